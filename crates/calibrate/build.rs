@@ -1,20 +1,20 @@
-//! Compiles the bare loops against the very libraries that the adapters use: SQLite's and LMDB's
-//! bundled sources, Berkeley DB where its header and library are. Those over RocksDB and libmongoc find the
-//! library when they run.
+//! Compiles the bare loops against the same libraries that the adapters use: the bundled sources of
+//! SQLite and LMDB, and Berkeley DB if its header and library are installed. Those over RocksDB and
+//! libmongoc find the library at run time.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// A library of the system's: name, what the linker calls it, its header.
+/// A library of the system: its name, the linker's name for it, and its header.
 const SYSTEM: [[&str; 3]; 1] = [["berkeleydb", "db", "db.h"]];
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=loops");
     println!("cargo::rerun-if-changed=../../Cargo.lock");
-    // libsqlite3-sys tells where its header is.
+    // libsqlite3-sys reports where its header is.
     let sqlite =
         env::var_os("DEP_SQLITE3_INCLUDE").ok_or("libsqlite3-sys tells no include folder")?;
     compile("sqlite", Some(Path::new(&sqlite)))?;
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("cargo::rustc-link-lib={library}");
             println!("cargo::rustc-cfg={name}_linked");
         } else {
-            // So that the next build after an installation looks again.
+            // Makes the next build after an installation check again.
             println!("cargo::rerun-if-changed=/usr/include");
         }
     }
@@ -43,8 +43,8 @@ fn compile(name: &str, include: Option<&Path>) -> Result<(), Box<dyn Error>> {
     Ok(build.try_compile(&format!("embermark_bare_{name}"))?)
 }
 
-/// The folder of the LMDB that `lmdb-master-sys` compiles. That crate's build script does not tell
-/// it, cargo does.
+/// Returns the directory of the LMDB that `lmdb-master-sys` compiles. Cargo reports it, that
+/// crate's build script does not.
 fn lmdb() -> Result<PathBuf, Box<dyn Error>> {
     let cargo = env::var_os("CARGO").ok_or("cargo does not tell where it is")?;
     let mut asked = Command::new(cargo);

@@ -1,10 +1,10 @@
-//! Notes the commit that is built, for the manifest of results. Outside git there is none, which
-//! is no error; a commit given in the environment variable `EMBERMARK_COMMIT` wins.
+//! Records the commit that is built, for the manifest of results. Outside git there is none, which
+//! is not an error. A commit in the environment variable `EMBERMARK_COMMIT` takes precedence.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The crates whose code decides what is measured.
+/// The crates whose code determines what is measured.
 const MEASURING: [&str; 7] =
     ["contract", "data", "engines", "harness", "meter", "model", "workloads"];
 
@@ -32,9 +32,10 @@ fn commit() -> Option<String> {
     Some(if changes.is_empty() { commit } else { format!("{commit}-dirty") })
 }
 
-/// What git says, or nothing when it is absent, fails, or this is none of its trees.
+/// Returns the output of git. `None` if git is missing or fails, or if this is not one of its
+/// trees.
 fn git(arguments: &[&str]) -> Option<String> {
-    // `git status` would write the index anew, for whose sake the next build would run this again.
+    // `git status` would rewrite the index, and the next build would then run this again.
     let output = Command::new("git").arg("--no-optional-locks").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())

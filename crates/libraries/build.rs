@@ -1,11 +1,12 @@
-//! Hands on where `make deps` puts libraries, unless the program is to be installed elsewhere:
-//! `EMBERMARK_PACKAGE` names a folder then.
+//! Passes on where `make deps` puts libraries, unless the program will be installed elsewhere, in
+//! which case `EMBERMARK_PACKAGE` names a directory.
 
 use std::env;
 use std::path::PathBuf;
 
 fn main() {
-    // By its whole path: a target folder that outlives a checkout is told of the new one's place.
+    // By its absolute path, so that a target directory that outlives a checkout learns the new
+    // location.
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     println!("cargo::rerun-if-changed={}", package.join("build.rs").display());
     println!("cargo::rerun-if-env-changed=EMBERMARK_PACKAGE");

@@ -1,8 +1,8 @@
 //! `embermark_engine.h` for Rust: the C interface of an engine in a shared library.
 //!
-//! What each part means and owes stands in the header, whose names these are without `embermark_`. A
-//! library in Rust is a crate of the type `cdylib` that exports [`embermark_engine`](Entry)
-//! (`examples/engine-rust`).
+//! The header defines the meaning and duties of each part. Names here are those of the header
+//! without `embermark_`. A library in Rust is a crate of the type `cdylib` that exports
+//! [`embermark_engine`](Entry) (`examples/engine-rust`).
 
 use std::ffi::{c_char, c_void};
 
@@ -12,27 +12,27 @@ mod sql;
 pub use number::*;
 pub use sql::*;
 
-/// The name of the function that a library exports: an [`Entry`].
+/// Name of the function that a library exports: an [`Entry`].
 pub const ENTRY: &str = "embermark_engine";
 
-/// The function that a library exports: its engine, or null where it does not know this version of the
-/// interface.
+/// The function that a library exports. It returns its engine, or null if it does not know this
+/// version of the interface.
 pub type Entry = unsafe extern "C" fn(abi: u32) -> *const Engine;
 
-/// `struct embermark_client`: the library's own.
+/// `struct embermark_client`: opaque, defined by the library.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Client {
     _own: [u8; 0],
 }
 
-/// `struct embermark_bytes`: so many bytes at a place.
+/// `struct embermark_bytes`: a pointer and a length.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Bytes {
-    /// Where; anything where there are none.
+    /// The pointer. Arbitrary if the length is 0.
     pub at: *const u8,
-    /// How many.
+    /// Length in bytes.
     pub size: usize,
 }
 
@@ -40,33 +40,33 @@ impl Bytes {
     /// No bytes.
     pub const NONE: Self = Self { at: std::ptr::null(), size: 0 };
 
-    /// Those of a slice, for as long as it lives.
+    /// Makes the bytes of a slice, valid as long as it lives.
     #[inline]
     pub const fn of(bytes: &[u8]) -> Self {
         Self { at: bytes.as_ptr(), size: bytes.len() }
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     ///
     /// # Safety
-    /// They are there and stay as they are for the lifetime chosen, or there are none.
+    /// They exist and do not change for the chosen lifetime, or there are none.
     #[inline]
     pub const unsafe fn as_slice<'a>(self) -> &'a [u8] {
         if self.size == 0 {
             return &[];
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { std::slice::from_raw_parts(self.at, self.size) }
     }
 }
 
-/// `struct embermark_pair`: a name and a value; the name null ends several.
+/// `struct embermark_pair`: a name and a value. A null name ends a list.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Pair {
-    /// The name.
+    /// Name.
     pub name: *const c_char,
-    /// The value.
+    /// Value.
     pub value: *const c_char,
 }
 
@@ -78,49 +78,49 @@ pub struct Tier {
     pub survives: u32,
     /// Zero.
     pub reserved: u32,
-    /// What is set; null where it is not offered.
+    /// The setting. Null if the tier is not offered.
     pub setting: *const c_char,
-    /// The page of the manual.
+    /// Page of the manual.
     pub manual: *const c_char,
-    /// Why it is not offered; null where it is.
+    /// Why it is not offered. Null if it is.
     pub unsupported: *const c_char,
-    /// What the engine gives back where it is kept; may be null.
+    /// What the engine reports if the tier is kept. May be null.
     pub read_back: *const Pair,
 }
 
-/// `struct embermark_setting`: what a user may set; the name null ends several.
+/// `struct embermark_setting`: a setting that a user may change. A null name ends a list.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Setting {
-    /// Its name.
+    /// Name.
     pub name: *const c_char,
     /// [`ANY`], [`NUMBER`] or [`WORD`].
     pub takes: u32,
     /// Zero.
     pub reserved: u32,
-    /// The words, the last one null.
+    /// The words, ended by null.
     pub words: *const *const c_char,
-    /// The engine's own value, where the library sets another.
+    /// The engine's own default, if the library sets another value.
     pub by_default: *const c_char,
 }
 
-/// `struct embermark_options`: how a database is to be opened.
+/// `struct embermark_options`: how to open a database.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Options {
-    /// Bytes of this struct.
+    /// Size of this struct in bytes.
     pub size: u32,
     /// The tier to make.
     pub tier: u32,
-    /// The folder of the database.
+    /// Directory of the database.
     pub dir: *const c_char,
-    /// Bytes of cache.
+    /// Cache size in bytes.
     pub memory: u64,
-    /// Clients at the same time.
+    /// Number of clients at the same time.
     pub clients: u32,
-    /// 1 where the client that opens it has it alone.
+    /// 1 if only one client will use the database.
     pub alone: u32,
-    /// Settings of a configuration, ended by the name null.
+    /// Settings of a configuration, ended by a null name.
     pub settings: *const Pair,
 }
 
@@ -128,31 +128,32 @@ pub struct Options {
 pub type TakeSetting = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char);
 /// `embermark_take_finding`.
 pub type TakeFinding = unsafe extern "C" fn(*mut c_void, *const c_char);
-/// `embermark_visit`: not 0 ends the scan.
+/// `embermark_visit`: a value other than 0 ends the scan.
 pub type Visit = unsafe extern "C" fn(*mut c_void, Bytes, Bytes) -> i32;
 /// `embermark_change`.
 pub type Change = unsafe extern "C" fn(*mut c_void, *mut c_void, usize);
-/// `embermark_next_pair`: 0 when there is none left.
+/// `embermark_next_pair`: 0 if there are no more.
 pub type NextPair = unsafe extern "C" fn(*mut c_void, *mut Bytes, *mut Bytes) -> i32;
 
 /// `struct embermark_range`: what a scan visits.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Range {
-    /// The lowest key that belongs to it.
+    /// Lowest key that is included.
     pub from: Bytes,
-    /// The lowest key above it that does not.
+    /// Lowest key above the range.
     pub to: Bytes,
-    /// Whether it has one.
+    /// Whether `to` is set.
     pub has_to: u32,
-    /// Whether it is visited in descending order.
+    /// Whether the order is descending.
     pub backward: u32,
 }
 
-/// A function of a client's.
+/// A function on a client.
 pub type OfClient = unsafe extern "C" fn(*mut Client) -> i32;
 
-/// `struct embermark_key_value`: the functions of a key-value engine. Those up to `scan` have to be there.
+/// `struct embermark_key_value`: the functions of a key-value engine. Those up to `scan` are
+/// required.
 #[allow(missing_docs, reason = "the header says what each of them does")]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -174,8 +175,8 @@ pub struct KeyValue {
     pub count: Option<unsafe extern "C" fn(*mut Client, u32, *mut u64) -> i32>,
 }
 
-/// `struct embermark_engine`: an engine. Those up to `close` have to be there, but for `settings` and the
-/// functions of another family.
+/// `struct embermark_engine`: an engine. Those up to `close` are required, except `settings` and
+/// the functions of another family.
 #[allow(missing_docs, reason = "the header says what each of them is")]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -209,8 +210,8 @@ pub struct Engine {
 /// Implements `Sync` for structs of addresses, so that a library may have them in statics.
 macro_rules! addresses {
     ($($of:ident)*) => { $(
-        // SAFETY: it is addresses and numbers, which nobody changes; whoever goes to one of the addresses
-        // says on their own why they may.
+        // SAFETY: it consists of addresses and numbers, which nothing changes. Code that
+        // dereferences an address justifies that itself.
         unsafe impl Sync for $of {}
     )* };
 }

@@ -1,24 +1,24 @@
 //! The numbers of the header, by its names without `EMBERMARK_`.
 
-/// The version of the interface.
+/// Version of the interface.
 pub const ABI: u32 = 2;
 
 /// Done.
 pub const OK: i32 = 0;
 /// There is no such key.
 pub const NOT_FOUND: i32 = 1;
-/// Nothing was done, for the sake of another client.
+/// Nothing was done, because of another client.
 pub const CONFLICT: i32 = 2;
-/// The engine has no such thing.
+/// The engine does not support it.
 pub const UNSUPPORTED: i32 = 3;
 /// It failed.
 pub const FAILED: i32 = 4;
 
 /// A commit survives nothing.
 pub const NONE: u32 = 0;
-/// It survives the death of its process.
+/// A commit survives the death of its process.
 pub const PROCESS: u32 = 1;
-/// It survives a power cut.
+/// A commit survives a power cut.
 pub const POWER: u32 = 2;
 
 /// The family of key-value engines.
@@ -26,62 +26,62 @@ pub const KEY_VALUE: u32 = 1;
 /// The family of SQL engines.
 pub const SQL: u32 = 2;
 
-/// A flag: an operation by itself is a transaction.
+/// Flag: a single operation is a transaction.
 pub const AUTOCOMMIT: u32 = 1;
-/// A flag: reads in a batch see its changes.
+/// Flag: reads in a batch see its changes.
 pub const READS_BATCH: u32 = 2;
-/// A flag: `del` does not tell whether the key was there.
+/// Flag: `del` does not report whether the key existed.
 pub const BLIND_DELETE: u32 = 4;
-/// A flag: its licence forbids publishing figures.
+/// Flag: the licence forbids publishing figures.
 pub const FORBIDS_PUBLISHING: u32 = 8;
-/// A flag: rows are only added and read.
+/// Flag: rows are only added and read.
 pub const APPENDS_ONLY: u32 = 16;
 
-/// A setting takes anything.
+/// A setting accepts any value.
 pub const ANY: u32 = 0;
-/// It takes a whole number.
+/// A setting accepts a whole number.
 pub const NUMBER: u32 = 1;
-/// It takes one of some words.
+/// A setting accepts one of several words.
 pub const WORD: u32 = 2;
 
-/// A scope that reads one state.
+/// A scope that reads one snapshot.
 pub const SNAPSHOT: u32 = 0;
 /// A scope that is one transaction.
 pub const BATCH: u32 = 1;
 
-/// A value that is NULL.
+/// A NULL value.
 pub const NULL: u32 = 0;
-/// One that is an integer.
+/// An integer value.
 pub const INTEGER: u32 = 1;
-/// One that is a double.
+/// A double value.
 pub const DOUBLE: u32 = 2;
-/// One that is a text.
+/// A text value.
 pub const TEXT: u32 = 3;
-/// One that is bytes.
+/// A value of bytes.
 pub const BLOB: u32 = 4;
 
-/// A column of integers of 32 bits.
+/// A column of 32-bit integers.
 pub const TYPE_INT: u32 = 1;
-/// One of integers of 64 bits.
+/// A column of 64-bit integers.
 pub const TYPE_BIG: u32 = 2;
-/// One of doubles.
+/// A column of doubles.
 pub const TYPE_DOUBLE: u32 = 3;
-/// One of texts.
+/// A column of texts.
 pub const TYPE_TEXT: u32 = 4;
-/// One of bytes.
+/// A column of bytes.
 pub const TYPE_BYTES: u32 = 5;
 
-/// A dialect compares rows.
+/// A dialect compares row values.
 pub const ROW_VALUES: u32 = 1;
-/// It has window functions.
+/// A dialect has window functions.
 pub const WINDOWS: u32 = 2;
-/// It reads from queries.
+/// A dialect reads from queries (derived tables).
 pub const DERIVED_TABLES: u32 = 4;
-/// It groups by expressions.
+/// A dialect groups by expressions.
 pub const GROUP_BY_EXPRESSION: u32 = 8;
-/// It finds the newest rows by their key.
+/// A dialect finds the newest rows by their key.
 pub const SEEKS_BY_KEY: u32 = 16;
-/// It goes from group to group in a key.
+/// A dialect skips from group to group in a key.
 pub const SKIPS_IN_GROUPS: u32 = 32;
 
 /// Rows to load come in the order of their key.

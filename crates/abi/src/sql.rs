@@ -23,9 +23,9 @@ pub struct Value {
     pub kind: u32,
     /// Zero.
     pub reserved: u32,
-    /// Of its kind.
+    /// Content of this kind.
     pub content: Content,
-    /// Bytes of a text or of bytes.
+    /// Length of a text or of bytes.
     pub size: usize,
 }
 
@@ -37,37 +37,37 @@ impl Value {
         Self { kind, reserved: 0, content, size }
     }
 
-    /// An integer.
+    /// Makes an integer.
     #[inline]
     pub const fn integer(integer: i64) -> Self {
         Self::of(crate::INTEGER, Content { integer }, 0)
     }
 
-    /// A double.
+    /// Makes a double.
     #[inline]
     pub const fn double(number: f64) -> Self {
         Self::of(crate::DOUBLE, Content { number }, 0)
     }
 
-    /// A text, for as long as it lives.
+    /// Makes a text, valid as long as it lives.
     #[inline]
     pub const fn text(text: &str) -> Self {
         Self::of(crate::TEXT, Content { at: text.as_ptr() }, text.len())
     }
 
-    /// Bytes, for as long as they live.
+    /// Makes bytes, valid as long as they live.
     #[inline]
     pub const fn blob(bytes: &[u8]) -> Self {
         Self::of(crate::BLOB, Content { at: bytes.as_ptr() }, bytes.len())
     }
 
-    /// The bytes of a text or of bytes.
+    /// Returns the bytes of a text or of bytes.
     ///
     /// # Safety
-    /// It is one of those.
+    /// The value is one of those.
     #[inline]
     pub const unsafe fn bytes(&self) -> Bytes {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         Bytes { at: unsafe { self.content.at }, size: self.size }
     }
 }
@@ -76,11 +76,11 @@ impl Value {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Column {
-    /// Its name; null ends several.
+    /// Name. Null ends a list.
     pub name: *const c_char,
-    /// [`TYPE_INT`](crate::TYPE_INT) and its like.
+    /// [`TYPE_INT`](crate::TYPE_INT) or another type.
     pub holds: u32,
-    /// 1 where NULL may stand in it.
+    /// 1 if NULL is allowed.
     pub nullable: u32,
 }
 
@@ -88,16 +88,16 @@ pub struct Column {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Table {
-    /// Its name.
+    /// Name.
     pub name: *const c_char,
-    /// Its columns, ended by the name null.
+    /// Columns, ended by a null name.
     pub columns: *const Column,
-    /// The columns of its key, the last one null.
+    /// Columns of the key, ended by null.
     pub key: *const *const c_char,
 }
 
-/// `struct embermark_dialect`: how an engine writes what SQL leaves open. What is behind `placeholder` may be
-/// null.
+/// `struct embermark_dialect`: how an engine writes what SQL leaves open. Fields after
+/// `placeholder` may be null.
 #[allow(missing_docs, reason = "the header says what each of them is")]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -140,7 +140,7 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// SQL as its standard has it: every text is null. A dialect begins with it and sets the `placeholder`.
+    /// Standard SQL: every text is null. A dialect begins with it and sets the `placeholder`.
     pub const STANDARD: Self = {
         // SAFETY: all-zero bytes are valid: numbers, null texts, and an absent function.
         let nothing: Self = unsafe { std::mem::zeroed() };
@@ -148,7 +148,7 @@ impl Dialect {
     };
 }
 
-/// `struct embermark_statement`: the library's own.
+/// `struct embermark_statement`: opaque, defined by the library.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Statement {
@@ -159,19 +159,19 @@ pub struct Statement {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Rows {
-    /// The values of one row behind those of the other.
+    /// The values, row after row.
     pub values: *const Value,
-    /// How many columns a row has.
+    /// Number of columns per row.
     pub columns: usize,
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: usize,
 }
 
-/// `embermark_next_row`: null when there is none left.
+/// `embermark_next_row`: null if there are no more.
 pub type NextRow = unsafe extern "C" fn(*mut c_void) -> *const Value;
-/// A function of a client's and a statement's.
+/// A function on a client and a statement.
 pub type OfStatement = unsafe extern "C" fn(*mut Client, *mut Statement) -> i32;
-/// `execute`, with the number of changed rows.
+/// `execute`, which returns the number of changed rows.
 pub type Execute =
     unsafe extern "C" fn(*mut Client, *mut Statement, *const Value, usize, *mut u64) -> i32;
 /// `query`.
@@ -181,7 +181,7 @@ pub type Fetch = unsafe extern "C" fn(*mut Client, *mut Statement, *mut Rows) ->
 /// `bulk`.
 pub type Bulk = unsafe extern "C" fn(*mut Client, *const Table, NextRow, *mut c_void) -> i32;
 
-/// `struct embermark_sql`: the functions of an SQL engine. Those up to `end_query` have to be there.
+/// `struct embermark_sql`: the functions of an SQL engine. Those up to `end_query` are required.
 #[allow(missing_docs, reason = "the header says what each of them does")]
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

@@ -19,24 +19,26 @@ use crate::recorder::{FILE, InMemory, Medium, Recorded, lock};
 use crate::server::Server;
 use crate::states::SECTOR;
 
-/// How long a file system may be in use after its last user has gone.
+/// Time in which a file system may still be in use after its last user has ended.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A file system, mounted on a device that is recorded, its content in memory. Dropping it unmounts it.
+/// A file system, mounted on a device that is recorded, with its content in memory. Dropping it
+/// unmounts it.
 #[derive(Debug)]
 pub struct Device {
-    /// The folder at which the file system is mounted.
+    /// Directory at which the file system is mounted.
     pub at: PathBuf,
     recorded: Arc<Mutex<Recorded>>,
     mounted: Mounted,
 }
 
 impl Device {
-    /// Mounts a device with that content, a file system of that kind, below `folder`, which is made.
+    /// Mounts a device with that content, a file system of that kind, below `folder`, which it
+    /// creates.
     ///
     /// # Errors
-    /// When FUSE or the loop device cannot be had, or the file system not be mounted: a kernel finds
-    /// nothing in the content that it takes for a file system, or a broken one.
+    /// If FUSE or a loop device is not available, or the file system cannot be mounted: the content
+    /// is not a file system for the kernel, or a broken one.
     pub fn mount(
         folder: &Path,
         content: Image,
@@ -50,20 +52,20 @@ impl Device {
         Ok(Self { at: mounted.at.clone(), recorded, mounted })
     }
 
-    /// How many records have reached the device: the place of this moment in its log.
+    /// Returns the number of records that have reached the device: the current position in its log.
     pub fn position(&self) -> usize {
         lock(&self.recorded).log.records.len()
     }
 
-    /// The time since it was mounted, as the log has it.
+    /// Returns the time since it was mounted, as in the log.
     pub fn elapsed(&self) -> Duration {
         lock(&self.recorded).begun.elapsed()
     }
 
-    /// Unmounts it, and returns what has reached it, what unmounting brought there included.
+    /// Unmounts it, and returns what has reached it, including the writes of unmounting.
     ///
     /// # Errors
-    /// When it is in use still.
+    /// If it is still in use.
     pub fn unmount(mut self) -> Result<Log, DeviceError> {
         self.mounted.take_down()?;
         Ok(lock(&self.recorded).log.clone())
@@ -73,7 +75,7 @@ impl Device {
 /// A file system that is mounted from the file of a medium. Dropping it unmounts it.
 #[derive(Debug)]
 pub(crate) struct Mounted {
-    /// Where.
+    /// The mount point.
     pub at: PathBuf,
     fuse: PathBuf,
     server: Option<Server>,
@@ -81,8 +83,8 @@ pub(crate) struct Mounted {
 }
 
 impl Mounted {
-    /// Mounts a medium below `folder`, which is made. One whose requests are direct has sectors of so
-    /// many bytes.
+    /// Mounts a medium below `folder`, which it creates. A medium with direct requests has sectors
+    /// of this size in bytes.
     pub fn mount<M: Medium>(
         folder: &Path,
         medium: impl FnOnce() -> io::Result<M> + Send + 'static,
@@ -117,7 +119,7 @@ impl Mounted {
             self.mounted = false;
         }
         if let Some(server) = self.server.take() {
-            // The loop device lets go of its file some time after it was unmounted.
+            // The loop device releases its file some time after it was unmounted.
             let unmounted = unmount(&self.fuse).map_err(io::Error::from);
             let ended = unmounted.and_then(|()| server.join());
             ended.map_err(|error| DeviceError::io("unmount", &self.fuse, error))?;
@@ -132,15 +134,15 @@ impl Mounted {
 impl Drop for Mounted {
     fn drop(&mut self) {
         if self.take_down().is_err() {
-            // Whoever still uses it gets errors from now on; the mount is gone with its last user.
+            // Remaining users get errors from now on. The mount disappears with its last user.
             let _ = umount2(&self.at, MntFlags::MNT_DETACH);
             let _ = umount2(&self.fuse, MntFlags::MNT_DETACH);
         }
     }
 }
 
-/// Unmounts a file system as soon as nobody uses it. A process that is being started has what its
-/// parent had open until it runs its own program.
+/// Unmounts a file system as soon as nothing uses it. A process that is being started holds what
+/// its parent had open until it executes its own program.
 pub(crate) fn unmount(at: &Path) -> nix::Result<()> {
     let until = Instant::now() + PATIENCE;
     loop {

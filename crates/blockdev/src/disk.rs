@@ -1,4 +1,4 @@
-//! A file system of a fixed size in a file, mounted as it is: nothing of it is recorded.
+//! A file system of a fixed size in a file, mounted directly, without recording.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::file_system::FileSystem;
 /// A file system in a file, mounted. Dropping it unmounts it.
 #[derive(Debug)]
 pub struct Disk {
-    /// The folder at which it is mounted.
+    /// Directory at which it is mounted.
     pub at: PathBuf,
     /// The file.
     pub image: PathBuf,
@@ -23,20 +23,21 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Mounts what is in the file, a file system of that kind, at the folder `at`, which is made.
+    /// Mounts the content of the file, a file system of that kind, at the directory `at`, which it
+    /// creates.
     ///
     /// # Errors
-    /// When the kernel does not mount it, or has no loop device for it.
+    /// If the kernel does not mount it, or has no loop device for it.
     pub fn mount(image: &Path, at: &Path, file_system: FileSystem) -> Result<Self, DeviceError> {
         fs::create_dir_all(at).map_err(|error| DeviceError::io("make", at, error))?;
         file_system.mount(image, at)?;
         Ok(Self { at: at.to_owned(), image: image.to_owned(), mounted: true })
     }
 
-    /// Bytes that are free to everybody.
+    /// Returns the bytes that are free to all users.
     ///
     /// # Errors
-    /// When the system does not tell.
+    /// If the system does not report it.
     pub fn free(&self) -> Result<u64, DeviceError> {
         let told = statvfs(&self.at);
         let told =
@@ -44,20 +45,20 @@ impl Disk {
         Ok(told.blocks_available() * told.fragment_size())
     }
 
-    /// Has everything that programs wrote, and the room that they gave back, reach the file.
+    /// Makes everything that programs wrote, and the space that they freed, reach the file.
     ///
     /// # Errors
-    /// When the file takes no more, or the file system is broken.
+    /// If the file takes no more, or the file system is broken.
     pub fn sync(&self) -> Result<(), DeviceError> {
         let synced = File::open(&self.at).and_then(|at| Ok(syncfs(&at)?));
         synced.map_err(|error| DeviceError::io("sync", &self.at, error))
     }
 
-    /// Syncs it, and copies its file to another, where what is empty takes no room. That is what the
-    /// file system has after a crash at this moment, as far as nobody writes meanwhile.
+    /// Syncs it, and copies its file to another one, in which empty ranges take no space. The copy
+    /// is what the file system has after a crash at this time, if nothing writes meanwhile.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn copy(&self, to: &Path) -> Result<(), DeviceError> {
         self.sync()?;
         let mut copy = Command::new("cp");
@@ -67,7 +68,7 @@ impl Disk {
     /// Unmounts it.
     ///
     /// # Errors
-    /// When it is in use still.
+    /// If it is still in use.
     pub fn unmount(mut self) -> Result<(), DeviceError> {
         unmount(&self.at).map_err(|errno| DeviceError::io("unmount", &self.at, errno.into()))?;
         self.mounted = false;
@@ -78,7 +79,7 @@ impl Disk {
 impl Drop for Disk {
     fn drop(&mut self) {
         if self.mounted && unmount(&self.at).is_err() {
-            // It is gone with its last user.
+            // It disappears with its last user.
             let _ = umount2(&self.at, MntFlags::MNT_DETACH);
         }
     }
@@ -112,7 +113,7 @@ mod tests {
                 let full = fs::write(disk.at.join("file"), vec![7; 40 << 20]).unwrap_err();
                 assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
                 disk.sync().unwrap();
-                // ext4 keeps a little for its own; what it keeps for root, if not told otherwise, is a twentieth.
+                // ext4 keeps a little for itself. By default it would reserve a twentieth for root.
                 let left = disk.free().unwrap();
                 assert!(left < (32 << 20) / 50, "nothing is kept for root: {left}");
                 disk.copy(&path("copy")).unwrap();

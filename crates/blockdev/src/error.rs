@@ -4,31 +4,31 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A device could not be made or taken away.
+/// A device could not be made or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
-    /// A file or folder.
+    /// A file or directory.
     #[error("cannot {doing} {path}: {source}", path = path.display())]
     Io {
         /// What was to be done.
         doing: &'static str,
-        /// With what.
+        /// The path.
         path: PathBuf,
-        /// Why not.
+        /// The error.
         source: io::Error,
     },
-    /// A program is not here.
+    /// A program is not installed.
     #[error("{program} is not here: apt install {package}")]
     Missing {
         /// The program.
         program: String,
-        /// Debian's package of it.
+        /// Its Debian package.
         package: &'static str,
     },
-    /// The kernel does not have a file system.
+    /// The kernel does not support a file system.
     #[error("this kernel has no {name}: neither /proc/filesystems nor modprobe knows it")]
     NotInKernel {
-        /// Its name.
+        /// Name of the file system.
         name: &'static str,
     },
     /// A program failed.
@@ -36,16 +36,16 @@ pub enum DeviceError {
     Failed {
         /// The program.
         program: String,
-        /// What it said.
+        /// Its output.
         says: String,
     },
-    /// The kernel does not mount what the device holds: to its file system it is broken.
+    /// The kernel does not mount the content of the device: its file system is broken.
     #[error("what the device holds is not mounted: {says}")]
     NotMounted {
-        /// What `mount` said.
+        /// Output of `mount`.
         says: String,
     },
-    /// The system does not let this process have mounts of its own.
+    /// The system does not allow this process its own mounts.
     #[error("the system gives no mounts of one's own ({0}): run as root")]
     NoMounts(nix::Error),
 }

@@ -1,4 +1,4 @@
-//! Every state of a short log, within bounds that are said.
+//! Every state of a short log, within stated bounds.
 
 use std::collections::HashMap;
 
@@ -6,24 +6,24 @@ use crate::image::BLOCK;
 use crate::log::{Log, Record};
 use crate::states::{Cut, SECTOR, State, Torn, in_order};
 
-/// Changes between two flushes of which every subset is lost. Of more each single one is, and all but
-/// each.
+/// Largest number of changes between two flushes of which every subset is lost. Of more changes
+/// each single one is lost, and all but each.
 pub const FEW: usize = 6;
-/// Blocks of a write at whose ends it is torn.
+/// Number of blocks of a write at whose ends it is torn.
 pub const TORN_BLOCKS: usize = 16;
 
 impl Log {
-    /// Every state that differs, of cuts from after the record `from` on, in their order: every
-    /// prefix; between two flushes every subset of up to [`FEW`] changes lost; the last write torn at
-    /// every sector within its first and its last block, and at the end of each of its first
-    /// [`TORN_BLOCKS`] blocks.
+    /// Returns every different state of cuts after the record `from`, in order. It covers every
+    /// prefix, and between two flushes the loss of every subset of up to [`FEW`] changes. The last
+    /// write is torn at every sector within its first and its last block, and at the end of each of
+    /// its first [`TORN_BLOCKS`] blocks.
     pub fn every_state(&self, from: usize) -> Vec<State> {
         let mut states = HashMap::new();
         self.add_states(self.every_cut(from), &mut states);
         in_order(states)
     }
 
-    /// The cuts, in their order.
+    /// Returns the cuts, in order.
     fn every_cut(&self, from: usize) -> Vec<Cut> {
         let after = |at| Cut { at, lost: Vec::new(), torn: None, erased: None };
         let (mut cuts, mut window) = (vec![after(from)], Vec::new());
@@ -54,7 +54,7 @@ impl Log {
     }
 }
 
-/// What could be lost of the changes of a window at its end.
+/// Returns what changes of a window could be lost at its end.
 fn reordered(window: &[usize], at: usize) -> Vec<Cut> {
     let lost = |lost| Cut { at, lost, torn: None, erased: None };
     let chosen = |choose: &dyn Fn(usize) -> bool| {
@@ -67,7 +67,7 @@ fn reordered(window: &[usize], at: usize) -> Vec<Cut> {
     each.flat_map(|one| [chosen(&|n| n == one), chosen(&|n| n != one)]).collect()
 }
 
-/// How many bytes of a write of that length may be there when it is torn.
+/// Returns how many bytes of a write of that length may be present if it is torn.
 fn tears(length: usize) -> impl Iterator<Item = usize> {
     (1..length.div_ceil(SECTOR)).map(|sector| sector * SECTOR).filter(move |kept| {
         let at_end = kept % BLOCK == 0 && kept / BLOCK <= TORN_BLOCKS;
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::image::Image;
 
-    /// Writes `fill` into so many blocks from the one of that number on.
+    /// Writes `fill` into this number of blocks, starting at a block number.
     fn write(block: u64, fill: u8, blocks: usize) -> Record {
         Record::Write { offset: block * BLOCK as u64, data: vec![fill; blocks * BLOCK].into() }
     }
@@ -93,14 +93,14 @@ mod tests {
         Log { base: Image::of(file.path()).unwrap(), records, times: Vec::new() }
     }
 
-    /// The first byte of each of so many blocks.
+    /// Returns the first byte of each of this number of blocks.
     fn blocks(image: &Image, count: usize) -> Vec<u8> {
         let mut all = vec![0; image.bytes() as usize];
         image.read(0, &mut all);
         all.iter().copied().step_by(BLOCK).take(count).collect()
     }
 
-    /// The states of whole writes, as their first bytes.
+    /// Returns the states of whole writes, as their first bytes.
     fn whole(states: &[State], count: usize) -> HashSet<Vec<u8>> {
         let whole = states.iter().filter(|state| state.cut.torn.is_none());
         whole.map(|state| blocks(&state.image, count)).collect()
@@ -117,14 +117,15 @@ mod tests {
             .map(|set| (0..few).map(|n| if set >> n & 1 == 1 { n as u8 + 1 } else { 0 }).collect())
             .collect();
         assert_eq!(whole(&states, FEW), expected);
-        // Of the flush, which all of it is kept by; all else is at most of the moment before it.
+        // The state of the flush, with everything kept. Every other state is at most of the time
+        // before it.
         let latest = |blocks_are: &dyn Fn(&[u8]) -> bool| {
             let is = |s: &&State| s.cut.torn.is_none() && blocks_are(&blocks(&s.image, FEW));
             states.iter().find(is).map(|state| state.cut.at)
         };
         assert_eq!(latest(&|b| b.iter().all(|byte| *byte > 0)), Some(FEW + 1));
         assert_eq!(latest(&|b| b.iter().all(|byte| *byte == 0)), Some(FEW));
-        // And each write torn at each of its sectors.
+        // Each write torn at each of its sectors.
         let torn = states.iter().filter(|state| state.cut.tears_a_block());
         assert_eq!(torn.count(), FEW * (BLOCK / SECTOR - 1));
     }

@@ -9,22 +9,22 @@ use crate::error::{DeviceError, call};
 /// A file system that can be made on a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileSystem {
-    /// ext4, its journal in ordered mode as distributions have it.
+    /// ext4, with its journal in ordered mode like distributions.
     #[default]
     Ext4,
     /// XFS.
     Xfs,
     /// Btrfs.
     Btrfs,
-    /// F2FS, made for flash.
+    /// F2FS, designed for flash.
     F2fs,
 }
 
 impl FileSystem {
-    /// Every one.
+    /// All file systems.
     pub const ALL: [Self; 4] = [Self::Ext4, Self::Xfs, Self::Btrfs, Self::F2fs];
 
-    /// Its name, as `mount` has it.
+    /// Returns its name for `mount`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ext4 => "ext4",
@@ -34,13 +34,14 @@ impl FileSystem {
         }
     }
 
-    /// What makes one, and the package that has it. Nothing is left for the kernel to do later.
+    /// Returns the program that makes one, and its package. Nothing is left for the kernel to do
+    /// later.
     const fn maker(self) -> (&'static str, &'static [&'static str], &'static str) {
         match self {
             Self::Ext4 => (
                 "mkfs.ext4",
-                // Nothing is kept for root, so that it is as full for us as for a server's user. Blocks as
-                // those of a large one.
+                // Nothing is reserved for root, so that it is as full for this process as for a
+                // server's user. Blocks are those of a large one.
                 &[
                     "-q",
                     "-F",
@@ -61,7 +62,7 @@ impl FileSystem {
         }
     }
 
-    /// The options with which it is mounted from a file.
+    /// Returns the options to mount it from a file.
     const fn options(self) -> &'static str {
         match self {
             // Several states of one file system are mounted at once (xfs(5)).
@@ -70,13 +71,13 @@ impl FileSystem {
         }
     }
 
-    /// Whether the kernel has it and its program is here.
+    /// Checks that the kernel supports it and its program is installed.
     ///
     /// # Errors
-    /// What is missing, and where it is to be had.
+    /// If something is missing. The error names it, and how to install it.
     pub fn is_here(self) -> Result<(), DeviceError> {
         if !self.is_in_the_kernel() {
-            // A module that can be loaded is; where it cannot, that is seen below.
+            // Loads the module if possible. If not, the check below shows it.
             let _ = Command::new("modprobe").args(["-q", self.name()]).output();
             if !self.is_in_the_kernel() {
                 return Err(DeviceError::NotInKernel { name: self.name() });
@@ -86,7 +87,7 @@ impl FileSystem {
         call(Command::new(program).arg("-V"), package)
     }
 
-    /// Whether it is built in or loaded, as `/proc/filesystems` has it (proc(5)).
+    /// Whether it is built in or loaded, according to `/proc/filesystems` (proc(5)).
     fn is_in_the_kernel(self) -> bool {
         let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
         known.lines().any(|line| line.trim() == self.name())
@@ -111,11 +112,11 @@ impl FileSystem {
         })
     }
 
-    /// Makes an empty one in a file of so many bytes.
+    /// Makes an empty one in a file of this size in bytes.
     ///
     /// # Errors
-    /// When the file cannot be made, or the kernel does not have it, or the program is not here or
-    /// fails: each has a size below which it makes none.
+    /// If the file cannot be made, the kernel does not support it, or the program is missing or
+    /// fails. Each file system has a minimum size.
     pub fn make(self, file: &Path, bytes: u64) -> Result<(), DeviceError> {
         self.is_here()?;
         let made = File::create(file).and_then(|made| made.set_len(bytes));

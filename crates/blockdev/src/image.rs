@@ -1,4 +1,4 @@
-//! The content of a device: blocks that stay as they are, and those that differ from them.
+//! The content of a device: a base of unchanged blocks, and the blocks that differ from it.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,10 +12,10 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::unistd::{Whence, lseek64};
 
-/// Bytes of a block.
+/// Bytes per block.
 pub const BLOCK: usize = 4096;
 
-/// Blocks by their number; one that is not there is 0.
+/// Blocks by their number. A missing one is 0.
 type Blocks = HashMap<u64, Arc<[u8; BLOCK]>>;
 
 /// The content of a device, in memory. A clone shares its blocks until one of the two changes them.
@@ -28,10 +28,10 @@ pub struct Image {
 }
 
 impl Image {
-    /// The content of a file. What of it is sparse or 0 takes no memory.
+    /// Reads the content of a file. Sparse or zero ranges take no memory.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub fn of(file: &Path) -> io::Result<Self> {
         let file = File::open(file)?;
         let bytes = file.metadata()?.len();
@@ -50,23 +50,24 @@ impl Image {
         Ok(Self { base: Arc::new(base), bytes, blocks: HashMap::new(), digest: 0 })
     }
 
-    /// A block as it is; `None` where it is 0 and nobody wrote it.
+    /// Returns a block. `None` if it is 0 and was never written.
     fn block(&self, number: u64) -> Option<&[u8; BLOCK]> {
         self.blocks.get(&number).or_else(|| self.base.get(&number)).map(|block| &**block)
     }
 
-    /// Bytes of the device.
+    /// Returns the size of the device in bytes.
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// A number that two images of one base share when their blocks are the same, and hardly
-    /// otherwise. A block that was written with what was there counts as changed.
+    /// Returns a digest. Two images of one base have the same digest if their blocks are equal, and
+    /// almost certainly not otherwise. A block that was overwritten with the same content counts as
+    /// changed.
     pub const fn digest(&self) -> u64 {
         self.digest
     }
 
-    /// Reads from a place on; what lies beyond the end is 0.
+    /// Reads from an offset. Beyond the end it is 0.
     pub fn read(&self, offset: u64, into: &mut [u8]) {
         for (number, within, at) in pieces(offset, into.len()) {
             let piece = &mut into[at..at + within.len()];
@@ -77,7 +78,7 @@ impl Image {
         }
     }
 
-    /// Writes at a place.
+    /// Writes at an offset.
     pub fn write(&mut self, offset: u64, data: &[u8]) {
         for (number, within, at) in pieces(offset, data.len()) {
             let length = within.len();
@@ -87,7 +88,7 @@ impl Image {
         }
     }
 
-    /// Makes a range 0.
+    /// Sets a range to 0.
     pub fn zero(&mut self, offset: u64, length: u64) {
         let end = (offset + length).min(self.bytes);
         let mut at = offset;
@@ -118,7 +119,7 @@ impl Image {
     /// Writes the whole content into a file, which is sparse where nothing was written.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         let file = File::create(path)?;
         file.set_len(self.bytes)?;
@@ -131,7 +132,7 @@ impl Image {
     }
 }
 
-/// Where a file has data, from a place on; `None` where there is none.
+/// Returns where a file has data, starting at an offset. `None` if there is none.
 fn data(file: &File, from: u64) -> io::Result<Option<u64>> {
     match lseek64(file, from.cast_signed(), Whence::SeekData) {
         Ok(at) => Ok(Some(at.cast_unsigned())),
@@ -140,8 +141,8 @@ fn data(file: &File, from: u64) -> io::Result<Option<u64>> {
     }
 }
 
-/// The blocks that a range touches: the number of each, what of it lies in the range, and where in
-/// the range that begins.
+/// Returns the blocks that a range touches: the number of each, the part of it in the range, and
+/// where in the range that begins.
 fn pieces(
     offset: u64,
     length: usize,
@@ -187,7 +188,7 @@ mod tests {
         let mut expected: Vec<u8> = (0..3 * BLOCK + 100).map(|i| (i % 251) as u8).collect();
         let (_folder, mut image) = base(&expected);
         assert_eq!(content(&image), expected);
-        // Within a block, across two, at the end, and one whole.
+        // Within a block, across two, at the end, and a whole one.
         for (at, length) in [(10, 20), (BLOCK - 5, 10), (3 * BLOCK + 90, 10), (BLOCK, BLOCK)] {
             let data = vec![0xee; length];
             image.write(at as u64, &data);

@@ -1,24 +1,24 @@
-//! A block device whose writes and flushes are recorded, and the states that a power cut could leave
-//! it in. Nothing here knows what a database is.
+//! A block device whose writes and flushes are recorded, and the states in which a power cut could
+//! leave it. This crate knows nothing of databases.
 //!
-//! A [`Device`] is a file system on a loop device, whose backing file is the one file of a FUSE file
-//! system of ours. So the file system is a real one, its journal included, and what reaches the
-//! device, by whichever system call or mapping, comes by in the order in which the kernel sends it.
-//! Its [`Log`] holds every write and every flush; [`Log::states`] draws moments at which the power could
-//! be cut, with what the device's own cache could have lost at each, and the content that it then
-//! has. That content can be mounted as a device again, and recorded
-//! again.
+//! A [`Device`] is a file system on a loop device, whose backing file is the only file of this
+//! crate's FUSE file system. The file system is thus a real one, including its journal. Everything
+//! that reaches the device, by any system call or mapping, is seen in the order in which the kernel
+//! sends it. Its [`Log`] holds every write and every flush. [`Log::states`] selects times at which
+//! the power could be cut, with what the device's own cache could have lost at each, and the
+//! resulting content. That content can be mounted as a device again, and recorded again.
 //!
-//! A [`Disk`] is a file system of a fixed size that is mounted as it is, to be filled.
+//! A [`Disk`] is a file system of a fixed size that is mounted directly, to be filled.
 //!
-//! A [`TracedDevice`] keeps its content in a file and of what reaches it only when, where and how much:
-//! its [`Trace`] is what a model of a flash card wants to know of hours of work.
+//! A [`TracedDevice`] keeps its content in a file, and records only when, where and how much
+//! reaches it. Its [`Trace`] has what a model of a flash card needs about hours of work.
 //!
-//! A [`TimedDevice`] answers each request after the time that somebody else says: a medium that is not here.
+//! A [`TimedDevice`] answers each request after the time that a model gives, to imitate another
+//! medium.
 //!
-//! What is promised by a device, and so what is true in each state: what was written before a flush
-//! began is there once the flush has ended; of what was written since, any part may be there, in any
-//! order, down to single sectors.
+//! In each state the promises of a device hold. What was written before a flush began is present
+//! once the flush has ended. Of what was written since, any part may be present, in any order, down
+//! to single sectors.
 
 mod device;
 mod disk;

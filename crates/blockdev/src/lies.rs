@@ -1,4 +1,4 @@
-//! A device that lies: states that no device may leave which does what it says.
+//! A lying device: states that a correct device cannot leave.
 
 use std::collections::HashMap;
 
@@ -10,13 +10,13 @@ use crate::image::Image;
 use crate::log::{Log, Record};
 use crate::states::{Cut, Erased, State, in_order};
 
-/// Bytes of the erase blocks that are tried, as powers of two: 128 KiB to 4 MiB.
+/// Sizes of the erase blocks that are tried, as powers of two: 128 KiB to 4 MiB.
 const ERASED: std::ops::RangeInclusive<u32> = 17..=22;
 
 impl Log {
-    /// Up to `most` states that differ, in the order of their cuts, drawn by the seed. Half are of a
-    /// device that answers every second flush and does not do it; of the others the erase block around
-    /// the last write holds what it did some time before, flushed or not.
+    /// Returns up to `most` different states, in the order of their cuts, selected by the seed.
+    /// Half are of a device that acknowledges every second flush without doing it. In the others
+    /// the erase block around the last write holds its content of some time before, flushed or not.
     pub fn states_of_lies(&self, most: usize, seed: u64) -> Vec<State> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut unflushed = self.clone();
@@ -46,7 +46,7 @@ impl Log {
         in_order(states)
     }
 
-    /// The place of each write, and where it begins.
+    /// Returns the index of each write, and its offset.
     fn writes(&self) -> impl Iterator<Item = (usize, u64)> {
         let writes = self.records.iter().enumerate();
         writes.filter_map(|(place, record)| match record {
@@ -55,7 +55,7 @@ impl Log {
         })
     }
 
-    /// Makes an erase block of an image hold what it did.
+    /// Makes an erase block of an image hold its earlier content.
     pub(crate) fn erase(&self, image: &mut Image, erased: Erased) {
         let Erased { offset, length, since } = erased;
         let before = self.prefix(since);
@@ -82,7 +82,8 @@ mod tests {
         Log { base: Image::of(file.path()).unwrap(), records, times: Vec::new() }
     }
 
-    /// How many of the first writes of the log a state holds, and how many of all before its cut.
+    /// Returns how many of the first writes of the log a state holds, and how many were before its
+    /// cut.
     fn held(state: &State) -> (usize, usize) {
         let before = state.cut.at.div_ceil(2);
         let byte = |n: usize| {
@@ -103,7 +104,7 @@ mod tests {
         };
         assert_eq!(cuts(3), cuts(3));
         assert_ne!(cuts(3), cuts(4));
-        // Of flushes that were not done: an older write is gone that had been flushed.
+        // With skipped flushes an older write is lost that had been flushed.
         let lost = states.iter().filter(|s| s.cut.erased.is_none());
         assert!(lost.clone().any(|s| held(s).0 + 1 < s.cut.at.div_ceil(2)));
         assert!(lost.count() >= 20);

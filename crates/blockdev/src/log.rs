@@ -5,31 +5,31 @@ use std::time::Duration;
 
 use crate::image::Image;
 
-/// One thing that reached a device.
+/// A request that reached a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// Bytes written at a place.
+    /// Bytes written at an offset.
     Write {
-        /// Where, in bytes from the device's begin.
+        /// Offset on the device in bytes.
         offset: u64,
-        /// What.
+        /// The bytes.
         data: Arc<[u8]>,
     },
-    /// A range given up, which reads as 0 from then on.
+    /// A discarded range, which reads as 0 from then on.
     Discard {
-        /// Where, in bytes from the device's begin.
+        /// Offset on the device in bytes.
         offset: u64,
-        /// How many bytes.
+        /// Length in bytes.
         length: u64,
     },
-    /// Everything before is to be kept before anything after is answered.
+    /// Everything before must be durable before it is acknowledged.
     Flush,
-    /// A flush that the device answered and did not do.
+    /// A flush that the device acknowledged without doing it.
     Ignored,
 }
 
 impl Record {
-    /// Does to an image what the record did to the device.
+    /// Applies the record to an image.
     pub(crate) fn apply(&self, image: &mut Image) {
         match self {
             Self::Write { offset, data } => image.write(*offset, data),
@@ -44,32 +44,32 @@ impl Record {
     }
 }
 
-/// What a part of a log amounts to.
+/// Totals of a part of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Writes.
+    /// Number of writes.
     pub writes: u64,
-    /// Bytes of these.
+    /// Bytes written.
     pub bytes: u64,
-    /// Flushes.
+    /// Number of flushes.
     pub flushes: u64,
-    /// Discards.
+    /// Number of discards.
     pub discards: u64,
 }
 
-/// What reached a device since it was made, and what it held before.
+/// What reached a device since it was made, and its content before.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// What it held.
+    /// Content before.
     pub base: Image,
     /// What reached it, in order.
     pub records: Vec<Record>,
-    /// When each record did, since the device was mounted.
+    /// Time of each record since the device was mounted.
     pub times: Vec<Duration>,
 }
 
 impl Log {
-    /// What the records from one place to before another amount to.
+    /// Returns the totals of a range of records.
     pub fn counted(&self, range: std::ops::Range<usize>) -> Counted {
         let mut counted = Counted::default();
         for record in self.records.get(range).unwrap_or_default() {
@@ -85,8 +85,8 @@ impl Log {
         counted
     }
 
-    /// The log of a device that answers a flush and does nothing, as some memory cards do: each of its
-    /// flushes is [`Record::Ignored`].
+    /// Returns the log of a device that acknowledges a flush without doing anything, like some
+    /// memory cards: each of its flushes is [`Record::Ignored`].
     #[must_use]
     pub fn without_flushes(mut self) -> Self {
         for record in &mut self.records {
@@ -97,7 +97,7 @@ impl Log {
         self
     }
 
-    /// What the device holds after its first `records`.
+    /// Returns the content of the device after its first `records`.
     pub fn prefix(&self, records: usize) -> Image {
         let mut image = self.base.clone();
         self.records.iter().take(records).for_each(|record| record.apply(&mut image));

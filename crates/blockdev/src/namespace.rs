@@ -9,14 +9,14 @@ use nix::sched::{CloneFlags, unshare};
 
 use crate::error::DeviceError;
 
-/// The namespace of mounts that the process had at first.
+/// The mount namespace that the process had at first.
 static OUTSIDE: OnceLock<File> = OnceLock::new();
 
-/// Makes this thread, and what it starts from now on, see mounts of its own, which are gone with the
+/// Makes this thread, and what it starts from now on, see its own mounts. They disappear with the
 /// last of these threads and processes, however they end.
 ///
 /// # Errors
-/// When the system does not allow it: it takes root.
+/// If the system does not allow it. It requires root.
 pub fn own_mounts() -> Result<(), DeviceError> {
     if OUTSIDE.get().is_none() {
         let at = "/proc/thread-self/ns/mnt";
@@ -33,7 +33,7 @@ pub fn own_mounts() -> Result<(), DeviceError> {
         .map_err(DeviceError::NoMounts)
 }
 
-/// The namespace that the process had at first, where some thread has left it.
+/// Returns the namespace that the process had at first, if some thread has left it.
 pub(crate) fn outside() -> Option<BorrowedFd<'static>> {
     OUTSIDE.get().map(AsFd::as_fd)
 }

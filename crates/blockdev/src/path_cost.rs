@@ -45,7 +45,7 @@ impl PathCost {
     /// some hundred direct requests of the time beyond the device's own. It takes about a second.
     ///
     /// # Errors
-    /// FUSE or a loop device is not available.
+    /// If FUSE or a loop device is not available.
     pub fn measure(folder: &Path) -> Result<Self, DeviceError> {
         let failed = |doing, path: &Path, error| DeviceError::io(doing, path, error);
         let (fuse, image) = (folder.join("device"), folder.join("image"));
@@ -57,7 +57,7 @@ impl PathCost {
             move || Timed::over(&path, Box::new(Fixed), 1, Self::default(), Arc::default());
         let server = Server::mount(medium, fuse.clone())
             .map_err(|error| failed("mount a FUSE file system at", &fuse, error))?;
-        // The server has it open. Without a name it takes no room after a kill.
+        // The server has it open. Without a name it takes no space after a kill.
         fs::remove_file(&image).map_err(|error| failed("remove", &image, error))?;
         let cost = Self::on(&fuse.join(FILE))
             .map_err(|error| failed("measure a loop device over", &fuse, error));
@@ -84,8 +84,8 @@ impl PathCost {
     }
 }
 
-/// Returns the 10th percentile of the time of a request beyond [`TAKES_NS`]: on a busy machine the others include waiting for
-/// a processor.
+/// Returns the 10th percentile of the time of a request beyond [`TAKES_NS`]. On a busy machine the
+/// other requests include waiting for a processor.
 fn beyond(mut request: impl FnMut(u64) -> io::Result<()>) -> io::Result<u64> {
     let mut all = Vec::with_capacity(TIMES as usize);
     for i in 0..TIMES {

@@ -1,4 +1,4 @@
-//! The FUSE file system of one file: a medium that sees what reaches it.
+//! The FUSE file system with one file: a medium that sees what reaches it.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -19,16 +19,16 @@ use nix::time::{ClockId, clock_gettime};
 use crate::image::Image;
 use crate::log::{Log, Record};
 
-/// The name of the file.
+/// Name of the file.
 pub(crate) const FILE: &str = "image";
 
-/// Nothing changes but by this file system itself.
+/// Everything changes only through this file system itself.
 const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 const ROOT: INodeNo = INodeNo::ROOT;
 const IMAGE: INodeNo = INodeNo(2);
 
-/// What a device holds, and what has reached it.
+/// Content of a device, and what has reached it.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub image: Image,
@@ -36,41 +36,41 @@ pub(crate) struct Recorded {
     pub begun: Instant,
 }
 
-/// What the file holds, and who sees what reaches it.
+/// Content of the file, which sees what reaches it.
 pub(crate) trait Medium: Send + Sync + 'static {
-    /// Whether each request reaches it as it is, past the kernel's page cache.
+    /// Whether each request reaches it unchanged, bypassing the kernel's page cache.
     const DIRECT: bool = false;
 
-    /// How many requests it works on at the same time.
+    /// Returns the number of requests that it handles at the same time.
     fn at_once(&self) -> usize {
         1
     }
 
-    /// Bytes of the file.
+    /// Returns the size of the file in bytes.
     fn bytes(&self) -> u64;
 
-    /// Reads from a place on, where it has as many bytes.
+    /// Reads from an offset, within the file.
     fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()>;
 
-    /// Bytes reach it.
+    /// Writes bytes.
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()>;
 
-    /// A range is given up, and is 0 from then on.
+    /// Discards a range, which is 0 from then on.
     fn discard(&self, offset: u64, length: u64) -> io::Result<()>;
 
-    /// What reached it is to be kept.
+    /// Flushes: what reached it must be durable.
     fn flush(&self);
 }
 
 /// The file system of a medium.
 pub(crate) struct Recorder<M>(pub M);
 
-/// A medium in memory that records everything, shared with who mounted it.
+/// A medium in memory that records everything, shared with the code that mounted it.
 #[derive(Clone, Debug)]
 pub(crate) struct InMemory(pub Arc<Mutex<Recorded>>);
 
 impl InMemory {
-    /// Records what reaches the device and does it.
+    /// Records what reaches the device and applies it.
     fn take(&self, record: Record) {
         let mut recorded = lock(&self.0);
         record.apply(&mut recorded.image);
@@ -105,19 +105,19 @@ impl Medium for InMemory {
     }
 }
 
-/// Nanoseconds of the monotonic clock, which all processes share.
+/// Returns nanoseconds of the monotonic clock, which all processes share.
 pub(crate) fn monotonic_ns() -> u64 {
     clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| now.num_nanoseconds()).unsigned_abs()
 }
 
-/// Gives up a range of a file that is a medium's content: it is 0 from then on.
+/// Discards a range of a file that is a medium's content: it is 0 from then on.
 pub(crate) fn punch(file: &File, offset: u64, length: u64) -> io::Result<()> {
     let hole = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
     Ok(fallocate(file, hole, offset.cast_signed(), length.cast_signed())?)
 }
 
-/// Locks what is recorded: it is whole even where a thread died that held it, since each change of it
-/// is one call.
+/// Locks the recording. It is consistent even if a thread died while holding it, because each
+/// change is one call.
 pub(crate) fn lock<T>(recorded: &Mutex<T>) -> MutexGuard<'_, T> {
     recorded.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -152,7 +152,8 @@ impl<M: Medium> Recorder<M> {
 impl<M: Medium> Filesystem for Recorder<M> {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         if M::DIRECT {
-            // Requests of a loop device do not wait for each other; an older kernel has them wait.
+            // Requests of a loop device do not wait for each other. An older kernel makes them
+            // wait.
             let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
             let _ = config.set_max_background(64);
         }
@@ -229,7 +230,7 @@ impl<M: Medium> Filesystem for Recorder<M> {
     ) {
         use nix::fcntl::FallocateFlags as Flags;
         let flags = Flags::from_bits_truncate(mode);
-        // What a discard and a write of zeros are for a loop device.
+        // A discard and a write of zeros of a loop device.
         match flags.intersects(Flags::FALLOC_FL_PUNCH_HOLE | Flags::FALLOC_FL_ZERO_RANGE) {
             true => match self.0.discard(offset, length) {
                 Ok(()) => reply.ok(),
@@ -244,7 +245,7 @@ impl<M: Medium> Filesystem for Recorder<M> {
         reply.ok();
     }
 
-    /// Of a file that is closed: says nothing of what is kept.
+    /// Called for a file that is closed. It says nothing about durability.
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
         reply.ok();
     }
@@ -267,7 +268,7 @@ impl<M: Medium> Filesystem for Recorder<M> {
         _: Option<fuser::BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        // Times of the file, which nobody asks for.
+        // Times of the file, which nothing uses.
         match self.attributes(node) {
             Some(attributes) => reply.attr(&FOREVER, &attributes),
             None => reply.error(Errno::ENOENT),

@@ -1,10 +1,10 @@
 //! The thread that serves a block device.
 //!
-//! A file system on that device waits for it, even where the process is killed: the kernel unmounts for
-//! the last thread that sees the mount, and writes what is left to the device. It ends that wait with
-//! errors when the last descriptor of `/dev/fuse` is closed. So this thread and the session's have a
-//! table of descriptors of their own, which is closed with these two, whatever the others wait for; and
-//! they see none of the mounts, so that they never wait themselves.
+//! A file system on that device waits for it, even if the process is killed: the kernel unmounts
+//! for the last thread that sees the mount, and writes pending data to the device. That wait ends
+//! with errors when the last descriptor of `/dev/fuse` is closed. This thread and the session's
+//! thread therefore have their own descriptor table, which is closed with these two, whatever the
+//! others wait for. They also see none of the mounts, so that they never wait themselves.
 
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
@@ -24,20 +24,20 @@ use crate::recorder::{Medium, Recorder};
 
 /// The number of the call in linux/prctl.h.
 const PR_SET_IO_FLUSHER: libc::c_int = 57;
-/// The first descriptor after those of standard input, output and error.
+/// The first descriptor after standard input, output and error.
 const FIRST: RawFd = 3;
 
 /// A FUSE file system that is served.
 #[derive(Debug)]
 pub(crate) struct Server {
     thread: JoinHandle<io::Result<()>>,
-    /// Its end lets the thread wait for that of the session.
+    /// Dropping it makes the thread wait for that of the session.
     end: Sender<()>,
 }
 
 impl Server {
-    /// Mounts the file system of a medium, which is made by the thread that serves it: what it opens is
-    /// open there and nowhere else.
+    /// Mounts the file system of a medium. The thread that serves it makes the medium, so what it
+    /// opens is open only there.
     pub(crate) fn mount<M: Medium>(
         medium: impl FnOnce() -> io::Result<M> + Send + 'static,
         at: PathBuf,
@@ -48,11 +48,11 @@ impl Server {
             let session = serve(medium, &at);
             let session = match session {
                 Ok(session) => session,
-                // Who waits for it is told.
+                // The waiting caller is told.
                 Err(error) => return mounted.send(Err(error)).or(Ok(())),
             };
             if mounted.send(Ok(())).is_ok() {
-                // An error says that the end is here.
+                // An error means that the end has come.
                 let _ = ends.recv();
             }
             session.join()
@@ -61,11 +61,11 @@ impl Server {
         Ok(Self { thread, end })
     }
 
-    /// Waits until the file system, which has been unmounted, is served no more.
+    /// Waits until the file system, which has been unmounted, is no longer served.
     pub(crate) fn join(self) -> io::Result<()> {
         drop(self.end);
         match self.thread.join() {
-            // What a read of `/dev/fuse` fails with that an unmount found waiting.
+            // Error of a read of `/dev/fuse` that was waiting during the unmount.
             Ok(Err(error)) if error.raw_os_error() == Some(libc::ECONNABORTED) => Ok(()),
             Ok(ended) => ended,
             Err(_) => Err(io::Error::other("the thread panicked")),
@@ -73,7 +73,7 @@ impl Server {
     }
 }
 
-/// Mounts where this thread is, and serves from outside.
+/// Mounts in this thread's namespace, and serves from outside.
 fn serve<M: Medium>(
     medium: impl FnOnce() -> io::Result<M>,
     at: &Path,
@@ -91,35 +91,36 @@ fn serve<M: Medium>(
     session.spawn()
 }
 
-/// Gives this thread a table of descriptors of its own, with none but standard input, output and
-/// error: others are not to be held open by it, as the pipes to processes. Returns that of the
-/// namespace outside.
+/// Gives this thread its own descriptor table, with only standard input, output and error. It must
+/// not hold others open, such as the pipes to processes. Returns the descriptor of the outside
+/// namespace.
 fn own_descriptors() -> nix::Result<Option<OwnedFd>> {
-    // A thread changes its namespace alone if it shares no working directory.
+    // A thread can change its namespace alone only if it shares no working directory.
     unshare(CloneFlags::CLONE_FILES | CloneFlags::CLONE_FS)?;
     let outside = namespace::outside();
-    // SAFETY: the table is this thread's alone, which has opened nothing yet and was handed nothing
-    // that owns a descriptor: whoever has that number has it in another table.
+    // SAFETY: only this thread has the table. It has opened nothing yet and was given nothing that
+    // owns a descriptor: another owner of that number has it in another table.
     let outside = outside.map(|outside| unsafe { dup2_raw(outside, FIRST) }).transpose()?;
     let first = FIRST.cast_unsigned() + libc::c_uint::from(outside.is_some());
     // SAFETY: it takes numbers; as above.
     let result = unsafe {
-        // By its number: glibc has had a function for it since 2.34 only.
+        // By its number: glibc has had a function for it only since 2.34.
         libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0)
     };
     Errno::result(result).map(|_| outside)
 }
 
-/// Keeps this thread, and those it starts, from waiting for pages to be written when it gets memory:
-/// they may be pages of the device that it serves. `PR_SET_IO_FLUSHER`, prctl(2), since Linux 5.6, and
-/// `mlockall`. Where a limit withholds one of them, it is done without.
+/// Prevents this thread, and those that it starts, from waiting for pages to be written when they
+/// allocate memory, because these may be pages of the device that they serve. Uses
+/// `PR_SET_IO_FLUSHER`, prctl(2), since Linux 5.6, and `mlockall`. If a limit forbids one of them,
+/// continues without it.
 fn serve_a_block_device() -> nix::Result<()> {
     static LOCKED: OnceLock<()> = OnceLock::new();
     LOCKED.get_or_init(|| {
         let _ = mlockall(MlockAllFlags::MCL_CURRENT | MlockAllFlags::MCL_FUTURE);
     });
     let [one, zero]: [libc::c_ulong; 2] = [1, 0];
-    // SAFETY: it takes numbers and touches no memory of ours.
+    // SAFETY: it takes numbers and touches no memory of this process.
     let result = unsafe { libc::prctl(PR_SET_IO_FLUSHER, one, zero, zero, zero) };
     match Errno::result(result) {
         Err(Errno::EPERM | Errno::EINVAL) => Ok(()),

@@ -1,8 +1,8 @@
-//! The moments at which the power could be cut, and what the device could have lost at each.
+//! The times at which the power could be cut, and what the device could have lost at each.
 //!
-//! Bounded as *Finding Crash-Consistency Bugs with Bounded Black-Box Crash Testing* (OSDI 2018) and
-//! *All File Systems Are Not Created Equal* (OSDI 2014) have it: every prefix; between two flushes each
-//! single write lost, all but one lost, and some subsets; the last write torn.
+//! Bounded like *Finding Crash-Consistency Bugs with Bounded Black-Box Crash Testing* (OSDI 2018)
+//! and *All File Systems Are Not Created Equal* (OSDI 2014). It covers every prefix. Between two
+//! flushes each single write is lost, all but one, and some subsets. The last write is torn.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,39 +15,39 @@ use rand_xoshiro::rand_core::SeedableRng;
 use crate::image::{BLOCK, Image};
 use crate::log::{Log, Record};
 
-/// Bytes that a device writes whole or not at all.
+/// Bytes that a device writes completely or not at all.
 pub const SECTOR: usize = 512;
 
-/// Random subsets of what lies between two flushes.
+/// Number of random subsets of the changes between two flushes.
 const SUBSETS: usize = 4;
 
-/// A moment at which the power is cut.
+/// A time at which the power is cut.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cut {
-    /// So many records had reached the device.
+    /// Number of records that had reached the device.
     pub at: usize,
-    /// Those of them that it lost, by their place in the log: changes after the last flush.
+    /// Records that it lost, by their index in the log: changes after the last flush.
     pub lost: Vec<usize>,
-    /// The last one, where only its begin was written.
+    /// The last one, if only its beginning was written.
     pub torn: Option<Torn>,
-    /// What of a device that [lies](Log::states_of_lies) holds what it did before.
+    /// The part of a [lying](Log::states_of_lies) device that holds its earlier content.
     pub erased: Option<Erased>,
 }
 
-/// A moment, and what is lost at it, as short as can be: of a long log there are many.
+/// A time and what is lost at it, in compact form, because a long log has many.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
     at: usize,
     lost: Lost,
 }
 
-/// What is lost of the changes since the last flush.
+/// Which changes since the last flush are lost.
 #[derive(Clone, Copy, Debug)]
 enum Lost {
     Nothing,
     One(usize),
     AllBut(usize),
-    /// Each with one chance in two, by a seed.
+    /// Each with a probability of one half, by a seed.
     Some(u64),
     /// The end of the last one.
     End {
@@ -55,15 +55,15 @@ enum Lost {
     },
 }
 
-/// An erase block that a card wrote anew for a write within it, and lost: it holds what it did some time
-/// before.
+/// An erase block that a card rewrote for a write within it, and lost: it holds its content of some
+/// time before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Erased {
-    /// Where it begins, in bytes.
+    /// Offset in bytes.
     pub offset: u64,
-    /// Its bytes.
+    /// Length in bytes.
     pub length: u64,
-    /// It holds what it did after so many records.
+    /// Number of records after which it had this content.
     pub since: usize,
 }
 
@@ -75,8 +75,8 @@ impl fmt::Display for Erased {
 }
 
 impl Cut {
-    /// Whether a write is torn within a block of [`BLOCK`] bytes, as on a device of such sectors none
-    /// is. Writes of a file system begin at blocks.
+    /// Whether a write is torn within a block of [`BLOCK`] bytes, which does not happen on a device
+    /// with such sectors. Writes of a file system begin at blocks.
     pub fn tears_a_block(&self) -> bool {
         self.torn.is_some_and(|torn| torn.kept % BLOCK != 0)
     }
@@ -99,33 +99,34 @@ impl fmt::Display for Cut {
     }
 }
 
-/// A write of which only the begin is there.
+/// A write of which only the beginning is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Torn {
-    /// Its place in the log.
+    /// Index in the log.
     pub record: usize,
-    /// How many bytes of it are there.
+    /// Number of its bytes that are present.
     pub kept: usize,
 }
 
-/// What a device holds after a cut.
+/// The content of a device after a cut.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// The cut. Of several that leave the same the latest, before which the most was promised.
+    /// The cut. Of several with the same result it is the latest, before which most was promised.
     pub cut: Cut,
     /// The content.
     pub image: Image,
 }
 
 impl Log {
-    /// Up to `most` states that differ, in the order of their cuts: all there are
-    /// where they are so few, else a sample that the seed draws.
+    /// Returns up to `most` different states, in the order of their cuts: all of them if there are
+    /// not more, otherwise a sample selected by the seed.
     pub fn states(&self, from: usize, most: usize, seed: u64) -> Vec<State> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut moments = self.moments(from, &mut random);
         moments.shuffle(&mut random);
         let mut states: HashMap<u64, State> = HashMap::new();
-        // Enough to find as many that differ, and in order, so that each begins where one before was.
+        // Enough to find that many different ones, and in order, so that each continues from an
+        // earlier one.
         let mut drawn = 0;
         while states.len() < most && drawn < moments.len() {
             let until = (drawn + most - states.len()).min(moments.len());
@@ -138,11 +139,11 @@ impl Log {
         in_order(states)
     }
 
-    /// Adds the states of cuts, which are in their order, to those known by their digests.
+    /// Adds the states of cuts, which are in order, to those known by their digests.
     pub(crate) fn add_states(&self, cuts: Vec<Cut>, states: &mut HashMap<u64, State>) {
         let (mut kept, mut flushed) = (self.base.clone(), 0);
         for cut in cuts {
-            // Everything before the last flush is kept, and is made once.
+            // Everything before the last flush is kept, and is applied once.
             let flush = self.flushed_before(cut.at);
             for record in &self.records[flushed..flush] {
                 record.apply(&mut kept);
@@ -157,7 +158,7 @@ impl Log {
         }
     }
 
-    /// The moments, from after the record `from` on.
+    /// Returns the times after the record `from`.
     fn moments(&self, from: usize, random: &mut impl Rng) -> Vec<Moment> {
         let mut moments = vec![Moment { at: from, lost: Lost::Nothing }];
         let mut window: Vec<usize> = Vec::new();
@@ -196,7 +197,7 @@ impl Log {
         moments
     }
 
-    /// A moment with what it loses, written out.
+    /// Expands a time with its losses to a cut.
     fn cut(&self, Moment { at, lost }: Moment) -> Cut {
         let window = self.flushed_before(at)..at;
         let window = window.filter(|place| self.records[*place].is_change());
@@ -213,13 +214,14 @@ impl Log {
         Cut { at, lost, torn, erased: None }
     }
 
-    /// What the device holds after a cut.
+    /// Returns the content of the device after a cut.
     pub fn image(&self, cut: &Cut) -> Image {
         let flushed = self.flushed_before(cut.at);
         self.image_from(&self.prefix(flushed), flushed, cut)
     }
 
-    /// How many records had been flushed when so many had reached the device.
+    /// Returns the number of records that had been flushed when `at` records had reached the
+    /// device.
     fn flushed_before(&self, at: usize) -> usize {
         let mut before = self.records[..at].iter();
         before.rposition(|record| *record == Record::Flush).map_or(0, |flush| flush + 1)
@@ -243,15 +245,15 @@ impl Log {
     }
 }
 
-/// States in the order of their cuts.
+/// Returns states in the order of their cuts.
 pub(crate) fn in_order(states: HashMap<u64, State>) -> Vec<State> {
     let mut states: Vec<State> = states.into_values().collect();
     states.sort_by(|a, b| a.cut.cmp(&b.cut));
     states
 }
 
-/// What could be lost of the changes between two flushes, the second of which has not ended: each
-/// one, all but one, and some subsets.
+/// Finds what could be lost of the changes between two flushes, the second of which has not ended:
+/// each one, all but one, and some subsets.
 fn reordered(window: &[usize], random: &mut impl Rng, mut lose: impl FnMut(Lost)) {
     if window.len() < 2 {
         return;

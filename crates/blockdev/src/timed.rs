@@ -49,8 +49,8 @@ pub trait Timing: Send {
     fn end(&mut self, request: Request, now: u64) -> u64;
 }
 
-/// The time of the path to a device and back, in ns: kernel, FUSE and wake-ups. It is subtracted from
-/// the time that the device waits.
+/// The time of the path to a device and back, in ns: kernel, FUSE and wake-ups. It is subtracted
+/// from the time that the device waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathCost {
     /// For a read of 4 KiB.
@@ -127,7 +127,7 @@ impl TimedDevice {
     /// Mounts the file system in the file `image`, below `folder`, which it creates.
     ///
     /// # Errors
-    /// FUSE or a loop device is not available, or the file system cannot be mounted.
+    /// If FUSE or a loop device is not available, or the file system cannot be mounted.
     pub fn mount(
         folder: &Path,
         image: &Path,
@@ -151,11 +151,11 @@ impl TimedDevice {
         lock(&self.noted).kept
     }
 
-    /// Unmounts it. Returns the trace of what reached the device, unmounting included, and how well it
-    /// kept its times.
+    /// Unmounts the file system. Returns the trace of what reached the device, including the
+    /// unmounting, and how well it kept its times.
     ///
     /// # Errors
-    /// The file system is still in use.
+    /// If the file system is still in use.
     pub fn unmount(mut self) -> Result<(Trace, Kept), DeviceError> {
         self.mounted.take_down()?;
         let Noted { trace, kept } = std::mem::take(&mut *lock(&self.noted));
@@ -164,9 +164,9 @@ impl TimedDevice {
 }
 
 /// Makes this thread and those that it starts wake up on time: with real-time priority, and without
-/// the timer slack of 50 µs (prctl(2), `PR_SET_TIMERSLACK`). They keep to one processor of several, as
-/// a thread that waits there would keep the kernel from handing over the next request. Continues
-/// without where the system refuses: [`Kept`] shows the effect.
+/// the timer slack of 50 µs (prctl(2), `PR_SET_TIMERSLACK`). They stay on one processor if there
+/// are several, because a thread that waits there would keep the kernel from handing over the next
+/// request. Continues without it if the system refuses: [`Kept`] shows the effect.
 fn keep_time() {
     let here = Pid::from_raw(0);
     if let Ok(all) = sched_getaffinity(here) {
@@ -185,13 +185,13 @@ fn keep_time() {
 /// Waits until a time of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 struct Wait {
-    /// What the shortest sleep takes, in ns. In a virtual machine the host sets the timer, which is most
-    /// of it.
+    /// Duration of the shortest sleep in ns. In a virtual machine most of it is the host setting
+    /// the timer.
     shortest_ns: u64,
 }
 
 impl Wait {
-    /// The most that it is taken for: what a busy machine adds is no sleep.
+    /// Largest value assumed for it, because a busy machine adds time that is not sleep.
     const LONGEST_NS: u64 = 100_000;
 
     /// Measures the shortest sleep of this thread.
@@ -205,8 +205,8 @@ impl Wait {
         Self { shortest_ns: all[all.len() / 2].min(Self::LONGEST_NS) }
     }
 
-    /// Sleeps until shortly before that time, and asks the clock from then on. Other threads of the same
-    /// priority go on meanwhile.
+    /// Sleeps until shortly before that time, and then polls the clock. Other threads of the same
+    /// priority continue meanwhile.
     fn until(self, ns: u64) {
         if ns.saturating_sub(self.shortest_ns) > monotonic_ns() + self.shortest_ns {
             sleep_until(ns - self.shortest_ns);

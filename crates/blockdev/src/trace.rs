@@ -1,38 +1,38 @@
-//! What reached a device: when, where and how much, and not what.
+//! What reached a device: when, where and how much, but not the content.
 
 use crate::log::Counted;
 
-/// Accesses of which a trace keeps note at most: 24 bytes each, 400 MB.
+/// Largest number of accesses in a trace: 24 bytes each, 400 MB.
 const MOST: usize = 1 << 24;
 
-/// Accesses that are kept together, so that a trace that grows is never copied.
+/// Number of accesses per chunk, so that a growing trace is never copied.
 const CHUNK: usize = 1 << 14;
 
-/// What is done.
+/// Kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessKind {
     /// Bytes are written.
     Write,
-    /// A range is given up.
+    /// A range is discarded.
     Discard,
-    /// What was written is to be kept.
+    /// What was written must be durable.
     Flush,
 }
 
-/// One thing that reached a device.
+/// A request that reached a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// When, in ns of the monotonic clock (`CLOCK_MONOTONIC`), which all processes share.
+    /// Time in ns of the monotonic clock (`CLOCK_MONOTONIC`), which all processes share.
     pub ns: u64,
-    /// What.
+    /// Kind.
     pub kind: AccessKind,
-    /// Where, in bytes from the device's begin.
+    /// Offset on the device in bytes.
     pub offset: u64,
-    /// How many bytes.
+    /// Length in bytes.
     pub length: u64,
 }
 
-/// An access in 24 bytes: the kind is in the two lowest bits of the last.
+/// An access in 24 bytes: the kind is in the two lowest bits of the last word.
 #[derive(Clone, Copy, Debug)]
 struct Packed {
     ns: u64,
@@ -61,24 +61,24 @@ impl From<Packed> for Access {
 #[derive(Debug, Default)]
 pub struct Trace {
     chunks: Vec<Vec<Packed>>,
-    /// Bytes of the device.
+    /// Size of the device in bytes.
     pub device_bytes: u64,
-    /// How many accesses were left out after the last one that is kept.
+    /// Number of accesses that were left out after the last one that is kept.
     pub left_out: u64,
 }
 
 impl Trace {
-    /// Nothing yet, of a device of so many bytes.
+    /// Makes an empty trace of a device of this size in bytes.
     pub fn of(device_bytes: u64) -> Self {
         Self { device_bytes, ..Self::default() }
     }
 
-    /// The accesses.
+    /// Returns the accesses.
     pub fn iter(&self) -> impl Iterator<Item = Access> + Clone {
         self.chunks.iter().flatten().map(|packed| Access::from(*packed))
     }
 
-    /// How many are kept.
+    /// Returns the number of accesses that are kept.
     pub fn len(&self) -> usize {
         self.chunks.iter().map(Vec::len).sum()
     }
@@ -88,7 +88,7 @@ impl Trace {
         self.chunks.is_empty()
     }
 
-    /// What those of a time amount to, its first and its last moment included.
+    /// Returns the totals of a period, including its first and its last ns.
     pub fn counted(&self, began: u64, ended: u64) -> Counted {
         let mut counted = Counted::default();
         for access in self.iter().filter(|access| (began..=ended).contains(&access.ns)) {
@@ -104,7 +104,7 @@ impl Trace {
         counted
     }
 
-    /// Adds one.
+    /// Adds an access.
     pub(crate) fn add(&mut self, access: Access) {
         if self.chunks.len() * CHUNK >= MOST + CHUNK || self.left_out > 0 {
             self.left_out += 1;

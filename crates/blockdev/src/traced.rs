@@ -1,4 +1,4 @@
-//! A file system on a device whose content is a file, and of which a trace is kept.
+//! A file system on a device whose content is a file, with a trace.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -13,23 +13,23 @@ use crate::recorder::{Medium, lock, monotonic_ns, punch};
 use crate::states::SECTOR;
 use crate::trace::{Access, AccessKind, Trace};
 
-/// A file system, mounted on a device whose content is a file; of what reaches it a [`Trace`] is kept.
-/// Dropping it unmounts it.
+/// A file system, mounted on a device whose content is a file. It keeps a [`Trace`] of what reaches
+/// it. Dropping it unmounts it.
 ///
-/// Nothing is promised of what the file holds after a power cut: a flush is noted, and not done.
+/// Nothing is promised about the file after a power cut: a flush is recorded, but not done.
 #[derive(Debug)]
 pub struct TracedDevice {
-    /// The folder at which the file system is mounted.
+    /// Directory at which the file system is mounted.
     pub at: PathBuf,
     trace: Arc<Mutex<Trace>>,
     mounted: Mounted,
 }
 
 impl TracedDevice {
-    /// Mounts the file system that the file `image` holds, below `folder`, which is made.
+    /// Mounts the file system in the file `image`, below `folder`, which it creates.
     ///
     /// # Errors
-    /// When FUSE or the loop device cannot be had, or the file system not be mounted.
+    /// If FUSE or a loop device is not available, or the file system cannot be mounted.
     pub fn mount(
         folder: &Path,
         image: &Path,
@@ -47,17 +47,17 @@ impl TracedDevice {
         Ok(Self { at: mounted.at.clone(), trace, mounted })
     }
 
-    /// Unmounts it, and returns what has reached it, what unmounting brought there included.
+    /// Unmounts it, and returns what has reached it, including the writes of unmounting.
     ///
     /// # Errors
-    /// When it is in use still.
+    /// If it is still in use.
     pub fn unmount(mut self) -> Result<Trace, DeviceError> {
         self.mounted.take_down()?;
         Ok(std::mem::take(&mut *lock(&self.trace)))
     }
 }
 
-/// A file, whose descriptor is the serving thread's.
+/// A file whose descriptor belongs to the serving thread.
 struct OnFile {
     file: File,
     bytes: u64,
@@ -67,7 +67,7 @@ struct OnFile {
 impl OnFile {
     fn note(&self, kind: AccessKind, offset: u64, length: u64) {
         let mut trace = lock(&self.trace);
-        // Read where nobody comes between: accesses are in the order of their times.
+        // Read under the lock, so that accesses are in the order of their times.
         trace.add(Access { ns: monotonic_ns(), kind, offset, length });
     }
 }

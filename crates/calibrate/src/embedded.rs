@@ -1,4 +1,4 @@
-//! Engines with a bare loop: a fresh process for each pair.
+//! Engines with a bare loop: a new process for each pair.
 
 use std::env;
 use std::ffi::OsStr;
@@ -12,11 +12,11 @@ use crate::line::Line;
 use crate::pair::{MEMORY, Pair};
 use crate::{Failure, tools, ycsb};
 
-/// What the bare loops are called in the table.
+/// Name of the bare loops in the table.
 const LOOP: &str = "bare C loop";
 
-/// Compares an engine with its bare loop in `count` pairs; RocksDB's reads with `db_bench`
-/// too, where that is.
+/// Compares an engine with its bare loop in `count` pairs. RocksDB's reads are also compared with
+/// `db_bench`, if it is installed.
 pub fn compare(
     engine: &'static str,
     version: &str,
@@ -55,7 +55,7 @@ pub fn compare(
     Ok(lines.filter(Line::has_figures).collect())
 }
 
-/// An empty directory in place of the last one's.
+/// Makes an empty directory in place of the last one's.
 fn fresh(folder: &Path) -> Result<PathBuf, Failure> {
     let dir = folder.join("database");
     if dir.exists() {
@@ -65,7 +65,7 @@ fn fresh(folder: &Path) -> Result<PathBuf, Failure> {
     Ok(dir)
 }
 
-/// What this program measures in a process of its own, with these arguments.
+/// Returns what this program measures in a separate process with these arguments.
 fn child<T: DeserializeOwned>(arguments: &[&OsStr]) -> Result<T, Failure> {
     let mut command = Command::new(env::current_exe()?);
     let output = command.args(arguments).stderr(Stdio::inherit()).output()?;

@@ -1,13 +1,13 @@
-//! A comparison, and how it is told.
+//! A comparison and its presentation.
 
 use comfy_table::{CellAlignment, Table, TableStyle};
 use embermark_report::format;
 use embermark_report::statistics::{interval, median};
 
-/// The ratios that count as the same.
+/// Ratios that count as equal.
 const SAME: std::ops::RangeInclusive<f64> = 0.95..=1.05;
 
-/// Where the rest is explained.
+/// Where other ratios are explained.
 const EXPLAINED: &str = "docs/calibration.md";
 
 /// One piece of work done by both sides, in pairs.
@@ -16,19 +16,19 @@ pub struct Line {
     engine: String,
     work: &'static str,
     tool: &'static str,
-    /// ns an operation.
+    /// Time per operation in ns.
     ours: Vec<f64>,
     theirs: Vec<f64>,
 }
 
 impl Line {
-    /// Nothing measured yet.
+    /// Makes a comparison without measurements.
     pub fn new(engine: &str, version: &str, work: &'static str, tool: &'static str) -> Self {
         let engine = format!("{engine} {version}");
         Self { engine, work, tool, ours: Vec::new(), theirs: Vec::new() }
     }
 
-    /// Adds a pair of ours and theirs, in ns an operation.
+    /// Adds a pair of embermark's time and the other one's, in ns per operation.
     pub fn push(&mut self, [ours, theirs]: [f64; 2]) {
         self.ours.push(ours);
         self.theirs.push(theirs);
@@ -39,17 +39,17 @@ impl Line {
         !self.ours.is_empty()
     }
 
-    /// Ours over theirs, of each pair: what slows both down is not in it.
+    /// Returns embermark's time over the other one's for each pair, which cancels what slows both.
     fn ratios(&self) -> Vec<f64> {
         self.ours.iter().zip(&self.theirs).map(|(ours, theirs)| ours / theirs).collect()
     }
 
-    /// Ours over theirs: the median of the pairs'.
+    /// Returns the median of the pairs' ratios.
     pub fn ratio(&self) -> Option<f64> {
         median(&self.ratios())
     }
 
-    /// What came of it, in a line.
+    /// Describes the result in one line.
     pub fn brief(&self) -> String {
         let ratio = format::or_dash(self.ratio(), |ratio| format!("{ratio:.3}"));
         format!("  {}: {ratio} of {}", self.work, self.tool)
@@ -80,7 +80,7 @@ impl Line {
     }
 }
 
-/// All comparisons as a table.
+/// Formats all comparisons as a table.
 pub fn table(lines: &[Line]) -> String {
     let mut table = Table::new();
     table.load_style(TableStyle::new());

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::ptr;
 use std::time::Instant;
 
-// They are linked, in the versions that the adapters link, by being named.
+// Naming them links them, in the versions that the adapters link.
 use libsqlite3_sys as _;
 use lmdb_master_sys as _;
 
@@ -34,13 +34,13 @@ struct Wanted {
     key: [u8; 10],
 }
 
-/// `struct found`: rows, and the sum of their bytes as [`taken`] has it.
+/// `struct found`: rows, and the sum of their bytes as computed by [`taken`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Found {
-    /// How many rows.
+    /// Number of rows.
     pub rows: u64,
-    /// The sum of their bytes.
+    /// Sum of their bytes.
     pub sum: u64,
 }
 
@@ -65,7 +65,7 @@ unsafe extern "C" {
 }
 
 fn functions(engine: &str) -> Option<&'static Functions> {
-    // SAFETY: constants of the C files, of the type that their header gives them.
+    // SAFETY: constants of the C files, with the type in their header.
     unsafe {
         match engine {
             "sqlite" => Some(&bare_sqlite),
@@ -91,7 +91,7 @@ pub struct Database {
 }
 
 impl Database {
-    /// Opens a new database in an empty directory, or on the server of this URL.
+    /// Opens a new database in an empty directory, or on the server with this URL.
     pub fn open(engine: &str, place: &Path, memory: u64) -> Result<Self, Failure> {
         let functions = functions(engine).ok_or("its bare loop is not part of this build")?;
         let path = CString::new(place.as_os_str().as_bytes())?;
@@ -101,7 +101,7 @@ impl Database {
         Ok(Self { functions, db })
     }
 
-    /// The handle that the functions of its library take.
+    /// Returns the handle that the functions of its library take.
     pub const fn handle(&self) -> *mut c_void {
         self.db
     }
@@ -119,7 +119,7 @@ impl Database {
     }
 }
 
-/// The same with the rows and keys of `sensors` in its form.
+/// A bare loop's database with the rows and keys of `sensors` in its form.
 pub struct Bare {
     database: Database,
     rows: Vec<Row>,
@@ -127,7 +127,7 @@ pub struct Bare {
 }
 
 impl Bare {
-    /// Opens a new database in an empty directory, or on the server whose URL stands in its place.
+    /// Opens a new database in an empty directory, or on the server whose URL is given instead.
     pub fn open(
         engine: &str,
         place: &Path,
@@ -148,13 +148,13 @@ impl Bare {
         Ok(Self { database: Database::open(engine, place, memory)?, rows, wanted })
     }
 
-    /// Empties the table, then loads every row; the time of that alone in ns.
+    /// Empties the table, then loads every row. Returns the time of the load alone in ns.
     pub fn load(&mut self) -> Result<u64, Failure> {
         let Database { functions, db } = self.database;
         // SAFETY: open.
         done(unsafe { (functions.clear)(db) }, "clear")?;
         let start = Instant::now();
-        // SAFETY: open, and as many rows as is said.
+        // SAFETY: open, with as many rows as stated.
         let code = unsafe { (functions.load)(db, self.rows.as_ptr(), self.rows.len()) };
         let ns = start.elapsed().as_nanos() as u64;
         done(code, "load").map(|()| ns)
@@ -165,13 +165,13 @@ impl Bare {
         self.database.maintain()
     }
 
-    /// Reads every key; the time in ns, and what was found.
+    /// Reads every key. Returns the time in ns, and what was found.
     pub fn read(&mut self) -> Result<(u64, Found), Failure> {
         let mut found = Found::default();
         let (keys, count) = (self.wanted.as_ptr(), self.wanted.len());
         let start = Instant::now();
         let Database { functions, db } = self.database;
-        // SAFETY: open, and as many keys as is said.
+        // SAFETY: open, with as many keys as stated.
         let code = unsafe { (functions.read)(db, keys, count, &mut found) };
         let ns = start.elapsed().as_nanos() as u64;
         done(code, "read").map(|()| (ns, found))
@@ -187,7 +187,7 @@ pub fn done(code: c_int, doing: &str) -> Result<(), Failure> {
     if code == 0 { Ok(()) } else { Err(format!("the bare loop's {doing} gave {code}").into()) }
 }
 
-/// What reading these rows must find: the sum of `take` in `loops.h`.
+/// Returns what reading these rows must find: the sum of `take` in `loops.h`.
 pub fn taken<'a>(rows: impl Iterator<Item = &'a Reading>) -> Found {
     let mut found = Found::default();
     for row in rows {
@@ -212,7 +212,7 @@ mod tests {
         let staged = folder.path().join("rows");
         stage(&staged, 19).unwrap();
         let rows = readings(&staged).unwrap();
-        // Every fourth key is of no row: a microsecond later there is none.
+        // Every fourth key belongs to no row: there is none a microsecond later.
         let keys: Vec<(usize, bool)> =
             drawn(rows.len()).into_iter().enumerate().map(|(i, at)| (at, i % 4 != 3)).collect();
         let expected =
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn every_bare_loop_finds_the_rows_it_loaded_and_no_others() {
-        // Where the adapter of RocksDB is here, it has opened its library.
+        // If RocksDB's adapter is available, it has opened its library.
         let is_here = |engine: &&str| {
             has(engine) && embermark_skips::is_here(registry::find(engine).unwrap())
         };

@@ -1,8 +1,8 @@
-//! `calibrate`: embermark's figures beside those of the engines' own tools, in one run each.
+//! `calibrate`: compares embermark's figures with those of the engines' own tools, each in one run.
 //!
-//! Embedded engines and MongoDB are compared with loops in C over the very same library (`loops/`),
-//! SQL servers with pgbench and sysbench on the very same server process. docs/calibration.md says
-//! what came of it and why.
+//! Embedded engines and MongoDB are compared with loops in C over the same library (`loops/`), and
+//! SQL servers with pgbench and sysbench on the same server process. docs/calibration.md has the
+//! results and their explanations.
 
 mod embedded;
 mod line;
@@ -27,15 +27,15 @@ use line::Line;
 /// Why a calibration ends.
 type Failure = Box<dyn Error>;
 
-/// Times of the grid for embedded engines: 54 by 1,852 is 100,008 rows.
+/// Number of times of the grid for embedded engines: 54 by 1,852 is 100,008 rows.
 const TIMES: u16 = 1_852;
-/// Rows of that grid.
+/// Number of rows of that grid.
 const ROWS: usize = TIMES as usize * rows::SENSORS as usize;
-/// Pairs of one of ours and one of theirs, where `--pairs` does not say otherwise.
+/// Default number of pairs, which `--pairs` overrides.
 const PAIRS: usize = 7;
-/// Fewer have no interval worth its name (docs/statistics.md).
+/// Fewer pairs have no useful interval (docs/statistics.md).
 const FEWEST_PAIRS: usize = 5;
-/// What is compared when no engine is named.
+/// Engines that are compared by default.
 const ENGINES: [&str; 7] =
     ["sqlite", "lmdb", "berkeleydb", "rocksdb", "postgres", "mariadb", "mongodb"];
 
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// How many pairs of which engines; `None` where that makes no sense.
+/// Returns the number of pairs and the engines. `None` if the request makes no sense.
 fn asked<'a>(words: &[&'a str]) -> Option<(usize, Vec<&'a str>)> {
     let (pairs, named) = match words {
         ["--pairs", pairs, named @ ..] => (pairs.parse().ok()?, named),
@@ -80,7 +80,7 @@ fn asked<'a>(words: &[&'a str]) -> Option<(usize, Vec<&'a str>)> {
     (pairs >= FEWEST_PAIRS && known).then_some((pairs, engines))
 }
 
-/// Prints what a pair measured, for the process that started this one.
+/// Prints the measurements of a pair for the process that started this one.
 fn said(pair: &impl Serialize) -> Result<(), Failure> {
     println!("{}", serde_json::to_string(pair)?);
     Ok(())
@@ -136,9 +136,9 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n").into()) }
 }
 
-/// Keeps this process, and all that it starts, on the last CPU that it may use. Left to the scheduler,
-/// a client and its server come to lie on one CPU or on two, and an idle one has to be woken for every
-/// answer: more than the work that is compared, and by chance one's or the other's.
+/// Keeps this process, and all that it starts, on the last CPU that it may use. The scheduler would
+/// place a client and its server on one CPU or on two, and an idle CPU must be woken for every
+/// answer. That costs more than the compared work, and affects one side or the other by chance.
 fn stay_on_one_cpu() -> Result<(), Failure> {
     let this = Pid::from_raw(0);
     let allowed = sched_getaffinity(this)?;
@@ -151,7 +151,7 @@ fn stay_on_one_cpu() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The version of an engine that can be compared here, or what is missing.
+/// Returns the version of an engine that can be compared here, or what is missing.
 fn ready(engine: &dyn Engine) -> Result<String, String> {
     let version = match engine.availability() {
         Availability::Ready { version } => version,

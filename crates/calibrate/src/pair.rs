@@ -1,4 +1,4 @@
-//! One pair of a comparison of embedded engines: a process of its own, as a trial is one.
+//! One pair of a comparison of embedded engines, in its own process like a trial.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,33 +14,33 @@ use serde::{Deserialize, Serialize};
 use crate::loops::{self, Bare};
 use crate::{Failure, rows};
 
-/// Runs of a phase by each side; the first is discarded, as in every trial.
+/// Number of runs of a phase by each side. The first is discarded, as in every trial.
 const RUNS: usize = 8;
-/// Cache of every engine in bytes: what `embermark run` gives.
+/// Cache of every engine in bytes, as in `embermark run`.
 pub const MEMORY: u64 = 64 << 20;
 
-/// What a process measured: ns an operation of ours and of the bare loop, the medians of the counted
-/// runs.
+/// What a process measured: ns per operation of embermark and of the bare loop, medians of the
+/// counted runs.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Pair {
-    /// The phase `load`, a row.
+    /// The phase `load`, per row.
     pub load: [f64; 2],
-    /// The phase `read`, a read.
+    /// The phase `read`, per read.
     pub read: [f64; 2],
 }
 
-/// The tier that is compared.
+/// Returns the options, with the tier that is compared.
 pub fn options(dir: PathBuf) -> OpenOptions {
     OpenOptions::new(dir, Durability::Process, MEMORY)
 }
 
-/// The place of a phase of that name.
+/// Returns the index of the phase with that name.
 pub fn phase(bench: &dyn Bench, name: &str) -> Result<usize, Failure> {
     let place = bench.phases().iter().position(|phase| phase.name == name);
     place.ok_or_else(|| format!("the workload has no phase {name}").into())
 }
 
-/// Runs a phase once, as a worker does; ns an operation.
+/// Runs a phase once, like a worker. Returns ns per operation.
 pub fn timed(
     bench: &mut dyn Bench,
     phase: usize,
@@ -53,8 +53,8 @@ pub fn timed(
     Ok((measured.elapsed_ns as f64 / measured.ops as f64, outcome.answer))
 }
 
-/// Both sides on the same staged rows, each on a database of its own below an empty directory, a run
-/// of one and a run of the other: whatever slows the machine down slows both.
+/// Runs both sides alternately on the same staged rows, each on its own database below an empty
+/// directory: anything that slows the machine affects both.
 pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
     let [ours, theirs] = ["ours", "theirs"].map(|side| dir.join(side));
     fs::create_dir(&ours)?;
@@ -81,9 +81,9 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
     })?;
     bare.maintain()?;
     let (place, mut meter) = (phase(&*bench, "read")?, Meter::new(None));
-    // Each run follows another of its own side at once, unmeasured: what the other side, and the
-    // check of an answer, left in the CPU's caches is in neither. The bare loop reads what is drawn
-    // here; the workload must have drawn the same.
+    // Each run directly follows another, unmeasured one of its own side. What the other side and
+    // the check of an answer left in the CPU's caches thus affects neither. The bare loop reads
+    // what is drawn here, and the workload must have drawn the same.
     let answer = Answer::Checksum(rows::checksum(&staged, &drawn, is_pairs));
     let read = turns(RUNS, |side| match side {
         Side::Ours => {
@@ -104,7 +104,7 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
     Ok(Pair { load: medians(&load), read: medians(&read) })
 }
 
-/// Both in turns, each first every other time: the figures of all but the first turn.
+/// Runs both in turns, each first every other time. Returns the figures of all turns but the first.
 pub fn turns(
     turns: usize,
     mut run: impl FnMut(Side) -> Result<f64, Failure>,
@@ -121,14 +121,14 @@ pub fn turns(
     Ok(figures.split_off(1))
 }
 
-/// Whose turn it is.
+/// The side whose turn it is.
 #[derive(Clone, Copy)]
 pub enum Side {
     Ours,
     Theirs,
 }
 
-/// Of each side the median.
+/// Returns the median of each side.
 pub fn medians(figures: &[[f64; 2]]) -> [f64; 2] {
     [0, 1].map(|side| {
         let figures: Vec<f64> = figures.iter().map(|both| both[side]).collect();
@@ -136,10 +136,11 @@ pub fn medians(figures: &[[f64; 2]]) -> [f64; 2] {
     })
 }
 
-/// The URL of the server that an adapter of MongoDB says it has started, with the adapter's options.
+/// Returns the URL of the server that an adapter of MongoDB has started, with the adapter's
+/// options.
 ///
 /// # Errors
-/// When it names no socket.
+/// If it names no socket.
 pub fn socket_url(at: &str) -> Result<PathBuf, Failure> {
     let socket = at.split_once(" unix:").ok_or_else(|| format!("no socket in '{at}'"))?.1;
     let host = socket.replace('/', "%2F");

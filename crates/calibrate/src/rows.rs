@@ -14,17 +14,18 @@ use embermark_workloads::{Prepared, Spec, Workload};
 
 use crate::Failure;
 
-/// Of rows and keys.
+/// Seed of rows and keys.
 pub const SEED: u64 = 42;
-/// Sensors of the grid, from 1.
+/// Number of sensors of the grid, from 1.
 pub const SENSORS: u16 = 54;
-/// The first time of the grid, in microseconds since 1970-01-01 UTC: 2004-02-28 08:00.
+/// First time of the grid, in microseconds since 1970-01-01 UTC: 2004-02-28 08:00.
 pub const START: i64 = 1_077_955_200_000_000;
 /// Microseconds between two times of the grid: an epoch of the published log.
 pub const STEP: i64 = 31_000_000;
 
-/// The work, as users describe theirs: rows as those of the workload `sensors`, their keys an even grid of times by
-/// [`SENSORS`] sensors, in order of time: pgbench can compute a key that is there, not look one up.
+/// The work as a workload file. Rows are those of the workload `sensors`. Their keys are an even
+/// grid of times by [`SENSORS`] sensors, in order of time, because pgbench can compute an existing
+/// key, but not look one up.
 const FILE: &str = r#"
 name = "calibration"
 [table.readings]
@@ -45,7 +46,7 @@ do = "get"
 ops = "100%"
 "#;
 
-/// The place of the phase `read` in the file.
+/// Index of the phase `read` in the file.
 const READ: u64 = 1;
 
 fn workload() -> Result<&'static dyn Workload, Failure> {
@@ -54,7 +55,7 @@ fn workload() -> Result<&'static dyn Workload, Failure> {
     Ok(Defined::leak(definition, PathBuf::new(), 0.0))
 }
 
-/// Stages the rows of so many times of the grid.
+/// Stages the rows for this number of times of the grid.
 pub fn stage(staged: &Path, times: u16) -> Result<(), Failure> {
     let rows = u64::from(times) * u64::from(SENSORS);
     let source = workload()?.source(&DataSource::Synthetic, SEED)?;
@@ -62,12 +63,12 @@ pub fn stage(staged: &Path, times: u16) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The work on staged rows, before its engine is met.
+/// Prepares the work on staged rows, without an engine.
 pub fn prepare(staged: &Path) -> Result<Box<dyn Prepared>, Failure> {
     Ok(workload()?.prepare(&Spec::of(staged.to_owned(), "as-written", SEED))?)
 }
 
-/// Staged rows, in their order.
+/// Returns the staged rows in order.
 pub fn readings(staged: &Path) -> Result<Vec<Reading>, Failure> {
     let table = StagedTable::open(&staged.with_extension("readings.table"))?;
     let int = |place, column| match table.value(place, column) {
@@ -85,15 +86,15 @@ pub fn readings(staged: &Path) -> Result<Vec<Reading>, Failure> {
     Ok((0..table.rows()).map(reading).collect())
 }
 
-/// The places of the rows that the phase `read` reads, in its order. Drawn once more here, so that the bare loops read
-/// them too; that they are the same is checked by the answers.
+/// Returns the indexes of the rows that the phase `read` reads, in its order. They are drawn again
+/// here so that the bare loops read the same. The answers check that they are equal.
 pub fn drawn(rows: usize) -> Vec<usize> {
     let mut draw = Draw::new(SEED, 100 + READ);
     (0..rows).map(|_| draw.below(rows)).collect()
 }
 
-/// What reading those rows must find, as the workload sums it up: by the bytes of the pairs of a key-value store, or by
-/// values.
+/// Returns what reading those rows must find, as the workload sums it up: by the bytes of the pairs
+/// of a key-value store, or by values.
 pub fn checksum(rows: &[Reading], drawn: &[usize], is_pairs: bool) -> Checksum {
     let of = |place: &usize| {
         let row = &rows[*place];
@@ -105,7 +106,7 @@ pub fn checksum(rows: &[Reading], drawn: &[usize], is_pairs: bool) -> Checksum {
     drawn.iter().map(of).collect()
 }
 
-/// What the values of a row count as.
+/// Returns the fingerprint of a row's values.
 pub fn fingerprint(row: &Reading) -> Fingerprint {
     let values = (0..row.values.len()).map(|column| match row.get(column) {
         Some(value) => (value + 0.0).to_bits().cast_signed(),
@@ -115,7 +116,7 @@ pub fn fingerprint(row: &Reading) -> Fingerprint {
     values.fold(key, Fingerprint::int)
 }
 
-/// A key as a key-value store has it.
+/// Encodes a key as a key-value store has it.
 pub fn encoded_key(key: Key) -> [u8; 10] {
     let mut bytes = [0; 10];
     bytes[..2].copy_from_slice(&key.sensor.to_be_bytes());
@@ -123,7 +124,7 @@ pub fn encoded_key(key: Key) -> [u8; 10] {
     bytes
 }
 
-/// A row's value as a key-value store has it.
+/// Encodes a row's value as a key-value store has it.
 pub fn encoded_value(reading: &Reading) -> [u8; 33] {
     let mut bytes = [0; 33];
     bytes[0] = reading.present as u8;

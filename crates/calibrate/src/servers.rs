@@ -1,4 +1,4 @@
-//! Servers: one of ours, started as every trial starts it, that both sides read from in turns.
+//! Servers: one started by embermark, like in every trial, from which both sides read in turns.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -16,20 +16,20 @@ use crate::pair::{Side, options, phase, timed, turns};
 use crate::tools::{self, Place};
 use crate::{Failure, rows};
 
-/// Times of the grid: 54 by 185 is 9,990 rows, about half a second's reads of a server.
+/// Number of times of the grid: 54 by 185 is 9,990 rows, about half a second of a server's reads.
 pub const TIMES: u16 = 185;
-/// Rows of that grid, the first of the larger one's.
+/// Number of rows of that grid, the first of the larger one's.
 pub const ROWS: usize = TIMES as usize * rows::SENSORS as usize;
 
-/// A comparison on one server: one way of ours with a tool.
+/// A comparison on one server: one of embermark's ways with a tool.
 struct Way {
     work: &'static str,
     tool: &'static str,
-    /// Reads through the workload's phase in one transaction, or else each alone.
+    /// Whether reads use the workload's phase in one transaction, or otherwise each its own.
     phase: bool,
 }
 
-/// What is compared; pgbench is PostgreSQL's alone.
+/// The comparisons. pgbench is only for PostgreSQL.
 const WAYS: [Way; 3] = [
     Way { work: "read, a transaction each", tool: "pgbench", phase: false },
     Way { work: "read, a transaction each", tool: "sysbench", phase: false },
@@ -40,12 +40,12 @@ fn ways(engine: &str) -> impl Iterator<Item = &'static Way> {
     WAYS.iter().filter(move |way| engine == "postgres" || way.tool != "pgbench")
 }
 
-/// The first tool that an engine would be compared with and that is not here.
+/// Returns the first missing tool that an engine would be compared with.
 pub fn missing_tool(engine: &str) -> Option<&'static str> {
     ways(engine).map(|way| way.tool).find(|tool| tools::program(engine, tool).is_none())
 }
 
-/// A server with the rows in it, and the two ways of ours to read them.
+/// A server with the rows in it, and embermark's two ways to read them.
 struct Server {
     bench: Box<dyn Bench>,
     phase: usize,
@@ -55,7 +55,7 @@ struct Server {
     keys: PathBuf,
 }
 
-/// Reads by a second connection, each a transaction of its own.
+/// Reads by a second connection, each in its own transaction.
 struct Alone {
     store: Box<dyn SqlStore>,
     read: Statement,
@@ -104,7 +104,7 @@ impl Server {
         let Join::At(at) = store.join() else { return Err("it takes no second client".into()) };
         let mut bench = prepared.open(Store::Sql(store), Reopener::of(engine, options.clone()))?;
         let phase = phase(&*bench, "read")?;
-        // Loads the rows and runs the maintenance; a second connection finds the table then.
+        // Loads the rows and runs the maintenance, after which a second connection finds the table.
         bench.ready(phase)?;
         let Store::Sql(mut store) = engine.join(&options, &at)? else {
             return Err("no SQL".into());
@@ -123,7 +123,7 @@ impl Server {
         Ok(Self { bench, phase, meter: Meter::new(None), alone, place, keys })
     }
 
-    /// ns a read of ours.
+    /// Returns ns per read of embermark.
     fn ours(&mut self, way: &Way) -> Result<f64, Failure> {
         if way.phase {
             timed(&mut *self.bench, self.phase, &mut self.meter).map(|(ns, _)| ns)
@@ -132,7 +132,7 @@ impl Server {
         }
     }
 
-    /// ns a read of the tool.
+    /// Returns ns per read of the tool.
     fn theirs(&self, engine: &str, way: &Way) -> Result<f64, Failure> {
         let program = tools::program(engine, way.tool).ok_or("its tool is gone")?;
         let reads = self.alone.keys.len();

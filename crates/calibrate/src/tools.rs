@@ -1,4 +1,4 @@
-//! The engines' own tools: how each is called, and what it says.
+//! The engines' own tools: how each is called, and how its output is read.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,17 +9,17 @@ use embermark_libraries::search_path::on_search_path;
 use crate::Failure;
 use crate::rows::{SENSORS, START, STEP};
 
-/// A server of ours, as its tools are told of it.
+/// A server as its tools address it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// PostgreSQL: the folder of its socket.
+    /// PostgreSQL: the directory of its socket.
     Postgres(String),
     /// MariaDB: its database and socket.
     MariaDb(String, String),
 }
 
 impl Place {
-    /// Reads what the adapter tells a second process of its server.
+    /// Parses what the adapter tells a second process about its server.
     pub fn of(engine: &str, at: &str) -> Result<Self, Failure> {
         let place = match engine {
             "postgres" => at
@@ -34,8 +34,8 @@ impl Place {
     }
 }
 
-/// A tool of an engine: beside its programs, links followed, so that it is of their version; else
-/// on the search path.
+/// Finds a tool of an engine: beside its programs, with links followed, so that it has their
+/// version; otherwise on the search path.
 pub fn program(engine: &str, name: &str) -> Option<PathBuf> {
     let programs = registry::find(engine).ok()?.programs().into_iter();
     let files = programs.filter_map(|(_, program)| program.canonicalize().ok());
@@ -43,7 +43,8 @@ pub fn program(engine: &str, name: &str) -> Option<PathBuf> {
     beside.find(|tool| tool.is_file()).or_else(|| on_search_path(name))
 }
 
-/// pgbench with prepared statements on a server: so many reads, a transaction each.
+/// Returns the pgbench command with prepared statements on a server, for this number of reads, each
+/// in its own transaction.
 pub fn pgbench(
     pgbench: &Path,
     place: &Place,
@@ -66,8 +67,8 @@ pub fn pgbench(
     Ok(command)
 }
 
-/// sysbench with prepared statements on a server: so many reads of a file of keys, a transaction
-/// each or, where `begin` says how one begins, all in one.
+/// Returns the sysbench command with prepared statements on a server, for this number of reads of a
+/// file of keys. Each is a transaction, or, if `begin` says how one begins, all are in one.
 pub fn sysbench(
     sysbench: &Path,
     place: &Place,
@@ -96,10 +97,10 @@ pub fn sysbench(
     command
 }
 
-/// RocksDB's `db_bench`, where it is of that version: another one's reads are no measure of it.
+/// Finds RocksDB's `db_bench` with that version. Another version's reads cannot be compared.
 ///
 /// # Errors
-/// Why there is none.
+/// If there is none. The error gives the reason.
 pub fn db_bench_of(version: &str) -> Result<PathBuf, String> {
     let program = program("rocksdb", "db_bench").ok_or_else(|| absent("db_bench"))?;
     let said = Command::new(&program).arg("--version").output();
@@ -114,18 +115,18 @@ pub fn db_bench_of(version: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// `db_bench version 7.8.3` gives `7.8.3`.
+/// Returns `7.8.3` for `db_bench version 7.8.3`.
 fn version_in(said: &str) -> Option<&str> {
     said.trim().strip_prefix("db_bench version ")
 }
 
-/// That a tool is not there, and what to do.
+/// Reports that a tool is missing, and what to do.
 pub fn absent(tool: &str) -> String {
     format!("{tool} is not installed; run scripts/deps.sh tools")
 }
 
-/// `db_bench` on a database of its own making, as many keys and bytes as ours, our options: random
-/// reads, the first round of which warms the cache.
+/// Returns the `db_bench` command on a database that it makes itself, with as many keys and bytes
+/// and the same options: random reads, with a first round that warms the cache.
 pub fn db_bench(db_bench: &Path, dir: &Path, memory: u64, rows: usize) -> Command {
     let mut command = Command::new(db_bench);
     let (buffers, cache) = (memory / 4, memory - memory / 4);
@@ -151,7 +152,7 @@ fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts").join(name)
 }
 
-/// Runs a tool to its end, and gives what it said.
+/// Runs a tool to its end and returns its output.
 pub fn said_by(mut command: Command) -> Result<String, Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("start {name}: {error}"))?;
@@ -167,7 +168,7 @@ pub fn said_by(mut command: Command) -> Result<String, Failure> {
     .into())
 }
 
-/// ns a transaction as pgbench tells it, after all of `reads` were done.
+/// Returns ns per transaction from pgbench's output, if all of `reads` were done.
 ///
 /// `tps = 21871.473212 (without initial connection time)`
 pub fn pgbench_ns(said: &str, reads: usize) -> Option<f64> {
@@ -179,10 +180,10 @@ pub fn pgbench_ns(said: &str, reads: usize) -> Option<f64> {
     (said.lines().any(|line| line == done) && tps > 0.0).then(|| 1e9 / tps)
 }
 
-/// ns an event as sysbench tells it, after all of `reads` were done and as many `rows` were found as
-/// there are: the script says the latter.
+/// Returns ns per event from sysbench's output, if all of `reads` were done and all `rows` were
+/// found, which the script reports.
 ///
-/// `    total time:                          0.8512s`
+/// ` total time: 0.8512s`
 pub fn sysbench_ns(said: &str, reads: usize, rows: u64) -> Option<f64> {
     let value =
         |name: &str| said.lines().find_map(|line| line.trim().strip_prefix(name)).map(str::trim);
@@ -192,9 +193,10 @@ pub fn sysbench_ns(said: &str, reads: usize, rows: u64) -> Option<f64> {
     (events == reads && found == rows && seconds > 0.0).then(|| seconds * 1e9 / reads as f64)
 }
 
-/// ns a read as `db_bench` tells it: the mean over its rounds but the first, which warms the cache.
+/// Returns ns per read from the output of `db_bench`: the mean over its rounds without the first,
+/// which warms the cache.
 ///
-/// `readrandom   :       1.394 micros/op 717309 ops/sec 0.139 seconds 100008 operations;   29.4 MB/s (…)`
+/// `readrandom : 1.394 micros/op 717309 ops/sec 0.139 seconds 100008 operations; 29.4 MB/s (…)`
 pub fn db_bench_ns(said: &str) -> Option<f64> {
     let rounds = said.lines().filter_map(|line| {
         let told = line.strip_prefix("readrandom")?.trim_start().strip_prefix(':')?;

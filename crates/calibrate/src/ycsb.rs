@@ -24,19 +24,19 @@ use crate::loops::{Database, Found, done};
 use crate::pair::{self, MEMORY, Side};
 use crate::rows::SEED;
 
-/// The files that are compared, and what a line of the table calls each.
+/// The files that are compared, and their names in the table.
 pub const WORKLOADS: [(&str, &str); 2] =
     [("ycsb-c", "YCSB C, one transaction"), ("ycsb-a", "YCSB A, a transaction each")];
 
-/// Records: 10 MB, which the caches hold, so that the harness is seen beside the engine.
+/// Number of records: 10 MB, which the caches hold, so that the harness shows beside the engine.
 pub const RECORDS: usize = 10_000;
-/// Operations of a run, as the files have them.
+/// Number of operations of a run, as in the files.
 const OPERATIONS: usize = 100_000;
-/// Runs of each side; the first is discarded.
+/// Number of runs of each side. The first is discarded.
 const RUNS: usize = 6;
 const FIELDS: usize = 10;
 const FIELD_BYTES: usize = 100;
-/// YCSB's: `ZipfianGenerator` over so many items, scrambled.
+/// YCSB's parameters: `ZipfianGenerator` over this number of items, scrambled.
 const SKEW: f64 = 0.99;
 const ITEMS: u64 = 10_000_000_000;
 
@@ -71,7 +71,7 @@ unsafe extern "C" {
 }
 
 fn functions(engine: &str) -> Option<&'static Functions> {
-    // SAFETY: constants of the C files, of the type that their header gives them.
+    // SAFETY: constants of the C files, with the type in their header.
     unsafe {
         match engine {
             "sqlite" => Some(&bare_sqlite_ycsb),
@@ -87,24 +87,25 @@ pub fn has(engine: &str) -> bool {
     functions(engine).is_some()
 }
 
-/// An operation: the place of its record, and the field that it sets to a text, or `None`: it reads.
+/// An operation: the index of its record, and the field that it sets to a text, or `None` for a
+/// read.
 struct Drawn {
     record: usize,
     set: Option<(usize, String)>,
 }
 
-/// Records, and what is done with them.
+/// Records, and the operations on them.
 struct Work {
     /// Keys and fields.
     records: Vec<(String, String)>,
     drawn: Vec<Drawn>,
-    /// Whether all of it only reads, in one transaction.
+    /// Whether all operations are reads, in one transaction.
     only_reads: bool,
 }
 
 impl Work {
-    /// The records that were staged, and operations of the bare loop: by the same law as the workload's, in an
-    /// order of their own where half of them write.
+    /// Returns the staged records and the operations of the bare loop. They follow the workload's
+    /// distribution, in a different order if half of them write.
     fn of(workload: &str, staged: &Path, rows: usize) -> Result<Self, Failure> {
         let tables: Json = serde_json::from_slice(&fs::read(staged)?)?;
         let file = tables[0]["file"].as_str().ok_or("what was staged names no file")?;
@@ -134,7 +135,7 @@ impl Work {
         Ok(Self { records: records?, drawn, only_reads })
     }
 
-    /// What the reads must find, each after the updates before it.
+    /// Returns what the reads must find, each after the updates before it.
     fn expected(&self) -> Found {
         let mut now: Vec<Vec<u64>> = self.records.iter().map(|(_, fields)| sums(fields)).collect();
         let mut found = Found::default();
@@ -151,7 +152,7 @@ impl Work {
     }
 }
 
-/// Of each field what `take_field` in `loops.h` adds.
+/// Returns for each field what `take_field` in `loops.h` adds.
 fn sums(fields: &str) -> Vec<u64> {
     let field = |bytes: &[u8]| {
         let (words, rest) = bytes.as_chunks::<8>();
@@ -194,36 +195,36 @@ impl<'a> Bare<'a> {
         Ok(Self { database, functions, work, records, operations })
     }
 
-    /// Loads every record anew.
+    /// Loads every record again.
     fn load(&mut self) -> Result<(), Failure> {
         let (records, count) = (self.records.as_ptr(), self.records.len());
-        // SAFETY: open, and as many records as is said, whose texts live as long as `work`.
+        // SAFETY: open, with as many records as stated, whose texts live as long as `work`.
         done(unsafe { (self.functions.load)(self.database.handle(), records, count) }, "load")?;
         self.database.maintain()
     }
 
-    /// Does every operation; ns of one.
+    /// Does every operation. Returns ns per operation.
     fn run(&mut self) -> Result<(f64, Found), Failure> {
         let mut found = Found::default();
         let (operations, count) = (self.operations.as_ptr(), self.operations.len());
         let (handle, in_one) = (self.database.handle(), c_int::from(self.work.only_reads));
         let start = Instant::now();
-        // SAFETY: open, and as many operations as is said, whose texts live as long as `work`.
+        // SAFETY: open, with as many operations as stated, whose texts live as long as `work`.
         let code = unsafe { (self.functions.run)(handle, operations, count, in_one, &mut found) };
         let ns = start.elapsed().as_nanos() as f64 / count as f64;
         done(code, "run").map(|()| (ns, found))
     }
 }
 
-/// Opens the built-in file of that name.
+/// Opens the built-in file with that name.
 fn built_in(name: &str) -> Result<&'static dyn Workload, Failure> {
     let of = |(known, _): &&(&str, &str)| *known == name;
     let (_, text) = BUILT_IN.iter().find(of).ok_or("it is no built-in file")?;
     Ok(Defined::leak(parse(name, text, &[])?, PathBuf::new(), 0.0))
 }
 
-/// One pair on an engine, below an empty directory, with so many records: ns of an operation of ours and of the
-/// bare loop's, medians of the counted runs.
+/// Runs one pair on an engine, below an empty directory, with this number of records. Returns ns
+/// per operation of embermark and of the bare loop, medians of the counted runs.
 pub fn pair(workload: &str, engine: &str, dir: &Path, records: usize) -> Result<[f64; 2], Failure> {
     let [ours, theirs, staged] = ["ours", "theirs", "rows"].map(|side| dir.join(side));
     fs::create_dir(&ours)?;
@@ -243,7 +244,7 @@ pub fn pair(workload: &str, engine: &str, dir: &Path, records: usize) -> Result<
     let figures = pair::turns(RUNS, |side| match side {
         Side::Ours => pair::timed(&mut *bench, place, &mut meter).map(|(ns, _)| ns),
         Side::Theirs => {
-            // The workload begins with its records as they were loaded, too.
+            // The workload also begins with its records as they were loaded.
             if !work.only_reads {
                 bare.load()?;
             }

@@ -1,4 +1,4 @@
-//! What a program answered to each call: a file of its own.
+//! A program's answers to each call, in a separate file.
 
 use embermark_contract::row::{ResultRow, Visit};
 use embermark_contract::sql::Param;
@@ -6,13 +6,13 @@ use embermark_contract::{EngineError, Result};
 
 use crate::operations::{Code, Shape};
 
-/// What the file begins with.
+/// Beginning of the file.
 const MAGIC: &[u8; 8] = b"embmans1";
 
-/// The type of a list.
+/// Type of a list.
 const LIST: u8 = 5;
 
-/// How deep a list may lie in others.
+/// Largest nesting depth of lists.
 const DEPTH: u8 = 8;
 
 /// The answers of a program, which are read in the order of the calls.
@@ -20,10 +20,11 @@ const DEPTH: u8 = 8;
 pub struct Answers {
     bytes: Vec<u8>,
     at: usize,
-    /// Of each block of the operations how many there are and what each calls; those of the current one are ahead.
+    /// For each block of the operations their number and the calls of each, from the current block
+    /// on.
     shape: Shape,
     block: usize,
-    /// Operations of the current block that were done, and that were played.
+    /// Number of operations of the current block that were done, and that were played.
     done: u64,
     played: u64,
     /// The next call of the operation.
@@ -36,13 +37,13 @@ pub struct Answers {
     pub latencies: Vec<u64>,
 }
 
-/// Why the answers cannot be read.
+/// Makes the error for answers that cannot be read.
 fn garbled(what: &str) -> EngineError {
     EngineError::failed("the client", "answer", format!("its file of answers {what}"))
 }
 
 impl Answers {
-    /// The answers in `bytes` to operations of this shape.
+    /// Reads the answers in `bytes` to operations of this shape.
     pub(crate) fn new(bytes: Vec<u8>, shape: Shape) -> Result<Self> {
         if !bytes.starts_with(MAGIC) {
             return Err(garbled("does not begin with embmans1"));
@@ -70,7 +71,7 @@ impl Answers {
         Ok(answers)
     }
 
-    /// Reads the head of the current block, where it was begun.
+    /// Reads the head of the current block, if it begins here.
     fn enter(&mut self) -> Result<()> {
         (self.played, self.call) = (0, 0);
         self.is_over = self.block as u64 >= self.blocks_done;
@@ -95,13 +96,14 @@ impl Answers {
         self.is_over
     }
 
-    /// Whether the next call that was recorded is of this kind.
+    /// Whether the next recorded call has this kind.
     pub(crate) fn is_next(&self, code: Code) -> bool {
         let block = self.shape.get(self.block).filter(|_| !self.is_over);
         block.is_some_and(|(_, calls)| calls[self.call] == code)
     }
 
-    /// Begins the answer to the next call, which must be of this kind; how many of the same calls it answers at once.
+    /// Begins the answer to the next call, which must have this kind. Returns the number of equal
+    /// calls that it answers at once.
     fn begin(&mut self, code: Code) -> Result<u64> {
         if self.is_over {
             return Err(EngineError::failed("the client", "answer", "it has done no further call"));
@@ -123,19 +125,20 @@ impl Answers {
         if self.played == self.done { self.next_block() } else { Ok(()) }
     }
 
-    /// How many rows a call changed that returns none. Where a block has one answer, its first call has it.
+    /// Returns the number of rows that a call without results changed. If a block has one answer,
+    /// its first call has it.
     pub(crate) fn changed(&mut self, code: Code) -> Result<u64> {
         let all = self.begin(code)?;
         let changed = match all > 1 && self.played > 0 {
             true => 0,
-            // Not known: as many as there were calls.
+            // If unknown, it is the number of calls.
             false => u64::try_from(self.word()?.cast_signed()).unwrap_or(all),
         };
         self.end()?;
         Ok(changed)
     }
 
-    /// How many rows a load has put in: the answer to all operations of a block.
+    /// Returns the number of rows that a load inserted: the answer to all operations of a block.
     pub(crate) fn loaded(&mut self) -> Result<u64> {
         let all = self.begin(Code::Bulk)?;
         let loaded = u64::try_from(self.word()?.cast_signed()).unwrap_or(all);
@@ -166,7 +169,7 @@ impl Answers {
         word.map(|word| u64::from_le_bytes(*word)).ok_or_else(|| garbled("ends early"))
     }
 
-    /// Passes a value over.
+    /// Skips a value.
     fn skip(&mut self) -> Result<()> {
         let end = end_of(&self.bytes, self.at, DEPTH);
         self.at = end.ok_or_else(|| garbled("ends within a value"))?;
@@ -174,7 +177,7 @@ impl Answers {
     }
 }
 
-/// Where the value at a place ends.
+/// Returns where the value at a position ends.
 fn end_of(bytes: &[u8], at: usize, depth: u8) -> Option<usize> {
     match items(bytes, at) {
         Some((length, first)) => {
@@ -185,7 +188,7 @@ fn end_of(bytes: &[u8], at: usize, depth: u8) -> Option<usize> {
     }
 }
 
-/// How many values a list at a place has, and where the first of them stands.
+/// Returns the number of values of a list at a position, and where the first of them is.
 fn items(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
     let (LIST, rest) = bytes.get(at..)?.split_first().map(|(tag, rest)| (*tag, rest))? else {
         return None;
@@ -193,7 +196,7 @@ fn items(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
     rest.first_chunk().map(|length| (u32::from_le_bytes(*length), at + 5))
 }
 
-/// Where each value of a list at a place stands, if there is a list.
+/// Returns where each value of a list at a position is, if there is a list.
 fn places_in(bytes: &[u8], at: usize) -> Option<Vec<usize>> {
     let (length, mut at) = items(bytes, at)?;
     let mut places = Vec::new();
@@ -204,7 +207,7 @@ fn places_in(bytes: &[u8], at: usize) -> Option<Vec<usize>> {
     Some(places)
 }
 
-/// The value at a place, and how many bytes it takes.
+/// Returns the value at a position, and its length in bytes.
 fn value(bytes: &[u8], at: usize) -> Option<(Param<'_>, usize)> {
     let (tag, rest) = bytes.get(at..)?.split_first()?;
     let long = || rest.first_chunk().map(|word| i64::from_le_bytes(*word));
@@ -255,7 +258,7 @@ impl ResultRow for Row<'_> {
         match self.at(column)? {
             Param::Null => Ok(None),
             Param::Int(value) => Ok(Some(value)),
-            // Languages that know only doubles give integers as those.
+            // Languages that have only doubles return integers as doubles.
             Param::Float(value) if value.fract() == 0.0 && value.abs() < 9e15 => {
                 Ok(Some(value as i64))
             }

@@ -11,10 +11,10 @@ use crate::sql::TapedSql;
 use crate::tape::Tape;
 
 impl Tape {
-    /// A store whose calls go over this tape.
+    /// Returns a store whose calls go through this tape.
     ///
     /// # Errors
-    /// Unsupported where no program in another language is written for the family.
+    /// Unsupported if no program in another language supports the family.
     pub fn between(&self, store: Store) -> Result<Store> {
         match store {
             Store::Sql(store) => {
@@ -33,13 +33,13 @@ impl Tape {
         }
     }
 
-    /// How such a store's database is opened again.
+    /// Returns the reopener for such a store's database.
     #[must_use]
     pub fn reopener(&self, plain: Reopener) -> Reopener {
         let tape = self.clone();
         Reopener::new(move |store, meanwhile| {
             let opened = plain.reopen_after(store, meanwhile)?;
-            // One that has connected again is the same store, with the tape before it.
+            // A store that has only reconnected is the same store, with the tape before it.
             let is_another = tape.take_closed();
             if is_another { tape.between(opened) } else { Ok(opened) }
         })

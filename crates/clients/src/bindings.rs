@@ -1,4 +1,4 @@
-//! The packages that clients use: one file each, in the language's own folder.
+//! The packages that clients use: one file each, in the language's own directory.
 
 use embermark_contract::{EngineError, Result};
 use embermark_model::Client;
@@ -8,14 +8,14 @@ use embermark_model::Client;
 pub(crate) struct Binding {
     /// The language.
     language: &'static str,
-    /// The package's name in `--client LANGUAGE:PACKAGE`.
+    /// Name of the package in `--client LANGUAGE:PACKAGE`.
     pub package: &'static str,
-    /// The engines that it is for.
+    /// Engines that it supports.
     engines: &'static [&'static str],
     /// The code.
     pub source: &'static str,
-    /// A whole program that opens, sets and commits in the same way, with `{{NAME}}` for what it is told to open the
-    /// database by.
+    /// A whole program that opens, sets and commits in the same way, with `{{NAME}}` for each
+    /// parameter of the connection.
     pub snippet: Option<&'static str>,
 }
 
@@ -40,7 +40,7 @@ macro_rules! binding {
     };
 }
 
-/// All of them; of several for an engine the first is the usual one.
+/// All packages. Of several for an engine the first is the default.
 static BINDINGS: &[Binding] = &[
     binding!("python", "sqlite3", "sqlite3.py", "sqlite"),
     binding!("python", "duckdb", "duckdb.py", "duckdb"),
@@ -64,10 +64,10 @@ static BINDINGS: &[Binding] = &[
     binding!(bare "node", "http", "harperdb.mjs", "harperdb"),
 ];
 
-/// The code for an engine, with the package that was chosen or the usual one.
+/// Returns the code for an engine, with the chosen package or the default one.
 ///
 /// # Errors
-/// Unsupported when no file fits; the message lists the packages that fit the engine.
+/// Unsupported if no file matches. The message lists the packages for the engine.
 pub(crate) fn find(
     language: &str,
     package: Option<&str>,
@@ -88,11 +88,11 @@ pub(crate) fn find(
     })
 }
 
-/// A program in the language of a client that opens, sets and commits as the client does, with `{{NAME}}` for each
-/// parameter of the connection.
+/// Returns a program in the language of a client that opens, sets and commits like the client, with
+/// `{{NAME}}` for each parameter of the connection.
 ///
 /// # Errors
-/// Unsupported when the package has no snippet.
+/// Unsupported if the package has no snippet.
 pub fn snippet(client: &Client, engine: &str) -> Result<&'static str> {
     if client.program().is_some() {
         return Err(EngineError::impossible("a program of your own has no snippet here"));

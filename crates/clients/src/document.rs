@@ -18,7 +18,7 @@ use crate::lifecycle::lifecycle;
 use crate::operations::{Code, Operations};
 use crate::tape::{Mode, State, Tape};
 
-/// A document store whose calls go over a tape.
+/// A document store whose calls go through a tape.
 pub(crate) struct TapedDocuments {
     store: Box<dyn DocumentStore>,
     tape: Tape,
@@ -45,7 +45,7 @@ impl TapedDocuments {
         })
     }
 
-    /// Records a call whose parameters are these texts.
+    /// Records a call with these texts as parameters.
     fn record(
         &self,
         code: Code,
@@ -61,7 +61,7 @@ impl TapedDocuments {
         Ok(())
     }
 
-    /// How many documents the program changed by a call.
+    /// Returns the number of documents that the program changed by a call.
     fn changed(&self, code: Code) -> Result<u64> {
         self.tape.with(|state| match state {
             State::Play(answers) => answers.changed(code),
@@ -83,7 +83,7 @@ fn record(operations: &mut Operations, code: Code, def: &CollectionDef, texts: &
     operations.call(code, number, texts.iter().map(|text| Param::Text(text)));
 }
 
-/// The two texts of a document.
+/// Returns the two texts of a document.
 fn texts(def: &CollectionDef, document: &Document<'_>) -> Vec<String> {
     vec![json::key(def, document.key), json::document(document.fields)]
 }

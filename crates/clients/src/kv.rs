@@ -15,11 +15,11 @@ use crate::lifecycle::lifecycle;
 use crate::operations::Code;
 use crate::tape::{Mode, State, Tape};
 
-/// A store of pairs whose calls go over a tape.
+/// A store of pairs whose calls go through a tape.
 pub(crate) struct TapedPairs {
     store: Box<dyn KvStore>,
     tape: Tape,
-    /// The names of its tables, by their numbers.
+    /// Names of its tables, by their numbers.
     names: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ impl KvStore for TapedPairs {
                         }
                     }
                 });
-                // Whatever the scope is: nothing is changed here.
+                // In any scope: nothing is changed here.
                 let done = store.transact(Scope::Snapshot, &mut |inner| {
                     work(&mut Recorded { inner, tape, names, value: Vec::new() })
                 });
@@ -104,7 +104,7 @@ impl KvStore for TapedPairs {
     }
 }
 
-/// Operations that are taken down. Those that read are done as well.
+/// Operations that are recorded. Reads are also executed.
 struct Recorded<'a> {
     inner: &'a mut dyn Operations,
     tape: &'a Tape,
@@ -156,7 +156,8 @@ impl Operations for Recorded<'_> {
         Ok(())
     }
 
-    /// Reads the value and puts the changed one: what a program does whose package changes nothing where it lies.
+    /// Reads the value and puts the changed one, like a program whose package cannot change a value
+    /// in place.
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
         self.call(Code::Get, table, &[Param::Bytes(key)]);
         let Some(value) = self.inner.get(table, key)? else { return Ok(false) };
@@ -173,19 +174,19 @@ impl Operations for Recorded<'_> {
     }
 }
 
-/// The end of a range as a parameter.
+/// Returns the end of a range as a parameter.
 fn bound(bytes: Option<&[u8]>) -> Param<'_> {
     bytes.map_or(Param::Null, Param::Bytes)
 }
 
-/// Operations that are answered as the program answered them.
+/// Operations with the program's answers.
 struct Played<'a> {
     tape: &'a Tape,
     value: Vec<u8>,
 }
 
 impl Played<'_> {
-    /// Reads a value into `value`; whether there is one.
+    /// Reads a value into `value`. Returns whether there is one.
     fn read(&mut self) -> Result<bool> {
         let Self { tape, value } = self;
         tape.with(|state| {

@@ -1,12 +1,13 @@
-//! Programs in other languages that do the work of a phase in place of this one.
+//! Programs in other languages that do the work of a phase instead of this one.
 //!
-//! A [`Tape`] lies between a workload and its store. While it records, the calls of a phase go to the tape as
-//! [`Operations`], and those that read go to the store as well, so that a workload whose next call depends on an answer
-//! makes the right one. A [`Process`] then does the same calls with the same values by its own clock, on the database
-//! that this process has closed meanwhile. What it [answered](Answers) is played: the workload makes its calls once
-//! more, gets the program's answers in place of the store's, and checks them as it checks every answer.
+//! A [`Tape`] is between a workload and its store. While it records, the calls of a phase go to the
+//! tape as [`Operations`]. Reads also go to the store, so that a workload whose next call depends
+//! on an answer makes the right one. A [`Process`] then makes the same calls with the same values
+//! by its own clock, on the database, which this process has closed meanwhile. Its
+//! [answers](Answers) are played: the workload makes its calls again, gets the program's answers
+//! instead of the store's, and checks them like every answer.
 //!
-//! `docs/clients.md` describes what passes between the two for whoever writes a program in a further language.
+//! `docs/clients.md` describes the protocol for authors of programs in further languages.
 
 mod answers;
 mod between;

@@ -1,6 +1,6 @@
-//! What a store with a tape before it leaves to the store.
+//! The methods that a store with a tape passes on to the store.
 
-/// Has the store itself do whatever has to do with its life.
+/// Passes all methods of the lifecycle to the store itself.
 macro_rules! lifecycle {
     ($taped:ident) => {
         impl Lifecycle for $taped {

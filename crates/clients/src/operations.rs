@@ -1,34 +1,37 @@
-//! The operations of a phase as a program in another language reads them: a file of 64-bit words, little-endian.
+//! The operations of a phase as a program in another language reads them: a file of 64-bit words,
+//! little-endian.
 
 use std::io::{self, Write};
 
 use embermark_contract::document::CollectionDef;
 use embermark_contract::sql::Param;
 
-/// What the file begins with.
+/// Beginning of the file.
 const MAGIC: &[u8; 8] = b"embmops1";
 
-/// What a call does. The numbers are those of the file.
+/// Kind of a call. The numbers are those of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// Runs a statement that returns no rows. Parameters: those of the statement.
     Run = 1,
     /// Runs a query. Parameters: those of the statement.
     Query = 2,
-    /// Loads a row by the fastest path that the package documents; all operations of the block are one load.
+    /// Loads a row by the fastest path that the package documents. All operations of the block are
+    /// one load.
     Bulk = 3,
     /// Reads a pair. Parameter: its key.
     Get = 4,
-    /// Puts a pair in. Parameters: key, value.
+    /// Puts a pair. Parameters: key, value.
     Put = 5,
     /// Removes a pair. Parameter: its key.
     Delete = 6,
-    /// Reads pairs in the order of their keys. Parameters: the lowest key or null, the key before which it ends or null,
-    /// 1 for ascending and -1 for descending, how many at most or null.
+    /// Reads pairs in the order of their keys. Parameters: the lowest key or null, the key before
+    /// which it ends or null, 1 for ascending and -1 for descending, the largest number of pairs or
+    /// null.
     Scan = 7,
     /// Inserts a document. Parameters: its key and its other fields, as JSON.
     Insert = 8,
-    /// Puts a document in, in place of the one of its key. Parameters: as those of `Insert`.
+    /// Inserts a document, or replaces the one with the same key. Parameters: those of `Insert`.
     Upsert = 9,
     /// Finds documents. Parameter: filter, order, limit and columns, as JSON.
     Find = 10,
@@ -36,25 +39,26 @@ pub enum Code {
     Update = 11,
     /// Deletes documents. Parameter: a filter, as JSON.
     Remove = 12,
-    /// Asks a question in the engine's own language. Parameters: its text, and the columns of its result, as JSON.
+    /// Runs a query in the engine's own language. Parameters: its text, and the columns of its
+    /// result, as JSON.
     Ask = 13,
-    /// Tells how many pairs a table has, where the engine keeps their number. No parameters.
+    /// Returns the number of pairs of a table, if the engine keeps it. No parameters.
     Count = 14,
 }
 
-/// Of each block how many operations it has, and what calls each of them makes.
+/// For each block the number of its operations, and the calls of each.
 pub(crate) type Shape = Vec<(u64, Vec<Code>)>;
 
 /// A call that is being recorded.
 #[derive(Debug)]
 struct Call {
     code: Code,
-    /// Which statement, or which table.
+    /// Number of the statement or the table.
     target: u32,
     values: Vec<Value>,
 }
 
-/// A value of its own.
+/// An owned value.
 #[derive(Debug)]
 enum Value {
     Null,
@@ -75,7 +79,7 @@ impl Value {
         }
     }
 
-    /// The number of its type in the file.
+    /// Returns the number of its type in the file.
     const fn kind(&self) -> u64 {
         match self {
             Self::Null => 0,
@@ -90,13 +94,13 @@ impl Value {
 /// The values of one parameter in the operations of a block.
 #[derive(Debug, Default)]
 struct Column {
-    /// Its type; 0 as long as all are null.
+    /// Its type. 0 as long as all values are null.
     kind: u64,
     nulls: Vec<u8>,
     has_nulls: bool,
     /// Integers, and the bits of floats.
     words: Vec<u64>,
-    /// Where each text, or bytes, end.
+    /// End of each text or of bytes.
     ends: Vec<u64>,
     bytes: Vec<u8>,
 }
@@ -110,7 +114,7 @@ impl Column {
 
     fn push(&mut self, value: &Value) {
         if self.kind == 0 {
-            // Those before were null.
+            // Earlier values were null.
             self.kind = value.kind();
             match self.kind {
                 1 | 2 => self.words = vec![0; self.nulls.len()],
@@ -151,10 +155,10 @@ impl Column {
     }
 }
 
-/// Operations that follow each other and make the same calls with other values, in the same transaction.
+/// Consecutive operations that make the same calls with other values, in the same transaction.
 #[derive(Debug)]
 struct Block {
-    /// The number of its transaction; 0: each call is one of its own.
+    /// Number of its transaction. 0: each call is its own transaction.
     transaction: u64,
     writes: bool,
     operations: u64,
@@ -165,42 +169,43 @@ struct Block {
 #[derive(Debug, Default)]
 pub struct Operations {
     blocks: Vec<Block>,
-    /// The calls of the operation under way.
+    /// Calls of the current operation.
     calls: Vec<Call>,
-    /// The transaction that is open, and whether it writes; how many there were.
+    /// The open transaction, and whether it writes. Then the number of transactions.
     open: Option<(u64, bool)>,
     transactions: u64,
     /// Whether the next operation begins a block even if it makes the same calls.
     is_apart: bool,
-    /// The texts of the statements that are called, each once.
+    /// Texts of the called statements, each once.
     pub statements: Vec<String>,
-    /// The tables that are called, each once.
+    /// The tables that are used, each once.
     pub tables: Vec<Table>,
 }
 
-/// A table that calls name.
+/// A table that calls use.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Table {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The fields of the key of its documents, in order; none of other tables.
+    /// Fields of the key of its documents, in order. Empty for other tables.
     pub key: Vec<String>,
-    /// Its columns in the order of the parameters, or what documents may have beside their key; none of a table of pairs.
+    /// Columns in the order of the parameters, or the other fields of documents. Empty for a table
+    /// of pairs.
     pub columns: Vec<String>,
 }
 
 impl Operations {
-    /// The number of a statement with this text.
+    /// Returns the number of a statement with this text.
     pub fn statement(&mut self, text: &str) -> u32 {
         number(&mut self.statements, |known| known == text, || text.to_owned())
     }
 
-    /// The number of a table.
+    /// Returns the number of a table.
     pub fn table(&mut self, name: &str, columns: &[&str]) -> u32 {
         self.number_of(name, &[], columns)
     }
 
-    /// The number of a collection of documents.
+    /// Returns the number of a collection of documents.
     pub fn collection(&mut self, def: &CollectionDef) -> u32 {
         self.number_of(def.name, def.key, def.fields)
     }
@@ -214,7 +219,7 @@ impl Operations {
         )
     }
 
-    /// Takes a call of the operation under way.
+    /// Adds a call to the current operation.
     pub fn call<'a>(
         &mut self,
         code: Code,
@@ -225,26 +230,26 @@ impl Operations {
         self.calls.push(Call { code, target, values });
     }
 
-    /// A transaction begins.
+    /// Begins a transaction.
     pub fn begin(&mut self, writes: bool) {
         self.end_operation();
         self.transactions += 1;
         self.open = Some((self.transactions, writes));
     }
 
-    /// A load begins: what it loads is a block of its own.
+    /// Begins a load, which is its own block.
     pub fn begin_load(&mut self) {
         self.end_operation();
         self.is_apart = true;
     }
 
-    /// The transaction that is open ends.
+    /// Ends the open transaction.
     pub fn commit(&mut self) {
         self.end_operation();
         self.open = None;
     }
 
-    /// The operation under way is whole: the calls that follow are of the next one.
+    /// Ends the current operation: later calls belong to the next one.
     pub fn end_operation(&mut self) {
         let calls = std::mem::take(&mut self.calls);
         if calls.is_empty() {
@@ -274,17 +279,17 @@ impl Operations {
         }
     }
 
-    /// How many operations there are.
+    /// Returns the number of operations.
     pub fn len(&self) -> u64 {
         self.blocks.iter().map(|block| block.operations).sum()
     }
 
-    /// Whether it holds no operation.
+    /// Whether there is no operation.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Of each block how many operations it has, and what calls each of them makes.
+    /// Returns the number of operations of each block, and the calls of each.
     pub(crate) fn shape(&self) -> Shape {
         let codes = |block: &Block| block.calls.iter().map(|(code, ..)| *code).collect();
         self.blocks.iter().map(|block| (block.operations, codes(block))).collect()
@@ -293,7 +298,7 @@ impl Operations {
     /// Writes the file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         to.write_all(MAGIC)?;
         words(to, &[self.blocks.len() as u64])?;
@@ -309,7 +314,7 @@ impl Operations {
     }
 }
 
-/// The place of what is looked for, which is put at the end where it is not there.
+/// Returns the index of an item, which is appended if it does not exist.
 fn number<T>(all: &mut Vec<T>, is: impl FnMut(&T) -> bool, make: impl FnOnce() -> T) -> u32 {
     let place = all.iter().position(is).unwrap_or_else(|| {
         all.push(make());
@@ -322,7 +327,7 @@ fn words(to: &mut impl Write, words: &[u64]) -> io::Result<()> {
     words.iter().try_for_each(|word| to.write_all(&word.to_le_bytes()))
 }
 
-/// Bytes, and zeros up to a multiple of 8.
+/// Writes bytes, and zeros up to a multiple of 8.
 fn padded(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     to.write_all(bytes)?;
     to.write_all(&[0; 8][..bytes.len().next_multiple_of(8) - bytes.len()])

@@ -1,4 +1,4 @@
-//! A program in another language beside this one.
+//! A program in another language, in its own process.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
@@ -15,16 +15,16 @@ use serde_json::{Map, json};
 use crate::operations::{Shape, Table};
 use crate::{Answers, Command, Operations, Program};
 
-/// The first line of a program, with the version of the protocol that it speaks.
+/// The first line of a program, with the version of its protocol.
 #[derive(Deserialize)]
 struct Hello {
     protocol: u32,
 }
 
-/// The protocol of docs/clients.md.
+/// Version of the protocol in docs/clients.md.
 const PROTOCOL: u32 = 1;
 
-/// What a program answers, or why it cannot.
+/// Answer of a program, or why it cannot answer.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Word<T> {
@@ -41,32 +41,32 @@ struct Loaded {
 
 #[derive(Deserialize)]
 struct Opened {
-    /// The settings that the package gave back when it was asked.
+    /// Settings that the package reported.
     #[serde(default)]
     settings: Map<String, serde_json::Value>,
 }
 
-/// An answer that says nothing more.
+/// An answer without content.
 #[derive(Deserialize)]
 struct Nothing {}
 
-/// How a run goes.
+/// How a run is executed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Run {
-    /// Whether the operations, which only read, are done once before the clock starts.
+    /// Whether the operations, which are only reads, are done once before the clock starts.
     pub warm_up: bool,
-    /// Begins the operations again until this time has passed; `None`: they are done once.
+    /// Repeats the operations until this time has passed. `None`: they are done once.
     pub repeat_ns: Option<u64>,
-    /// After which no further operation is begun.
+    /// Time after which no further operation begins.
     pub most_ns: Option<u64>,
 }
 
-/// What a run took by the program's own clock.
+/// Measurements of a run by the program's own clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Done {
-    /// From before the first operation until the last commit is over.
+    /// From before the first operation until the end of the last commit.
     pub elapsed_ns: u64,
-    /// Operations done.
+    /// Number of operations done.
     pub operations: u64,
     /// Whether it ended because of [`Run::most_ns`].
     pub capped: bool,
@@ -79,16 +79,16 @@ pub struct Process {
     out: BufReader<ChildStdout>,
     /// The language and the package that were used, with their versions.
     pub version: String,
-    /// Nanoseconds of an operation that does nothing: what of each of its times is the program's own.
+    /// Nanoseconds of an empty operation: the program's own share of each time.
     pub floor_ns: f64,
     answers: Option<(File, Shape)>,
 }
 
 impl Process {
-    /// Has a program that was started load the package for an engine.
+    /// Makes a started program load the package for an engine.
     ///
     /// # Errors
-    /// When it does not start, speaks another protocol, or lacks the package.
+    /// If it does not start, speaks another protocol, or lacks the package.
     pub fn load(mut child: Child, program: &Program) -> Result<Self> {
         let out = child.stdout.take();
         let out = out.ok_or_else(|| failed("start", "it has no output"))?;
@@ -109,20 +109,20 @@ impl Process {
         }))?;
         let said: Result<Loaded> = process.answer("load its package");
         process.version = said.map_err(|error| program.lacking(error))?.version;
-        // The first time compiles it, in languages that do.
+        // The first time compiles it, in languages that do so.
         process.floor_ns = process.floor().and_then(|first| Ok(first.min(process.floor()?)))?;
         Ok(process)
     }
 
-    /// Its id.
+    /// Returns its process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Has it open the database; the settings of these names that it read back.
+    /// Makes it open the database. Returns the settings with these names that it read back.
     ///
     /// # Errors
-    /// When it cannot.
+    /// If it cannot.
     pub fn open(
         &mut self,
         connection: &ConnectionParameters,
@@ -141,10 +141,10 @@ impl Process {
         Ok(settings.into_iter().map(|(name, value)| (name, text(value))).collect())
     }
 
-    /// Gives it the operations, which it makes values of its own language of.
+    /// Gives it the operations, which it converts to values of its own language.
     ///
     /// # Errors
-    /// When it cannot read them, or its package cannot do them.
+    /// If it cannot read them, or its package does not support them.
     pub fn prepare(&mut self, operations: &Operations, expected: &str, run: Run) -> Result<()> {
         #[derive(Serialize)]
         struct Prepare<'a> {
@@ -159,7 +159,7 @@ impl Process {
         }
         let doing = "be given its operations";
         let wrong = |error: io::Error| failed(doing, error);
-        // In memory: on a disk they would be among what the engine writes.
+        // In memory: on a disk they would be counted as the engine's writes.
         let file = |name| memfd_create(name, MFdFlags::MFD_CLOEXEC).map(File::from);
         let given = file(c"embermark-operations").map_err(|error| wrong(error.into()))?;
         let answers = file(c"embermark-answers").map_err(|error| wrong(error.into()))?;
@@ -181,19 +181,19 @@ impl Process {
         Ok(())
     }
 
-    /// Has it do the operations.
+    /// Makes it do the operations.
     ///
     /// # Errors
-    /// When one fails.
+    /// If one fails.
     pub fn go(&mut self, run: Run) -> Result<Done> {
         self.tell(&json!({ "do": "go", "most_ns": run.most_ns }))?;
         self.answer("do its operations")
     }
 
-    /// Has it hand over what it was answered.
+    /// Makes it return its answers.
     ///
     /// # Errors
-    /// When the file does not hold answers to the recorded operations.
+    /// If the file does not hold answers to the recorded operations.
     pub fn answers(&mut self) -> Result<Answers> {
         let doing = "hand over its answers";
         self.tell(&json!({ "do": "answer" }))?;
@@ -206,10 +206,10 @@ impl Process {
         Answers::new(bytes, shape)
     }
 
-    /// Has it close the database.
+    /// Makes it close the database.
     ///
     /// # Errors
-    /// When it cannot.
+    /// If it cannot.
     pub fn close(&mut self) -> Result<()> {
         self.tell(&json!({ "do": "close" }))?;
         self.answer("close the database").map(|Nothing {}| ())
@@ -222,10 +222,10 @@ impl Process {
         Ok(elapsed_ns as f64 / operations.max(1) as f64)
     }
 
-    /// Has it end.
+    /// Makes it end.
     ///
     /// # Errors
-    /// When it ends otherwise than with success.
+    /// If it ends without success.
     pub fn end(mut self) -> Result<()> {
         self.child.stdin = None;
         let status = self.child.wait().map_err(|error| failed("end", error))?;
@@ -261,7 +261,7 @@ impl Process {
         }
     }
 
-    /// That it ended too early, by how it did so.
+    /// Makes the error for a program that ended too early, with how it ended.
     fn ended<T>(&mut self, doing: &str, why: impl ToString) -> Result<T> {
         let _ = self.child.kill();
         let why = why.to_string();
@@ -272,7 +272,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // One that has ended is not hit.
+        // Has no effect if it has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -282,7 +282,8 @@ fn failed(doing: &str, why: impl ToString) -> EngineError {
     EngineError::failed("the client", doing, why)
 }
 
-/// Makes this process a program, as [`Program::task`] says; returns only where it cannot be started.
+/// Replaces this process by a program, as described by [`Program::task`]. Returns only if that
+/// cannot be started.
 pub fn become_program(task: &str, out: File) -> io::Error {
     let Command { program, arguments } = match serde_json::from_str(task) {
         Ok(command) => command,

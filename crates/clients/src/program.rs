@@ -1,4 +1,4 @@
-//! Which program is started for a client, and with which package.
+//! Chooses the program and the package for a client.
 
 use std::path::PathBuf;
 
@@ -10,39 +10,39 @@ use serde::{Deserialize, Serialize};
 
 use crate::bindings::{self, Binding};
 
-/// A program that is started.
+/// A program to start.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Command {
-    /// Its path.
+    /// Path of the program.
     pub program: PathBuf,
-    /// What it is given.
+    /// Arguments.
     pub arguments: Vec<String>,
 }
 
-/// A client that is here, for an engine.
+/// An installed client for an engine.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// The client that was chosen.
+    /// The chosen client.
     pub client: Client,
-    /// The engine's id.
+    /// Id of the engine.
     pub engine: String,
-    /// What is started.
+    /// The program to start.
     pub command: Command,
-    /// The code for the package; `None` of a program of somebody else's.
+    /// The code for the package. `None` for a program that is not part of embermark.
     pub(crate) binding: Option<&'static Binding>,
     /// Where packages were installed, if they were.
     pub(crate) packages: Option<PathBuf>,
 }
 
-/// The programs of this crate, which a language's interpreter is given.
+/// The programs of this crate, which run in a language's interpreter.
 const PYTHON: &str = include_str!("../python/driver.py");
 const NODE: &str = include_str!("../node/driver.mjs");
 
 impl Program {
-    /// The program for a client and an engine.
+    /// Finds the program for a client and an engine.
     ///
     /// # Errors
-    /// Unsupported where no package for the engine is known, unavailable where there is no interpreter.
+    /// Unsupported if no package for the engine is known. Unavailable if there is no interpreter.
     pub fn find(client: &Client, engine: &str) -> Result<Self> {
         let (client, engine) = (client.clone(), engine.to_owned());
         if let Some(path) = client.program() {
@@ -70,12 +70,13 @@ impl Program {
         Ok(Self { client, engine, command: Command { program, arguments }, binding, packages })
     }
 
-    /// What a companion process is told so that it [becomes](crate::become_program) the program.
+    /// Returns the task with which a companion process [becomes](crate::become_program) the
+    /// program.
     pub fn task(&self) -> String {
         serde_json::to_string(&self.command).unwrap_or_default()
     }
 
-    /// The error of a program that lacks its package, with what helps.
+    /// Adds the remedy to the error of a program that lacks its package.
     pub(crate) fn lacking(&self, error: EngineError) -> EngineError {
         if self.client.program().is_some() || error.is_unsupported() {
             return error;
@@ -84,7 +85,7 @@ impl Program {
     }
 }
 
-/// The command that installs a language's packages.
+/// Returns the command that installs a language's packages.
 fn remedy(client: &Client) -> String {
     format!("make {}-clients", client.language())
 }

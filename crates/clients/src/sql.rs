@@ -13,11 +13,11 @@ use crate::lifecycle::lifecycle;
 use crate::operations::Code;
 use crate::tape::{Mode, State, Tape};
 
-/// An SQL store whose calls go over a tape.
+/// An SQL store whose calls go through a tape.
 pub(crate) struct TapedSql {
     store: Box<dyn SqlStore>,
     tape: Tape,
-    /// The texts of its statements, by their numbers.
+    /// Texts of its statements, by their numbers.
     texts: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ impl TapedSql {
         statement
     }
 
-    /// Takes a call down, where calls are recorded.
+    /// Records a call, if calls are recorded.
     fn record(&self, code: Code, text: &str, params: &[Param<'_>]) {
         self.tape.with(|state| {
             if let State::Record(operations) = state {
@@ -180,7 +180,7 @@ impl SqlStore for TapedSql {
 }
 
 impl TapedSql {
-    /// How many rows the program says that a call has changed.
+    /// Returns the number of rows that a call has changed, as the program reports.
     fn run_played(&self) -> Result<u64> {
         self.tape.with(|state| match state {
             State::Play(answers) => answers.changed(Code::Run),

@@ -1,4 +1,4 @@
-//! What lies between a workload and its store.
+//! What is between a workload and its store.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,28 +8,28 @@ use embermark_contract::sql::QueryKind;
 use crate::Answers;
 use crate::operations::Operations;
 
-/// A tape, of which every copy is the same.
+/// A tape. All copies share the same state.
 #[derive(Clone, Debug, Default)]
 pub struct Tape(Arc<Mutex<Inner>>);
 
-/// What happens to calls, and what the engine was told to expect.
+/// How calls are handled, and the announced kind of statements.
 #[derive(Debug, Default)]
 struct Inner {
     state: State,
     expected: Option<QueryKind>,
-    /// Whether the store was closed, and no other has taken its place.
+    /// Whether the store was closed and not replaced yet.
     is_closed: bool,
 }
 
-/// What happens to calls.
+/// How calls are handled.
 #[derive(Debug, Default)]
 pub(crate) enum State {
-    /// The store does them.
+    /// The store executes them.
     #[default]
     Through,
-    /// They are recorded; those that read go to the store as well.
+    /// They are recorded. Reads also go to the store.
     Record(Operations),
-    /// They are answered as the program answered them.
+    /// They get the program's answers.
     Play(Answers),
 }
 
@@ -39,14 +39,14 @@ impl Tape {
         self.inner().state = State::Record(Operations::default());
     }
 
-    /// The operation under way is whole.
+    /// Ends the current operation.
     pub fn end_operation(&self) {
         if let State::Record(operations) = &mut self.inner().state {
             operations.end_operation();
         }
     }
 
-    /// What was recorded; calls go through again.
+    /// Returns what was recorded, and lets calls through again.
     pub fn recorded(&self) -> Operations {
         self.end_operation();
         match std::mem::take(&mut self.inner().state) {
@@ -55,12 +55,12 @@ impl Tape {
         }
     }
 
-    /// Begins to answer calls as a program did.
+    /// Begins to answer calls with a program's answers.
     pub fn play(&self, answers: Answers) {
         self.inner().state = State::Play(answers);
     }
 
-    /// Ends that; whether every answer was played.
+    /// Ends that. Returns whether every answer was played.
     pub fn played(&self) -> bool {
         match std::mem::take(&mut self.inner().state) {
             State::Play(answers) => answers.is_over(),
@@ -73,17 +73,17 @@ impl Tape {
         std::mem::take(&mut self.inner().is_closed)
     }
 
-    /// The store is about to be closed.
+    /// Notes that the store is about to be closed.
     pub(crate) fn close(&self) {
         self.inner().is_closed = true;
     }
 
-    /// The store was told to expect such statements.
+    /// Notes the announced kind of statements.
     pub(crate) fn expect(&self, kind: QueryKind) {
         self.inner().expected = Some(kind);
     }
 
-    /// What statements the store was last told to expect, for a program: `point` or `analytic`.
+    /// Returns the last announced kind of statements, for a program: `point` or `analytic`.
     pub fn expected(&self) -> &'static str {
         match self.inner().expected {
             Some(QueryKind::Analytic) => "analytic",
@@ -91,18 +91,19 @@ impl Tape {
         }
     }
 
-    /// One thread works at a time: a lock that a panic left is as good as another.
+    /// One thread works at a time, so a lock that a panic left is fine.
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something with what happens to calls.
+    /// Does something with the state.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
         work(&mut self.inner().state)
     }
 
-    /// Takes rows of a load until `next` has none. `next` is given the operations where rows are recorded, each as a call
-    /// of its own. Returns how many rows there were, or how many the program says that it loaded.
+    /// Takes rows of a load until `next` has none. While rows are recorded, `next` gets the
+    /// operations, with each row as its own call. Returns the number of rows, or the number that
+    /// the program reports to have loaded.
     pub(crate) fn load(
         &self,
         mut next: impl FnMut(Option<&mut Operations>) -> bool,
@@ -127,7 +128,7 @@ impl Tape {
         })
     }
 
-    /// What happens to calls.
+    /// Returns how calls are handled.
     pub(crate) fn mode(&self) -> Mode {
         match &self.inner().state {
             State::Through => Mode::Through,
@@ -137,7 +138,7 @@ impl Tape {
     }
 }
 
-/// A [`State`] without what it holds.
+/// A [`State`] without its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Through,

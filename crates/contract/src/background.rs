@@ -1,31 +1,32 @@
-//! What an engine tells of the work that it does in the background.
+//! What an engine reports about its background work.
 
-/// Something that an engine tells of its checkpoints, flushes, compactions and what they do to writers.
+/// A figure that an engine reports about its checkpoints, flushes, compactions, or the writers that
+/// they delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Background {
-    /// Its name, the engine's own where it has one: `compactions running`.
+    /// Name of the figure, in the engine's words if it has some: `compactions running`.
     pub name: &'static str,
-    /// Its value.
+    /// Value of the figure.
     pub value: u64,
-    /// Whether the value is a state, which is 0 where nothing is going on; else it is a count, which only
-    /// goes up.
+    /// Whether the value is a state, which is 0 while nothing is going on. Otherwise it is a count
+    /// that only increases.
     pub is_state: bool,
 }
 
 impl Background {
-    /// What goes up with each.
+    /// Makes a count, which increases with each event.
     pub const fn count(name: &'static str, value: u64) -> Self {
         Self { name, value, is_state: false }
     }
 
-    /// What is above 0 while something is going on.
+    /// Makes a state, which is above 0 while something is going on.
     pub const fn state(name: &'static str, value: u64) -> Self {
         Self { name, value, is_state: true }
     }
 }
 
-/// What moved between two readings of the same engine: of a count by how much it went up, of a state its
-/// value in the later one, or in the earlier one where it is over.
+/// Returns what changed between two readings of the same engine. For a count that is the increase.
+/// For a state it is the later value, or the earlier one if the later is 0.
 pub fn moved(before: &[Background], after: &[Background]) -> Vec<(&'static str, u64)> {
     let one = |now: &Background| {
         let then = before.iter().find(|then| then.name == now.name).map_or(0, |then| then.value);

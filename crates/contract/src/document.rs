@@ -1,26 +1,26 @@
-//! The document family: documents of named values in collections, found by filters, and questions
-//! in the engine's own language.
+//! The document family: documents with named values in collections. They are found by filters and
+//! by queries in the engine's own language.
 
 use crate::row::Visit;
 use crate::sql::Dialect;
 use crate::{Lifecycle, Result};
 
-/// A collection of a [`DocumentStore`], as that store numbers it.
+/// Number of a collection in its [`DocumentStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collection(pub usize);
 
 /// A collection to create.
 #[derive(Clone, Copy, Debug)]
 pub struct CollectionDef {
-    /// Its name: letters and digits.
+    /// Name: letters and digits.
     pub name: &'static str,
-    /// The fields of a document's key, in order. The engine keeps documents findable by it and
-    /// by ranges of it. Of none the engine makes a key of its own, which nothing is asked by.
+    /// Fields of the key, in order. The engine finds documents by the key and by ranges of it. If
+    /// empty, the engine makes its own key, which no query uses.
     pub key: &'static [&'static str],
-    /// The fields of each secondary index, in order; not unique. Where every field has one, an engine
-    /// that indexes on its own is left to do so.
+    /// Fields of each secondary index, in order. Indexes are not unique. If every field has its own
+    /// index, an engine that indexes by itself is left to do so.
     pub indexes: &'static [&'static [&'static str]],
-    /// Fields beside the key that documents may have.
+    /// Other fields that documents may have.
     pub fields: &'static [&'static str],
 }
 
@@ -29,23 +29,24 @@ pub struct CollectionDef {
 pub enum Value<'a> {
     /// Null.
     Null,
-    /// A 64-bit integer; engines that know only doubles keep 53 bits of it.
+    /// A 64-bit integer. Engines that have only doubles keep 53 bits of it.
     Int(i64),
     /// A double.
     Float(f64),
     /// A string.
     Text(&'a str),
-    /// Bytes; not of every engine.
+    /// Bytes. Not every engine has them.
     Bytes(&'a [u8]),
-    /// A date, in milliseconds since 1970-01-01 UTC, which it is read back as; not of every engine.
+    /// A date in milliseconds since 1970-01-01 UTC, and read back as such. Not every engine has
+    /// dates.
     Date(i64),
     /// A list.
     List(&'a [Value<'a>]),
-    /// A document within.
+    /// A nested document.
     Fields(&'a [Field<'a>]),
 }
 
-/// A field: its name and value.
+/// A field: its name and its value.
 pub type Field<'a> = (&'a str, Value<'a>);
 
 /// A document: the values of its key, in the order of [`CollectionDef::key`], and its other fields.
@@ -53,82 +54,85 @@ pub type Field<'a> = (&'a str, Value<'a>);
 pub struct Document<'a> {
     /// Values of the key.
     pub key: &'a [Value<'a>],
-    /// The other fields. One that is absent reads as NULL. One that is called `data.level` is the field `level` of
-    /// a document within, `data`, whose fields follow each other: of engines of [`Language::Pipeline`] alone.
+    /// The other fields. An absent field reads as NULL. A name like `data.level` means the field
+    /// `level` of the nested document `data`, whose fields follow each other. Only engines of
+    /// [`Language::Pipeline`] take such names.
     pub fields: &'a [Field<'a>],
 }
 
-/// Gives the documents of a bulk load, one at a time; `None` ends it.
+/// Supplies the documents of a bulk load one at a time. `None` ends the load.
 pub trait Documents {
-    /// The next document, valid until the next call.
+    /// Returns the next document, valid until the next call.
     fn next(&mut self) -> Option<Document<'_>>;
 }
 
-/// Which documents.
+/// Selects documents.
 #[derive(Clone, Copy, Debug)]
 pub enum Filter<'a> {
-    /// All of them.
+    /// All documents.
     All,
-    /// The one of that key.
+    /// The document with this key.
     Key(&'a [Value<'a>]),
-    /// Those of keys from `from` up to but without `to`, compared value by value. Either may be
-    /// cut short: it then comes before every key that it begins. One without values bounds nothing.
+    /// Documents with keys from `from` (inclusive) to `to` (exclusive), compared value by value.
+    /// Either bound may be a prefix of a key. It then sorts before every key that begins with it.
+    /// An empty bound is unbounded.
     Keys {
-        /// The lowest key that belongs to it.
+        /// Lowest key that is included.
         from: &'a [Value<'a>],
-        /// The lowest key above it that does not.
+        /// Lowest key above the range.
         to: &'a [Value<'a>],
     },
-    /// Those whose field has that value.
+    /// Documents whose field has this value.
     Equal(&'a str, Value<'a>),
-    /// Those whose field has a value from `from` up to but without `to`.
+    /// Documents whose field has a value from `from` (inclusive) to `to` (exclusive).
     Between {
-        /// The field.
+        /// Name of the field.
         field: &'a str,
-        /// The lowest value that belongs to it.
+        /// Lowest value that is included.
         from: Value<'a>,
-        /// The lowest value above it that does not.
+        /// Lowest value above the range.
         to: Value<'a>,
     },
-    /// Those of every one of these, at least one; none of them of one key.
+    /// Documents that match every one of these filters. There is at least one, and none is
+    /// [`Filter::Key`].
     Every(&'a [Filter<'a>]),
 }
 
-/// In which order documents are found.
+/// The order in which documents are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// In any.
+    /// Any order.
     Any,
-    /// By ascending keys.
+    /// Ascending keys.
     Key,
-    /// By descending keys.
+    /// Descending keys.
     KeyDescending,
-    /// By ascending values of a field that has an index.
+    /// Ascending values of an indexed field.
     By(&'static str),
-    /// By descending values of it.
+    /// Descending values of an indexed field.
     ByDescending(&'static str),
 }
 
 /// A search.
 #[derive(Clone, Copy, Debug)]
 pub struct Find<'a> {
-    /// Which documents.
+    /// Which documents to find.
     pub filter: Filter<'a>,
-    /// In which order.
+    /// The order in which they are visited.
     pub order: Order,
-    /// At most how many.
+    /// Largest number of documents to find.
     pub limit: Option<u32>,
-    /// The columns of the rows visited: fields, those of the key among them, by their names.
+    /// Columns of the rows visited: names of fields, which may include fields of the key.
     pub columns: &'a [&'a str],
 }
 
-/// The language in which a document store is asked questions.
+/// The query language of a document store.
 #[derive(Clone, Copy)]
 pub enum Language {
-    /// MongoDB's aggregation pipeline, as a JSON array. The fields of a key of one field stand
-    /// under `_id`, those of a longer key under `_id.NAME`.
+    /// MongoDB's aggregation pipeline, as a JSON array. The field of a single-field key is called
+    /// `_id`. The fields of a longer key are called `_id.NAME`.
     Pipeline,
-    /// SQL, as this dialect writes it; every result column has a name.
+    /// SQL in this dialect. Every result column has a name.
     Sql(&'static dyn Dialect),
 }
 
@@ -136,28 +140,29 @@ pub enum Language {
 /// returns: this family has no transactions over several documents. One connection.
 ///
 /// # Errors
-/// Of every call the engine's message, and of one that visits rows the first error of `visit`.
+/// Every call fails with the engine's message. A call that visits rows also fails with the first
+/// error of `visit`.
 pub trait DocumentStore: Lifecycle {
-    /// Creates a collection and its indexes anew, empty: what had its name before is gone.
+    /// Creates an empty collection with its indexes, in place of any that has the same name.
     fn create(&mut self, def: &'static CollectionDef) -> Result<Collection>;
 
-    /// Opens a collection that [`create`](Self::create) has made, here or in another process, and
-    /// leaves it as it is.
+    /// Opens a collection that [`create`](Self::create) made, in this process or another one, and
+    /// leaves it unchanged.
     fn collection(&mut self, def: &'static CollectionDef) -> Result<Collection>;
 
     /// Inserts one document.
     ///
     /// # Errors
-    /// The engine's message; a key that is there already.
+    /// The engine's message, or a key that exists.
     fn insert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()>;
 
-    /// Puts a document in, in place of the one of its key where that is there. Both have the same fields.
+    /// Inserts a document, or replaces the one with the same key. Both have the same fields.
     fn upsert(&mut self, collection: Collection, document: &Document<'_>) -> Result<()>;
 
-    /// Loads documents by the engine's fastest documented path, and returns how many.
+    /// Loads documents by the engine's fastest documented path and returns their number.
     fn bulk(&mut self, collection: Collection, documents: &mut dyn Documents) -> Result<u64>;
 
-    /// Visits the documents found, as rows of the columns asked for. An absent field is NULL.
+    /// Visits the documents found, as rows of the requested columns. An absent field is NULL.
     fn find(
         &mut self,
         collection: Collection,
@@ -165,7 +170,7 @@ pub trait DocumentStore: Lifecycle {
         visit: &mut Visit<'_>,
     ) -> Result<()>;
 
-    /// Sets fields of the documents of a filter; the number of documents there were.
+    /// Sets fields of the documents that match a filter and returns the number of matches.
     fn update(
         &mut self,
         collection: Collection,
@@ -173,17 +178,17 @@ pub trait DocumentStore: Lifecycle {
         set: &[Field<'_>],
     ) -> Result<u64>;
 
-    /// Deletes the documents of a filter; the number of documents there were.
+    /// Deletes the documents that match a filter and returns their number.
     fn delete(&mut self, collection: Collection, filter: &Filter<'_>) -> Result<u64>;
 
-    /// The fields that have an index of their own, as the engine itself tells.
+    /// Returns the fields that have their own index, as the engine reports them.
     fn indexed_fields(&mut self, collection: Collection) -> Result<Vec<String>>;
 
-    /// The language of [`query`](Self::query).
+    /// Returns the language of [`query`](Self::query).
     fn language(&self) -> Language;
 
-    /// Asks a question in the engine's language and visits the result as rows of the columns
-    /// asked for, by their names; `a.b` is field `b` of the document `a`.
+    /// Runs a query in the engine's language and visits its result as rows of the requested
+    /// columns, by name. `a.b` is field `b` of the nested document `a`.
     fn query(
         &mut self,
         collection: Collection,

@@ -1,4 +1,4 @@
-//! An embedded key-value engine, said as one value.
+//! An embedded key-value engine described by one value.
 
 use std::path::PathBuf;
 
@@ -9,32 +9,33 @@ use crate::{
     Settings, Store, Tier, TierTable,
 };
 
-/// An embedded key-value engine, whose tiers are a table of what is set.
+/// An embedded key-value engine whose tiers are a table of settings.
 pub struct Embedded<T: 'static> {
-    /// Its name on the command line and in results.
+    /// Name on the command line and in results.
     pub id: &'static str,
-    /// Its own name for itself.
+    /// The engine's own name.
     pub name: &'static str,
     /// Licence of what is linked or opened.
     pub licence: &'static str,
-    /// Its tiers.
+    /// Durability tiers.
     pub tiers: TierTable<T>,
-    /// Whether it can run here.
+    /// Reports whether the engine can run here.
     pub availability: fn() -> Availability,
-    /// The environment variable that names the folder of its library ([`Engine::library`]).
+    /// Environment variable that names the directory of its library ([`Engine::library`]).
     pub library: Option<&'static str>,
-    /// Where its library comes from ([`Engine::origin`]).
+    /// Reports where its library comes from ([`Engine::origin`]).
     pub origin: fn() -> Option<Origin>,
-    /// Where the system's own version is ([`Engine::system`]).
+    /// Finds the system's own version ([`Engine::system`]).
     pub system: Option<fn() -> Result<PathBuf>>,
-    /// Opens a database with what a tier sets. What the engine gives back is compared with the tier
-    /// afterwards.
+    /// Opens a database with a tier's settings. The settings that the engine reports are compared
+    /// with the tier afterwards.
     pub open: fn(&OpenOptions, &T) -> Result<Opened>,
-    /// What a configuration may set.
+    /// Settings that a configuration may change.
     pub settings: Settings,
-    /// Costs that stand out by the engine's nature ([`Engine::explained`]).
+    /// Costs that are typical of the engine ([`Engine::explained`]).
     pub explained: &'static [Explained],
-    /// Opens a second client of a database that another process has open, where there can be one.
+    /// Opens a second client of a database that another process has open, if the engine allows
+    /// that.
     pub join: Option<fn(&OpenOptions, &T) -> Result<Store>>,
 }
 

@@ -1,4 +1,4 @@
-//! What an engine says of itself, and how it is opened.
+//! How an engine describes itself, and how it is opened.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -11,139 +11,141 @@ use serde::{Deserialize, Serialize};
 use crate::kv::KvStore;
 use crate::{EngineError, Result, Settings, Store, Tier};
 
-/// A database engine. Implemented once per engine; shared and stateless.
+/// A database engine. Implemented once per engine, shared and stateless.
 pub trait Engine: Sync {
-    /// What it is.
+    /// Describes the engine.
     fn info(&self) -> Info;
 
-    /// Whether it can run here, found out without starting it for long.
+    /// Reports whether the engine can run here, without starting it for long.
     fn availability(&self) -> Availability;
 
-    /// Whether it runs only on a server given by its URL, because embermark installs none.
+    /// Whether the engine runs only on a server given by URL, because embermark installs none.
     fn is_given(&self) -> bool {
         false
     }
 
-    /// The programs that it starts, by name, and where they are found. None where it starts none or
+    /// Returns the programs that the engine starts: names and paths. Empty if it starts none or
     /// cannot run here.
     fn programs(&self) -> Vec<(&'static str, PathBuf)> {
         Vec::new()
     }
 
-    /// The environment variable that names the folder of its library, or its programs where it is a
-    /// server, so that a process has another version of it. `None` where it is linked into this
-    /// program.
+    /// Returns the environment variable that selects another version of the engine for a process.
+    /// It names the directory of its library or, for a server, of its programs. `None` if the
+    /// engine is linked into this program.
     fn library(&self) -> Option<&'static str> {
         None
     }
 
-    /// Where what it runs comes from. `None` where that is nothing, or it cannot run here.
+    /// Returns where the engine's library or program comes from. `None` if it has none or cannot
+    /// run here.
     fn origin(&self) -> Option<Origin> {
         None
     }
 
-    /// Where the system's own version is, as the variable of [`library`](Self::library) names it, of an
-    /// engine that runs a release of its own where one was fetched: what the configuration
-    /// `ENGINE-system` runs. `None` of an engine that has no such choice.
+    /// Returns where the system's own version is, in the form of the variable of
+    /// [`library`](Self::library). Only an engine that runs a fetched release has this choice, and
+    /// the configuration `ENGINE-system` makes it. `None` for every other engine.
     ///
     /// # Errors
-    /// Unavailable, when the system has none.
+    /// Unavailable if the system has none.
     fn system(&self) -> Option<Result<PathBuf>> {
         None
     }
 
-    /// How it makes a durability tier: the cheapest setting that keeps at least that promise.
+    /// Returns how the engine makes a durability tier: the cheapest setting that keeps at least
+    /// that promise.
     fn tier(&self, durability: Durability) -> Tier;
 
-    /// What a configuration may set of it ([`OpenOptions::settings`]).
+    /// Returns the settings that a configuration may change ([`OpenOptions::settings`]).
     fn settings(&self) -> Settings {
         Settings::NONE
     }
 
     /// Whether its licence forbids publishing benchmark results without the vendor's consent. Such
-    /// an engine runs only for who says that they have accepted that.
+    /// an engine runs only for users who state that they accept this.
     fn forbids_publishing(&self) -> bool {
         false
     }
 
-    /// Costs that stand out and are its nature: reports name the reason beside them. One that nothing
-    /// here explains is shown as unexplained.
+    /// Returns the costs that are typical of the engine, with the reasons that reports show beside
+    /// them. A high cost that is missing here is shown as unexplained.
     fn explained(&self) -> &'static [Explained] {
         &[]
     }
 
-    /// Opens the database in the directory that `options` name, making it where there is none; a
-    /// server engine starts a private server there.
+    /// Opens the database in the directory that `options` names, and creates it if it does not
+    /// exist. A server engine starts a private server there.
     ///
     /// # Errors
-    /// When the engine is not available or refuses.
+    /// If the engine is not available or refuses.
     fn open(&self, options: &OpenOptions) -> Result<Opened>;
 
-    /// Whether its rows are only added and read: there are no keys, no indexes, and no rows that change or go.
+    /// Whether rows can only be added and read: there are no keys and no indexes, and rows are
+    /// never changed or deleted.
     fn is_append_only(&self) -> bool {
         false
     }
 
-    /// Whether it has anything to do for maintenance
-    /// ([`Lifecycle::maintain`](crate::Lifecycle::maintain)): a checkpoint, a compaction, a sync that it
-    /// can be asked for.
+    /// Whether [`Lifecycle::maintain`](crate::Lifecycle::maintain) does anything: a checkpoint, a
+    /// compaction, a sync on request.
     fn has_maintenance(&self) -> bool {
         true
     }
 
-    /// Opens a second client of a database that another process has open as `options` say, reached as that
-    /// one's [`Lifecycle::join`](crate::Lifecycle::join) says by `at`. An ordinary client of the same
-    /// tier; it creates nothing and changes no setting of the database, and closing it stops no server
-    /// and removes nothing.
+    /// Opens a second client of a database that another process has open with the same options.
+    /// `at` is what that process's [`Lifecycle::join`](crate::Lifecycle::join) returned. The client
+    /// is an ordinary one of the same tier. It creates nothing and changes no setting of the
+    /// database. Closing it stops no server and removes nothing.
     ///
     /// # Errors
-    /// When the engine lets one process alone use a database, or refuses.
+    /// If the engine allows only one process at a time, or refuses.
     fn join(&self, _site: &OpenOptions, _at: &str) -> Result<Store> {
         let what = "a second process at a database that one has open";
         Err(EngineError::unsupported(self.info().id, what))
     }
 
-    /// Whether its client takes a URL; reaches no server.
+    /// Checks that the engine's client accepts a URL, without connecting.
     ///
     /// # Errors
-    /// What is wrong with the URL.
+    /// If the client does not accept the URL. The error says what is wrong with it.
     fn check_url(&self, _url: &str) -> std::result::Result<(), String> {
         Ok(())
     }
 
-    /// Removes what a private server of it that was killed, and whose data lies below `site`, has left outside
-    /// of that: shared memory. Whether some is still in use, by a server that has not ended.
+    /// Removes what a killed private server with its data below `site` left outside of `site`:
+    /// shared memory. Returns whether some of it is still in use by a server that has not ended.
     fn remove_abandoned(&self, _site: &Path) -> bool {
         false
     }
 
-    /// Removes what a client that was killed has left on the server at `url`: what it had open there,
-    /// and the database or schema `name` ([`OpenOptions::guest`]). One that is not there is no error.
+    /// Removes what a killed client left on the server at `url`: its open sessions and the database
+    /// or schema `name` ([`OpenOptions::guest`]). A missing one is not an error.
     ///
     /// # Errors
-    /// When the server is not reached, or refuses.
+    /// If the server cannot be reached or refuses.
     fn remove_left(&self, _url: &str, _name: &str) -> Result<()> {
         Ok(())
     }
 }
 
-/// What an engine is.
+/// Description of an engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
-    /// Its name on the command line and in results.
+    /// Name on the command line and in results.
     pub id: &'static str,
-    /// Its own name for itself.
+    /// The engine's own name.
     pub name: &'static str,
     /// Embedded, server or reference.
     pub kind: Kind,
-    /// Its store family.
+    /// Store family.
     pub family: DataModel,
     /// Licence of what is linked or started.
     pub licence: &'static str,
 }
 
 impl Info {
-    /// The same as a result file says it.
+    /// Returns the description in the form of a result file.
     pub fn facts(&self) -> EngineFacts {
         EngineFacts {
             name: self.name.to_owned(),
@@ -159,11 +161,11 @@ impl Info {
 /// Where an engine runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// In the process of its user.
+    /// In the process that uses it.
     Embedded,
-    /// In processes of its own.
+    /// In its own processes.
     Server,
-    /// No candidate: shown for orientation, never ranked, runs in every tier asked for.
+    /// Not a candidate: shown for comparison, never ranked, and run in every requested tier.
     Reference,
 }
 
@@ -177,14 +179,14 @@ impl fmt::Display for Kind {
     }
 }
 
-/// How an engine is spoken to.
+/// Data model of an engine's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataModel {
     /// SQL.
     Sql,
     /// Ordered keys and values.
     KeyValue,
-    /// Documents of named values.
+    /// Documents with named values.
     Document,
     /// Points in time.
     Series,
@@ -204,35 +206,35 @@ impl fmt::Display for DataModel {
 /// Whether an engine can run here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Availability {
-    /// It can; its version, as it says itself.
+    /// The engine can run here.
     Ready {
-        /// For example `3.50.4`.
+        /// Version that the engine reports, for example `3.50.4`.
         version: String,
     },
-    /// It cannot.
+    /// The engine cannot run here.
     Missing {
         /// What is missing.
         why: String,
-        /// The command that gets it.
+        /// The command that installs it.
         remedy: String,
     },
 }
 
-/// Where what an engine runs comes from.
+/// Where an engine's library or program comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// It is part of this program.
+    /// Compiled into this program.
     CompiledIn,
-    /// A release that was fetched, at this path.
+    /// A fetched release at this path.
     Fetched(PathBuf),
-    /// The system has it, at this path.
+    /// Installed on the system at this path.
     System(PathBuf),
-    /// This environment variable names it, at this path.
+    /// Named by this environment variable, at this path.
     Named(&'static str, PathBuf),
 }
 
 impl Origin {
-    /// Its library or program, if it is a file of its own.
+    /// Returns the path of its library or program if that is a separate file.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::CompiledIn => None,
@@ -252,40 +254,40 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Where and how a database is to be opened.
+/// Where and how to open a database.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpenOptions {
-    /// A directory for the engine's files alone, an absolute path: empty, or with the database that
-    /// the same engine has left there, however it ended, or a copy of one that is closed.
+    /// Absolute path of a directory that only this engine uses. It is empty or holds a database
+    /// that the same engine left there, however it ended, or a copy of one that is closed.
     pub dir: PathBuf,
-    /// The tier to make.
+    /// Durability tier to make.
     pub durability: Durability,
-    /// Cache memory the engine may use, in bytes: the same for every engine.
+    /// Cache memory that the engine may use, in bytes: the same for every engine.
     pub memory: u64,
-    /// What the engine and the page cache of its files have together, in bytes, where that is limited:
-    /// the database may be larger.
+    /// Limit for the engine's memory and the page cache of its files together, in bytes. The
+    /// database may be larger. `None` if there is no limit.
     pub limit: Option<u64>,
     /// A running server to use instead of a private one.
     pub url: Option<String>,
-    /// Name of the database or schema that is made on such a server, which nobody else there may
-    /// have: letters, digits and underscores, 48 at most. What is there by that name is a client's
-    /// that was killed, and is removed first.
+    /// Name of the database or schema that is made on such a server: letters, digits and
+    /// underscores, at most 48. Nobody else there may use the name: a database that has it was left
+    /// by a killed client and is removed first.
     pub guest: String,
-    /// How a private server is reached.
+    /// How to connect to a private server.
     pub link: Link,
-    /// Clients of this process that will use it at the same time, for a private server to make room
-    /// for.
+    /// Number of clients in this process that will use the database at the same time. A private
+    /// server makes room for them.
     pub clients: u32,
-    /// Whether a second process will use it meanwhile ([`Engine::join`]).
+    /// Whether a second process will use the database at the same time ([`Engine::join`]).
     pub shared: bool,
-    /// The settings of a configuration by name, which [`Engine::settings`] has checked: they win over
-    /// the adapter's own, those of the tier included. Empty: the adapter's own.
+    /// Settings of a configuration by name, checked by [`Engine::settings`]. They override the
+    /// adapter's own, including those of the tier. Empty for the adapter's own.
     pub settings: Vec<(String, String)>,
 }
 
 impl OpenOptions {
-    /// A private database of one client, a server's reached by a socket. On a server that is given it
-    /// has a random name.
+    /// Options for a private database with one client. A server is reached by a socket. On a server
+    /// given by URL the database has a random name.
     pub fn new(dir: impl Into<PathBuf>, durability: Durability, memory: u64) -> Self {
         let guest = format!("embermark_{:016x}", RandomState::new().hash_one(()));
         let (dir, link) = (dir.into(), Link::Socket);
@@ -294,40 +296,40 @@ impl OpenOptions {
         Self { dir, durability, memory, limit, url, guest, link, clients, shared, settings }
     }
 
-    /// Whether the client that opens it has it alone. An embedded engine may then lock it for good,
-    /// and refuse every other client.
+    /// Whether only one client will use the database. An embedded engine may then lock it
+    /// permanently and refuse every other client.
     pub fn is_alone(&self) -> bool {
         self.clients <= 1 && !self.shared
     }
 }
 
-/// How a client of ours reaches a private server. An embedded engine has none.
+/// How a client connects to a private server. An embedded engine ignores it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Link {
-    /// A Unix socket in the server's own directory, where the engine has one; nothing else listens.
+    /// A Unix socket in the server's own directory, if the engine has one. Nothing else listens.
     #[default]
     Socket,
     /// TCP on the loopback address, so that its traffic can be counted
-    /// (`embermark_engines::network::counters`). Meant for a process that has entered
-    /// (`embermark_engines::network::enter`) a network of its own. In one that others share the
-    /// server asks for a random password, or is unsupported.
+    /// (`embermark_engines::network::counters`). Meant for a process that has entered a network of
+    /// its own (`embermark_engines::network::enter`). In a shared network the server requires a
+    /// random password, or is unsupported.
     Loopback,
 }
 
-/// A database that was opened.
+/// An open database.
 pub struct Opened {
-    /// The database.
+    /// The store.
     pub store: Store,
-    /// Version of the engine that answered, as it says itself.
+    /// Version that the engine reports.
     pub version: String,
-    /// The settings that matter, read back from the engine, by its own names.
+    /// Relevant settings, read back from the engine under its own names.
     pub settings: Vec<(String, String)>,
-    /// Process of a private server, the root of its process tree.
+    /// Process id of a private server, the root of its process tree.
     pub server: Option<u32>,
 }
 
 impl Opened {
-    /// An embedded key-value store.
+    /// Wraps an embedded key-value store.
     pub fn embedded<'a>(
         store: impl KvStore + 'static,
         version: impl Into<String>,

@@ -1,13 +1,13 @@
-//! What goes wrong in an engine.
+//! Errors of an engine.
 
 use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 
-/// A result of an engine's operation.
+/// Result of an engine's operation.
 pub type Result<T> = std::result::Result<T, EngineError>;
 
-/// An engine could not do what it was asked. Small, because it crosses the hot path.
+/// An engine could not do what was requested. Small, because the hot path returns it.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct EngineError(Box<Cause>);
@@ -29,20 +29,20 @@ enum Cause {
 }
 
 impl EngineError {
-    /// The engine reported `message` while it was `doing` ("insert a row", "open the database").
+    /// The engine reported `message` while `doing` something ("insert a row", "open the database").
     pub fn failed(engine: &'static str, doing: impl Into<String>, message: impl ToString) -> Self {
         let (doing, message) = (doing.into(), message.to_string());
         Self(Box::new(Cause::Failed { engine, doing, message }))
     }
 
-    /// A change was asked for in a scope that only reads.
+    /// A change was requested in a scope that only reads.
     #[cold]
     pub fn read_only(engine: &'static str) -> Self {
         Self::failed(engine, "change a table", "this scope is a snapshot, which only reads")
     }
 
-    /// The engine ended a transaction, in its own words `message`, because what is not committed yet
-    /// outgrew `room` ("its cache"), whose size `--cache` says.
+    /// The engine ended a transaction with `message` because its uncommitted changes outgrew `room`
+    /// ("its cache"), whose size `--cache` sets.
     #[cold]
     pub fn outgrown(
         engine: &'static str,
@@ -57,7 +57,7 @@ impl EngineError {
         Self::failed(engine, doing, message)
     }
 
-    /// The engine is not here, and `remedy` says how to get it.
+    /// The engine is not installed. `remedy` is how to install it.
     pub fn unavailable(
         engine: &'static str,
         why: impl Into<String>,
@@ -71,13 +71,13 @@ impl EngineError {
         Self(Box::new(Cause::Unsupported { engine, what: what.into() }))
     }
 
-    /// What was asked cannot be done here, for a reason that says all, such as the engine's words on a
-    /// text that is not its SQL: unsupported, too.
+    /// The request is unsupported for a reason that explains itself, such as the engine's message
+    /// about a text that is invalid in its SQL.
     pub fn impossible(why: impl ToString) -> Self {
         Self(Box::new(Cause::Impossible { why: why.to_string() }))
     }
 
-    /// A file operation failed: `doing` is a verb ("create", "read").
+    /// A file operation failed. `doing` is a verb ("create", "read").
     pub fn file(
         engine: &'static str,
         doing: &'static str,
@@ -87,24 +87,24 @@ impl EngineError {
         Self(Box::new(Cause::File { engine, doing, path: path.into(), source }))
     }
 
-    /// The same error, marked as that of a query whose text the user wrote. It says nothing against the engine's
-    /// other work.
+    /// Marks the error as that of a query whose text the user wrote. It says nothing about the
+    /// engine's other work.
     #[cold]
     pub fn of_query(self) -> Self {
         Self(Box::new(Cause::Query(self)))
     }
 
-    /// Whether a query whose text the user wrote had this error.
+    /// Whether a query whose text the user wrote caused this error.
     pub fn is_of_query(&self) -> bool {
         matches!(*self.0, Cause::Query(_))
     }
 
-    /// Whether the engine is not here, rather than broken.
+    /// Whether the engine is not installed, rather than broken.
     pub fn is_unavailable(&self) -> bool {
         matches!(self.cause(), Cause::Unavailable { .. })
     }
 
-    /// Whether the engine cannot do what was asked, rather than failing at it.
+    /// Whether the engine cannot do what was requested, rather than failing at it.
     pub fn is_unsupported(&self) -> bool {
         matches!(self.cause(), Cause::Unsupported { .. } | Cause::Impossible { .. })
     }

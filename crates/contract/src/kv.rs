@@ -14,41 +14,41 @@ pub use each::Each;
 pub use indexed::Indexed;
 pub use overlay::{Blind, Overlay, SeePut};
 
-/// A table of a [`KvStore`], as that store numbers it.
+/// Number of a table in its [`KvStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table(pub usize);
 
 /// A table to open or create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableDef<'a> {
-    /// Its name: letters and digits.
+    /// Name: letters and digits.
     pub name: &'a str,
-    /// The length of every key in bytes, if they all have the same. A store of records with keys
-    /// of fixed places needs it.
+    /// Length of every key in bytes, if all keys have the same. A store of records with fixed key
+    /// positions needs it.
     pub key_length: Option<usize>,
-    /// Its secondary indexes.
+    /// Secondary indexes.
     pub indexes: &'a [IndexDef<'a>],
 }
 
 impl<'a> TableDef<'a> {
-    /// A table of keys of any length without further indexes.
+    /// A table with keys of any length and without indexes.
     pub const fn named(name: &'a str) -> Self {
         Self { name, key_length: None, indexes: &[] }
     }
 }
 
-/// A secondary index: some bytes at a fixed place in every value. Not unique.
+/// A secondary index: bytes at a fixed offset in every value. Not unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexDef<'a> {
-    /// Its name: letters and digits.
+    /// Name: letters and digits.
     pub name: &'a str,
-    /// Where in the value its bytes begin.
+    /// Offset in the value, in bytes.
     pub at: usize,
-    /// How many bytes.
+    /// Length in bytes.
     pub length: usize,
 }
 
-/// Which way a scan goes.
+/// Direction of a scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// Ascending keys.
@@ -58,25 +58,25 @@ pub enum Direction {
     Backward,
 }
 
-/// Keys from `from` up to but without `to`, one way or the other; `None` is unbounded. By default
-/// every key, ascending.
+/// Keys from `from` (inclusive) to `to` (exclusive) in either direction. `None` is unbounded. The
+/// default is every key, ascending.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Range<'a> {
-    /// The lowest key that belongs to it.
+    /// Lowest key that is included.
     pub from: Option<&'a [u8]>,
-    /// The lowest key above it that does not.
+    /// Lowest key above the range.
     pub to: Option<&'a [u8]>,
-    /// Which way it is visited.
+    /// Direction of the scan.
     pub direction: Direction,
 }
 
 impl<'a> Range<'a> {
-    /// Keys from `from` up to but without `to`, ascending.
+    /// Keys from `from` (inclusive) to `to` (exclusive), ascending.
     pub const fn between(from: &'a [u8], to: Option<&'a [u8]>) -> Self {
         Self { from: Some(from), to, direction: Direction::Forward }
     }
 
-    /// Its ends, as collections take them.
+    /// Returns the bounds in the form that collections take.
     pub fn bounds(&self) -> (Bound<&'a [u8]>, Bound<&'a [u8]>) {
         let from = self.from.map_or(Bound::Unbounded, Bound::Included);
         (from, self.to.map_or(Bound::Unbounded, Bound::Excluded))
@@ -89,8 +89,8 @@ impl<'a> Range<'a> {
     }
 }
 
-/// The lowest bytes above everything that begins with `prefix`; `None` when there are none. A range
-/// up to them holds what begins so.
+/// Returns the lowest bytes above everything that begins with `prefix`, or `None` if there are
+/// none. A range from `prefix` to these bytes holds everything that begins with `prefix`.
 pub fn beyond(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
     let mut beyond = prefix[..=last].to_vec();
@@ -98,82 +98,81 @@ pub fn beyond(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(beyond)
 }
 
-/// Receives the pairs of a scan; `Break` ends it.
+/// Receives the pairs of a scan. `Break` ends the scan.
 pub type Visit<'a> = dyn FnMut(&[u8], &[u8]) -> ControlFlow<()> + 'a;
 
-/// Changes a value where it lies, keeping its length.
+/// Changes a value in place and keeps its length.
 pub type Change<'a> = dyn FnMut(&mut [u8]) + 'a;
 
-/// What is done in a scope.
+/// Work to do in a scope.
 pub type Work<'a> = dyn FnMut(&mut dyn Operations) -> Result<()> + 'a;
 
-/// Gives the pairs of a bulk load, one at a time; `None` ends it.
+/// Supplies the pairs of a bulk load one at a time. `None` ends the load.
 pub trait Pairs {
-    /// The next pair, valid until the next call.
+    /// Returns the next pair, valid until the next call.
     fn next(&mut self) -> Option<(&[u8], &[u8])>;
 }
 
-/// An ordered key-value store. Keys compare as bytes. What reads and changes single keys happens in
-/// a [scope](Self::transact); the rest is a commit of its own, outside of any. One thread, one scope
-/// at a time.
+/// An ordered key-value store. Keys compare as bytes. Reads and changes of single keys happen in a
+/// [scope](Self::transact). Everything else happens outside of any scope and commits by itself. One
+/// thread, one scope at a time.
 ///
 /// # Errors
-/// Every call fails when the engine reports an error.
+/// Every call fails if the engine reports an error.
 pub trait KvStore: Lifecycle {
-    /// Opens the table of that name, creating it if need be. A store that does not
-    /// [keep indexes](Self::keeps_indexes) ignores those of the definition.
+    /// Opens the table with that name and creates it if necessary. A store that does not [keep
+    /// indexes](Self::keeps_indexes) ignores those of the definition.
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table>;
 
-    /// Whether the engine itself keeps secondary indexes up to date and answers
+    /// Whether the engine itself maintains secondary indexes and answers
     /// [`find`](Operations::find).
     fn keeps_indexes(&self) -> bool {
         false
     }
 
-    /// Removes every pair of a table, giving its space back.
+    /// Removes every pair of a table and frees its space.
     fn clear(&mut self, table: Table) -> Result<()>;
 
-    /// Loads pairs by the engine's fastest documented path into an empty table, as one commit, and
-    /// returns how many. When [`bulk_sorted`](Self::bulk_sorted) says so they come in key order.
+    /// Loads pairs into an empty table by the engine's fastest documented path, as one commit, and
+    /// returns their number. Pairs come in key order if [`bulk_sorted`](Self::bulk_sorted) says so.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64>;
 
-    /// Whether the bulk path wants its pairs in ascending key order.
+    /// Whether the bulk path needs its pairs in ascending key order.
     fn bulk_sorted(&self) -> bool {
         true
     }
 
-    /// Enters a scope, hands its operations to `work`, which is called once, and ends it: with a
-    /// commit, or, where `work` fails, by undoing what a [batch](Scope::Batch) did. (Use
-    /// [`within`](#method.within), which returns what the work does.) To enter
-    /// [`Scope::PerOperation`] costs nothing worth measuring.
+    /// Enters a scope, calls `work` once with its operations, and ends the scope. It commits, or,
+    /// if `work` fails, undoes what a [batch](Scope::Batch) did. [`within`](#method.within) also
+    /// returns the result of the work. Entering [`Scope::PerOperation`] costs nothing measurable.
     ///
     /// # Errors
-    /// When the engine reports one, or those of `work`.
+    /// The engine's error, or that of `work`.
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()>;
 
-    /// Removes every key from `from` up to but without `to`, none where that is no range, by what the
-    /// engine's manual has for many at once, as commits at the tier's durability. (By default it looks for
-    /// them and removes them, a thousand a commit.)
+    /// Removes every key from `from` (inclusive) to `to` (exclusive). Removes none if that is no
+    /// range. Uses what the engine's manual has for many keys at once, committed at the tier's
+    /// durability. The default scans for the keys and removes 1,000 per commit.
     fn delete_range(&mut self, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
         expire::in_batches(|scope, work| self.transact(scope, work), table, from, to)
     }
 
-    /// By which means [`delete_range`](Self::delete_range) does so, for a reader.
+    /// Describes for a reader how [`delete_range`](Self::delete_range) works.
     fn deletes_range(&self) -> &'static str {
         "a scan that finds the keys and a delete of each, 1,000 a commit"
     }
 
-    /// The second copy of its tables in columns, where it keeps one.
+    /// Returns the second, columnar copy of its tables, if the engine keeps one.
     fn mirror(&mut self) -> Option<&mut dyn mirror::Mirror> {
         None
     }
 }
 
 impl dyn KvStore + '_ {
-    /// Does `work` in a scope and returns what it returns.
+    /// Runs `work` in a scope and returns its result.
     ///
     /// # Errors
-    /// When the engine reports one, or those of `work`.
+    /// The engine's error, or that of `work`.
     pub fn within<T>(
         &mut self,
         scope: Scope,
@@ -192,10 +191,11 @@ impl dyn KvStore + '_ {
     }
 }
 
-/// Copies the value of a key, valid in its scope alone, into `copy`; whether it is there.
+/// Copies the value of a key into `copy` and returns whether the key exists. Needed because the
+/// value is valid only in its scope.
 ///
 /// # Errors
-/// When the engine reports one.
+/// The engine's error.
 pub fn copy_value(
     store: &mut dyn KvStore,
     scope: Scope,
@@ -210,27 +210,28 @@ pub fn copy_value(
     })
 }
 
-/// What can be done in a scope of a [`KvStore`]. A scope that only reads refuses changes.
+/// Operations in a scope of a [`KvStore`]. A scope that only reads refuses changes.
 ///
 /// # Errors
-/// Every call fails when the engine reports an error. That a key is not there is none.
+/// Every call fails if the engine reports an error. A missing key is not an error.
 pub trait Operations {
-    /// The value of a key, valid until the next call, without a copy where the engine allows it.
+    /// Returns the value of a key, valid until the next call. It is not copied if the engine allows
+    /// that.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>>;
 
     /// Visits the pairs of a range in key order.
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()>;
 
-    /// The exact number of keys, where the engine keeps it: not by a scan.
+    /// Returns the exact number of keys if the engine keeps it. Never scans.
     fn count(&mut self, _table: Table) -> Result<Option<u64>> {
         Ok(None)
     }
 
-    /// Visits the pairs whose bytes at the place of the table's index number `index` lie in a range,
-    /// in the order of those bytes. A bound may be shorter than the index.
+    /// Visits the pairs whose bytes in the table's index number `index` lie in a range, in the
+    /// order of those bytes. A bound may be shorter than the index.
     ///
     /// # Errors
-    /// When the engine reports one, or keeps no indexes.
+    /// The engine's error, or unsupported if the store keeps no indexes.
     fn find(
         &mut self,
         _table: Table,
@@ -241,17 +242,17 @@ pub trait Operations {
         Err(EngineError::unsupported("this store", "secondary indexes of its own"))
     }
 
-    /// Sets the value of a key, new or not.
+    /// Sets the value of a key, which may be new.
     fn put(&mut self, _table: Table, _key: &[u8], _value: &[u8]) -> Result<()> {
         Err(EngineError::read_only("a store"))
     }
 
-    /// Changes the value of a key in place, keeping its length; whether the key was there.
+    /// Changes the value of a key in place, keeps its length, and returns whether the key existed.
     fn modify(&mut self, _table: Table, _key: &[u8], _change: &mut Change<'_>) -> Result<bool> {
         Err(EngineError::read_only("a store"))
     }
 
-    /// Removes a key; whether it was there.
+    /// Removes a key and returns whether it existed.
     fn delete(&mut self, _table: Table, _key: &[u8]) -> Result<bool> {
         Err(EngineError::read_only("a store"))
     }

@@ -1,32 +1,32 @@
-//! How much of something a database holds.
+//! Size limits of a database.
 
-/// What an engine states that it holds at most; nothing where it states no limit, or one that no table
-/// of a workload reaches.
+/// Limits that an engine documents. `None` if it documents no limit or if no workload's table
+/// reaches it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Tables of a database, and indexes where each is a table to the engine.
+    /// Number of tables of a database. Indexes count if each is a table to the engine.
     pub tables: Option<usize>,
-    /// Columns of a table.
+    /// Number of columns of a table.
     pub columns: Option<usize>,
-    /// Indexes of a table, without that of its key.
+    /// Number of indexes of a table, without that of its key.
     pub indexes: Option<usize>,
-    /// Columns of a key or of an index.
+    /// Number of columns of a key or an index.
     pub key_columns: Option<usize>,
-    /// Bytes of a key of a key-value store, those of an index among them.
+    /// Length of a key of a key-value store in bytes, including keys of indexes.
     pub key_bytes: Option<usize>,
-    /// Bytes of the numbers of a row, and a bit for each column that may be absent.
+    /// Bytes of a row's numbers, plus one bit for each column that may be absent.
     pub row_bytes: Option<usize>,
     /// Whether every column has such a bit.
     pub marks_every_column: bool,
-    /// Bytes of a text in the key of a table that is no key-value store's: characters where
-    /// `in_characters`. Where an engine must be told how long such texts are, that is what it is told.
+    /// Length of a text in a table's key, in bytes, or in characters if `in_characters`. Not for
+    /// key-value stores. An engine that must know the length of such texts is given this one.
     pub key_text: Option<usize>,
-    /// The same of a text in an index.
+    /// Length of a text in an index, in the same unit.
     pub index_text: Option<usize>,
-    /// Whether the two count characters.
+    /// Whether `key_text` and `index_text` count characters.
     pub in_characters: bool,
-    /// What no table's name begins with, in lower case.
+    /// Prefix that no table's name may have, in lower case.
     pub reserved_prefix: Option<&'static str>,
-    /// The page of the manual that says so.
+    /// Page of the manual that documents the limits.
     pub manual: &'static str,
 }

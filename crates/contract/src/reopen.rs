@@ -1,18 +1,18 @@
-//! Opening a database again that is there, as a program does that starts anew.
+//! Opens an existing database again, like a program that restarts.
 
 use crate::{Engine, OpenOptions, Result, Store};
 
-/// What is done while a database is closed.
+/// Work to do while a database is closed.
 pub type Meanwhile<'a> = dyn FnMut() -> Result<()> + 'a;
 
-/// Ends an open store and opens its database again.
+/// Closes an open store and opens its database again.
 pub struct Reopener(Box<Reopen>);
 
 type Reopen = dyn Fn(Store, &mut Meanwhile<'_>) -> Result<Store>;
 
 impl Reopener {
-    /// Of a database that `engine` opened with `options`: it is closed and opened again; a client of
-    /// a server connects again.
+    /// Makes a reopener for a database that `engine` opened with `options`. It closes the database
+    /// and opens it again. A client of a server connects again.
     pub fn of(engine: &'static dyn Engine, options: OpenOptions) -> Self {
         Self::new(move |mut store, meanwhile| {
             if let Some(connected) = store.lifecycle().reconnect() {
@@ -25,25 +25,26 @@ impl Reopener {
         })
     }
 
-    /// By a function of its own, which is given what to do before it opens the database.
+    /// Makes a reopener from a function, which is given what to do before it opens the database.
     pub fn new(reopen: impl Fn(Store, &mut Meanwhile<'_>) -> Result<Store> + 'static) -> Self {
         Self(Box::new(reopen))
     }
 
-    /// Closes a store and opens its database again; what was stored is there. Statements have to be
-    /// prepared anew, and tables asked for; a client that connects again keeps its collections.
+    /// Closes a store and opens its database again, with what was stored. Statements must be
+    /// prepared again and tables opened again. A client that connects again keeps its collections.
     ///
     /// # Errors
-    /// When the engine reports one.
+    /// The engine's error.
     pub fn reopen(&self, store: Store) -> Result<Store> {
         self.reopen_after(store, &mut || Ok(()))
     }
 
-    /// The same, with something done in between, while another process may have the database alone. (A
-    /// server's stays open.)
+    /// Does the same and calls `meanwhile` in between, when another process may have exclusive
+    /// access to the database. A server's database stays open.
     ///
     /// # Errors
-    /// When the engine reports one, or that of `meanwhile`: the database is then not opened again.
+    /// The engine's error, or that of `meanwhile`. After the latter the database is not opened
+    /// again.
     pub fn reopen_after(&self, store: Store, meanwhile: &mut Meanwhile<'_>) -> Result<Store> {
         (self.0)(store, meanwhile)
     }

@@ -1,4 +1,4 @@
-//! What a configuration may set of an engine.
+//! Engine settings that a configuration may change.
 
 use std::num::ParseIntError;
 use std::str::FromStr;
@@ -8,30 +8,32 @@ use embermark_model::choice;
 use crate::tier::AS_SET;
 use crate::{Candidate, EngineError, OpenOptions, Result, as_set};
 
-/// What fails, in errors.
+/// Action that fails, in errors.
 const DOING: &str = "set what its configuration has";
 
-/// What a configuration may set of an engine, beside what embermark sets: its settings win.
+/// Engine settings that a configuration may change. They override those that embermark sets.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// By name. An engine that is given them one by one is given them in this order.
+    /// Known settings. An engine that takes settings one by one takes them in this order.
     pub known: &'static [Setting],
-    /// Where the engine takes others as well, and says itself which it does not: what they are.
+    /// Describes further settings that the engine accepts, and whose names it checks itself. `None`
+    /// if there are none.
     pub others: Option<&'static str>,
-    /// Those that it has and a configuration may not set, each with the reason.
+    /// Settings that the engine has and a configuration may not change, each with the reason.
     pub reserved: &'static [(&'static str, &'static str)],
-    /// What tuning tries.
+    /// Settings that tuning tries.
     pub candidates: &'static [Candidate],
-    /// The lines that give settings, by name and value, to a program of the user's own or to the engine's file.
+    /// Writes the lines that set these names and values in the user's own program or in the
+    /// engine's file.
     pub written: fn(&[(&str, &str)]) -> Vec<String>,
 }
 
-/// A line of `name=value` for each setting, as most files of settings have it.
+/// Formats one `name=value` line per setting, the form of most settings files.
 pub fn assignments(set: &[(&str, &str)]) -> Vec<String> {
     set.iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
-/// A line for each setting, below a comment that says where they go.
+/// Formats one line per setting below a comment that says where they belong.
 pub fn lines(
     place: &str,
     set: &[(&str, &str)],
@@ -44,12 +46,12 @@ pub fn lines(
 /// A setting that a configuration can have.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// Its name, as the engine's manual has it.
+    /// Name in the engine's manual.
     pub name: &'static str,
-    /// The values that it takes.
+    /// Values that it accepts.
     pub takes: Takes,
-    /// The engine's own value, where embermark sets another: that of the configuration
-    /// `ENGINE-defaults`.
+    /// The engine's own default, if embermark sets another value. The configuration
+    /// `ENGINE-defaults` uses it.
     pub default: Option<&'static str>,
 }
 
@@ -60,12 +62,12 @@ pub enum Takes {
     Word(&'static [&'static str]),
     /// A whole number.
     Number,
-    /// What the engine takes, which says itself what it does not.
+    /// Any value. The engine itself refuses what it does not accept.
     Any,
 }
 
-/// In place of a value: the engine's own, whatever its version and its machine make of it. embermark
-/// then says nothing of the setting.
+/// Stands for the engine's own value, which may depend on its version and machine. embermark then
+/// does not set it.
 pub const LEFT: &str = "default";
 
 /// On or off.
@@ -77,29 +79,29 @@ pub fn is_on(value: &str) -> bool {
 }
 
 impl Setting {
-    /// A setting of which embermark sets nothing.
+    /// A setting that embermark leaves unset.
     pub const fn new(name: &'static str, takes: Takes) -> Self {
         Self { name, takes, default: None }
     }
 
-    /// The same of one that embermark sets, and whose own value is this.
+    /// Marks a setting that embermark sets, and gives the engine's own value.
     #[must_use]
     pub const fn by_default(self, default: &'static str) -> Self {
         Self { default: Some(default), ..self }
     }
 
-    /// The same of one whose own value the engine decides.
+    /// Marks a setting that embermark sets, and whose own value the engine decides.
     #[must_use]
     pub const fn left_by_default(self) -> Self {
         self.by_default(LEFT)
     }
 
-    /// Whether this value leaves it to the engine.
+    /// Whether this value leaves the setting to the engine.
     fn is_left(&self, value: &str) -> bool {
         self.default == Some(LEFT) && value == LEFT
     }
 
-    /// Whether a value that was given is the one that was read back.
+    /// Whether the value read back is the value that was given.
     pub fn is(&self, given: &str, found: &str) -> bool {
         if self.is_left(given) {
             return true;
@@ -107,7 +109,7 @@ impl Setting {
         let of = |value: &str| match self.takes {
             Takes::Word(words) => number(value, words).map(|number| number as i128),
             Takes::Number => value.parse().ok(),
-            // In whatever form it is given back: it was taken, or the engine had said so.
+            // In any form that is read back: the engine accepted it, or it would have refused.
             Takes::Any => Some(0),
         };
         given.eq_ignore_ascii_case(found) || of(given).is_some_and(|given| Some(given) == of(found))
@@ -129,18 +131,19 @@ impl Setting {
 }
 
 impl OpenOptions {
-    /// The value of a setting, where a configuration has it.
+    /// Returns the value of a setting if a configuration has it.
     pub fn setting(&self, name: &str) -> Option<&str> {
         self.settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
     }
 
-    /// What a configuration sets: all that it does not [leave](LEFT) to the engine.
+    /// Returns what a configuration sets: all settings that it does not [leave](LEFT) to the
+    /// engine.
     pub fn configured(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.settings.iter().filter(|(_, value)| value != LEFT);
         own.map(|(name, value)| (&**name, &**value))
     }
 
-    /// Of what an adapter sets what a configuration does not speak of.
+    /// Returns those of an adapter's settings that a configuration does not mention.
     pub fn not_configured<'a, V>(
         &self,
         ours: impl IntoIterator<Item = (&'a str, V)>,
@@ -148,15 +151,15 @@ impl OpenOptions {
         ours.into_iter().filter(|(name, _)| self.setting(name).is_none())
     }
 
-    /// The same of a [switch](SWITCH).
+    /// Returns the value of a [switch](SWITCH) if a configuration has it.
     pub fn switch(&self, name: &str) -> Option<bool> {
         self.setting(name).map(is_on)
     }
 
-    /// The same of a number.
+    /// Returns the value of a numeric setting if a configuration has it.
     ///
     /// # Errors
-    /// When it is none, or out of the range that `engine` has for it.
+    /// If it is not a number or outside of the range that `engine` accepts.
     pub fn number<T: FromStr<Err = ParseIntError>>(
         &self,
         engine: &'static str,
@@ -167,28 +170,28 @@ impl OpenOptions {
     }
 }
 
-/// Which of the words it is, by itself or by its number.
+/// Returns the index of the word that `value` is, by name or by number.
 fn number(value: &str, words: &[&str]) -> Option<usize> {
     let word = words.iter().position(|word| word.eq_ignore_ascii_case(value));
     word.or_else(|| value.parse().ok().filter(|number| *number < words.len()))
 }
 
 impl Settings {
-    /// Of an engine that takes none.
+    /// For an engine without settings.
     pub const NONE: Self =
         Self { known: &[], others: None, reserved: &[], candidates: &[], written: assignments };
 
-    /// The setting of that name.
+    /// Finds a setting by name.
     pub fn find(&self, name: &str) -> Option<&'static Setting> {
         self.known.iter().find(|setting| setting.name == name)
     }
 
-    /// Checks the names of settings, and their values as far as they are known before the engine is
-    /// asked.
+    /// Checks the names of settings, and their values as far as they can be checked before the
+    /// engine is asked.
     ///
     /// # Errors
-    /// The first one that cannot be set, and why: unknown, with the nearest name; not to be set; or of
-    /// a value that it does not take.
+    /// The first setting that cannot be set, and why: unknown, with the nearest name; reserved; or
+    /// with an invalid value.
     pub fn check<'a>(
         &self,
         given: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -197,7 +200,7 @@ impl Settings {
             if let Some((_, why)) = self.reserved.iter().find(|(reserved, _)| *reserved == name) {
                 return Err(format!("{name} cannot be set: {why}"));
             }
-            // It goes into statements, arguments and lines of files.
+            // The value is used in statements, arguments and lines of files.
             let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
             match self.find(name) {
                 Some(setting) => setting.check(value)?,
@@ -214,13 +217,14 @@ impl Settings {
         Ok(())
     }
 
-    /// The settings that embermark sets, at the engine's own values: empty where they are not known.
+    /// Returns the settings that embermark sets, with the engine's own values. Empty if those are
+    /// not known.
     pub fn defaults(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.known.iter().filter_map(|setting| Some((setting.name, setting.default?)))
     }
 
-    /// The lines that give a program of the user's own these settings, in the order in which the engine is given
-    /// them: SQLite takes `page_size` only before `journal_mode=WAL`.
+    /// Returns the lines that set these in the user's own program, in the order in which the engine
+    /// takes them: SQLite accepts `page_size` only before `journal_mode=WAL`.
     pub fn in_a_program<'a>(
         &self,
         set: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -231,8 +235,8 @@ impl Settings {
         (self.written)(&set)
     }
 
-    /// The settings that embermark gives the engine, of those that it gave back: what a program needs beside those
-    /// of a configuration to be as fast and to keep the tier.
+    /// Returns those of the settings read back that embermark set. A program needs them beside
+    /// those of its configuration to be as fast and to keep the tier.
     pub fn given<'a>(
         &'a self,
         read_back: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -245,11 +249,12 @@ impl Settings {
         })
     }
 
-    /// Checks that an engine took what its configuration has: by what it gave back. What it did not
-    /// give back is added, [as set](crate::as_set).
+    /// Checks in the settings read back that the engine accepted its configuration. Adds what was
+    /// not read back, [as set](crate::as_set).
     ///
     /// # Errors
-    /// When it has another value. Of a setting that is not [known](Self::known) it has said so itself.
+    /// If a setting has another value. For a setting that is not [known](Self::known) the engine
+    /// has reported the error itself.
     pub fn taken(
         &self,
         engine: &'static str,

@@ -1,4 +1,4 @@
-//! The SQL family: statements, rows, and the dialects between engines.
+//! The SQL family: statements, rows, and dialects of engines.
 
 mod dialect;
 
@@ -9,7 +9,7 @@ use crate::{EngineError, Lifecycle, Result, Scope};
 pub use crate::row::{ResultRow, Visit};
 pub use dialect::{Dialect, Explain, RangePartitions};
 
-/// A prepared statement of a [`SqlStore`], as that store numbers it.
+/// Number of a prepared statement in its [`SqlStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statement(pub usize);
 
@@ -28,7 +28,7 @@ pub enum Param<'a> {
     Bytes(&'a [u8]),
 }
 
-/// What an adapter that cannot tell a query from a program says of the queries of a workload file.
+/// Reason of an adapter that cannot decide whether a workload file's query only reads.
 pub const CANNOT_DECIDE: &str =
     "SQL of a workload file: it has no means to decide that a statement only reads its tables";
 
@@ -52,38 +52,41 @@ pub enum SqlType {
 pub struct TableDef {
     /// Its name.
     pub name: &'static str,
-    /// Columns in order: name, type, whether NULL may stand in it.
+    /// Columns in order: name, type, and whether NULL is allowed.
     pub columns: &'static [(&'static str, SqlType, Nullable)],
-    /// The columns of the primary key; none: the table has no such key.
+    /// Columns of the primary key. Empty if the table has none.
     pub key: &'static [&'static str],
 }
 
-/// Whether NULL may stand in a column.
+/// Whether a column allows NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nullable {
-    /// It may.
+    /// NULL is allowed.
     Yes,
-    /// It may not.
+    /// NULL is not allowed.
     No,
 }
 
-/// Gives the rows of a bulk load, or the parameters of a statement that runs many times, one at a time; `None` ends it.
+/// Supplies the rows of a bulk load, or the parameters of a statement that runs many times, one at
+/// a time. `None` ends the supply.
 pub trait Rows {
-    /// The next row, its values in the order of the table's columns or of the parameters, valid until the next call.
+    /// Returns the next row, valid until the next call. Its values are in the order of the table's
+    /// columns or of the parameters.
     fn next(&mut self) -> Option<&[Param<'_>]>;
 }
 
-/// A CSV file: a line of names, then a line a row that ends in a line feed, commas between and no quotes.
-/// An empty field is NULL.
+/// A CSV file: a line of names, then one line per row. Lines end in a line feed, commas separate
+/// fields, and there are no quotes. An empty field is NULL.
 #[derive(Clone, Copy, Debug)]
 pub struct CsvFile<'a> {
-    /// Where it is; absolute.
+    /// Absolute path.
     pub path: &'a Path,
-    /// The table's columns in the order of the file's: every one of them, none a text.
+    /// The table's columns in the order of the file. All of them are present, and none is a text.
     pub columns: &'a [&'a str],
 }
 
-/// What the next statements will be, so that an engine can set what its manual advises for them.
+/// The kind of the next statements, so that an engine can apply the settings that its manual
+/// advises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryKind {
     /// Many short statements, one row each.
@@ -95,45 +98,46 @@ pub enum QueryKind {
 /// What a transaction will do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Only read: one snapshot for all of it.
+    /// Only read: one snapshot for all reads.
     Read,
     /// Read and write.
     Write,
 }
 
-/// A database that answers SQL. A statement outside of a transaction is one of its own, committed at
-/// the tier's durability before it returns. Workloads enter a [scope](#method.within). One
-/// connection.
+/// A database that answers SQL. A statement outside of a transaction is its own transaction,
+/// committed at the tier's durability before it returns. Workloads enter a [scope](#method.within).
+/// One connection.
 ///
 /// # Errors
-/// Of every call the engine's message, where it was given SQL with the statement; of one that visits
-/// rows also the first error of `visit`.
+/// Every call fails with the engine's message, and with the statement if it was given SQL. A call
+/// that visits rows also fails with the first error of `visit`.
 pub trait SqlStore: Lifecycle {
-    /// How this engine writes what SQL leaves open.
+    /// Returns the engine's dialect: how it writes what SQL leaves open.
     fn dialect(&self) -> &'static dyn Dialect;
 
     /// Runs statements without parameters or results.
     fn batch(&mut self, sql: &str) -> Result<()>;
 
-    /// Prepares a statement, once; the store keeps it.
+    /// Prepares a statement once. The store keeps it.
     fn prepare(&mut self, sql: &str) -> Result<Statement>;
 
-    /// Prepares a query that a workload file holds, of which nothing is trusted. The engine's own parser or
-    /// authorizer decides that it is one SELECT (WITH and VALUES included) that changes nothing and
-    /// reaches nothing but the tables of this database. Outside the clock: running it costs what
-    /// running any query costs.
+    /// Prepares an untrusted query of a workload file. The engine's own parser or authorizer
+    /// decides that it is one SELECT (including WITH and VALUES) that changes nothing and reaches
+    /// only the tables of this database. Outside the clock: running it costs as much as any query.
     ///
     /// # Errors
-    /// Unsupported where it is anything else, or where the engine cannot decide it.
+    /// Unsupported if it is anything else, or if the engine cannot decide.
     fn prepare_untrusted(&mut self, _sql: &str) -> Result<Statement> {
         Err(EngineError::unsupported("this engine's adapter", CANNOT_DECIDE))
     }
 
-    /// Runs a prepared statement that returns no rows; the number of rows it changed.
+    /// Runs a prepared statement that returns no rows, and returns the number of rows that it
+    /// changed.
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64>;
 
-    /// Runs a prepared statement that returns no rows once with each of these parameters, inside the transaction that
-    /// is open; how many rows all of them changed. By default one after the other.
+    /// Runs a prepared statement that returns no rows once for each set of parameters, inside the
+    /// open transaction. Returns the total number of rows changed. The default runs them one after
+    /// the other.
     fn run_each(&mut self, statement: Statement, params: &mut dyn Rows) -> Result<u64> {
         let mut changed = 0;
         while let Some(params) = params.next() {
@@ -142,7 +146,7 @@ pub trait SqlStore: Lifecycle {
         Ok(changed)
     }
 
-    /// Whether [`run_each`](Self::run_each) sends many statements without waiting for the answer to each.
+    /// Whether [`run_each`](Self::run_each) sends many statements without waiting for each answer.
     fn pipelines(&self) -> bool {
         false
     }
@@ -158,59 +162,60 @@ pub trait SqlStore: Lifecycle {
     /// Begins a transaction.
     fn begin(&mut self, access: Access) -> Result<()>;
 
-    /// Commits it.
+    /// Commits the transaction.
     fn commit(&mut self) -> Result<()>;
 
-    /// Undoes it.
+    /// Rolls the transaction back.
     fn roll_back(&mut self) -> Result<()>;
 
-    /// Loads rows by the engine's fastest documented path (COPY, appender, …), as one commit, or in
-    /// several where its manual advises so for many, and returns how many. The table is empty, or holds no row of these keys.
+    /// Loads rows by the engine's fastest documented path (COPY, appender, …) and returns their
+    /// number. It is one commit, or several if the manual advises that for many rows. The table is
+    /// empty or has no row with these keys.
     fn bulk_insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64>;
 
-    /// Whether the bulk path wants its rows in primary-key order.
+    /// Whether the bulk path needs its rows in primary-key order.
     fn bulk_sorted(&self) -> bool {
         false
     }
 
-    /// Whether a statement of the engine's own loads a file: [`load_csv`](Self::load_csv).
+    /// Whether the engine has a statement that loads a file ([`load_csv`](Self::load_csv)).
     fn loads_csv(&self) -> bool {
         false
     }
 
-    /// Loads a file by a statement of the engine's own, as one commit outside of any transaction, and
-    /// returns how many rows. The table is empty.
+    /// Loads a file by the engine's own statement, as one commit outside of any transaction, and
+    /// returns the number of rows. The table is empty.
     ///
     /// # Errors
-    /// Unsupported where it has none.
+    /// Unsupported if the engine has no such statement.
     fn load_csv(&mut self, _table: &TableDef, _file: &CsvFile<'_>) -> Result<u64> {
         Err(EngineError::unsupported("this engine", "to load a CSV file by itself"))
     }
 
-    /// The plan that the engine has for a query with these parameters, as it tells it, line by line; `None`, the default,
-    /// where it tells none. Outside the clock.
+    /// Returns the engine's plan for a query with these parameters, line by line. `None`, the
+    /// default, if the engine shows none. Outside the clock.
     fn plan(&mut self, _sql: &str, _params: &[Param<'_>]) -> Result<Option<String>> {
         Ok(None)
     }
 
-    /// Checkpoints that the engine has begun on its own or was asked for, since it counts them, by its
-    /// own statistics. `None`, the default, where it counts none. Outside the clock.
+    /// Returns the number of checkpoints that the engine has begun, by itself or on request, since
+    /// its own statistics began. `None`, the default, if it counts none. Outside the clock.
     fn checkpoints(&mut self) -> Result<Option<u64>> {
         Ok(None)
     }
 
-    /// Told that another client has changed the data, where an engine has to know.
+    /// Notes that another client has changed the data, for an engine that needs to know.
     fn data_changed(&mut self) {}
 
-    /// Says what the next statements will be. Outside the clock.
+    /// Announces the kind of the next statements. Outside the clock.
     fn expect(&mut self, _step: QueryKind) -> Result<()> {
         Ok(())
     }
 }
 
 impl dyn SqlStore + '_ {
-    /// Does `work` in a scope and returns what it returns: between [`begin`](SqlStore::begin) and
-    /// [`commit`](SqlStore::commit), or, where it fails, [`roll_back`](SqlStore::roll_back).
+    /// Runs `work` in a scope and returns its result: between [`begin`](SqlStore::begin) and
+    /// [`commit`](SqlStore::commit), or [`roll_back`](SqlStore::roll_back) if it fails.
     ///
     /// # Errors
     /// The engine's message, or the errors of `work`.
@@ -227,7 +232,8 @@ impl dyn SqlStore + '_ {
         match work(self) {
             Ok(done) => self.commit().map(|()| done),
             Err(error) => {
-                // The error that led here is the one to tell; a connection that is lost undoes.
+                // The error that led here is the one to report. A lost connection rolls back by
+                // itself.
                 let _ = self.roll_back();
                 Err(error)
             }

@@ -1,4 +1,4 @@
-//! How an engine makes the durability tiers: one table, which its adapter applies, has read back and
+//! How an engine makes the durability tiers: one table, which its adapter applies, reads back and
 //! compares.
 
 use std::fmt;
@@ -10,23 +10,24 @@ use crate::{EngineError, OpenOptions, Result};
 /// How an engine makes a durability tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
-    /// With a setting that keeps at least what the tier promises.
+    /// By a setting that keeps at least what the tier promises.
     Offered {
-        /// What an acknowledged commit really survives with it.
+        /// What an acknowledged commit survives with this setting.
         effective_durability: Durability,
         /// The setting in the engine's own words.
         setting: &'static str,
-        /// The page of the engine's manual that says so; empty for a reference engine.
+        /// Page of the engine's manual that says so. Empty for a reference engine.
         manual: &'static str,
     },
-    /// It cannot make it.
+    /// The engine cannot make the tier.
     Unsupported {
-        /// Why not.
+        /// The reason.
         why: &'static str,
     },
 }
 
-/// An engine's tiers, from the weakest to the strongest: the cheapest setting that keeps each.
+/// An engine's tiers, from the weakest to the strongest, each with the cheapest setting that keeps
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct TierTable<T: 'static> {
     /// `none`.
@@ -37,31 +38,31 @@ pub struct TierTable<T: 'static> {
     pub power: TierSetting<T>,
 }
 
-/// A setting by its name, and the values of it that keep a tier.
+/// Name of a setting, and the values that keep a tier.
 pub type ReadBack = (&'static str, &'static [&'static str]);
 
-/// A row of an engine's table.
+/// A row of an engine's tier table.
 #[derive(Clone, Copy, Debug)]
 pub struct TierSetting<T: 'static> {
-    /// What an acknowledged commit really survives with it.
+    /// What an acknowledged commit survives with this setting.
     pub effective_durability: Durability,
-    /// What the adapter sets: this alone decides what is kept.
+    /// What the adapter sets. Only this decides what is kept.
     pub set: T,
-    /// The same in the engine's own words.
+    /// The setting in the engine's own words.
     pub words: &'static str,
-    /// The page of the engine's manual that says what it keeps.
+    /// Page of the engine's manual that says what the setting keeps.
     pub manual: &'static str,
-    /// What the engine must give back when it is asked: by its own names, the values that keep the
-    /// tier, the one that is set first. Empty where nothing can be asked: results then say
+    /// Settings that the engine must report when asked, under its own names: the values that keep
+    /// the tier, first the one that is set. Empty if the engine cannot be asked; results then say
     /// '[as set](as_set)'.
     pub read_back: &'static [ReadBack],
-    /// The same with every value that keeps the tier, dearer ones too: what a configuration may have and
-    /// be of the tier. Empty where that is `read_back`.
+    /// Every value that keeps the tier, including more expensive ones: what a configuration may
+    /// have and still be of the tier. Empty if that is `read_back`.
     pub at_least: &'static [ReadBack],
 }
 
 impl<T> TierTable<T> {
-    /// The row of a tier.
+    /// Returns the row of a tier.
     pub const fn of(&self, durability: Durability) -> &TierSetting<T> {
         match durability {
             Durability::None => &self.none,
@@ -70,7 +71,8 @@ impl<T> TierTable<T> {
         }
     }
 
-    /// What the engine says of a tier. A row that keeps less is why it is not offered.
+    /// Returns how the engine makes a tier. A row that keeps less than the tier makes it
+    /// unsupported.
     pub const fn tier(&self, durability: Durability) -> Tier {
         let row = self.of(durability);
         if (row.effective_durability as u8) < durability as u8 {
@@ -85,7 +87,7 @@ impl<T> TierTable<T> {
 }
 
 impl<T> TierSetting<T> {
-    /// A row of an engine that gives nothing back.
+    /// A row of an engine that reports nothing back.
     pub const fn of(
         effective_durability: Durability,
         set: T,
@@ -95,7 +97,7 @@ impl<T> TierSetting<T> {
         Self { effective_durability, set, words, manual, read_back: &[], at_least: &[] }
     }
 
-    /// The same of one that gives these back.
+    /// Adds the settings that the engine reports back.
     #[must_use]
     pub const fn reads(self, read_back: &'static [ReadBack]) -> Self
     where
@@ -104,7 +106,7 @@ impl<T> TierSetting<T> {
         Self { read_back, ..self }
     }
 
-    /// The same, whose tier is kept by these values as well.
+    /// Adds further values that keep the tier.
     #[must_use]
     pub const fn or_at_least(self, at_least: &'static [ReadBack]) -> Self
     where
@@ -113,23 +115,23 @@ impl<T> TierSetting<T> {
         Self { at_least, ..self }
     }
 
-    /// Of settings that the engine gave back, those that keep the tier.
+    /// Returns those of the engine's reported settings that keep the tier.
     pub fn of_settings(&self, settings: Vec<(String, String)>) -> Vec<(String, String)> {
         let keeps = |name: &str| self.read_back.iter().any(|(known, _)| *known == name);
         settings.into_iter().filter(|(name, _)| keeps(name)).collect()
     }
 
-    /// Where what the engine gave back is not the row's.
+    /// Returns how the engine's reported settings differ from the row, if they do.
     pub fn misfit(&self, settings: &[(String, String)]) -> Option<Misfit> {
         misfit(self.read_back, settings)
     }
 
-    /// Compares what the engine gave back with the row of the tier that it was opened with. Of a
-    /// configuration a difference is no error: where it does not keep the tier by what is known here, that
-    /// is said beside the settings ([`OWN_DURABILITY`]).
+    /// Compares the engine's reported settings with the row of the tier that it was opened with. A
+    /// difference is not an error for a configuration. If its known values do not keep the tier,
+    /// that is noted beside the settings ([`OWN_DURABILITY`]).
     ///
     /// # Errors
-    /// When a setting is weaker than the row's, or was not given back: the tier would not be kept.
+    /// If a setting is weaker than the row's, or was not reported: the tier would not be kept.
     pub fn check(
         &self,
         engine: &'static str,
@@ -142,7 +144,7 @@ impl<T> TierSetting<T> {
     }
 }
 
-/// Where settings have none of these values.
+/// Returns the settings that have none of these values.
 fn misfit(values: &[ReadBack], settings: &[(String, String)]) -> Option<Misfit> {
     let weaker = values.iter().filter_map(|(name, values)| {
         let found = settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value);
@@ -154,7 +156,7 @@ fn misfit(values: &[ReadBack], settings: &[(String, String)]) -> Option<Misfit> 
     (!weaker.is_empty()).then_some(Misfit(weaker))
 }
 
-/// Settings that are weaker than a tier's, one at least.
+/// Settings that are weaker than a tier's. At least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit(Vec<Weaker>);
 
@@ -163,15 +165,15 @@ pub struct Misfit(Vec<Weaker>);
 struct Weaker {
     name: &'static str,
     found: String,
-    /// What the tier has.
+    /// What the tier requires.
     good: String,
 }
 
 impl Misfit {
-    /// Of a configuration it is its own durability, and said beside the settings.
+    /// Notes the difference beside the settings of a configuration, which has its own durability.
     ///
     /// # Errors
-    /// Of any other database: it does not keep its tier.
+    /// If the database has no settings of a configuration: it does not keep its tier.
     pub fn judge(
         &self,
         engine: &'static str,
@@ -193,7 +195,7 @@ impl Misfit {
 }
 
 impl fmt::Display for Misfit {
-    /// Which setting comes first, and what to do.
+    /// The first weaker setting and what to do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().take(1).try_for_each(|Weaker { name, found, good }| {
             write!(
@@ -205,17 +207,16 @@ impl fmt::Display for Misfit {
     }
 }
 
-/// The setting of a server given by URL that says what an acknowledged commit survives there.
+/// Setting of a server given by URL that says what an acknowledged commit survives there.
 pub const EFFECTIVE_DURABILITY: &str = "effective_durability";
 
-/// The setting of a configuration that says where it is not the tier's: its durability is as its
-/// author says.
+/// Setting of a configuration whose durability is not the tier's but as its author states.
 pub const OWN_DURABILITY: &str = "own_durability";
 
-/// What ends a value as it was set.
+/// Suffix of a value as it was set.
 pub(crate) const AS_SET: &str = "(as set)";
 
-/// A value as it was set, of an engine that does not give it back.
+/// Formats a value as it was set, for an engine that does not report it.
 pub fn as_set(value: impl std::fmt::Display) -> String {
     format!("{value} {AS_SET}")
 }

@@ -1,22 +1,23 @@
-//! What tuning tries of an engine's settings.
+//! Engine settings that tuning tries.
 
 use embermark_model::Durability;
 
 /// Settings that may make an engine faster, tried together in place of embermark's own.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
-    /// By name, with the value of each.
+    /// Names and values.
     pub set: &'static [(&'static str, &'static str)],
-    /// The strongest tier that they keep, by the manual: it is tried in no stronger one.
+    /// The strongest tier that they keep, according to the manual. They are tried in no stronger
+    /// one.
     pub keeps: Durability,
     /// What they cost, in words.
     pub trades: &'static str,
-    /// The manual's page.
+    /// Page of the manual.
     pub manual: &'static str,
 }
 
 impl Candidate {
-    /// One that keeps every tier.
+    /// Makes a candidate that keeps every tier.
     pub const fn new(
         set: &'static [(&'static str, &'static str)],
         trades: &'static str,
@@ -25,7 +26,7 @@ impl Candidate {
         Self { set, keeps: Durability::Power, trades, manual }
     }
 
-    /// The same of one that keeps no more than a tier.
+    /// Limits the candidate to the tiers up to this one.
     #[must_use]
     pub const fn keeping(self, keeps: Durability) -> Self {
         Self { keeps, ..self }

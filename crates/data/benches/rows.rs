@@ -1,4 +1,4 @@
-//! How many rows a second are parsed and made.
+//! Rows parsed and generated per second.
 
 use std::fs::File;
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! How many rows of tables a second are read, made and staged, and how long a value takes.
+//! Table rows read, generated and staged per second, and the time to read a value.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -38,7 +38,7 @@ fn staged(table: &Table, folder: &Path) -> u64 {
     stage(tables, 0, folder, None, 42, 0.01, &to).expect("rows that fit").rows
 }
 
-/// A sensor file of five columns: integers for the station and the time, three numbers.
+/// A sensor file with five columns: integers for the station and the time, and three numbers.
 fn sensor_rows() -> (String, String) {
     let (mut csv, mut json) = ("station,time,temp,hum,volt\n".to_owned(), String::new());
     let mut draw = Draw::new(42, 0);
@@ -85,7 +85,7 @@ fn read(criterion: &mut Criterion) {
         ("jsonl", table(sensor_columns(), key, write("s.jsonl", json.as_bytes()))),
         ("csv-no-key", table(sensor_columns(), &[], RowsFrom::File(Box::new("s.csv".into())))),
     ];
-    // Readings of the synthetic log: times as texts in CSV, Parquet with absent values.
+    // Readings of the synthetic log: times as text in CSV, and Parquet with absent values.
     let readings = synthetic::generate(ROWS, 42).expect("memory for the rows").readings;
     let mut columns: Vec<_> = ["temperature", "humidity", "light", "voltage"]
         .map(|name| column(name, ColumnType::Float, true, None))

@@ -1,4 +1,4 @@
-//! Reading files that may be compressed.
+//! Reads files that may be compressed.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -8,7 +8,7 @@ use flate2::read::MultiGzDecoder;
 
 use crate::DataError;
 
-/// Bytes of text that [`head`] returns at most: enough to recognise a format.
+/// Largest number of bytes of text that [`head`] returns: enough to recognise a format.
 const HEAD: u64 = 256 * 1024;
 
 /// Compressions that embermark reads.
@@ -20,7 +20,7 @@ pub(crate) enum Compression {
 }
 
 impl Compression {
-    /// The name that DuckDB's readers of CSV and JSON have for it.
+    /// Returns the name that DuckDB's readers of CSV and JSON use.
     pub(crate) const fn in_duckdb(self) -> &'static str {
         match self {
             Self::None => "uncompressed",
@@ -30,7 +30,7 @@ impl Compression {
     }
 }
 
-/// The beginning of a file, decompressed.
+/// Returns the beginning of a file, decompressed.
 pub(crate) fn head(path: &Path) -> Result<Vec<u8>, DataError> {
     let mut head = Vec::new();
     let read = text(path)?.take(HEAD).read_to_end(&mut head);
@@ -42,9 +42,9 @@ pub(crate) fn head(path: &Path) -> Result<Vec<u8>, DataError> {
     }
 }
 
-/// The bytes of a file, decompressed.
+/// Opens the bytes of a file, decompressed.
 pub(crate) fn text(path: &Path) -> Result<Box<dyn Read>, DataError> {
-    // Asked before opening: opening a pipe would wait for somebody to write to it.
+    // Checked before opening, because opening a pipe would wait for a writer.
     let kind = std::fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
     if kind.is_dir() {
         return Err(DataError::Directory(path.to_owned()));
@@ -78,7 +78,7 @@ pub(crate) fn check_whole(path: &Path) -> Result<(), DataError> {
     }
 }
 
-/// The error for a file whose reading failed after `bytes` bytes of its text.
+/// Makes the error for a file whose reading failed after `bytes` bytes of its text.
 pub(crate) fn damaged(path: &Path, bytes: u64, cause: io::Error) -> DataError {
     let is_plain = compression(path).is_ok_and(|compression| compression == Compression::None);
     let path = path.to_owned();
@@ -89,12 +89,12 @@ pub(crate) fn damaged(path: &Path, bytes: u64, cause: io::Error) -> DataError {
     }
 }
 
-/// The compression of a file, recognised by its first bytes.
+/// Recognises the compression of a file by its first bytes.
 pub(crate) fn compression(path: &Path) -> Result<Compression, DataError> {
     recognised(path, &mut open(path)?)
 }
 
-/// The compression of a file that is open at its beginning.
+/// Recognises the compression of a file that is open at its beginning.
 fn recognised(path: &Path, file: &mut BufReader<File>) -> Result<Compression, DataError> {
     Ok(match file.fill_buf().map_err(|cause| unreadable(path, cause))? {
         [0x1f, 0x8b, ..] => Compression::Gzip,

@@ -1,4 +1,4 @@
-//! What can go wrong with data, said so that the reader knows what to do next.
+//! Errors of data, with what to do about them.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ pub enum DataError {
     /// The file exists but cannot be opened or read.
     #[error("{path}: cannot be read: {cause}: check its permissions and the disk", path = .path.display())]
     Unreadable {
-        /// The file asked for.
+        /// The requested file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         cause: io::Error,
     },
     /// A directory was given in place of a file.
@@ -26,7 +26,7 @@ pub enum DataError {
     /// A pipe, socket or device was given in place of a file.
     #[error("{path}: is not a regular file: save its contents to one first", path = .0.display())]
     NotAFile(PathBuf),
-    /// The file has no bytes, or nothing but gzip around no bytes.
+    /// The file has no bytes, or is a gzip file without content.
     #[error("{path}: is empty: fetch the file again", path = .0.display())]
     Empty(PathBuf),
     /// A gzip file that ends too early.
@@ -44,18 +44,18 @@ pub enum DataError {
         path: PathBuf,
         /// Bytes of text before the damage was found.
         bytes: u64,
-        /// What the decompressor said.
+        /// Error of the decompressor.
         cause: io::Error,
     },
-    /// Not text at all.
+    /// The file is not text.
     #[error("{path}: is not text ({what}): give the sensor log as plain or gzip-compressed text", path = .path.display())]
     Binary {
         /// The file.
         path: PathBuf,
-        /// What gave it away.
+        /// What shows that.
         what: &'static str,
     },
-    /// Text, but not one line of it is a reading.
+    /// The file is text, but no line of it is a reading.
     #[error(
         "{path}: none of its {lines} lines is a reading; line {line}, {excerpt:?}: {reason}; expected \
          'date time epoch moteid temperature humidity light voltage' with one space between fields, \
@@ -65,7 +65,7 @@ pub enum DataError {
     NothingUsable {
         /// The file.
         path: PathBuf,
-        /// Lines it has.
+        /// Number of its lines.
         lines: u64,
         /// Number of the first bad line, from 1.
         line: u64,
@@ -73,20 +73,20 @@ pub enum DataError {
         reason: &'static str,
         /// The beginning of that line.
         excerpt: String,
-        /// What the user may do about it; brings its own punctuation, may be empty.
+        /// What the user may do about it. Includes its own punctuation and may be empty.
         hint: &'static str,
     },
-    /// More rows asked for than there are.
+    /// More rows were requested than exist.
     #[error(
         "{asked} rows were asked for but the data has {rows}: ask for at most {rows}, or for 'full'"
     )]
     TooFewRows {
-        /// Rows asked for.
+        /// Number of rows requested.
         asked: u64,
-        /// Rows there are.
+        /// Number of rows that exist.
         rows: u64,
     },
-    /// More rows asked for than memory can be had for.
+    /// More rows were requested than fit in memory.
     #[error("no memory for {0} rows of {size} bytes: ask for a smaller scale", size = size_of::<Reading>())]
     Memory(u64),
     /// A file of staged rows that cannot be used.
@@ -103,7 +103,7 @@ pub enum DataError {
         path = .0.display()
     )]
     NoTableFile(PathBuf),
-    /// A file that has no rows that could be a table's.
+    /// A file without rows of a table.
     #[error(
         "{path}: cannot be read as a table: {what}; what can be read is CSV, JSON and Parquet, plain or \
          compressed by gzip or zstd",
@@ -112,52 +112,52 @@ pub enum DataError {
     NotTabular {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         what: String,
     },
-    /// Delimited text whose lines end otherwise than its first ones.
+    /// Delimited text with different line ends.
     #[error(
         "{path}: its lines end in more than one way: write read = {{ strict_mode = false }}",
         path = .0.display()
     )]
     MixedEnds(PathBuf),
-    /// A file that was written to meanwhile.
+    /// A file that was changed while it was read.
     #[error(
         "{path}: it changed while it was read: copy it and give the copy, or stop what writes to it",
         path = .0.display()
     )]
     Changed(PathBuf),
-    /// DuckDB, by which files of rows are read, is not here.
+    /// DuckDB, which reads files of rows, is not installed.
     #[error("files of rows are read by DuckDB: {0}")]
     Reader(embermark_libraries::Error),
     /// DuckDB could not read rows.
     #[error("{path}: {cause}: check that the file is whole, and the query if there is one", path = .path.display())]
     Unread {
-        /// The file, or what stands for it.
+        /// The file, or what represents it.
         path: PathBuf,
-        /// DuckDB's words.
+        /// DuckDB's message.
         cause: String,
     },
-    /// An option of a reader that embermark sets itself.
+    /// A reader's option that embermark sets itself.
     #[error(
         "read option '{name}' cannot be given: embermark sets it; what says the same: {instead}"
     )]
     ReadOption {
         /// The option.
         name: String,
-        /// What says the same.
+        /// The equivalent.
         instead: &'static str,
     },
-    /// A time zone that is not known.
+    /// An unknown time zone.
     #[error("time zone '{name}' is not known: write it as in 'Europe/Berlin' or 'UTC'")]
     NoZone {
         /// The zone.
         name: String,
     },
-    /// A table without any row.
+    /// A table without rows.
     #[error("{path}: it has no rows", path = .0.display())]
     NoRows(PathBuf),
-    /// A column of a table whose field the file lacks.
+    /// A table's column whose field is missing in the file.
     #[error(
         "{path}: {unknown}: correct the column's name, or say with 'from' what its field is called",
         path = .path.display()
@@ -165,10 +165,10 @@ pub enum DataError {
     NoField {
         /// The file.
         path: PathBuf,
-        /// The field, the nearest and all.
+        /// The field, the nearest name and all names.
         unknown: UnknownName,
     },
-    /// A column of a made table of which no values can be made.
+    /// A column of a generated table whose values cannot be generated.
     #[error(
         "table {table}, column {column}: its values cannot be made: {why}: correct its 'make' or its type"
     )]
@@ -177,26 +177,26 @@ pub enum DataError {
         table: String,
         /// The column.
         column: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
-    /// Too many rows do not fit the columns of their table.
+    /// Too many rows do not match the columns of their table.
     #[error(
         "{from}: {refused} of {rows} rows cannot be used, which is more than {percent} %: {reasons}; \
          the first in {first}; {remedy}; or allow more with --lenient"
     )]
     RowsRefused {
-        /// The file, or the table whose rows are made.
+        /// The file, or the table whose rows are generated.
         from: String,
-        /// Rows that do not fit.
+        /// Number of rows that do not match.
         refused: u64,
-        /// All rows.
+        /// Number of all rows.
         rows: u64,
         /// The share of them that may be refused, in percent.
         percent: f64,
-        /// Why, with counts.
+        /// The reasons, with counts.
         reasons: String,
-        /// The first of them: its line, its column, what was found.
+        /// The first of them: its line, its column, and what was found.
         first: String,
         /// What to do about it.
         remedy: String,
@@ -206,21 +206,21 @@ pub enum DataError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         cause: io::Error,
     },
-    /// Rows could not be converted and handed to where they should go.
+    /// Rows could not be converted or written to their destination.
     #[error("writing {format} failed: {cause}: check that its destination is open and has space")]
     Export {
         /// Format of the output.
         format: &'static str,
-        /// What the writer said.
+        /// Error of the writer.
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
 impl DataError {
-    /// Whether all is right but for rows, of which there are none.
+    /// Whether the only problem is that there are no rows.
     pub const fn is_without_rows(&self) -> bool {
         matches!(self, Self::NoRows(_))
     }

@@ -1,4 +1,4 @@
-//! Readings to CSV and Parquet.
+//! Converts readings to CSV and Parquet.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -15,15 +15,15 @@ use parquet::schema::parser::parse_message_type;
 
 use crate::DataError;
 
-/// Readings of one Parquet row group.
+/// Number of readings per Parquet row group.
 const ROW_GROUP: usize = 1 << 20;
 
-/// Writes `ts,sensor,temperature,humidity,light,voltage` with a header line. Times are RFC 3339
-/// in UTC with six digits of the second; NULL is an empty field; numbers are the shortest that
-/// read back as the same double.
+/// Writes `ts,sensor,temperature,humidity,light,voltage` with a header line. Times are RFC 3339 in
+/// UTC with six digits of the second. NULL is an empty field. Numbers are the shortest that read
+/// back as the same double.
 ///
 /// # Errors
-/// [`DataError::Export`] where `writer` fails, or a time lies outside the years -9999 to 9999.
+/// [`DataError::Export`] if `writer` fails, or a time is outside the years -9999 to 9999.
 pub fn to_csv<W: Write>(readings: &[Reading], writer: W) -> Result<(), DataError> {
     csv(readings, writer).map_err(|cause| DataError::Export { format: "CSV", cause })
 }
@@ -48,7 +48,7 @@ fn csv<W: Write>(readings: &[Reading], writer: W) -> Result<(), Failure> {
 /// `temperature`, `humidity`, `light`, `voltage` as optional DOUBLE.
 ///
 /// # Errors
-/// [`DataError::Export`] where `file` fails.
+/// [`DataError::Export`] if `file` fails.
 pub fn to_parquet<W: Write + Send>(readings: &[Reading], file: W) -> Result<(), DataError> {
     parquet(readings, file)
         .map_err(|cause| DataError::Export { format: "Parquet", cause: cause.into() })
@@ -75,7 +75,7 @@ fn parquet<W: Write + Send>(readings: &[Reading], file: W) -> Result<(), Parquet
     Ok(())
 }
 
-/// Writes one column of the schema after the other.
+/// Writes the columns of the schema one after the other.
 fn write_columns<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     rows: &[Reading],
@@ -93,7 +93,7 @@ fn write_columns<W: Write + Send>(
             }
             _ => {
                 let column = rows.iter().map(|row| row.get(column - 2));
-                // 1 where the row has a value, 0 where it is NULL.
+                // 1 if the row has a value, 0 if it is NULL.
                 let present: Vec<i16> =
                     column.clone().map(|value| i16::from(value.is_some())).collect();
                 let values: Vec<f64> = column.flatten().collect();
@@ -105,5 +105,5 @@ fn write_columns<W: Write + Send>(
     Ok(())
 }
 
-/// What may go wrong on the way to a writer.
+/// Errors on the way to a writer.
 type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -1,6 +1,6 @@
-//! Kinds of faults with the reasons that reports show.
+//! Kinds of faults, with the reasons that reports show.
 
-/// Makes the enum `Fault` of a table of its kinds, with their reasons.
+/// Defines the enum `Fault` from a table of its kinds and their reasons.
 macro_rules! faults {
     ($(#[$about:meta])* $($kind:ident: $reason:literal,)+) => {
         $(#[$about])*
@@ -11,7 +11,7 @@ macro_rules! faults {
             /// Every kind, in the order of their discriminants.
             pub(super) const ALL: [Self; [$($reason),+].len()] = [$(Self::$kind),+];
 
-            /// The reason as a report shows it.
+            /// Returns the reason that a report shows.
             pub(super) const fn reason(self) -> &'static str {
                 match self { $(Self::$kind => $reason),+ }
             }

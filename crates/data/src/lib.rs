@@ -1,10 +1,10 @@
-//! Where rows come from: files, generators, sampling, conversion.
+//! Rows: reading files, generating, sampling and converting.
 //!
 //! Rows are `embermark_model::Reading`s. [`lab`] reads them from the Intel Berkeley Research Lab
-//! log, [`synthetic`] makes them from a seed; both hand out a [`Log`] in chronological order.
-//! [`sample`] draws fewer of them, [`export`] writes them out as CSV or Parquet.
-//! [`table`] has the rows of any table, as workload files describe them, and hands them to worker
-//! processes through a mapped file; [`zipf`] draws by Zipf's law.
+//! log, and [`synthetic`] generates them from a seed. Both return a [`Log`] in chronological order.
+//! [`sample`] selects fewer of them, and [`export`] writes them as CSV or Parquet. [`table`] has
+//! the rows of any table that a workload file describes, and passes them to worker processes
+//! through a mapped file. [`zipf`] draws random numbers by Zipf's law.
 
 mod compressed;
 pub mod draw;

@@ -1,33 +1,33 @@
-//! Readings and what is to be said of them.
+//! Readings, and remarks about them.
 
 use std::collections::BTreeMap;
 
 use embermark_model::Reading;
 use embermark_model::plan::Dataset;
 
-/// Microseconds in a second.
+/// Microseconds per second.
 pub(crate) const SECOND: i64 = 1_000_000;
 
-/// Sensor numbers of the lab's own roster: the 54 motes whose places are known.
+/// Sensor numbers of the lab's own roster: the 54 motes with known locations.
 const ROSTER: std::ops::RangeInclusive<u16> = 1..=54;
 
-/// What a mote reports as temperature, in °C, once its battery is too weak to convert: the
-/// largest value of its 14-bit converter.
+/// Temperature in °C that a mote reports once its battery is too weak to convert: the largest value
+/// of its 14-bit converter.
 pub(crate) const SATURATED_TEMPERATURE: f64 = 122.153;
 
 /// Remark on rows that came after a later row of the same sensor.
 pub(crate) const OUT_OF_ORDER: &str = "row out of time order within its sensor";
 
-/// Readings with distinct keys in chronological order, and the account of where they are from.
+/// Readings with distinct keys in chronological order, and a record of their origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Log {
-    /// Sorted by time; readings of one instant stand in the order in which they arrived.
+    /// Sorted by time. Readings of the same time are in the order in which they arrived.
     pub readings: Vec<Reading>,
     /// Origin, counts, what was dropped and what is unusual, for the manifest.
     pub dataset: Dataset,
 }
 
-/// The number of different sensors among `readings`.
+/// Returns the number of different sensors among `readings`.
 pub(crate) fn distinct_sensors(readings: &[Reading]) -> u64 {
     let mut seen = vec![false; usize::from(u16::MAX) + 1];
     for reading in readings {
@@ -36,7 +36,7 @@ pub(crate) fn distinct_sensors(readings: &[Reading]) -> u64 {
     seen.into_iter().map(u64::from).sum()
 }
 
-/// Counts what is unusual about `readings` themselves; kinds that do not occur are left out.
+/// Counts what is unusual about `readings` themselves. Kinds that do not occur are left out.
 pub(crate) fn remarks(readings: &[Reading]) -> BTreeMap<String, u64> {
     let mut outside_roster = 0;
     let mut saturated = 0;
@@ -57,7 +57,7 @@ pub(crate) fn remarks(readings: &[Reading]) -> BTreeMap<String, u64> {
     remarks
 }
 
-/// Notes `count` occurrences of `what`, if there are any.
+/// Adds `count` occurrences of `what`, if there are any.
 pub(crate) fn note(counts: &mut BTreeMap<String, u64>, what: &str, count: u64) {
     if count > 0 {
         *counts.entry(what.to_owned()).or_default() += count;

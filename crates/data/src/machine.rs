@@ -1,8 +1,8 @@
-//! A machine tool at work, as its controller samples it: five channels of twelve bits. Channel 0 is
-//! the angle of the main drive, a sawtooth; the others are sines. All of them are noisy.
+//! A working machine tool, as its controller samples it: five channels of twelve bits. Channel 0 is
+//! the angle of the main drive, a sawtooth. The others are sines. All of them are noisy.
 //!
-//! A sample depends on the seed and on its own number alone, so that what a database has kept of
-//! millions of them can be checked without keeping them a second time.
+//! A sample depends only on the seed and on its own number, so that millions of samples in a
+//! database can be checked without keeping a second copy.
 
 mod cycle;
 
@@ -10,16 +10,16 @@ use std::f64::consts::TAU;
 
 pub use cycle::{EIGHTH, HALF, cycle};
 
-/// Channels of a sample.
+/// Number of channels of a sample.
 pub const CHANNELS: usize = 5;
 
-/// The largest value of a channel: twelve bits.
+/// Largest value of a channel: twelve bits.
 pub const AMPLITUDE: u16 = 4_095;
 
-/// Turns of the main drive, and so working cycles, a second.
+/// Turns of the main drive per second, and thus working cycles per second.
 pub const TURNS_PER_SECOND: u64 = 3;
 
-/// Most that noise adds to a value or takes from it.
+/// Largest amount that noise adds to a value or subtracts from it.
 pub const NOISE: u16 = 16;
 
 /// Frequencies of channels 1 to 4 in Hz.
@@ -27,7 +27,7 @@ const SINES: [f64; CHANNELS - 1] = [1.0, 7.0, 0.5, 11.0];
 
 const NANOSECONDS: u64 = 1_000_000_000;
 
-/// The values of one sample.
+/// Values of one sample.
 pub type Values = [u16; CHANNELS];
 
 /// A point in time: the two columns in which a writer stores it. Ordered.
@@ -40,35 +40,36 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Of nanoseconds since 1970-01-01 UTC.
+    /// Converts nanoseconds since 1970-01-01 UTC.
     pub const fn of_nanoseconds(ns: i64) -> Self {
         let second = NANOSECONDS as i64;
         Self { s: ns.div_euclid(second), ns: ns.rem_euclid(second) as i32 }
     }
 
-    /// A moment after this one and no later than any other: for bounds, not to be stored.
+    /// Returns a time after this one and before any later one that occurs. For bounds, not to be
+    /// stored.
     #[must_use]
     pub const fn next(self) -> Self {
         Self { s: self.s, ns: self.ns + 1 }
     }
 
-    /// Nanoseconds since 1970-01-01 UTC.
+    /// Returns nanoseconds since 1970-01-01 UTC.
     pub const fn nanoseconds(self) -> i64 {
         self.s * NANOSECONDS as i64 + self.ns as i64
     }
 }
 
-/// What the controller reads, and when.
+/// One reading of the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// When.
+    /// Time of the reading.
     pub at: Stamp,
-    /// What.
+    /// Values of the channels.
     pub values: Values,
 }
 
 impl Sample {
-    /// Bytes of its values: seconds of 64 bits, nanoseconds of 32, and 16 for every channel.
+    /// Bytes of its values: seconds of 64 bits, nanoseconds of 32, and 16 per channel.
     pub const VALUE_BYTES: u64 = 8 + 4 + 2 * CHANNELS as u64;
 }
 
@@ -76,17 +77,17 @@ impl Sample {
 #[derive(Clone, Copy, Debug)]
 pub struct Signal {
     seed: u64,
-    /// Samples a second.
+    /// Samples per second.
     rate: u64,
 }
 
 impl Signal {
-    /// The signal of a seed, sampled at `rate` samples a second, which is not 0.
+    /// Makes the signal of a seed, sampled at `rate` samples per second, which must not be 0.
     pub const fn new(seed: u64, rate: u64) -> Self {
         Self { seed, rate }
     }
 
-    /// The values of sample `number`, counted from 0.
+    /// Returns the values of sample `number`, counted from 0.
     pub fn values(&self, number: u64) -> Values {
         let noise = mix(self.seed ^ mix(number));
         let seconds = number as f64 / self.rate as f64;
@@ -102,14 +103,14 @@ impl Signal {
     }
 }
 
-/// A level with the noise of twelve random bits, kept within twelve bits.
+/// Adds the noise of twelve random bits to a level, kept within twelve bits.
 fn noisy(level: f64, bits: u64) -> u16 {
     let spread = u64::from(NOISE) * 2 + 1;
     let noise = (((bits & 0xfff) * spread) >> 12) as f64 - f64::from(NOISE);
     (level + noise).clamp(0.0, f64::from(AMPLITUDE)) as u16
 }
 
-/// A number's random bits: the finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, Fast
+/// Returns a number's random bits: the finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, Fast
 /// Splittable Pseudorandom Number Generators, 2014).
 const fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -118,47 +119,50 @@ const fn mix(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What a machine has recorded before: samples at even distances.
+/// Earlier samples of a machine, at even intervals.
 #[derive(Clone, Copy, Debug)]
 pub struct History {
     signal: Signal,
     rate: u64,
-    /// How many samples.
+    /// Number of samples.
     pub len: u64,
 }
 
 impl History {
-    /// When every history begins: 2018-02-12 19:56:49 UTC, the second that the source shows.
+    /// Beginning of every history: 2018-02-12 19:56:49 UTC, the second that the source shows.
     pub const BEGIN: Stamp = Stamp { s: 1_518_465_409, ns: 0 };
 
-    /// `len` samples of a seed's machine at `rate` samples a second, which is not 0.
+    /// Makes the history of `len` samples of a seed's machine at `rate` samples per second, which
+    /// must not be 0.
     pub const fn new(seed: u64, rate: u64, len: u64) -> Self {
         Self { signal: Signal::new(seed, rate), rate, len }
     }
 
-    /// When sample `number` was taken.
+    /// Returns the time of sample `number`.
     pub const fn at(&self, number: u64) -> Stamp {
         let (s, part) = (number / self.rate, number % self.rate);
         Stamp { s: Self::BEGIN.s + s as i64, ns: (part * NANOSECONDS / self.rate) as i32 }
     }
 
-    /// Sample `number`.
+    /// Returns sample `number`.
     pub fn sample(&self, number: u64) -> Sample {
         Sample { at: self.at(number), values: self.signal.values(number) }
     }
 
-    /// The first sample later than `at`; [`len`](Self::len) when there is none.
+    /// Returns the number of the first sample later than `at`, or [`len`](Self::len) if there is
+    /// none.
     pub fn after(&self, at: Stamp) -> u64 {
         let Some(second) = at.s.checked_sub(Self::BEGIN.s).and_then(|s| u64::try_from(s).ok())
         else {
             return 0;
         };
-        // Sample n of a second lies at ⌊n · 10⁹ / rate⌋ ns: later than `ns` from there on.
+        // Sample n of a second is at ⌊n · 10⁹ / rate⌋ ns, which is later than `ns` from this one
+        // on.
         let part = ((at.ns as u64 + 1) * self.rate).div_ceil(NANOSECONDS);
         second.saturating_mul(self.rate).saturating_add(part).min(self.len)
     }
 
-    /// The samples of each second, in their order.
+    /// Returns the samples of each second, in order.
     pub fn seconds(&self) -> impl Iterator<Item = Vec<Sample>> + use<> {
         let (history, mut next) = (*self, 0);
         std::iter::from_fn(move || {
@@ -170,7 +174,7 @@ impl History {
         })
     }
 
-    /// All samples in their order.
+    /// Returns all samples, in order.
     pub fn samples(&self) -> impl Iterator<Item = Sample> + use<> {
         let history = *self;
         (0..history.len).map(move |number| history.sample(number))

@@ -6,15 +6,15 @@ use embermark_model::Reading;
 
 use crate::DataError;
 
-/// Draws `n` of `readings`: of each sensor as equal a number as its rows allow, evenly spaced in
-/// that sensor's own time, from its first reading to its last. The sample is in the order of
-/// `readings`, which must be chronological. Nothing is random: equal input, equal sample.
+/// Selects `n` of `readings`: as equal a number per sensor as its rows allow, evenly spaced in that
+/// sensor's own time, from its first reading to its last. The sample is in the order of `readings`,
+/// which must be chronological. Nothing is random: equal input gives an equal sample.
 ///
-/// A sensor with fewer rows than its share gives all it has, and the others share the rest. Where
-/// the rest does not divide evenly, the sensors with the lowest numbers give one row more.
+/// A sensor with fewer rows than its share gives all of them, and the others share the rest. If the
+/// rest does not divide evenly, the sensors with the lowest numbers give one row more.
 ///
 /// # Errors
-/// [`DataError::TooFewRows`] where `n` is more than there are.
+/// [`DataError::TooFewRows`] if `n` is more than the number of readings.
 pub fn stratified(readings: &[Reading], n: usize) -> Result<Vec<Reading>, DataError> {
     if n > readings.len() {
         return Err(DataError::TooFewRows { asked: n as u64, rows: readings.len() as u64 });
@@ -32,8 +32,8 @@ pub fn stratified(readings: &[Reading], n: usize) -> Result<Vec<Reading>, DataEr
     Ok(readings.iter().filter(is_chosen).copied().collect())
 }
 
-/// The times of the rows that [`stratified`] draws, by sensor, ascending: of the ascending times of all
-/// rows of each sensor, no two of one sensor alike, `n` of them or all.
+/// Returns the times of the rows that [`stratified`] selects, by sensor, ascending. `sensors` has
+/// the ascending times of all rows of each sensor, which are distinct. Selects `n` of them, or all.
 pub(crate) fn times(mut sensors: Vec<Vec<i64>>, n: usize) -> Vec<Vec<i64>> {
     let counts: Vec<usize> = sensors.iter().map(Vec::len).collect();
     let shares = shares(&counts, n);
@@ -43,13 +43,13 @@ pub(crate) fn times(mut sensors: Vec<Vec<i64>>, n: usize) -> Vec<Vec<i64>> {
     sensors
 }
 
-/// Splits `n`, at most the sum of `counts`, into shares as equal as `counts` allow.
+/// Splits `n`, at most the sum of `counts`, into shares that are as equal as `counts` allow.
 fn shares(counts: &[usize], n: usize) -> Vec<usize> {
     let mut shares = vec![0; counts.len()];
     let mut by_count: Vec<usize> = (0..counts.len()).collect();
     by_count.sort_by_key(|&i| counts[i]);
     let mut left = n;
-    // From the smallest up: who has no more than an equal part of what is left gives everything.
+    // From the smallest up: a sensor with no more than an equal part of the rest gives everything.
     let mut served = 0;
     while let Some(&i) = by_count.get(served) {
         if counts[i] > left / (by_count.len() - served) {
@@ -68,15 +68,15 @@ fn shares(counts: &[usize], n: usize) -> Vec<usize> {
     shares
 }
 
-/// `n` different places in `times`, which ascend: each as near as the ones before and after it
-/// allow to its own of `n` instants that divide the time from first to last evenly.
+/// Returns `n` different indexes of `times`, which ascend. Each is as near as its neighbours allow
+/// to its own of `n` times that divide the range from first to last evenly.
 fn evenly_spaced(times: &[i64], n: usize) -> Vec<usize> {
     let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return Vec::new() };
     let span = i128::from(last) - i128::from(first);
     let mut places = Vec::with_capacity(n);
     let mut place = 0;
     for i in 0..n {
-        // One row alone stands for the middle.
+        // A single row comes from the middle.
         let (part, parts) = if n == 1 { (1, 2) } else { (i as i128, n as i128 - 1) };
         let target = i128::from(first) + span * part / parts;
         let distance = |place: usize| (i128::from(times[place]) - target).abs();

@@ -1,6 +1,6 @@
-//! A year of telemetry, made from a seed: places every ten minutes, carbon dioxide every minute,
-//! bursts of ten log lines an hour, in order of time. The data of the comparison of SQLite and
-//! DuckDB on JSON documents.
+//! A year of telemetry, generated from a seed: locations every ten minutes, carbon dioxide every
+//! minute, bursts of ten log lines per hour, in order of time. The data of the comparison of SQLite
+//! and DuckDB on JSON documents.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use fake::locales::{Data, EN};
 
 use crate::draw::Draw;
 
-/// The year: 2023-01-01 up to 2024-01-01 UTC, in milliseconds since 1970.
+/// The year: 2023-01-01 (inclusive) to 2024-01-01 (exclusive) UTC, in milliseconds since 1970.
 pub const YEAR: std::ops::Range<i64> = 1_672_531_200_000..1_704_067_200_000;
 
-/// Rows of a whole year at the published pace.
+/// Number of rows of a whole year at the published rate.
 const PUBLISHED_ROWS: u64 = PLACES + CO2 + BURSTS * BURST;
 
 const PLACES: u64 = 365 * 24 * 6;
@@ -25,7 +25,7 @@ const WITHIN_BURST_MS: i64 = 100;
 /// One event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
-    /// The primary key: from 1 on, in order of time.
+    /// Primary key: from 1, in order of time.
     pub id: i64,
     /// Milliseconds since 1970-01-01 UTC.
     pub timestamp: i64,
@@ -33,11 +33,11 @@ pub struct Event {
     pub data: Payload,
 }
 
-/// What an event tells.
+/// Content of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "made once and read in sequence")]
 pub enum Payload {
-    /// Where something was.
+    /// Location of something.
     Location {
         /// Degrees east, -180 to 180, to a ten-thousandth.
         longitude: f64,
@@ -56,27 +56,27 @@ pub enum Payload {
 /// A line of a structured log.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogLine {
-    /// Which span of work it belongs to.
+    /// The span of work that it belongs to.
     pub span_id: i64,
-    /// True one time in twenty; the level is then `error`, else `success`.
+    /// True one time in twenty. The level is then `error`, otherwise `success`.
     pub is_error: bool,
-    /// Who: the same for a burst.
+    /// The user, the same for a burst.
     pub user: ArrayString<32>,
-    /// What.
+    /// The message.
     pub message: ArrayString<64>,
-    /// Which endpoint: the same for a burst.
+    /// The endpoint, the same for a burst.
     pub endpoint: ArrayString<48>,
 }
 
 impl LogLine {
-    /// `error` or `success`.
+    /// Returns `error` or `success`.
     pub const fn level(&self) -> &'static str {
         if self.is_error { "error" } else { "success" }
     }
 }
 
 impl Payload {
-    /// The bucket it belongs to.
+    /// Returns the bucket that it belongs to.
     pub const fn bucket(&self) -> &'static str {
         match self {
             Self::Location { .. } => "location",
@@ -86,9 +86,9 @@ impl Payload {
     }
 }
 
-/// Makes `rows` events spread over the year: at the published pace for [`PUBLISHED_ROWS`], with
-/// longer or shorter pauses for others, in the same shares. The same rows and seed give the same
-/// events on every platform.
+/// Generates `rows` events spread over the year: at the published rate for [`PUBLISHED_ROWS`], with
+/// longer or shorter pauses for other numbers, in the same shares. The same rows and seed give the
+/// same events on every platform.
 pub fn generate(rows: u64, seed: u64) -> Vec<Event> {
     let share = |of: u64| (u128::from(rows) * u128::from(of) / u128::from(PUBLISHED_ROWS)) as u64;
     let (places, logs) = (share(PLACES), share(BURSTS * BURST));
@@ -120,7 +120,7 @@ pub fn generate(rows: u64, seed: u64) -> Vec<Event> {
         timestamp: at(i / BURST, logs.div_ceil(BURST)) + (i % BURST) as i64 * WITHIN_BURST_MS,
         data: Payload::Log(burst.line(i % BURST == 0)),
     }));
-    // Stable: events of one moment stay in the order of their buckets.
+    // Stable: events of the same time stay in the order of their buckets.
     events.sort_by_key(|event| event.timestamp);
     for (event, id) in events.iter_mut().zip(1..) {
         event.id = id;
@@ -128,13 +128,14 @@ pub fn generate(rows: u64, seed: u64) -> Vec<Event> {
     events
 }
 
-/// The nearest number to a ten-thousandth, as a sensor's text is read: by a difference of numbers it would be off by the
-/// last bit, which HarperDB 4.7 does not keep of numbers so near to a short decimal.
+/// Returns the number nearest to a ten-thousandth, as a sensor's text is read. A difference of
+/// numbers would be off by the last bit, which HarperDB 4.7 does not keep for numbers so near to a
+/// short decimal.
 fn degrees(draw: &mut Draw, most: usize) -> f64 {
     (draw.below(most * 20_000 + 1) as f64 - (most * 10_000) as f64) / 10_000.0
 }
 
-/// The log: who and where stay the same for a burst.
+/// The log: user and endpoint stay the same for a burst.
 struct Burst {
     draw: Draw,
     user: ArrayString<32>,
@@ -163,7 +164,7 @@ impl Burst {
         let middle = draw.one(EN::COMPANY_BUZZWORD_MIDDLE);
         let _ = write!(message, "{head} {middle} {}", draw.one(EN::COMPANY_BUZZWORD_TAIL));
         LogLine {
-            // What a double holds exactly, as in the published generator.
+            // A value that a double holds exactly, as in the published generator.
             span_id: (draw.bits() >> 11).cast_signed(),
             is_error: draw.below(20) == 0,
             user: self.user,

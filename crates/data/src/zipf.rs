@@ -1,27 +1,27 @@
-//! Draws by Zipf's law, the same on every platform.
+//! Random numbers by Zipf's law, the same on every platform.
 
 use crate::draw::Draw;
 
-/// Ranks from 0 to `n - 1`, rank `k` with a likelihood proportional to 1 / (k + 1)^skew.
+/// Ranks from 0 to `n - 1`. Rank `k` has a probability proportional to 1 / (k + 1)^skew.
 ///
-/// By rejection-inversion (W. Hörmann, G. Derflinger, Rejection-Inversion to Generate Variates from
-/// Monotone Discrete Distributions, ACM TOMACS 6, 1996): exact but for rounding, and without a
-/// table or a sum over all ranks. A draw takes little more than one attempt whatever `n` is. The
+/// Uses rejection-inversion (W. Hörmann, G. Derflinger, Rejection-Inversion to Generate Variates
+/// from Monotone Discrete Distributions, ACM TOMACS 6, 1996). It is exact except for rounding, and
+/// needs no table or sum over all ranks. A draw takes little more than one attempt for any `n`. The
 /// powers are those of the `libm` crate, so that they do not differ between platforms.
 #[derive(Clone, Copy, Debug)]
 pub struct Zipf {
     n: u64,
     skew: f64,
-    /// The integral of the density up to 3/2, less the likelihood of the first rank.
+    /// Integral of the density up to 3/2, minus the probability of the first rank.
     first: f64,
-    /// The integral up to n + 1/2.
+    /// Integral up to n + 1/2.
     last: f64,
-    /// How far below its rank a point may lie to be taken without looking at the density.
+    /// How far below its rank a point may be to be accepted without evaluating the density.
     sure: f64,
 }
 
 impl Zipf {
-    /// Ranks below `n`, at least one of them; a skew of 0 makes all as likely.
+    /// Makes ranks below `n`, at least one. A skew of 0 makes all equally likely.
     pub fn new(n: u64, skew: f64) -> Self {
         let n = n.max(1);
         let skew = skew.max(0.0);
@@ -34,7 +34,7 @@ impl Zipf {
         }
     }
 
-    /// A rank below `n`; 0 is the likeliest.
+    /// Returns a rank below `n`. 0 is the most likely.
     pub fn draw(&self, draw: &mut Draw) -> u64 {
         if self.skew == 0.0 {
             return draw.below(self.n as usize) as u64;
@@ -53,14 +53,15 @@ impl Zipf {
         libm::exp(-self.skew * libm::log(x))
     }
 
-    /// The integral of the density from 1 to `x`: (x^(1-s) - 1) / (1 - s), or ln x where s is 1.
+    /// Returns the integral of the density from 1 to `x`: (x^(1-s) - 1) / (1 - s), or ln x if s is
+    /// 1.
     fn integral(&self, x: f64) -> f64 {
         let ln = libm::log(x);
         let t = (1.0 - self.skew) * ln;
         if t.abs() < 1e-8 { ln * (1.0 + t / 2.0) } else { libm::expm1(t) / (1.0 - self.skew) }
     }
 
-    /// Where the integral is `y`.
+    /// Returns where the integral is `y`.
     fn inverse(&self, y: f64) -> f64 {
         // Not below -1, which rounding may reach.
         let t = (y * (1.0 - self.skew)).max(-1.0);
@@ -70,13 +71,13 @@ impl Zipf {
     }
 }
 
-/// Where a rank lies among `n` places: its FNV-1a hash modulo `n`, so that likely ranks do not lie
-/// side by side. As in YCSB, several ranks may share a place, and some places have none.
+/// Returns the place of a rank among `n`: its FNV-1a hash modulo `n`, so that likely ranks are not
+/// neighbours. As in YCSB, several ranks may share a place, and some places have none.
 pub fn scrambled(rank: u64, n: u64) -> u64 {
     fnv1a(&rank.to_le_bytes()) % n.max(1)
 }
 
-/// FNV-1a in 64 bits (G. Fowler, L. C. Noll, K.-P. Vo).
+/// Returns the 64-bit FNV-1a hash (G. Fowler, L. C. Noll, K.-P. Vo).
 pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -87,7 +88,7 @@ pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Draws `count` ranks and holds the share of each against its likelihood.
+    /// Draws `count` ranks and compares the share of each with its probability.
     fn check(n: u64, skew: f64) {
         const COUNT: u32 = 400_000;
         let zipf = Zipf::new(n, skew);
@@ -125,7 +126,7 @@ mod tests {
         let mut draw = Draw::new(42, 0);
         let ranks: Vec<u64> = (0..100_000).map(|_| zipf.draw(&mut draw)).collect();
         assert!(ranks.iter().all(|&rank| rank < n));
-        // The sum of 1 / k^0.99 up to ten billion, which YCSB has as a constant, is 26.469.
+        // The sum of 1 / k^0.99 up to ten billion, a constant of YCSB, is 26.469.
         let first = ranks.iter().filter(|&&rank| rank == 0).count() as f64 / 100_000.0;
         assert!((first - 1.0 / 26.469).abs() < 0.003, "{first}");
         assert!(ranks.iter().any(|&rank| rank > n / 2));

@@ -1,7 +1,7 @@
-//! The clients of a worker, each at a work of its own.
+//! The clients of a worker, each with its own work.
 //!
-//! They go on together until each has come to a commit after which the database is maintained;
-//! there all but the first are closed, as maintenance asks for, and opened again after it.
+//! They continue together until each has reached a commit after which the database is maintained.
+//! All but the first are then closed, as maintenance requires, and opened again after it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -16,11 +16,11 @@ use crate::work::{BULK, Work};
 struct Client {
     number: usize,
     work: Work,
-    /// Commits that it is to do yet.
+    /// Number of commits left to do.
     left: u64,
 }
 
-/// All of them.
+/// All clients.
 pub(crate) struct Clients<'a> {
     clients: Vec<Client>,
     talk: &'a SharedTalk,
@@ -28,15 +28,15 @@ pub(crate) struct Clients<'a> {
     bulk: bool,
     /// Whether each waits for an answer to an acknowledgement.
     waits: bool,
-    /// Held by the one that loads rows in bulk: into an empty table an engine may do so in a way
-    /// that leaves room for nobody else.
+    /// Held by the client that loads rows in bulk. An engine may load into an empty table in a way
+    /// that excludes everyone else.
     loads: Mutex<()>,
-    /// Whether one has failed.
+    /// Whether one client has failed.
     failed: AtomicBool,
 }
 
 impl<'a> Clients<'a> {
-    /// Of these works, each to do `count` commits.
+    /// Makes clients for these works, each with `count` commits.
     pub(crate) fn new(works: Vec<Work>, count: u64, talk: &'a SharedTalk, waits: bool) -> Self {
         let bulk = works.len() == 1 || works.iter().all(|work| work.abilities().shared_loads);
         let of = |(number, work)| Client { number, work, left: count };
@@ -44,7 +44,7 @@ impl<'a> Clients<'a> {
         Self { clients, talk, bulk, waits, loads: Mutex::default(), failed: AtomicBool::default() }
     }
 
-    /// Has all of them do their commits, the first with the store that maintains the database.
+    /// Makes all clients do their commits, the first with the store that maintains the database.
     pub(crate) fn work(mut self, ledger: &mut dyn Ledger) -> Result<(), Stop> {
         let mut clients = std::mem::take(&mut self.clients);
         while clients.iter().any(|client| client.left > 0) {
@@ -55,7 +55,8 @@ impl<'a> Clients<'a> {
         Ok(())
     }
 
-    /// Has each do its commits until maintenance is due, or none is left; whether it is.
+    /// Makes each client do its commits until maintenance is due or none is left. Returns whether
+    /// it is due.
     fn round(&self, ledger: &mut dyn Ledger, clients: &mut [Client]) -> Result<bool, Stop> {
         let Some((first, others)) = clients.split_first_mut() else { return Ok(false) };
         let abilities = first.work.abilities();
@@ -89,12 +90,12 @@ impl<'a> Clients<'a> {
         })
     }
 
-    /// Does something that has the others stop where it fails.
+    /// Does something, and stops the other clients if it fails.
     fn unless_failed<T>(&self, something: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
         something().inspect_err(|_| self.failed.store(true, Ordering::Relaxed))
     }
 
-    /// Does a client's commits until maintenance is due; whether it is.
+    /// Does a client's commits until maintenance is due. Returns whether it is.
     fn commits(&self, client: &mut Client, ledger: &mut dyn Ledger) -> Result<bool, Stop> {
         while client.left > 0 && !self.failed.load(Ordering::Relaxed) {
             client.left -= 1;

@@ -1,5 +1,5 @@
-//! The power is cut: the work is done once on a recorded device, then what a cut could have left of
-//! the device is looked at, state by state.
+//! Cuts the power: does the work once on a recorded device, and then examines, state by state, what
+//! a cut could have left on the device.
 
 mod files;
 mod short;
@@ -22,17 +22,17 @@ use crate::recording::{Acknowledged, Recording};
 use crate::settings::{Test, TestError};
 use crate::work::MADE;
 
-/// Commits of each client's work after the table was made.
+/// Number of commits of each client's work after the table was made.
 const COMMITS: u64 = 150;
-/// Bytes of the device.
+/// Size of the device in bytes.
 const DEVICE: u64 = 1 << 30;
-/// Commits after a cut, before the second one.
+/// Number of commits after a cut, before the second one.
 const AFTERWARDS: u64 = 3;
-/// Every so many-th state is cut a second time, during its recovery or the commits after it.
+/// One of this many states is cut a second time, during its recovery or the commits after it.
 const TWICE: usize = 4;
-/// How often a database that was closed is opened for its time.
+/// How often a closed database is opened to measure the time.
 const CLEAN: usize = 3;
-/// The folder on the device that is the database's: the root of a file system may hold its own.
+/// Directory of the database on the device. The root of a file system may have its own.
 const DATABASE: &str = "database";
 
 pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
@@ -65,7 +65,7 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
         Ok(())
     })?;
     drop(states);
-    // They are there to find what breaks a promise, and a state of a server takes long.
+    // They are for finding broken promises, and a state of a server takes long.
     if test.promises() && !test.is_server() {
         short::test(test, &content, &gathered, &progress)?;
     }
@@ -79,7 +79,7 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
     Ok(tested)
 }
 
-/// Looks at states by as many threads as there are CPUs, each in a folder and mounts of its own.
+/// Examines states with one thread per CPU, each with its own directory and mounts.
 fn by_all(
     test: &Test<'_>,
     states: &[State],
@@ -87,7 +87,7 @@ fn by_all(
 ) -> Result<(), TestError> {
     let next = AtomicUsize::new(0);
     let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    // Most of the time that a server takes to start and to stop it waits.
+    // A server waits most of the time that it takes to start and stop.
     let threads = if test.is_server() { 2 * processors } else { processors };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
@@ -125,9 +125,9 @@ fn keep(test: &Test<'_>, verdict: Verdict, image: &Image) -> Result<PathBuf, Tes
     Ok(path)
 }
 
-/// Does so many commits of the work on a device with that content, after the table's. The log begins
-/// with an empty folder on it, or with the files that a new server has: to make them is the work of
-/// a program of its own, and its interruption that of nobody's database.
+/// Does this number of commits of the work after that of the table, on a device with that content.
+/// The log begins with an empty directory on it, or with the files of a new server. A separate
+/// program creates those, and interrupting it affects no database.
 fn record(
     test: &Test<'_>,
     folder: &Path,
@@ -157,7 +157,7 @@ fn record(
     Ok(Recording { log, acknowledged, before: promised })
 }
 
-/// Has a server made on a device, and stopped.
+/// Creates a server on a device and stops it.
 fn install(test: &Test<'_>, device: &Device) -> Result<(), TestError> {
     let mut worker = test.start(device.at.join(DATABASE), There::Nothing)?;
     match worker.event().map_err(TestError::io("talk to a worker"))? {
@@ -167,8 +167,8 @@ fn install(test: &Test<'_>, device: &Device) -> Result<(), TestError> {
     }
 }
 
-/// Opens the database of a device, judges what is there, and where work can go on has each client
-/// do `commits` more; each is acknowledged in the device's log.
+/// Opens the database of a device and judges its content. If work can continue, each client does
+/// `commits` more, and each is acknowledged in the device's log.
 fn work_on(
     test: &Test<'_>,
     device: &Device,
@@ -183,7 +183,7 @@ fn work_on(
     let opened = || made.set(Some(Acknowledged::now(0, MADE, device)));
     let looked = look::look(&mut worker, test.plan(), promised, opened);
     let mut looked = looked.map_err(&talk)?;
-    // Of a table that had not been promised; to every client at once.
+    // If the table had not been promised, its commit is acknowledged to every client at once.
     let made = made.get().filter(|_| !is_promised);
     let of_client = |client| made.map(|made| Acknowledged { client, ..made });
     let mut acknowledged: Vec<_> = (0..promised.len()).filter_map(of_client).collect();
@@ -203,7 +203,7 @@ fn work_on(
     Ok((looked, acknowledged))
 }
 
-/// The states of one recording, tried.
+/// The states of one recording, and their results.
 struct Tries<'a> {
     test: &'a Test<'a>,
     recording: &'a Recording,
@@ -215,7 +215,8 @@ impl Tries<'_> {
         self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long it takes to open the database when it was closed. It holds everything then.
+    /// Measures how long it takes to open the database after it was closed. It must hold
+    /// everything.
     fn close_and_open(&self, folder: &Path) -> Result<(), TestError> {
         let log = &self.recording.log;
         let content = log.prefix(log.records.len());
@@ -237,7 +238,7 @@ impl Tries<'_> {
         Ok(())
     }
 
-    /// Looks at a state, and at some a second time after another cut.
+    /// Examines a state, and some states again after another cut.
     fn make(&self, folder: &Path, state: &State, place: usize) -> Result<(), TestError> {
         let at = state.cut.at;
         let promised = self.recording.promised(at);
@@ -278,7 +279,7 @@ impl Tries<'_> {
         gathered.add(of, torn, promised, looked, lost, || state.image.clone());
     }
 
-    /// Looks at what a device holds, and does a few commits more, recorded. `None` where the file
+    /// Examines the content of a device and does a few more commits, recorded. `None` if the file
     /// system itself is broken.
     fn look(
         &self,
@@ -293,7 +294,7 @@ impl Tries<'_> {
         };
         let (looked, acknowledged) = work_on(self.test, &device, promised, AFTERWARDS)?;
         let log = device.unmount()?;
-        // The one under way at the first cut was seen, and never acknowledged.
+        // The active commit at the first cut was seen, but never acknowledged.
         let before = (0..).zip(promised).map(|(client, promised): (usize, _)| {
             let last = looked.last.as_ref().map_or(0, |last| last[client]);
             Promised { acknowledged: last.min(promised.acknowledged), begun: last + 1 }

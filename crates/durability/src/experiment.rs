@@ -8,11 +8,11 @@ use crate::outcome::{Experiment, Tested};
 use crate::settings::{Settings, Subject, Test, TestError};
 use crate::{cut, full, kill};
 
-/// Makes one experiment with one engine or configuration in one tier. `progress` is told how many
-/// tries have been made; `stop` ends it.
+/// Runs one experiment with one engine or configuration in one tier. Calls `progress` with the
+/// number of tries so far. `stop` ends it.
 ///
 /// # Errors
-/// When it cannot be made. What the engine fails at is in the outcome.
+/// If it cannot run. A failure of the engine is part of the outcome.
 pub fn test<'a>(
     experiment: Experiment,
     subject: impl Into<Subject<'a>>,

@@ -1,8 +1,8 @@
-//! The disk becomes full by the work, and later has room again.
+//! The work fills the disk, which later has room again.
 //!
-//! A file system of fixed size is filled by commits until the engine can no more, and then by a file to
-//! the last block. What the process does that has filled it is [`live`]; a copy of the disk, made while
-//! that stood still in a commit, is what [`after`] another process opens.
+//! Commits fill a file system of fixed size until the engine cannot continue, and a file then fills
+//! it to the last block. [`live`] covers the process that has filled it. A copy of the disk, made
+//! while the process was stopped in a commit, is what another process opens in [`after`].
 
 mod after;
 mod live;
@@ -22,10 +22,10 @@ use live::Live;
 use space::{BLOCK, Space};
 use worst::Worst;
 
-/// Bytes of a disk that a server has beyond those of an embedded engine: to start with.
+/// Additional bytes of a server's disk, because it needs more to start.
 const SERVER_STARTS: u64 = 512 << 20;
-/// Bytes of each file of ballast that it has beyond those: a segment of PostgreSQL's log has 16 MiB, and it
-/// does not start without room for one.
+/// Additional bytes of each of a server's ballast files. A segment of PostgreSQL's log has 16 MiB,
+/// and it does not start without room for one.
 const SERVER_BALLAST: u64 = 24 << 20;
 
 pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
@@ -52,7 +52,7 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
     gathered.ended(Tested { full_disk, ..test.outcome() }, |_, kept| Ok(kept))
 }
 
-/// One disk, filled.
+/// Fills one disk.
 fn fill(
     test: &Test<'_>,
     folder: &Path,

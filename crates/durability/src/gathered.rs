@@ -1,4 +1,4 @@
-//! What the tries of an experiment showed, gathered as they end.
+//! Results of an experiment's tries, collected as they end.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,19 +10,19 @@ use crate::outcome::{Example, Exhaustive, Loss, Tested};
 /// What was lost in a try.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub(crate) struct Lost {
-    /// Acknowledged commits.
+    /// Number of acknowledged commits.
     pub commits: u64,
-    /// For how long the oldest had been acknowledged.
+    /// Time since the oldest was acknowledged in ms.
     pub ms: f64,
-    /// Whether there was no other.
+    /// Whether no acknowledged commit was left.
     pub everything: bool,
 }
 
-/// How small a try is, smallest first: whether a block was torn, which a device need not do, and what
-/// had been acknowledged.
+/// Size of an example, smallest first: whether a block was torn, which a device need not do, and
+/// the number of acknowledged commits.
 type Small = (bool, u64);
 
-/// What tries showed, with something to keep of each example.
+/// Results of tries, with something to keep of each example.
 #[derive(Debug)]
 pub(crate) struct Gathered<K> {
     pub tried: u32,
@@ -34,7 +34,7 @@ pub(crate) struct Gathered<K> {
     lost: Vec<Lost>,
     opened: Vec<u64>,
     clean: Vec<u64>,
-    /// With what tells of several the one to keep.
+    /// One per verdict, with the size that determines which of several is kept.
     examples: BTreeMap<Verdict, (Small, Example, K)>,
     latest: Option<Verdict>,
 }
@@ -62,8 +62,9 @@ impl<K> Default for Gathered<K> {
 }
 
 impl<K> Gathered<K> {
-    /// One try: which, whether a block was torn, what had been promised, what was seen, and what was lost where that can be
-    /// said. `keep` makes what is kept of an example, should it be one.
+    /// Adds a try: its name, whether a block was torn, what had been promised, what was seen, and
+    /// what was lost if that can be determined. `keep` makes what is kept of the try if it becomes
+    /// an example.
     pub(crate) fn add(
         &mut self,
         of: impl FnOnce() -> String,
@@ -95,7 +96,7 @@ impl<K> Gathered<K> {
         }
     }
 
-    /// Forgets the verdict on the latest try, for another to be added in its place.
+    /// Removes the verdict on the latest try, so that another one can be added in its place.
     pub(crate) fn take_back(&mut self) {
         let Some(latest) = self.latest.take() else { return };
         self.tried -= 1;
@@ -107,12 +108,13 @@ impl<K> Gathered<K> {
         }
     }
 
-    /// How long it took to open a database that was closed.
+    /// Adds the time to open a database that was closed.
     pub(crate) fn opened_clean(&mut self, ns: Option<u64>) {
         self.clean.extend(ns);
     }
 
-    /// The whole; `kept` is handed what was kept of each example, to say where it is.
+    /// Returns the whole result. `kept` receives what was kept of each example and returns where it
+    /// is.
     pub(crate) fn ended<E>(
         self,
         of: Tested,
@@ -138,7 +140,7 @@ impl<K> Gathered<K> {
     }
 }
 
-/// The window of loss, where something was lost.
+/// Returns the window of loss, if something was lost.
 fn loss(lost: Vec<Lost>) -> Option<Loss> {
     let worst = lost.iter().copied().max_by(|a, b| a.commits.cmp(&b.commits))?;
     let median_commits = median(lost.iter().map(|lost| lost.commits).collect())?;
@@ -150,7 +152,7 @@ fn loss(lost: Vec<Lost>) -> Option<Loss> {
     (worst_commits > 0).then_some(loss)
 }
 
-/// The upper of the two in the middle, where there are two.
+/// Returns the median: the upper one of the two in the middle for an even number.
 fn median(mut values: Vec<u64>) -> Option<u64> {
     values.sort_unstable();
     values.get(values.len() / 2).copied()
@@ -228,7 +230,7 @@ mod tests {
         kept.sort();
         assert_eq!(kept, [(Verdict::NotOpened, 4), (Verdict::HalfMade, 0)]);
         assert_eq!((tested.tried, tested.violations(), tested.open_ns), (7, 5, Some(5)));
-        // What is not promised is told and no violation.
+        // What is not promised is reported but not a violation.
         let weaker = Tested { durability: Durability::Process, ..tested };
         assert_eq!((weaker.violations(), weaker.broken()), (0, 5));
     }

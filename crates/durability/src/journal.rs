@@ -1,5 +1,5 @@
-//! What was asked, and every experiment as it ended: a line of JSON each. A run that is cut off loses
-//! at most the experiment that was under way. The result file is made of it.
+//! The plan, and every experiment as it ended: one line of JSON each. An interrupted run loses at
+//! most the current experiment. The result file is made from it.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::Tested;
 
-/// How long a process may hold the lock of a run that was killed while it started that process: the
-/// lock goes with it until it executes its program, `execve(2)`, which a busy machine delays.
+/// Time for which a process may hold the lock of a killed run that was just starting it. It
+/// inherits the lock until it executes its program, `execve(2)`, which a busy machine delays.
 const STARTING_TAKES: Duration = Duration::from_secs(2);
 
 /// A line after the first.
@@ -28,15 +28,15 @@ enum Line {
 #[derive(Debug)]
 pub struct Journal {
     file: File,
-    /// What stands in it.
+    /// Its content.
     pub outcome: Outcome,
 }
 
 impl Journal {
-    /// Begins one in a file that is not there yet.
+    /// Begins a journal in a new file.
     ///
     /// # Errors
-    /// When it is there, or cannot be written.
+    /// If the file exists or cannot be written.
     pub fn begin(path: &Path, head: Head) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create_new(true).open(path)?;
         lock(&file)?;
@@ -47,10 +47,10 @@ impl Journal {
         Ok(this)
     }
 
-    /// Opens one of a run that was cut off. A last line that was not written whole is removed.
+    /// Opens the journal of an interrupted run. Removes an incomplete last line.
     ///
     /// # Errors
-    /// When it cannot be read or written, is none, or its run is still going on.
+    /// If it cannot be read or written, is not a journal, or its run is still active.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut file = OpenOptions::new().read(true).append(true).open(path)?;
         lock(&file)?;
@@ -78,7 +78,7 @@ impl Journal {
     /// Adds an experiment that has ended.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn tested(&mut self, tested: Tested) -> io::Result<()> {
         let line = Line::Tested(Box::new(tested));
         self.write(serde_json::to_vec(&line)?)?;
@@ -88,17 +88,17 @@ impl Journal {
         Ok(())
     }
 
-    /// Adds one that will not be made.
+    /// Adds an experiment that will not run.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn not_tried(&mut self, not: NotTried) -> io::Result<()> {
         self.write(serde_json::to_vec(&Line::NotTried(not.clone()))?)?;
         self.outcome.not_tried.push(not);
         Ok(())
     }
 
-    /// One write, and on the disk before the next experiment begins.
+    /// One write, which is on disk before the next experiment begins.
     fn write(&mut self, mut line: Vec<u8>) -> io::Result<()> {
         line.push(b'\n');
         self.file.write_all(&line)?;
@@ -203,7 +203,8 @@ mod tests {
         }
     }
 
-    /// What a process holds that a killed run was just starting, until it is another program.
+    /// The lock that a process holds which a killed run was just starting, until it becomes another
+    /// program.
     #[test]
     fn a_journal_that_is_let_go_within_a_moment_is_opened() {
         let folder = tempfile::tempdir().unwrap();

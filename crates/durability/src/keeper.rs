@@ -1,10 +1,10 @@
-//! The process between the experiment and a worker, which sees to it that nothing is left of what
-//! the worker has started.
+//! The process between the experiment and a worker, which ensures that nothing is left of what the
+//! worker has started.
 //!
-//! A server's processes have groups and sessions of their own, and one may be forked at the moment
-//! of a kill. This process is their subreaper (prctl(2)): what has lost its parent becomes its
-//! child. So all of the tree is gone when it has no child, and it ends no sooner. It has a kill for
-//! the tree when it gets SIGTERM, which the kernel sends when the experiment dies, however that
+//! A server's processes have their own groups and sessions, and one may be forked at the moment of
+//! a kill. This process is their subreaper (prctl(2)): processes that lose their parent become its
+//! children. The whole tree is thus gone when it has no children, and it does not end before. It
+//! kills the tree on SIGTERM, which the kernel sends when the experiment dies, however that
 //! happens.
 
 use std::ffi::{OsStr, OsString};
@@ -21,16 +21,16 @@ use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, getpid, getppid};
 
-/// The variable that makes a program a keeper: the process that has started it.
+/// Variable that makes a program a keeper: the id of the process that has started it.
 const EXPERIMENT: &str = "EMBERMARK_DURABILITY_EXPERIMENT";
-/// The variable that makes it a worker: its keeper.
+/// Variable that makes it a worker: the id of its keeper.
 const KEEPER: &str = "EMBERMARK_DURABILITY_KEEPER";
-/// The variable by which it knows where the databases lie.
+/// Variable with the location of the databases.
 const SITE: &str = "EMBERMARK_DURABILITY_SITE";
-/// Added to the number of a signal, to be a status.
+/// Added to a signal's number to make a status.
 const BY_SIGNAL: i32 = 128;
 
-/// The command of a keeper, for this process to start.
+/// Makes the command that starts a keeper.
 pub(crate) fn command(program: impl AsRef<OsStr>, args: &[String], site: &Path) -> Command {
     let mut command = Command::new(program);
     command.args(args).env(EXPERIMENT, getpid().to_string()).env(SITE, site).process_group(0);
@@ -38,25 +38,26 @@ pub(crate) fn command(program: impl AsRef<OsStr>, args: &[String], site: &Path) 
     command
 }
 
-/// The signal by which a worker was ended, of the status of its keeper.
+/// Returns the signal that ended a worker, from the status of its keeper.
 pub(crate) fn signal(status: ExitStatus) -> Option<Signal> {
     let told = status.code().and_then(|code| code.checked_sub(BY_SIGNAL));
     told.or_else(|| status.signal()).and_then(|signal| Signal::try_from(signal).ok())
 }
 
-/// Whose child this process is: a keeper's, which makes it a worker, or else it is a keeper.
+/// Whether this process is the child of a keeper, and therefore a worker. Otherwise it is a keeper.
 pub(crate) fn is_kept() -> bool {
     env::var_os(KEEPER).is_some()
 }
 
-/// Has this process end with the one that has started it, by `signal`. False where that has ended.
+/// Makes this process end by `signal` with the one that has started it. Returns false if that has
+/// ended.
 pub(crate) fn tie(signal: Signal) -> io::Result<bool> {
     prctl::set_pdeathsig(signal)?;
     let parent = OsString::from(getppid().to_string());
     Ok(env::var_os(if is_kept() { KEEPER } else { EXPERIMENT }) == Some(parent))
 }
 
-/// Starts this program again as a worker, and ends with its status when nothing of it is left, nor what
+/// Starts this program again as a worker. Ends with its status once nothing of it is left, nor what
 /// a killed server of `engines` leaves outside of its data.
 pub(crate) fn keep(engines: &[&'static dyn Engine]) -> io::Result<ExitCode> {
     let mut signals = SigSet::empty();
@@ -68,9 +69,10 @@ pub(crate) fn keep(engines: &[&'static dyn Engine]) -> io::Result<ExitCode> {
     }
     let mut worker = Command::new(env::current_exe()?);
     worker.args(env::args_os().skip(1)).env(KEEPER, getpid().to_string());
-    // What is blocked is inherited, and a server that is to stop by SIGTERM would never see it.
+    // Blocked signals are inherited, and a server that SIGTERM must stop would never receive it.
     let unblocked = move || signals.thread_unblock().map_err(io::Error::from);
-    // SAFETY: between fork and exec only async-signal-safe things may happen: it is one system call.
+    // SAFETY: only async-signal-safe calls are allowed between fork and exec, and this is one
+    // system call.
     unsafe { worker.pre_exec(unblocked) };
     let mut worker = worker.spawn()?;
     let pid = Pid::from_raw(worker.id().cast_signed());
@@ -91,17 +93,17 @@ pub(crate) fn keep(engines: &[&'static dyn Engine]) -> io::Result<ExitCode> {
     Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)))
 }
 
-/// Kills a worker and all that it has started: a parent before its children, so that it does not
-/// see them die, and the worker last, since a server is told to end when its owner dies. They are
-/// not stopped before it: that would let a write end that a kill cuts short.
+/// Kills a worker and all that it has started. A parent comes before its children, so that it does
+/// not see them die. The worker comes last, because a server is notified when its owner dies. They
+/// are not stopped first: that would complete a write that a kill cuts short.
 fn kill_tree(worker: Pid) -> io::Result<()> {
-    // What is forked meanwhile is a child of ours in a moment.
+    // What is forked meanwhile becomes a child of this process.
     let mut tree = tree(worker)?;
     tree.rotate_left(1);
     tree.into_iter().try_for_each(|pid| signal_to(pid, Signal::SIGKILL))
 }
 
-/// A process and what it has started, a parent before its children.
+/// Returns a process and what it has started, a parent before its children.
 fn tree(of: Pid) -> io::Result<Vec<Pid>> {
     let parents = parents()?;
     let mut tree = vec![of];
@@ -113,8 +115,8 @@ fn tree(of: Pid) -> io::Result<Vec<Pid>> {
     Ok(tree)
 }
 
-/// Stops a keeper's worker and all that it has started: whoever forks is stopped before what it forks, and
-/// looked at again until there is no other.
+/// Stops a keeper's worker and all that it has started. A process is stopped before those that it
+/// forks, and this repeats until there are no others.
 pub(crate) fn stop(keeper: Pid) -> io::Result<()> {
     let mut stopped = vec![keeper];
     loop {
@@ -128,13 +130,13 @@ pub(crate) fn stop(keeper: Pid) -> io::Result<()> {
     }
 }
 
-/// Has them go on.
+/// Resumes a keeper's worker and all that it has started.
 pub(crate) fn resume(keeper: Pid) -> io::Result<()> {
     let tree = tree(keeper)?;
     tree.into_iter().skip(1).try_for_each(|pid| signal_to(pid, Signal::SIGCONT))
 }
 
-/// The processes that a keeper's worker has started itself and that run: servers.
+/// Returns the running processes that a keeper's worker has started itself: servers.
 pub(crate) fn servers(keeper: Pid) -> io::Result<Vec<Pid>> {
     let all = parents()?;
     let children =
@@ -142,13 +144,13 @@ pub(crate) fn servers(keeper: Pid) -> io::Result<Vec<Pid>> {
     Ok(children(keeper).flat_map(children).filter(|pid| !is_zombie(*pid)).collect())
 }
 
-/// Whether a process has ended, and its parent not asked for its status (proc(5)).
+/// Whether a process has ended, but its parent has not read its status (proc(5)).
 fn is_zombie(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
 }
 
-/// Kills every child, those that become children by it too, and waits for their ends.
+/// Kills every child, including those that become children by it, and waits for their ends.
 fn end_children() -> io::Result<()> {
     let keeper = getpid();
     loop {
@@ -163,7 +165,7 @@ fn end_children() -> io::Result<()> {
     }
 }
 
-/// To one that has ended meanwhile nothing is sent.
+/// Sends a signal, unless the process has ended meanwhile.
 fn signal_to(pid: Pid, signal: Signal) -> io::Result<()> {
     match kill(pid, signal) {
         Ok(()) | Err(Errno::ESRCH) => Ok(()),
@@ -171,11 +173,11 @@ fn signal_to(pid: Pid, signal: Signal) -> io::Result<()> {
     }
 }
 
-/// Every process and its parent: proc(5).
+/// Returns every process and its parent: proc(5).
 fn parents() -> io::Result<Vec<(Pid, Pid)>> {
     let of = |pid: i32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // After its name, which is in brackets and may have anything in it: state, parent.
+        // After its name, which is in brackets and may contain anything: state, parent.
         let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
         Some((Pid::from_raw(pid), Pid::from_raw(parent)))
     };

@@ -1,4 +1,4 @@
-//! The process tree is killed, at random moments of the work and of the recovery after it.
+//! Kills the process tree at random times of the work and of the recovery after it.
 
 use std::fs;
 use std::io;
@@ -20,19 +20,20 @@ use crate::protocol::{Command, Event, There};
 use crate::settings::{Test, TestError};
 use crate::work::MADE;
 
-/// A kill comes at most so long after the first commit of its round.
+/// Latest time of a kill after the first commit of its round.
 const LONGEST: Duration = Duration::from_millis(60);
-/// Every so many-th round is killed while the database is opened, too.
+/// One of this many rounds is also killed while the database is opened.
 const TWICE: u32 = 4;
-/// A kill while the database is made or opened comes at most so long after the worker was started,
-/// or as long as that took the last time.
+/// Latest time of a kill after the worker's start while the database is created or opened, or as
+/// long as that took last time.
 const OPENING: Duration = Duration::from_millis(40);
-/// More commits than any round gets to do.
+/// More commits than any round can do.
 const ENDLESS: u64 = 1 << 40;
-/// A database of so many commits of a client is made anew: to judge it takes time that grows with
-/// them.
+/// A database with this number of commits per client is created again, because the time to judge it
+/// grows with them.
 const LONG: u64 = 1_500;
-/// A database is made anew after so many kills, too: its making is a part of the work.
+/// A database is also created again after this number of kills, because creating it is part of the
+/// work.
 const KILLS: u32 = 25;
 
 pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
@@ -54,17 +55,17 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
 /// The kills of one experiment.
 struct Kills<'a> {
     test: &'a Test<'a>,
-    /// Of the database.
+    /// Directory of the database.
     folder: PathBuf,
     random: Xoshiro256PlusPlus,
-    /// How long it took to make a database, and to open one, but [`OPENING`] at least.
+    /// How long it took to create a database and to open one, at least [`OPENING`].
     opens: [Duration; 2],
     gathered: Gathered<Option<PathBuf>>,
     progress: &'a (dyn Fn(u32) + Sync),
 }
 
 impl Kills<'_> {
-    /// One database, from when it is made to when it is broken, or enough.
+    /// Uses one database from its creation until it is broken or old enough.
     fn life(&mut self) -> Result<(), TestError> {
         let made = fs::create_dir_all(&self.folder);
         made.map_err(TestError::io("make the folder of a database"))?;
@@ -138,7 +139,7 @@ impl Kills<'_> {
         opening.kill().and_then(|()| opening.wait()).map_err(TestError::io("kill a worker"))
     }
 
-    /// Has a worker open the database, and judges what is there.
+    /// Makes a worker open the database, and judges its content.
     fn open(&mut self, there: There, promised: &[Promised]) -> Result<(Worker, Looked), TestError> {
         let mut worker = self.start(there)?;
         let looked = look::look(&mut worker, self.test.plan(), promised, || ());
@@ -149,8 +150,8 @@ impl Kills<'_> {
         Ok((worker, looked))
     }
 
-    /// Opens what a kill left, and judges it. The worker and the last commits there, where the work
-    /// can go on.
+    /// Opens and judges what a kill left. Returns the worker and the last commits if the work can
+    /// continue.
     fn look(
         &mut self,
         there: There,
@@ -170,12 +171,12 @@ impl Kills<'_> {
         });
         let last = looked.last.clone();
         let broken = self.add(looked, promised, lost)?;
-        // A table that was made by looking is there now.
+        // A table that was created by this check exists now.
         let made = |last: Vec<u64>| last.into_iter().map(|last| last.max(MADE)).collect();
         Ok(last.filter(|_| !broken).map(|last| (worker, made(last))))
     }
 
-    /// Adds a try. Whether the database is none to go on with.
+    /// Adds a try. Returns whether the database cannot be used further.
     fn add(
         &mut self,
         looked: Looked,
@@ -205,14 +206,15 @@ impl Kills<'_> {
         Ok(violated || !matches!(verdict, Verdict::Holds | Verdict::LostCommits))
     }
 
-    /// The end of a life: what the last kill left takes a commit, has the engine's own check find no
-    /// fault, and is closed. How long it takes to open then; it holds what it did.
+    /// Ends a database: what the last kill left takes a commit, passes the engine's own check, and
+    /// is closed. Then measures how long it takes to open, and checks that the content is
+    /// unchanged.
     fn close_and_open(&mut self, mut worker: Worker, last: &[u64]) -> Result<(), TestError> {
         let failed = look::go_on(&mut worker, last, 1, |_, _| ());
         let failed = failed.map_err(TestError::io("talk to a worker"))?;
         worker.wait().map_err(TestError::io("end a worker"))?;
         if let Some((verdict, message)) = failed {
-            // What the last kill left holds what it must, and is not sound.
+            // What the last kill left holds what it must, but is not sound.
             self.gathered.take_back();
             let promised: Vec<_> = last.iter().map(|last| Promised::after(*last)).collect();
             let (last, message) = (Some(last.to_vec()), Some(message));
@@ -230,7 +232,7 @@ impl Kills<'_> {
     }
 }
 
-/// Keeps a database in place of one kept before.
+/// Keeps a database, replacing an earlier one.
 fn keep(folder: &Path, name: &Path) -> io::Result<()> {
     if let Some(parent) = name.parent() {
         fs::create_dir_all(parent)?;
@@ -252,38 +254,38 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         match kind {
             kind if kind.is_dir() => copy(&entry, &copied)?,
             kind if kind.is_file() => fs::copy(&entry, &copied).map(drop)?,
-            // A socket or a link of a server that was killed.
+            // A socket or a link of a killed server.
             _ => {}
         }
     }
     Ok(())
 }
 
-/// How a round ended.
+/// Outcome of a round.
 struct Round {
-    /// The commits acknowledged, each with its client, and when it was.
+    /// The acknowledged commits with their client and time.
     acknowledged: Vec<(usize, u64, Instant)>,
-    /// When it was killed, or had ended.
+    /// When it was killed or had ended.
     killed: Instant,
     /// What went wrong before it was killed.
     failed: Option<(Verdict, String)>,
 }
 
-/// Has the clients of a worker go on with their works after the commits `last`, and kills it so
-/// long `after` the first acknowledgement.
+/// Makes the clients of a worker continue their works after the commits `last`, and kills it this
+/// time `after` the first acknowledgement.
 fn work_and_die(worker: &mut Worker, last: &[u64], after: Duration) -> std::io::Result<Round> {
     worker.command(&Command::Commit { after: last.to_vec(), count: ENDLESS, waits: false })?;
     let (mut acknowledged, kill) = (Vec::new(), worker.killer());
     thread::scope(|scope| {
         let (first, begun) = channel::<()>();
         let killer = scope.spawn(move || {
-            // The sender goes when the worker has ended by itself: its number may be another's by
-            // then.
+            // The sender is dropped when the worker has ended by itself, because its process id may
+            // then belong to another process.
             let waited = begun.recv().is_ok().then(|| begun.recv_timeout(after));
             let kills = matches!(waited, Some(Err(RecvTimeoutError::Timeout)));
             let killed = Instant::now();
             if kills {
-                // One that cannot be told hangs, and that is seen.
+                // A keeper that cannot be signalled hangs, which shows.
                 let _ = kill();
             }
             (kills, killed)
@@ -292,7 +294,7 @@ fn work_and_die(worker: &mut Worker, last: &[u64], after: Duration) -> std::io::
             match worker.event()? {
                 Ok(Event::Committed { client, number }) => {
                     if acknowledged.is_empty() {
-                        // Begins the time; the sender that stays keeps the killer waiting for it.
+                        // Starts the time. The remaining sender makes the killer wait.
                         let _ = first.send(());
                     }
                     acknowledged.push((client, number, Instant::now()));
@@ -304,7 +306,7 @@ fn work_and_die(worker: &mut Worker, last: &[u64], after: Duration) -> std::io::
         };
         drop(first);
         let (kills, killed) = killer.join().unwrap_or((false, Instant::now()));
-        // A worker that is killed may see its server die first, and say so.
+        // A killed worker may see its server die first and report that.
         let failed = failed.filter(|(verdict, _)| !kills || *verdict == Verdict::Hangs);
         Ok(Round { acknowledged, killed, failed })
     })

@@ -1,4 +1,4 @@
-//! The work's table in a database, of every family.
+//! The work's table in a database, for every family.
 
 mod document;
 mod kv;
@@ -13,22 +13,22 @@ use crate::work::{Abilities, Commit, Key, text};
 
 /// The work's table.
 pub(crate) trait Ledger {
-    /// Does what a commit does, as one commit; by the bulk path where it says so. The table itself is
-    /// made by [`open`].
+    /// Does a commit's changes as one commit, by the bulk path if the commit says so. [`open`]
+    /// makes the table itself.
     fn commit(&mut self, commit: &Commit) -> Result<()>;
 
-    /// Reads every row, and checks each against what its commit wrote.
+    /// Reads every row and checks each against what its commit wrote.
     fn found(&mut self) -> Result<Found>;
 
-    /// What every store has.
+    /// Returns what every store has.
     fn lifecycle(&mut self) -> &mut dyn Lifecycle;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-/// The table in an open database. It is made where it is not there; where that cannot be told,
-/// `is_there` tells it.
+/// Opens the table in an open database, and creates it if it does not exist. If the store cannot
+/// tell, `is_there` does.
 pub(crate) fn open(store: Store, abilities: Abilities, is_there: bool) -> Result<Box<dyn Ledger>> {
     Ok(match store {
         Store::Kv(store) => Box::new(kv::KvLedger::new(store)?),
@@ -38,8 +38,8 @@ pub(crate) fn open(store: Store, abilities: Abilities, is_there: bool) -> Result
     })
 }
 
-/// A row of key, commit and content as it was read, and its commit if the row is what that wrote. A key
-/// that is none, or no number, is one that nobody wrote.
+/// Reads a row of key, commit and content. Returns its commit if the row is what that commit wrote.
+/// An invalid key is one that nobody wrote.
 fn read(row: &dyn ResultRow) -> Result<(Key, Option<u64>)> {
     let key = row.int(0)?.and_then(|key| Key::try_from(key).ok()).unwrap_or(Key::MAX);
     let commit = row.int(1)?.map(i64::cast_unsigned);

@@ -1,11 +1,11 @@
-//! What survives: processes killed, power cut and disks full in the middle of a work, and what the engine
-//! then has of it.
+//! Durability experiments: kills processes, cuts the power and fills disks in the middle of work,
+//! and checks what the engine has left of it.
 //!
-//! A [worker](worker_main) opens a database and does, with one client or several, the commits of a
-//! [`work`] that follows from a seed; each says that it was acknowledged. It is killed ([`kill`]),
-//! or its disk is what [a power cut could leave](embermark_blockdev) ([`cut`]), or becomes full ([`full`]). Another worker
-//! opens what is left and reads all of it, and the [`oracle`] says whether that may be left of the
-//! work.
+//! A [worker](worker_main) opens a database. With one client or several it does the commits of a
+//! [`work`] that follows from a seed, and reports each as acknowledged. It is killed ([`kill`]), or
+//! its disk becomes what [a power cut could leave](embermark_blockdev) ([`cut`]), or becomes full
+//! ([`full`]). Another worker opens what is left and reads all of it, and the [`oracle`] decides
+//! whether that is a permitted remainder of the work.
 
 mod clients;
 mod cut;
@@ -35,6 +35,6 @@ pub use process::{PATIENCE, PATIENCE_FOR_NOTHING, PATIENCE_WITH_SERVERS, WorkerP
 pub use settings::{Settings, Subject, TestError};
 pub use worker::worker_main;
 
-/// How many short works have up to two operations after the making of the table. With three there are
+/// Number of short works with up to two operations after creating the table. With three there are
 /// 25.
 pub const SHORT_WORKS: u32 = work::short::OF_TWO as u32;

@@ -1,4 +1,4 @@
-//! What an engine has of the work, looked at by a worker that opens the database.
+//! Examines what an engine has left of the work, by a worker that opens the database.
 
 use std::io;
 
@@ -7,22 +7,22 @@ use crate::process::Worker;
 use crate::protocol::{Command, Doing, Event};
 use crate::work::Plan;
 
-/// What was seen.
+/// Result of the examination.
 #[derive(Clone, Debug)]
 pub(crate) struct Looked {
     pub verdict: Verdict,
-    /// The client of whose work it is.
+    /// The client whose work it concerns.
     pub client: usize,
-    /// The last commit of each client that is there, where what is there is a prefix of its work.
+    /// The last commit of each client that was found, if the content is a prefix of its work.
     pub last: Option<Vec<u64>>,
-    /// How long the engine took to open the database, in ns.
+    /// Time that the engine took to open the database, in ns.
     pub open_ns: Option<u64>,
-    /// What the engine said, where it failed.
+    /// The engine's message if it failed.
     pub message: Option<String>,
 }
 
-/// Has a worker that was just started tell what is there, and judges it. `opened` is called when the
-/// database is open, with the table.
+/// Makes a worker that was just started report the content, and judges it. Calls `opened` when the
+/// database is open with the table.
 pub(crate) fn look(
     worker: &mut Worker,
     plan: Plan,
@@ -55,9 +55,8 @@ pub(crate) fn look(
     Ok(Looked { verdict, client: 0, last: None, open_ns, message: Some(message) })
 }
 
-/// Has each client of the worker do `count` more commits after the last that is there, and close
-/// the database; `acknowledged` is called for each, with its client. What went wrong, where
-/// something did.
+/// Makes each client of the worker do `count` more commits after the last one found, and close the
+/// database. Calls `acknowledged` for each, with its client. Returns what went wrong, if anything.
 pub(crate) fn go_on(
     worker: &mut Worker,
     after: &[u64],

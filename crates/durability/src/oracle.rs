@@ -1,4 +1,4 @@
-//! Whether what a database holds may be what is left of the work.
+//! Decides whether the content of a database is a permitted remainder of the work.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,50 +7,50 @@ use serde::{Deserialize, Serialize};
 
 use crate::work::{Change, Key, MADE, Plan, Rows, keys};
 
-/// What a database was found to hold.
+/// Content of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// Whether the table was there. Of a store that makes a table by opening it, it always was.
+    /// Whether the table existed. Always true for a store that creates a table by opening it.
     pub table: bool,
-    /// By key the commit that a row says it is of, or `None` where the row is not one that the commit
+    /// For each key the commit that the row claims, or `None` if the row is not one that the commit
     /// wrote.
     pub rows: BTreeMap<Key, Option<u64>>,
-    /// What the store's second copy of the rows has otherwise, in words.
+    /// How the store's second copy of the rows differs, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub differs: Option<String>,
 }
 
-/// What was promised to a client, and how far its work had come.
+/// What was promised to a client, and the progress of its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Promised {
-    /// The last commit that had been acknowledged; 0 where not even the table had been.
+    /// The last commit that had been acknowledged. 0 if not even the table had been.
     pub acknowledged: u64,
-    /// The last commit that had been begun: one more at most.
+    /// The last commit that had begun: at most one more.
     pub begun: u64,
 }
 
 impl Promised {
-    /// With the next commit under way.
+    /// The next commit has begun.
     pub const fn after(acknowledged: u64) -> Self {
         Self { acknowledged, begun: acknowledged + 1 }
     }
 }
 
-/// A verdict, and what it rests on.
+/// A verdict and its basis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// The verdict: of several clients the worst.
+    /// The verdict. The worst of several clients.
     pub verdict: Verdict,
-    /// The client of which it is.
+    /// The client that it concerns.
     pub client: usize,
-    /// The last commit of each client that is there, where what is there is a prefix of each one's
+    /// The last commit of each client that was found, if the content is a prefix of each one's
     /// work.
     pub last: Option<Vec<u64>>,
 }
 
-/// Compares what was found with what the commits of a plan leave, for each client of its own.
+/// Compares the content with what the commits of a plan leave, separately for each client.
 pub fn judge(plan: Plan, found: &Found, promised: &[Promised]) -> Judged {
-    // Rows that may be there, and are no commit's any more.
+    // Rows that may be present but no longer belong to a commit.
     let refused = plan.replaced().into_iter().flat_map(|commit| {
         let new = commit.changes.into_iter().filter(|change| matches!(change, Change::Insert(_)));
         new.map(move |change| (change.key(), Some(commit.number)))
@@ -84,7 +84,7 @@ pub fn judge(plan: Plan, found: &Found, promised: &[Promised]) -> Judged {
     judged
 }
 
-/// The verdict on one client's rows, and the last commit that is there.
+/// Returns the verdict on one client's rows, and the last commit found.
 fn judge_one(plan: Plan, client: u32, found: &Found, promised: Promised) -> (Verdict, Option<u64>) {
     let foreign = |(_, commit): (&Key, &Option<u64>)| commit.is_none_or(|c| c > promised.begun);
     if found.rows.iter().any(foreign) {
@@ -94,7 +94,7 @@ fn judge_one(plan: Plan, client: u32, found: &Found, promised: Promised) -> (Ver
         true => compare(plan, client, found, promised.begun),
         false => (Some(MADE - 1), None),
     };
-    // Where a commit of several rows is no transaction, a part of it is none of it.
+    // If a commit of several rows is not a transaction, a part of it is permitted.
     let last = last.max(half.filter(|_| !plan.abilities.transactions));
     match last {
         Some(last) if last >= promised.acknowledged => (Verdict::Holds, Some(last)),
@@ -104,9 +104,9 @@ fn judge_one(plan: Plan, client: u32, found: &Found, promised: Promised) -> (Ver
     }
 }
 
-/// The latest commit after which the rows are those found; and the latest after which they are that
-/// but for a part of what the next one did. Which rows differ is followed along the commits, which
-/// touch few rows each.
+/// Returns the latest commit whose rows are those found, and the latest whose rows differ from
+/// those only by a part of the next commit. Follows the differing rows along the commits, each of
+/// which changes few.
 fn compare(plan: Plan, client: u32, found: &Found, begun: u64) -> (Option<u64>, Option<u64>) {
     let row = |key: &Key| found.rows.get(key).copied().flatten();
     let is = |rows: &Rows, key: &Key| rows.get(key).copied() == row(key);

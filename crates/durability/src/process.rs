@@ -15,39 +15,39 @@ use crate::keeper;
 use crate::oracle::Verdict;
 use crate::protocol::{Command, Event, Task};
 
-/// How long an engine may take for an answer: to open, to read everything, to commit.
+/// Time limit for an engine's answer: to open, to read everything, to commit.
 pub const PATIENCE: Duration = Duration::from_secs(20);
-/// The same where the tier promises to survive no such interruption: of LMDB's `process` one state in five
-/// hangs after a power cut, and most of a run would be waiting for them.
+/// The same for a tier that does not promise to survive the interruption. With LMDB's `process` one
+/// state in five hangs after a power cut, and most of a run would be spent waiting.
 pub const PATIENCE_FOR_NOTHING: Duration = Duration::from_secs(5);
 
-/// How long a server may: longer than its adapter waits for it to start, which then says what the
-/// server has said.
+/// Time limit for a server. It is longer than its adapter waits for it to start, so that the
+/// adapter can report the server's messages.
 pub const PATIENCE_WITH_SERVERS: Duration = Duration::from_secs(150);
 
-/// The program that is started as a worker, and its arguments.
+/// The program that is started as a worker, with its arguments.
 #[derive(Clone, Debug)]
 pub struct WorkerProgram {
     /// The program.
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Where the library of its engine is, by the environment variable that says so; none: where it
-    /// finds it.
+    /// Where its engine's library is: the environment variable that names it, and the path. `None`
+    /// if the engine finds it.
     pub library: Option<(&'static str, PathBuf)>,
 }
 
-/// Why a worker says nothing more.
+/// Why a worker reports nothing more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Silent {
-    /// It has ended, so.
+    /// It has ended with this status.
     Ended(ExitStatus),
-    /// It has not, and has said nothing within a time.
+    /// It runs, but has reported nothing for this time.
     Hangs(Duration),
 }
 
 impl Silent {
-    /// The verdict on an engine whose process falls silent, and what it rests on.
+    /// Returns the verdict on an engine whose process falls silent, and its basis.
     pub(crate) fn verdict(self) -> (Verdict, String) {
         let message = match self {
             Self::Hangs(time) => return (Verdict::Hangs, format!("no answer in {time:?}")),
@@ -60,7 +60,7 @@ impl Silent {
     }
 }
 
-/// A worker behind its [keeper]. Dropping it kills it, with all that it has started.
+/// A worker behind its [keeper]. Dropping it kills it and all that it has started.
 pub(crate) struct Worker {
     keeper: Child,
     patience: Duration,
@@ -70,7 +70,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Starts one, which has so long for each answer.
+    /// Starts a worker with this time limit for each answer.
     pub(crate) fn start(
         program: &WorkerProgram,
         task: &Task,
@@ -86,7 +86,7 @@ impl Worker {
         Ok(this)
     }
 
-    /// Tells it a line. One that has ended is not told: what it said last says why.
+    /// Sends it a line. If it has ended, its last message says why.
     fn tell(&mut self, what: &impl serde::Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(what)?;
         line.push(b'\n');
@@ -100,18 +100,18 @@ impl Worker {
         self.tell(command)
     }
 
-    /// Lets the client go on that waits.
+    /// Lets the waiting client continue.
     pub(crate) fn go_on(&mut self) -> io::Result<()> {
         self.tell(&())
     }
 
-    /// Ends its input: it closes the database.
+    /// Ends its input, so that it closes the database.
     pub(crate) fn finish(&mut self) {
         self.input = None;
     }
 
-    /// What it says next, or why nothing. A line that was cut off is not said. When it has ended,
-    /// nothing of it runs any more.
+    /// Returns its next event, or why there is none. An incomplete line does not count. Once it has
+    /// ended, nothing of it runs any more.
     pub(crate) fn event(&mut self) -> io::Result<Result<Event, Silent>> {
         match self.event_within(self.patience)? {
             Some(event) => Ok(event),
@@ -122,7 +122,7 @@ impl Worker {
         }
     }
 
-    /// The same within a time; nothing where it says nothing, and lives on.
+    /// Does the same within a time. `None` if it lives but reports nothing.
     pub(crate) fn event_within(
         &mut self,
         patience: Duration,
@@ -139,7 +139,7 @@ impl Worker {
         serde_json::from_str(&self.line).map(|event| Some(Ok(event))).map_err(Into::into)
     }
 
-    /// Waits until it says something or ends; whether it does in time.
+    /// Waits until it reports something or ends. Returns whether it does in time.
     fn speaks(&self, patience: Duration) -> io::Result<bool> {
         let mut polled = [PollFd::new(self.output.get_ref().as_fd(), PollFlags::POLLIN)];
         let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
@@ -151,12 +151,13 @@ impl Worker {
         }
     }
 
-    /// Has it killed, with all that it has started.
+    /// Kills it and all that it has started.
     pub(crate) fn kill(&self) -> io::Result<()> {
         self.killer()()
     }
 
-    /// The same from another thread, as long as its end was not waited for.
+    /// Returns a function that does so from another thread, valid until its end has been waited
+    /// for.
     pub(crate) fn killer(&self) -> impl FnOnce() -> io::Result<()> + Send + use<> {
         let keeper = self.keeper();
         move || match kill(keeper, Signal::SIGTERM) {
@@ -169,14 +170,14 @@ impl Worker {
         Pid::from_raw(self.keeper.id().cast_signed())
     }
 
-    /// Does something while it and all that it has started stand still, at whatever they were.
+    /// Does something while it and all that it has started are stopped, whatever they were doing.
     pub(crate) fn stopped<T>(&self, something: impl FnOnce() -> T) -> io::Result<T> {
         keeper::stop(self.keeper())?;
         let done = something();
         keeper::resume(self.keeper()).map(|()| done)
     }
 
-    /// The servers that it has started, and that run.
+    /// Returns the running servers that it has started.
     pub(crate) fn servers(&self) -> io::Result<Vec<Pid>> {
         keeper::servers(self.keeper())
     }
@@ -190,7 +191,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // What does not answer has been told twice.
+        // A keeper that does not react has been signalled twice.
         let _ = self.kill().and_then(|()| self.wait());
     }
 }

@@ -1,4 +1,5 @@
-//! What goes between the experiment and the process that has the database open: a line of JSON each.
+//! The messages between the experiment and the process that has the database open: one line of JSON
+//! each.
 
 use std::path::PathBuf;
 
@@ -10,113 +11,114 @@ use crate::work::filling::Filling;
 /// The first line to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Task {
-    /// The engine's id.
+    /// Id of the engine.
     pub engine: String,
-    /// The folder of the database.
+    /// Directory of the database.
     pub dir: PathBuf,
     /// The tier to make.
     pub durability: Durability,
-    /// The settings of a configuration.
+    /// Settings of a configuration.
     pub settings: Vec<(String, String)>,
     /// Cache memory in bytes.
     pub memory: u64,
     /// Seed of the work.
     pub seed: u64,
-    /// The short work that comes first, by its place.
+    /// The short work that comes first, by its index.
     pub short: Option<usize>,
-    /// The work is to fill a disk.
+    /// Set if the work is to fill a disk.
     pub filling: Option<Filling>,
-    /// Clients that do it.
+    /// Number of clients.
     pub clients: u32,
-    /// What is there already.
+    /// What exists already.
     pub there: There,
 }
 
-/// What is there when a worker begins.
+/// What exists when a worker begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum There {
-    /// Nothing, and no table is made either: the database is opened and closed.
+    /// Nothing. No table is created either: the database is opened and closed.
     Nothing,
-    /// No table that was acknowledged: it is made.
+    /// No table that was acknowledged. It is created.
     NoTable,
     /// A table.
     Table,
 }
 
-/// Any further line to the worker. The end of input is the end of its work: it has the
-/// engine check the database, and closes it.
+/// Any further line to the worker. The end of input ends its work: it makes the engine check the
+/// database, and closes it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Command {
-    /// Goes on with the work.
+    /// Continue the work.
     Commit {
-        /// The last commit of each client that is there.
+        /// The last commit of each client that was found.
         after: Vec<u64>,
-        /// How many each is to do.
+        /// Number of commits per client.
         count: u64,
-        /// Whether one that has acknowledged a commit waits for a line, and those with it that come
-        /// to acknowledge one.
+        /// Whether a client that has acknowledged a commit waits for a line, and so do other
+        /// clients when they acknowledge one.
         waits: bool,
     },
-    /// Has the one client go on with the work until a commit is refused: [`Event::Refused`], else
+    /// Continue the work with one client until a commit is refused: [`Event::Refused`], otherwise
     /// [`Event::Done`]. The database stays open.
     Fill {
-        /// The last commit that is there.
+        /// The last commit that was found.
         after: u64,
-        /// How many it is to do at most.
+        /// Largest number of commits.
         count: u64,
-        /// What they are.
+        /// Content of the commits.
         filling: Filling,
     },
-    /// Reads what is there: [`Event::Found`] or [`Event::Refused`].
+    /// Read the content: [`Event::Found`] or [`Event::Refused`].
     Read,
-    /// Maintains the database: [`Event::Done`] or [`Event::Refused`].
+    /// Maintain the database: [`Event::Done`] or [`Event::Refused`].
     Maintain,
 }
 
 /// A line from the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Event {
-    /// The database is open, and the table is there: made, where it was not.
+    /// The database is open and the table exists. It was created if necessary.
     Opened {
-        /// How long that took, in ns.
+        /// How long that took in ns.
         ns: u64,
     },
-    /// What was there. Follows at once.
+    /// The content. Follows at once.
     Found(crate::oracle::Found),
     /// A commit has returned.
     Committed {
-        /// Whose.
+        /// The client.
         client: usize,
-        /// Which.
+        /// Number of the commit.
         number: u64,
     },
-    /// Something failed; nothing follows.
+    /// Something failed. Nothing follows.
     Failed {
-        /// At what.
+        /// The failed action.
         doing: Doing,
-        /// What the engine said.
+        /// The engine's message.
         message: String,
     },
-    /// The engine failed, and the database is open still: of a [`Command::Fill`] and those after it.
+    /// The engine failed, but the database is still open. For [`Command::Fill`] and the commands
+    /// after it.
     Refused {
-        /// How long it took, in ns.
+        /// How long it took in ns.
         ns: u64,
-        /// What the engine said.
+        /// The engine's message.
         message: String,
     },
-    /// What was asked was done.
+    /// The command was executed.
     Done,
     /// The database is closed.
     Closed,
 }
 
-/// What a worker is at.
+/// What a worker is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Doing {
     Open,
     Read,
     Commit,
-    /// Its own check, which found fault or could not be made.
+    /// The engine's own check, which found a fault or could not run.
     Check,
     Close,
 }

@@ -1,4 +1,5 @@
-//! Work done on a recorded device: what had reached it when, and what had been acknowledged by then.
+//! Work done on a recorded device: what had reached it when, and what had been acknowledged by
+//! then.
 
 use std::time::Duration;
 
@@ -13,15 +14,15 @@ use crate::work::MADE;
 pub(crate) struct Acknowledged {
     pub client: usize,
     pub commit: u64,
-    /// How many records had reached the device.
+    /// Number of records that had reached the device.
     pub at: usize,
-    /// When, since the device was mounted.
+    /// Time since the device was mounted.
     pub time: Duration,
 }
 
 impl Acknowledged {
-    /// Of a client's commit, now. What other clients have written since it returned counts as
-    /// before it: it is promised a little later than it was, never sooner.
+    /// Records the acknowledgement of a client's commit now. What other clients have written since
+    /// it returned counts as before it, so it is promised a little later than it was, never sooner.
     pub(crate) fn now(client: usize, commit: u64, device: &Device) -> Self {
         Self { client, commit, at: device.position(), time: device.elapsed() }
     }
@@ -31,16 +32,16 @@ impl Acknowledged {
 #[derive(Clone, Debug)]
 pub(crate) struct Recording {
     pub log: Log,
-    /// In their order.
+    /// In order.
     pub acknowledged: Vec<Acknowledged>,
-    /// What had been promised to each client before, and was there.
+    /// What had been promised to each client before and was found.
     pub before: Vec<Promised>,
 }
 
 impl Recording {
-    /// What had been promised to each client before the record `at`. The power is cut at the last
-    /// moment at which the device has received no more than these: what is acknowledged until then
-    /// is promised.
+    /// Returns what had been promised to each client before the record `at`. The power is cut at
+    /// the last time at which the device has received only these records. What is acknowledged
+    /// until then is promised.
     pub(crate) fn promised(&self, at: usize) -> Vec<Promised> {
         let before = self.acknowledged.partition_point(|acknowledged| acknowledged.at <= at);
         let mut promised = self.before.clone();
@@ -50,7 +51,7 @@ impl Recording {
         promised
     }
 
-    /// What was lost of that, with `last` the last commit of each client that is there.
+    /// Returns what was lost of that, with `last` the last commit of each client that was found.
     pub(crate) fn lost(&self, at: usize, last: &[u64]) -> Lost {
         let promised = self.promised(at);
         let lost = |client: usize| promised[client].acknowledged.saturating_sub(last[client]);
@@ -62,7 +63,7 @@ impl Recording {
         Lost { commits, ms: then.as_secs_f64() * 1e3, everything }
     }
 
-    /// The time of a cut before the record `at`: when that one came, or the end.
+    /// Returns the time of a cut before the record `at`: when that one came, or the end.
     fn cut(&self, at: usize) -> Duration {
         let end = || {
             let last = [self.log.times.last(), self.acknowledged.last().map(|last| &last.time)];
@@ -78,7 +79,8 @@ mod tests {
 
     use super::*;
 
-    /// Records come at 10, 20, … ms; commits are acknowledged so many records in, at so many ms.
+    /// Records come at 10, 20, … ms. Commits are acknowledged after a number of records, at a time
+    /// in ms.
     fn recording(records: usize, acknowledged: &[(u64, usize, u64)]) -> Recording {
         let file = tempfile::NamedTempFile::new().unwrap();
         let time = |ms| Duration::from_millis(ms);
@@ -122,13 +124,13 @@ mod tests {
             let Lost { commits, ms, everything } = recording.lost(at, &[last]);
             (commits, ms, everything)
         };
-        // Cut at 30 ms, when the third record came: 2 and 3 are gone, acknowledged at 25 and 28.
+        // Cut at 30 ms, when the third record came: 2 and 3 are lost, acknowledged at 25 and 28.
         assert_eq!(lost(2, 1), (2, 5.0, true));
         assert_eq!(lost(2, 2), (1, 2.0, false));
         assert_eq!(lost(2, 3), (0, 0.0, false));
-        // The one under way is there.
+        // The active one is present.
         assert_eq!(lost(2, 4), (0, 0.0, false));
-        // At the end, at 50 ms: everything, the table too.
+        // At the end, at 50 ms: everything, including the table.
         assert_eq!(lost(5, 0), (4, 35.0, true));
     }
 

@@ -1,4 +1,4 @@
-//! What an experiment is asked.
+//! Settings of an experiment.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,50 +17,53 @@ use crate::protocol::{Task, There};
 use crate::work::filling::Filling;
 use crate::work::{Abilities, MADE, MOST_CLIENTS, Plan};
 
-/// Clients of a server in a tier that promises something.
+/// Number of clients of a server in a tier that promises something.
 const CLIENTS: u32 = 4;
 
-/// What an experiment is asked.
+/// Settings of an experiment.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// A folder for databases and devices, made where it is not there.
+    /// Directory for databases and devices. It is created if it does not exist.
     pub folder: PathBuf,
     /// The program of the workers.
     pub worker: WorkerProgram,
-    /// Seed of the work and of what is cut when.
+    /// Seed of the work, and of the times and states of interruptions.
     pub seed: u64,
-    /// Clients that commit at the same time: 0 for one of an embedded engine, and four of a server
-    /// in a tier that promises something.
+    /// Number of clients that commit at the same time. 0 means one for an embedded engine, and four
+    /// for a server in a tier that promises something.
     pub clients: u32,
-    /// States of a device to look at, at most.
+    /// Largest number of states of a device to examine.
     pub states: u32,
-    /// Short works of which every state is looked at, at most: beside these states, and of embedded
-    /// engines.
+    /// Largest number of short works whose every state is examined, in addition to these states.
+    /// Only for embedded engines.
     pub short_works: u32,
-    /// Kills.
+    /// Number of kills.
     pub kills: u32,
-    /// The file system under the database, where the power is cut.
+    /// File system of the database whose power is cut.
     pub file_system: FileSystem,
-    /// Whether the device does what a flush asks for. One that does not breaks every promise: it is
-    /// there to show that a broken one is found.
+    /// Whether the device obeys flushes. One that does not breaks every promise, which shows that a
+    /// broken promise is found.
     pub obeys_flushes: bool,
-    /// For how long the commits of a recorded work go on, at least. A window of loss may be longer than
-    /// a work without pauses takes.
+    /// Shortest duration of the commits of a recorded work. A window of loss may be longer than a
+    /// work without pauses.
     pub over: Duration,
-    /// File systems to fill.
+    /// Number of file systems to fill.
     pub fills: u32,
-    /// Bytes of each, for an embedded engine: a server has more, to start with.
+    /// Size of each in bytes for an embedded engine. A server has more, because it needs more to
+    /// start.
     pub disk: u64,
-    /// When a disk has not become full until then, another program's file takes the rest.
+    /// Time after which another program's file fills a disk that is not full yet.
     pub longest_fill: Duration,
     /// Where images and databases of violations are kept.
     pub violations: PathBuf,
-    /// Cache memory given to the engine, in bytes: little, so that it writes what it has changed.
+    /// Cache memory of the engine in bytes. It is small, so that the engine writes what it has
+    /// changed.
     pub memory: u64,
 }
 
 impl Settings {
-    /// Nothing to try yet, below a folder, by these workers: on ext4, on devices that do what they are asked.
+    /// Settings without any tries, below a directory, with these workers: on ext4, on devices that
+    /// obey flushes.
     pub fn new(folder: &Path, worker: WorkerProgram) -> Self {
         Self {
             folder: folder.join("work"),
@@ -82,29 +85,29 @@ impl Settings {
     }
 }
 
-/// An experiment could not be made: nothing is said of the engine.
+/// An experiment could not run. This says nothing about the engine.
 #[derive(Debug, thiserror::Error)]
 pub enum TestError {
-    /// No device.
+    /// No device is available.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// A file or a worker.
+    /// A file or a worker failed.
     #[error("{doing}: {source}")]
     Io {
         /// What was to be done.
         doing: &'static str,
-        /// Why not.
+        /// The error.
         source: io::Error,
     },
-    /// The engine does not even do the work undisturbed.
+    /// The engine cannot do even the undisturbed work.
     #[error("{engine} does not do the work: {message}")]
     Engine {
-        /// The engine's id.
+        /// Id of the engine.
         engine: String,
-        /// What it said.
+        /// Its message.
         message: String,
     },
-    /// It was asked to stop.
+    /// The experiment was asked to stop.
     #[error("interrupted")]
     Interrupted,
 }
@@ -115,12 +118,12 @@ impl TestError {
     }
 }
 
-/// What is put to the test.
+/// What is tested.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
     /// The engine.
     pub engine: &'static dyn Engine,
-    /// With other settings, under this name.
+    /// Other settings, with their name.
     pub configuration: Option<(&'a str, &'a Configuration)>,
 }
 
@@ -131,18 +134,19 @@ impl From<&'static dyn Engine> for Subject<'_> {
 }
 
 impl Subject<'_> {
-    /// The engine's id, or the name of the configuration.
+    /// Returns the engine's id, or the name of the configuration.
     fn name(&self) -> String {
         let name = self.configuration.map(|(name, _)| name);
         name.unwrap_or(self.engine.info().id).to_owned()
     }
 
-    /// Whether it has settings of its own.
+    /// Whether it has its own settings.
     pub fn has_settings(&self) -> bool {
         self.configuration.is_some_and(|(_, own)| own.has_settings())
     }
 
-    /// What it keeps in a tier: as the engine's adapter says, or the author of a configuration.
+    /// Returns what it keeps in a tier, as the engine's adapter or the author of the configuration
+    /// states.
     fn effective(&self, durability: Durability) -> Durability {
         match self.engine.tier(durability) {
             Tier::Offered { effective_durability, .. } if !self.has_settings() => {
@@ -153,15 +157,15 @@ impl Subject<'_> {
     }
 }
 
-/// One experiment under way.
+/// An active experiment.
 #[derive(Clone, Copy)]
 pub(crate) struct Test<'a> {
     pub subject: Subject<'a>,
     pub durability: Durability,
     pub experiment: Experiment,
-    /// The short work that is done, by its place.
+    /// The short work that is done, by its index.
     pub short: Option<usize>,
-    /// The work is to fill a disk.
+    /// Set if the work is to fill a disk.
     pub filling: Option<Filling>,
     pub settings: &'a Settings,
     pub stop: &'a (dyn Fn() -> bool + Sync),
@@ -197,8 +201,8 @@ impl Test<'_> {
         self.subject.engine.info().kind == Kind::Server
     }
 
-    /// How many clients commit at the same time. Where nothing is promised one tells as much as
-    /// many: how much is lost.
+    /// Returns the number of clients that commit at the same time. If nothing is promised, one
+    /// client shows as well as several how much is lost.
     pub(crate) fn clients(&self) -> u32 {
         match self.settings.clients {
             _ if self.short.is_some() || self.filling.is_some() => 1,
@@ -208,14 +212,14 @@ impl Test<'_> {
         }
     }
 
-    /// What every client does.
+    /// Returns what every client does.
     pub(crate) fn plan(&self) -> Plan {
         let abilities = Abilities::of_engine(self.subject.engine);
         let Self { short, filling, .. } = *self;
         Plan { seed: self.settings.seed, abilities, short, filling }
     }
 
-    /// What is promised to each client before the table is made.
+    /// Returns what is promised to each client before the table is created.
     pub(crate) fn nothing(&self) -> Vec<Promised> {
         vec![Promised::after(MADE - 1); self.clients() as usize]
     }
@@ -228,7 +232,7 @@ impl Test<'_> {
         if (self.stop)() { Err(TestError::Interrupted) } else { Ok(()) }
     }
 
-    /// What the setting of the tier is said to keep.
+    /// Returns what the setting of the tier is said to keep.
     fn effective(&self) -> Durability {
         self.subject.effective(self.durability)
     }
@@ -238,14 +242,14 @@ impl Test<'_> {
         self.experiment.is_survived_by(self.effective())
     }
 
-    /// Where something is kept that breaks a promise.
+    /// Returns where something is kept that breaks a promise.
     pub(crate) fn kept_as(&self, verdict: Verdict) -> PathBuf {
         let (engine, experiment) = (self.subject.name(), self.experiment.name());
         let name = format!("{engine} {} {experiment} {}", self.durability, verdict.name());
         self.settings.violations.join(name.replace(' ', "-"))
     }
 
-    /// What is known of the outcome before the experiment.
+    /// Returns what is known about the outcome before the experiment.
     pub(crate) fn outcome(&self) -> Tested {
         let version = match self.subject.engine.availability() {
             Availability::Ready { version } => version,

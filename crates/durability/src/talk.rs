@@ -1,4 +1,4 @@
-//! The worker's side of its conversation with who started it, and what ends that.
+//! The worker's side of its conversation with the process that started it, and what ends it.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -9,14 +9,14 @@ use embermark_contract::EngineError;
 
 use crate::protocol::{Doing, Event};
 
-/// What failed, of the engine; or of the conversation, when nobody is there to be told.
+/// What failed: the engine, or the conversation, if the other side has gone.
 pub(crate) enum Stop {
     Engine(Doing, EngineError),
     Conversation(io::Error),
 }
 
 impl Stop {
-    /// Of the engine at `doing`.
+    /// Makes a stop for an engine error at `doing`.
     pub(crate) fn at(doing: Doing) -> impl Fn(EngineError) -> Self + Copy {
         move |error| Self::Engine(doing, error)
     }
@@ -28,23 +28,23 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// The conversation, for all clients.
+/// The conversation, shared by all clients.
 pub(crate) struct SharedTalk(Mutex<Talk>);
 
 impl SharedTalk {
-    /// Takes standard output for events alone; what an engine prints goes to standard error.
+    /// Reserves standard output for events. What an engine prints goes to standard error.
     pub(crate) fn begin() -> io::Result<Self> {
         Talk::begin().map(|talk| Self(Mutex::new(talk)))
     }
 
-    /// Waits until nobody else talks.
+    /// Waits until no other client uses it.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Talk> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The two ends of the conversation. A line is one write, so that what has been said has been said
-/// when the process dies.
+/// The two ends of the conversation. A line is one write, so that it has been sent even if the
+/// process dies.
 pub(crate) struct Talk {
     input: BufReader<File>,
     output: File,
@@ -59,7 +59,7 @@ impl Talk {
         Ok(Self { input, output, line: String::new() })
     }
 
-    /// The next line; none at the end.
+    /// Returns the next line. `None` at the end.
     pub(crate) fn line(&mut self) -> io::Result<Option<&str>> {
         self.line.clear();
         let length = self.input.read_line(&mut self.line)?;

@@ -1,7 +1,7 @@
-//! The work: commits that follow from a plan, and what a database holds after each of them.
+//! The work: commits that follow from a plan, and the content of a database after each of them.
 //!
-//! Every row says which commit wrote it and carries a digest of itself, so that a half row, a row of
-//! nobody and a mixed transaction are seen.
+//! Every row names the commit that wrote it and has its own digest. This reveals partial rows, rows
+//! that nobody wrote, and mixed transactions.
 
 pub(crate) mod filling;
 pub(crate) mod short;
@@ -20,40 +20,41 @@ use rand_xoshiro::rand_core::SeedableRng;
 pub const MADE: u64 = 1;
 /// The commit that loads rows in bulk.
 pub const BULK: u64 = 2;
-/// Rows that it loads.
+/// Number of rows that it loads.
 const LOADED: u32 = 200;
-/// Most changes of a transaction.
+/// Largest number of changes of a transaction.
 const MOST_CHANGES: u32 = 100;
-/// Commits between two maintenances: checkpoints and compactions in the middle of the work.
+/// Number of commits between two maintenances, which bring checkpoints and compactions into the
+/// middle of the work.
 const MAINTAINED: u64 = 40;
-/// Bytes of a row beside its key, at least and at most.
+/// Smallest and largest number of bytes of a row, without its key.
 const BYTES: Range<usize> = 20..400;
 
-/// Keys that a client has for itself.
+/// Number of keys of each client, which no other client uses.
 const KEYS: Key = 1 << 24;
-/// Between the seeds of two clients.
+/// Distance between the seeds of two clients.
 const APART: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A row's key.
+/// Key of a row.
 pub type Key = u32;
 
-/// What a family of stores promises of changes to rows. Nothing else is asked of it.
+/// What a family of stores promises for changes of rows. Nothing else is required of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
     /// Several changes are made together or not at all. Without it a commit is one change, or rows
     /// loaded together, of which an interruption may leave some.
     pub transactions: bool,
-    /// A row that is there is written anew.
+    /// An existing row can be rewritten.
     pub updates: bool,
-    /// A row is removed.
+    /// A row can be removed.
     pub deletes: bool,
-    /// Rows are loaded in bulk into a table that has others, and other clients.
+    /// Rows can be loaded in bulk into a table that has others, with other clients.
     pub shared_loads: bool,
 }
 
 impl Abilities {
-    /// Those of a family, as the traits of `embermark_contract` have it. Points can be deleted,
-    /// too, by statements of which no manual says when they are kept.
+    /// Returns those of a family, as the traits of `embermark_contract` promise them. Points can
+    /// also be deleted, by statements for which no manual says when the deletion is durable.
     pub const fn of(family: DataModel) -> Self {
         let (transactions, deletes) = match family {
             DataModel::Sql | DataModel::KeyValue => (true, true),
@@ -64,7 +65,7 @@ impl Abilities {
         Self { transactions, updates: true, deletes, shared_loads }
     }
 
-    /// Those of an engine.
+    /// Returns those of an engine.
     pub fn of_engine(engine: &dyn Engine) -> Self {
         let of_family = Self::of(engine.info().family);
         let changes = !engine.is_append_only();
@@ -72,21 +73,21 @@ impl Abilities {
     }
 }
 
-/// What the work of every client follows from.
+/// What determines the work of every client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Another makes other commits.
+    /// Seed of the commits.
     pub seed: u64,
     /// What the engine can do.
     pub abilities: Abilities,
-    /// The place of a [short work](short::WORKS), whose commits come first.
+    /// Index of a [short work](short::WORKS), whose commits come first.
     pub short: Option<usize>,
-    /// The work is to fill a disk.
+    /// Set if the work is to fill a disk.
     pub filling: Option<Filling>,
 }
 
 impl Plan {
-    /// The work of a client, from the begin: of rows that no other client touches.
+    /// Returns the work of a client, from the beginning: on rows that no other client changes.
     pub fn work(self, client: u32) -> Work {
         let seed = self.seed.wrapping_add(APART.wrapping_mul(client.into()));
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -96,27 +97,27 @@ impl Plan {
     }
 }
 
-/// The keys of a client's rows.
+/// Returns the keys of a client's rows.
 pub const fn keys(client: u32) -> Range<Key> {
     client * KEYS..(client + 1) * KEYS
 }
 
-/// The most clients that there are keys for.
+/// Largest number of clients that there are keys for.
 pub const MOST_CLIENTS: u32 = Key::MAX / KEYS;
 
-/// What a commit does to one row.
+/// The change of one row by a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Writes a new one.
+    /// Writes a new row.
     Insert(Key),
-    /// Writes one anew that is there.
+    /// Rewrites an existing row.
     Update(Key),
-    /// Removes it.
+    /// Removes a row.
     Delete(Key),
 }
 
 impl Change {
-    /// The row's key.
+    /// Returns the row's key.
     pub const fn key(self) -> Key {
         match self {
             Self::Insert(key) | Self::Update(key) | Self::Delete(key) => key,
@@ -127,17 +128,17 @@ impl Change {
 /// A commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// Its number, from [`MADE`].
+    /// Number, from [`MADE`].
     pub number: u64,
-    /// What it does, each row once, in the order of keys.
+    /// Changes, at most one per row, in the order of keys.
     pub changes: Vec<Change>,
-    /// Loaded by the engine's bulk path: new rows alone.
+    /// Whether it is loaded by the engine's bulk path. It then has only new rows.
     pub bulk: bool,
-    /// Maintenance follows.
+    /// Whether maintenance follows.
     pub maintained: bool,
 }
 
-/// The rows there are: by key, which commit wrote each.
+/// The rows: for each key the commit that wrote it.
 pub type Rows = BTreeMap<Key, u64>;
 
 /// The commits of a [client](Plan::work), without end.
@@ -152,7 +153,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// Goes on after so many commits.
+    /// Skips to after this number of commits.
     #[must_use]
     pub fn after(mut self, commits: u64) -> Self {
         while self.done < commits {
@@ -161,17 +162,17 @@ impl Work {
         self
     }
 
-    /// The rows after the commits given out.
+    /// Returns the rows after the commits returned so far.
     pub const fn rows(&self) -> &Rows {
         &self.rows
     }
 
-    /// What it asks of the engine.
+    /// Returns what it requires of the engine.
     pub const fn abilities(&self) -> Abilities {
         self.plan.abilities
     }
 
-    /// The next commit.
+    /// Returns the next commit.
     pub fn commit(&mut self) -> Commit {
         self.done += 1;
         let number = self.done;
@@ -189,20 +190,21 @@ impl Work {
         commit
     }
 
-    /// The next commit, drawn.
+    /// Returns the next commit, drawn at random.
     fn drawn(&mut self, number: u64) -> Commit {
         let commit = self.of_shares(number, MOST_CHANGES, [5, 8]);
         Commit { maintained: number.is_multiple_of(MAINTAINED), ..commit }
     }
 
-    /// The next commit, of up to so many changes. Of ten of these the first so many are new rows, those up
-    /// to the second number updates, the others removals.
+    /// Returns the next commit, with at most `most` changes. Out of ten changes the first of
+    /// `shares` is the number of new rows. Those up to the second are updates, and the others
+    /// removals.
     fn of_shares(&mut self, number: u64, most: u32, shares: [u32; 2]) -> Commit {
         let mut changes: BTreeMap<Key, Change> = BTreeMap::new();
         let size = match number {
             MADE => 0,
             BULK => LOADED,
-            // Half of them alone, half together.
+            // Half of them with a single change, half with several.
             _ if self.random.random_bool(0.5) => 1,
             _ => self.random.random_range(2..=most),
         };
@@ -214,7 +216,7 @@ impl Work {
         Commit { number, changes: changes.into_values().collect(), bulk, maintained: false }
     }
 
-    /// A new row, or one of those there are, written again or removed.
+    /// Makes a new row, or rewrites or removes an existing one.
     fn change(&mut self, new: bool, [inserts, updated]: [u32; 2]) -> Change {
         let Abilities { updates, deletes, .. } = self.abilities();
         let old = match new || self.rows.is_empty() {
@@ -239,7 +241,7 @@ impl Work {
     }
 }
 
-/// What a row holds beside its key: text of a length that follows from key and commit.
+/// Returns a row's content without its key: text with a length that follows from key and commit.
 pub fn text(key: Key, commit: u64) -> String {
     let digest = digest(key, commit);
     let length = BYTES.start + (digest as usize) % (BYTES.end - BYTES.start);
@@ -247,7 +249,8 @@ pub fn text(key: Key, commit: u64) -> String {
     letters.collect()
 }
 
-/// A number that follows from key and commit; 63 bits, so that any integer column holds it.
+/// Returns a number that follows from key and commit. It has 63 bits, so that any integer column
+/// can hold it.
 pub fn digest(key: Key, commit: u64) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write_u32(key);

@@ -15,7 +15,8 @@ use crate::protocol::{Command, Doing, Event, Task, There};
 use crate::talk::{SharedTalk, Stop};
 use crate::work::{Abilities, MADE, Plan};
 
-/// The hidden `durability-worker` command: does as told on standard input, with one of `engines`.
+/// Runs the hidden `durability-worker` command: executes the commands on standard input with one of
+/// `engines`.
 pub fn worker_main(engines: &[&'static dyn Engine]) -> ExitCode {
     let ended = match keeper::is_kept() {
         true => converse(engines).map(|()| ExitCode::SUCCESS),
@@ -101,13 +102,13 @@ fn work(task: &Task, engines: &[&'static dyn Engine], talk: &SharedTalk) -> Resu
     ledger.close().map_err(Stop::at(Doing::Close))
 }
 
-/// That the engine failed at what was begun then. The conversation goes on.
+/// Reports that the engine failed at what began at `begun`. The conversation continues.
 fn refused(begun: Instant, error: &EngineError) -> io::Result<Event> {
     let ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     Ok(Event::Refused { ns, message: error.to_string() })
 }
 
-/// The engine's own check, where it has one.
+/// Runs the engine's own check, if it has one.
 fn check(ledger: &mut dyn Ledger) -> Result<(), Stop> {
     let error = match ledger.lifecycle().check() {
         Ok(checked) if checked.findings.is_empty() => return Ok(()),

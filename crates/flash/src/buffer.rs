@@ -1,10 +1,11 @@
-//! What a card holds in memory before it programs it: its write cache, or the page that is being filled.
+//! What a card holds in memory before it programs it: its write cache, or the page that is being
+//! filled.
 
 use std::collections::VecDeque;
 
 use crate::Translation;
 
-/// Units that were written and are in no page yet, the oldest first.
+/// Units that were written and are in no page yet, oldest first.
 #[derive(Debug)]
 pub struct Buffer {
     order: VecDeque<u32>,
@@ -16,7 +17,8 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Of a card's user with so many units, with room for `cache_bytes`, and for a page at least.
+    /// Makes the buffer of a card with this number of user units, with room for `cache_bytes`, and
+    /// at least for a page.
     pub fn new(card: &dyn Translation, units: u32, cache_bytes: u64) -> Self {
         let page_units = (card.page_bytes() / card.unit_bytes()) as usize;
         let most = ((cache_bytes / card.unit_bytes()) as usize).max(page_units);
@@ -30,7 +32,7 @@ impl Buffer {
         }
     }
 
-    /// Takes the units that a write of bytes touches.
+    /// Writes the units that a range of bytes touches.
     pub fn write_bytes(&mut self, offset: u64, length: u64, card: &mut dyn Translation) {
         let unit = card.unit_bytes();
         for number in offset / unit..(offset + length).div_ceil(unit) {
@@ -38,8 +40,8 @@ impl Buffer {
         }
     }
 
-    /// Gives up the units that a discard of bytes covers. A unit that is discarded in part still holds
-    /// the rest.
+    /// Discards the units that a range of bytes covers. A partly discarded unit still holds the
+    /// rest.
     pub fn discard_bytes(&mut self, offset: u64, length: u64, card: &mut dyn Translation) {
         let unit = card.unit_bytes();
         for number in offset.div_ceil(unit)..(offset + length) / unit {
@@ -47,7 +49,7 @@ impl Buffer {
         }
     }
 
-    /// Takes a unit that is written. What is held already is written over.
+    /// Writes a unit. A unit that is held already is overwritten.
     pub fn write(&mut self, unit: u32, card: &mut dyn Translation) {
         let held = &mut self.held[unit as usize];
         if std::mem::replace(held, true) {
@@ -60,7 +62,7 @@ impl Buffer {
         }
     }
 
-    /// Programs everything; a page that it does not fill is programmed all the same.
+    /// Programs everything. A page that it does not fill is programmed as well.
     pub fn flush(&mut self, card: &mut dyn Translation) {
         while self.count > 0 {
             self.program(card);
@@ -68,7 +70,7 @@ impl Buffer {
         card.pad();
     }
 
-    /// Gives a unit up, here and on the card.
+    /// Discards a unit, here and on the card.
     pub fn discard(&mut self, unit: u32, card: &mut dyn Translation) {
         if std::mem::replace(&mut self.held[unit as usize], false) {
             self.count -= 1;

@@ -1,5 +1,5 @@
-//! The cards that are known by a name. `docs/flash.md` says where each figure is from, and which of them
-//! nobody prints.
+//! The built-in cards. `docs/flash.md` gives the source of each figure, and says which ones nobody
+//! publishes.
 
 use embermark_model::card::{Card, Cleaning, Mapping, Spread};
 use embermark_model::choice::{self, UnknownName};
@@ -7,11 +7,11 @@ use embermark_model::choice::{self, UnknownName};
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// A card with a name, and what it is in a line.
+/// Name, one-line description and parameters of a card.
 type BuiltIn = (&'static str, &'static str, fn() -> Card);
 
-/// What is spare for writes. Raw flash comes in powers of two and cards in powers of ten: at most that
-/// difference is left, once firmware and bad blocks have had their part.
+/// Spare space for writes. Raw flash comes in powers of two and cards in powers of ten. At most
+/// that difference is left, after firmware and bad blocks.
 const SPARE: Spread = Spread { low: 30, typical: 50, high: 74 };
 
 /// Every built-in card.
@@ -22,15 +22,15 @@ pub const CARDS: [BuiltIn; 4] = [
     ("emmc-32gb", "an eMMC of 32 GB with TLC flash: page-mapped", emmc_32gb),
 ];
 
-/// Their names.
+/// Names of the built-in cards.
 pub fn names() -> impl Iterator<Item = &'static str> {
     CARDS.iter().map(|(name, ..)| *name)
 }
 
-/// The built-in card of a name.
+/// Returns the built-in card with a name.
 ///
 /// # Errors
-/// When there is none; says which there are, and the nearest.
+/// If there is none. The error lists the valid names and suggests the nearest.
 pub fn built_in(name: &str) -> Result<Card, UnknownName> {
     let found = CARDS.iter().find(|(known, ..)| *known == name);
     let card = found.map(|(name, _, make)| Card { name: (*name).to_owned(), ..make() });

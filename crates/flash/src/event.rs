@@ -1,25 +1,25 @@
-//! What reaches a block device.
+//! Requests that reach a block device.
 
-/// What is done.
+/// Kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Bytes are written.
     Write,
-    /// Bytes are given up.
+    /// A range is discarded.
     Discard,
-    /// Everything written before is to be kept.
+    /// Everything written before must be durable.
     Flush,
 }
 
-/// One thing that reaches a device.
+/// A request that reaches a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When, in ns of whichever clock windows are in.
+    /// Time in ns, on the same clock as windows.
     pub ns: u64,
     /// What.
     pub kind: Kind,
-    /// Where, in bytes from the device's begin.
+    /// Offset on the device in bytes.
     pub offset: u64,
-    /// How many bytes.
+    /// Length in bytes.
     pub length: u64,
 }

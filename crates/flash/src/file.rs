@@ -1,4 +1,4 @@
-//! A card of one's own, from TOML.
+//! Reads a user's card from TOML.
 
 use bytesize::ByteSize;
 use embermark_model::card::{Card, Cleaning, Mapping, Spread};
@@ -7,26 +7,26 @@ use toml::{Table, Value};
 
 use crate::built_in::built_in;
 
-/// What is wrong with the description of a card.
+/// An error in the description of a card.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CardError {
-    /// It is no TOML.
+    /// Invalid TOML.
     #[error("it is no TOML: {0}")]
     Toml(String),
-    /// A name that is none of those that may stand there.
+    /// An unknown name.
     #[error(transparent)]
     Unknown(#[from] UnknownName),
-    /// Something must be there and is not.
+    /// A missing key.
     #[error("'{0}' is missing: give it, or with 'like' a built-in card that has the rest")]
     Missing(&'static str),
-    /// A value is not what it is to be.
+    /// An invalid value.
     #[error("'{key}' is {given}: {wanted}")]
     Value {
-        /// Whose value.
+        /// The key.
         key: &'static str,
-        /// What it is.
+        /// The value given.
         given: String,
-        /// What it is to be.
+        /// What is allowed.
         wanted: String,
     },
 }
@@ -46,21 +46,22 @@ const KEYS: [&str; 12] = [
     "filled-percent",
 ];
 
-/// The largest table that a model keeps: units of a device and of what is spare.
+/// The largest table that a model keeps: units of a device and of the spare space.
 const MOST_PAGES: u64 = 1 << 28;
 
-/// Reads a card of that name from TOML.
+/// Reads the card with this name from TOML.
 ///
 /// # Errors
-/// When it is no TOML, has a key or a value that is unknown, or lacks one.
+/// If the TOML is invalid, a key or value is unknown, or a key is missing.
 pub fn parse(name: &str, text: &str) -> Result<Card, CardError> {
     parse_like(name, text, None)
 }
 
-/// Reads the card `name` from TOML. What neither the text nor its own `like` says is as in `like`.
+/// Reads the card `name` from TOML. Values that neither the text nor its own `like` gives are those
+/// of `like`.
 ///
 /// # Errors
-/// As [`parse`].
+/// The errors of [`parse`].
 pub fn parse_like(name: &str, text: &str, like: Option<&Card>) -> Result<Card, CardError> {
     let table: Table = text
         .parse()
@@ -90,7 +91,7 @@ pub fn parse_like(name: &str, text: &str, like: Option<&Card>) -> Result<Card, C
     Ok(card)
 }
 
-/// What sizes have to be to each other.
+/// Checks the relations between sizes.
 fn check(card: &Card) -> Result<(), CardError> {
     let Card { capacity_bytes, page_bytes, erase_block_bytes, .. } = *card;
     let refused = |key, given: u64, wanted: &str| {
@@ -132,7 +133,7 @@ fn check(card: &Card) -> Result<(), CardError> {
     Ok(())
 }
 
-/// A table whose values are read by their keys.
+/// A table whose values are read by key.
 struct Reading<'a>(&'a Table);
 
 impl Reading<'_> {
@@ -163,8 +164,8 @@ impl Reading<'_> {
         }
     }
 
-    /// One number, or three: the end at which a card lasts the shortest, what is likely, and the other
-    /// end. Each times `times`.
+    /// Reads one number, or three: for the card that wears out soonest, the likely one, and the one
+    /// that lasts longest. Each is multiplied by `times`.
     fn spread(
         &self,
         key: &'static str,

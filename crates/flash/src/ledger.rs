@@ -1,11 +1,12 @@
-//! Who is charged for what a flash translation layer does.
+//! Charges the work of a flash translation layer to accounts.
 
-/// What is charged to an account. Blocks come in fractions: one is erased for the pages of many writes.
+/// Work charged to an account. Blocks are fractions, because one is erased for the pages of many
+/// writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
-    /// Pages programmed.
+    /// Number of pages programmed.
     pub pages: f64,
-    /// Blocks erased.
+    /// Number of blocks erased.
     pub erases: f64,
 }
 
@@ -17,12 +18,12 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// With one account, which is open.
+    /// Makes a ledger with one account, which is open.
     pub fn new() -> Self {
         Self { costs: vec![Cost::default()], open: 0 }
     }
 
-    /// Opens an account: what comes is charged to it.
+    /// Opens an account, to which later work is charged.
     pub fn open(&mut self, account: usize) {
         if account >= self.costs.len() {
             self.costs.resize(account + 1, Cost::default());
@@ -30,7 +31,7 @@ impl Ledger {
         self.open = account;
     }
 
-    /// The account that is open.
+    /// Returns the open account.
     pub const fn opened(&self) -> usize {
         self.open
     }
@@ -42,7 +43,7 @@ impl Ledger {
         cost.erases += erases;
     }
 
-    /// What was charged, by account.
+    /// Returns the charges by account.
     pub fn costs(&self) -> &[Cost] {
         &self.costs
     }

@@ -1,11 +1,12 @@
-//! A model of the flash translation layer of a card: how many bytes are programmed into its flash, and
-//! how many blocks erased, for what reached a block device. No I/O, and nothing of a database.
+//! A model of the flash translation layer of a card: how many bytes are programmed into its flash,
+//! and how many blocks erased, for what reached a block device. It does no I/O and knows nothing of
+//! databases.
 //!
-//! Two kinds of card are known ([`Mapping`]): one with a place in a table for every page, which cleans
-//! blocks to get room, and one with a place for every erase block, which has a log block for each of a
-//! few and merges one of them when another one is written to. [`model_of`] makes the model of a [`Card`]
-//! at one [`End`] of its parameters, and [`replay`] feeds it with [`Event`]s until the card is in a steady
-//! state. `docs/flash.md` says what is taken for granted.
+//! There are two kinds of card ([`Mapping`]). One has a table entry for every page, and cleans
+//! blocks to make room. The other has an entry for every erase block, and a log block for each of a
+//! few. It merges one of them when another one is written to. [`model_of`] makes the model of a
+//! [`Card`] at one [`End`] of its parameters. [`replay`] feeds it with [`Event`]s until the card is
+//! in a steady state. `docs/flash.md` lists the assumptions.
 
 mod buffer;
 mod built_in;
@@ -27,45 +28,46 @@ pub use log_blocks::LogBlocks;
 pub use page_mapped::{Geometry, PageMapped};
 pub use replay::{Refused, Replayed, Window, Work, model_of, replay};
 
-/// What a flash translation layer has done so far.
+/// Work of a flash translation layer so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
-    /// Pages programmed, those that it copied itself included.
+    /// Number of pages programmed, including its own copies.
     pub pages: u64,
-    /// Blocks erased.
+    /// Number of blocks erased.
     pub erases: u64,
 }
 
-/// The model of a flash translation layer. A unit is what its table has a place for: a page or a part
-/// of one.
+/// The model of a flash translation layer. A unit is what its table has an entry for: a page or a
+/// part of one.
 pub trait Translation: Send {
-    /// Bytes of a unit.
+    /// Returns the size of a unit in bytes.
     fn unit_bytes(&self) -> u64;
 
-    /// Bytes of a page.
+    /// Returns the size of a page in bytes.
     fn page_bytes(&self) -> u64;
 
     /// Writes units into flash, one after the other.
     fn program(&mut self, units: &[u32]);
 
-    /// What was written is to be kept: a page that is filled in part is programmed as it is.
+    /// Makes what was written durable: a partly filled page is programmed as it is.
     fn pad(&mut self);
 
-    /// Units whose content is given up.
+    /// Discards the content of a unit.
     fn discard(&mut self, unit: u32);
 
-    /// What it has done so far.
+    /// Returns its work so far.
     fn done(&self) -> Done;
 
-    /// Pages of these that it copied itself.
+    /// Returns the number of pages of these that it copied itself.
     fn copied_pages(&self) -> u64;
 
-    /// Charges what is written from now on to an account, as far as it is known who it is for.
+    /// Charges later writes to an account, as far as it is known whom they are for.
     fn charge_to(&mut self, account: usize);
 
-    /// What was charged so far, by account.
+    /// Returns the charges so far, by account.
     fn costs(&self) -> &[Cost];
 
-    /// Pages that are programmed until whatever was there before no longer plays a part.
+    /// Returns the number of pages that are programmed until the earlier content has no effect any
+    /// more.
     fn round_pages(&self) -> u64;
 }

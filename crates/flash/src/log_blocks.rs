@@ -1,14 +1,14 @@
-//! A card with a place in its table for every erase block alone. What is written to one goes into a log
-//! block of its own, of which there are few; sooner or later the two are merged.
+//! A card whose table has only an entry per erase block. Writes to a block go into its own log
+//! block, of which there are few. Sooner or later the two are merged.
 //!
-//! The scheme is that of Kim and others, *A space-efficient flash translation layer for CompactFlash
-//! systems*, IEEE Transactions on Consumer Electronics 48(2), 2002.
+//! The scheme is that of Kim and others, *A space-efficient flash translation layer for
+//! CompactFlash systems*, IEEE Transactions on Consumer Electronics 48(2), 2002.
 
 use crate::ledger::{Cost, Ledger};
 use crate::{Done, Translation};
 
-/// How often the log blocks are filled in a round: merges come in whole blocks, of which there have to be
-/// many for a mean.
+/// How often the log blocks are filled per round. Merges come in whole blocks, and a mean needs
+/// many.
 const FILLED: u64 = 64;
 
 /// A card with log blocks.
@@ -19,7 +19,7 @@ pub struct LogBlocks {
     most_open: usize,
     /// Whether each page holds anything.
     valid: Vec<bool>,
-    /// Blocks with a log block, the one that was written to last at the end.
+    /// Blocks with a log block, with the last written one at the end.
     open: Vec<Open>,
     done: Done,
     copied: u64,
@@ -30,21 +30,21 @@ pub struct LogBlocks {
 #[derive(Clone, Debug)]
 struct Open {
     block: u32,
-    /// Pages of the log block that are used.
+    /// Number of used pages of the log block.
     used: u32,
-    /// They are the first pages of the block, each once and in its place.
+    /// Whether they are the first pages of the block, each once and in its place.
     in_order: bool,
-    /// How many of them each account has written.
+    /// Number of them that each account has written.
     writers: Vec<(usize, u32)>,
 }
 
 impl Open {
-    /// One of which nothing is used yet.
+    /// Makes one without used pages.
     const fn of(block: u32) -> Self {
         Self { block, used: 0, in_order: true, writers: Vec::new() }
     }
 
-    /// A page of it is used.
+    /// Uses a page of it.
     fn write(&mut self, within: u32, account: usize) {
         self.in_order &= within == self.used;
         self.used += 1;
@@ -56,7 +56,8 @@ impl Open {
 }
 
 impl LogBlocks {
-    /// A card of so many pages, all of which hold something, with at most so many blocks open at a time.
+    /// Makes a card with this number of pages, all with content, and at most `most_open` open
+    /// blocks at a time.
     pub fn new(page_bytes: u64, block_pages: u32, pages: u32, most_open: u32) -> Self {
         Self {
             page_bytes,
@@ -70,8 +71,8 @@ impl LogBlocks {
         }
     }
 
-    /// Makes one block of a block and its log block, and erases what is left over. Those who wrote to
-    /// the log block are charged for it, and not who writes elsewhere now.
+    /// Merges a block and its log block into one, and erases what is left over. The accounts that
+    /// wrote to the log block are charged, and not the one that now writes elsewhere.
     fn merge(&mut self, Open { block, used, in_order, writers }: Open) {
         let first = block as usize * self.block_pages as usize;
         let after = (first + self.block_pages as usize).min(self.valid.len());
@@ -80,11 +81,11 @@ impl LogBlocks {
             pages.iter().filter(|valid| **valid).count() as u64
         };
         let (pages, erases) = if in_order {
-            // The log block takes the place of the block, with what it lacks copied (a partial merge) or
-            // with nothing lacking (a switch).
+            // The log block replaces the block. Missing pages are copied (a partial merge), or none
+            // are missing (a switch).
             (valid(first + used as usize), 1)
         } else {
-            // All that is valid goes into a third one.
+            // All valid pages go into a third block.
             (valid(first), 2)
         };
         self.done.pages += pages;
@@ -181,7 +182,7 @@ mod tests {
         for _ in 0..3 {
             (0..20 * PAGES).for_each(|page| card.program(&[page]));
         }
-        // The last one is open still.
+        // The last one is still open.
         assert_eq!(card.done(), Done { pages: 60 * u64::from(PAGES), erases: 59 });
     }
 
@@ -190,14 +191,14 @@ mod tests {
         let mut card = card(1);
         card.program(&[0, 1, 2]);
         card.program(&[PAGES]);
-        // Three pages and the 253 others; then the page that had it merged.
+        // Three pages and the 253 others, and then the page that caused the merge.
         assert_eq!(card.done(), Done { pages: 256 + 1, erases: 1 });
     }
 
     #[test]
     fn a_write_outside_the_open_ones_merges_the_one_that_was_left_alone_the_longest() {
         let mut card = card(2);
-        // Two blocks by turns, in the middle: both stay open.
+        // Two blocks alternately, in the middle: both stay open.
         for _ in 0..10 {
             card.program(&[7, PAGES + 7]);
         }
@@ -205,7 +206,7 @@ mod tests {
         // A third one merges the first: 256 pages into a third block, and two erased.
         card.program(&[2 * PAGES]);
         assert_eq!(card.done(), Done { pages: 21 + 256, erases: 2 });
-        // The second is open still.
+        // The second is still open.
         card.program(&[PAGES + 8]);
         assert_eq!(card.done().erases, 2);
     }
@@ -241,7 +242,7 @@ mod tests {
         card.charge_to(1);
         card.program(&[8]);
         card.charge_to(2);
-        // It merges what the others wrote, and pays for its own page alone.
+        // It merges what the others wrote, but pays only for its own page.
         card.program(&[PAGES]);
         let costs = card.costs();
         assert_eq!(costs[0], Cost { pages: 3.0 + 192.0, erases: 1.5 });

@@ -1,5 +1,5 @@
-//! A card with a place in its table for every page, or part of one: it writes to wherever there is room,
-//! and cleans blocks to get more.
+//! A card whose table has an entry for every page, or part of one. It writes to any free place, and
+//! cleans blocks to get more.
 
 use std::collections::VecDeque;
 
@@ -9,39 +9,39 @@ use crate::ledger::{Cost, Ledger};
 use crate::victims::Victims;
 use crate::{Done, Translation};
 
-/// Nothing.
+/// No value.
 const NONE: u32 = u32::MAX;
 
-/// Blocks beyond those of what is valid that cleaning cannot do without: the one that is being filled,
-/// and one that is free.
+/// Number of blocks beyond the valid content that cleaning needs: the one that is being filled, and
+/// a free one.
 pub(crate) const RESERVE: u32 = 2;
 
-/// The sizes of a page-mapped card.
+/// Sizes of a page-mapped card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// Bytes of a unit.
+    /// Bytes per unit.
     pub unit_bytes: u64,
-    /// Units of a page.
+    /// Units per page.
     pub page_units: u32,
-    /// Units of a block.
+    /// Units per block.
     pub block_units: u32,
-    /// Units that its user sees.
+    /// Number of units that the user sees.
     pub units: u32,
-    /// Blocks of its flash.
+    /// Number of blocks of its flash.
     pub blocks: u32,
 }
 
-/// A page-mapped card. All that is written, by its user and by cleaning, goes one after the other into one
-/// open block. When that is full and no other one is free, the next block in the order of its policy is
-/// cleaned: its valid units are written again, and it is erased.
+/// A page-mapped card. All writes, by the user and by cleaning, go one after the other into one
+/// open block. When it is full and no other one is free, the next block by its policy is cleaned:
+/// its valid units are written again, and it is erased.
 #[derive(Clone, Debug)]
 pub struct PageMapped {
     geometry: Geometry,
-    /// Where each unit is.
+    /// Place of each unit.
     place: Vec<u32>,
-    /// Which unit is at each place.
+    /// Unit at each place.
     holds: Vec<u32>,
-    /// Valid units of each block.
+    /// Number of valid units of each block.
     valid: Vec<u32>,
     free: VecDeque<u32>,
     victims: Victims,
@@ -54,7 +54,7 @@ pub struct PageMapped {
 }
 
 impl PageMapped {
-    /// An erased card. It has at least two blocks more than its user's units fill.
+    /// Makes an erased card. It has at least two blocks more than the user's units fill.
     pub fn new(geometry: Geometry, cleaning: Cleaning) -> Self {
         let Geometry { block_units, units, .. } = geometry;
         let blocks = geometry.blocks.max(units.div_ceil(block_units) + RESERVE);
@@ -73,7 +73,7 @@ impl PageMapped {
         }
     }
 
-    /// Writes the first units once, in their order, and counts nothing of it.
+    /// Writes the first units once, in order, without counting that.
     #[must_use]
     pub fn filled(mut self, units: u32) -> Self {
         for unit in 0..units.min(self.geometry.units) {
@@ -91,11 +91,11 @@ impl PageMapped {
         self.put(unit);
     }
 
-    /// Takes another block where the open one is full, and cleans as long as that leaves none free.
+    /// Takes another block if the open one is full, and cleans as long as that leaves none free.
     fn make_room(&mut self) {
         while self.next == self.geometry.block_units {
             self.victims.add(self.open, self.valid[self.open as usize]);
-            // There is one: cleaning has left it.
+            // There is one, because cleaning has left it.
             let Some(free) = self.free.pop_front() else { unreachable!("a block is kept free") };
             (self.open, self.next) = (free, 0);
             if self.free.is_empty() {
@@ -104,7 +104,7 @@ impl PageMapped {
         }
     }
 
-    /// Writes what is valid in a block to the open one, which is empty, and erases it.
+    /// Writes the valid content of a block to the open one, which is empty, and erases the block.
     fn clean(&mut self) {
         let Some(victim) = self.victims.take() else { return };
         let first = victim * self.geometry.block_units;
@@ -123,8 +123,8 @@ impl PageMapped {
     fn put(&mut self, unit: u32) {
         if self.next.is_multiple_of(self.geometry.page_units) {
             self.done.pages += 1;
-            // In a steady state a block is erased for each that is programmed. The one that is just then
-            // says nothing of who wrote it.
+            // In a steady state a block is erased for each one that is programmed. The block that
+            // happens to be erased says nothing about the writer.
             let Geometry { block_units, page_units, .. } = self.geometry;
             let erases = f64::from(page_units) / f64::from(block_units);
             self.ledger.charge(self.ledger.opened(), Cost { pages: 1.0, erases });
@@ -191,7 +191,7 @@ impl Translation for PageMapped {
         match self.victims {
             // Every block is cleaned once.
             Victims::Fifo(_) => pages(all),
-            // What is spare is written over once.
+            // The spare space is overwritten once.
             Victims::Greedy(_) => pages(all - u64::from(units)),
         }
     }

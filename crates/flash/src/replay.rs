@@ -1,4 +1,4 @@
-//! Feeds a model with what was recorded, until the card is in a steady state.
+//! Feeds a model with a recording until the card is in a steady state.
 
 use embermark_model::card::{Card, Cleaning, End, Mapping};
 
@@ -6,62 +6,62 @@ use crate::buffer::Buffer;
 use crate::page_mapped::RESERVE;
 use crate::{Event, Geometry, Kind, LogBlocks, PageMapped, Translation};
 
-/// The share by which two rounds in a row may differ, in pages programmed.
+/// Share by which two successive rounds may differ in pages programmed.
 const STEADY: f64 = 0.01;
 
-/// Rounds after which a card that is not steady is taken as it is.
+/// Number of rounds after which a card that is not steady is accepted as it is.
 const MOST_ROUNDS: u32 = 40;
 
-/// Passes of a round at most: a recording that hardly writes needs many.
+/// Largest number of passes per round. A recording that hardly writes needs many.
 const MOST_PASSES: u64 = 100_000;
 
-/// A time in which what is done is told apart.
+/// A period whose work is reported separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Its first moment, in ns of the events' clock.
+    /// Beginning in ns of the events' clock.
     pub began: u64,
-    /// Its last one.
+    /// End, on the same clock.
     pub ended: u64,
 }
 
-/// What one pass of a recording came to, the mean over the passes of a round.
+/// Work of one pass of a recording, the mean over the passes of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
-    /// Bytes that were written to the card.
+    /// Bytes written to the card.
     pub written_bytes: f64,
-    /// Bytes that were programmed into flash.
+    /// Bytes programmed into flash.
     pub programmed_bytes: f64,
-    /// Blocks that were erased.
+    /// Number of blocks erased.
     pub erases: f64,
 }
 
-/// What a card made of a recording.
+/// Result of replaying a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
-    /// Of each window.
+    /// Work of each window.
     pub windows: Vec<Work>,
-    /// Of all, what lies in no window too.
+    /// Work of everything, including what is in no window.
     pub all: Work,
-    /// Whether two rounds in a row came to the same.
+    /// Whether two successive rounds gave the same result.
     pub steady: bool,
 }
 
-/// A recording that has no place on a card.
+/// A recording that does not fit on a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the recorded device has {device_bytes} bytes, and the card {capacity_bytes}")]
 pub struct Refused {
-    /// Bytes of the recorded device.
+    /// Size of the recorded device in bytes.
     pub device_bytes: u64,
-    /// Bytes of the card.
+    /// Size of the card in bytes.
     pub capacity_bytes: u64,
 }
 
-/// The model of a card at an end of its parameters, with a device of so many bytes at its beginning. The
-/// device is full, and so is the share of the rest that the card says; all of it was written once, in
-/// order.
+/// Makes the model of a card at an end of its parameters, with a device of this size at its
+/// beginning. The device is full, and so is the card's configured share of the rest. All of it was
+/// written once, in order.
 ///
 /// # Errors
-/// When the device is larger than the card.
+/// If the device is larger than the card.
 pub fn model_of(card: &Card, end: End, device_bytes: u64) -> Result<Box<dyn Translation>, Refused> {
     let Card { capacity_bytes, page_bytes, erase_block_bytes, .. } = *card;
     if device_bytes > capacity_bytes {
@@ -80,8 +80,8 @@ pub fn model_of(card: &Card, end: End, device_bytes: u64) -> Result<Box<dyn Tran
             let rest = (capacity_bytes - device_bytes) / map_bytes;
             let cold = rest * u64::from(card.filled_permille.min(1000)) / 1000;
             let blocks = card.blocks(end);
-            // A full block of data that never change is never the one with the fewest valid pages: it
-            // is as if it were not there. By age its turn comes like any other one's.
+            // A full block of data that never change is never the one with the fewest valid pages,
+            // so it can be left out. By age its turn comes like any other one's.
             let (units, blocks) = match cleaning {
                 Cleaning::Fifo => (device + cold, blocks),
                 Cleaning::Greedy => (device, blocks.saturating_sub(cold / block_units)),
@@ -98,12 +98,12 @@ pub fn model_of(card: &Card, end: End, device_bytes: u64) -> Result<Box<dyn Tran
     })
 }
 
-/// Replays what was recorded on a device of so many bytes again and again, and tells what each window of
-/// one pass comes to: when two rounds in a row came to the same. A round is as many passes as it takes to
-/// program what is spare once. The first one, in which there is room, is no part of it.
+/// Replays a recording of a device of this size repeatedly. Returns the work of each window in one
+/// pass, once two successive rounds gave the same result. A round has as many passes as it takes to
+/// program the spare space once. The first round, in which there is room, does not count.
 ///
-/// `cache_bytes` are those of the card's write cache. Windows do not overlap, and are in the order of
-/// time, as events are.
+/// `cache_bytes` is the size of the card's write cache. Windows do not overlap and are in order of
+/// time, like events.
 pub fn replay<I>(
     card: &mut dyn Translation,
     cache_bytes: u64,
@@ -131,7 +131,7 @@ where
     Replayed { windows: Vec::new(), all: Work::default(), steady: false }
 }
 
-/// A recording that is played to a card.
+/// A recording that is replayed on a card.
 struct Player<'a> {
     card: &'a mut dyn Translation,
     buffer: Buffer,
@@ -139,12 +139,12 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    /// Plays as often as a round has it; what each window, and all, came to, the mean over the passes.
+    /// Replays all passes of a round. Returns the mean work per pass for each window and in total.
     fn round<I>(&mut self, events: &I) -> (Vec<Work>, Work)
     where
         I: IntoIterator<Item = Event> + Clone,
     {
-        // What lies in no window has an account too.
+        // What is in no window has its own account.
         let others = self.windows.len();
         self.card.charge_to(others);
         let (begun, charged) = (self.card.done(), self.card.costs().to_vec());
@@ -174,7 +174,7 @@ impl Player<'_> {
         ((0..others).map(of_window).collect(), all)
     }
 
-    /// Plays once, and adds the bytes that are written in each window, and in none.
+    /// Replays once, and adds the bytes that are written in each window, and in none.
     fn pass(&mut self, events: impl IntoIterator<Item = Event>, written: &mut [u64]) {
         let (mut window, others) = (0, self.windows.len());
         for event in events {
@@ -186,12 +186,12 @@ impl Player<'_> {
             self.card.charge_to(account);
             written[account] += self.take(event);
         }
-        // What a card holds back at the end it programs before the next pass.
+        // What a card holds back at the end is programmed before the next pass.
         self.card.charge_to(others);
         self.buffer.flush(self.card);
     }
 
-    /// Does what an event says; the bytes that it writes.
+    /// Executes an event. Returns the bytes that it writes.
     fn take(&mut self, Event { kind, offset, length, .. }: Event) -> u64 {
         match kind {
             Kind::Flush => self.buffer.flush(self.card),

@@ -1,4 +1,4 @@
-//! Which block is cleaned next.
+//! Chooses the block that is cleaned next.
 
 use std::collections::VecDeque;
 
@@ -7,17 +7,17 @@ use embermark_model::card::Cleaning;
 /// No block.
 const NONE: u32 = u32::MAX;
 
-/// Blocks that are full, in the order in which they are cleaned.
+/// Full blocks, in the order in which they are cleaned.
 #[derive(Clone, Debug)]
 pub(crate) enum Victims {
-    /// As they became full.
+    /// In the order in which they became full.
     Fifo(VecDeque<u32>),
-    /// By how many valid units they hold.
+    /// By the number of their valid units.
     Greedy(ByValid),
 }
 
 impl Victims {
-    /// None yet, of so many blocks of so many units.
+    /// Makes an empty list for this number of blocks with this number of units.
     pub fn new(cleaning: Cleaning, blocks: u32, units: u32) -> Self {
         match cleaning {
             Cleaning::Fifo => Self::Fifo(VecDeque::new()),
@@ -25,7 +25,7 @@ impl Victims {
         }
     }
 
-    /// A block has become full.
+    /// Adds a block that has become full.
     pub fn add(&mut self, block: u32, valid: u32) {
         match self {
             Self::Fifo(all) => all.push_back(block),
@@ -33,8 +33,8 @@ impl Victims {
         }
     }
 
-    /// A unit of a block is no longer valid: `valid` are left. Of a block that is not full nothing is
-    /// known here.
+    /// Notes that a unit of a block is no longer valid and that `valid` are left. Does nothing for
+    /// a block that is not full.
     pub fn lost_one(&mut self, block: u32, valid: u32) {
         if let Self::Greedy(all) = self
             && all.has(block)
@@ -44,7 +44,7 @@ impl Victims {
         }
     }
 
-    /// Takes the next one out.
+    /// Removes and returns the next block.
     pub fn take(&mut self) -> Option<u32> {
         match self {
             Self::Fifo(all) => all.pop_front(),
@@ -53,14 +53,15 @@ impl Victims {
     }
 }
 
-/// Blocks in a list for each number of valid units, so that the one with the fewest is found at once.
+/// A list of blocks for each number of valid units, so that the one with the fewest is found at
+/// once.
 #[derive(Clone, Debug)]
 pub(crate) struct ByValid {
     first: Vec<u32>,
     next: Vec<u32>,
     before: Vec<u32>,
     known: Vec<bool>,
-    /// No list before this one has any.
+    /// No list before this one has blocks.
     least: usize,
 }
 

@@ -12,27 +12,27 @@ use nix::unistd::Pid;
 use crate::event::Event;
 use crate::{FleetError, Result};
 
-/// Ansible, as it is found in PATH, for the fleet in a folder.
+/// Ansible, as found in PATH, for the fleet in a directory.
 pub(crate) struct Ansible<'a> {
     fleet: &'a Path,
     playbook: PathBuf,
     inventory: PathBuf,
 }
 
-/// What is played.
+/// What to play.
 #[derive(Clone, Copy)]
 pub(crate) struct Play<'a> {
     pub playbook: &'a str,
     pub devices: &'a [String],
     pub variables: &'a [String],
-    /// Of its tasks those with this tag.
+    /// Only the tasks with this tag.
     pub tags: Option<&'a str>,
     /// Variables of Ansible's own environment.
     pub environment: &'a [(String, String)],
 }
 
 impl<'a> Play<'a> {
-    /// All tasks of a playbook on these devices, with these variables.
+    /// Makes a play of all tasks of a playbook on these devices, with these variables.
     pub const fn of(playbook: &'a str, devices: &'a [String], variables: &'a [String]) -> Self {
         Self { playbook, devices, variables, tags: None, environment: &[] }
     }
@@ -45,7 +45,7 @@ impl<'a> Ansible<'a> {
         Ok(Self { fleet, playbook, inventory })
     }
 
-    /// The devices of the inventory that a pattern names; all where there is none.
+    /// Returns the devices of the inventory that a pattern names, or all without a pattern.
     pub fn devices(&self, limit: Option<&str>) -> Result<Vec<String>> {
         let mut command = self.command(&self.inventory);
         command.args(["all", "--list-hosts"]).args(limit.map(|limit| format!("--limit={limit}")));
@@ -54,11 +54,11 @@ impl<'a> Ansible<'a> {
             return Err(FleetError::Ansible(last_lines(&String::from_utf8_lossy(&said.stderr))));
         }
         let out = String::from_utf8_lossy(&said.stdout);
-        // The first line says how many.
+        // The first line has the number.
         Ok(out.lines().skip(1).map(|line| line.trim().to_owned()).collect())
     }
 
-    /// Plays, and hands on what happens as it happens.
+    /// Plays, and passes each event on as it happens.
     pub fn play(&self, play: &Play<'_>, mut heard: impl FnMut(Event)) -> Result<()> {
         let mut command = self.command(&self.playbook);
         command.env("ANSIBLE_STDOUT_CALLBACK", "embermark_events");
@@ -73,7 +73,7 @@ impl<'a> Ansible<'a> {
         let errors = playing.0.stderr.take().map(|mut errors| {
             thread::spawn(move || {
                 let mut text = Vec::new();
-                // What could be read is told.
+                // What could be read is reported.
                 let _ = errors.read_to_end(&mut text);
                 String::from_utf8_lossy(&text).into_owned()
             })
@@ -87,7 +87,7 @@ impl<'a> Ansible<'a> {
             }
         }
         let status = playing.0.wait().map_err(started)?;
-        // Other statuses are of devices, which have told.
+        // Other statuses concern devices, which have reported them.
         if nothing && !status.success() {
             let errors = errors.and_then(|errors| errors.join().ok()).unwrap_or_default();
             return Err(FleetError::Ansible(last_lines(&errors)));
@@ -104,13 +104,13 @@ impl<'a> Ansible<'a> {
     }
 }
 
-/// A play that ends with whoever waits for it.
+/// A play that ends with the process that waits for it.
 struct Playing(Child);
 
 impl Drop for Playing {
     fn drop(&mut self) {
         if let Ok(None) = self.0.try_wait() {
-            // It ends its own processes then.
+            // It then ends its own processes.
             let _ = kill(Pid::from_raw(self.0.id() as i32), Signal::SIGTERM);
             let _ = self.0.wait();
         }
@@ -125,7 +125,7 @@ fn found(program: &'static str) -> Result<PathBuf> {
     let path: OsString = env::var_os("PATH").unwrap_or_default();
     let mut places = env::split_paths(&path).map(|folder| folder.join(program));
     let place = places.find(|place| place.is_file()).ok_or(FleetError::NoAnsible(program))?;
-    // A program in a folder that is named from here is started elsewhere.
+    // A program given by a relative path is started in another directory.
     std::path::absolute(place).map_err(started)
 }
 

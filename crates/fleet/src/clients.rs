@@ -1,4 +1,5 @@
-//! The devices of a fleet as client machines of one server: each has a process that is given orders.
+//! The devices of a fleet as client machines of one server: each has a process that receives
+//! orders.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,11 +18,12 @@ use crate::outcome::FOLDER;
 use crate::run::{RunOptions, lock, names};
 use crate::{FleetError, Outcome, Result, packages, plan};
 
-/// How often a clock is asked for.
+/// Number of times that a clock is read.
 const PROBES: u32 = 20;
 
-/// With a device's name the variable of Ansible's environment that its message is in, which its user alone may
-/// read. One each: a variable has 128 KiB at most.
+/// Prefix of the variable, followed by a device's name, of Ansible's environment that has its
+/// message. Only its user may read it. There is one per device, because a variable has at most 128
+/// KiB.
 const ORDER: &str = "EMBERMARK_ORDER_";
 
 /// Client machines that are installed.
@@ -32,21 +34,21 @@ pub struct Clients<'a> {
     _lock: File,
 }
 
-/// What is handed to the process on a device.
+/// A message to the process on a device.
 #[derive(Clone, Debug)]
 pub struct Message {
-    /// The word that says what it is to do with it.
+    /// The subcommand for it.
     pub command: &'static str,
     /// Its standard input.
     pub input: String,
 }
 
-/// What came back from a device.
+/// Answer of a device.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What the process printed, or why there is nothing of it.
+    /// Output of the process, or why there is none.
     pub said: std::result::Result<String, String>,
-    /// How its clock stood right before, where that was asked for and found out.
+    /// Offset of its clock right before, if that was requested and measured.
     pub clock: Option<ClockOffset>,
 }
 
@@ -54,7 +56,8 @@ impl<'a> Clients<'a> {
     /// Installs package and plan on every device.
     ///
     /// # Errors
-    /// As [`crate::run()`], and when a device cannot be had: every one of them is needed.
+    /// The errors of [`crate::run()`]. Also an error if a device is not available, because every
+    /// one is needed.
     pub fn install(
         fleet: &'a Path,
         options: &RunOptions,
@@ -93,16 +96,16 @@ impl<'a> Clients<'a> {
         Ok(Self { ansible, names, variables, _lock: lock })
     }
 
-    /// The machines, in the inventory's order.
+    /// Returns the machines, in the inventory's order.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Hands messages to devices, all at the same time, and waits for their answers. Of each device named the
-    /// clock is asked for first where `clocks` is set; one may have no message beside.
+    /// Sends messages to devices, all at the same time, and waits for their answers. With `clocks`
+    /// it first reads the clock of each device. A device may have no message.
     ///
     /// # Errors
-    /// When Ansible itself fails. What goes wrong with a device is in its answer.
+    /// If Ansible itself fails. A failure of a device is in its answer.
     pub fn carry(&self, messages: &[(&str, Option<Message>)], clocks: bool) -> Result<Vec<Answer>> {
         let variable = |(device, message): &(&str, Option<Message>)| {
             let Message { command, input } = message.as_ref()?;

@@ -1,17 +1,17 @@
-//! By how much a device's clock is ahead of this machine's.
+//! How far a device's clock is ahead of this machine's.
 
 use embermark_model::result::ClockOffset;
 use serde::Deserialize;
 
-/// One time that a device was asked for its clock: times in ns since 1970.
+/// One reading of a device's clock: times in ns since 1970.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(from = "[i64; 3]")]
 pub struct Probe {
-    /// When it was asked, by this machine's clock.
+    /// When it was requested, by this machine's clock.
     pub sent_ns: i64,
-    /// What it told of its own.
+    /// The device's clock.
     pub told_ns: i64,
-    /// When the answer was here, by this machine's clock.
+    /// When the answer arrived, by this machine's clock.
     pub received_ns: i64,
 }
 
@@ -21,10 +21,11 @@ impl From<[i64; 3]> for Probe {
     }
 }
 
-/// The offset of a device's clock, of the probe with the shortest round trip: the device looked at its clock
-/// somewhere between the sending and the answer, so the offset lies within half of that round trip of what it
-/// would be in the middle (D. Mills, RFC 5905, section 8: `theta` and half of `delta`, with one time at the
-/// device in place of two). `None` where nothing was asked, or this machine's clock went backwards meanwhile.
+/// Returns the offset of a device's clock, from the probe with the shortest round trip. The device
+/// read its clock at some time between the request and the answer. The offset is thus within half
+/// of that round trip of the value for the middle (D. Mills, RFC 5905, section 8: `theta` and half
+/// of `delta`, with one time at the device instead of two). `None` if there were no probes, or this
+/// machine's clock went backwards meanwhile.
 pub fn offset(probes: &[Probe]) -> Option<ClockOffset> {
     let whole = probes.iter().filter(|probe| probe.received_ns >= probe.sent_ns);
     let best = whole.min_by_key(|probe| probe.received_ns - probe.sent_ns)?;
@@ -40,13 +41,13 @@ pub fn offset(probes: &[Probe]) -> Option<ClockOffset> {
 mod tests {
     use super::*;
 
-    /// A probe of a device whose clock is ahead by `offset`, with so long a way there and back.
+    /// A probe of a device whose clock is ahead by `offset`, with these delays there and back.
     fn probe(at: i64, offset: i64, there: i64, back: i64) -> Probe {
         let arrived = at + there;
         Probe { sent_ns: at, told_ns: arrived + offset, received_ns: arrived + back }
     }
 
-    /// Delays as a network has them: a shortest one, and now and then much more. From a fixed seed.
+    /// Delays like those of a network: a shortest one, and sometimes much more. From a fixed seed.
     fn delays() -> impl Iterator<Item = i64> {
         let mut state = 0x2545_f491_4f6c_dd1d_u64;
         std::iter::repeat_with(move || {

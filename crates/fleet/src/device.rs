@@ -1,4 +1,4 @@
-//! How far a device is.
+//! Progress of a device.
 
 use std::fmt;
 
@@ -6,33 +6,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, Status};
 
-/// So often in a row a device may not be reached while its run goes on.
+/// Number of times in a row that a device may be unreachable during its run.
 const MOST_LOST: u32 = 5;
 
-/// So often its run may be cut off by the device itself.
+/// Number of times that the device itself may interrupt its run.
 const MOST_CUT: u32 = 3;
 
-/// How a device ended.
+/// Outcome of a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Its result is here.
+    /// Its result was fetched.
     Done {
-        /// Exit status of its run: 0, or 1 where a cell was wrong, failed or timed out.
+        /// Exit status of its run: 0, or 1 if a cell was wrong, failed or timed out.
         status: u8,
     },
-    /// Its result was here before.
+    /// Its result existed before.
     DoneBefore,
     /// It could not be reached.
     Unreachable {
-        /// Why, in the words of what tried.
+        /// Why, in the words of the program that tried.
         why: String,
-        /// Whether a run had been begun there, which goes on or can be gone on with.
+        /// Whether a run had begun there, which continues or can be resumed.
         begun: bool,
     },
     /// Something else went wrong.
     Failed {
-        /// What, and what was said.
+        /// What went wrong, with the message.
         why: String,
     },
 }
@@ -64,16 +64,16 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A device while a fleet runs.
+/// A device during a fleet's run.
 #[derive(Clone, Debug)]
 pub(crate) struct Device {
     pub name: String,
     pub outcome: Option<Outcome>,
-    /// Its run is under way, as far as is known.
+    /// Whether its run is active, as far as is known.
     pub begun: bool,
-    /// Its run was cut off, and is to be gone on with.
+    /// Whether its run was interrupted and must be resumed.
     pub cut: bool,
-    /// What it said last of its run.
+    /// The last reported progress of its run.
     pub progress: String,
     waits: bool,
     times_lost: u32,
@@ -96,7 +96,7 @@ impl Device {
         }
     }
 
-    /// Takes note of what happened, and returns what is worth a line.
+    /// Records an event. Returns what is worth a line.
     pub fn hears(&mut self, event: &Event) -> Option<String> {
         let task = event.task.as_str();
         match event.status {
@@ -114,7 +114,7 @@ impl Device {
                 None
             }
             Status::Retry if task == "doctor" => {
-                // Once: what it waits for changes with every look.
+                // Only once, because the reason changes with every check.
                 let is_new = !std::mem::replace(&mut self.waits, true);
                 let why = passing(&event.out).unwrap_or_default();
                 is_new.then(|| format!("waits, busy or hot: {why}"))
@@ -140,7 +140,7 @@ impl Device {
         }
     }
 
-    /// Takes note of what `job.sh state` says.
+    /// Records the output of `job.sh state`.
     fn watched(&mut self, said: &str) -> Option<String> {
         let said = first_line(said);
         if let Some(progress) = said.strip_prefix("running") {
@@ -152,7 +152,7 @@ impl Device {
         if let Some(status) = said.strip_prefix("ended ") {
             self.status = status.parse().unwrap_or(1);
         }
-        // The role says that this is a failure; here it is one only when it comes again and again.
+        // The role reports this as a failure. Here it is one only if it occurs repeatedly.
         if said == "cut off" {
             self.times_cut += 1;
             self.cut = self.times_cut <= MOST_CUT;
@@ -160,7 +160,7 @@ impl Device {
         None
     }
 
-    /// Whether it is to be gone on with in spite of what the last play said.
+    /// Resumes it in spite of the last play's outcome.
     pub fn goes_on(&mut self) {
         if self.cut && matches!(self.outcome, Some(Outcome::Failed { .. })) {
             self.outcome = None;
@@ -168,7 +168,7 @@ impl Device {
     }
 }
 
-/// What a failed task means.
+/// Explains a failed task.
 fn failure(event: &Event) -> String {
     let why = first_line(&event.message);
     match event.task.as_str() {
@@ -182,7 +182,7 @@ fn failure(event: &Event) -> String {
     }
 }
 
-/// What `embermark doctor --format json` says may pass.
+/// Returns the disturbances that may pass, from `embermark doctor --format json`.
 fn passing(out: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Said {

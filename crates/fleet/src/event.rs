@@ -1,19 +1,19 @@
-//! What Ansible says of the devices, by the plugin that a fleet brings.
+//! Ansible's events about devices, from the plugin in a fleet.
 
 use serde::Deserialize;
 
-/// A line of the plugin `embermark_events`: a task of a device has ended, or will be tried again.
+/// A line of the plugin `embermark_events`: a task of a device has ended, or will be retried.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub(crate) struct Event {
     pub device: String,
-    /// The task's name in the role.
+    /// Name of the task in the role.
     pub task: String,
     pub status: Status,
     /// Why it failed, in the words of what failed.
     pub message: String,
-    /// What its command printed.
+    /// Output of its command.
     pub out: String,
-    /// Each time that its clock was asked for: sent, told and received, in ns.
+    /// Each reading of its clock: sent, read and received, in ns.
     #[serde(default)]
     pub probes: Vec<[i64; 3]>,
 }

@@ -1,4 +1,4 @@
-//! The files of a fleet: what Ansible plays, and the plan.
+//! The files of a fleet: Ansible's playbooks, and the plan.
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::error::at;
 use crate::{FleetError, Result, packages};
 
-/// Everything that is written once and is the user's from then on. `inventory.ini` and `plan/plan.toml` are
-/// to be edited.
+/// Files that are written once and then belong to the user. `inventory.ini` and `plan/plan.toml`
+/// must be edited.
 const FILES: &[(&str, &str)] = &[
     ("inventory.ini", include_str!("../files/inventory.ini")),
     ("plan/plan.toml", include_str!("../files/plan/plan.toml")),
@@ -37,18 +37,17 @@ const FILES: &[(&str, &str)] = &[
     ("roles/embermark/files/job.sh", include_str!("../files/roles/embermark/files/job.sh")),
 ];
 
-/// What Ansible plays.
+/// The playbook.
 pub(crate) const PLAYBOOK: &str = "fleet.yml";
 
-/// What Ansible plays where devices are clients of one server.
+/// The playbook for devices that are clients of one server.
 pub(crate) const CLIENTS: &str = "clients.yml";
 
-/// Writes a new fleet into a folder that is empty or not there, with the packages of another folder where
-/// one is named. Returns how many those are.
+/// Writes a new fleet into a directory that is empty or does not exist, with the packages of
+/// another directory if one is given. Returns their number.
 ///
 /// # Errors
-/// When the folder holds something, there are no packages in the one that is named, or a file cannot be
-/// written.
+/// If the directory is not empty, the given one has no packages, or a file cannot be written.
 pub fn init(folder: &Path, from: Option<&Path>) -> Result<usize> {
     if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(FleetError::Taken(folder.to_owned()));

@@ -1,9 +1,10 @@
-//! One plan on many devices: Ansible reaches them, copies the package for each architecture, begins the
-//! run as a job that outlives the connection, looks how far it is, and fetches the result.
+//! One plan on many devices. Ansible reaches them, copies the package for each architecture, starts
+//! the run as a job that outlives the connection, checks its progress, and fetches the result.
 //!
-//! [`init`] writes what Ansible plays, to keep and to edit; [`run`] plays it again and again until every
-//! device has ended, and repeats nothing that is done. As [`Clients`] the devices are client machines of one
-//! server: each has a process that is handed orders, and its clock is held against this machine's.
+//! [`init`] writes Ansible's files, to keep and to edit. [`run`] plays them repeatedly until every
+//! device has ended, and repeats nothing that is done. With [`Clients`] the devices are client
+//! machines of one server: each has a process that receives orders, and its clock is compared with
+//! this machine's.
 
 mod ansible;
 mod clients;
@@ -24,5 +25,5 @@ pub use files::init;
 pub use outcome::{Last, Measured, Reported, last, measured};
 pub use run::{RunOptions, run};
 
-/// What this crate returns.
+/// Result of this crate's functions.
 pub type Result<T> = std::result::Result<T, FleetError>;

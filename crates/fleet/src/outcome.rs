@@ -1,4 +1,4 @@
-//! What the last run of a fleet came to, and where the results are.
+//! Outcome of a fleet's last run, and where the results are.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 use crate::error::at;
 use crate::{FleetError, Outcome, Result, plan};
 
-/// Where a fleet has results: `DEVICE/PLAN/result.json`, or `result.json.gz`.
+/// Directory of a fleet's results: `DEVICE/PLAN/result.json`, or `result.json.gz`.
 pub(crate) const FOLDER: &str = "results";
 
 /// The last run of a fleet, in `results/last.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Last {
-    /// The plan's name.
+    /// Name of the plan.
     pub plan: String,
     /// Every device, in the order of names.
     pub devices: Vec<Reported>,
 }
 
-/// A device and how it ended.
+/// A device and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reported {
-    /// Its name in the inventory.
+    /// Name in the inventory.
     pub device: String,
-    /// How it ended.
+    /// Its outcome.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
@@ -33,20 +33,21 @@ pub struct Reported {
 /// A device that has a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measured {
-    /// Its name in the inventory.
+    /// Name in the inventory.
     pub device: String,
-    /// Its result file.
+    /// Path of its result file.
     pub result: PathBuf,
 }
 
-/// The file of a device's result, which may have been compressed since; `None` where there is none.
+/// Returns the file of a device's result, which may have been compressed since. `None` if there is
+/// none.
 pub(crate) fn result_of(fleet: &Path, device: &str, plan: &str) -> Option<PathBuf> {
     let folder = fleet.join(FOLDER).join(device).join(plan);
     let files = ["result.json", "result.json.gz"].map(|name| folder.join(name));
     files.into_iter().find(|file| file.is_file())
 }
 
-/// Notes what a run came to. Devices that were left out of it keep what they had of the same plan.
+/// Records the outcome of a run. Devices that it left out keep their outcome of the same plan.
 pub(crate) fn write(fleet: &Path, run: &Last) -> Result<()> {
     let mut all = run.clone();
     let before = last(fleet)?.into_iter().flat_map(|last| last.devices);
@@ -57,10 +58,10 @@ pub(crate) fn write(fleet: &Path, run: &Last) -> Result<()> {
     fs::write(&path, text).map_err(at(&path))
 }
 
-/// What the last runs came to; `None` where there was none of this plan.
+/// Returns the outcome of the last runs. `None` if there was none of this plan.
 ///
 /// # Errors
-/// When the plan or the file cannot be read.
+/// If the plan or the file cannot be read.
 pub fn last(fleet: &Path) -> Result<Option<Last>> {
     let path = fleet.join(FOLDER).join("last.json");
     let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
@@ -69,10 +70,10 @@ pub fn last(fleet: &Path) -> Result<Option<Last>> {
     Ok((last.plan == plan::id(fleet)?).then_some(last))
 }
 
-/// The devices with a result of the fleet's plan as it is, in the order of names.
+/// Returns the devices with a result of the fleet's current plan, in the order of names.
 ///
 /// # Errors
-/// When the folder is no fleet, or cannot be read.
+/// If the directory is not a fleet, or cannot be read.
 pub fn measured(fleet: &Path) -> Result<Vec<Measured>> {
     let plan = plan::id(fleet)?;
     let Ok(entries) = fs::read_dir(fleet.join(FOLDER)) else { return Ok(Vec::new()) };

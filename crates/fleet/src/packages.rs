@@ -1,4 +1,4 @@
-//! The packages that devices are given: `embermark-VERSION-linux-ARCHITECTURE.tar.zst`, as `make dist` makes
+//! The packages for devices: `embermark-VERSION-linux-ARCHITECTURE.tar.zst`, as `make dist` makes
 //! them.
 
 use std::fs::{self, File};
@@ -11,10 +11,10 @@ use flate2::write::GzEncoder;
 use crate::error::at;
 use crate::{FleetError, Result};
 
-/// Where a fleet has them.
+/// Directory of a fleet's packages.
 pub(crate) const FOLDER: &str = "packages";
 
-/// The packages in a folder, in the order of names.
+/// Returns the packages in a directory, in the order of names.
 pub(crate) fn of(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).map_err(at(folder))?;
     let mut found = Vec::new();
@@ -30,7 +30,8 @@ pub(crate) fn of(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Makes of each package one that every device can unpack, beside it: few have zstd, and all have gzip.
+/// Makes a version of each package beside it that every device can unpack: few have zstd, and all
+/// have gzip.
 pub(crate) fn prepare(folder: &Path) -> Result<()> {
     let found = of(folder)?;
     if found.is_empty() {
@@ -49,7 +50,7 @@ pub(crate) fn prepare(folder: &Path) -> Result<()> {
 }
 
 fn recompress(from: &Path, to: &Path) -> io::Result<()> {
-    // Whole or not at all.
+    // Completely or not at all.
     let mut new = tempfile::NamedTempFile::new_in(to.parent().unwrap_or(Path::new(".")))?;
     let mut tar = zstd::Decoder::new(BufReader::new(File::open(from)?))?;
     let mut gz = GzEncoder::new(BufWriter::new(new.as_file_mut()), Compression::fast());

@@ -1,4 +1,4 @@
-//! The plan's name: what tells the results of one plan from those of another.
+//! The plan's name, which distinguishes the results of one plan from those of another.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,11 +9,12 @@ use sha2::{Digest, Sha256};
 use crate::error::at;
 use crate::{FleetError, Result};
 
-/// Where a fleet has its plan.
+/// Directory of a fleet's plan.
 pub(crate) const FOLDER: &str = "plan";
 
-/// The first 12 digits of the digest over all files of the folder with their names: what
-/// `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` prints there, so that the role finds the same.
+/// Returns the first 12 digits of the digest over all files of the directory with their names. It
+/// is what `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` prints there, so that the
+/// role computes the same.
 pub(crate) fn id(fleet: &Path) -> Result<String> {
     let folder = fleet.join(FOLDER);
     if !folder.join("plan.toml").is_file() {

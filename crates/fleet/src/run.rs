@@ -1,4 +1,4 @@
-//! A plan on every device.
+//! Runs a plan on every device.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -15,9 +15,9 @@ use crate::{FleetError, Outcome, Result, packages, plan};
 /// How a fleet is run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// Of the devices those that this pattern of Ansible's names.
+    /// Only the devices that this Ansible pattern names.
     pub limit: Option<String>,
-    /// How long to wait between two looks.
+    /// Interval between two checks.
     pub look_every: Duration,
     /// Variables of the role, `NAME=VALUE`.
     pub variables: Vec<String>,
@@ -29,12 +29,12 @@ impl Default for RunOptions {
     }
 }
 
-/// Runs the plan on every device that has no result of it yet, and returns when all have ended. `tell` is
-/// given a device and what is worth a line, as it happens.
+/// Runs the plan on every device that has no result of it yet, and returns when all have ended.
+/// Calls `tell` with a device and a line about it, as it happens.
 ///
 /// # Errors
-/// When the folder is no fleet, Ansible is not here or fails itself, or a file cannot be written. What goes
-/// wrong on a device is its outcome.
+/// If the directory is not a fleet, Ansible is not installed or fails itself, or a file cannot be
+/// written. A failure on a device is its outcome.
 pub fn run(fleet: &Path, options: &RunOptions, mut tell: impl FnMut(&str, &str)) -> Result<Last> {
     let plan = plan::id(fleet)?;
     let ansible = Ansible::of(fleet)?;
@@ -56,7 +56,7 @@ pub fn run(fleet: &Path, options: &RunOptions, mut tell: impl FnMut(&str, &str))
             .collect();
     let mut looks = false;
     loop {
-        // One that was cut off is to be begun again; the others that have been begun are looked at.
+        // An interrupted one is begun again. The others that have begun are checked.
         let begins = |device: &&Device| device.outcome.is_none() && (!looks || device.cut);
         let watches = |device: &&Device| device.outcome.is_none() && looks && !device.cut;
         for (wanted, look) in
@@ -101,7 +101,7 @@ pub fn run(fleet: &Path, options: &RunOptions, mut tell: impl FnMut(&str, &str))
     Ok(last)
 }
 
-/// The devices that are asked for, at least one.
+/// Returns the requested devices, at least one.
 pub(crate) fn names(
     ansible: &Ansible<'_>,
     fleet: &Path,
@@ -121,7 +121,7 @@ fn names_of(devices: &[Device], wanted: impl Fn(&&Device) -> bool) -> Vec<String
     devices.iter().filter(wanted).map(|device| device.name.clone()).collect()
 }
 
-/// Has no other fleet run be at work there as long as what it returns lives.
+/// Prevents other runs of the fleet as long as the returned file lives.
 pub(crate) fn lock(fleet: &Path, path: &Path) -> Result<File> {
     let file = File::create(path).map_err(at(path))?;
     file.try_lock().map_err(|_| FleetError::Busy(fleet.to_owned()))?;

@@ -1,4 +1,4 @@
-//! Questions of which nobody has said what is right: engines are compared among themselves.
+//! Queries without a known right answer: engines are compared with each other.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use embermark_model::{CellId, ResultSet, Scale, Status};
 
 use crate::journal::EndedTrial;
 
-/// The workload, the scale and the phase of a question.
+/// Workload, scale and phase of a query.
 type Question = (String, Scale, String);
 
-/// What engines answered to a question, each once: `Err` says where they differ.
+/// Answers of the engines to a query, one each. `Err` says where they differ.
 type Answers = Result<Vec<(String, ResultSet)>, String>;
 
-/// Takes the answers out of trials, and says of each in their place how many engines agree on it; where
-/// any two differ it is disputed. Out of others they are taken alone.
+/// Removes the unchecked answers from trials and records for each how many engines agree on it. If
+/// any two differ, it is disputed. From `others` the answers are only removed.
 pub(crate) fn settle(trials: &mut [EndedTrial], others: &mut [&mut Vec<EndedTrial>]) {
     let mut asked: BTreeMap<Question, Answers> = BTreeMap::new();
-    // In the order of cells: that of trials is drawn by lot.
+    // In the order of cells, because trials run in random order.
     let mut by_cell: Vec<&EndedTrial> = trials.iter().collect();
     by_cell.sort_by(|a, b| a.cell.cmp(&b.cell));
     for EndedTrial { cell, trial } in by_cell {

@@ -1,5 +1,5 @@
-//! Asking a worker for something else than a trial. What it opens may fork, print, hang or die: that is
-//! contained as in a trial.
+//! Asks a worker for something other than a trial. What it opens may fork, print, hang or die, and
+//! is contained as in a trial.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -14,25 +14,25 @@ use crate::processes::{Family, wait};
 use crate::request::Request;
 use crate::worker_command::WorkerCommand;
 
-/// The longest answer that is taken, in bytes: a description of an engine, or its settings.
+/// Largest accepted answer in bytes: a description of an engine, or its settings.
 const LONGEST: u64 = 1 << 20;
 
-/// How long a worker may take to exit after its answer.
+/// Time in which a worker must exit after its answer.
 const EXIT_TAKES: Duration = Duration::from_secs(5);
 
-/// How long what it started may take to end when it is asked to.
+/// Time in which the processes that it started must end when asked to.
 const STRAYS_TAKE: Duration = Duration::from_secs(1);
 
-/// What a worker said.
+/// The outcome of asking a worker.
 pub(crate) struct Asked {
-    /// Its answer, a line; empty where it gave none.
+    /// Answer: one line. Empty if it gave none.
     pub answer: Vec<u8>,
-    /// How it ended by itself; none where it had to be ended.
+    /// Exit status. `None` if the worker had to be killed.
     pub status: Option<ExitStatus>,
 }
 
 impl Asked {
-    /// Why there is no answer that can be used, after waiting for `patience`.
+    /// Explains why there is no usable answer after waiting for `patience`.
     pub fn why_none(&self, patience: Duration) -> String {
         if self.answer.len() as u64 == LONGEST {
             return format!("wrote more than {} MiB", LONGEST >> 20);
@@ -50,8 +50,8 @@ impl Asked {
     }
 }
 
-/// Asks a worker, which finds its engine's library by the variable in `library`, and waits for its first
-/// line. No process that it started is left; what it prints is not shown.
+/// Asks a worker and waits for its first line. The variable in `library` tells it where its
+/// engine's library is. No process that it started is left. What it prints is not shown.
 pub(crate) fn asked(
     worker: &WorkerCommand,
     library: Option<(&str, &Path)>,
@@ -65,20 +65,20 @@ pub(crate) fn asked(
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        // Ctrl-C in a terminal reaches the parent alone.
+        // Ctrl-C in a terminal then reaches only the parent.
         .process_group(0)
         .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that does not listen shows in its answer.
+        // A worker that does not read it shows that in its answer.
         let _ = stdin.write_all(&serde_json::to_vec(request)?);
     }
     let (said, heard) = channel();
     if let Some(stdout) = child.stdout.take() {
-        // Not to the end: what the engine started may hold the pipe open.
+        // Not to the end: a process that the engine started may hold the pipe open.
         std::thread::Builder::new().spawn(move || {
             let mut line = Vec::new();
             let read = BufReader::new(stdout.take(LONGEST)).read_until(b'\n', &mut line);
-            // Nobody listens any more when it took too long.
+            // The receiver is gone if this took too long.
             let _ = said.send(read.map(|_| line));
         })?;
     }

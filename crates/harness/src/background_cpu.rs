@@ -1,4 +1,4 @@
-//! CPU time in the background of a run: of other programs, and of the host of a virtual machine.
+//! Background CPU time of a run: of other programs, and of the host of a virtual machine.
 
 use std::time::Duration;
 
@@ -9,30 +9,30 @@ use nix::unistd::{SysconfVar, sysconf};
 
 use crate::system::System;
 
-/// The share of all CPUs that other programs may take before it is worth a warning.
+/// Share of all CPUs that other programs may take without a warning.
 const BUSY: f64 = 0.15;
 
-/// The share of all CPUs that a host may take.
+/// Share of all CPUs that a host may take without a warning.
 const STOLEN: f64 = 0.05;
 
-/// The least CPU time a share is drawn from: in less, ticks of 10 ms are too coarse.
+/// Least CPU time for computing a share. Ticks of 10 ms are too coarse for less.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// CPU time since the machine began, in ns over all CPUs, at one moment.
+/// CPU time since boot, in ns over all CPUs, at one point of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CpuSnapshot {
-    /// All there was, idle or not.
+    /// All CPU time, busy or idle.
     all: u64,
-    /// What programs had.
+    /// Time of programs.
     busy: u64,
-    /// What the host of a virtual machine gave to other machines.
+    /// Time that the host of a virtual machine gave to other machines.
     stolen: u64,
-    /// What this process had, with its children that ended and were waited for.
+    /// Time of this process and of its children that have been waited for.
     own: u64,
 }
 
 impl CpuSnapshot {
-    /// Now; `None` where the system does not tell.
+    /// Takes a snapshot. `None` if the system does not report it.
     pub fn now(system: &System) -> Option<Self> {
         let tick_ns = 1_000_000_000 / sysconf(SysconfVar::CLK_TCK).ok()??.unsigned_abs();
         let own = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN].into_iter().map(|who| {
@@ -42,10 +42,11 @@ impl CpuSnapshot {
         Self::of(&system.text("proc/stat")?, tick_ns, own.sum::<Option<u64>>()?)
     }
 
-    /// From the first line of `proc_stat(5)`.
+    /// Reads the first line of `proc_stat(5)`.
     fn of(stat: &str, tick_ns: u64, own: u64) -> Option<Self> {
         let line = stat.lines().next()?.strip_prefix("cpu ")?;
-        // user nice system idle iowait irq softirq steal; guest time, after them, is in user's.
+        // user nice system idle iowait irq softirq steal; guest time follows and is included in
+        // user.
         let ticks = line.split_whitespace().take(8).map(str::parse::<u64>);
         let ticks = ticks.collect::<Result<Vec<_>, _>>().ok()?;
         let [user, nice, system, idle, iowait, irq, softirq, stolen] = ticks[..] else {
@@ -57,12 +58,13 @@ impl CpuSnapshot {
         Some(Self { all, busy: ns(busy)?, stolen: ns(stolen)?, own })
     }
 
-    /// Background CPU time since an earlier moment; `None` when a counter went backwards.
+    /// Returns the background CPU time since an earlier snapshot. `None` if a counter went
+    /// backwards.
     pub fn since(&self, before: &Self) -> Option<BackgroundCpu> {
         let between = |of: fn(&Self) -> u64| of(self).checked_sub(of(before));
         let (busy, own) = (between(|m| m.busy)?, between(|m| m.own)?);
         Some(BackgroundCpu {
-            // Ticks are coarser than our own share and may show less than it.
+            // Ticks are coarser than this process's own time and may show less.
             cpu_ns: busy.saturating_sub(own),
             stolen_ns: between(|m| m.stolen)?,
             total_cpu_ns: between(|m| m.all)?,
@@ -76,8 +78,8 @@ fn ns(time: TimeVal) -> Option<u64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(micros.checked_mul(1_000)?)
 }
 
-/// Background CPU time now: measured over a moment in which this process sleeps. The load average
-/// would still show a build that has just ended.
+/// Returns the current background CPU time, measured while this process sleeps for a moment. The
+/// load average would still show a build that has just ended.
 pub(crate) fn now(system: &System) -> Option<BackgroundCpu> {
     const MOMENT: Duration = Duration::from_millis(250);
     let before = CpuSnapshot::now(system)?;
@@ -85,7 +87,7 @@ pub(crate) fn now(system: &System) -> Option<BackgroundCpu> {
     CpuSnapshot::now(system)?.since(&before)
 }
 
-/// Warnings about background CPU time while trials ran, with the trial that had most of it.
+/// Returns warnings about background CPU time during trials, and names the trial with most of it.
 pub(crate) fn during<'a>(trials: impl Iterator<Item = (String, &'a Trial)>) -> Vec<String> {
     let mut sum = BackgroundCpu::default();
     let mut worst: Option<(f64, String)> = None;
@@ -110,7 +112,7 @@ pub(crate) fn during<'a>(trials: impl Iterator<Item = (String, &'a Trial)>) -> V
     warnings(sum, &when)
 }
 
-/// Warnings about background CPU time of a period.
+/// Returns warnings about background CPU time of a period.
 pub(crate) fn warnings(background: BackgroundCpu, when: &str) -> Vec<String> {
     let BackgroundCpu { cpu_ns, stolen_ns, total_cpu_ns } = background;
     let percent = |ns, limit| {
@@ -132,7 +134,7 @@ pub(crate) fn warnings(background: BackgroundCpu, when: &str) -> Vec<String> {
 }
 
 fn share(part_ns: u64, total_ns: u64) -> Option<f64> {
-    // At the start a quarter of a second on each CPU must do.
+    // At the start a quarter of a second on each CPU must be enough.
     let least = LEAST.as_nanos() as u64 / 4;
     (total_ns >= least).then(|| part_ns as f64 / total_ns as f64)
 }
@@ -159,7 +161,7 @@ mod tests {
         assert_eq!(moment(30, 4).since(&moment(20, 5)), None);
         let background = moment(30, 9).since(&moment(20, 5));
         assert_eq!(background, Some(BackgroundCpu { cpu_ns: 4, stolen_ns: 0, total_cpu_ns: 10 }));
-        // Nothing is warned of where nothing was measured.
+        // There are no warnings without measurements.
         assert_eq!(during(std::iter::empty()), Vec::<String>::new());
     }
 
@@ -182,14 +184,14 @@ mod tests {
                 return share(CpuSnapshot::now(&system).unwrap().since(&before));
             }
             std::thread::sleep(Duration::from_millis(500));
-            // It has not been waited for: its time is not yet ours.
+            // The child has not been waited for, so its time is not counted as own yet.
             let seen = share(CpuSnapshot::now(&system).unwrap().since(&before));
             let _ = child.kill();
             child.wait().unwrap();
             seen
         };
-        // A machine on which other tests run takes part of the CPUs at any time; what is ours must
-        // not be added to it.
+        // On a machine that runs other tests, part of the CPUs may be busy at any time. The own
+        // time must not be added to it.
         let (ours, theirs) = (burn(true), burn(false));
         let cpus = std::thread::available_parallelism().unwrap().get() as f64;
         assert!(theirs > 0.3 / cpus, "{theirs}");

@@ -1,4 +1,4 @@
-//! The block device below a file system, and the disk that it is on.
+//! The block device below a file system, and its disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use nix::sys::stat::{major, minor};
 
 use crate::system::{System, read};
 
-/// The folder in `/sys` of the device with that number, or where it is of a file system alone, as with
-/// Btrfs, of the one that it was mounted from, by its name.
+/// Returns the directory in `/sys` of the device with this number. If the number belongs only to a
+/// file system, as with Btrfs, it is that of the device it was mounted from, found by name.
 pub(crate) fn of(system: &System, device: u64, source: Option<&str>) -> Option<PathBuf> {
     let named = source.and_then(|source| source.strip_prefix("/dev/"));
     let named = named.map(|name| format!("sys/class/block/{name}"));
@@ -17,12 +17,13 @@ pub(crate) fn of(system: &System, device: u64, source: Option<&str>) -> Option<P
     places.filter_map(|place| system.path(place).canonicalize().ok()).next()
 }
 
-/// The folder in `/sys` of the whole disk of that device.
+/// Returns the directory in `/sys` of the whole disk of a device.
 pub(crate) fn below(system: &System, device: u64, source: Option<&str>) -> Option<PathBuf> {
     of(system, device, source).map(whole)
 }
 
-/// The disk of a partition, and of what is made of disks (volumes, encryption, RAID) the first one.
+/// Returns the disk of a partition. For a device made of disks (volumes, encryption, RAID) it is
+/// the first disk.
 fn whole(mut device: PathBuf) -> PathBuf {
     if device.join("partition").exists() {
         device.pop();
@@ -32,23 +33,23 @@ fn whole(mut device: PathBuf) -> PathBuf {
     first.map_or(device, whole)
 }
 
-/// The name of a device in `/dev`, by its folder in `/sys`.
+/// Returns the name of a device in `/dev`, from its directory in `/sys`.
 pub(crate) fn name(device: &Path) -> &str {
     device.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-/// What a disk is.
+/// Kind of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     SdCard,
     Emmc,
-    /// A memory card of some kind.
+    /// A memory card of unknown kind.
     Card,
     Nvme,
     Virtual,
-    /// A file.
+    /// Backed by a file.
     Loop,
-    /// In memory.
+    /// Backed by memory.
     Memory,
     Usb,
     HardDisk,
@@ -56,7 +57,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// As it is called.
+    /// Returns the name of the kind.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SdCard => "SD card",
@@ -72,7 +73,7 @@ impl Kind {
         }
     }
 
-    /// `a virtual disk`.
+    /// Returns the name with its article: `a virtual disk`.
     pub fn article(self) -> String {
         let article = if matches!(self, Self::SdCard | Self::Emmc | Self::Nvme | Self::Ssd) {
             "an"
@@ -83,7 +84,7 @@ impl Kind {
     }
 }
 
-/// What the disk in a folder of `/sys` is.
+/// Returns the kind of the disk in a directory of `/sys`.
 pub(crate) fn kind(disk: &Path) -> Kind {
     let is = |file: &str, value: &str| read(&disk.join(file)).is_some_and(|text| text == value);
     let by_usb = disk

@@ -1,4 +1,4 @@
-//! The engines and workloads a run can choose from.
+//! The engines and workloads that a run can use.
 
 use std::path::Path;
 
@@ -11,15 +11,14 @@ use embermark_workloads::{WORKLOADS, Workload};
 
 use crate::HarnessError;
 
-/// The engines and workloads a run can choose from: those of this build, unless a test brings its
-/// own.
+/// The engines and workloads that a run can use: those of this build, or those of a test.
 #[derive(Clone, Copy)]
 pub struct Catalog {
     /// Engines, in the order of tables.
     pub engines: &'static [&'static dyn Engine],
     /// Workloads.
     pub workloads: &'static [&'static dyn Workload],
-    /// Engines of configurations that name a library, by the configurations' names.
+    /// Engines of configurations that name a library, by configuration name.
     pub(crate) elsewhere: &'static [(&'static str, &'static dyn Engine)],
 }
 
@@ -30,7 +29,7 @@ impl Default for Catalog {
 }
 
 impl Catalog {
-    /// Of these engines and workloads.
+    /// Makes a catalog of these engines and workloads.
     pub const fn new(
         engines: &'static [&'static dyn Engine],
         workloads: &'static [&'static dyn Workload],
@@ -38,10 +37,10 @@ impl Catalog {
         Self { engines, workloads, elsewhere: &[] }
     }
 
-    /// The same with the workloads that a plan's files describe. They live as long as the process.
+    /// Adds the workloads that a plan's files describe. They live as long as the process.
     ///
     /// # Errors
-    /// When a file has mistakes, or calls its workload as another is called.
+    /// If a file has mistakes or gives its workload the name of another one.
     pub fn with_files(self, plan: &Plan) -> Result<Self, HarnessError> {
         if plan.workload_files.is_empty() {
             return Ok(self);
@@ -60,19 +59,19 @@ impl Catalog {
         Ok(Self { workloads: Vec::leak(workloads), ..self })
     }
 
-    /// The engine of that id.
+    /// Finds an engine by id.
     ///
     /// # Errors
-    /// When there is none; the error names the nearest and all valid ids.
+    /// If there is none. The error names the nearest and all valid ids.
     pub fn engine(&self, id: &str) -> Result<&'static dyn Engine, UnknownName> {
         let found = self.engines.iter().find(|engine| engine.info().id == id).copied();
         found.ok_or_else(|| choice::unknown("engine", id, self.engines.iter().map(|e| e.info().id)))
     }
 
-    /// The engine of a column: of that id, or that of the configuration of that name.
+    /// Finds the engine of a column: by its id or by the name of its configuration.
     ///
     /// # Errors
-    /// When there is none; the error names the nearest and all valid ids.
+    /// If there is none. The error names the nearest and all valid ids.
     pub fn engine_of(
         &self,
         configurations: &Configurations,
@@ -84,18 +83,18 @@ impl Catalog {
         self.engine(configurations.get(column).map_or(column, |own| &own.engine))
     }
 
-    /// What a process is told of the library of a configuration, in its environment: where it is, by
-    /// the variable of the engine.
+    /// Returns the environment variable, and its value, that tells a process where a
+    /// configuration's library is.
     pub fn library_of<'a>(&self, own: &'a Configuration) -> Option<(&'static str, &'a Path)> {
         own.library
             .as_deref()
             .and_then(|path| Some((self.engine(&own.engine).ok()?.library()?, path)))
     }
 
-    /// The workload of that id.
+    /// Finds a workload by id.
     ///
     /// # Errors
-    /// When there is none; the error names the nearest and all valid ids.
+    /// If there is none. The error names the nearest and all valid ids.
     pub fn workload(&self, id: &str) -> Result<&'static dyn Workload, UnknownName> {
         let found = self.workloads.iter().find(|workload| workload.info().id == id).copied();
         found.ok_or_else(|| {
@@ -103,7 +102,7 @@ impl Catalog {
         })
     }
 
-    /// Whether the trials of a cell go on until they are steady.
+    /// Whether the trials of a cell run until they are steady.
     pub(crate) fn until_steady(&self, cell: &CellId) -> bool {
         self.workload(&cell.workload).is_ok_and(|workload| workload.info().until_steady)
     }

@@ -1,4 +1,4 @@
-//! From a plan to its cells.
+//! Derives the cells of a plan.
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
@@ -25,20 +25,20 @@ pub use effects::{check_effects, check_urls};
 /// A cell before it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedCell {
-    /// Which box.
+    /// Identity of the cell.
     pub id: CellId,
     /// The phases that it runs.
     pub phases: Vec<String>,
-    /// The tier that the engine's setting provides, when that is not the one asked for.
+    /// The tier that the engine's setting provides, if it differs from the requested one.
     #[serde(default, alias = "keeps", skip_serializing_if = "Option::is_none")]
     pub effective_durability: Option<Durability>,
     /// True for an engine that is never ranked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reference: bool,
-    /// True where the engine's licence forbids publishing its figures.
+    /// True if the engine's licence forbids publishing its figures.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unpublishable: bool,
-    /// Why it will not run, known beforehand.
+    /// Why it will not run, if that is known in advance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip: Option<Skip>,
 }
@@ -60,15 +60,15 @@ pub struct Skip {
     pub reason: String,
 }
 
-/// Checks that a plan can be carried out: every name known, every number of use.
+/// Checks that a plan can run: every name is known and every number is useful.
 ///
 /// # Errors
-/// When the plan names something unknown, asks for nothing, or contradicts itself.
+/// If the plan names something unknown, asks for nothing, or contradicts itself.
 pub fn check(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError> {
     named(plan, catalog).map(drop)
 }
 
-/// The columns with their engines, and the workloads, of a plan that was checked, each once.
+/// Returns the columns with their engines, and the workloads, of a checked plan, each once.
 fn named<'a>(plan: &'a Plan, catalog: &Catalog) -> Result<Named<'a>, HarnessError> {
     check::numbers(plan)?;
     check_configurations(&plan.configurations, catalog)?;
@@ -84,11 +84,12 @@ fn named<'a>(plan: &'a Plan, catalog: &Catalog) -> Result<Named<'a>, HarnessErro
 
 type Named<'a> = (Vec<(&'a str, &'static dyn Engine)>, Vec<WorkloadInfo>);
 
-/// Every cell of a plan, in plan order: workload, scale, limit of memory, storage, tier, variant, engine. A
-/// name given twice counts once. Asks each engine whether it is available, and starts none.
+/// Returns every cell of a plan, in plan order: workload, scale, memory limit, storage, tier,
+/// variant, engine. A repeated name counts once. Asks each engine whether it is available, but
+/// starts none.
 ///
 /// # Errors
-/// When the plan names something unknown, asks for nothing, or contradicts itself.
+/// If the plan names something unknown, asks for nothing, or contradicts itself.
 pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, HarnessError> {
     let (engines, workloads) = named(plan, catalog)?;
     let with = |(column, engine)| (column, engine, missing(column, engine, plan));
@@ -119,7 +120,7 @@ pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, Harne
     Ok(cells)
 }
 
-/// Keeps of the tiers that an engine makes by one and the same setting the first.
+/// Keeps only the first of several tiers that an engine makes by the same setting.
 pub(crate) fn once_per_setting(
     cells: &mut Vec<PlannedCell>,
     plan: &Plan,
@@ -148,7 +149,7 @@ fn cell(
     plan: &Plan,
 ) -> PlannedCell {
     let reference = engine.info().kind == Kind::Reference;
-    // What a configuration's settings keep its author says, by the tier.
+    // The author of a configuration's settings states what they keep, by choosing the tier.
     let own = plan.configurations.get(&id.engine);
     let is_own = own.is_some_and(Configuration::has_settings);
     let (effective_durability, skip) = match engine.tier(id.durability) {
@@ -162,7 +163,8 @@ fn cell(
     PlannedCell { id, phases, effective_durability, reference, unpublishable, skip }
 }
 
-/// Why an engine cannot run here, if so. One that is reached by a URL need not be installed.
+/// Returns why an engine cannot run here, if it cannot. An engine that is reached by URL need not
+/// be installed.
 fn missing(column: &str, engine: &dyn Engine, plan: &Plan) -> Option<Skip> {
     let id = engine.info().id;
     let unavailable = |reason| Some(Skip { status: Status::Unavailable, reason });
@@ -179,13 +181,13 @@ fn missing(column: &str, engine: &dyn Engine, plan: &Plan) -> Option<Skip> {
     None
 }
 
-/// What a workload runs where the plan leaves it open.
+/// Returns what a workload runs unless the plan says otherwise.
 const fn protocol(plan: &Plan, workload: &WorkloadInfo) -> Protocol {
     if plan.overview { workload.overview } else { workload.usual }
 }
 
-/// How long a phase of a workload goes on that lasts by the clock, and how long before that, in
-/// milliseconds.
+/// Returns the duration of a workload's phases that last a fixed time, and that of their warm-up,
+/// in milliseconds.
 pub(crate) fn times(plan: &Plan, workload: &WorkloadInfo) -> (u64, u64) {
     let own = protocol(plan, workload);
     let milliseconds = |time: Duration| time.as_millis() as u64;
@@ -195,7 +197,7 @@ pub(crate) fn times(plan: &Plan, workload: &WorkloadInfo) -> (u64, u64) {
     )
 }
 
-/// How many trials each of the cells has.
+/// Returns the number of trials of each cell.
 pub(crate) fn trials(
     plan: &Plan,
     cells: &[PlannedCell],
@@ -208,8 +210,8 @@ pub(crate) fn trials(
     trials.collect()
 }
 
-/// Scales, each within each limit of memory, and each of these on each storage; of a workload's own
-/// protocol the largest scale once more within its limit.
+/// Returns the scales, each with each memory limit, and each of these on each storage. With a
+/// workload's own protocol the largest scale is repeated within its memory limit.
 fn extents(plan: &Plan, workload: &WorkloadInfo) -> Vec<Extent> {
     let scales = scales(plan, workload);
     let limits = match plan.memory_limits.as_slice() {
@@ -247,11 +249,11 @@ fn scales(plan: &Plan, workload: &WorkloadInfo) -> Vec<Scale> {
     distinct(&plan.scales).into_iter().copied().collect()
 }
 
-/// The variants a workload runs, each with its phases: the first one it knows runs every phase
-/// asked for that is not [apart](WorkloadInfo::apart), the others those of them that they change, as
-/// does one of which all phases are apart, first or not. A variant that changes none is left out:
-/// it would repeat the first one's work under another name; so is a workload that has none of the
-/// phases asked for.
+/// Returns the variants that a workload runs, each with its phases. The first variant that it knows
+/// runs every requested phase that is not [apart](WorkloadInfo::apart). The others run only the
+/// requested phases that they change, and so does a variant whose phases are all apart. A variant
+/// that changes none is left out, because it would repeat the first one's work under another name.
+/// A workload that has none of the requested phases is left out too.
 fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<String>)> {
     if plan.is_shared() && !workload.points.is_empty() {
         return sharing::variants(plan, workload);
@@ -264,7 +266,7 @@ fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<Stri
     if variants.is_empty() {
         let own = protocol(plan, workload).variants;
         variants.extend(own.iter().copied().filter_map(known));
-        // A phase apart that is asked for by name brings its variant.
+        // A separate phase that is requested by name adds its variant.
         let brings = |v: &&VariantInfo| {
             let mut phases = v.changes.iter();
             plan.phases.is_some() && workload.is_apart(v) && phases.any(|name| asked(plan, name))
@@ -286,25 +288,25 @@ fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<Stri
     planned
 }
 
-/// Whether a phase belongs to such a run: where the highest rate is looked for, those that look for
-/// one, and otherwise all but those that do nothing else.
+/// Whether a phase belongs to the run. A search for the highest rate runs the phases that search
+/// for one. Other runs skip the phases that only do that.
 fn is_due(plan: &Plan, workload: &WorkloadInfo, name: &str) -> bool {
     let searches = plan.rate == Rate::Max;
     workload.arrivals.contains(&name) || workload.searches.contains(&name) == searches
 }
 
-/// Whether a plan asks for the phase of that name.
+/// Whether a plan requests the phase with this name.
 fn asked(plan: &Plan, name: &str) -> bool {
     plan.phases.as_ref().is_none_or(|phases| phases.iter().any(|phase| phase == name))
 }
 
-/// The items without repetition, in the order of their first appearance.
+/// Returns the items without repetition, in the order of their first appearance.
 fn distinct<T: Eq + Hash>(items: &[T]) -> Vec<&T> {
     let mut seen = std::collections::HashSet::new();
     items.iter().filter(|item| seen.insert(*item)).collect()
 }
 
-/// The staged files a set of cells needs: every (workload, scale) of a cell that will run.
+/// Returns the staged files that the cells need: every workload and scale of a cell that will run.
 pub(crate) fn stages(cells: &[PlannedCell]) -> BTreeMap<String, Vec<Scale>> {
     let mut stages: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for cell in cells.iter().filter(|cell| cell.skip.is_none()) {

@@ -1,5 +1,5 @@
-//! Control groups for workers and servers, with limits: cgroup v2, as
-//! <https://docs.kernel.org/admin-guide/cgroup-v2.html> has it, or [`v1`] where its controllers are.
+//! Control groups with limits for workers and servers: cgroup v2
+//! (<https://docs.kernel.org/admin-guide/cgroup-v2.html>), or [`v1`] if its controllers are there.
 
 mod own;
 mod v1;
@@ -13,55 +13,56 @@ use std::time::{Duration, Instant};
 use crate::system::{self, System};
 pub(crate) use own::limits;
 
-/// Limits by the names of cgroup v2's files, `memory.max`.
+/// Limits, by the names of cgroup v2's files: `memory.max`.
 pub(crate) type Limits = BTreeMap<String, String>;
 
-/// What to do where it does not work.
+/// What to do if it does not work.
 const REMEDY: &str = "run as root, or inside 'systemd-run --user --scope -p Delegate=yes', on a \
                       system with cgroups and their cpu and memory controllers";
 
-/// How long the processes of a group that was left may take to end.
+/// Time in which the processes of an abandoned group must end.
 const LEAVING_TAKES: Duration = Duration::from_secs(5);
 
-/// Where a run may make groups with limits.
+/// The place where a run can make groups with limits.
 #[derive(Debug)]
 pub(crate) struct Hierarchy {
-    /// The folder for groups; with cgroup v1 one of each controller.
+    /// Directories for groups. One per controller with cgroup v1.
     bases: Vec<(&'static str, PathBuf)>,
-    /// The beginning of every group's name.
+    /// Prefix of every group's name.
     name: String,
-    /// What is to be written for a limit.
+    /// Returns the files to write for limits.
     files: fn(&Limits) -> Result<Vec<Limit>, String>,
-    /// Where this process stays meanwhile, if it had to leave its own group, and that group.
+    /// The group in which this process stays meanwhile, if it had to leave its own group, and that
+    /// group.
     parked: Option<(PathBuf, PathBuf)>,
 }
 
-/// A file of a controller, and what is written to it.
+/// A file of a controller, and the value to write to it.
 #[derive(Debug)]
 struct Limit {
     controller: &'static str,
     file: String,
     value: String,
-    /// The kernel may refuse it; then it is not told.
+    /// Whether a refusal by the kernel is ignored.
     optional: bool,
 }
 
-/// A control group with limits; removed when dropped, when nothing is in it any longer.
+/// A control group with limits. Dropping it removes it once no process is in it.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
-    /// One, or with cgroup v1 one of each controller.
+    /// Its directory. One per controller with cgroup v1.
     pub dirs: Vec<PathBuf>,
-    /// The limits as they were read back, by the names of the kernel's files.
+    /// The limits that were read back, by the names of the kernel's files.
     pub limits: Limits,
 }
 
 impl Hierarchy {
-    /// The place for the groups of a run that need these controllers. Of the superuser it is the root
-    /// of the hierarchy, otherwise the group of this process, which it then leaves for another one
-    /// below: a group with limits for its children may hold no process itself.
+    /// Opens the place for a run's groups with these controllers. For the superuser it is the root
+    /// of the hierarchy. Otherwise it is the group of this process, which then moves to another
+    /// group below it: a group with limits for its children must not contain a process.
     ///
     /// # Errors
-    /// Why not, and what to do.
+    /// If that is not possible. The error gives the reason and what to do.
     pub fn open(
         system: &System,
         superuser: bool,
@@ -120,11 +121,11 @@ impl Hierarchy {
         Ok(this)
     }
 
-    /// A new group of the run under limits, with nothing of an earlier one of that name charged to it.
-    /// `suffix` ends its name.
+    /// Makes a new group under limits, with nothing charged to it from an earlier group of the same
+    /// name. `suffix` ends its name.
     ///
     /// # Errors
-    /// What the kernel refuses.
+    /// If the kernel refuses the group or a limit.
     pub fn group(&self, suffix: &str, asked: &Limits) -> Result<Cgroup, String> {
         let name = format!("{}{suffix}", self.name);
         let mut group = Cgroup { dirs: Vec::new(), limits: Limits::new() };
@@ -157,7 +158,7 @@ impl Drop for Hierarchy {
     }
 }
 
-/// Storage and swap are limited where the kernel can; what it took is told.
+/// Storage and swap are limited only if the kernel can. The limits that it accepted are reported.
 fn version_2_files(asked: &Limits) -> Vec<Limit> {
     let limit = |(name, value): (&String, &String)| Limit {
         controller: "",
@@ -169,7 +170,7 @@ fn version_2_files(asked: &Limits) -> Vec<Limit> {
 }
 
 impl Cgroup {
-    /// Sets a limit and keeps what the kernel took of it.
+    /// Sets a limit and keeps the value that the kernel accepted.
     fn limit(&mut self, dir: &Path, limit: &Limit) -> Result<(), String> {
         let file = dir.join(&limit.file);
         match write(&file, &limit.value) {
@@ -183,26 +184,26 @@ impl Cgroup {
         }
     }
 
-    /// Puts a process into the group; what it starts later begins there, and what memory it takes
-    /// later is the group's.
+    /// Moves a process into the group. Processes that it starts later begin there, and memory that
+    /// it takes later is charged to the group.
     pub fn add(&self, pid: u32) -> io::Result<()> {
         add(&self.dirs, pid)
     }
 
-    /// The most memory that was charged to it, the page cache of its files included; `None` where the
-    /// kernel does not say.
+    /// Returns the peak memory charged to the group in bytes, including the page cache of its
+    /// files. `None` if the kernel does not report it.
     pub fn peak_bytes(&self) -> Option<u64> {
         self.counter(["memory.peak", "memory.max_usage_in_bytes"])?.parse().ok()
     }
 
-    /// Whether the kernel killed a process of it for want of memory.
+    /// Whether the kernel killed one of its processes because memory ran out.
     pub fn was_out_of_memory(&self) -> bool {
         let events = self.counter(["memory.events", "memory.oom_control"]).unwrap_or_default();
         let killed = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
         killed.is_some_and(|times| times.trim() != "0")
     }
 
-    /// A file of cgroup v2 or of v1.
+    /// Reads a file of cgroup v2 or v1.
     fn counter(&self, names: [&str; 2]) -> Option<String> {
         let files = self.dirs.iter().flat_map(|dir| names.map(|name| dir.join(name)));
         files.into_iter().find_map(|file| system::read(&file))
@@ -211,14 +212,14 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // What is left is an empty group with a name of its own: no harm, and nothing to tell.
+        // A failure leaves an empty group with a unique name, which is harmless and not reported.
         for dir in &self.dirs {
             let _ = fs::remove_dir(dir);
         }
     }
 }
 
-/// Puts a process into the groups of these folders.
+/// Moves a process into the groups in these directories.
 pub(crate) fn add(dirs: &[PathBuf], pid: u32) -> io::Result<()> {
     dirs.iter().try_for_each(|dir| fs::write(dir.join("cgroup.procs"), pid.to_string()))
 }
@@ -227,7 +228,7 @@ fn make(dir: &Path) -> Result<(), String> {
     fs::create_dir_all(dir).map_err(|error| format!("{} cannot be made: {error}", dir.display()))
 }
 
-/// Removes the group that a run left which was killed, whose processes are about to end.
+/// Removes the group of an earlier run that was killed, whose processes are about to end.
 fn remove(dir: &Path) -> Result<(), String> {
     let began = Instant::now();
     loop {
@@ -251,7 +252,7 @@ fn write(file: &Path, text: &str) -> Result<(), String> {
     fs::write(file, text).map_err(|error| format!("{} refuses '{text}': {error}", file.display()))
 }
 
-/// Where cgroup v2 is mounted, from `proc_pid_mountinfo(5)`.
+/// Returns where cgroup v2 is mounted, from `proc_pid_mountinfo(5)`.
 fn mounted(mountinfo: &str) -> Option<PathBuf> {
     mountinfo.lines().find_map(|line| {
         let (mount, source) = line.split_once(" - ")?;
@@ -260,7 +261,7 @@ fn mounted(mountinfo: &str) -> Option<PathBuf> {
     })
 }
 
-/// The group of this process, from `/proc/self/cgroup` (`cgroups(7)`).
+/// Returns the group of this process, from `/proc/self/cgroup` (`cgroups(7)`).
 fn own(text: &str) -> Option<String> {
     text.lines().find_map(|line| line.strip_prefix("0::")).map(str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! What a process that this program starts of itself does first.
+//! What a process that this program starts from itself does first.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -11,7 +11,7 @@ use embermark_model::foreign;
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 
-/// How the process ends: with what went wrong on standard error, and a status that says so.
+/// Ends the process: prints the error, if any, to standard error and returns a matching status.
 pub(crate) fn exit<E: Display>(name: &str, done: Result<(), E>) -> ExitCode {
     done.map_or_else(
         |error| {
@@ -22,7 +22,7 @@ pub(crate) fn exit<E: Display>(name: &str, done: Result<(), E>) -> ExitCode {
     )
 }
 
-/// Takes standard output for the events alone (closed in any process this one starts), and points
+/// Reserves standard output for the events, closed in any process that this one starts. Points
 /// descriptor 1 at standard error.
 pub(crate) fn private_stdout() -> io::Result<File> {
     let stdout = io::stdout().as_fd().try_clone_to_owned()?;
@@ -30,15 +30,16 @@ pub(crate) fn private_stdout() -> io::Result<File> {
     Ok(File::from(stdout))
 }
 
-/// Has the kernel kill the process that a command starts when this one dies, before its program runs:
-/// it may be stopped at any moment.
+/// Makes the kernel kill the started process when this one dies. This takes effect before its
+/// program runs, which may be stopped at any time.
 pub(crate) fn tie(command: &mut Command) {
     let before_exec = || Ok(prctl::set_pdeathsig(Signal::SIGKILL)?);
-    // SAFETY: between fork and exec only async-signal-safe things may happen: this is one system call.
+    // SAFETY: only async-signal-safe calls are allowed between fork and exec, and this is one
+    // system call.
     unsafe { command.pre_exec(before_exec) };
 }
 
-/// Has the kernel kill this process when its parent dies.
+/// Makes the kernel kill this process when its parent dies.
 pub(crate) fn die_with(parent: u32) -> io::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     // The parent may have died before that took effect.

@@ -1,9 +1,10 @@
-//! Clients on several machines, which use one server at the same time.
+//! Clients on several machines that use one server at the same time.
 //!
-//! One process on each machine ([`serve_machine`]) holds its clients and takes [`Order`]s; who
-//! [conducts](conduct()) them has every machine begin a run of a phase at one moment, and puts together what
-//! they measured. The first machine also makes the tables, readies them before each run, and checks the
-//! answers of all after it. How orders reach the machines is not known here: that is a [`Carrier`].
+//! One process on each machine ([`serve_machine`]) holds its clients and takes [`Order`]s. The
+//! [conductor](conduct()) makes every machine begin a run of a phase at the same time and merges
+//! their measurements. The first machine also creates the tables, prepares them before each run,
+//! and checks the answers of all machines after it. This module does not know how orders reach the
+//! machines: a [`Carrier`] brings them.
 
 mod carrier;
 mod conduct;

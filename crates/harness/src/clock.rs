@@ -3,7 +3,7 @@
 use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
 
-/// The monotonic clock in ns since some moment before, the same in every process.
+/// Returns the monotonic clock in ns since an arbitrary time. It is the same in every process.
 pub(crate) fn monotonic_ns() -> Option<u64> {
     u64::try_from(clock_gettime(ClockId::CLOCK_MONOTONIC).ok()?.num_nanoseconds()).ok()
 }

@@ -1,4 +1,4 @@
-//! Reads that find nothing in the page cache.
+//! Drops pages from the page cache for cold reads.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
-/// Writes every file below a folder to storage and drops its pages from the page cache
-/// (`posix_fadvise(2)`: only pages that are clean and mapped by nobody go).
+/// Writes every file below a directory to storage and drops its pages from the page cache.
+/// `posix_fadvise(2)` drops only pages that are clean and not mapped.
 pub(crate) fn drop_pages(dir: &Path) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
@@ -28,7 +28,7 @@ mod tests {
 
     use super::*;
 
-    /// Bytes this thread has fetched from storage.
+    /// Bytes that this thread has read from storage.
     fn read_bytes() -> u64 {
         let io = fs::read_to_string("/proc/thread-self/io").unwrap();
         io.lines().find_map(|line| line.strip_prefix("read_bytes: ")).unwrap().parse().unwrap()
@@ -36,7 +36,8 @@ mod tests {
 
     #[test]
     fn what_was_dropped_is_read_from_storage_again_and_nothing_else_is() {
-        // Beside this program: a temporary folder may lie in memory, which nothing is read from.
+        // Beside this program: a temporary directory may be in memory, which is never read from
+        // storage.
         let here = std::env::current_exe().unwrap();
         let dir = tempfile::tempdir_in(here.parent().unwrap()).unwrap();
         let path = dir.path().join("below/file");

@@ -1,6 +1,6 @@
-//! Processes that take part in a phase beside the worker: a sensor, a reader, a sampler of the disk. Each
-//! is this program again; its task is the first line of its standard input, which its parent then keeps open as long
-//! as it is to go on.
+//! Processes that take part in a phase beside the worker: a sensor, a reader, a disk sampler. Each
+//! is this program again. The first line of its standard input is its task. Its parent keeps the
+//! input open as long as the process is to run.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
@@ -17,13 +17,13 @@ use crate::child::{die_with, exit, private_stdout, tie};
 use crate::disk_watch;
 use crate::protocol::Job;
 
-/// The argument that makes this program a companion.
+/// Argument that makes this program a companion.
 const COMMAND: &str = "companion";
 
-/// What a companion is told.
+/// Task of a companion.
 #[derive(Debug, Serialize, Deserialize)]
 struct Task {
-    /// The worker's process id.
+    /// Process id of the worker.
     parent: u32,
     workload: String,
     role: String,
@@ -35,9 +35,9 @@ struct Task {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Database {
     engine: String,
-    /// As the worker opens it.
+    /// The worker's options.
     options: OpenOptions,
-    /// What reaches it.
+    /// Address of the database.
     at: String,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Starter {
 }
 
 impl Starter {
-    /// For the worker of a cell, which opens its engine with these options.
+    /// Makes the starter for the worker of a cell, which opens its engine with these options.
     pub fn of(Job { cell, plan, .. }: &Job, options: OpenOptions) -> io::Result<Self> {
         let engine = plan.engine_of(&cell.engine).to_owned();
         let database = Database { engine, options, at: String::new() };
@@ -72,7 +72,7 @@ impl Companions for Starter {
     }
 }
 
-/// Starts one that is the harness's own and has to do with no workload; its role is in its name.
+/// Starts a companion of the harness itself, without a workload. Its role is in its name.
 pub(crate) fn start(role: &str, task: &str) -> io::Result<Child> {
     let (workload, database) = (String::new(), None);
     let mut program = Command::new(std::env::current_exe()?);
@@ -93,7 +93,7 @@ fn spawn(program: &mut Command, task: &Task) -> io::Result<Child> {
     Ok(child)
 }
 
-/// The hidden `companion` command, with the engines and workloads of this build.
+/// Runs the hidden `companion` command, with the engines and workloads of this build.
 pub fn companion_main() -> ExitCode {
     serve_companion(&Catalog::default())
 }
@@ -115,7 +115,7 @@ fn serve(catalog: &Catalog) -> Result<(), Box<dyn Error>> {
     let workload = catalog.workload(&workload);
     die_with(parent)?;
     if let (Err(_), None) = (&workload, &database) {
-        // That of a user's file, which is in no catalogue.
+        // The workload of a user's file is in no catalog.
         return defined::companion(&role, &task, out);
     }
     let workload = workload?;

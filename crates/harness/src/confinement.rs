@@ -1,4 +1,4 @@
-//! What the processes of a run are confined to: a device's limits, and those of memory.
+//! Limits for the processes of a run: those of a device, and memory limits.
 
 use embermark_model::MemoryLimit;
 use embermark_model::result::Emulated;
@@ -7,23 +7,23 @@ use crate::cgroup::{Cgroup, Hierarchy, Limits};
 use crate::system::System;
 use crate::{HarnessError, device};
 
-/// The end of the name of the group for the trial under way.
+/// Suffix of the name of the current trial's group.
 const TRIAL: &str = "-trial";
 
-/// The groups of a run. Dropped in this order: a group before the place it lies in.
+/// The groups of a run. Fields are dropped in this order: a group before its place.
 #[derive(Debug, Default)]
 pub(crate) struct Confinement {
     device: Option<Cgroup>,
-    /// The device's limits as they were asked for.
+    /// The requested limits of the device.
     asked: Limits,
     hierarchy: Option<Hierarchy>,
 }
 
 impl Confinement {
-    /// A group for processes that are to have no more than a device, where one is emulated.
+    /// Makes a group for processes with a device's limits, if a device is emulated.
     ///
     /// # Errors
-    /// When its limits cannot be set here.
+    /// If its limits cannot be set here.
     pub fn of_device(run_id: &str, device: Option<Emulated>) -> Result<Self, HarnessError> {
         let Some(Emulated { device: name, limits: asked, .. }) = device else {
             return Ok(Self::default());
@@ -34,28 +34,28 @@ impl Confinement {
         Ok(Self { device: Some(group), asked, hierarchy: Some(hierarchy) })
     }
 
-    /// The group that workers begin in, where a device is emulated.
+    /// Returns the group in which workers begin, if a device is emulated.
     pub const fn device(&self) -> Option<&Cgroup> {
         self.device.as_ref()
     }
 
-    /// Makes sure that trials can have limits of memory, `least` among them.
+    /// Ensures that trials can have memory limits down to `least`.
     ///
     /// # Errors
-    /// Why not, and what to do.
+    /// If that is not possible. The error gives the reason and what to do.
     pub fn allow_memory_limits(&mut self, run_id: &str, least: MemoryLimit) -> Result<(), String> {
         if self.hierarchy.is_none() {
             self.hierarchy = Some(open(run_id, &["memory"])?);
         }
-        // One is tried, which also removes what a run that was killed has left.
+        // Trying one also removes what a killed run left.
         self.trial(least).map(drop)
     }
 
-    /// A group for one trial, of which nothing is charged yet: the limits of the device, if any, and
-    /// of memory the smaller one.
+    /// Makes a group for one trial with nothing charged to it. It has the device's limits, if any,
+    /// and the smaller memory limit.
     ///
     /// # Errors
-    /// Why not.
+    /// If the group cannot be made. The error gives the reason.
     pub fn trial(&self, limit: MemoryLimit) -> Result<Cgroup, String> {
         let hierarchy = self.hierarchy.as_ref().ok_or("this run has no control group")?;
         let of_device = self.asked.get("memory.max").and_then(|most| most.parse().ok());

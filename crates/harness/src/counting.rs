@@ -1,5 +1,5 @@
-//! The trials that count: what a cell's work brings to a block device, and how much room its rows
-//! take. They come after the timed ones, and their times are in no figure.
+//! The counting trials: what a cell writes to a block device, and the size of its rows on disk.
+//! They follow the timed trials, and their times are in no figure.
 
 use std::time::Instant;
 
@@ -16,9 +16,9 @@ use crate::race::{competes, expected, rank};
 use crate::session::Run;
 
 impl Run<'_> {
-    /// The cells that are counted, of those that run: not of a reference engine, nor of a server that
-    /// somebody else runs, nor the search for a highest rate, which ends when it ends, nor of a workload
-    /// whose timed trials have a disk of their own.
+    /// Returns those of the running cells that are counted. Not counted are reference engines,
+    /// servers given by URL, the search for a highest rate, whose length depends on the engine, and
+    /// workloads whose timed trials have their own disk.
     pub(crate) fn counts(&self, cells: &[PlannedCell]) -> Vec<PlannedCell> {
         let counts = self.journal.head.counts && self.plan.rate != Rate::Max;
         let is_due = |cell: &&PlannedCell| {
@@ -28,15 +28,15 @@ impl Run<'_> {
             counts && private && !cell.reference && !counted && !timed
         };
         let mut due: Vec<PlannedCell> = cells.iter().filter(is_due).cloned().collect();
-        // Where the time is limited it is for those whose bytes and sizes stand on the screen.
+        // If time is limited, it is for the cells whose bytes and sizes are on the screen.
         if self.plan.lasts_ms.is_some() {
             due.sort_by_key(|cell| rank(&cell.id, cells));
         }
         due
     }
 
-    /// Counts the cells that had a trial with figures, and journals what came of it; whether it came
-    /// to the last. `before` trials of the run have gone before.
+    /// Counts the cells that had a trial with figures, and journals the results. Returns whether it
+    /// completed the last one. `before` trials of the run have preceded.
     pub(crate) fn count(
         &mut self,
         cells: &[PlannedCell],
@@ -54,14 +54,15 @@ impl Run<'_> {
         let records = self.records(isolation.as_ref())?;
         let (mut fits, mut missed) = (true, 0);
         for (place, (number, cell)) in (before + 1..).zip(cells).enumerate() {
-            // One table of cells that compete after the other, and none of which there is time for a part.
+            // One table of competing cells after the other. A table that cannot be completed in
+            // time is skipped.
             if place == 0 || !competes(&cells[place - 1].id, &cell.id) {
                 let table: Vec<_> =
                     cells[place..].iter().take_while(|own| competes(&own.id, &cell.id)).collect();
                 let lasts = expected(&table, &self.journal.trials);
                 fits = self.ends().is_none_or(|ends| Instant::now() + lasts <= ends);
             }
-            // A phase that lasts by the clock loads nothing twice: its own trials have the size.
+            // A phase that lasts a fixed time loads nothing twice: its own trials have the size.
             let lasts = self.options.catalog.workload(&cell.id.workload)?.info().lasts;
             let figures =
                 |ended: &&EndedTrial| ended.cell == cell.id && ended.trial.status.has_figures();
@@ -78,7 +79,7 @@ impl Run<'_> {
             let trial = match self.count_cell(cell, load, isolation.as_ref(), records) {
                 Ok(Some(trial)) => trial,
                 Ok(None) => return Ok(false),
-                // Its timed trials stand.
+                // Its timed trials stay valid.
                 Err(HarnessError::Isolation(why)) => {
                     let id = &cell.id;
                     let why = format!("what reaches the disk in {id} was not counted: {why}");
@@ -105,9 +106,9 @@ impl Run<'_> {
         self.journal.add(Line::NotCounted { not_counted: why })
     }
 
-    /// Counts one cell: the size of a database that is loaded once, by the phases of `load`,
-    /// maintained and closed, then every phase once, on a disk of its own where there is one. `None`
-    /// where it was interrupted.
+    /// Counts one cell: loads the database once by the phases of `load`, maintains and closes it
+    /// for its size, then runs every phase once. Uses its own disk if there is one. `None` if it
+    /// was interrupted.
     fn count_cell(
         &mut self,
         PlannedCell { id, phases, .. }: &PlannedCell,
@@ -131,8 +132,8 @@ impl Run<'_> {
         Ok(counted.map(|counted| Trial { disk: sized.disk, device_io: sized.device_io, ..counted }))
     }
 
-    /// Whether what reaches the disks of this run's trials is recorded: where cards are to be modelled
-    /// and the system lets it. Where it does not, the reason is journalled.
+    /// Whether what reaches the disks of this run's trials is recorded: if cards are to be modelled
+    /// and the system allows it. If it does not, the reason is journalled.
     fn records(&mut self, isolation: Option<&Isolation>) -> Result<bool, HarnessError> {
         if self.plan.cards.is_empty() {
             return Ok(false);
@@ -153,8 +154,8 @@ impl Run<'_> {
     }
 }
 
-/// The phase that loads the rows of a cell, the way its variant does: the first that inserts any. None
-/// where it has none: then the workload loads them by the fastest path.
+/// Returns the phase that loads the rows of a cell as its variant does: the first one that inserts
+/// any. Empty if there is none; the workload then loads them by the fastest path.
 fn load_of(timed: &Trial) -> Vec<String> {
     let loads = |phase: &&PhaseResult| phase.runs.iter().any(|run| run.loaded.is_some());
     timed.phases.iter().find(loads).map(|phase| phase.phase.clone()).into_iter().collect()

@@ -1,15 +1,15 @@
-//! How large the databases of a plan may become.
+//! Estimates the size of a plan's databases.
 
 use embermark_model::Scale;
 use embermark_model::plan::{DataSource, Plan};
 
 use crate::cells::PlannedCell;
 
-/// The most bytes per row in a database, for the warning about free space: twenty times the 48 bytes of
-/// a row in memory.
+/// Largest number of bytes per row in a database, for the warning about free space: twenty times
+/// the 48 bytes of a row in memory.
 const BYTES_PER_ROW: u64 = 48 * 20;
 
-/// Estimates the bytes of the largest database of a plan.
+/// Estimates the size in bytes of the largest database of a plan.
 pub(crate) fn needed_bytes(plan: &Plan, cells: &[PlannedCell]) -> u64 {
     let whole_file = match &plan.data {
         // A row of text is about as long as one in memory.

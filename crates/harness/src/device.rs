@@ -12,14 +12,14 @@ use nix::sys::stat::{major, minor};
 use crate::HarnessError;
 use crate::system::{self, System};
 
-/// A device as its maker describes it. Sources of the figures: `docs/memory.md`.
+/// A device as its manufacturer describes it. Sources of the figures: `docs/memory.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// CPU cores.
+    /// Number of CPU cores.
     pub cores: u32,
-    /// Clock of a core in MHz.
+    /// Clock rate of a core in MHz.
     pub mhz: u32,
     /// Memory in bytes.
     pub memory_bytes: u64,
@@ -27,8 +27,8 @@ pub struct Device {
 
 const MIB: u64 = 1 << 20;
 
-/// Every device that can be imitated: Raspberry Pi Zero W, Zero 2 W, 3 Model B, 4 Model B of 4 GB and
-/// 5 of 8 GB.
+/// Every device that can be imitated: Raspberry Pi Zero W, Zero 2 W, 3 Model B, 4 Model B with 4
+/// GB, and 5 with 8 GB.
 pub static DEVICES: &[Device] = &[
     Device { name: "pi-zero", cores: 1, mhz: 1_000, memory_bytes: 512 * MIB },
     Device { name: "pi-zero2", cores: 4, mhz: 1_000, memory_bytes: 512 * MIB },
@@ -37,34 +37,34 @@ pub static DEVICES: &[Device] = &[
     Device { name: "pi5", cores: 4, mhz: 2_400, memory_bytes: 8_192 * MIB },
 ];
 
-/// The storage that each of these boards usually has, which is imitated where that can be had.
+/// The usual storage of each of these boards, which is imitated if possible.
 pub(crate) const STORAGE: &str = "sd-a1";
 
-/// What a memory card of the SD Association's class A1 does at least: random reads and writes a
-/// second, and bytes a second written one after the other. It limits this machine's disk where no storage is
+/// Minimum performance of a memory card of the SD Association's class A1: random reads and writes
+/// per second, and sequential bytes per second. It limits this machine's disk if no storage is
 /// imitated.
 const CARD: &str = "riops=1500 wiops=500 wbps=10000000";
 
-/// How often the kernel gives out CPU time anew, in µs: the shortest stretch in which an engine
-/// runs at full speed and then not at all.
+/// Interval in µs at which the kernel renews CPU time: the shortest period in which an engine runs
+/// at full speed and then stops.
 const PERIOD_US: u64 = 10_000;
 
-/// The device of that name.
+/// Finds a device by name.
 ///
 /// # Errors
-/// When there is none; the error names the nearest and all valid names.
+/// If there is none. The error names the nearest and all valid names.
 pub fn find(name: &str) -> Result<&'static Device, UnknownName> {
     let found = DEVICES.iter().find(|device| device.name == name);
     found.ok_or_else(|| choice::unknown("device", name, DEVICES.iter().map(|d| d.name)))
 }
 
 impl Device {
-    /// The limits that make this machine's memory, CPU time and storage no more than the device's,
-    /// by the names of cgroup v2's files, with the databases in `data`. The disk has limits where a cell of the plan
-    /// lies on it.
+    /// Returns the limits that reduce this machine's memory, CPU time and storage to the device's,
+    /// by the names of cgroup v2's files. The databases are in `data`. The disk has limits if a
+    /// cell of the plan uses it.
     ///
     /// # Errors
-    /// When this machine has less than the device: then nothing can be imitated.
+    /// If this machine has less than the device, so that it cannot be imitated.
     pub(crate) fn limits(
         &self,
         system: &System,
@@ -79,7 +79,7 @@ impl Device {
                 memory / 1_000_000
             ));
         }
-        // Without the host's clock, the number of cores is all there is to go by.
+        // If the host's clock rate is unknown, only the number of cores can be compared.
         let clock = clock_mhz(system).map_or(1.0, |host| f64::from(self.mhz) / host);
         let cpus = f64::from(self.cores) * clock;
         if let Some(host) = host.cpus.filter(|host| f64::from(*host) < cpus) {
@@ -105,12 +105,12 @@ impl Device {
     }
 }
 
-/// A device that cannot be imitated here.
+/// Makes the error for a device that cannot be imitated here.
 pub(crate) fn refused(device: &str, why: String) -> HarnessError {
     HarnessError::Device { device: device.to_owned(), why }
 }
 
-/// What an imitation is not, for everybody who reads its figures.
+/// Returns the warning about what an imitation is not, for readers of its figures.
 pub(crate) fn warning(emulated: &Emulated) -> String {
     let limits: Vec<String> =
         emulated.limits.iter().map(|(name, limit)| format!("{name} {limit}")).collect();
@@ -131,7 +131,7 @@ pub(crate) fn warning(emulated: &Emulated) -> String {
     )
 }
 
-/// The highest clock of this machine's first CPU, in MHz.
+/// Returns the highest clock rate of this machine's first CPU in MHz.
 fn clock_mhz(system: &System) -> Option<f64> {
     let most = system.text("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
     let most = most.and_then(|khz| khz.parse::<f64>().ok()).map(|khz| khz / 1_000.0);
@@ -144,7 +144,7 @@ fn clock_mhz(system: &System) -> Option<f64> {
     most.or_else(shown).filter(|mhz| *mhz > 0.0)
 }
 
-/// `MAJOR:MINOR` of the whole disk under `data`; `None` where no disk of its own is under it.
+/// Returns `MAJOR:MINOR` of the whole disk below `data`. `None` if it cannot be found.
 fn disk_of(system: &System, data: &Path) -> Option<String> {
     let dev = data.metadata().ok()?.dev();
     let block = system.path(format!("sys/dev/block/{}:{}", major(dev), minor(dev)));

@@ -9,12 +9,12 @@ use std::path::Path;
 use embermark_model::result::DiskSize;
 use nix::sys::statvfs::statvfs;
 
-/// Size of everything under a directory, the directories themselves not counted; a file with
-/// several names counts once. A file that goes while others are counted, as those of a running engine
-/// do, does not count.
+/// Returns the size of everything below a directory, without the directories themselves. A file
+/// with several names counts once. A file that is removed during the count, as by a running engine,
+/// does not count.
 ///
 /// # Errors
-/// When the directory is not there, or something in it may not be read.
+/// If the directory does not exist, or something in it cannot be read.
 pub(crate) fn size_of(dir: &Path) -> io::Result<DiskSize> {
     const BLOCK: u64 = 512; // the unit of st_blocks, whatever the file system's own
     let mut size = DiskSize::default();
@@ -27,7 +27,7 @@ pub(crate) fn size_of(dir: &Path) -> io::Result<DiskSize> {
         };
         for entry in entries {
             let entry = entry?;
-            // Of a symbolic link: the link's own.
+            // For a symbolic link, that of the link itself.
             let meta = match entry.metadata() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 meta => meta?,
@@ -43,15 +43,15 @@ pub(crate) fn size_of(dir: &Path) -> io::Result<DiskSize> {
     Ok(size)
 }
 
-/// What is left of a disk at most that is full: less than any engine adds to a file at once.
+/// Largest number of free bytes on a full disk: less than any engine adds to a file at once.
 const FULL: u64 = 256 << 10;
 
-/// Whether the file system of `path` has no room left.
+/// Whether the file system of `path` is full.
 pub(crate) fn is_full(path: &Path) -> bool {
     free_bytes(path).is_some_and(|free| free < FULL)
 }
 
-/// Bytes that this user may still write on the file system of `path`.
+/// Returns the number of bytes that this user may still write on the file system of `path`.
 pub(crate) fn free_bytes(path: &Path) -> Option<u64> {
     let vfs = statvfs(path).ok()?;
     Some(vfs.blocks_available() * vfs.fragment_size())

@@ -1,5 +1,5 @@
-//! The disk over time, sampled by a process of its own: beside the writer and not in it, so that
-//! neither its commits nor its CPU time and memory have any of it.
+//! Disk usage over time, sampled by a separate process. It does not affect the writer's commits,
+//! CPU time or memory.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -13,30 +13,30 @@ use crate::clock::monotonic_ns;
 use crate::companion;
 use crate::disk_watch::{ROLE, Task};
 
-/// What lasts no longer is not sampled: its beginning and its end are all that there is to say.
+/// Shortest duration that is sampled. For less, beginning and end are enough.
 const LEAST: Duration = Duration::from_secs(3);
 
-/// Between two points at least.
+/// Least time between two points.
 const SHORTEST: Duration = Duration::from_millis(100);
 
-/// Points of a time that is as long as was said.
+/// Number of points if the time is as long as announced.
 const POINTS: u32 = 120;
 
-/// Points at most: of a longer time every second one is given up, and then taken.
+/// Largest number of points. For a longer time every second point is dropped, and later not taken.
 const MOST: usize = 200;
 
-/// A process that samples. Dropping it ends it.
+/// A process that samples. Dropping it ends the process.
 pub(crate) struct Sampler(Child);
 
 impl Sampler {
-    /// Samples a directory from now on; `None` where it does not last long enough.
+    /// Starts to sample a directory. `None` if the time is too short.
     pub fn start(dir: &Path, lasts: Duration) -> Option<io::Result<Self>> {
         let every = (lasts / POINTS).max(SHORTEST);
         (lasts >= LEAST).then(|| Self::task(dir, every, MOST, false))
     }
 
-    /// Samples a directory from now on, so often and so many times that there is a point for each slice of a
-    /// timeline; with `own_disk` what reached the device under it as well.
+    /// Starts to sample a directory at this interval, often enough for a point in each slice of a
+    /// timeline. With `own_disk` it also samples what reached the device below it.
     pub fn start_every(dir: &Path, every: Duration, own_disk: bool) -> io::Result<Self> {
         Self::task(dir, every, MOST_SLICES, own_disk)
     }
@@ -48,7 +48,7 @@ impl Sampler {
         companion::start(ROLE, &serde_json::to_string(&task)?).map(Self)
     }
 
-    /// Ends it, and gives the points and the CPU time that they took.
+    /// Ends the process and returns the points and the CPU time that they took.
     pub fn stop(mut self) -> io::Result<DiskCurve> {
         drop(self.0.stdin.take());
         let mut curve = Vec::new();

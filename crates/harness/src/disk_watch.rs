@@ -14,23 +14,23 @@ use crate::clock::monotonic_ns;
 use crate::probe::Probe;
 use crate::{disk, isolation};
 
-/// The role of the process.
+/// Role of the process.
 pub(crate) const ROLE: &str = "disk";
 
-/// What it samples.
+/// What to sample.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Task {
     pub dir: PathBuf,
     pub every_ns: u64,
-    /// Points at most.
+    /// Largest number of points.
     pub most: usize,
-    /// Whether what reached the device is read as well: one that nobody else uses.
+    /// Whether to also read what reached the device, which nothing else uses.
     pub own_disk: bool,
-    /// On the monotonic clock.
+    /// Time on the monotonic clock.
     pub began_ns: u64,
 }
 
-/// The process: samples until its standard input ends, and then tells.
+/// Runs the process: samples until its standard input ends, and then reports.
 pub(crate) fn serve(task: &str, mut out: File) -> Result<(), Box<dyn Error>> {
     let Task { dir, every_ns, most, own_disk, began_ns } = serde_json::from_str(task)?;
     let counters = own_disk.then(|| isolation::Counters::of(&dir)).flatten();
@@ -46,7 +46,7 @@ pub(crate) fn serve(task: &str, mut out: File) -> Result<(), Box<dyn Error>> {
     loop {
         let now_ns = monotonic_ns().unwrap_or(began_ns).saturating_sub(began_ns);
         let device = counters.as_ref().map(|counters| counters.written_bytes());
-        // One that could not be taken is left out.
+        // A sample that fails is left out.
         if let (Ok(size), true) = (disk::size_of(&dir), device != Some(None)) {
             points.push((now_ns as f64 / 1e9, size.allocated_bytes));
             written.extend(device.flatten());
@@ -68,7 +68,7 @@ pub(crate) fn serve(task: &str, mut out: File) -> Result<(), Box<dyn Error>> {
     Ok(out.flush()?)
 }
 
-/// Leaves every second point, the first among them.
+/// Removes every second point and keeps the first.
 fn thin<T>(points: &mut Vec<T>) {
     let mut place = 0;
     points.retain(|_| {

@@ -1,4 +1,4 @@
-//! What this device is, and what would disturb a measurement on it: `embermark doctor`.
+//! Describes this device and what would disturb a measurement on it: `embermark doctor`.
 
 mod clock;
 mod power;
@@ -13,29 +13,29 @@ use crate::system::{System, read};
 use crate::warnings::Warnings;
 use crate::{disk, energy, manifest, throttle, wear};
 
-/// What was found of a device.
+/// What was found out about a device.
 #[derive(Clone, Debug, Serialize)]
 pub struct Findings {
-    /// What the device is, in the order to show it. What it does not tell is absent.
+    /// Facts about the device, in the order to show them. What it does not report is absent.
     pub facts: Vec<Fact>,
-    /// What would disturb a measurement, each with what to do about it; the gravest first.
+    /// What would disturb a measurement, each with what to do about it, most serious first.
     pub warnings: Vec<String>,
-    /// What of it may pass when one waits, in a few words: the work of other programs, heat.
+    /// Disturbances that may pass after a while, in a few words: the work of other programs, heat.
     pub passing: Vec<String>,
-    /// Bytes of a sector of the disk, as it says itself.
+    /// Sector size of the disk in bytes, as it reports.
     pub sector_bytes: Option<u32>,
 }
 
 /// A fact in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// What it is about.
+    /// Subject of the fact.
     pub name: &'static str,
-    /// The fact, with its unit.
+    /// Value with its unit.
     pub value: String,
 }
 
-/// Looks at this device, whose databases would live in the folder `data`. It takes a quarter of a
+/// Examines this device, whose databases would be in the directory `data`. Takes a quarter of a
 /// second, in which the work of other programs is measured.
 pub fn look(data: &Path) -> Findings {
     let system = System::here();
@@ -85,7 +85,7 @@ fn facts(
     ]
 }
 
-/// What a disk says of its wear that is no eMMC, and else why it says nothing.
+/// Returns the wear that a disk other than an eMMC reports, or why it reports none.
 fn wear(system: &System, data: &Path) -> Option<String> {
     let Wear { counters, not_counted, .. } = wear::read(system, data);
     let counters = counters.into_iter().map(|of| {
@@ -100,7 +100,7 @@ fn wear(system: &System, data: &Path) -> Option<String> {
     (!said.is_empty()).then(|| said.join("; "))
 }
 
-/// What measures energy, or why nothing does.
+/// Describes what measures energy, or why nothing does.
 fn energy(system: &System) -> String {
     let found = energy::find(system);
     let sources: Vec<String> = found.sources.into_iter().map(|source| source.about).collect();
@@ -129,14 +129,14 @@ fn files(kind: &str, options: Option<&str>, data: &Path) -> String {
     format!("{kind}{options} at {}{free}", data.display())
 }
 
-/// The zones that tell their temperature.
+/// Returns the zones that report their temperature.
 fn heat(system: &System) -> Option<String> {
     let zones = throttle::temperatures(system).into_iter();
     let zones: Vec<_> = zones.map(|(name, degrees)| format!("{name} {degrees} °C")).collect();
     (!zones.is_empty()).then(|| zones.join(", "))
 }
 
-/// A number of bytes in words.
+/// Formats a number of bytes.
 fn size(bytes: u64) -> String {
     match bytes as f64 / f64::from(1 << 20) {
         mib if mib < 1024.0 => format!("{mib:.0} MiB"),

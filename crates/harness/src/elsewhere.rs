@@ -1,5 +1,5 @@
-//! An engine with a library that its configuration names: what it says of itself was found out in a
-//! process that has opened that library, and it is opened in workers alone.
+//! Engines with a library that their configuration names. A process that opened the library has
+//! described the engine. Only workers open it.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::facts::{Facts, Offer, ask};
 use crate::worker_command::WorkerCommand;
 use crate::{Catalog, HarnessError};
 
-/// An engine that has another library than this process would open.
+/// An engine with another library than this process would open.
 struct Elsewhere {
     engine: &'static dyn Engine,
     availability: Availability,
@@ -22,7 +22,7 @@ struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// It lives as long as the process.
+    /// Makes the engine, which lives as long as the process.
     fn leak(engine: &'static dyn Engine, facts: Facts) -> &'static dyn Engine {
         let Facts { availability, programs, tiers, .. } = facts;
         let programs = programs.into_iter().map(|(name, path)| (&*name.leak(), path)).collect();
@@ -80,11 +80,10 @@ impl Engine for Elsewhere {
 }
 
 impl Catalog {
-    /// The same with the engines of configurations that name a library, as workers say what they
-    /// are.
+    /// Adds the engines of configurations that name a library, as workers describe them.
     ///
     /// # Errors
-    /// When a worker cannot be asked, or a library is not there or not the engine's.
+    /// If a worker cannot be asked, or a library does not exist or is not the engine's.
     pub fn with_libraries(
         self,
         configurations: &Configurations,

@@ -1,8 +1,8 @@
-//! Energy of runs, from what the device has to measure it with.
+//! Energy of runs, from the sources that the device has.
 //!
-//! Counters of energy are read by the worker right before a run and right after it, powers are sampled by
-//! the parent while it waits for the worker; neither happens inside the worker's clock. Where there is
-//! a source, the idle draw is measured before the first trial.
+//! The worker reads energy counters right before and right after a run. The parent samples power
+//! while it waits for the worker. Neither happens inside the worker's clock. If there is a source,
+//! the idle draw is measured before the first trial.
 
 mod counter;
 mod curve;

@@ -10,11 +10,11 @@ use crate::system::System;
 use crate::wear;
 
 impl Run<'_> {
-    /// Measures the idle draw and reads the counters of wear, unless the journal has them, as that of a
-    /// run that is gone on with. Whether it came to its end.
+    /// Measures the idle draw and reads the wear counters, unless the journal of a resumed run has
+    /// them. Returns whether it was not interrupted.
     pub(crate) fn before_trials(&mut self) -> Result<bool, HarnessError> {
         if self.options.once_per_setting {
-            // Answers alone are checked.
+            // This run only checks answers.
             return Ok(true);
         }
         if self.journal.wear.is_none() {
@@ -47,8 +47,8 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Makes the load pattern once more for a meter, whose clock may go at another rate, and reads the
-    /// counters of wear again.
+    /// Runs the load pattern again for a meter, whose clock may have another rate, and reads the
+    /// wear counters again.
     pub(crate) fn after_trials(&mut self) -> Result<(), HarnessError> {
         if self.options.once_per_setting {
             return Ok(());

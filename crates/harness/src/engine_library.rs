@@ -1,5 +1,5 @@
-//! Engines in shared libraries: a worker is asked what each is, so that this process opens none of them, and a
-//! crash of one is not this process's.
+//! Engines in shared libraries. A worker describes each, so that this process opens none of them
+//! and survives a crash of one.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use crate::request::Request;
 use crate::worker_command::WorkerCommand;
 use crate::{Catalog, HarnessError};
 
-/// How long a library may take to say what it is.
+/// Time in which a library must describe itself.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Has the registry know the engine of a library from now on, as a worker says what it is; `given` is its path, or
-/// an id of the user's own with it, `base=old/libmine.so`.
+/// Registers the engine of a library as a worker describes it. `given` is its path, or a
+/// user-chosen id with it: `base=old/libmine.so`.
 ///
 /// # Errors
-/// When it cannot be used, with why; or its engine has the name of another one.
+/// If it cannot be used, with the reason, or if another engine has its name.
 pub fn add_engine_library(given: &Path, worker: &WorkerCommand) -> Result<Described, HarnessError> {
     let (id, path) = engine_library::given(given);
     add(id, path, worker)
@@ -42,7 +42,7 @@ fn add(id: Option<&str>, path: &Path, worker: &WorkerCommand) -> Result<Describe
     Ok(described)
 }
 
-/// What a worker says of a library, or why it cannot be used.
+/// Returns a worker's description of a library, or why it cannot be used.
 fn ask(path: &Path, worker: &WorkerCommand) -> Result<Result<Described, String>, HarnessError> {
     let failed = |source| HarnessError::Worker { program: worker.program.clone(), source };
     let request = Request::Library { parent: std::process::id(), path: path.to_owned() };
@@ -53,10 +53,10 @@ fn ask(path: &Path, worker: &WorkerCommand) -> Result<Result<Described, String>,
 }
 
 impl Catalog {
-    /// The same with the engines of a plan's libraries.
+    /// Adds the engines of a plan's libraries.
     ///
     /// # Errors
-    /// When one cannot be used, or is another one than when the plan was made.
+    /// If one cannot be used, or differs from the one when the plan was made.
     pub(crate) fn with_engine_libraries(
         self,
         plan: &Plan,
@@ -76,10 +76,10 @@ impl Catalog {
         })
     }
 
-    /// The same with the engine of a library.
+    /// Adds the engine of a library.
     ///
     /// # Errors
-    /// When another engine has its name.
+    /// If another engine has its name.
     pub(crate) fn with_described(
         self,
         described: Option<&Described>,
@@ -94,7 +94,7 @@ impl Catalog {
     }
 }
 
-/// What a job is told of the library of an engine, where it has one.
+/// Returns the description of an engine's library for a job, if it has one.
 pub(crate) fn of(engine: &str) -> Option<Described> {
     engine_library::of(engine).cloned()
 }

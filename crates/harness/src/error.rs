@@ -1,4 +1,4 @@
-//! What stops a run as a whole. What goes wrong in one cell is that cell's status instead.
+//! Errors that stop a whole run. What fails in one cell is that cell's status instead.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use embermark_model::result::ResultFile;
 use embermark_model::{MemoryLimit, Scale, StorageName};
 use embermark_workloads::WorkloadError;
 
-/// Why a run did not take place, or ended early.
+/// Why a run did not take place or ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum HarnessError {
     /// The plan names something that does not exist.
@@ -26,12 +26,12 @@ pub enum HarnessError {
         /// What is wrong with it and what to do.
         problem: String,
     },
-    /// The rows cannot be had.
+    /// The rows are not available.
     #[error("{workload} at scale {scale}: {source}")]
     Rows {
-        /// The workload that wanted them.
+        /// The workload that needs them.
         workload: String,
-        /// How many.
+        /// Number of rows.
         scale: Scale,
         /// What is wrong with them.
         source: Box<WorkloadError>,
@@ -45,9 +45,9 @@ pub enum HarnessError {
          disk (--out for results, --dir for databases)", path = .path.display()
     )]
     DiskFull {
-        /// What was written.
+        /// The path that was written.
         path: PathBuf,
-        /// What for.
+        /// Purpose of the write.
         doing: &'static str,
     },
     /// A file could not be read or written.
@@ -57,20 +57,20 @@ pub enum HarnessError {
         path: PathBuf,
         /// What was being done: a verb and its object.
         doing: &'static str,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// A journal whose content is not one.
+    /// A journal with invalid content.
     #[error("{path}: line {line} is not a line of an embermark journal: {problem}", path = .path.display())]
     Journal {
         /// The file.
         path: PathBuf,
-        /// Counts from 1.
+        /// Line number, counted from 1.
         line: usize,
         /// What is wrong.
         problem: String,
     },
-    /// A run that was cut off cannot be gone on with.
+    /// An interrupted run cannot be resumed.
     #[error("{path}: cannot resume this run: {problem}", path = .path.display())]
     Resume {
         /// The journal.
@@ -81,25 +81,25 @@ pub enum HarnessError {
     /// A device's limits cannot be set on this machine.
     #[error("--device {device} cannot be emulated here: {why}")]
     Device {
-        /// Its name.
+        /// Name of the device.
         device: String,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         why: String,
     },
-    /// A trial's limit of memory cannot be set, though it could when the run began.
+    /// A trial's memory limit cannot be set, although it could when the run began.
     #[error("a limit of {limit} of memory cannot be set: {why}")]
     MemoryLimit {
         /// The limit.
         limit: MemoryLimit,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A trial's storage cannot be imitated, though it could when the run began.
+    /// A trial's storage cannot be imitated, although it could when the run began.
     #[error("the storage {storage} cannot be imitated: {why}")]
     Storage {
         /// The storage.
         storage: StorageName,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         why: String,
     },
     /// The record of an external meter cannot be used.
@@ -107,10 +107,10 @@ pub enum HarnessError {
     Meter {
         /// The file.
         path: PathBuf,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         why: String,
     },
-    /// Trials cannot have disks of their own: why, and what to do.
+    /// Trials cannot have their own disks: the reason, and what to do.
     #[error("a block device for a trial that counts bytes: {0}")]
     Isolation(String),
     /// The worker program cannot be started at all.
@@ -118,22 +118,22 @@ pub enum HarnessError {
     Worker {
         /// The program.
         program: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The operating system refused something a run needs.
+    /// The operating system refused something that a run needs.
     #[error("could not {doing}: {source}")]
     System {
         /// What was being done.
         doing: &'static str,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The run was interrupted; no process or database of it is left.
+    /// The run was interrupted. No process or database of it is left.
     #[error("{}", interrupted(.result.as_deref()))]
     Interrupted {
-        /// What was measured up to then, also written to the result file; absent when no trial
-        /// had begun.
+        /// What was measured until then, which is also in the result file. `None` if no trial had
+        /// begun.
         result: Option<Box<ResultFile>>,
     },
 }
@@ -148,7 +148,7 @@ fn interrupted(result: Option<&ResultFile>) -> String {
 }
 
 impl HarnessError {
-    /// Whether the user must ask for something else (exit status 2), rather than mend the machine.
+    /// Whether the user must change the request (exit status 2) rather than fix the machine.
     pub const fn is_usage(&self) -> bool {
         match self {
             Self::Name(_)
@@ -166,22 +166,22 @@ impl HarnessError {
         }
     }
 
-    /// A folder that cannot be used as it is: why, and what to do.
+    /// Makes the error for a directory that cannot be used: why, and what to do.
     pub(crate) fn directory(path: &Path, problem: impl Into<String>) -> Self {
         Self::Directory { path: path.to_owned(), problem: problem.into() }
     }
 
-    /// A run that cannot be gone on with: why, and what to do.
+    /// Makes the error for a run that cannot be resumed: why, and what to do.
     pub(crate) fn resume(journal: &Path, problem: impl Into<String>) -> Self {
         Self::Resume { path: journal.to_owned(), problem: problem.into() }
     }
 
-    /// What the system refused when it was asked for something: `doing` is a verb and its object.
+    /// Makes the error for a request that the system refused. `doing` is a verb and its object.
     pub(crate) fn system(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { doing, source }
     }
 
-    /// The error of a file operation: `doing` is a verb and its object.
+    /// Makes the error of a file operation. `doing` is a verb and its object.
     pub(crate) fn file(path: impl Into<PathBuf>, doing: &'static str, source: io::Error) -> Self {
         let path = path.into();
         if is_full(&source) {
@@ -191,7 +191,7 @@ impl HarnessError {
     }
 }
 
-/// Whether a file operation failed for want of space: the disk's, or the user's quota.
+/// Whether a file operation failed for lack of space: the disk's, or the user's quota.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

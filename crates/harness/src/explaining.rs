@@ -1,7 +1,7 @@
-//! The trials that explain: what an operation asks of the operating system. They come after the timed
-//! ones, two to a cell, and their times are in no figure. One is left alone, and its page faults,
-//! context switches and hardware counters are read; in the other every system call is counted, which
-//! makes it slow and switch more than it would.
+//! The explaining trials: what an operation requests of the operating system. They follow the timed
+//! trials, two per cell, and their times are in no figure. One runs undisturbed, and its page
+//! faults, context switches and hardware counters are read. In the other every system call is
+//! counted, which slows it down and adds context switches.
 
 use embermark_model::result::{Explained, OsCost, SystemCalls};
 
@@ -19,7 +19,7 @@ pub(crate) use explainer::Explainer;
 pub(crate) use traced_worker::run as run_traced;
 pub use tracer::TracedProcess;
 
-/// What a run that was traced came to: of the processes of a server, or else of the worker.
+/// Returns the costs of a traced run: of the processes of a server, or otherwise of the worker.
 pub(crate) fn of_traced(processes: &[TracedProcess], server: Option<u32>, ops: u64) -> Explained {
     let sum = |belongs: &dyn Fn(&TracedProcess) -> bool| {
         let mut calls = SystemCalls::default();

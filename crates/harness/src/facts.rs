@@ -1,5 +1,5 @@
-//! What is known of an engine in a process of its own, which opens no other library of it and
-//! takes an engine's crash with it. The worker program is asked.
+//! Describes an engine from a separate process, so that this one opens no other library of it and
+//! survives its crash. It asks the worker program.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,26 +14,26 @@ use crate::request::{Question, Request, Tries};
 use crate::worker_command::WorkerCommand;
 use crate::{Catalog, HarnessError, engine_library};
 
-/// Cache memory of a database that is only opened, in bytes.
+/// Cache memory in bytes for a database that is only opened.
 const MEMORY: u64 = 16 << 20;
 
-/// How long an engine may take to open a database in each tier: a server makes its files first.
+/// Time in which an engine must open a database in each tier: a server creates its files first.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What a worker says of an engine.
+/// A worker's description of an engine.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Facts {
     pub availability: Availability,
     pub programs: Vec<(String, PathBuf)>,
-    /// Of each tier.
+    /// One per tier.
     pub tiers: Vec<Offer>,
-    /// The settings of each database that was opened, or why one was not.
+    /// Settings of each database that was opened, or why one was not.
     pub opened: Result<Vec<Settings>, String>,
 }
 
 type Settings = Vec<(String, String)>;
 
-/// A [`Tier`] as another process says it.
+/// A [`Tier`] as another process reports it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Offer {
@@ -54,7 +54,7 @@ impl From<Tier> for Offer {
 }
 
 impl Offer {
-    /// As a tier. Its words live as long as the process.
+    /// Converts it to a tier, whose texts live as long as the process.
     pub fn leak(self) -> Tier {
         match self {
             Self::Offered { effective_durability, setting, manual } => Tier::Offered {
@@ -68,7 +68,7 @@ impl Offer {
 }
 
 impl Question {
-    /// The answer of this process.
+    /// Answers the request in this process.
     pub fn answer(&self, catalog: &Catalog) -> Result<Facts, HarnessError> {
         let catalog = catalog.with_described(self.engine_library.as_ref())?;
         let engine = catalog.engine(&self.engine)?;
@@ -86,7 +86,7 @@ impl Question {
 }
 
 impl Tries {
-    /// What a database in each tier gives back.
+    /// Returns the settings that a database in each tier reports.
     fn settings_of(&self, engine: &dyn Engine) -> impl Iterator<Item = Result<Settings, String>> {
         let is_offered =
             |tier: &Durability| !matches!(engine.tier(*tier), Tier::Unsupported { .. });
@@ -103,7 +103,7 @@ impl Tries {
     }
 }
 
-/// Asks a worker about the engine of a configuration, with the library of the configuration.
+/// Asks a worker about the engine of a configuration, with the configuration's library.
 pub(crate) fn ask(
     worker: &WorkerCommand,
     catalog: &Catalog,

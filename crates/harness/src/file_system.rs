@@ -1,12 +1,12 @@
-//! File systems on which figures or durability do not mean what they mean on a local disk.
+//! File systems on which figures or durability do not have the meaning they have on a local disk.
 
 use std::path::Path;
 
 use embermark_model::result::Machine;
 
-/// Kinds of file systems that say the same, and what: what it is, and what follows.
+/// File systems with the same warning: what they are, and what follows.
 struct Kinds {
-    /// Names as `proc_pid_mountinfo(5)` has them; one that ends in a dot is the beginning of names.
+    /// Names as in `proc_pid_mountinfo(5)`. A name that ends in a dot is a prefix.
     names: &'static [&'static str],
     what: &'static str,
     means: &'static str,
@@ -44,7 +44,7 @@ const KINDS: [Kinds; 7] = [
         what: "on a network",
         means: "times are those of the network and its server, and engines that share memory between processes (SQLite's WAL, LMDB) are not safe there (https://www.sqlite.org/wal.html); name a folder on a local disk with --dir",
     },
-    // Before the programs of user space: some of these are such programs.
+    // Before user-space file systems, because some of these are such programs.
     Kinds {
         names: &["ecryptfs", "fuse.encfs", "fuse.gocryptfs", "fuse.cryfs"],
         what: "on an encrypting file system",
@@ -62,7 +62,7 @@ const KINDS: [Kinds; 7] = [
     },
 ];
 
-/// Mount options that say the same, and what.
+/// Mount options with the same warning.
 const OPTIONS: [(&[&str], &str); 3] = [
     (
         &["nobarrier", "barrier=0"],
@@ -77,7 +77,7 @@ const OPTIONS: [(&[&str], &str); 3] = [
     ),
 ];
 
-/// What there is to know of the file system below the databases in `data`.
+/// Returns warnings about the file system below the databases in `data`.
 pub(crate) fn warnings(machine: &Machine, data: &Path) -> Vec<String> {
     let kind = machine.file_system.as_deref().and_then(|kind| Some((kind, of(kind)?)));
     let kind = kind.map(|(kind, Kinds { what, means, .. })| {

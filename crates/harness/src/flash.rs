@@ -1,4 +1,4 @@
-//! What modelled cards would have done for what a trial brought to its disk.
+//! Models what flash cards would have done for what a trial wrote to its disk.
 
 use embermark_blockdev::{Access, AccessKind, Trace};
 use embermark_flash::{Event, Kind, Replayed, Window, Work, model_of, replay};
@@ -9,7 +9,7 @@ use embermark_model::result::{FlashCost, FlashModel, FlashOfPhase, FlashWork};
 use crate::protocol::Between;
 use crate::trial::OnDisk;
 
-/// What each card makes of a trace, cut by phase.
+/// Models each card with a trace, split by phase.
 pub(crate) fn modelled(cards: &[Card], trace: &Trace, on_disk: &[OnDisk]) -> Vec<FlashModel> {
     cards.iter().map(|card| of_card(card, trace, on_disk)).collect()
 }
@@ -25,7 +25,7 @@ fn of_card(card: &Card, trace: &Trace, on_disk: &[OnDisk]) -> FlashModel {
         let kept = trace.len();
         return refused(format!("more than {kept} accesses reached the disk, too many to keep"));
     }
-    // Runs and what comes after them, in the order of time.
+    // Runs and the maintenance after them, in order of time.
     let window = |(began, ended): Between| Window { began, ended };
     let windows = on_disk.iter().flat_map(|of| [Some(of.run), of.maintenance]);
     let windows: Vec<Window> = windows.flatten().map(window).collect();

@@ -1,5 +1,5 @@
-//! The harness's own cost in time and memory: the phases of every workload on the `null` engine, which
-//! does nothing.
+//! Cost of the harness itself in time and memory: the phases of every workload on the `null`
+//! engine, which does nothing.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,10 +20,11 @@ const ENGINE: &str = "null";
 /// Largest number of rows that its times are measured on.
 const ROWS: u64 = 100_000;
 
-/// Runs a trial of the `null` engine on every workload and scale of the plan, but for workloads whose phases last for
-/// a fixed time or until they are steady. Times are taken on the largest scale of at most [`ROWS`] rows, memory on
-/// every scale. If all scales are larger, a workload with a [`point_read`] runs on [`ROWS`] synthetic rows too.
-/// Returns the floor, and why workloads are not in it.
+/// Runs a trial of the `null` engine on every workload and scale of the plan, except workloads
+/// whose phases last for a fixed time or run until they are steady. Times are measured on the
+/// largest scale of at most [`ROWS`] rows, and memory on every scale. If all scales are larger, a
+/// workload with a [`point_read`] runs on [`ROWS`] synthetic rows too. Returns the floor, and the
+/// reasons why workloads are missing from it.
 pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>), HarnessError> {
     let (catalog, plan) = (&run.options.catalog, run.plan);
     let (mut floor, mut problems) = (Floor::default(), Vec::new());
@@ -67,7 +68,7 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
         let Some(trial) = trial else { return Ok((None, problems)) };
         add_peaks(&mut floor, info.id, scale, &trial);
         let measured = ns_per_operation(&trial);
-        // A workload that has only questions in SQL is unsupported, which is not a problem.
+        // A workload that has only queries in SQL is unsupported, which is not a problem.
         if measured.is_empty() && trial.status != Status::Unsupported {
             let unknown = || Status::Failed.to_string();
             problems.push(format!("{}: {}", info.id, trial.reason.unwrap_or_else(unknown)));
@@ -83,8 +84,8 @@ pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>),
     Ok(((!floor.phases.is_empty()).then_some(floor), problems))
 }
 
-/// Returns the phase of reads by key of a workload that reads sensor logs. Its synthetic rows have the same form, so
-/// they can be made for any plan.
+/// Returns the phase of reads by key of a workload that reads sensor logs. Its synthetic rows have
+/// the same form, so they can be made for any plan.
 fn point_read(info: &Info) -> Option<&'static str> {
     info.gets.filter(|_| info.reads_files)
 }
@@ -120,7 +121,7 @@ fn ns_per_operation(trial: &Trial) -> BTreeMap<String, f64> {
     phases.filter_map(|phase| Some((phase.phase.clone(), median_of(phase)?))).collect()
 }
 
-/// Adds the peak memory of each phase over its counted runs, less what the worker had before.
+/// Adds the peak memory of each phase over its counted runs, minus what the worker had before.
 fn add_peaks(floor: &mut Floor, workload: &str, scale: Scale, trial: &Trial) {
     let before = trial.baseline_bytes.unwrap_or(0);
     let peak = |phase: &PhaseResult| {
@@ -136,7 +137,7 @@ fn add_peaks(floor: &mut Floor, workload: &str, scale: Scale, trial: &Trial) {
     }
 }
 
-/// The median: the mean of the middle two for an even number of values.
+/// Returns the median: the mean of the middle two for an even number of values.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let (middle, upper) = (values.len().checked_sub(1)? / 2, values.len() / 2);

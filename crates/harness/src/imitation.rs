@@ -15,7 +15,8 @@ use crate::database_size::needed_bytes;
 use crate::isolation::{self, Device, Disk};
 use crate::{Catalog, HarnessError, RunOptions, device, sized_disk};
 
-/// Imitates storages for the trials of a run. Only this process and its children see the mounts, which end with them.
+/// Imitates storages for the trials of a run. Only this process and its children see the mounts,
+/// which end with them.
 #[derive(Debug)]
 pub(crate) struct Imitation {
     imitator: Imitator,
@@ -24,11 +25,11 @@ pub(crate) struct Imitation {
 }
 
 impl Imitation {
-    /// Gives this thread, and the processes that it starts, mounts of their own. Measures the path to an imitated
-    /// storage in `data`. File systems have room for databases of `needed` bytes.
+    /// Gives this thread, and the processes that it starts, their own mounts. Measures the path to
+    /// an imitated storage in `data`. File systems have room for databases of `needed` bytes.
     ///
     /// # Errors
-    /// Root, FUSE or a loop device is not available: the reason, and what to do.
+    /// If root, FUSE or a loop device is not available. The error gives the reason and what to do.
     pub fn begin(data: &Path, needed: u64) -> Result<Self, String> {
         if !geteuid().is_root() {
             return Err("only root may give a trial an imitated storage: run as root".to_owned());
@@ -67,10 +68,11 @@ impl Imitation {
     }
 }
 
-/// Adds the storage that an emulated device usually has to a plan that names none. `None` if the plan names one.
+/// Adds the storage that an emulated device usually has to a plan that names none. `None` if the
+/// plan names one.
 ///
 /// # Errors
-/// The reason why that storage cannot be imitated here.
+/// If that storage cannot be imitated here. The error gives the reason.
 pub(crate) fn of_device(
     plan: &Plan,
     data: &Path,
@@ -90,15 +92,15 @@ pub(crate) fn of_device(
 pub struct Foreseen {
     /// Its cells.
     pub cells: Vec<PlannedCell>,
-    /// The storage that the emulated device takes, or the reason why it cannot be imitated here. `None` without a
-    /// device, or if the plan names a storage.
+    /// The storage that the emulated device takes, or the reason why it cannot be imitated here.
+    /// `None` without a device, or if the plan names a storage.
     pub of_device: Option<Result<StorageName, String>>,
 }
 
 /// Foresees what a run would measure. Tries the imitation out in `folder` if a cell has a storage.
 ///
 /// # Errors
-/// When the plan names something unknown, asks for nothing, or contradicts itself.
+/// If the plan names something unknown, asks for nothing, or contradicts itself.
 pub fn foreseen(
     plan: &Plan,
     options: &RunOptions,
@@ -130,8 +132,8 @@ pub fn foreseen(
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Begins the imitation of the storages of a run's cells; `None` if no cell that runs has one. Cells whose storage
-/// cannot be imitated here are left out, with the reason.
+/// Begins the imitation of the storages of a run's cells; `None` if no cell that runs has one.
+/// Cells whose storage cannot be imitated here are left out, with the reason.
 pub(crate) fn of_cells(
     cells: &mut [PlannedCell],
     plan: &Plan,

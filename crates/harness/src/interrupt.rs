@@ -1,4 +1,4 @@
-//! The wish to stop.
+//! The request to stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::HarnessError;
 
-/// A flag that asks a run to stop; clones share it.
+/// A flag that asks a run to stop. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
@@ -17,17 +17,17 @@ impl Interrupt {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Whether the run is to stop.
+    /// Whether the run should stop.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }
 
-/// A flag set by the signals that mean 'stop': SIGINT (Ctrl-C), SIGTERM and SIGHUP. A second
-/// signal ends the program at once.
+/// Returns a flag that is set by the signals that mean 'stop': SIGINT (Ctrl-C), SIGTERM and SIGHUP.
+/// A second signal ends the program at once.
 ///
 /// # Errors
-/// When the system refuses a signal handler.
+/// If the system refuses a signal handler.
 pub fn on_signals() -> Result<Interrupt, HarnessError> {
     let interrupt = Interrupt::default();
     for signal in [SIGINT, SIGTERM, SIGHUP] {

@@ -26,19 +26,20 @@ const TRY: u64 = 16 << 20;
 /// The folder for the database on the file system, whose root has `lost+found`.
 const SITE: &str = "database";
 
-/// Gives trials disks. Only this process and its children see the mounts, which end with them: a run
-/// that is killed leaves no mount behind.
+/// Gives trials disks. Only this process and its children see the mounts, which end with them: a
+/// run that is killed leaves no mount behind.
 #[derive(Debug)]
 pub(crate) struct Isolation {
     bytes: u64,
 }
 
 impl Isolation {
-    /// Gives this thread, and the processes that it starts, mounts of their own, and tries a disk out
+    /// Gives this thread, and the processes that it starts, their own mounts, and tries out a disk
     /// in `data`. Disks have room for databases of `needed` bytes.
     ///
     /// # Errors
-    /// The user is not root, or the system has no such mounts: the reason, and what to do.
+    /// If the user is not root, or the system has no such mounts. The error gives the reason and
+    /// what to do.
     pub fn begin(data: &Path, needed: u64) -> Result<Self, String> {
         if !geteuid().is_root() {
             return Err("only root may give each trial a block device of its own; run as root \
@@ -54,7 +55,7 @@ impl Isolation {
     /// Tries out in `data` whether requests to a disk can be recorded.
     ///
     /// # Errors
-    /// The reason why they cannot.
+    /// If they cannot. The error gives the reason.
     pub fn try_recording(&self, data: &Path) -> Result<(), String> {
         Disk::create(&data.join("try"), TRY, Device::Recorded).and_then(Disk::remove).map(drop)
     }
@@ -192,8 +193,8 @@ impl Disk {
         self.root().join(SITE)
     }
 
-    /// Syncs the file system and returns what has reached the device since it was mounted. `None` if
-    /// the counters cannot be read.
+    /// Syncs the file system and returns what has reached the device since it was mounted. `None`
+    /// if the counters cannot be read.
     pub fn used(&self) -> Option<DeviceIo> {
         self.begun.as_ref()?.since().map(|since| since.io)
     }
@@ -257,7 +258,8 @@ pub(crate) struct Since {
 }
 
 impl Before {
-    /// Syncs the file system at `at` and reads its device's counters. `None` if they cannot be read.
+    /// Syncs the file system at `at` and reads its device's counters. `None` if they cannot be
+    /// read.
     pub fn at(at: &Path) -> Option<Self> {
         let counters = counters_of(at)?;
         let then = synced(at, &counters)?;
@@ -306,7 +308,7 @@ fn counted(stat: &str) -> Option<DeviceIo> {
 /// Runs a program to its end.
 ///
 /// # Errors
-/// Its error output if it fails; the remedy if it is not installed.
+/// If the program fails, or is not installed. The error gives its error output or the remedy.
 fn call(command: &mut Command, remedy: &str) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();

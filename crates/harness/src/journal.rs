@@ -1,5 +1,5 @@
-//! The journal: what a run was asked, and every trial as it ended, a line of JSON each. A run that
-//! is cut off loses at most the trial that was under way.
+//! The journal: the plan of a run, and every trial as it ended, one line of JSON each. An
+//! interrupted run loses at most the current trial.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,42 +20,42 @@ pub(crate) use writer::Writer;
 /// Version of the journal's format.
 pub(crate) const VERSION: u32 = 3;
 
-/// The oldest version that is read: its fields have other names, which the types know.
+/// The oldest version that is read. Its fields have other names, which the types know.
 const OLDEST: u32 = 2;
 
-/// A journal as it was read.
+/// A journal that was read.
 #[derive(Clone, Debug)]
 pub struct Journal {
     /// The run.
     pub head: Head,
-    /// What was made ready before the first trial; absent when the run was cut off before.
+    /// What was prepared before the first trial. `None` if the run was interrupted before.
     pub prepared: Option<Prepared>,
-    /// Warnings that came up later, in their order.
+    /// Later warnings, in order.
     pub warnings: Vec<String>,
-    /// Trials that ended, in the order they ran.
+    /// Trials that ended, in the order in which they ran.
     pub trials: Vec<EndedTrial>,
-    /// The first trial made again, when the run came to that.
+    /// The repetition of the first trial, if the run got that far.
     pub drift: Option<Drift>,
-    /// The trials that counted, of a cell each.
+    /// The counting trials, one per cell.
     pub counted: Vec<EndedTrial>,
-    /// The trials that explained, of a cell each.
+    /// The explaining trials, one per cell.
     pub explained: Vec<EndedTrial>,
-    /// Why bytes that reach storage were not counted, when so.
+    /// Why bytes that reach storage were not counted, if they were not.
     pub not_counted: Option<String>,
-    /// Why no card was modelled, when so.
+    /// Why no card was modelled, if none was.
     pub not_modelled: Option<String>,
-    /// The scales that were not begun, when there are such.
+    /// The scales that were not begun, if there are any.
     pub not_begun: Option<NotBegun>,
     /// What measures energy, once that is known.
     pub energy: Option<EnergyMeasurement>,
-    /// What the disk says of its wear, once it was asked.
+    /// Wear that the disk reports, once it was read.
     pub wear: Option<Wear>,
-    /// When the run ended, RFC 3339, UTC; absent when it was cut off.
+    /// When the run ended, RFC 3339, UTC. `None` if it was interrupted.
     pub finished: Option<String>,
 }
 
 impl Journal {
-    /// With its first line alone.
+    /// Makes a journal that has only its first line.
     const fn of(head: Head) -> Self {
         Self {
             head,
@@ -74,13 +74,13 @@ impl Journal {
         }
     }
 
-    /// The trial of a cell that has ended.
+    /// Finds a trial of a cell that has ended.
     pub(crate) fn ended(&self, cell: &CellId, index: u32) -> Option<&Trial> {
         let is = |ended: &&EndedTrial| ended.trial.index == index && ended.cell == *cell;
         self.trials.iter().find(is).map(|ended| &ended.trial)
     }
 
-    /// Takes a line after the first.
+    /// Adds the content of a line after the first.
     fn take(&mut self, line: Line) {
         match line {
             Line::Trial(ended) => self.trials.push(*ended),
@@ -102,31 +102,31 @@ impl Journal {
 /// The first line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Head {
-    /// Version of the format; its presence says what the file is.
+    /// Version of the format. Its presence identifies the file.
     pub embermark_journal: u32,
-    /// What it was measured with and on, as far as that was known at the start.
+    /// The tool, machine and engines, as far as they were known at the start.
     pub manifest: Manifest,
-    /// What was asked for.
+    /// The plan.
     pub plan: Plan,
-    /// The folder that was named for the databases; absent where they live beside the journal.
+    /// The directory that the user named for the databases. Absent if they are beside the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub databases: Option<PathBuf>,
-    /// What reaches storage is counted after the timed trials.
+    /// Whether what reaches storage is counted after the timed trials.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counts: bool,
-    /// What an operation asks of the system is counted after the timed trials.
+    /// Whether the system requests of operations are counted after the timed trials.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub explains: bool,
     /// Every cell, in plan order.
     pub cells: Vec<PlannedCell>,
 }
 
-/// What is made and found out before the first trial.
+/// What is prepared and measured before the first trial.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Prepared {
     /// The rows, by workload.
     pub datasets: BTreeMap<String, Dataset>,
-    /// The harness's own cost.
+    /// Cost of the harness itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<Floor>,
 }
@@ -136,16 +136,16 @@ pub struct Prepared {
 pub struct EndedTrial {
     /// Its cell.
     pub cell: CellId,
-    /// How it went.
+    /// The trial.
     pub trial: Trial,
 }
 
-/// Where a run stopped going up in scale.
+/// Where a run stopped increasing its scale.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NotBegun {
     /// The smallest scale that was not begun.
     pub scale: Scale,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -167,15 +167,15 @@ pub(crate) enum Line {
     End { finished: String },
 }
 
-/// Reads a journal. A last line that was cut off is left out.
+/// Reads a journal. An incomplete last line is ignored.
 ///
 /// # Errors
-/// When the file cannot be read, or is no journal.
+/// If the file cannot be read or is not a journal.
 pub fn read(path: &Path) -> Result<Journal, HarnessError> {
     read_whole(path).map(|(journal, _)| journal)
 }
 
-/// A journal, and the length of its whole lines in bytes.
+/// Reads a journal. Returns it with the length of its complete lines in bytes.
 fn read_whole(path: &Path) -> Result<(Journal, u64), HarnessError> {
     let text = fs::read(path).map_err(|e| HarnessError::file(path, "read the journal", e))?;
     let wrong = |line: usize, problem: String| HarnessError::Journal {
@@ -183,7 +183,7 @@ fn read_whole(path: &Path) -> Result<(Journal, u64), HarnessError> {
         line: line + 1,
         problem,
     };
-    // What follows the last line's end is empty, or a line that was cut off.
+    // The rest after the last line end is empty or an incomplete line.
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let mut lines = text[..whole].split_inclusive(|byte| *byte == b'\n').enumerate();
     let Some((_, first)) = lines.next() else {
@@ -206,7 +206,7 @@ fn read_whole(path: &Path) -> Result<(Journal, u64), HarnessError> {
     Ok((journal, whole as u64))
 }
 
-/// The version alone, which a line of any version has.
+/// Only the version, which a line of every format has.
 #[derive(Deserialize)]
 struct Format {
     embermark_journal: u32,

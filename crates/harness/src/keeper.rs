@@ -1,4 +1,4 @@
-//! A process that outlives a killed run, and removes what its servers left outside of its folder.
+//! A process that outlives a killed run and removes what its servers left outside of its directory.
 
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -18,7 +18,8 @@ const SERVERS_END_WITHIN: Duration = Duration::from_secs(30);
 /// Time without anything in use after which no server is left: one may be starting.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Removes the shared memory of killed servers whose data is below `site`. Returns whether some of it is in use.
+/// Removes the shared memory of killed servers whose data is below `site`. Returns whether some of
+/// it is in use.
 pub(crate) fn remove_abandoned(site: &Path) -> bool {
     let in_use = registry::all().iter().filter(|engine| engine.remove_abandoned(site));
     in_use.count() > 0
@@ -36,25 +37,25 @@ pub(crate) fn remove_all(site: &Path) {
     }
 }
 
-/// A worker that has its request but not the end of its input, for which it waits. The input ends when this process
-/// ends, however that happens.
+/// A worker that has its request and waits for the end of its input. The input ends when this
+/// process ends, however that happens.
 pub(crate) struct Keeper {
     process: Child,
     _input: Option<ChildStdin>,
 }
 
 impl Keeper {
-    /// Starts one for the databases below a folder.
+    /// Starts a keeper for the databases below a directory.
     ///
     /// # Errors
-    /// When the program cannot be started or does not read its request.
+    /// If the program cannot be started or does not read its request.
     pub fn start(worker: &WorkerCommand, databases: &Path) -> io::Result<Self> {
         let mut process = Command::new(&worker.program)
             .args(&worker.args)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            // Ctrl-C in a terminal reaches the parent alone.
+            // Ctrl-C in a terminal then reaches only the parent.
             .process_group(0)
             .spawn()?;
         let mut input = process.stdin.take();
@@ -66,7 +67,7 @@ impl Keeper {
 }
 
 impl Drop for Keeper {
-    /// A run that ends in good order has left nothing.
+    /// A run that ends normally has left nothing.
     fn drop(&mut self) {
         let _ = self.process.kill().and_then(|()| self.process.wait());
     }

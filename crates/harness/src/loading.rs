@@ -1,4 +1,5 @@
-//! What a run put in or deleted, what that came to on the trial's disk, and the maintenance after it.
+//! Rows that a run inserted or deleted, their effect on the trial's disk, and the maintenance after
+//! it.
 
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ use crate::isolation::Before;
 use crate::probes::Probes;
 use crate::protocol::{Between, Job};
 
-/// Measures the loads of a trial beside their clock.
+/// Measures the loads of a trial outside of their clock.
 pub(crate) struct Loads {
     site: PathBuf,
     own_disk: bool,
@@ -20,19 +21,20 @@ pub(crate) struct Loads {
 }
 
 impl Loads {
-    /// Of a job. The maintenance of a server that somebody else runs cannot be measured.
+    /// Makes the loads of a job. The maintenance of a server given by URL cannot be measured.
     pub fn of(job: &Job, engine: &dyn Engine) -> Self {
         let maintains = engine.has_maintenance() && job.url.is_none();
         Self { site: job.site.clone(), own_disk: job.own_disk, maintains }
     }
 
-    /// Before a run of a phase: what its disk has seen so far, where it has one of its own.
+    /// Reads before a run of a phase what its own disk has seen so far. `None` without such a disk.
     pub fn begin(&self) -> Option<Before> {
         self.own_disk.then(|| Before::at(&self.site)).flatten()
     }
 
-    /// After a run of a phase that did `ops` operations; `None` where it neither inserts nor deletes rows. After the
-    /// `last` one the engine runs its maintenance; the second is when that had its disk for itself.
+    /// Measures a run of a phase that did `ops` operations. `None` if it neither inserts nor
+    /// deletes rows. The engine runs its maintenance after the `last` run. Also returns the period
+    /// in which only maintenance used the disk.
     pub fn end(
         &self,
         bench: &mut dyn Bench,
@@ -50,7 +52,7 @@ impl Loads {
         Ok((Some(loaded), between.flatten()))
     }
 
-    /// `None` where the clock cannot be read.
+    /// Runs the maintenance. `None` if the clock cannot be read.
     fn maintenance(
         &self,
         bench: &mut dyn Bench,

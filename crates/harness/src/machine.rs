@@ -9,7 +9,7 @@ use crate::cgroup;
 use crate::system::{System, read};
 
 impl System {
-    /// The machine as it is now, with the file system that holds `data`, an absolute path.
+    /// Describes the machine now, with the file system that holds `data`, an absolute path.
     pub fn machine(&self, data: &Path) -> Machine {
         let cpuinfo = self.text("proc/cpuinfo").unwrap_or_default();
         let mount = self.text("proc/self/mountinfo").and_then(|mounts| mount_of(&mounts, data));
@@ -41,12 +41,12 @@ impl System {
         }
     }
 
-    /// The board, as its device tree names it: on ARM and the like.
+    /// Returns the board that the device tree names, on ARM and similar systems.
     pub fn board(&self) -> Option<String> {
         self.text("proc/device-tree/model").map(|model| model.replace('\0', ""))
     }
 
-    /// The board or the machine as its firmware calls it, and whether it is a virtual one.
+    /// Returns the firmware's name of the board or machine, and whether it is virtual.
     fn model(&self, cpuinfo: &str) -> Option<String> {
         let firmware = |name: &str| self.text(Path::new("sys/class/dmi/id").join(name));
         let board = self.board().or_else(|| {
@@ -63,8 +63,8 @@ impl System {
         }
     }
 
-    /// Whether the ext4 on a device has a journal, which is a thread that writes it
-    /// (`Documentation/ABI/testing/sysfs-fs-ext4`).
+    /// Whether the ext4 file system on a device has a journal, which shows as the thread that
+    /// writes it (`Documentation/ABI/testing/sysfs-fs-ext4`).
     fn journal(&self, device: &str) -> Option<bool> {
         // A name of the device mapper is a link to the device's own.
         let device = self.path(device);
@@ -73,16 +73,16 @@ impl System {
         self.text(ext4.join("journal_task")).map(|task| task != "<none>")
     }
 
-    /// Bytes of swap in use.
+    /// Returns the number of bytes of swap in use.
     pub fn swap_used(&self) -> Option<u64> {
         self.meminfo("SwapTotal")?.checked_sub(self.meminfo("SwapFree")?)
     }
 
-    /// Whether a battery of the machine's own is being drained.
+    /// Whether the machine's own battery is discharging.
     pub fn discharging(&self) -> bool {
         self.entries("sys/class/power_supply").into_iter().any(|supply| {
             let is = |file, value: &str| read(&supply.join(file)).is_some_and(|text| text == value);
-            // A mouse has a battery too; its scope is `Device`.
+            // A mouse has a battery too, with scope `Device`.
             is("type", "Battery") && !is("scope", "Device") && is("status", "Discharging")
         })
     }
@@ -119,8 +119,8 @@ struct Mount {
     device: String,
 }
 
-/// The mount that holds `path`, from the lines of `proc_pid_mountinfo(5)`: the deepest mount point
-/// above it, and of several on one point the last, which covers the others.
+/// Finds the mount that holds `path` in the lines of `proc_pid_mountinfo(5)`: the deepest mount
+/// point above it. Of several mounts on one point it is the last one, which covers the others.
 fn mount_of(mountinfo: &str, path: &Path) -> Option<Mount> {
     let mounts = mountinfo.lines().filter_map(|line| {
         let (mount, source) = line.split_once(" - ")?;
@@ -141,7 +141,7 @@ fn mount_of(mountinfo: &str, path: &Path) -> Option<Mount> {
     mounts.max_by_key(|(depth, _)| *depth).map(|(_, mount)| mount)
 }
 
-/// Undoes the octal escapes of blanks and backslashes.
+/// Decodes the octal escapes of blanks and backslashes.
 fn unescape(text: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .into_iter()

@@ -1,4 +1,4 @@
-//! What a run's figures were measured with and on.
+//! The manifest of a run: the tool, the machine and the engines.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -14,22 +14,22 @@ use crate::system::System;
 use crate::warnings::{self, Conditions, Warnings};
 use crate::{Catalog, HarnessError, background_cpu, disk, engine_library, throttle};
 
-/// Now, RFC 3339, UTC, to the second.
+/// Returns the current time, RFC 3339, UTC, to the second.
 pub(crate) fn now() -> String {
     let now = Timestamp::now();
     now.round(Unit::Second).unwrap_or(now).to_string()
 }
 
-/// A name for a run that no other has: its time, and 32 random bits.
+/// Returns a unique name for a run: its time and 32 random bits.
 pub(crate) fn run_id() -> String {
     let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
-    // Keyed at random by the standard library.
+    // The standard library keys it at random.
     let random = RandomState::new().build_hasher().finish() as u32;
     format!("{time}-{random:08x}")
 }
 
-/// Name of what a run makes on a server that is given by URL: known before it is there, so that it
-/// can be removed after a process that was killed.
+/// Returns the name of what a run makes on a server given by URL. It is known in advance, so that
+/// it can be removed after a killed process.
 pub(crate) fn guest(run_id: &str) -> String {
     format!("embermark_{}", run_id.to_ascii_lowercase().replace('-', "_"))
 }
@@ -43,8 +43,8 @@ pub(crate) fn tool() -> Tool {
     }
 }
 
-/// The manifest of a run that begins now, its databases in `data`. The rows, the floor and the
-/// warnings are found out later.
+/// Makes the manifest of a run that begins now, with its databases in `data`. The rows, the floor
+/// and the warnings are added later.
 pub(crate) fn begin(run_id: &str, data: &Path) -> Manifest {
     Manifest {
         run_id: run_id.to_owned(),
@@ -55,7 +55,7 @@ pub(crate) fn begin(run_id: &str, data: &Path) -> Manifest {
     }
 }
 
-/// What the engines of the cells are, by column.
+/// Returns facts about the engines of the cells, by column.
 pub(crate) fn engines(
     cells: &[PlannedCell],
     plan: &Plan,
@@ -75,8 +75,8 @@ pub(crate) fn engines(
     cells.iter().map(facts).collect()
 }
 
-/// What may disturb a run that begins or goes on now, its databases in `data`, the largest of
-/// which may take `needed` bytes; and what of it may pass when one waits.
+/// Returns what may disturb a run that begins or resumes now, with its databases in `data`, and
+/// what of it may pass after a while. The largest database may take `needed` bytes.
 pub(crate) fn warnings(machine: &Machine, data: &Path, needed: u64) -> Warnings {
     let system = System::here();
     let conditions = Conditions {

@@ -1,4 +1,4 @@
-//! What a phase uses that says itself when its measuring begins.
+//! Samples resources for phases that open their own measurement window.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,25 +15,25 @@ use crate::protocol::Job;
 use crate::timeline;
 use crate::{disk, isolation};
 
-/// The role of a client that is a process of its own.
+/// Role of a client in a separate process.
 const CLIENT: &str = "client";
 
-/// What passes between client and server, and whether it can be counted.
+/// Traffic between client and server, and whether it can be counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Traffic {
-    /// There is none, or nobody asks.
+    /// There is none, or it is not counted.
     None,
-    /// Over the loopback device of a namespace of their own: exactly.
+    /// Over the loopback device of a private namespace: counted exactly.
     Own,
-    /// Over the machine's loopback device, with whatever else passes there; why.
+    /// Over the machine's loopback device, together with other traffic, for this reason.
     Shared(String),
-    /// Over a network that is not ours.
+    /// Over a foreign network.
     Foreign,
 }
 
 impl Traffic {
-    /// Of the worker of a job, which has one thread yet: puts it into a network namespace of its own
-    /// where traffic is to be counted.
+    /// Determines the traffic of a job's worker, which still has one thread. Moves it into its own
+    /// network namespace if traffic is to be counted.
     pub fn of(job: &Job, kind: Kind, counted: bool) -> Self {
         if !counted || kind != Kind::Server {
             return Self::None;
@@ -51,12 +51,12 @@ impl Traffic {
         matches!(self, Self::Own | Self::Shared(_))
     }
 
-    /// How a private server is reached so that it is counted.
+    /// Returns how to connect to a private server so that traffic is counted.
     pub const fn link(&self) -> Link {
         if self.is_counted() { Link::Loopback } else { Link::Socket }
     }
 
-    /// Bytes that have passed.
+    /// Returns the number of bytes transferred so far.
     fn bytes(&self) -> Option<u64> {
         self.is_counted().then(network::counters)?.ok().map(|counters| counters.bytes)
     }
@@ -82,13 +82,13 @@ pub(crate) struct Watching<'a> {
     own_disk: bool,
     traffic: Traffic,
     opened: Option<Opened>,
-    /// Of a phase that writes: the size when it began, and who samples it.
+    /// For a phase that writes: the size when it began, and the sampler.
     writing: Option<(u64, Option<Sampler>)>,
-    /// When it began to be sampled, and when the window began.
+    /// When sampling began, and when the window began.
     sampled: Option<Instant>,
     windowed: Option<Instant>,
     observed: Observed,
-    /// Counters of energy, as they were when the window began, and what they counted in it.
+    /// Energy counters at the beginning of the window, and what they counted in it.
     counters: &'a [Counter],
     energy: Option<Readings<'a>>,
     energy_window: Option<Window>,
@@ -104,8 +104,8 @@ struct Opened {
 }
 
 impl<'a> Watching<'a> {
-    /// Watches this process, which is the writer, and a private server; with `own_disk` the device
-    /// under `site`, too.
+    /// Watches this process, which is the writer, and a private server. With `own_disk` it also
+    /// watches the device below `site`.
     pub fn new(server: Option<u32>, site: &Path, own_disk: bool, traffic: &Traffic) -> Self {
         let writer = ("writer", Probe::process(std::process::id()), None);
         let server = server.map(|root| ("server", Probe::tree(root), None));
@@ -129,24 +129,24 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Reads these counters of energy at the beginning and the end of the window.
+    /// Makes it read these energy counters at the beginning and the end of the window.
     pub const fn counting(mut self, counters: &'a [Counter]) -> Self {
         self.counters = counters;
         self
     }
 
-    /// What they counted; `None` where there was no window.
+    /// Returns what they counted. `None` without a window.
     pub fn energy_window(&mut self) -> Option<Window> {
         self.energy_window.take()
     }
 
-    /// What reached the device from the beginning of the window until all that was written in it was
-    /// there.
+    /// Returns what reached the device from the beginning of the window until everything written in
+    /// it was there.
     pub const fn to_device(&self) -> Option<isolation::Since> {
         self.to_device
     }
 
-    /// Samples the disk, where somebody does.
+    /// Begins the disk samples, if there is a sampler.
     fn begin_sampled(&mut self, bytes: u64, sampler: Option<io::Result<Sampler>>) {
         let sampler = sampler.transpose().unwrap_or_else(|error| {
             self.remark(&format!("the disk over time was not sampled: {error}"));
@@ -156,7 +156,7 @@ impl<'a> Watching<'a> {
         self.writing = Some((bytes, sampler));
     }
 
-    /// Bytes of the data directory; `None` where it is not here.
+    /// Returns the size of the data directory in bytes. `None` if it is on another machine.
     fn size(&self) -> Option<u64> {
         if self.traffic == Traffic::Foreign {
             return None;
@@ -164,8 +164,9 @@ impl<'a> Watching<'a> {
         disk::size_of(&self.site).ok().map(|size| size.allocated_bytes)
     }
 
-    /// What the engine used, and its client where they are two: of a client that is a process of its own,
-    /// in which an embedded engine is too. Nothing is known of a server that is not ours (`foreign`).
+    /// Returns the resources of the engine and of its client, if that is a separate process. An
+    /// embedded engine is part of the client. Nothing is known about a server given by URL
+    /// (`foreign`).
     pub fn client_apart(&self, foreign: bool) -> Option<(Resources, Option<Resources>)> {
         let client = *self.observed.processes.get(CLIENT)?;
         Some(match self.observed.processes.get("server") {
@@ -175,7 +176,7 @@ impl<'a> Watching<'a> {
         })
     }
 
-    /// What was seen.
+    /// Returns the observations.
     pub fn observed(self) -> Observed {
         self.observed
     }

@@ -39,8 +39,8 @@ const LOGS: &str = "logs";
 const ROWS: &str = "rows";
 const DATA: &str = "data";
 
-/// How long processes of a killed run may take to leave its folders. The kernel ends them together with
-/// the run, and a server takes a moment.
+/// Time that processes of a killed run may take to leave its folders. The kernel ends them together
+/// with the run, but a server takes a moment.
 const LEAVING_TAKES: Duration = Duration::from_secs(10);
 
 /// The interval of checks whether they have.
@@ -68,11 +68,11 @@ impl Deref for OutDir {
 }
 
 impl OutDir {
-    /// Prepares `out`, which must be absent or empty. Databases are in a folder of this run below `data` if
-    /// it is given, and in `out` otherwise. With `keep` they stay.
+    /// Prepares `out`, which must be absent or empty. Databases go into a folder of this run below
+    /// `data` if it is given, and into `out` otherwise. With `keep` they stay.
     ///
     /// # Errors
-    /// A folder is not empty, not a folder, or not writable.
+    /// If a folder is not empty, not a folder, or not writable.
     pub fn prepare(
         out: &Path,
         data: Option<&Path>,
@@ -93,8 +93,8 @@ impl OutDir {
         Ok(this)
     }
 
-    /// Opens the folders of an interrupted run. Removes its rows, its databases, and what its servers left in
-    /// shared memory, in case the process that removes it was also killed.
+    /// Opens the folders of an interrupted run. Removes its rows, its databases, and what its
+    /// servers left in shared memory, in case the process that removes it was also killed.
     pub fn reopen(
         out: Locked,
         named: Option<PathBuf>,
@@ -125,8 +125,8 @@ impl OutDir {
         Self { out, named, data, fresh, keep }
     }
 
-    /// Removes what a complete run left that was killed before it had cleaned up. Its databases are already
-    /// removed, or kept on purpose.
+    /// Removes what a complete run left behind when it was killed before cleaning up. Its databases
+    /// are already removed, or kept on purpose.
     pub fn tidy(out: Locked, named: Option<PathBuf>, run_id: &str) {
         let left = Self::new(out, named, run_id, false, true);
         // Removes only an empty folder, so that kept databases stay.

@@ -1,4 +1,5 @@
-//! Parts of a phase that does several things at the same time, each told as a phase of its own.
+//! Parts of a phase that does several things at the same time. Each is reported as a separate
+//! phase.
 
 use embermark_model::Status;
 use embermark_model::result::{Latency, PhaseResult, Run};
@@ -15,8 +16,8 @@ struct Part {
 }
 
 impl Parts {
-    /// Takes what a run measured of them. What they used of the machine nobody can tell apart, so that it
-    /// stands in the phase alone.
+    /// Adds the measurements of a run. The resources of the parts cannot be separated, so only the
+    /// phase has them.
     pub(crate) fn add(&mut self, measured: Vec<MeasuredPart>, discarded: bool) {
         for MeasuredPart { name, execution, meter, target_rate } in measured {
             let place = self.0.iter().position(|part| part.result.phase == name);
@@ -28,7 +29,7 @@ impl Parts {
             });
             let (part, latency, ops) = (&mut self.0[place], meter.latency(), meter.measured().ops);
             let schedule = target_rate.and_then(|rate| meter.schedule_kept(rate));
-            // The time that its operations took, one by one: that of the run is all parts'.
+            // Sum of the times of its operations, because the run's time covers all parts.
             let taken = latency.as_ref().map_or(0.0, |latency| latency.mean * ops as f64) as u64;
             let elapsed_ns = if schedule.is_some() { meter.measured().elapsed_ns } else { taken };
             if !discarded {
@@ -39,7 +40,7 @@ impl Parts {
         }
     }
 
-    /// The parts as phases, which ended as the phase did.
+    /// Returns the parts as phases, with the outcome of the phase.
     pub(crate) fn ended(self, status: Status, reason: Option<String>) -> Vec<PhaseResult> {
         let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);
         let ended = self.0.into_iter().map(|part| PhaseResult {

@@ -1,7 +1,7 @@
-//! What processes use, read from the system around a run. What cannot be read is absent.
+//! Resources that processes use, read from the system around a run. What cannot be read is absent.
 //!
-//! CPU time comes from the CPU-time clock of each process, in ns (`clock_getcpuclockid(3)`), or
-//! where that is refused from `/proc/PID/stat`, in ticks of 10 ms. Memory, I/O and the process
+//! CPU time comes from the CPU-time clock of each process, in ns (`clock_getcpuclockid(3)`). If
+//! that is refused, it comes from `/proc/PID/stat`, in ticks of 10 ms. Memory, I/O and the process
 //! tree come from `/proc` (`proc_pid_status(5)`, `proc_pid_io(5)`).
 
 use std::fs;
@@ -16,12 +16,12 @@ use crate::processes::{self, stat};
 
 const PROC: &str = "/proc";
 
-/// Measures what one process, or a process and its descendants, use during a run.
+/// Measures the resources of one process, or of a process and its descendants, during a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe {
     root: u32,
     with_descendants: bool,
-    /// Where processes are shown: `/proc`, but in a test.
+    /// Path of the process file system: `/proc`, except in a test.
     proc: &'static str,
 }
 
@@ -30,11 +30,11 @@ pub struct Probe {
 pub struct Before {
     cpu_ns: Option<u64>,
     io: Option<Io>,
-    /// Whether the peak of every process was set back to its present size.
+    /// Whether the peak of every process was reset to its current size.
     peak_reset: bool,
 }
 
-/// Bytes from and to storage.
+/// Bytes read from and written to storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Io {
     read: u64,
@@ -47,8 +47,8 @@ impl Probe {
         Self { root: pid, with_descendants: false, proc: PROC }
     }
 
-    /// Measures a server: its root process and every descendant, including those that end during
-    /// the run and are waited for by one that stays.
+    /// Measures a server: its root process and every descendant. Includes descendants that end
+    /// during the run if a remaining process waits for them.
     pub const fn tree(root: u32) -> Self {
         Self { root, with_descendants: true, proc: PROC }
     }
@@ -57,8 +57,8 @@ impl Probe {
         if self.with_descendants { processes::tree(self.root) } else { vec![self.root] }
     }
 
-    /// Takes the readings before a run, and sets the peak of resident memory back to the present
-    /// size where the system permits.
+    /// Takes the readings before a run. Resets the peak of resident memory to the current size if
+    /// the system permits.
     pub fn begin(&self) -> Before {
         let pids = self.processes();
         let reset = |pid: &u32| match fs::write(format!("{}/{pid}/clear_refs", self.proc), "5") {
@@ -66,11 +66,11 @@ impl Probe {
             Err(error) => is_gone(&error),
         };
         let peak_reset = pids.iter().all(reset);
-        // CPU time last, so that reading the others is not in it.
+        // CPU time comes last, so that reading the others is not included.
         Before { io: io_of(self.proc, &pids), peak_reset, cpu_ns: self.cpu_of(&pids) }
     }
 
-    /// Takes the readings after the run; what was used in between.
+    /// Takes the readings after the run and returns the resources used in between.
     pub fn end(&self, before: Before) -> Resources {
         let pids = self.processes();
         let cpu_ns = self.cpu_of(&pids);
@@ -85,8 +85,8 @@ impl Probe {
         }
     }
 
-    /// CPU time of the processes since they began, in ns, with that of their ended descendants
-    /// when it is a tree: those count in their parent's share as soon as it has waited for them.
+    /// Returns the total CPU time of the processes in ns. For a tree it includes ended descendants,
+    /// which count in their parent's share once it has waited for them.
     fn cpu_of(&self, pids: &[u32]) -> Option<u64> {
         let tick_ns = 1_000_000_000 / sysconf(SysconfVar::CLK_TCK).ok()??.unsigned_abs();
         let mut sum = None;
@@ -111,7 +111,7 @@ fn cpu_clock(pid: u32) -> Option<u64> {
 }
 
 /// Sums the bytes from and to storage. The kernel adds those of an ended child to the parent that
-/// waited for it, so a child that ended is not lost. `None` when one process may not be read.
+/// waited for it, so they are not lost. `None` if one process cannot be read.
 fn io_of(proc: &str, pids: &[u32]) -> Option<Io> {
     let add = |sum: Io, text: &str| {
         let read = sum.read.checked_add(number(text, "read_bytes:")?)?;
@@ -121,17 +121,17 @@ fn io_of(proc: &str, pids: &[u32]) -> Option<Io> {
     over(proc, pids, "io", add)
 }
 
-/// The peak of resident memory of processes, in bytes.
+/// Returns the peak of resident memory of processes in bytes.
 ///
-/// Of one process: its high-water mark. Of several, which may share memory (a server's buffers):
-/// the sum of their *proportional* set sizes now, in which a shared page counts once, plus what
-/// each process had at its own peak beyond what it has now. That is an upper bound, reached when
-/// all had their peaks at one moment.
+/// For one process it is its high-water mark. Several processes may share memory, such as a
+/// server's buffers. For them it is the sum of their current *proportional* set sizes, in which a
+/// shared page counts once, plus the difference between each process's own peak and its current
+/// size. That is an upper bound, reached if all peaks are at the same time.
 fn peak_of(proc: &str, pids: &[u32]) -> Option<u64> {
     let mut sum = None;
     for pid in pids {
         let Ok(status) = fs::read_to_string(format!("{proc}/{pid}/status")) else { continue };
-        // A process that has ended and was not waited for has no memory and no such lines.
+        // A process that has ended but was not waited for has no memory and no such lines.
         let Some(peak) = number(&status, "VmHWM:") else { continue };
         let share = if pids.len() == 1 {
             peak
@@ -148,25 +148,25 @@ fn peak_of(proc: &str, pids: &[u32]) -> Option<u64> {
     sum
 }
 
-/// Resident memory of a process in bytes.
+/// Returns the resident memory of a process in bytes.
 pub fn resident_bytes(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     Some(number(&status, "VmRSS:")? * 1024)
 }
 
-/// Resident memory of processes in bytes, shared memory counted once: of one what it holds, of
-/// several the sum of their proportional set sizes. `None` when none is there or may be read.
+/// Returns the resident memory of processes in bytes, with shared memory counted once. For several
+/// it is the sum of their proportional set sizes. `None` if there is none or none can be read.
 pub(crate) fn resident_of(pids: &[u32]) -> Option<u64> {
     if let [pid] = pids {
         return resident_bytes(*pid);
     }
-    // A process that has ended and was not waited for has no memory.
+    // A process that has ended but was not waited for has no memory.
     over(PROC, pids, "smaps_rollup", |sum: u64, rollup| {
         Some(sum + number(rollup, "Pss:").unwrap_or(0) * 1024)
     })
 }
 
-/// What a file of each process adds up to. `None` when none is there, or one may not be read.
+/// Adds up a file of each process. `None` if there is no process or one cannot be read.
 fn over<T: Default>(
     proc: &str,
     pids: &[u32],
@@ -184,7 +184,7 @@ fn over<T: Default>(
     sum
 }
 
-/// The first number on the line that begins with `label`.
+/// Returns the first number on the line that begins with `label`.
 fn number(text: &str, label: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(label))?;
     rest.split_ascii_whitespace().next()?.parse().ok()
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(number(text, "write_bytes:"), None);
     }
 
-    /// A probe of process 1 of a made-up system.
+    /// A probe of process 1 of a simulated system.
     fn made_up(files: &[(&str, &str)]) -> (tempfile::TempDir, Probe) {
         let tree = tempfile::tempdir().unwrap();
         let dir = tree.path().join("4000000000");
@@ -233,7 +233,8 @@ mod tests {
         fs::write(&io, "read_bytes: many\nwrite_bytes: 24\n").unwrap();
         let used = probe.end(begun);
         assert_eq!((used.read_bytes, used.written_bytes), (None, None));
-        // A kernel that keeps no account of I/O has no such file; a foreign process's is closed.
+        // A kernel without I/O accounting has no such file. That of a foreign process cannot be
+        // read.
         fs::remove_file(&io).unwrap();
         fs::create_dir(&io).unwrap();
         assert_eq!(probe.end(begun).read_bytes, None);

@@ -4,15 +4,17 @@ use embermark_model::result::Resources;
 
 use crate::probe::{self, Probe};
 
-/// The probes of a trial: of the engine's processes, and of the client where that is another.
+/// The probes of a trial: one for the engine's processes, and one for the client if that is another
+/// process.
 pub(crate) struct Probes {
     engine: Option<Probe>,
     client: Option<Probe>,
 }
 
 impl Probes {
-    /// An embedded engine is measured in this process; a private server in its own processes, and
-    /// this process apart; a server that somebody else runs (`foreign`) cannot be measured.
+    /// Makes the probes. An embedded engine is measured in this process. A private server is
+    /// measured in its own processes, separately from this one. A server given by URL (`foreign`)
+    /// cannot be measured.
     pub fn new(server: Option<u32>, foreign: bool) -> Self {
         let this = Probe::process(std::process::id());
         match server {

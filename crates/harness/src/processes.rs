@@ -1,4 +1,4 @@
-//! Processes as `/proc` shows them: who descends from whom, and ending them.
+//! Processes as `/proc` shows them: their descendants, and how to end them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,30 +12,31 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
-/// What `/proc/PID/stat` says of a process, as far as it is needed here. Times in clock ticks.
+/// The needed fields of `/proc/PID/stat`. Times are in clock ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub parent: u32,
     pub zombie: bool,
     /// User and system time of the process itself.
     pub own_ticks: u64,
-    /// The same of its children that ended and were waited for.
+    /// User and system time of its children that ended and were waited for.
     pub children_ticks: u64,
-    /// Page faults that took no I/O, of both.
+    /// Page faults without I/O, of both.
     pub minor_faults: u64,
     /// Page faults that waited for storage, of both.
     pub major_faults: u64,
 }
 
-/// Reads it; an error when the process is gone.
+/// Reads the fields. An error if the process has ended.
 pub(crate) fn stat(pid: u32) -> io::Result<Stat> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     parse(&text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
 }
 
 fn parse(text: &str) -> Option<Stat> {
-    // The name may hold blanks and brackets; the fields follow the last bracket. Numbers of
-    // fields as in proc_pid_stat(5): 3 state, 4 ppid, 10 minflt, 11 cminflt, 12 majflt, 13 cmajflt, 14 utime, 15 stime, 16 cutime, 17 cstime.
+    // The name may contain blanks and brackets, so the fields follow the last bracket. Field
+    // numbers as in proc_pid_stat(5): 3 state, 4 ppid, 10 minflt, 11 cminflt, 12 majflt, 13
+    // cmajflt, 14 utime, 15 stime, 16 cutime, 17 cstime.
     let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
     let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     Some(Stat {
@@ -48,7 +49,7 @@ fn parse(text: &str) -> Option<Stat> {
     })
 }
 
-/// A process and all that descend from it, the root first. Empty when it is gone.
+/// Returns a process and all its descendants, the root first. Empty if it has ended.
 pub(crate) fn tree(root: u32) -> Vec<u32> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     let mut found = false;
@@ -71,18 +72,17 @@ pub(crate) fn tree(root: u32) -> Vec<u32> {
     tree
 }
 
-/// The processes that this one started, or that were left to it, beyond those that it had at the
-/// start.
+/// The processes that this one started or adopted, apart from those that it had at the start.
 #[derive(Debug)]
 pub(crate) struct Family {
     older: Vec<u32>,
 }
 
 impl Family {
-    /// From now on, processes whose parents die are left to this one instead of to init, so that
-    /// none can escape: not the server of a worker that crashed, not a process that calls itself a
-    /// daemon. Children that exist already are not part of the family.
-    /// Where that cannot be had, as in QEMU's user mode, those that escape are init's.
+    /// Makes this process adopt processes whose parents die, instead of init. None can escape: not
+    /// the server of a crashed worker, nor a process that becomes a daemon. Existing children are
+    /// not part of the family. Where adoption is not available, as in QEMU's user mode, escaped
+    /// processes go to init.
     pub(crate) fn begin() -> io::Result<Self> {
         match prctl::set_child_subreaper(true) {
             Ok(()) | Err(Errno::EINVAL) => {}
@@ -91,16 +91,16 @@ impl Family {
         Ok(Self { older: tree(std::process::id()) })
     }
 
-    /// Members that still run, or that ended and nobody waited for.
+    /// Returns members that still run, and those that ended but were not waited for.
     fn members(&self) -> Vec<u32> {
         let mut members = tree(std::process::id());
         members.retain(|pid| !self.older.contains(pid));
         members
     }
 
-    /// Ends every member: asks with SIGTERM, so that a server can give back what only it knows of
-    /// (shared memory, sockets), and kills those that are still there after `patience`. Returns
-    /// whether there was any member to end.
+    /// Ends every member. Sends SIGTERM first, so that a server can release what only it knows
+    /// (shared memory, sockets), and kills those that remain after `patience`. Returns whether
+    /// there was any member.
     pub(crate) fn end(&self, patience: Duration) -> io::Result<bool> {
         const KILL_TAKES: Duration = Duration::from_secs(10);
         const STEP: Duration = Duration::from_millis(5);
@@ -142,7 +142,7 @@ fn send(pid: u32, signal: Signal) -> io::Result<()> {
 
 /// Waits for a process that has ended, if it is a child of this one.
 fn reap(pid: u32) {
-    // Not a child, or not ended yet: then there is nothing to wait for.
+    // If it is not a child or has not ended yet, there is nothing to wait for.
     let _ = waitpid(Pid::from_raw(pid.cast_signed()), Some(WaitPidFlag::WNOHANG));
 }
 

@@ -1,17 +1,18 @@
-//! Asking another program, which may hang.
+//! Runs another program, which may hang.
 
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a program may take.
+/// Time limit of a program.
 const TAKES: Duration = Duration::from_secs(5);
 
-/// What a program writes, however it ends; one that takes too long is ended.
+/// Returns the output of a program, whatever its exit status. A program that takes too long is
+/// killed.
 ///
 /// # Errors
-/// Why there is nothing, in words.
+/// If there is no output. The error gives the reason.
 pub(crate) fn output(program: &Path, args: &[&str]) -> Result<Output, String> {
     let name = program.display();
     let refused = |error: std::io::Error| match error.kind() {
@@ -25,7 +26,7 @@ pub(crate) fn output(program: &Path, args: &[&str]) -> Result<Output, String> {
         .stderr(Stdio::null())
         .spawn()
         .map_err(refused)?;
-    // In a thread: what is longer than the pipe would keep it from ending.
+    // In a thread, because output longer than the pipe would prevent it from ending.
     let reader = child.stdout.take().map(|mut out| {
         std::thread::spawn(move || {
             let mut stdout = Vec::new();

@@ -1,36 +1,36 @@
-//! What a trial is for.
+//! The purpose of a trial.
 
 use embermark_model::plan::Plan;
 
 use crate::isolation::Isolation;
 use crate::protocol::Explain;
 
-/// What a trial is for.
+/// The purpose of a trial.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose<'a> {
-    /// To be timed as the plan says.
+    /// Time the trial as the plan says.
     Timing,
-    /// To be timed in one closed loop, whatever the plan says.
+    /// Time it in one closed loop, whatever the plan says.
     Floor,
-    /// To answer each phase once, so that the answers of others can be held to its own.
+    /// Answer each phase once, for comparison with the answers of other engines.
     Referee,
-    /// To be counted, each phase once; on a disk of its own, where there is one.
+    /// Count each phase once, on its own disk if there is one.
     Counting(Option<&'a Isolation>),
-    /// The same on a disk of its own that is recorded, for cards to be modelled.
+    /// Count and record on its own disk, to model cards.
     Recording(&'a Isolation),
-    /// To be explained, each phase once, after a warm-up run where the plan has one.
+    /// Explain each phase once, after a warm-up run if the plan has one.
     Explaining(Explain),
 }
 
 impl Purpose<'_> {
-    /// Whether short runs are repeated: where they are timed, of one client that begins its next
-    /// operation when the last has ended, on a database that is warm.
+    /// Whether short runs are repeated: if they are timed, in a closed loop with one client, on a
+    /// warm database.
     pub fn repeats(self, plan: &Plan) -> bool {
         let timed = matches!(self, Self::Timing | Self::Floor);
         timed && plan.clients == 1 && plan.target_rate.is_none() && !plan.cold
     }
 
-    /// A plan as a trial of this purpose carries it out.
+    /// Returns the plan that a trial with this purpose executes.
     pub fn of(self, plan: &Plan) -> Plan {
         match self {
             Self::Timing => plan.clone(),

@@ -1,12 +1,15 @@
-//! A run that ends when its time is over: every cell once, then again the cells whose order is least certain.
+//! A run that ends when its time is over. It measures every cell once, and then repeats the cells
+//! whose order is least certain.
 //!
-//! A trial more goes to where two neighbours in the order of a phase are not told apart, the first two before
-//! all others. Two are told apart where their means, as logarithms over trials, lie further apart than
-//! [`CERTAIN`] standard errors, or where both are known to [`CLOSE`]: then they are alike. Few trials say little
-//! about how far trials of a cell differ, so that a variance of [`PRIOR`] counts as [`PRIOR_TRIALS`] of them
-//! (the mean of an inverse-gamma posterior). That trials go where they are needed leaves an interval over those of
-//! one cell what it is, but for cells that stop early because they happen to agree; the rule stops none before it
-//! has [`FEWEST`] where it is first or second. `docs/statistics.md` says what was tried.
+//! A further trial goes to neighbours in the order of a phase that are not told apart, with
+//! priority for the first two. Two are told apart if their means, as logarithms over trials, differ
+//! by more than [`CERTAIN`] standard errors. They are alike if both are known to [`CLOSE`].
+//!
+//! Few trials say little about the variance between trials of a cell. A variance of [`PRIOR`]
+//! therefore counts as [`PRIOR_TRIALS`] of them (the mean of an inverse-gamma posterior). Choosing
+//! where trials go does not change an interval over the trials of one cell, except for cells that
+//! stop early because they happen to agree. The rule never stops a cell in the first two places
+//! before it has [`FEWEST`]. `docs/statistics.md` describes the experiments.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -24,67 +27,69 @@ mod pass;
 
 pub(crate) use pass::{competes, expected, rank};
 
-/// Standard errors between two means that are told apart.
+/// Number of standard errors between two means that are told apart.
 const CERTAIN: f64 = 3.0;
 
-/// A standard error below which two are alike.
+/// Standard error below which two cells are alike.
 const CLOSE: f64 = 0.03;
 
-/// The least variance of logarithms of a cell's trials, before any is known: those of 10 %.
+/// Least variance of the logarithms of a cell's trials before any is known: a deviation of 10 %.
 const PRIOR: f64 = 0.01;
 
-/// How many trials that counts as.
+/// Number of trials that the prior counts as.
 const PRIOR_TRIALS: f64 = 2.0;
 
-/// From so many trials on there is an interval, which is their range: of equals it calls one pair in ten different.
+/// Number of trials from which there is an interval, which is then their range. It calls one pair
+/// of equals in ten different.
 const RANGE: u32 = 3;
 
-/// Trials of a cell that has an interval, so that it calls fewer than one pair of equals in twenty different. The
-/// first two of a phase have them.
+/// Number of trials with whose interval fewer than one pair of equals in twenty is called
+/// different. The first two cells of a phase get this many.
 const FEWEST: u32 = 5;
 
-/// Times the best's time after which a run of another is stopped.
+/// A run that takes this many times the best's time is stopped.
 const BEHIND: u64 = 20;
 
-/// No run is stopped before this: a hiccup of the machine takes as long.
+/// No run is stopped before this, because a hiccup of the machine takes as long.
 const LEAST_BOUND: Duration = Duration::from_millis(10);
 
-/// Time between two looks at what was measured.
+/// Interval at which the results are shown.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// The share of the time that is left to the trials that count, once every cell had one that is timed.
+/// Share of the time reserved for the counting trials, once every cell has a timed one.
 const COUNTING_SHARE: f64 = 0.3;
 
-/// What is known of a cell.
+/// What is known about a cell.
 #[derive(Clone, Debug, Default)]
 struct Lane {
-    /// Cells that compete with it have the same number.
+    /// Group of cells that compete with each other.
     group: usize,
-    /// Trials that it had.
+    /// Number of its trials.
     trials: u32,
-    /// How long one takes in seconds.
+    /// Duration of a trial in seconds.
     cost: f64,
-    /// By phase the time of an operation in each trial in ns.
+    /// Time of an operation in ns, by phase, for each trial.
     figures: BTreeMap<String, Vec<f64>>,
-    /// By phase the shortest run in ns that did all of its operations.
+    /// Shortest complete run in ns, by phase.
     whole: BTreeMap<String, u64>,
-    /// Whether it takes part no more: a trial of it did not end well, or it is a reference.
+    /// Whether it no longer takes part: one of its trials did not end well, or it is a reference.
     out: bool,
 }
 
-/// The logarithms of times, and their mean.
+/// Returns the logarithms of times, and their mean.
 fn logarithms(times: &[f64]) -> (Vec<f64>, f64) {
     let logs: Vec<f64> = times.iter().filter(|time| **time > 0.0).map(|time| time.ln()).collect();
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
     (logs, mean)
 }
 
-/// The sum of the squared distances from a mean.
+/// Returns the sum of the squared distances from a mean.
 fn squares(logs: &[f64], mean: f64) -> f64 {
     logs.iter().map(|log| (log - mean).powi(2)).sum()
 }
 
-/// Mean and its squared standard error of the logarithms of times, where trials of others have the variance `prior`.
+/// Returns the mean of the logarithms of times and its squared standard error, with `prior` as the
+/// variance of trials of other cells.
 fn known(times: &[f64], prior: f64) -> Option<(f64, f64)> {
     let (logs, mean) = logarithms(times);
     let n = logs.len() as f64;
@@ -92,8 +97,8 @@ fn known(times: &[f64], prior: f64) -> Option<(f64, f64)> {
     (!logs.is_empty()).then_some((mean, variance / n))
 }
 
-/// The variance of trials of cells that compete in a phase: the median of those that had [`RANGE`] and more, at least
-/// [`PRIOR`].
+/// Returns the variance of trials of cells that compete in a phase: the median over cells with at
+/// least [`RANGE`] trials, at least [`PRIOR`].
 fn prior<'a>(cells: impl Iterator<Item = &'a Vec<f64>>) -> f64 {
     let several = cells.filter(|times| times.len() >= RANGE as usize).map(|times| {
         let (logs, mean) = logarithms(times);
@@ -102,7 +107,8 @@ fn prior<'a>(cells: impl Iterator<Item = &'a Vec<f64>>) -> f64 {
     median(&several.collect::<Vec<f64>>()).map_or(PRIOR, |variance| variance.max(PRIOR))
 }
 
-/// The lane that gains most from a trial more, by the time that it takes; `None` where every order is certain.
+/// Returns the lane that gains most from a further trial, relative to its duration. `None` if every
+/// order is certain.
 fn next(lanes: &[Lane]) -> Option<usize> {
     let is_begun = |lane: &Lane| !lane.out && (RANGE..FEWEST).contains(&lane.trials);
     if let Some(begun) = lanes.iter().position(is_begun) {
@@ -135,7 +141,8 @@ fn next(lanes: &[Lane]) -> Option<usize> {
     wanting.max_by(|a, b| gain(*a).total_cmp(&gain(*b)))
 }
 
-/// By phase the longest time of a run of a cell in ns: [`BEHIND`] times the shortest of those that compete with it.
+/// Returns the longest time of a run of a cell in ns, by phase: [`BEHIND`] times the shortest of
+/// its competitors.
 fn bounds(lanes: &[Lane], cell: usize) -> BTreeMap<String, u64> {
     let mut bounds = BTreeMap::new();
     let competes =
@@ -151,13 +158,13 @@ fn bounds(lanes: &[Lane], cell: usize) -> BTreeMap<String, u64> {
 }
 
 impl Run<'_> {
-    /// When a run of a limited time is to be over.
+    /// Returns when a run with a time limit ends.
     pub(crate) fn ends(&self) -> Option<Instant> {
         self.plan.lasts_ms.map(|ms| self.began + Duration::from_millis(ms))
     }
 
-    /// Runs every cell once and then those that are not certain, until the time is over or all are; whether
-    /// it was not interrupted.
+    /// Runs every cell once, and then those that are not certain, until the time is over or all are
+    /// certain. Returns whether it was not interrupted.
     pub(crate) fn race(
         &mut self,
         cells: &[PlannedCell],
@@ -171,8 +178,9 @@ impl Run<'_> {
         self.race_on(cells, ends.checked_sub(whole.mul_f64(counting)).unwrap_or(ends))
     }
 
-    /// Runs cells again that are not certain, until the time is over or all are; whether it was not interrupted.
-    /// Where some had no trial yet, but for those that follow others, nothing is measured again.
+    /// Repeats cells that are not certain, until the time is over or all are certain. Returns
+    /// whether it was not interrupted. Nothing is repeated while a cell other than a follower has
+    /// no trial.
     pub(crate) fn race_on(
         &mut self,
         cells: &[PlannedCell],
@@ -213,7 +221,7 @@ impl Run<'_> {
         let order = self.journal.trials.len() as u32;
         let info = self.options.catalog.workload(&cells[cell].id.workload)?.info();
         self.bounds = bounds(&self.lanes(cells), cell);
-        // What lasts as long as it was asked to is not slow.
+        // A phase that lasts as long as requested is not slow.
         self.bounds.retain(|phase, _| !info.lasts && !info.windowed.contains(&phase.as_str()));
         self.take_turns(&[Turn { cell, trial, order }], order + 1, cells)
     }

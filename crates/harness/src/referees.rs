@@ -1,5 +1,5 @@
-//! Referees: engines that answer, once and untimed, the questions of which nobody knows the right answer
-//! beforehand, over the rows of the trials and before them.
+//! Referees: engines that answer queries without a known right answer, once and untimed, over the
+//! same rows and before the trials.
 
 use std::path::Path;
 
@@ -14,8 +14,8 @@ use crate::session::Run;
 /// Their ids. They have no code in common.
 pub(crate) const REFEREES: &[&str] = &["sqlite", "duckdb"];
 
-/// Asks them the questions that cells of SQL engines have; their answers lie beside the rows then, made
-/// anew when a run is gone on with. What one cannot say is noted.
+/// Asks the referees the queries of the SQL engines' cells. Their answers are stored beside the
+/// rows, and made again when a run is resumed. A query that a referee cannot answer is noted.
 pub(crate) fn ask(run: &mut Run<'_>) -> Result<(), HarnessError> {
     let catalog = run.options.catalog;
     let cells = run.journal.head.cells.iter().filter(|cell| cell.skip.is_none());
@@ -54,7 +54,7 @@ pub(crate) fn ask(run: &mut Run<'_>) -> Result<(), HarnessError> {
     Ok(())
 }
 
-/// Has the referee of a cell answer its questions.
+/// Makes the referee of a cell answer its queries.
 fn answer(
     run: &mut Run<'_>,
     cell: &CellId,
@@ -80,7 +80,7 @@ fn answer(
         }
         let why = phase.and_then(|phase| phase.reason.as_ref()).or(trial.reason.as_ref());
         let why = why.map_or_else(|| trial.status.to_string(), Clone::clone);
-        // Engines show the place in the text below it.
+        // Engines show the position of an error in the text below it.
         let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
         run.progress.note(&format!("{referee} cannot answer {question}: {why}"));
     }

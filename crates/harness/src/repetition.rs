@@ -1,6 +1,6 @@
-//! Repeats a run that is over within a millisecond: a counted one for its mean time, the last
-//! warm-up run until it is steady. One short operation says more of the caches that the harness has
-//! just emptied than of the engine.
+//! Repeats a run that ends within a millisecond: a counted run for its mean time, the last warm-up
+//! run until it is steady. One short operation says more about the caches that the harness has just
+//! emptied than about the engine.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +8,13 @@ use embermark_meter::{Measured, Meter, steady};
 use embermark_model::result::{Latency, Repeated};
 use embermark_workloads::{Bench, CheckError, Repeat};
 
-/// Most time that repetitions of a counted run take, all that lies between them included.
+/// Time limit for the repetitions of a counted run, including everything between them.
 const COUNTED: Duration = Duration::from_millis(5);
 
-/// The same of the last warm-up run.
+/// Time limit for those of the last warm-up run.
 const WARM_UP: Duration = Duration::from_millis(20);
 
-/// What a run is for.
+/// The role of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// It counts.
@@ -26,7 +26,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// The role of a run, by its number and that of the warm-up runs.
+    /// Returns the role of a run by its number and the number of warm-up runs.
     pub(crate) const fn of(run: u32, warm_up_runs: u32) -> Self {
         if run >= warm_up_runs {
             Self::Counted
@@ -38,13 +38,13 @@ impl Role {
     }
 }
 
-/// The run that may be repeated, as it was made for the first time.
+/// The first time of a run that may be repeated.
 pub(crate) struct First {
     pub measured: Measured,
-    /// What it took with making it ready and checking it.
+    /// Duration including its preparation and check.
     pub took: Duration,
     pub role: Role,
-    /// Most time that its repetitions may take.
+    /// Time limit for its repetitions.
     pub most: Duration,
 }
 
@@ -54,7 +54,7 @@ impl First {
         Self { measured, took: Duration::ZERO, role, most }
     }
 
-    /// Whether it is to be repeated.
+    /// Whether it should be repeated.
     pub(crate) fn is_short(&self, how: Repeat) -> bool {
         let Measured { elapsed_ns, ops, capped } = self.measured;
         how != Repeat::Never
@@ -65,13 +65,13 @@ impl First {
     }
 }
 
-/// Makes a run of a phase again: a counted one until all times together last a millisecond, a
-/// warm-up run until [`steady`] says so of rounds of a millisecond; neither beyond its time. A run
-/// whose restoring takes longer than what is left of that time is not made again. Latencies of
-/// counted repetitions are added to `latencies` where there are any to be kept.
+/// Repeats a run of a phase. A counted run is repeated until all times together last a millisecond,
+/// a warm-up run until its rounds of a millisecond are [`steady`]. Neither exceeds its time limit,
+/// and a run whose restoring would exceed it is not repeated. Adds latencies of counted repetitions
+/// to `latencies` if they are kept.
 ///
 /// # Errors
-/// The first wrong answer, or what the engine reports.
+/// The first wrong answer, or the error of the engine.
 pub(crate) fn repeat(
     bench: &mut dyn Bench,
     phase: usize,
@@ -98,7 +98,7 @@ pub(crate) fn repeat(
             bench.check(phase, &outcome, measured)?;
         }
         took = began.elapsed().saturating_sub(spent);
-        // A clock that stands still says nothing of this repetition.
+        // A clock that does not advance says nothing about this repetition.
         if measured.capped || measured.elapsed_ns == 0 {
             break;
         }
@@ -115,17 +115,17 @@ pub(crate) fn repeat(
     Ok(repeated)
 }
 
-/// Rounds of a warm-up, each of repetitions that last a millisecond together.
+/// Rounds of a warm-up. The repetitions of each last a millisecond together.
 #[derive(Default)]
 struct Rounds {
-    /// The mean time of a repetition of each round that ended.
+    /// Mean time of a repetition in each complete round.
     means: Vec<f64>,
     ns: u64,
     times: u64,
 }
 
 impl Rounds {
-    /// Adds a repetition; whether the rounds are steady now.
+    /// Adds a repetition. Returns whether the rounds are steady now.
     fn add(&mut self, ns: u64) -> bool {
         (self.ns, self.times) = (self.ns + ns, self.times + 1);
         if self.ns < Repeated::ENOUGH_NS {

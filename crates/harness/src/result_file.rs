@@ -1,4 +1,4 @@
-//! Result files: assembled from a journal, and written.
+//! Assembles result files from journals, and writes them.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use crate::cells::PlannedCell;
 use crate::journal::{EndedTrial, Journal, NotBegun, Prepared};
 use crate::{HarnessError, agreement, background_cpu};
 
-/// Makes the result of a journal, complete or cut off: every cell with the trials that ended.
+/// Makes the result of a journal, complete or interrupted: every cell with the trials that ended.
 pub fn assemble(journal: &Journal) -> ResultFile {
     let journal = &mut journal.clone();
     agreement::settle(&mut journal.trials, &mut [&mut journal.counted, &mut journal.explained]);
@@ -66,7 +66,7 @@ pub fn assemble(journal: &Journal) -> ResultFile {
     }
 }
 
-/// Leaves a phase's plan out of the trials in which it is that of the first one.
+/// Removes a phase's plan from the trials in which it equals that of the first one.
 fn keep_plans_once(cell: &mut Cell) {
     let mut first: HashMap<String, String> = HashMap::new();
     let Cell { trials, counting, explaining, .. } = cell;
@@ -81,7 +81,7 @@ fn keep_plans_once(cell: &mut Cell) {
     }
 }
 
-/// `missed` says why one had no trial that was to have one.
+/// Makes a cell. `missed` says why one that should have a trial has none.
 fn cell(
     planned: &PlannedCell,
     trials: Vec<Trial>,
@@ -101,7 +101,7 @@ fn cell(
         },
     };
     let PlannedCell { id, reference, unpublishable, .. } = planned.clone();
-    // A server that is given keeps what it keeps.
+    // A server given by URL has its own durability.
     let of_server = |trial: &Trial| trial.settings.get(EFFECTIVE_DURABILITY)?.parse().ok();
     let effective_durability = match trials.iter().find_map(of_server) {
         Some(kept) => Some(kept).filter(|kept| *kept != id.durability),
@@ -125,11 +125,11 @@ fn cell(
     cell
 }
 
-/// The bytes of the result file at `path`: JSON on one line, which is compressed if the name ends in `.gz`. The same
-/// result gives the same bytes.
+/// Returns the bytes of the result file at `path`: JSON on one line, compressed if the name ends in
+/// `.gz`. The same result gives the same bytes.
 ///
 /// # Errors
-/// When a value has no JSON form.
+/// If a value has no JSON form.
 pub fn result_bytes(path: &Path, result: &ResultFile) -> io::Result<Vec<u8>> {
     let mut json = serde_json::to_vec(result)?;
     json.push(b'\n');
@@ -141,10 +141,10 @@ pub fn result_bytes(path: &Path, result: &ResultFile) -> io::Result<Vec<u8>> {
     gzip.finish()
 }
 
-/// Writes a result file whole or not at all, as [`result_bytes`] has it.
+/// Writes a result file with the content of [`result_bytes`], completely or not at all.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If it cannot be written.
 pub fn write_result(path: &Path, result: &ResultFile) -> Result<(), HarnessError> {
     let draft = path.with_added_extension("part");
     let write = || {
@@ -154,7 +154,7 @@ pub fn write_result(path: &Path, result: &ResultFile) -> Result<(), HarnessError
         fs::rename(&draft, path)
     };
     write().map_err(|error| {
-        // Its absence or presence changes nothing about what went wrong.
+        // Whether the draft can be removed does not change the error.
         let _ = fs::remove_file(&draft);
         HarnessError::file(path, "write the result", error)
     })

@@ -1,5 +1,5 @@
-//! Going on with a run that was cut off, where that may be: figures of one result must come from
-//! one plan, one program and one machine.
+//! Resumes an interrupted run if that is allowed: the figures of one result must come from one
+//! plan, one program and one machine.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,17 +21,17 @@ use crate::session::Run;
 use crate::system::System;
 use crate::{HarnessError, cells, device, manifest, passwords};
 
-/// The share by which the memory that a kernel reports of one and the same machine may differ.
+/// Share by which the memory that a kernel reports may differ on the same machine.
 const SAME_MEMORY: f64 = 0.02;
 
-/// Goes on with a run that was cut off, in the folder of `options`: the trials that its journal
-/// has are not repeated, those that it lacks are run, and then it is as if nothing had happened.
-/// The plan is the journal's; `asked` is what is asked for beside, and may not be another. The
-/// databases live where they lived. Of a run that was complete the result is returned as it is.
+/// Resumes an interrupted run in the directory of `options`. The trials in its journal are not
+/// repeated, and the missing ones run. The result is the same as without the interrupt. The plan is
+/// the journal's, and `asked`, if given, must be equal. The databases are where they were. For a
+/// complete run the result is returned.
 ///
 /// # Errors
-/// When there is no such run, another process is at work on it, or it was begun with another
-/// plan, program, machine or data: the figures would not belong together. Otherwise those of
+/// If there is no such run, another process is working on it, or it was begun with another plan,
+/// program, machine or data: the figures would not belong together. Otherwise those of
 /// [`run`](crate::run).
 pub fn resume(
     asked: Option<&Plan>,
@@ -106,7 +106,8 @@ pub fn resume(
     run.trials()
 }
 
-/// The plan of a journal, which has only the places of servers, with the URLs that are given now.
+/// Returns the plan of a journal, which has only the addresses of servers, with the URLs that are
+/// given now.
 fn with_urls(plan: &Plan, given: &BTreeMap<String, ServerUrl>) -> Result<Plan, String> {
     if let Some(engine) = given.keys().find(|engine| !plan.urls.contains_key(*engine)) {
         return Err(format!("it has no server of {engine} that is given by URL: leave out --url"));
@@ -132,7 +133,7 @@ fn with_urls(plan: &Plan, given: &BTreeMap<String, ServerUrl>) -> Result<Plan, S
     Ok(plan)
 }
 
-/// What is asked for but is not what the journal says, or the program where another one began it.
+/// Describes how the request, or the program, differs from that of the journal.
 fn another_run(
     head: &Head,
     plan: Option<&Plan>,
@@ -161,7 +162,8 @@ fn another_run(
     Ok(None)
 }
 
-/// What is asked for, with the storage that an emulated device brought along where none is named.
+/// Returns the requested plan. If it names no storage, adds the storage that came with an emulated
+/// device.
 fn with_card(head: &Head, asked: &Plan) -> Plan {
     let mut plan = asked.clone();
     if plan.storages.is_empty() && head.manifest.machine.emulates.is_some() {
@@ -184,7 +186,7 @@ fn another_tool(before: &Tool, now: &Tool) -> Option<String> {
     })
 }
 
-/// What is asked otherwise than the journal says, by the names of the result file.
+/// Describes how the request differs from the journal's plan, by the names of the result file.
 fn another_plan(before: &Plan, now: &Plan) -> Option<String> {
     let fields = |plan: &Plan| match serde_json::to_value(plan) {
         Ok(serde_json::Value::Object(fields)) => fields,
@@ -235,7 +237,7 @@ fn another_machine(before: &Machine, now: &Machine) -> Option<String> {
     })
 }
 
-/// What is different on the same machine, each as a warning.
+/// Returns what changed on the same machine, each as a warning.
 fn changes(before: &Machine, now: &Machine) -> Vec<String> {
     let changed = [
         ("kernel", &before.kernel, &now.kernel),
@@ -253,7 +255,7 @@ fn changes(before: &Machine, now: &Machine) -> Vec<String> {
     changed.into_iter().filter_map(warning).collect()
 }
 
-/// Both values of a fact in words, where they differ.
+/// Returns both values of a fact if they differ.
 fn other<'a>(before: &'a Option<String>, now: &'a Option<String>) -> Option<(&'a str, &'a str)> {
     let [was, is] = [before, now].map(|value| value.as_deref().unwrap_or("unknown"));
     (before != now).then_some((was, is))

@@ -20,17 +20,18 @@ use crate::{HarnessError, device, floor, journal, manifest, referees};
 mod trials;
 mod turns;
 
-/// Measures what `plan` asks for, trial by trial, and writes `journal.jsonl` and `result.json`
-/// into the folder of `options`. A failure in one cell is recorded in its status, and the others run.
+/// Measures what `plan` asks for, trial by trial, and writes `journal.jsonl` and `result.json` into
+/// the folder of `options`. A failure in one cell is recorded in its status, and the others run.
 /// However it returns, no process and no database of the run remains. [`resume`](crate::resume)
 /// continues a run after an interrupt or the death of this process.
 ///
-/// A process can do one run at a time, because the run ends every orphaned process that this process
-/// adopts as an engine's.
+/// A process can do one run at a time, because the run ends every orphaned process that this
+/// process adopts as an engine's.
 ///
 /// # Errors
-/// The plan, a folder or the data is unusable, the disk is full, or the run was interrupted. After an
-/// interrupt, the error holds the result of the finished trials and the result file is written.
+/// If the plan, a folder or the data is unusable, the disk is full, or the run was interrupted.
+/// After an interrupt, the error holds the result of the finished trials and the result file is
+/// written.
 pub fn run(
     plan: &Plan,
     options: &RunOptions,
@@ -117,8 +118,8 @@ fn check_memory(plan: &Plan, here: Option<u64>) -> Result<(), HarnessError> {
 }
 
 impl Run<'_> {
-    /// Checks the machine, stages the rows and measures the floor, so that trials can begin. In a resumed
-    /// run, does only what the journal lacks.
+    /// Checks the machine, stages the rows and measures the floor, so that trials can begin. In a
+    /// resumed run, does only what the journal lacks.
     pub(crate) fn prepare(&mut self, machine: &Machine) -> Result<(), HarnessError> {
         let needed = needed_bytes(self.plan, &self.journal.head.cells);
         for warning in manifest::warnings(machine, &self.dirs.data, needed).all {

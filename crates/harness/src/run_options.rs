@@ -1,4 +1,4 @@
-//! How a run is carried out.
+//! How a run is executed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,50 +11,50 @@ use crate::energy::EnergyOptions;
 use crate::worker_command::WorkerCommand;
 use crate::{Catalog, HarnessError, Interrupt};
 
-/// How a run is carried out; what it measures is the plan's.
+/// How a run is executed. The plan says what it measures.
 #[derive(Clone, Default)]
 pub struct RunOptions {
-    /// The folder for journal, result and logs: absent or empty.
+    /// Directory for journal, result and logs: absent or empty.
     pub out: PathBuf,
-    /// The folder below which databases live, in a folder of the run's own; in `out` when absent.
+    /// Directory below which the databases are, in a subdirectory of the run. `None` for `out`.
     pub data: Option<PathBuf>,
-    /// Of a run that is resumed, the URLs of its servers: its journal has only their hosts, ports and
-    /// databases.
+    /// URLs of the servers of a resumed run. Its journal has only their hosts, ports and databases.
     pub urls: BTreeMap<String, ServerUrl>,
     /// The program that is started for each trial.
     pub worker: WorkerCommand,
     /// Asks the run to stop.
     pub interrupt: Interrupt,
-    /// Runs workers and servers under the limits of this device, where the system allows.
+    /// Device whose limits workers and servers run under, if the system allows that.
     pub device: Option<&'static Device>,
-    /// Counts what each cell brings to storage, in trials of their own after the timed ones. Bytes
-    /// take root: each has a file system on a block device of its own.
+    /// Whether to count what each cell writes to storage, in separate trials after the timed ones.
+    /// Counting bytes requires root, because each trial has a file system on its own block device.
     pub count: bool,
-    /// Counts what an operation asks of the system, in trials of their own after the timed ones.
+    /// Whether to count what an operation requests of the system, in separate trials after the
+    /// timed ones.
     pub explain: bool,
-    /// Leaves the databases where they are.
+    /// Whether to keep the databases.
     pub keep: bool,
-    /// Leaves out the cells of a tier that an engine makes by the setting of another one of the plan:
-    /// for a check of answers, which would be the same.
+    /// Whether to leave out the cells of a tier that an engine makes by the same setting as another
+    /// tier of the plan. For a check of answers, which would be the same.
     pub once_per_setting: bool,
     /// How energy is measured.
     pub energy: EnergyOptions,
-    /// The engines and workloads to choose from: the worker's must be the same.
+    /// The engines and workloads to use. Those of the worker must be the same.
     pub catalog: Catalog,
 }
 
 impl RunOptions {
-    /// The usual way: into `out`, this program with the argument `worker` as the worker, the
-    /// engines and workloads of this build.
+    /// Makes the usual options: into `out`, with this program and the argument `worker` as the
+    /// worker, and the engines and workloads of this build.
     ///
     /// # Errors
-    /// When the system does not tell where this program is.
+    /// If the system does not report where this program is.
     pub fn new(out: impl Into<PathBuf>) -> Result<Self, HarnessError> {
         Ok(Self { out: out.into(), worker: WorkerCommand::of_this_program()?, ..Self::default() })
     }
 
-    /// The same with the engines that are libraries of a plan, the workloads that its files describe, and
-    /// the engines of the libraries that its configurations name.
+    /// Adds a plan's engines in libraries, the workloads that its files describe, and the engines
+    /// of the libraries that its configurations name.
     pub(crate) fn of_plan(&self, plan: &Plan) -> Result<Self, HarnessError> {
         let catalog = self.catalog.with_engine_libraries(plan, &self.worker)?.with_files(plan)?;
         let catalog = catalog.with_libraries(&plan.configurations, &self.worker)?;

@@ -7,17 +7,18 @@ use rand_xoshiro::rand_core::SeedableRng;
 /// One trial to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Place of the cell among those that run.
+    /// Index of the cell among those that run.
     pub cell: usize,
-    /// Trial of that cell, from 0.
+    /// Number of the trial in its cell, from 0.
     pub trial: u32,
     /// Position among all trials of the run, from 0.
     pub order: u32,
 }
 
-/// The order of the trials of cells, of which each has as many as `trials` says: round by round, so
-/// that every cell has had its n-th trial before any has its next, and shuffled anew in each round. A
-/// drift of the machine thus meets all cells alike. The same seed gives the same order.
+/// Returns the order of the trials of cells, with the number of trials per cell in `trials`. It
+/// goes round by round: every cell has its n-th trial before any has its next. The order within a
+/// round is random. A drift of the machine thus affects all cells alike. The same seed gives the
+/// same order.
 pub fn order(trials: &[u32], seed: u64) -> Vec<Turn> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut turns = Vec::new();

@@ -1,5 +1,5 @@
-//! Takes the secrets of a server's URL out of what its client, the server or a worker has said, before
-//! anything of it is shown or kept.
+//! Removes the secrets of a server's URL from messages of its client, the server or a worker,
+//! before any of them is shown or kept.
 
 use std::path::Path;
 use std::{fs, io};
@@ -7,7 +7,7 @@ use std::{fs, io};
 use embermark_model::result::Trial;
 use embermark_model::url::Secrets;
 
-/// Takes them out of the reasons of a trial.
+/// Removes secrets from the reasons of a trial.
 pub(crate) fn hide(trial: &mut Trial, secrets: &Secrets, engine: &str) {
     let of_phases = trial.phases.iter_mut().map(|part| &mut part.reason);
     for reason in [&mut trial.reason].into_iter().chain(of_phases).flatten() {
@@ -15,7 +15,7 @@ pub(crate) fn hide(trial: &mut Trial, secrets: &Secrets, engine: &str) {
     }
 }
 
-/// Takes them out of a log; of one that is not there, or has none of them, nothing.
+/// Removes secrets from a log. Does nothing if the log does not exist or has none.
 pub(crate) fn hide_in_log(log: &Path, secrets: &Secrets) -> io::Result<()> {
     let text = match fs::read(log) {
         Ok(text) if !text.is_empty() => text,

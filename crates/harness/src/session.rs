@@ -1,4 +1,4 @@
-//! A run under way, and one trial of it.
+//! An active run, and one trial of it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,11 +28,11 @@ use crate::{HarnessError, cells, engine_library, flash, journal, manifest, secre
 
 mod disk;
 
-/// A run under way.
+/// An active run.
 pub(crate) struct Run<'a> {
     pub plan: &'a Plan,
     pub options: &'a RunOptions,
-    /// Name of what trials make on servers that are given by URL.
+    /// Name of what trials make on servers given by URL.
     pub guest: String,
     pub dirs: OutDir,
     pub stages: Stages,
@@ -42,22 +42,23 @@ pub(crate) struct Run<'a> {
     /// What measures energy.
     pub energy: Sampler,
     pub progress: &'a mut dyn Progress,
-    /// When it began, or was gone on with.
+    /// When it began or was resumed.
     pub began: Instant,
-    /// Outlives this process, where private servers run.
+    /// Outlives this process if private servers run.
     _keeper: Option<Keeper>,
-    /// Cells that have another trial when the timed ones are over.
+    /// Cells that have further trials after the timed ones.
     pub later: Vec<PlannedCell>,
-    /// Of the next trial by phase the longest time of a run in ns, beside the plan's.
+    /// Longest time of a run of the next trial in ns by phase, in addition to the plan's.
     pub bounds: BTreeMap<String, u64>,
-    /// The way to disks of a fixed size, or why there is none; absent until one is wanted.
+    /// Makes disks of a fixed size, or the reason why that is impossible. `None` until one is
+    /// needed.
     pub isolation: Option<Result<Isolation, String>>,
-    /// The way to imitated storages, where cells have one.
+    /// Makes imitated storages, if cells have any.
     pub imitation: Option<Imitation>,
 }
 
 impl<'a> Run<'a> {
-    /// A run of that name that is begun or gone on with.
+    /// Makes a run with this name that begins or is resumed.
     pub fn new(
         run_id: &str,
         (plan, options): (&'a Plan, &'a RunOptions),
@@ -71,7 +72,7 @@ impl<'a> Run<'a> {
             let is_server = engine.is_ok_and(|engine| engine.info().kind == Kind::Server);
             cell.skip.is_none() && is_server && !plan.urls.contains_key(&cell.id.engine)
         });
-        // A run goes on without it.
+        // The run continues without it.
         let keeper = starts_servers.then(|| Keeper::start(&options.worker, &dirs.data).ok());
         Self {
             plan,
@@ -112,8 +113,8 @@ impl Run<'_> {
         self.journal.warn(warning)
     }
 
-    /// Removes what a worker that was killed left on the engine's server, where that is given by URL.
-    /// Where it cannot be removed a note says so, and the run goes on.
+    /// Removes what a killed worker left on the engine's server, if that is given by URL. If it
+    /// cannot be removed, a note says so and the run continues.
     pub(crate) fn remove_left(&mut self, engine: &str) -> Result<(), HarnessError> {
         let (Some(url), name) = (self.plan.urls.get(engine), &self.guest) else { return Ok(()) };
         let left = self.options.catalog.engine(engine)?.remove_left(url.reveal(), name);
@@ -125,8 +126,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs one trial in a fresh process and a fresh directory, and removes the directory. `None`
-    /// where it was interrupted.
+    /// Runs one trial in a new process and a new directory, and removes the directory. `None` if it
+    /// was interrupted.
     pub(crate) fn trial(
         &mut self,
         cell: &CellId,
@@ -148,7 +149,7 @@ impl Run<'_> {
         }
         let workload = self.options.catalog.workload(&cell.workload)?.info();
         let (window_ms, warm_up_ms) = cells::times(self.plan, &workload);
-        // What lasts as long as it was asked to is not late.
+        // A phase that lasts as long as requested is not late.
         let windows = match (workload.lasts, self.plan.rate) {
             (false, _) if workload.until_steady => phases.len() as u64,
             (false, _) => 0,
@@ -175,7 +176,7 @@ impl Run<'_> {
             }
             _ => None,
         };
-        // The worker looks at its disk between runs, which waits for what was not written yet.
+        // The worker reads its disk between runs, which waits for pending writes.
         let looks = workload.until_steady
             || matches!(purpose, Purpose::Counting(_) | Purpose::Recording(_));
         let supervisor = Supervisor {
@@ -235,7 +236,7 @@ impl Run<'_> {
         let device_io = disk.as_ref().filter(|_| looks).map(Disk::used);
         let silent = log.metadata().is_ok_and(|meta| meta.len() == 0);
         if silent {
-            // Its absence says as much.
+            // A missing log says as much.
             let _ = std::fs::remove_file(&log);
         }
         let removed = disk.map_or(Ok(Removed::default()), Disk::remove);

@@ -1,16 +1,16 @@
-//! A file system of a fixed size for a trial that is timed, of a workload that goes on until it is steady.
+//! A file system of a fixed size for a timed trial of a workload that runs until it is steady.
 
 use embermark_model::Scale;
 use embermark_model::plan::Plan;
 
-/// Bytes of it at least: a server's own tables have room, and its log, of which PostgreSQL keeps 2 GiB and
-/// more. The file is sparse.
+/// Smallest size in bytes, with room for a server's own tables and its log, of which PostgreSQL
+/// keeps 2 GiB and more. The file is sparse.
 const LEAST: u64 = 4 << 30;
 
-/// Bytes for a row that is kept: more than sixty times what is in it.
+/// Bytes per row that is kept: more than sixty times its content.
 const BYTES_PER_ROW: u64 = 2 << 10;
 
-/// Bytes of the file system where nobody says how many.
+/// Returns the default size of the file system in bytes.
 fn usual(scale: Scale) -> u64 {
     match scale {
         Scale::Rows(rows) => rows.saturating_mul(BYTES_PER_ROW).max(LEAST),
@@ -18,7 +18,7 @@ fn usual(scale: Scale) -> u64 {
     }
 }
 
-/// Bytes of the file system of a trial at a scale.
+/// Returns the size of the file system of a trial at a scale in bytes.
 pub(crate) fn bytes(plan: &Plan, scale: Scale) -> u64 {
     plan.disk_bytes.unwrap_or_else(|| usual(scale))
 }

@@ -15,7 +15,7 @@ use crate::error::{HarnessError, is_full};
 use crate::request::Staging;
 use crate::worker_command::WorkerCommand;
 
-/// How often an interrupt is looked for while rows are prepared.
+/// Interval of checks for an interrupt while rows are prepared.
 const LOOK_UP: Duration = Duration::from_millis(50);
 
 mod apart;
@@ -27,12 +27,12 @@ use apart::Prepared;
 #[derive(Debug, Default)]
 pub(crate) struct Stages {
     files: BTreeMap<(String, Scale), PathBuf>,
-    /// What the rows are, by workload: of the largest scale.
+    /// Description of the rows by workload, for the largest scale.
     pub datasets: BTreeMap<String, Dataset>,
 }
 
 impl Stages {
-    /// Checks that the rows are those that a journal's trials had before.
+    /// Checks that the rows are those of a journal's trials.
     pub fn check_unchanged(
         &self,
         before: &BTreeMap<String, Dataset>,
@@ -50,8 +50,7 @@ impl Stages {
         Err(HarnessError::resume(journal, problem))
     }
 
-    /// Writes the rows of a workload at each scale below `dir`. Where they lie already, they are
-    /// left.
+    /// Writes the rows of a workload at each scale below `dir`. Existing ones are kept.
     pub fn add(
         &mut self,
         workload: &'static dyn Workload,
@@ -69,7 +68,7 @@ impl Stages {
         Ok(())
     }
 
-    /// The same in a process of its own.
+    /// Does the same in a separate process.
     pub fn add_apart(
         &mut self,
         staging: Staging,
@@ -85,7 +84,8 @@ impl Stages {
         Ok(())
     }
 
-    /// The scales that are not staged yet, the largest last: what it says of the rows then stands.
+    /// Returns the scales that are not staged yet. The largest comes last, so that its description
+    /// of the rows remains.
     fn lacking(&self, workload: &str, scales: &[Scale]) -> Vec<Scale> {
         let mut scales = scales.to_vec();
         scales.sort_unstable();
@@ -100,19 +100,19 @@ impl Stages {
         }
     }
 
-    /// The largest scale of a workload that is staged and no larger than `most`, and its file.
+    /// Returns the largest staged scale of a workload that is at most `most`, and its file.
     pub fn largest(&self, workload: &str, most: Scale) -> Option<(Scale, PathBuf)> {
         let staged = self.files.iter().filter(|((id, scale), _)| id == workload && *scale <= most);
         staged.max_by_key(|((_, scale), _)| *scale).map(|((_, scale), file)| (*scale, file.clone()))
     }
 
-    /// Every scale of a workload with its file.
+    /// Returns every scale of a workload with its file.
     pub fn all(&self, workload: &str) -> Vec<(Scale, PathBuf)> {
         let staged = self.files.iter().filter(|((id, _), _)| id == workload);
         staged.map(|((_, scale), file)| (*scale, file.clone())).collect()
     }
 
-    /// The file of a workload's rows at a scale.
+    /// Returns the file of a workload's rows at a scale.
     pub fn file(&self, workload: &str, scale: Scale) -> Result<&Path, HarnessError> {
         let file = self.files.get(&(workload.to_owned(), scale)).map(PathBuf::as_path);
         file.ok_or_else(|| {
@@ -136,7 +136,7 @@ fn prepare(
     let stage = |scale: &Scale| {
         let file = dir.join(format!("{id}-{scale}.rows"));
         let dataset = source.stage(*scale, &file).map_err(|error| {
-            // Half a file helps nobody, least of all a full disk.
+            // Half a file is of no use, least of all on a full disk.
             let _ = std::fs::remove_file(&file);
             failed(id, *scale, error)
         })?;
@@ -145,15 +145,15 @@ fn prepare(
     scales.iter().map(stage).collect()
 }
 
-/// What `work` gives, in a thread of its own. When an interrupt comes first that is the answer at once, and
-/// the thread ends with this process, which an interrupt ends.
+/// Returns the result of `work`, which runs in another thread. An interrupt returns at once. The
+/// thread then ends with this process, which an interrupt ends.
 fn unless_interrupted<T: Send + 'static>(
     interrupt: &Interrupt,
     work: impl FnOnce() -> Result<T, HarnessError> + Send + 'static,
 ) -> Result<T, HarnessError> {
     let (done, answer) = channel();
     let started = std::thread::Builder::new().spawn(move || {
-        // Nobody listens any more after an interrupt.
+        // After an interrupt nothing receives it.
         let _ = done.send(work());
     });
     started.map_err(HarnessError::system("start a thread that prepares rows"))?;

@@ -1,4 +1,4 @@
-//! Going up in scale until the time that was given is spent.
+//! Increases the scale until the time budget is spent.
 
 use std::time::Duration;
 
@@ -11,12 +11,11 @@ use crate::journal::{Line, NotBegun};
 use crate::schedule::Turn;
 use crate::session::Run;
 
-/// How many times longer the next scale is expected to take at most: as its rows.
+/// Largest factor by which the next scale is expected to take longer: that of its rows.
 const STEEPEST: f64 = 10.0;
 
 impl Run<'_> {
-    /// The turns in the order in which they are taken: as they are, or by scale where the plan has a
-    /// budget.
+    /// Returns the turns in their order, or by scale if the plan has a budget.
     pub(crate) fn steps(&self, mut turns: Vec<Turn>, cells: &[PlannedCell]) -> Vec<Turn> {
         if self.plan.budget_ms.is_some() {
             turns.sort_by_key(|turn| cells[turn.cell].id.scale);
@@ -27,8 +26,8 @@ impl Run<'_> {
         turns
     }
 
-    /// Runs trials in their order, and begins no scale that the budget has no time for; whether it
-    /// came to the last of those that it began.
+    /// Runs trials in order, but begins no scale that the budget has no time for. Returns whether
+    /// it completed the scales that it began.
     pub(crate) fn take_steps(
         &mut self,
         turns: &[Turn],
@@ -57,8 +56,8 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Why a scale is not begun: with the trials before, it is expected to take longer than the budget.
-    /// One that was begun is gone on with, and so is the first.
+    /// Explains why a scale is not begun: with the earlier trials it is expected to exceed the
+    /// budget. `None` for the first scale and for one that was begun.
     fn too_long(&self, scale: Scale, budget: Duration) -> Option<String> {
         let trials = &self.journal.trials;
         let taken = |scale: Scale| {
@@ -85,8 +84,8 @@ impl Run<'_> {
     }
 }
 
-/// How long the next scale is expected to take after those before took so long: longer by as much as
-/// the last one took longer than the one before, and by [`STEEPEST`] at most. `None` of the first.
+/// Returns the expected time of the next scale after earlier ones took `taken`. It grows by the
+/// factor between the last two, at most by [`STEEPEST`]. `None` for the first.
 fn expected(taken: &[Duration]) -> Option<Duration> {
     let last = *taken.last()?;
     let growth = match taken {
@@ -109,7 +108,7 @@ mod tests {
         assert_eq!(expected(&[]), None);
         assert_eq!(expected(&[seconds(2)]), Some(seconds(20)));
         assert_eq!(expected(&[seconds(2), seconds(8)]), Some(seconds(32)));
-        // Stopped at the longest run time, it takes no longer.
+        // A scale stopped at the longest run time takes no longer.
         assert_eq!(expected(&[seconds(9), seconds(8)]), Some(seconds(8)));
         assert_eq!(expected(&[seconds(1), seconds(50)]), Some(seconds(500)));
     }

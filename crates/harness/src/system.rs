@@ -1,9 +1,9 @@
-//! The files of the machine below `/proc`, `/sys` and `/etc`, or of a made-up one.
+//! The machine's files below `/proc`, `/sys` and `/etc`, or simulated ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where facts are read from: this machine, or a made-up tree of its files in a test.
+/// Where facts are read from: this machine, or a simulated tree of its files in a test.
 #[derive(Clone, Debug)]
 pub(crate) struct System {
     root: PathBuf,
@@ -15,24 +15,24 @@ impl System {
         Self::at("/")
     }
 
-    /// The machine whose `/proc`, `/sys` and `/etc` lie below `root`.
+    /// The machine whose `/proc`, `/sys` and `/etc` are below `root`.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
-    /// The text of a file below the root, without white space at its end; `None` when it cannot be
-    /// read or is empty.
+    /// Returns the text of a file below the root, without trailing white space. `None` if it cannot
+    /// be read or is empty.
     pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
         read(&self.path(path))
     }
 
-    /// Where a file lies that this machine has at `path`.
+    /// Returns the path below the root for `path` on the machine.
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// What a folder holds, in the order of names.
+    /// Returns the entries of a directory, in the order of names.
     pub fn entries(&self, path: impl AsRef<Path>) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path(path)).into_iter().flatten().flatten();
         let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -41,7 +41,7 @@ impl System {
     }
 }
 
-/// The text of a file, as [`System::text`].
+/// Returns the text of a file, like [`System::text`].
 pub(crate) fn read(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.trim_end();
@@ -52,7 +52,7 @@ pub(crate) fn read(path: &Path) -> Option<String> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A made-up tree of a machine's files, each with its text and the end of a line.
+    /// Makes a simulated tree of a machine's files. Each file has its text and a line end.
     pub fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
         let tree = tempfile::tempdir().unwrap();
         for (file, text) in files {

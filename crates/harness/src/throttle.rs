@@ -1,15 +1,16 @@
-//! Whether the CPU is being slowed down: by heat, by a weak power supply, or by a setting.
+//! Whether the CPU is slowed down: by heat, a weak power supply, or a setting.
 
 use std::path::Path;
 
 use crate::system::{self, System};
 
-/// What slows the CPU down now, each in a few words. Empty where nothing does, or nothing tells.
+/// Returns what slows the CPU down now, each in a few words. Empty if nothing does or nothing is
+/// reported.
 pub(crate) fn now(system: &System) -> Vec<String> {
     clock_limit(system).into_iter().chain(passing(system)).collect()
 }
 
-/// What of that no setting does, and may pass: heat, and a supply that is too weak.
+/// Returns the causes that are not settings and may pass: heat, and a weak power supply.
 pub(crate) fn passing(system: &System) -> Vec<String> {
     let mut seen = Vec::new();
     seen.extend(system.entries("sys/class/thermal").iter().filter_map(|entry| {
@@ -26,16 +27,16 @@ pub(crate) fn passing(system: &System) -> Vec<String> {
     seen
 }
 
-/// How often the CPUs were throttled since the machine began, where x86 counts it.
+/// Returns how often the CPUs were throttled since boot. Only x86 counts it.
 pub(crate) fn count(system: &System) -> Option<u64> {
     let cpus = system.entries("sys/devices/system/cpu").into_iter();
     let counts = cpus.filter_map(|cpu| number(&cpu.join("thermal_throttle/core_throttle_count")));
     counts.reduce(u64::saturating_add)
 }
 
-/// The zones that tell their temperature: name and degrees Celsius.
+/// Returns the zones that report their temperature: name and degrees Celsius.
 pub(crate) fn temperatures(system: &System) -> Vec<(String, i64)> {
-    // Cooling devices, which lie there too, have no temperature.
+    // Cooling devices, which are in the same directory, have no temperature.
     let told = system.entries("sys/class/thermal").into_iter().filter_map(|zone| {
         let degrees: i64 = system::read(&zone.join("temp"))?.parse().ok()?;
         Some((system::read(&zone.join("type"))?, degrees / 1000))
@@ -43,12 +44,12 @@ pub(crate) fn temperatures(system: &System) -> Vec<(String, i64)> {
     told.collect()
 }
 
-/// Looks now and then whether the CPU has been slowed down since it began to look.
+/// Checks from time to time whether the CPU has been slowed down since the start.
 #[derive(Debug)]
 pub(crate) struct PhaseObserver {
     system: System,
     count: Option<u64>,
-    /// It was slowed already when the watch began, or that has been told.
+    /// Whether it was slowed down at the start, or that has been reported.
     told: bool,
 }
 
@@ -59,7 +60,7 @@ impl PhaseObserver {
         Self { system, count, told }
     }
 
-    /// A warning, the first time that there is something to warn of.
+    /// Returns a warning the first time that there is a reason.
     pub fn look(&mut self) -> Option<String> {
         if self.told {
             return None;
@@ -85,7 +86,8 @@ fn number(path: &Path) -> Option<u64> {
     system::read(path)?.parse().ok()
 }
 
-/// A clock set below what the CPU can do (kernel documentation, `admin-guide/pm/cpufreq`; kHz).
+/// Describes a clock limit below the CPU's maximum (kernel documentation, `admin-guide/pm/cpufreq`;
+/// kHz).
 fn clock_limit(system: &System) -> Option<String> {
     let of = |name: &str| number(&system.path("sys/devices/system/cpu/cpu0/cpufreq").join(name));
     let (limit, most) = (of("scaling_max_freq")?, of("cpuinfo_max_freq")?);
@@ -93,8 +95,8 @@ fn clock_limit(system: &System) -> Option<String> {
         .then(|| format!("its clock is limited to {} of {} MHz", limit / 1000, most / 1000))
 }
 
-/// A zone as hot as one of its trip points at which the kernel slows the CPU down (kernel
-/// documentation, `driver-api/thermal/sysfs-api`; thousandths of a degree).
+/// Describes a zone that is as hot as one of its trip points at which the kernel slows the CPU down
+/// (kernel documentation, `driver-api/thermal/sysfs-api`; thousandths of a degree).
 fn too_hot(zone: &Path) -> Option<String> {
     let degrees = number(&zone.join("temp"))?;
     let passive = (0..16).filter(|trip| {
@@ -104,13 +106,13 @@ fn too_hot(zone: &Path) -> Option<String> {
     let limit =
         passive.filter_map(|trip| number(&zone.join(format!("trip_point_{trip}_temp")))).min()?;
     let name = system::read(&zone.join("type")).unwrap_or_else(|| "a sensor".to_owned());
-    // A trip point of 0 is one that is switched off.
+    // A trip point of 0 is switched off.
     (limit > 0 && degrees >= limit).then(|| {
         format!("{name} is at {} °C, and from {} °C on it is slowed", degrees / 1000, limit / 1000)
     })
 }
 
-/// A cooling device that is a slower CPU, and switched on.
+/// Describes an active cooling device that slows the CPU down.
 fn being_cooled(device: &Path) -> Option<String> {
     let kind = system::read(&device.join("type"))?;
     let slows = kind == "Processor" || kind.contains("cpufreq") || kind == "intel_powerclamp";
@@ -118,21 +120,21 @@ fn being_cooled(device: &Path) -> Option<String> {
     Some(format!("it is slowed to cool it ({kind}, step {state})"))
 }
 
-/// What a Raspberry Pi's firmware says of this moment: the low bits of `get_throttled`.
+/// Returns what a Raspberry Pi's firmware reports for now: the low bits of `get_throttled`.
 fn raspberry_pi(system: &System) -> Option<String> {
     let names =
         ["the voltage is too low", "its clock is capped", "it is throttled", "it is too hot"];
     Some(format!("the firmware reports that {}", firmware(system, 0, names)?))
 }
 
-/// What it has seen since the machine began: the same bits, 16 higher.
+/// Returns what it has detected since boot: the same bits, 16 higher.
 pub(crate) fn since_it_began(system: &System) -> Option<String> {
     let names =
         ["the voltage was too low", "its clock was capped", "it was throttled", "it was too hot"];
     firmware(system, 16, names)
 }
 
-/// The names of the bits of `get_throttled` that are set, from one on
+/// Returns the names of the set bits of `get_throttled`, beginning with bit `first`
 /// (<https://www.raspberrypi.com/documentation/computers/os.html#get_throttled>).
 fn firmware(system: &System, first: usize, names: [&str; 4]) -> Option<String> {
     let text = system.text("sys/devices/platform/soc/soc:firmware/get_throttled")?;

@@ -1,11 +1,11 @@
-//! What was sampled of the disk, laid into the slices of a timeline.
+//! Assigns disk samples to the slices of a timeline.
 
 use embermark_model::result::{DiskCurve, Timeline};
 
-/// Gives each slice the size of the data directory at its end, and what reached the device in it, from points
-/// that were taken beside it; the timeline began so many seconds `later` than the sampling. Between two
-/// points a device is taken to have been written evenly, and the size to be that of the point before. What
-/// was before the first point or after the last is not known.
+/// Gives each slice the size of the data directory at its end and what reached the device in it,
+/// from samples taken beside it. The timeline began `later` seconds after the sampling. Between two
+/// points, writing is assumed to be even and the size to be that of the earlier point. Before the
+/// first point and after the last, nothing is known.
 pub(crate) fn fill(timeline: &mut Timeline, curve: &DiskCurve, later: f64) {
     let mut from = 0.0;
     for slice in &mut timeline.slices {
@@ -19,20 +19,20 @@ pub(crate) fn fill(timeline: &mut Timeline, curve: &DiskCurve, later: f64) {
     }
 }
 
-/// By the last point until then.
+/// Returns the size at the last point until then.
 fn size_at(points: &[(f64, u64)], seconds: f64) -> Option<u64> {
     let next = points.partition_point(|(at, _)| *at <= seconds);
     points.get(next.checked_sub(1)?).map(|(_, bytes)| *bytes)
 }
 
-/// Between two points in proportion.
+/// Interpolates between two points.
 fn written_at(curve: &DiskCurve, seconds: f64) -> Option<f64> {
     let DiskCurve { points, device_written: written, .. } = curve;
     let next = points.partition_point(|(at, _)| *at <= seconds);
     let before = next.checked_sub(1)?;
     let (from, bytes) = (points[before].0, *written.get(before)? as f64);
     let Some((to, after)) = points.get(next).zip(written.get(next)) else {
-        // After the last point, which was taken when the writing had ended.
+        // After the last point, which was taken after the writing had ended.
         return Some(bytes);
     };
     let share = (seconds - from) / (to.0 - from);

@@ -1,4 +1,4 @@
-//! The parent's side of a trial: starts the worker, listens to it, and ends it.
+//! The parent's side of a trial: starts the worker, receives its events, and ends it.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -29,58 +29,59 @@ mod record;
 
 use record::Record;
 
-/// How often the parent looks up from waiting, to see time-out and interrupt. Seldom, because on a
-/// small device each look takes time from the engine.
+/// Interval at which the parent checks for a time-out and an interrupt. Long, because on a small
+/// device each check takes time from the engine.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
-/// How long a worker may take to exit after its last word.
+/// Time in which a worker must exit after its last event.
 const EXIT_TAKES: Duration = Duration::from_secs(10);
 
-/// How long a server may take to stop when its worker is gone, before it is killed.
+/// Time in which a server must stop once its worker has ended, before it is killed.
 const SERVER_STOP_TAKES: Duration = Duration::from_secs(3);
 
-/// How long the events of a worker that has ended may take to arrive.
+/// Time in which the events of a worker that has ended must arrive.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// What every trial of a run has in common.
+/// What all trials of a run have in common.
 pub(crate) struct Supervisor<'a> {
     pub worker: &'a WorkerCommand,
-    /// Where the engine's library is, by the variable that says so; none: where it finds it.
+    /// The engine's library: the variable that names it, and its path. `None` if the engine finds
+    /// it.
     pub library: Option<(&'static str, &'a Path)>,
     pub timeout: Option<Duration>,
     pub interrupt: &'a Interrupt,
-    /// The group with limits that workers run in, and with them their servers.
+    /// The group with limits in which workers and their servers run.
     pub limited: Option<&'a Cgroup>,
-    /// The group with a limit of memory that the worker enters itself.
+    /// The group with a memory limit that the worker enters itself.
     pub group: Option<&'a Cgroup>,
     /// What measures energy while it runs.
     pub energy: Option<&'a Sampler>,
 }
 
-/// When a run of a phase had the trial's own disk.
+/// When a run of a phase used the trial's own disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OnDisk {
-    /// The phase.
+    /// Name of the phase.
     pub phase: String,
-    /// From when its disk was looked at before it until all that it wrote was there.
+    /// From reading its disk before it until everything that it wrote was there.
     pub run: Between,
-    /// The same of the maintenance after it.
+    /// The same for the maintenance after it.
     pub maintenance: Option<Between>,
 }
 
-/// What a worker came to.
+/// Outcome of a worker.
 pub(crate) struct Outcome {
-    /// The trial, unless it was broken off.
+    /// The trial, unless it was interrupted.
     pub trial: Option<Trial>,
-    /// Whether it has closed its engine, or told why it could not go on. Else it died.
+    /// Whether it closed its engine or reported why it could not continue. Otherwise it died.
     pub orderly: bool,
-    /// When each of its runs had the trial's own disk.
+    /// When each of its runs used the trial's own disk.
     pub on_disk: Vec<OnDisk>,
 }
 
 impl Supervisor<'_> {
-    /// Runs one job to its end, however that comes. No process that it started is left. `log`
-    /// takes the worker's standard error.
+    /// Runs one job to its end, whatever that is. No process that it started is left. `log`
+    /// receives the worker's standard error.
     pub fn run(
         &self,
         job: &Job,
@@ -93,7 +94,7 @@ impl Supervisor<'_> {
         let family = Family::begin().map_err(HarnessError::system("adopt orphaned processes"))?;
         let mut child = self.start(job, log)?;
         let (mut record, how) = self.listen(&mut child, job, log, began, progress);
-        // A worker that has said its last word is left to exit by itself.
+        // A worker that has sent its last event may exit by itself.
         let patience = if matches!(how, How::Ended) { EXIT_TAKES } else { Duration::ZERO };
         let exit = wait(&mut child, patience);
         if exit.is_none() {
@@ -107,7 +108,7 @@ impl Supervisor<'_> {
                 "processes of the engine were still there after the trial, and were ended",
             );
         }
-        // Of a server that was killed; one that stopped in good order has left nothing.
+        // Left by a killed server. One that stopped normally has left nothing.
         keeper::remove_abandoned(&job.site);
 
         let on_disk = std::mem::take(&mut record.on_disk);
@@ -162,7 +163,7 @@ impl Supervisor<'_> {
         if clean && job.url.is_none() {
             trial.disk = disk::size_of(&job.site).ok();
         }
-        // Every process of the trial has been waited for: their time is this one's by now.
+        // Every process of the trial has been waited for, so their time is now part of this one's.
         trial.background_cpu = before.and_then(|before| CpuSnapshot::now(&here)?.since(&before));
         trial.wall_ns = began.elapsed().as_nanos() as u64;
         Ok(Outcome { trial: Some(trial), orderly, on_disk })
@@ -178,11 +179,11 @@ impl Supervisor<'_> {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log)
-            // Ctrl-C in a terminal reaches the parent alone, which ends the worker in order.
+            // Ctrl-C in a terminal then reaches only the parent, which ends the worker properly.
             .process_group(0)
             .spawn()
             .map_err(failed)?;
-        // It waits for its job: nothing of an engine has happened yet.
+        // It waits for its job, so nothing of an engine has happened yet.
         if let Some(Err(refused)) = self.limited.map(|group| group.add(child.id())) {
             let _ = child.kill().and_then(|()| child.wait());
             return Err(HarnessError::system("put a worker under limits")(refused));
@@ -190,13 +191,13 @@ impl Supervisor<'_> {
         let request = Request::Trial(Box::new(job.clone()));
         let text = serde_json::to_vec(&request).map_err(|error| failed(error.into()))?;
         if let Some(mut stdin) = child.stdin.take() {
-            // A worker that does not listen is reported by what it does instead.
+            // A worker that does not read it is reported by what it does instead.
             let _ = stdin.write_all(&text);
         }
         Ok(child)
     }
 
-    /// Takes events until the worker's end, a time-out, an interrupt, or nonsense.
+    /// Receives events until the worker's end, a time-out, an interrupt, or an invalid event.
     fn listen(
         &self,
         child: &mut Child,
@@ -236,7 +237,7 @@ impl Supervisor<'_> {
             if self.timeout.is_some_and(|most| began.elapsed() >= most) {
                 return (record, How::TimedOut);
             }
-            // A process the engine started may hold the pipe open when the worker is long dead.
+            // A process that the engine started may hold the pipe open long after the worker's end.
             if ended.is_none() && !matches!(child.try_wait(), Ok(None)) {
                 ended = Some(Instant::now());
             }
@@ -247,7 +248,7 @@ impl Supervisor<'_> {
     }
 }
 
-/// Why the parent stopped listening.
+/// Why the parent stopped receiving.
 enum How {
     Ended,
     TimedOut,

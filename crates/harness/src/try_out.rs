@@ -1,4 +1,4 @@
-//! Configurations tried before anything is measured.
+//! Tries configurations before anything is measured.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -12,13 +12,14 @@ use crate::request::Tries;
 use crate::worker_command::WorkerCommand;
 use crate::{Catalog, HarnessError};
 
-/// Opens an empty database of each configuration in each tier, in a process and a folder of its own
-/// in `dir`, where its engine is here: what the engine refuses is known before anything is measured.
-/// What is to be said of them: where what an engine gives back is not the tier's. One that only has a
-/// client is opened as its engine is, and not tried.
+/// Opens an empty database of each configuration in each tier, if its engine is installed. Each is
+/// in its own process and its own directory in `dir`. Settings that the engine refuses are thus
+/// known before anything is measured. Returns remarks about settings whose reported values are not
+/// the tier's. A configuration that only has a client is opened like its engine, and not tried.
 ///
 /// # Errors
-/// What the first one refuses, in its engine's words; or its library is not there.
+/// If an engine refuses a setting, or a library does not exist. The error gives the first one, in
+/// the engine's words.
 pub fn try_out(
     all: &Configurations,
     tiers: &[Durability],

@@ -1,4 +1,4 @@
-//! What may disturb the figures: what was seen, and what to do about it.
+//! What may disturb the figures: the finding, and what to do about it.
 
 use std::path::Path;
 
@@ -6,38 +6,38 @@ use embermark_model::result::{BackgroundCpu, Machine};
 
 use crate::{background_cpu, device, file_system};
 
-/// What warnings are drawn from; sizes in bytes.
+/// What warnings are derived from. Sizes are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conditions<'a> {
     pub machine: &'a Machine,
-    /// Where databases live.
+    /// Directory of the databases.
     pub data: &'a Path,
     /// Whether the program was built without optimisation.
     pub debug: bool,
     pub background_cpu: Option<BackgroundCpu>,
     /// What slows the CPU down, each in a few words.
     pub slowed: &'a [String],
-    /// What of that may pass.
+    /// The part of that which may pass.
     pub passing: &'a [String],
-    /// Whether a battery is being drained.
+    /// Whether a battery is discharging.
     pub discharging: bool,
     pub swap_used: Option<u64>,
-    /// Free where databases live.
+    /// Free space in the directory of the databases.
     pub free: Option<u64>,
-    /// What the largest database may take.
+    /// Size of the largest database.
     pub needed: u64,
 }
 
 /// What may disturb a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Warnings {
-    /// The gravest first.
+    /// Most serious first.
     pub all: Vec<String>,
-    /// In a few words, what of it may be gone in a minute: the work of other programs, heat.
+    /// Disturbances that may pass in a minute, in a few words: the work of other programs, heat.
     pub passing: Vec<String>,
 }
 
-/// What may pass.
+/// Returns what may pass.
 pub(crate) fn passing(conditions: &Conditions<'_>) -> Vec<String> {
     let background = conditions.background_cpu.into_iter();
     let background = background.flat_map(|cpu| background_cpu::warnings(cpu, "now"));
@@ -48,7 +48,7 @@ pub(crate) fn passing(conditions: &Conditions<'_>) -> Vec<String> {
     in_short.chain(conditions.passing.iter().cloned()).collect()
 }
 
-/// The warnings, the gravest first.
+/// Returns the warnings, most serious first.
 pub(crate) fn of(conditions: &Conditions<'_>) -> Vec<String> {
     let Conditions { machine, data, .. } = conditions;
     let mut warnings: Vec<String> = machine.emulates.iter().map(device::warning).collect();

@@ -1,4 +1,4 @@
-//! What the disk below the databases says of its wear: counters of its own, and the bytes that a file system
+//! Wear of the disk below the databases: the disk's own counters, and the bytes that a file system
 //! has written to it.
 
 mod emmc;
@@ -16,7 +16,7 @@ use crate::system::System;
 
 pub(crate) use emmc::{life_time, spare_blocks};
 
-/// What is counted of a disk, and why other counters are not there.
+/// Counters of a disk, or why they are missing.
 type Counted = Result<Vec<WearCounter>, String>;
 
 /// Reads the counters of the disk and the file system that hold `data`.
@@ -58,14 +58,14 @@ fn read_with(system: &System, data: &Path, smartctl: &Path) -> Wear {
     wear
 }
 
-/// Takes over into what was read before a run what is read after it.
+/// Adds the counters read after a run to those read before it.
 pub(crate) fn end(before: &mut Wear, now: &Wear) {
     for counter in &mut before.counters {
         let same = |other: &&WearCounter| {
             (&other.name, &other.source, other.unit)
                 == (&counter.name, &counter.source, counter.unit)
         };
-        // Of another disk it would be no difference.
+        // A difference between two disks would be meaningless.
         let now = now.counters.iter().find(same).filter(|_| before.disk == now.disk);
         counter.after = now.map(|now| now.before);
     }

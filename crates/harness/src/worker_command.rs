@@ -14,10 +14,10 @@ pub struct WorkerCommand {
 }
 
 impl WorkerCommand {
-    /// This program, with the argument `worker`.
+    /// Returns this program with the argument `worker`.
     ///
     /// # Errors
-    /// When the system does not tell where this program is.
+    /// If the system does not report where this program is.
     pub fn of_this_program() -> Result<Self, HarnessError> {
         let program =
             std::env::current_exe().map_err(HarnessError::system("find this program's file"))?;

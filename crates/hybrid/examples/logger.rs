@@ -1,12 +1,12 @@
-//! A sensor logger: writes readings for some seconds, asks once a second what a dashboard shows, archives
-//! readings that are some seconds old into Parquet files and lets older files expire. A logger in earnest
-//! has days where this has seconds.
+//! A sensor logger. It writes readings for some seconds, queries once per second what a dashboard
+//! shows, archives readings that are some seconds old into Parquet files, and lets older files
+//! expire. A real logger has days in place of these seconds.
 //!
 //! ```text
 //! cargo run --release -p embermark-hybrid --example logger -- FOLDER [SECONDS] [READINGS A SECOND]
 //! ```
 //!
-//! Its table and its engines stand in `readings/mod.rs`.
+//! Its table and its engines are in `readings/mod.rs`.
 
 #[path = "readings/mod.rs"]
 mod readings;
@@ -26,13 +26,13 @@ const MEMORY: Memory = Memory { cache: 64 << 20, limit: None };
 
 const SENSORS: u16 = 20;
 
-/// Readings of one transaction: what a second's rate is written in.
+/// Number of readings per transaction, in which a second's rate is written.
 const BATCH: u64 = 100;
 
-/// Microseconds after which a reading leaves for a file,
+/// Age in microseconds after which a reading moves to a file.
 const ARCHIVED: i64 = 5_000_000;
 
-/// and after which its file expires.
+/// Age in microseconds after which its file expires.
 const EXPIRED: i64 = 10_000_000;
 
 /// Microseconds since 1970.
@@ -41,8 +41,8 @@ fn now() -> i64 {
     since.as_micros() as i64
 }
 
-/// Writes readings up to one of a number; a transaction is there as a whole or not at all. `written` says
-/// how many are there, also when it fails.
+/// Writes readings up to the given number. Each transaction is complete or absent. `written` is the
+/// number that has been written, even after an error.
 fn write(hybrid: &mut Hybrid, table: Table, written: &mut u64, to: u64) -> Result<()> {
     while *written < to {
         let last = to.min(*written + BATCH);
@@ -59,8 +59,8 @@ fn write(hybrid: &mut Hybrid, table: Table, written: &mut u64, to: u64) -> Resul
     Ok(())
 }
 
-/// The mean of each sensor in the last minute, as a dashboard asks for it: of how many readings, and the
-/// highest.
+/// Queries the mean of each sensor in the last minute, like a dashboard. Returns the number of
+/// readings and the highest mean.
 fn ask(hybrid: &mut Hybrid) -> Result<(i64, f64)> {
     let question =
         "SELECT sensor, COUNT(*), AVG(value) FROM readings WHERE ts >= ? GROUP BY sensor";
@@ -73,7 +73,7 @@ fn ask(hybrid: &mut Hybrid) -> Result<(i64, f64)> {
     Ok((readings, highest))
 }
 
-/// What a call returns, and its milliseconds.
+/// Runs a call and returns its result and its milliseconds.
 fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     let began = Instant::now();
     work().map(|done| (done, began.elapsed().as_secs_f64() * 1000.0))

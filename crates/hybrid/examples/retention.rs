@@ -1,11 +1,12 @@
-//! A logger's months in minutes: readings of a clock that runs ahead are written, those of more than a week
-//! go into Parquet files, those of more than a month expire. What it takes stands in the last lines.
+//! A logger's months in minutes. It writes readings by a clock that runs fast, moves those older
+//! than a week into Parquet files, and lets those older than a month expire. The last lines show
+//! the cost.
 //!
 //! ```text
 //! cargo run --release -p embermark-hybrid --example retention -- FOLDER [READINGS] [DAYS]
 //! ```
 //!
-//! Within a limit of memory, for example 256 MB: `systemd-run --scope -p MemoryMax=256M …`.
+//! Within a memory limit, for example 256 MB: `systemd-run --scope -p MemoryMax=256M …`.
 
 #[path = "readings/mod.rs"]
 mod readings;
@@ -24,17 +25,17 @@ use readings::{Memory, key, open};
 
 const SENSORS: u64 = 54;
 
-/// Readings of one transaction.
+/// Number of readings per transaction.
 const BATCH: u64 = 1_000;
 
-/// Microseconds of a day.
+/// Microseconds per day.
 const DAY: i64 = 86_400_000_000;
 
-/// Days that are pairs, and days that are kept.
+/// Number of days that are pairs, and number of days that are kept.
 const WEEK: i64 = 7;
 const MONTH: i64 = 30;
 
-/// Two fifths of it are for DuckDB.
+/// Two fifths of the limit are for DuckDB.
 const MEMORY: Memory = Memory { cache: 16 << 20, limit: Some(256 << 20) };
 
 /// Writes a day's readings.
@@ -52,7 +53,7 @@ fn write(hybrid: &mut Hybrid, table: Table, day: i64, readings: u64) -> Result<(
     Ok(())
 }
 
-/// Readings since a time, and of how many days.
+/// Queries the number of readings since a time, and their number of days.
 fn ask(hybrid: &mut Hybrid, since: i64) -> Result<(i64, i64)> {
     let question = "SELECT COUNT(*), COUNT(DISTINCT ts // 86400000000) FROM readings WHERE ts >= ?";
     let mut answer = (0, 0);
@@ -63,7 +64,7 @@ fn ask(hybrid: &mut Hybrid, since: i64) -> Result<(i64, i64)> {
     Ok(answer)
 }
 
-/// Bytes allocated under a folder.
+/// Returns the bytes allocated below a directory.
 fn size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let of = |entry: fs::DirEntry| match entry.metadata() {
@@ -74,7 +75,7 @@ fn size(folder: &Path) -> u64 {
     entries.map(of).sum()
 }
 
-/// The largest resident memory so far, as the system says it.
+/// Returns the largest resident memory so far, as the system reports it.
 fn peak() -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM"));

@@ -1,5 +1,6 @@
-//! How far the mirror is behind, and what a question then waits for: readings at a rate, a transaction each,
-//! with a question a second, without a refresh in the background and with some.
+//! How far the mirror is behind, and how long a query then waits. It writes readings at a rate, one
+//! transaction each, with a query per second, without background refresh and with several
+//! intervals.
 //!
 //! ```text
 //! cargo run --release -p embermark-hybrid --example staleness -- FOLDER [SECONDS]
@@ -20,7 +21,7 @@ use readings::{Memory, key, open};
 /// As much as DuckDB wants.
 const MEMORY: Memory = Memory { cache: 64 << 20, limit: None };
 
-/// CPU time of this process in seconds, as the system counts it: user and system, of 10 ms each.
+/// Returns the CPU time of this process in seconds: user and system time, in ticks of 10 ms.
 fn cpu() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let behind = stat.rsplit(") ").next().unwrap_or_default();
@@ -28,8 +29,8 @@ fn cpu() -> f64 {
     (field(11).unwrap_or(0.0) + field(12).unwrap_or(0.0)) / 100.0
 }
 
-/// Writes at a rate for so long, and asks once a second: how long each question waits for what it lacks,
-/// and how long it takes itself.
+/// Writes at a rate for a time, and queries once per second. Returns how long each query waits for
+/// missing changes, and how long it takes itself.
 fn run(
     hybrid: &mut Hybrid,
     table: Table,

@@ -1,5 +1,5 @@
-//! What the front keeps for the hybrid: the names of its tables, the records of changes, and whether
-//! the mirror that lies beside it is one of this very state.
+//! The hybrid's own data in the front: the names of its tables, the records of changes, and whether
+//! the stored mirror matches the front's current state.
 
 use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
@@ -10,40 +10,40 @@ use embermark_contract::{EngineError, Result, Scope};
 use crate::cold::ColdTables;
 use crate::{NAME, log};
 
-/// The most tables: each has a bit.
+/// Largest number of tables: each has a bit.
 pub(crate) const TABLES: usize = 64;
 
-/// The front's own tables.
+/// The hybrid's own tables in the front.
 #[derive(Clone, Copy)]
 pub(crate) struct Books {
-    /// Of names, and the stamp.
+    /// Names, and the stamp.
     names: Table,
-    /// Of records by their number.
+    /// Records by their number.
     pub log: Table,
-    /// Of cold chunks.
+    /// Tables of cold chunks.
     pub cold: ColdTables,
 }
 
-/// A table, as the books know it.
+/// Data about a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Its number.
+    /// Number of the table.
     pub id: u8,
     /// Whether its rows are shown.
     pub shown: bool,
 }
 
-/// What makes a mirror known that was closed in the front's very state.
+/// Identifies a mirror that was closed in the front's current state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    /// Drawn when the mirror was closed.
+    /// Random number from when the mirror was closed.
     pub drawn: u64,
-    /// The number of the next record.
+    /// Number of the next record.
     pub next: u64,
 }
 
 impl Stamp {
-    /// A new one.
+    /// Makes a new stamp.
     pub(crate) fn draw(next: u64) -> Self {
         Self { drawn: RandomState::new().hash_one(next), next }
     }
@@ -51,13 +51,13 @@ impl Stamp {
 
 const STAMP: &[u8] = b"stamp";
 
-/// The key of a table's name.
+/// Returns the key of a table's name.
 fn named(name: &str) -> Vec<u8> {
     [b"table ", name.as_bytes()].concat()
 }
 
 impl Books {
-    /// Opens the tables of the books.
+    /// Opens the hybrid's own tables.
     pub(crate) fn open(front: &mut dyn KvStore) -> Result<Self> {
         let names = front.table(&TableDef::named("hybrid"))?;
         let log = TableDef { key_length: Some(8), ..TableDef::named("hybridlog") };
@@ -65,7 +65,7 @@ impl Books {
         Ok(Self { names, log, cold: ColdTables::open(front)? })
     }
 
-    /// The table of that name, entered where it is new.
+    /// Returns the entry of the table with that name, and adds it if it is new.
     pub(crate) fn entry(&self, front: &mut dyn KvStore, name: &str) -> Result<Entry> {
         let key = named(name);
         let known = front.within(Scope::Snapshot, |s| s.get(self.names, &key).map(entry_of))?;
@@ -87,12 +87,12 @@ impl Books {
         })
     }
 
-    /// Writes down what is known of a table.
+    /// Stores the entry of a table.
     pub(crate) fn set(&self, batch: &mut dyn Operations, name: &str, entry: Entry) -> Result<()> {
         batch.put(self.names, &named(name), &[entry.id, u8::from(entry.shown)])
     }
 
-    /// The stamp, if the mirror was closed well.
+    /// Returns the stamp, if the mirror was closed properly.
     pub(crate) fn stamp(&self, front: &mut dyn KvStore) -> Result<Option<Stamp>> {
         front.within(Scope::Snapshot, |snapshot| {
             let stamp = snapshot.get(self.names, STAMP)?;
@@ -104,18 +104,18 @@ impl Books {
         })
     }
 
-    /// Says that the mirror is closed, in the state of the stamp.
+    /// Stores that the mirror is closed, in the state of the stamp.
     pub(crate) fn put_stamp(&self, front: &mut dyn KvStore, stamp: Stamp) -> Result<()> {
         let bytes = [stamp.drawn.to_be_bytes(), stamp.next.to_be_bytes()].concat();
         front.within(Scope::Batch, |batch| batch.put(self.names, STAMP, &bytes))
     }
 
-    /// Says that the mirror is open, or was given up.
+    /// Stores that the mirror is open or was given up.
     pub(crate) fn take_stamp(&self, front: &mut dyn KvStore) -> Result<()> {
         front.within(Scope::Batch, |batch| batch.delete(self.names, STAMP)).map(drop)
     }
 
-    /// The numbers of the oldest and the newest record.
+    /// Returns the numbers of the oldest and the newest record.
     pub(crate) fn ends(&self, front: &mut dyn KvStore) -> Result<Option<(u64, u64)>> {
         let end = |snapshot: &mut dyn Operations, range| {
             let mut found = None;

@@ -1,4 +1,4 @@
-//! Bringing the rows of one table to the mirror.
+//! Transfers the rows of one table to the mirror.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::rows::Pairs;
 use crate::shared::{Shared, Shown};
 use crate::state::State;
 
-/// Rows that are brought at a time: one of DuckDB's
-/// [row groups](https://duckdb.org/docs/stable/internals/storage).
+/// Number of rows that are transferred at once: one of DuckDB's [row
+/// groups](https://duckdb.org/docs/stable/internals/storage).
 pub(crate) const ROWS: usize = 122_880;
 
-/// What is done after each part of a load.
+/// Called after each part of a load.
 type After<'a> = dyn FnMut(&mut dyn SqlStore, usize) -> Result<()> + 'a;
 
-/// A table whose rows are brought.
+/// A table whose rows are transferred.
 pub(crate) struct Brought<'a> {
     pub id: u8,
     pub table: Table,
@@ -102,8 +102,8 @@ impl<'a> Brought<'a> {
         Ok(rows)
     }
 
-    /// Brings the newest state of keys that have changed. How many there are, and whether any of them makes
-    /// rows of chunks invalid.
+    /// Transfers the newest state of changed keys. Returns their number, and whether any of them
+    /// invalidates rows of chunks.
     pub(crate) fn keys(
         &self,
         snapshot: &mut dyn Operations,
@@ -150,8 +150,8 @@ impl<'a> Brought<'a> {
         Ok((keys.len() as u64, any_gone))
     }
 
-    /// Under which number a key is noted as changed for the sake of chunks, and whether a chunk has the
-    /// valid row of its pair.
+    /// Returns the number under which a key is recorded as changed for chunks, and whether a chunk
+    /// has the valid row of its pair.
     fn look(&self, snapshot: &mut dyn Operations, key: &[u8]) -> Result<(Option<u32>, bool)> {
         let late = self.kept.as_ref().filter(|kept| kept.gone_by(key).is_some());
         let Some(kept) = late else { return Ok((None, false)) };
@@ -160,7 +160,7 @@ impl<'a> Brought<'a> {
         Ok((gone, is_cold))
     }
 
-    /// Has the rows of keys in chunks up to the run of a number be invalid.
+    /// Invalidates the rows of keys in chunks up to the run with that number.
     fn overlay(&self, sql: &mut dyn SqlStore, gone: &Pairs) -> Result<()> {
         if gone.is_empty() {
             return Ok(());
@@ -172,7 +172,7 @@ impl<'a> Brought<'a> {
         gone.load_numbered(sql, shown.overlay, &*shown.decode)
     }
 
-    /// Makes the view by which questions know it.
+    /// Makes the view that queries use.
     pub(crate) fn view(
         &self,
         snapshot: &mut dyn Operations,

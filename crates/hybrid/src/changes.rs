@@ -1,4 +1,4 @@
-//! What changed in the front after a record.
+//! The changes in the front after a record.
 
 use std::ops::ControlFlow;
 
@@ -12,15 +12,15 @@ use crate::log::{self, Change};
 pub(crate) struct Changes {
     /// The newest record.
     pub newest: u64,
-    /// A bit for each table of which all has changed.
+    /// A bit for each table that has changed as a whole.
     pub all: u64,
     bytes: Vec<u8>,
-    /// Keys: their table, and where they lie.
+    /// Keys: their table and position.
     keys: Vec<(u8, u32, u16)>,
 }
 
 impl Changes {
-    /// Those after a record.
+    /// Reads the changes after a record.
     pub(crate) fn after(
         snapshot: &mut dyn Operations,
         records: Table,
@@ -47,7 +47,7 @@ impl Changes {
         match change {
             Change::All(table) => self.all |= 1 << table,
             Change::Key(table, key) => {
-                // More than 4 GiB of keys: their tables are brought as a whole.
+                // More than 4 GiB of keys: their tables are transferred as a whole.
                 let Ok(start) = u32::try_from(self.bytes.len()) else {
                     return self.all |= 1 << table;
                 };
@@ -61,7 +61,7 @@ impl Changes {
         &self.bytes[start as usize..start as usize + usize::from(length)]
     }
 
-    /// Its keys of a table, in their order.
+    /// Returns the changed keys of a table, in order.
     pub(crate) fn of(&self, table: u8) -> &[(u8, u32, u16)] {
         let start = self.keys.partition_point(|(of, _, _)| *of < table);
         let end = self.keys.partition_point(|(of, _, _)| *of <= table);

@@ -1,4 +1,5 @@
-//! A client of the hybrid: the front store, the records of its changes, and a connection to the mirror.
+//! A client of the hybrid: the front store, the records of its changes, and a connection to the
+//! mirror.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,9 +21,9 @@ pub struct Hybrid {
     pub(crate) front: Box<dyn KvStore>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) note: Note,
-    /// The tables' numbers in the books, by their numbers in the front.
+    /// The tables' numbers in [`Books`], by their numbers in the front.
     pub(crate) numbers: Numbers,
-    /// The tables' numbers in the front, by their numbers in the books.
+    /// The tables' numbers in the front, by their numbers in [`Books`].
     pub(crate) tables: [Option<Table>; TABLES],
     /// The tables' names and key lengths.
     names: [Option<(String, Option<usize>)>; TABLES],

@@ -1,4 +1,4 @@
-//! What a program calls by name: a hybrid without the words of the contract.
+//! The methods that a program calls, without the traits of the contract.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,67 +18,67 @@ impl Hybrid {
         self
     }
 
-    /// Has the rows of a table answer questions, under the name of [`Decode::rows`]. It is said once by
-    /// every process that opens the database, for each of its tables.
+    /// Makes the rows of a table available to queries under the name of [`Decode::rows`]. Every
+    /// process that opens the database calls it once for each of its tables.
     ///
     /// # Errors
-    /// When this client has not opened the table, or the front reports one.
+    /// If this client has not opened the table, or the front's error.
     pub fn show(&mut self, table: Table, decode: Arc<dyn Decode>) -> Result<()> {
         Mirror::show(self, table, decode)
     }
 
-    /// Sets the value of a key, new or not: a commit of its own.
+    /// Sets the value of a key, which may be new, as a separate commit.
     ///
     /// # Errors
-    /// When the front reports one.
+    /// The front's error.
     pub fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
         self.as_store().within(Scope::PerOperation, |each| each.put(table, key, value))
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
-    /// When the front reports one.
+    /// The front's error.
     pub fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.as_store()
             .within(Scope::PerOperation, |each| Ok(each.get(table, key)?.map(<[u8]>::to_vec)))
     }
 
-    /// Removes a key, as a commit of its own; whether it was there.
+    /// Removes a key as a separate commit, and returns whether it existed.
     ///
     /// # Errors
-    /// When the front reports one.
+    /// The front's error.
     pub fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
         self.as_store().within(Scope::PerOperation, |each| each.delete(table, key))
     }
 
-    /// Visits the pairs of a range in the order of their keys, all of one state.
+    /// Visits the pairs of a range in the order of their keys, all in one snapshot.
     ///
     /// # Errors
-    /// When the front reports one.
+    /// The front's error.
     pub fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         self.as_store().within(Scope::Snapshot, |snapshot| snapshot.scan(table, range, visit))
     }
 
-    /// Does `work` in one transaction, which sees what it has done itself, and returns what it returns. Where
-    /// it fails all of it is undone.
+    /// Runs `work` in one transaction, which sees its own changes, and returns its result. If it
+    /// fails, everything is rolled back.
     ///
     /// # Errors
-    /// When the front reports one, or those of `work`.
+    /// The front's error, or that of `work`.
     pub fn change<T>(&mut self, work: impl FnOnce(&mut dyn Operations) -> Result<T>) -> Result<T> {
         self.as_store().within(Scope::Batch, work)
     }
 
-    /// Asks a question in SQL and visits the rows of its answer, which knows of every commit that was
-    /// acknowledged before. What changes from question to question goes in as parameters, `?`: each text is
+    /// Runs an SQL query and visits the rows of its result, which includes every commit that was
+    /// acknowledged before. Values that differ between queries are parameters, `?`: each text is
     /// prepared once and kept.
     ///
-    /// Where the mirror turns out to be damaged it is made anew and asked once more. No row is visited
-    /// twice: where some had been visited the error is returned, and the next question is asked of a new
+    /// If the mirror turns out to be damaged, it is rebuilt and the query runs again. No row is
+    /// visited twice: if some were visited, the error is returned and the next query uses a new
     /// mirror.
     ///
     /// # Errors
-    /// When the mirror or the front reports one, or those of `visit`.
+    /// The mirror's or the front's error, or that of `visit`.
     pub fn query(
         &mut self,
         sql: &str,
@@ -102,11 +102,11 @@ impl Hybrid {
         Ok(())
     }
 
-    /// Writes what a question answers into a Parquet file, and returns how many rows. The file is there
-    /// under its name when it is whole and on the disk, in the place of one that was there before.
+    /// Writes the result of a query into a Parquet file and returns the number of rows. The file
+    /// gets its name once it is complete and on disk, and replaces an earlier one.
     ///
     /// # Errors
-    /// When the file cannot be written, or the mirror or the front reports an error.
+    /// If the file cannot be written, or the mirror's or the front's error.
     pub fn export(&mut self, sql: &str, file: &Path) -> Result<u64> {
         let write = |hybrid: &mut Self, part: &Path| {
             let part = cold::literal(&part.to_string_lossy());
@@ -129,7 +129,7 @@ impl Hybrid {
         Ok(rows.unsigned_abs())
     }
 
-    /// The connection to the mirror, which is up to date.
+    /// Returns the connection to the mirror, which is up to date.
     fn ready(&mut self) -> Result<&mut Connection> {
         self.sql()?;
         self.connection

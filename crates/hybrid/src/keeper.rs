@@ -1,4 +1,4 @@
-//! How the thread is spoken to that has the mirror open.
+//! Messages to the thread that has the mirror open.
 
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, PoisonError};
@@ -11,21 +11,22 @@ use crate::NAME;
 use crate::books::Stamp;
 use crate::state::{Fit, State};
 
-/// How the thread is spoken to.
+/// Sends tasks to the thread.
 pub(crate) struct Keeper {
     tasks: Mutex<Sender<Task>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the thread is asked for.
+/// A task of the thread.
 pub(crate) enum Task {
-    /// Open the mirror of a number and say whether it fits the stamp; if not, a new one.
+    /// Open the mirror with a number and report whether it matches the stamp. If not, open a new
+    /// one.
     Open { generation: u64, stamp: Option<Stamp>, reply: Reply<(u64, Option<Fit>)> },
     /// Let a client in.
     LetIn { reply: Reply<ClientOpener> },
-    /// Close the mirror, under a stamp if it is worth keeping.
+    /// Close the mirror, with a stamp if it is worth keeping.
     Close { signed: Option<(Stamp, State)>, reply: Reply<()> },
-    /// Have a client of the front to refresh with, in the background; or give it up.
+    /// Take a client of the front for the background refresh, or give it up.
     Front { opener: Option<ClientOpener>, reply: Reply<()> },
     /// End.
     End,
@@ -34,7 +35,7 @@ pub(crate) enum Task {
 pub(crate) type Reply<T> = Sender<Result<T>>;
 
 impl Keeper {
-    /// Speaks to a thread that takes these tasks.
+    /// Makes the sender for a thread that receives these tasks.
     pub(crate) fn of(tasks: Sender<Task>, thread: JoinHandle<()>) -> Self {
         Self { tasks: Mutex::new(tasks), thread: Mutex::new(Some(thread)) }
     }
@@ -48,17 +49,17 @@ impl Keeper {
         answer.recv().map_err(|e| ended(e.to_string()))?
     }
 
-    /// Opens the mirror; of which number it is, and whether it fits the stamp.
+    /// Opens the mirror. Returns its number, and whether it matches the stamp.
     pub(crate) fn open(&self, generation: u64, stamp: Option<Stamp>) -> Result<(u64, Option<Fit>)> {
         self.ask(|reply| Task::Open { generation, stamp, reply })
     }
 
-    /// A further client of the mirror that is open.
+    /// Makes a further client of the open mirror.
     pub(crate) fn let_in(&self) -> Result<Box<dyn SqlStore>> {
         sql(self.ask(|reply| Task::LetIn { reply })?.open()?)
     }
 
-    /// Closes the mirror, signed if it is to be opened again as it is.
+    /// Closes the mirror, signed if it is to be reopened as it is.
     pub(crate) fn close(&self, signed: Option<(Stamp, State)>) -> Result<()> {
         self.ask(|reply| Task::Close { signed, reply })
     }
@@ -70,17 +71,17 @@ impl Keeper {
 
     /// Ends the thread.
     pub(crate) fn end(&self) {
-        // An error says that it has ended.
+        // An error means that it has ended.
         let _ = self.tasks.lock().unwrap_or_else(PoisonError::into_inner).send(Task::End);
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
-            // What it panicked with was told by it.
+            // The thread has reported its own panic.
             let _ = thread.join();
         }
     }
 }
 
-/// The SQL database that a client of the mirror is.
+/// Returns the SQL database that a client of the mirror is.
 pub(crate) fn sql(store: Store) -> Result<Box<dyn SqlStore>> {
     match store {
         Store::Sql(sql) => Ok(sql),

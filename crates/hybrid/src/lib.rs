@@ -1,22 +1,22 @@
-//! A key-value store whose tables are kept a second time, in columns, for questions in SQL.
+//! A key-value store that also keeps its tables in columns, for queries in SQL.
 //!
-//! What is put, got, deleted and scanned is the *front's*, an ordered key-value store, with the
-//! durability and nearly the speed of that store. The *mirror* is an SQL database of columns. It holds
-//! the same rows and is never the truth: whatever happens to it, it is made anew from the front. A
-//! question sees every commit that was acknowledged before it, because what has changed since the last
-//! one is brought to the mirror first.
+//! Puts, gets, deletes and scans go to the *front*, an ordered key-value store, with the durability
+//! and nearly the speed of that store. The *mirror* is a columnar SQL database. It holds the same
+//! rows and is never the primary copy: whatever happens to it, it is rebuilt from the front. A
+//! query sees every commit that was acknowledged before it, because changes since the last one are
+//! transferred to the mirror first.
 //!
 //! ```text
-//!  put, delete ──► one transaction of the front: the pairs, and one record of the keys that changed
-//!  get, scan   ──► the front alone
-//!  question    ──► the records since the last one ──► those keys' rows, in one transaction of the mirror
+//!  put, delete ──► one transaction of the front: the pairs, and one record of the changed keys
+//!  get, scan   ──► only the front
+//!  query       ──► the records since the last one ──► those keys' rows, in one mirror transaction
 //!                  └─► SQL, by the mirror
 //! ```
 //!
-//! Rows of a time that is past can be [archived](Hybrid::archive) in Parquet files, which questions read with
-//! the mirror's own, and [expire](Hybrid::expire).
+//! Old rows can be [archived](Hybrid::archive) in Parquet files, which queries read together with
+//! the mirror's own, and can [expire](Hybrid::expire).
 //!
-//! The front's transactions that write have to follow one another, as those of LMDB do.
+//! The front's write transactions must be serialised, like those of LMDB.
 
 mod books;
 mod bring;
@@ -47,42 +47,42 @@ use embermark_contract::sql::SqlStore;
 pub use client::Hybrid;
 pub use cold::{Archive, Archived, Expired};
 
-/// Its name in errors.
+/// Name in errors.
 const NAME: &str = "the hybrid";
 
-/// Opens the mirror's database in a folder, new or there already. It need not survive a crash: its
-/// cheapest durability will do. It has to let further clients in.
+/// Opens the mirror's database in a directory, new or existing. It need not survive a crash, so its
+/// cheapest durability is sufficient. It must allow further clients.
 pub type OpenMirror = Arc<dyn Fn(&Path) -> Result<Box<dyn SqlStore>> + Send + Sync>;
 
-/// Is told, in a line, what happens to the mirror and costs time.
+/// Receives a line about each expensive event of the mirror.
 pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// How a hybrid keeps its mirror.
+/// Settings of a hybrid's mirror.
 #[derive(Clone)]
 pub struct Options {
-    /// The mirror's folder, its alone; made where it is not there.
+    /// Directory that only the mirror uses. It is created if it does not exist.
     pub dir: PathBuf,
-    /// The folder of the cold chunks, theirs alone: rows in it may be nowhere else. Made by the first
-    /// [`Hybrid::archive`].
+    /// Directory that only the cold chunks use. Its rows may exist nowhere else. The first
+    /// [`Hybrid::archive`] creates it.
     pub cold: PathBuf,
     /// Opens its database.
     pub mirror: OpenMirror,
-    /// How long changes wait at most before they are brought to the mirror in the background; `None`:
-    /// only a question, or [`Hybrid::refresh`], brings them. In the background it takes a front that
-    /// lets further clients in.
+    /// Longest time that changes wait before they are transferred to the mirror in the background.
+    /// `None`: only a query, or [`Hybrid::refresh`], transfers them. The background refresh needs a
+    /// front that allows further clients.
     pub refresh_every: Option<Duration>,
-    /// Changed rows after which the mirror's file is written, so that they leave memory.
+    /// Number of changed rows after which the mirror's file is written, so that they leave memory.
     pub write_after: u64,
-    /// Bytes of change records that are kept for the mirror. Where more come and nobody asks, it is
-    /// given up and made anew at the next question.
+    /// Bytes of change records that are kept for the mirror. If there are more and no query runs,
+    /// the mirror is given up and rebuilt for the next query.
     pub log_limit: u64,
-    /// Is told what happens to the mirror.
+    /// Receives events of the mirror.
     pub tell: Tell,
 }
 
 impl Options {
-    /// Refreshed by questions alone; written after a million rows; 64 MiB of records. The cold chunks
-    /// lie beside the mirror's folder, in one of its name and `-cold`.
+    /// Default options: refreshed only by queries, written after a million rows, 64 MiB of records.
+    /// The cold chunks are beside the mirror's directory, in one with its name and `-cold`.
     pub fn new(dir: impl Into<PathBuf>, mirror: OpenMirror) -> Self {
         let dir = dir.into();
         let mut cold = dir.clone().into_os_string();

@@ -1,4 +1,4 @@
-//! A hybrid is opened, maintained and closed as its front is.
+//! Opens, maintains and closes a hybrid like its front.
 
 use std::sync::Arc;
 
@@ -9,11 +9,12 @@ use embermark_contract::{
 use crate::NAME;
 use crate::client::Hybrid;
 
-/// Tables of the front that are no table of a program's: names, log, chunks, and what is gone of those.
+/// Number of the front's tables that do not belong to the program: names, log, chunks, and
+/// invalidated rows.
 const OWN_TABLES: usize = 4;
 
 impl Lifecycle for Hybrid {
-    /// The front's, of whose tables four are the hybrid's own.
+    /// Those of the front, except for the hybrid's own four tables.
     fn limits(&self) -> Limits {
         let limits = self.front.limits();
         Limits { tables: limits.tables.map(|most| most.saturating_sub(OWN_TABLES)), ..limits }
@@ -23,12 +24,13 @@ impl Lifecycle for Hybrid {
         self.front.tier_settings()
     }
 
-    /// The front's, which nobody has to be alone for.
+    /// That of the front, which needs no exclusive access.
     fn upkeep(&mut self) -> Result<()> {
         self.front.upkeep()
     }
 
-    /// The front's; then the mirror is made where there is none, brought up to date, and has its own.
+    /// Maintains the front. Then makes the mirror if there is none, brings it up to date, and
+    /// maintains it.
     fn maintain(&mut self) -> Result<()> {
         self.alone(|hybrid| {
             hybrid.front.maintain()?;
@@ -53,7 +55,7 @@ impl Lifecycle for Hybrid {
         }))
     }
 
-    /// The front's; the mirror is made anew.
+    /// Crashes the front. The mirror is rebuilt.
     fn crash_on_close(&mut self) -> Result<()> {
         self.front.crash_on_close()?;
         self.crashes = true;

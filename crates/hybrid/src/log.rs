@@ -1,24 +1,25 @@
 //! The records of changes: which keys of which tables a transaction of the front has changed.
 //!
-//! A record's key is its number, 8 bytes big-endian; its value holds the changes one behind the other.
+//! A record's key is its number, 8 bytes big-endian. Its value holds the changes one after the
+//! other.
 
-/// A change, as a record has it.
+/// A change in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change<'a> {
     /// A key of a table was put, changed or deleted.
     Key(u8, &'a [u8]),
-    /// All of a table was: loaded, cleared, or shown in another way.
+    /// A whole table was loaded, cleared, or shown in another way.
     All(u8),
 }
 
 const KEY: u8 = 0;
 const ALL: u8 = 1;
 
-/// Bytes before a key: the kind, the table, the key's length in two.
+/// Bytes before a key: the kind, the table, and two for the key's length.
 const HEAD: usize = 4;
 
-/// Appends a key's change. A key that is too long for its length to be written has all of its table
-/// counted as changed.
+/// Appends a key's change. If the key's length is too long to be recorded, its whole table counts
+/// as changed.
 #[inline]
 pub(crate) fn append(record: &mut Vec<u8>, table: u8, key: &[u8]) {
     match u16::try_from(key.len()) {
@@ -36,7 +37,7 @@ pub(crate) fn append_all(record: &mut Vec<u8>, table: u8) {
     record.extend([ALL, table, 0, 0]);
 }
 
-/// The changes of a record; it ends where a record is broken off.
+/// Returns the changes of a record, up to where it is truncated.
 pub(crate) fn changes(mut record: &[u8]) -> impl Iterator<Item = Change<'_>> {
     std::iter::from_fn(move || {
         let (&[kind, table, low, high], rest) = record.split_first_chunk::<HEAD>()?;
@@ -51,12 +52,12 @@ pub(crate) fn changes(mut record: &[u8]) -> impl Iterator<Item = Change<'_>> {
     })
 }
 
-/// The key of the record of that number.
+/// Returns the key of the record with that number.
 pub(crate) const fn key(number: u64) -> [u8; 8] {
     number.to_be_bytes()
 }
 
-/// The number of the record of that key; 0 where it is none.
+/// Returns the number of the record with that key. 0 if it is invalid.
 pub(crate) fn number(key: &[u8]) -> u64 {
     key.try_into().map_or(0, u64::from_be_bytes)
 }

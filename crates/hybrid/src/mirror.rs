@@ -1,4 +1,4 @@
-//! The mirror's database: its folder, its own books, and a client's connection.
+//! The mirror's database: its directory, its own data, and a client's connection.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,15 +13,15 @@ use crate::shared::{Shared, Shown};
 use crate::state::{Fit, State};
 use crate::{NAME, Options};
 
-/// Another number for another form of what the hybrid itself keeps in the mirror.
+/// Version of what the hybrid itself keeps in the mirror.
 const FORMAT: i64 = 2;
 
 /// A client's connection.
 pub(crate) struct Connection {
     pub sql: Box<dyn SqlStore>,
-    /// Of which mirror.
+    /// Number of its mirror.
     pub generation: u64,
-    /// The newest record whose changes its statements know of.
+    /// The newest record whose changes its statements know.
     pub knows: u64,
     /// Its statements by their texts.
     asked: HashMap<String, Statement>,
@@ -32,7 +32,7 @@ impl Connection {
         Self { sql, generation, knows: 0, asked: HashMap::new() }
     }
 
-    /// The statement of a text, prepared at its first use.
+    /// Returns the statement of a text, which is prepared at its first use.
     pub(crate) fn statement(&mut self, text: &str) -> Result<Statement> {
         if let Some(statement) = self.asked.get(text) {
             return Ok(*statement);
@@ -43,19 +43,20 @@ impl Connection {
     }
 }
 
-/// The folder of a mirror by its number: one that is made anew does not meet the files of the last.
+/// Returns the directory of a mirror by its number. A rebuilt one thus never meets the files of the
+/// last.
 fn folder(options: &Options, generation: u64) -> PathBuf {
     options.dir.join(format!("mirror-{generation}"))
 }
 
-/// The newest mirror in the folder, by its number; 0 where there is none.
+/// Returns the number of the newest mirror in the directory. 0 if there is none.
 pub(crate) fn newest(options: &Options) -> u64 {
     let Ok(entries) = fs::read_dir(&options.dir) else { return 0 };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     names.filter_map(|name| name.strip_prefix("mirror-")?.parse().ok()).max().unwrap_or(0)
 }
 
-/// Opens the mirror of that number, new or there already.
+/// Opens the mirror with that number, new or existing.
 pub(crate) fn open(options: &Options, generation: u64) -> Result<Box<dyn SqlStore>> {
     let folder = folder(options, generation);
     fs::create_dir_all(&folder).map_err(|e| EngineError::file(NAME, "make", &folder, e))?;
@@ -82,7 +83,7 @@ fn remove(folder: &Path) -> Result<()> {
     }
 }
 
-/// Whether a mirror is that of the stamp, with every table as it is shown now.
+/// Whether a mirror matches the stamp, with every table as it is shown now.
 pub(crate) fn fits(sql: &mut dyn SqlStore, shared: &Shared, stamp: Stamp) -> Result<Option<Fit>> {
     let shown = shared.all_shown();
     let mut fit = Fit { applied: 0, highest: Vec::new() };
@@ -123,7 +124,7 @@ fn visit(
     sql.query(statement, &[], visit)
 }
 
-/// Writes down what the mirror holds and under which stamp, for the next opening.
+/// Stores what the mirror holds and its stamp, for the next opening.
 pub(crate) fn sign(
     sql: &mut dyn SqlStore,
     shared: &Shared,
@@ -151,7 +152,7 @@ pub(crate) fn sign(
 }
 
 impl Shown {
-    /// Makes its tables anew, empty.
+    /// Creates its tables again, empty.
     pub(crate) fn make(&self, sql: &mut dyn SqlStore) -> Result<()> {
         [self.rows, self.overlay].into_iter().try_for_each(|table| {
             let columns = columns(sql, table);
@@ -159,13 +160,14 @@ impl Shown {
         })
     }
 
-    /// Makes one of its tables that live as long as the connection.
+    /// Creates one of its tables that live as long as the connection.
     pub(crate) fn make_temporary(&self, sql: &mut dyn SqlStore, table: &TableDef) -> Result<()> {
         let columns = columns(sql, table);
         sql.batch(&format!("CREATE TEMPORARY TABLE IF NOT EXISTS {} ({columns})", table.name))
     }
 
-    /// Deletes the rows of a table whose keys are in that of those that are to go, and those there.
+    /// Deletes the rows of a table whose keys are in the table of keys to remove, and empties the
+    /// latter.
     pub(crate) fn delete_gone(&self, sql: &mut dyn SqlStore, of: &TableDef) -> Result<()> {
         let (of, gone, same) = (of.name, self.gone.name, self.same_key("r", "g"));
         sql.batch(&format!(

@@ -1,4 +1,5 @@
-//! The thread that has the mirror open. It lets clients in, refreshes in the background, and closes it.
+//! The thread that has the mirror open. It lets clients in, refreshes in the background, and closes
+//! it.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, OnceLock, Weak};
@@ -15,7 +16,7 @@ use crate::shared::Shared;
 use crate::state::{Fit, State};
 use crate::{NAME, mirror};
 
-/// What the thread starts with: it waits for the state it shares.
+/// What the thread starts with: it waits for the shared state.
 struct Start {
     tasks: Receiver<Task>,
     shared: Arc<OnceLock<Weak<Shared>>>,
@@ -24,7 +25,7 @@ struct Start {
 /// Starts the thread.
 ///
 /// # Errors
-/// When the system has no thread for it.
+/// If the system cannot start a thread.
 pub(crate) fn start(shared: &Arc<OnceLock<Weak<Shared>>>) -> Result<Keeper> {
     let (sender, tasks) = mpsc::channel();
     let start = Start { tasks, shared: Arc::clone(shared) };
@@ -33,11 +34,11 @@ pub(crate) fn start(shared: &Arc<OnceLock<Weak<Shared>>>) -> Result<Keeper> {
     Ok(Keeper::of(sender, thread))
 }
 
-/// What the thread has.
+/// State of the thread.
 struct Kept {
     shared: Arc<Shared>,
     mirror: Option<Box<dyn SqlStore>>,
-    /// A client of its own, for the background.
+    /// Its own client, for the background.
     client: Option<Hybrid>,
 }
 
@@ -67,12 +68,13 @@ fn keep(Start { tasks, shared }: Start) {
 }
 
 impl Kept {
-    /// How long it waits for a task before it refreshes.
+    /// Returns how long it waits for a task before it refreshes.
     fn waits(&self) -> Option<Duration> {
         self.shared.options.refresh_every.filter(|_| self.client.is_some())
     }
 
-    /// In the background. What fails here fails again, and is told, when somebody asks.
+    /// Refreshes in the background. A failure here occurs again, and is reported, at the next
+    /// query.
     fn refresh(&mut self) {
         let Self { shared, mirror, client } = self;
         let (Some(client), Some(mirror)) = (client, mirror) else { return };
@@ -84,7 +86,7 @@ impl Kept {
     }
 
     fn perform(&mut self, task: Task) {
-        // Nobody waits any more for an answer that cannot be sent.
+        // If an answer cannot be sent, nothing waits for it any more.
         match task {
             Task::Open { generation, stamp, reply } => {
                 let _ = reply.send(self.open(generation, stamp));

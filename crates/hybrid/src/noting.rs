@@ -1,4 +1,4 @@
-//! Operations on the front that take down which keys they change.
+//! Operations on the front that record which keys they change.
 
 use std::sync::atomic::Ordering;
 
@@ -9,11 +9,12 @@ use crate::books::Books;
 use crate::shared::Shared;
 use crate::{cold, log};
 
-/// Records that a transaction removes at most which the mirror has no need of any more: one more than
-/// it adds, so that they become fewer.
+/// Largest number of records that a transaction removes once the mirror no longer needs them. It is
+/// one more than it adds, so that their number decreases.
 const REMOVED: usize = 2;
 
-/// A table's number in the books, by its number in the front; none of the tables of the books.
+/// A table's number in the hybrid's own tables, by its number in the front. `None` for the hybrid's
+/// own tables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers(Vec<Option<u8>>);
 
@@ -31,7 +32,7 @@ impl Numbers {
     }
 }
 
-/// What a transaction takes down.
+/// What a transaction records.
 pub(crate) struct Note {
     pub books: Books,
     /// The changes so far.
@@ -43,9 +44,9 @@ impl Note {
         Self { books, record: Vec::new() }
     }
 
-    /// A transaction of the front that writes and takes down what it changes; its record is the last
-    /// thing it writes. Of one that fails the record is put by itself: a front without transactions
-    /// undoes nothing.
+    /// Runs a write transaction of the front that records its changes. Its record is the last thing
+    /// that it writes. If it fails, the record is put separately, because a front without
+    /// transactions rolls nothing back.
     pub(crate) fn batch<T>(
         &mut self,
         front: &mut dyn KvStore,
@@ -64,7 +65,7 @@ impl Note {
             Ok(done)
         });
         if done.is_err() && !record.is_empty() {
-            // The error that led here is the one to tell.
+            // The error that led here is the one to report.
             let put = |batch: &mut dyn Operations| write(batch, books.log, shared, record);
             number = front.within(Scope::Batch, put).ok();
         }
@@ -75,8 +76,8 @@ impl Note {
         done
     }
 
-    /// A transaction that says that all of a table has changed, or, of none, nothing: it comes after
-    /// every transaction that had begun before. The number of its record.
+    /// Runs a transaction that records that a whole table has changed, or with `None` nothing. It
+    /// follows every transaction that had begun before. Returns the number of its record.
     pub(crate) fn all_of(
         &mut self,
         front: &mut dyn KvStore,
@@ -91,7 +92,7 @@ impl Note {
         })
     }
 
-    /// A transaction that says itself what there is to record, and has a record in any case. Its number.
+    /// Runs a transaction that determines its own record, and always has one. Returns its number.
     pub(crate) fn apart(
         &mut self,
         front: &mut dyn KvStore,
@@ -120,13 +121,13 @@ fn write(batch: &mut dyn Operations, table: Table, shared: &Shared, record: &[u8
         batch.delete(table, &log::key(oldest))?;
         shared.oldest.store(oldest + 1, Ordering::Release);
     }
-    // Drawn in the transaction: those that write follow one another, and so do the numbers.
+    // Assigned in the transaction: write transactions are serialised, and so are the numbers.
     let number = shared.next.fetch_add(1, Ordering::AcqRel);
     batch.put(table, &log::key(number), record)?;
     Ok(number)
 }
 
-/// The operations of a transaction, with the changes taken down.
+/// The operations of a transaction that records its changes.
 struct Noting<'a> {
     inner: &'a mut dyn Operations,
     books: Books,
@@ -136,7 +137,8 @@ struct Noting<'a> {
 }
 
 impl Noting<'_> {
-    /// Notes the change of a key, or, of one that is not there, what it would be for a chunk.
+    /// Records the change of a key. If the key does not exist (`there`), only what matters for a
+    /// chunk.
     #[inline]
     fn note(&mut self, table: Table, key: &[u8], there: bool) -> Result<()> {
         let Self { inner, books, shared, numbers, record } = self;
@@ -195,8 +197,8 @@ impl Operations for Noting<'_> {
     }
 }
 
-/// Each operation a transaction of its own: what reads is the front's own, what changes a table that
-/// is shown is a transaction that takes it down.
+/// Runs each operation in its own transaction. Reads are the front's own. Changes of a shown table
+/// are transactions that record them.
 pub(crate) struct Each<'a> {
     pub front: &'a mut dyn KvStore,
     pub note: &'a mut Note,
@@ -206,14 +208,14 @@ pub(crate) struct Each<'a> {
 }
 
 impl Each<'_> {
-    /// Whether changes of a table are taken down.
+    /// Whether changes of a table are recorded.
     fn notes(&self, table: Table) -> bool {
         let is_noted = |id| self.shared.is_noted(id) || self.shared.cold.has(id);
         self.numbers.get(table).is_some_and(is_noted)
     }
 
-    /// Does a change of a key. Where another client has the changes taken down since it began, it is
-    /// taken down behind it.
+    /// Changes a key. If another client made changes be recorded since it began, this one is
+    /// recorded after it.
     fn change<T>(
         &mut self,
         (table, key): (Table, &[u8]),
@@ -237,7 +239,7 @@ impl Each<'_> {
 }
 
 impl Operations for Each<'_> {
-    /// A copy: the operation ends before the value is looked at.
+    /// Returns a copy, because the operation ends before the value is used.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         let Self { front, value, .. } = self;
         let found = copy_value(*front, Scope::PerOperation, (table, key), value)?;

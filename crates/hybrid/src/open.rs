@@ -1,4 +1,4 @@
-//! Opening a hybrid, with the thread that has its mirror.
+//! Opens a hybrid and the thread that has its mirror.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -15,7 +15,7 @@ impl Hybrid {
     /// Makes a hybrid of an open front. The mirror is opened when it is first needed.
     ///
     /// # Errors
-    /// When the front reports one.
+    /// The front's error.
     pub fn open(mut front: Box<dyn KvStore>, options: Options) -> Result<Self> {
         let books = Books::open(&mut *front)?;
         let place = Arc::new(OnceLock::new());

@@ -1,4 +1,4 @@
-//! Bringing what changed in the front to the mirror.
+//! Transfers changes from the front to the mirror.
 
 use std::sync::atomic::Ordering;
 
@@ -12,25 +12,25 @@ use crate::changes::Changes;
 use crate::shared::Shared;
 use crate::state::State;
 
-/// Rows after which a mirror that is made anew writes its file.
+/// Number of rows after which a mirror that is being rebuilt writes its file.
 const WRITTEN: usize = 10 * ROWS;
 
-/// A client of the front, by which changes are read.
+/// A client of the front that reads the changes.
 pub(crate) struct Source<'a> {
     pub front: &'a mut dyn KvStore,
     pub books: Books,
-    /// The shown tables as this client numbers them, by their numbers in the books.
+    /// The shown tables as this client numbers them, by their numbers in the hybrid's own tables.
     pub tables: &'a [Option<Table>; TABLES],
 }
 
-/// What is done to a table in the mirror's transaction before the changes are brought; behind them its
-/// view is made anew.
+/// Work on a table in the mirror's transaction before the changes are transferred. Afterwards its
+/// view is made again.
 pub(crate) struct Before<'a> {
     pub table: u8,
     pub work: &'a mut dyn FnMut(&mut dyn SqlStore) -> Result<()>,
 }
 
-/// Brings the changes since the last time to the mirror, in one transaction of it.
+/// Transfers the changes since the last time to the mirror, in one of its transactions.
 pub(crate) fn changes(
     source: Source<'_>,
     sql: &mut dyn SqlStore,
@@ -54,7 +54,7 @@ pub(crate) fn changes(
                 Ok(())
             }
             Err(error) => {
-                // The error that led here is the one to tell.
+                // The error that led here is the one to report.
                 let _ = sql.roll_back();
                 Err(error)
             }
@@ -67,7 +67,7 @@ pub(crate) fn changes(
     Ok(())
 }
 
-/// Brings changes; how many rows were concerned.
+/// Transfers changes. Returns the number of affected rows.
 fn bring(
     snapshot: &mut dyn Operations,
     (books, tables): (Books, &[Option<Table>; TABLES]),
@@ -101,7 +101,7 @@ fn bring(
     Ok(rows)
 }
 
-/// Brings every row to a mirror that is new, which nobody asks yet: in a transaction for each part.
+/// Transfers every row to a new mirror, which is not queried yet, with one transaction per part.
 pub(crate) fn everything(
     Source { front, books, tables }: Source<'_>,
     sql: &mut dyn SqlStore,
@@ -130,7 +130,7 @@ pub(crate) fn everything(
     Ok(())
 }
 
-/// Makes the views of a mirror that was closed: the files they read may lie elsewhere now.
+/// Makes the views of a mirror that was closed, because the files that they read may have moved.
 pub(crate) fn views(
     Source { front, books, tables }: Source<'_>,
     sql: &mut dyn SqlStore,

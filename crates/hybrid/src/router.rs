@@ -1,31 +1,32 @@
-//! Which side answers a question: the one that took less time.
+//! Chooses the side that answers a query: the one that took less time.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use embermark_contract::kv::mirror::Side;
 
-/// After so many answers of one side the other is tried again,
+/// Number of answers of one side after which the other is tried again.
 const AGAIN: u32 = 32;
 
-/// or after so many, where it took more than so many times as long: data changes.
+/// Number of answers if the other side took more than this many times as long, because data
+/// changes.
 const AT_LEAST: u32 = 1_024;
 const HOPELESS: f64 = 8.0;
 
-/// How much of a new time goes into the expected one.
+/// Weight of a new time in the expected time.
 const NEW: f64 = 0.5;
 
-/// What is known of the questions, by their names.
+/// What is known about the queries, by name.
 #[derive(Default)]
 pub(crate) struct Router(HashMap<String, Known>);
 
-/// What both sides took.
+/// Times of both sides.
 #[derive(Clone, Copy, Default)]
 struct Known {
     /// Expected seconds, by side.
     pairs: Option<f64>,
     rows: Option<f64>,
-    /// Answers since the slower side was asked.
+    /// Number of answers since the slower side was asked.
     since: u32,
 }
 
@@ -51,14 +52,14 @@ const fn other(side: Side) -> Side {
 }
 
 impl Router {
-    /// The side to ask; `None` while one of them has never been.
+    /// Returns the side to ask. `None` while one of them has not been tried.
     pub(crate) fn side(&self, question: &str) -> Option<Side> {
         let known = self.0.get(question)?;
         let faster = known.faster()?;
         Some(if known.tries() { other(faster) } else { faster })
     }
 
-    /// Takes down how long a side took.
+    /// Records how long a side took.
     pub(crate) fn took(&mut self, question: &str, side: Side, time: Duration) {
         if !self.0.contains_key(question) {
             self.0.insert(question.to_owned(), Known::default());

@@ -1,4 +1,4 @@
-//! Pairs of the front on their way to become rows of the mirror.
+//! Pairs of the front that become rows of the mirror.
 
 use embermark_contract::kv::mirror::{Decode, Row};
 use embermark_contract::sql::{Param, Rows, SqlStore, TableDef};
@@ -6,22 +6,22 @@ use embermark_contract::{EngineError, Result};
 
 use crate::NAME;
 
-/// Pairs, or keys alone, one behind the other.
+/// Pairs, or only keys, one after the other.
 #[derive(Default)]
 pub(crate) struct Pairs {
     bytes: Vec<u8>,
-    /// Of each the length of its key, and where its value ends.
+    /// For each the length of its key, and where its value ends.
     places: Vec<(u32, usize)>,
 }
 
-/// What a pair is made into.
+/// What a pair is converted to.
 #[derive(Clone, Copy)]
 enum Part {
     /// Its row.
     Whole,
     /// The columns of its key.
     Key,
-    /// The same and a number of 32 bits, which its value is.
+    /// The columns of its key and a number of 32 bits, which is its value.
     Numbered,
 }
 
@@ -55,7 +55,7 @@ impl Pairs {
         self.load_as(Part::Whole, sql, table, decode)
     }
 
-    /// The same of the columns of the keys.
+    /// Loads the columns of the keys.
     pub(crate) fn load_keys(
         &self,
         sql: &mut dyn SqlStore,
@@ -65,7 +65,7 @@ impl Pairs {
         self.load_as(Part::Key, sql, table, decode)
     }
 
-    /// The same of the columns of the keys and the number that each value is.
+    /// Loads the columns of the keys and the number that each value is.
     pub(crate) fn load_numbered(
         &self,
         sql: &mut dyn SqlStore,
@@ -93,7 +93,7 @@ impl Pairs {
         }
     }
 
-    /// The keys.
+    /// Returns the keys.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).filter_map(|place| Some(self.get(place)?.0))
     }
@@ -119,7 +119,7 @@ struct Decoded<'a> {
     decode: &'a dyn Decode,
     part: Part,
     row: Row<'a>,
-    /// The place of a pair that is no row, which ends them.
+    /// Index of a pair that is not a row, which ends them.
     odd: Option<usize>,
 }
 

@@ -13,62 +13,64 @@ use crate::keeper::Keeper;
 use crate::router::Router;
 use crate::state::State;
 
-/// The state that all clients of this process work on.
+/// The state that all clients of this process use.
 pub(crate) struct Shared {
     pub options: Options,
     pub keeper: Keeper,
-    /// Whether changes are recorded. They are while there is a mirror that they would be missed in.
+    /// Whether changes are recorded. They are while there is a mirror that needs them.
     pub noting: AtomicBool,
     /// A bit for each table that is shown, by its number.
     shown: AtomicU64,
-    /// The number of the next record.
+    /// Number of the next record.
     pub next: AtomicU64,
     /// The newest record whose transaction was acknowledged.
     pub committed: AtomicU64,
     /// The newest record whose changes are in the mirror.
     pub applied: AtomicU64,
-    /// The oldest record that may be there; each transaction that writes removes some.
+    /// The oldest record that may exist. Each write transaction removes some.
     pub oldest: AtomicU64,
     /// Bytes of records since the mirror was last brought up to date.
     pub noted: AtomicU64,
-    /// The number of the mirror that is open and holds what [`applied`](Self::applied) says; 0: none.
+    /// Number of the open mirror that holds what [`applied`](Self::applied) says. 0: none.
     current: AtomicU64,
-    /// Who has it brings changes to the mirror.
+    /// Held to transfer changes to the mirror.
     state: Mutex<State>,
-    /// The tables shown, by their numbers.
+    /// The shown tables, by their numbers.
     tables: RwLock<[Option<Shown>; TABLES]>,
     router: Mutex<Router>,
     /// The chunks that left the mirror, and maybe the front.
     pub cold: Cold,
-    /// Each client has another one of it.
+    /// Each client has a clone of it.
     pub clients: Arc<()>,
 }
 
-/// Stands in the names of what the hybrid itself keeps in the mirror, beside tables and columns whose names
-/// are ASCII: none of theirs is one of ours. A letter to DuckDB's parser.
+/// Part of the names of what the hybrid itself keeps in the mirror. Tables and columns have ASCII
+/// names, so none of them collides. It is a letter to DuckDB's parser.
 pub(crate) const OWN: char = '·';
 
 /// A table that is shown.
 #[derive(Clone)]
 pub(crate) struct Shown {
-    /// The front's table,
+    /// Name of the front's table.
     pub table: String,
-    /// and the length of its keys, where they all have the same.
+    /// Length of its keys, if they all have the same.
     pub key_length: Option<usize>,
-    /// What its pairs mean.
+    /// Meaning of its pairs.
     pub decode: Arc<dyn Decode>,
-    /// The table of its rows in the mirror: without a key, whose index would cost more than it finds.
+    /// The table of its rows in the mirror. It has no key, whose index would cost more than it
+    /// saves.
     pub rows: &'static TableDef,
-    /// A table of keys alone, for those whose rows are to go.
+    /// A table of only keys, for those whose rows are to be removed.
     pub gone: &'static TableDef,
-    /// A table of the keys whose rows in chunks are invalid, up to the run of a number.
+    /// A table of the keys whose rows in chunks are invalid, up to the run with a number.
     pub overlay: &'static TableDef,
     /// A table of rows on their way to a chunk.
     pub part: &'static TableDef,
 }
 
 impl Shown {
-    /// Its tables live as long as the process: there are as many as a program has kinds of rows.
+    /// Makes it. Its table definitions live as long as the process: there are as many as a program
+    /// has kinds of rows.
     fn new((table, key_length): (String, Option<usize>), decode: Arc<dyn Decode>) -> Self {
         let of = *decode.rows();
         let table_of = |what: &str, columns| {
@@ -88,7 +90,7 @@ impl Shown {
         }
     }
 
-    /// Its name in questions.
+    /// Returns its name in queries.
     pub(crate) fn name(&self) -> &'static str {
         self.rows.name.split(OWN).next().unwrap_or(self.rows.name)
     }
@@ -115,12 +117,13 @@ impl Shared {
         }
     }
 
-    /// Waits for who works on the mirror. Whoever panicked at it has left one that is not to be used.
+    /// Waits until no other client works on the mirror. After a panic the mirror is not used any
+    /// more.
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|poisoned| self.restored(poisoned.into_inner()))
     }
 
-    /// The same, unless somebody works on it.
+    /// Does the same, unless another client works on it.
     pub(crate) fn idle_state(&self) -> Option<MutexGuard<'_, State>> {
         match self.state.try_lock() {
             Ok(state) => Some(state),
@@ -135,12 +138,12 @@ impl Shared {
         state
     }
 
-    /// Says which mirror is open and whole. Whoever says it has the state.
+    /// Sets which mirror is open and complete. The caller must hold the state.
     pub(crate) fn set_current(&self, generation: Option<u64>) {
         self.current.store(generation.unwrap_or(0), Ordering::Release);
     }
 
-    /// The number of the mirror that is open.
+    /// Returns the number of the open mirror.
     #[inline]
     pub(crate) fn current(&self) -> Option<u64> {
         Some(self.current.load(Ordering::Acquire)).filter(|number| *number > 0)
@@ -150,35 +153,35 @@ impl Shared {
         self.router.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether changes of a table are to be recorded.
+    /// Whether changes of a table must be recorded.
     #[inline]
     pub(crate) fn is_noted(&self, id: u8) -> bool {
         self.noting.load(Ordering::Acquire) && self.shown.load(Ordering::Acquire) >> id & 1 == 1
     }
 
-    /// Whether what changes has to be looked at: a transaction sees itself whether it is to be recorded,
-    /// since that may begin before it does.
+    /// Whether changes must be examined. A transaction itself decides whether to record, because
+    /// recording may begin before the transaction does.
     #[inline]
     pub(crate) fn watches(&self) -> bool {
         self.shown.load(Ordering::Acquire) != 0
     }
 
-    /// Whether there is one client, who asks.
+    /// Whether the querying client is the only one.
     pub(crate) fn is_alone(&self) -> bool {
         Arc::strong_count(&self.clients) <= 2
     }
 
-    /// The files of the chunks.
+    /// Returns the files of the chunks.
     pub(crate) fn files(&self) -> Files<'_> {
         Files(&self.options.cold)
     }
 
-    /// Says that a table was shown, in this process or before it.
+    /// Marks a table as shown, in this process or an earlier one.
     pub(crate) fn set_shown(&self, id: u8) {
         self.shown.fetch_or(1 << id, Ordering::AcqRel);
     }
 
-    /// Has a table shown; whether it was shown otherwise, or not at all.
+    /// Shows a table. Returns whether it was shown differently or not at all before.
     pub(crate) fn show(
         &self,
         id: u8,
@@ -196,19 +199,20 @@ impl Shared {
         !same
     }
 
-    /// A table that is shown.
+    /// Returns a shown table.
     pub(crate) fn shown(&self, id: u8) -> Option<Shown> {
         self.tables.read().unwrap_or_else(PoisonError::into_inner)[usize::from(id)].clone()
     }
 
-    /// Every table that is shown, with its number.
+    /// Returns every shown table with its number.
     pub(crate) fn all_shown(&self) -> Vec<(u8, Shown)> {
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
         let numbered = (0..).zip(tables.iter());
         numbered.filter_map(|(id, shown)| Some((id, shown.clone()?))).collect()
     }
 
-    /// Whether the mirror lacks nothing that was acknowledged. (It is open, as who asks has seen.)
+    /// Whether the mirror has everything that was acknowledged. The caller has checked that it is
+    /// open.
     #[inline]
     pub(crate) fn is_fresh(&self) -> bool {
         self.noting.load(Ordering::Acquire)

@@ -1,19 +1,19 @@
-//! What is known of the mirror that is open.
+//! State of the open mirror.
 
-/// What only one client at a time may look at.
+/// State that only one client at a time may use.
 #[derive(Default)]
 pub(crate) struct State {
-    /// The number of the last mirror.
+    /// Number of the last mirror.
     pub generation: u64,
-    /// The largest key that may be in the mirror, by the table's number; without one nothing is known.
+    /// Largest key that may be in the mirror, by the table's number. Unknown without one.
     pub highest: Vec<Option<Vec<u8>>>,
-    /// Rows changed since the mirror's file was written.
+    /// Number of rows changed since the mirror's file was written.
     pub unwritten: u64,
-    /// A bit for each table whose view knows of rows of chunks that are invalid.
+    /// A bit for each table whose view includes invalid rows of chunks.
     pub overlaid: u64,
 }
 
-/// What a mirror says of itself when it is opened.
+/// What a mirror reports about itself when it is opened.
 pub(crate) struct Fit {
     /// The newest record whose changes are in it.
     pub applied: u64,

@@ -1,4 +1,4 @@
-//! What a phase does, in a line, where its file says nothing of it.
+//! One-line descriptions of phases whose file has none.
 
 use embermark_model::table::{RowsFrom, Table};
 
@@ -7,7 +7,7 @@ use crate::definition::{
     Span, Work,
 };
 
-/// What a file is about.
+/// Describes a file.
 pub fn of_file(tables: &[Table]) -> String {
     let of = |table: &Table| match &table.rows {
         RowsFrom::File(rows) => match &rows.files[..] {
@@ -22,7 +22,7 @@ pub fn of_file(tables: &[Table]) -> String {
     tables.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
-/// What a phase does.
+/// Describes a phase.
 pub fn of(work: &Work, tables: &[Table]) -> String {
     let name = |table: &usize| &*tables[*table].name;
     let column = |table: &usize, place: &usize| &*tables[*table].columns[*place].name;
@@ -168,7 +168,7 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
     }
 }
 
-/// How many rows.
+/// Formats a number of rows.
 fn rows(count: &Count) -> String {
     match count {
         Count::Exactly(rows) => format!("{rows} rows"),
@@ -177,7 +177,7 @@ fn rows(count: &Count) -> String {
     }
 }
 
-/// How many rows, or ranges of some.
+/// Formats a number of rows, or of ranges of rows.
 fn spans(keys: &Keys) -> String {
     match (keys.rows, &keys.ops) {
         (1, count) => rows(count),
@@ -186,7 +186,7 @@ fn spans(keys: &Keys) -> String {
     }
 }
 
-/// How often.
+/// Formats how often something is done.
 fn times(count: &Count) -> String {
     match count {
         Count::Exactly(times) => format!("{times} times"),
@@ -213,7 +213,7 @@ fn drawn(keys: &Keys) -> &'static str {
     }
 }
 
-/// What a snapshot covers, where that is not the usual.
+/// Describes what a snapshot covers if that is unusual.
 const fn within(snapshot: Snapshot) -> &'static str {
     match snapshot {
         Snapshot::Phase => "",

@@ -2,11 +2,11 @@
 
 use crate::node::Entry;
 
-/// The most columns of one line.
+/// Largest number of columns of one line.
 const MOST: u32 = 2_000;
 
-/// Returns the names of the columns of a line, one where it has no range, and adds a mistake where the
-/// range is invalid.
+/// Returns the names of the columns of a line, one if it has no range. Adds a mistake if the range
+/// is invalid.
 pub fn names(entry: &Entry<'_>) -> Option<Vec<String>> {
     let Some((stem, rest)) = entry.name.split_once('[') else {
         return Some(vec![entry.name.to_owned()]);

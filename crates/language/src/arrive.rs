@@ -1,4 +1,4 @@
-//! Rows that come at a rate.
+//! Rows that arrive at a rate.
 
 use embermark_model::table::ColumnType;
 
@@ -10,16 +10,16 @@ use crate::node::{Fields, Node};
 use crate::phase;
 use crate::time;
 
-/// Rows that wait at most, where the file does not say.
+/// Largest number of waiting rows, if the file does not specify it.
 const QUEUE: usize = 1_000;
 
-/// Most rows that may wait: a pipe holds no more numbers.
+/// Largest number of rows that may wait: a pipe holds no more numbers.
 const LONGEST_QUEUE: usize = 100_000;
 
-/// Most rows a second.
+/// Largest number of rows per second.
 pub const FASTEST: u64 = 1_000_000;
 
-/// Reads a phase with `arrive`. `phases` are all of the file.
+/// Reads a phase with `arrive`. `phases` are all phases of the file.
 pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) -> Option<Arrive> {
     fields.only(&["arrive", "table", "insert", "queue", "collect", "for", "only", "about"]);
     let node = fields.get("arrive")?;
@@ -50,7 +50,7 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) ->
     Some(Arrive { table, time, insert, rate, queue, collect, lasts })
 }
 
-/// The column of time, by which rows that come again have keys of their own.
+/// Returns the time column, which gives repeated rows their own keys.
 fn time(node: &Node<'_>, draft: &Draft<'_>) -> Option<usize> {
     let is_time = |place: &&usize| {
         draft.column(**place).is_some_and(|column| matches!(column.of, ColumnType::Timestamp(_)))
@@ -73,7 +73,7 @@ fn rate(node: &Node<'_>) -> Option<u64> {
     })
 }
 
-/// Whether a phase with `arrive` names another.
+/// Whether a phase with `arrive` names another phase.
 pub fn names(fields: &Fields<'_>, name: &str) -> bool {
     let insert = fields.get("arrive").and_then(|_| fields.get("insert"));
     insert.is_some_and(|insert| insert.as_text() == Some(name))

@@ -1,4 +1,4 @@
-//! The workload files that come with the program.
+//! The workload files that are included in the program.
 
 /// Names and texts of the built-in workload files, in the order in which they are listed.
 pub static BUILT_IN: &[(&str, &str)] = &[

@@ -1,4 +1,4 @@
-//! What the verbs that find or change rows by keys or conditions read beside `do`.
+//! What the verbs that find or change rows by keys or conditions read besides `do`.
 
 use crate::constant;
 use crate::definition::{Change, Commit, Condition, Keys, Removed, Set, Work};
@@ -7,7 +7,8 @@ use crate::node::{Node, all};
 use crate::reading::Reading;
 
 impl Reading<'_> {
-    /// What `update`, `upsert` and `read-modify-write` have; `whole`: rows are written as a whole.
+    /// Reads what `update`, `upsert` and `read-modify-write` have. With `whole`, rows are written
+    /// as a whole.
     pub fn set_by_keys(&self, whole: bool) -> Option<(Keys, Set, Commit)> {
         let keys = self.keys_of_rows();
         let commit = self.commit(false);
@@ -15,17 +16,17 @@ impl Reading<'_> {
         Some((keys?, set?, commit?))
     }
 
-    /// Whether a column cannot be set: one of the key, or the time of rows.
+    /// Whether a column cannot be set, because it is part of the key or the time of rows.
     fn is_fixed(&self, place: usize) -> bool {
         self.draft.key.iter().flatten().any(|key| *key == place) || self.draft.time() == Some(place)
     }
 
-    /// Whether a column is written with the others of its document alone.
+    /// Whether a column is only written together with the others of its document.
     fn is_field(&self, place: usize) -> bool {
         self.draft.column(place).is_some_and(|column| column.within.is_some())
     }
 
-    /// Says that a field of a document is not set by itself.
+    /// Adds the mistake that a field of a document cannot be set by itself.
     fn no_field<T>(&self, node: &Node<'_>, place: usize) -> Option<T> {
         let what = format!("'{}' cannot be set by itself", self.draft.columns[place].name);
         let help = "an upsert writes whole rows, and their documents; json = \"columns\" has it be a column";
@@ -66,7 +67,7 @@ impl Reading<'_> {
         columns(&node).map(Set::Columns)
     }
 
-    /// Conditions, at least one.
+    /// Reads conditions, at least one.
     fn conditions(&self) -> Option<Vec<Condition>> {
         self.fields.need("where", "where = [[\"temp\", \">\", 20]]", |node| {
             let conditions = node.each(|item| group::condition(self, &item))?;
@@ -81,7 +82,7 @@ impl Reading<'_> {
         })
     }
 
-    /// A `find`.
+    /// Reads a `find`.
     pub fn find(&self) -> Option<Work> {
         let conditions = self.conditions();
         let all = (0..self.draft.columns.len()).collect();
@@ -94,7 +95,7 @@ impl Reading<'_> {
         Some(Work::Find { table: self.table, conditions: conditions?, select: select? })
     }
 
-    /// An `update` of the rows that meet conditions.
+    /// Reads an `update` of the rows that match conditions.
     pub fn update_where(&self) -> Option<Work> {
         let others = ["ops", "keys", "absent", "rows"];
         self.none_beside("where", &others, "all that meet it are changed");
@@ -123,7 +124,7 @@ impl Reading<'_> {
         Some(Work::UpdateWhere { table: self.table, conditions: conditions?, set: set?, by: by? })
     }
 
-    /// How rows that meet conditions are changed.
+    /// Reads how rows that match conditions are changed.
     fn change(&self) -> Option<Change> {
         if self.fields.get("commit").is_none() {
             return Some(Change::Together);
@@ -131,7 +132,7 @@ impl Reading<'_> {
         self.commit(false).map(Change::OneByOne)
     }
 
-    /// What a `delete` removes.
+    /// Reads what a `delete` removes.
     pub fn removed(&self) -> Option<Removed> {
         if self.fields.get("where").is_some() {
             let others = ["ops", "keys", "absent", "rows", "older", "time"];

@@ -1,4 +1,4 @@
-//! What must hold between the columns of a table, and between tables.
+//! Checks between the columns of a table, and between tables.
 
 use embermark_model::table::{ColumnType, Make, MakeKind, RowsFrom, TimeUnit};
 
@@ -7,7 +7,7 @@ use crate::draft::{Draft, DraftColumn};
 use crate::mistakes::Log;
 use crate::node::{Entry, Fields};
 
-/// Names of tables differ in more than the case of letters.
+/// Checks that names of tables differ not only in case.
 pub fn names(tables: &[Entry<'_>], log: &Log) {
     for (place, table) in tables.iter().enumerate() {
         let same = |other: &&Entry<'_>| other.name.eq_ignore_ascii_case(table.name);
@@ -18,7 +18,7 @@ pub fn names(tables: &[Entry<'_>], log: &Log) {
     }
 }
 
-/// No index is given twice.
+/// Checks that no index is repeated.
 pub fn indexes(draft: &Draft<'_>, fields: &Fields<'_>) {
     let (Some(indexes), Some(node)) = (&draft.indexes, fields.get("index")) else { return };
     let twice = indexes.iter().enumerate().find(|(n, index)| indexes[..*n].contains(index));
@@ -32,7 +32,7 @@ pub fn indexes(draft: &Draft<'_>, fields: &Fields<'_>) {
     }
 }
 
-/// No column of the key may be absent.
+/// Checks that no column of the key may be absent.
 pub fn key(draft: &Draft<'_>, fields: &Fields<'_>) {
     let (Some(key), Some(node)) = (&draft.key, fields.get("key")) else { return };
     for column in key.iter().filter_map(|place| draft.column(*place)) {
@@ -46,7 +46,7 @@ pub fn key(draft: &Draft<'_>, fields: &Fields<'_>) {
     }
 }
 
-/// Keys and indexes are of columns, which the fields of a document are not.
+/// Checks that keys and indexes do not use fields of a document.
 pub fn documents(draft: &Draft<'_>, fields: &Fields<'_>) {
     let indexes = draft.indexes.iter().flatten();
     let places = draft.key.iter().map(|key| ("key", key)).chain(indexes.map(|of| ("index", of)));
@@ -59,7 +59,7 @@ pub fn documents(draft: &Draft<'_>, fields: &Fields<'_>) {
     }
 }
 
-/// InfluxDB has the time of a row in a column of this name.
+/// Checks the column name that InfluxDB uses for the time of a row.
 pub fn time(draft: &Draft<'_>, log: &Log) {
     let Some(named) = draft.columns.iter().position(|column| column.name == "time") else {
         return;
@@ -80,7 +80,7 @@ pub fn time(draft: &Draft<'_>, log: &Log) {
     }
 }
 
-/// Rows come in one order: one time at most is late.
+/// Checks that at most one time is late, because rows have one order.
 pub fn late(draft: &Draft<'_>, log: &Log) {
     let is_late = |column: &&DraftColumn<'_>| {
         let make = column.column.as_ref().and_then(|column| column.make.as_ref());
@@ -95,7 +95,7 @@ pub fn late(draft: &Draft<'_>, log: &Log) {
 /// A column: its name, the type of its values, and whether a value may be absent.
 type Shape = (&'static str, ColumnType, bool);
 
-/// The columns of the log of room sensors.
+/// Columns of the log of room sensors.
 const LOG: [Shape; 6] = [
     ("sensor", ColumnType::Int { bits: 16, signed: false }, false),
     ("ts", ColumnType::Timestamp(TimeUnit::Microseconds), false),
@@ -105,7 +105,7 @@ const LOG: [Shape; 6] = [
     ("voltage", ColumnType::Float, true),
 ];
 
-/// Those of telemetry, the fields of its document among them.
+/// Columns of telemetry, including the fields of its document.
 const TELEMETRY: [Shape; 11] = [
     ("id", ColumnType::Int { bits: 32, signed: false }, false),
     ("timestamp", ColumnType::Timestamp(TimeUnit::Milliseconds), false),
@@ -120,7 +120,7 @@ const TELEMETRY: [Shape; 11] = [
     ("data.endpoint", ColumnType::Text, true),
 ];
 
-/// A table whose rows are made as a whole has their columns and their key.
+/// Checks that a table whose rows are generated as a whole has their columns and their key.
 pub fn whole(draft: &Draft<'_>, fields: &Fields<'_>) {
     let (shape, key, what, help): (&[Shape], &[usize], _, _) = match &draft.rows {
         Some(RowsFrom::Log(_)) => (
@@ -150,7 +150,7 @@ pub fn whole(draft: &Draft<'_>, fields: &Fields<'_>) {
     }
 }
 
-/// Made columns are of made tables, and hold what is made.
+/// Checks that generated columns are in generated tables and can hold their values.
 pub fn made(draft: &Draft<'_>, log: &Log) {
     for DraftColumn { at, column, .. } in &draft.columns {
         let Some(column) = column else { continue };
@@ -182,7 +182,7 @@ pub fn made(draft: &Draft<'_>, log: &Log) {
     }
 }
 
-/// Says so where a reference has another type than what it refers to.
+/// Adds a mistake if a reference has another type than its target.
 pub fn references(draft: &Draft<'_>, all: &[Draft<'_>], log: &Log) {
     for DraftColumn { at, column, .. } in &draft.columns {
         let Some(column) = column else { continue };
@@ -223,7 +223,7 @@ fn is_no_target(make: &Make) -> bool {
     make.often.is_some() || matches!(make.kind, MakeKind::Walk { .. } | MakeKind::Reference { .. })
 }
 
-/// Whether made integers go beyond their type.
+/// Whether generated integers exceed their type.
 fn overflow(of: ColumnType, kind: &MakeKind, rows: u64) -> bool {
     let (least, greatest) = constant::limits(of);
     let last = match kind {

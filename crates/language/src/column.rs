@@ -8,7 +8,7 @@ use crate::names;
 use crate::node::{Entry, Fields, Node};
 use crate::rows;
 
-/// The names of types; a timestamp has its unit beside it.
+/// Names of types. A timestamp has its unit in addition.
 const TYPES: [(&str, ColumnType); 13] = [
     ("bool", ColumnType::Bool),
     ("u8", ColumnType::Int { bits: 8, signed: false }),
@@ -25,10 +25,10 @@ const TYPES: [(&str, ColumnType); 13] = [
     ("timestamp", ColumnType::Timestamp(TimeUnit::Seconds)),
 ];
 
-/// The most characters that a text may be declared to have: what MariaDB's VARCHAR takes in UTF-8.
+/// Largest declared length of a text in characters: the limit of MariaDB's VARCHAR in UTF-8.
 const LONGEST_TEXT: u32 = 16_383;
 
-/// What other languages call them.
+/// Names of types in other languages.
 const ELSEWHERE: [(&str, &str); 17] = [
     ("blob", "bytes"),
     ("boolean", "bool"),
@@ -63,15 +63,15 @@ pub enum Form {
     Text,
     /// In the engine's binary form.
     Binary,
-    /// Not at all: each field is a column.
+    /// Not kept: each field is a column.
     Columns,
 }
 
-/// What `json` of a table is given.
+/// Values of a table's `json`.
 pub const FORMS: [(&str, Form); 3] =
     [("text", Form::Text), ("binary", Form::Binary), ("columns", Form::Columns)];
 
-/// What a column of JSON documents looks like.
+/// Example of a column of JSON documents.
 const JSON_EXAMPLE: &str = "{ type = \"json\", fields = { level = \"text?\" } }";
 
 /// Whether it is a column of JSON documents.
@@ -133,7 +133,8 @@ fn field_of(
     Some(Column { name, from, within, ..column })
 }
 
-/// Reads one: `"u16?"`, or a table with the type and more. `tables` are the names of the file's.
+/// Reads a column: `"u16?"`, or a table with the type and more. `tables` are the names of the
+/// file's tables.
 pub fn read(entry: &Entry<'_>, tables: &[&str]) -> Option<Column> {
     if entry.node.as_text().is_some() {
         return typed(entry.name, &entry.node, None);
@@ -166,7 +167,7 @@ pub fn read(entry: &Entry<'_>, tables: &[&str]) -> Option<Column> {
     Some(Column { from, nullable: column.nullable || absent?, ..column })
 }
 
-/// A value that stands in a share of the rows.
+/// Reads a value that a share of the rows has.
 fn often(node: &Node<'_>, of: ColumnType) -> Option<(OwnedValue, f64)> {
     let fields = node.fields(&["value", "share"])?;
     let value = fields.need("value", "value = \"TX\"", |node| constant::read(&node, of));
@@ -174,7 +175,7 @@ fn often(node: &Node<'_>, of: ColumnType) -> Option<(OwnedValue, f64)> {
     Some((value?, share?))
 }
 
-/// A column of a type; a `?` behind it says that values may be absent.
+/// Reads a column's type. A trailing `?` means that values may be absent.
 fn typed(name: &str, node: &Node<'_>, beside: Option<&Fields<'_>>) -> Option<Column> {
     let text = node.text()?;
     let plain = text.strip_suffix('?').unwrap_or(text);

@@ -1,4 +1,4 @@
-//! Constants of a column's type.
+//! Constants with a column's type.
 
 use embermark_model::table::{ColumnType, OwnedValue, TimeUnit};
 use toml::de::DeValue;
@@ -6,7 +6,7 @@ use toml::de::DeValue;
 use crate::node::Node;
 use crate::time;
 
-/// A constant of this type.
+/// Reads a constant of this type.
 pub fn read(node: &Node<'_>, of: ColumnType) -> Option<OwnedValue> {
     match of {
         ColumnType::Bool => node.bool().map(|value| OwnedValue::Int(value.into())),
@@ -17,7 +17,7 @@ pub fn read(node: &Node<'_>, of: ColumnType) -> Option<OwnedValue> {
     }
 }
 
-/// An integer that a column of this type holds, or a moment in its unit.
+/// Reads an integer that a column of this type can hold, or a time in its unit.
 pub fn int(node: &Node<'_>, of: ColumnType) -> Option<i64> {
     if let ColumnType::Timestamp(unit) = of {
         return moment(node, unit);
@@ -34,7 +34,7 @@ pub fn int(node: &Node<'_>, of: ColumnType) -> Option<i64> {
     )
 }
 
-/// The least and the greatest integer of a type.
+/// Returns the least and the greatest integer of a type.
 pub fn limits(of: ColumnType) -> (i64, i64) {
     match of {
         ColumnType::Bool => (0, 1),
@@ -61,7 +61,8 @@ fn moment(node: &Node<'_>, unit: TimeUnit) -> Option<i64> {
         .or_else(|| node.mistake(format!("'{text}' is no whole number of {}", unit.name()), "", ""))
 }
 
-/// A length of time in a column's unit: `"1h"` of a timestamp, a number of an integer column.
+/// Reads a length of time in a column's unit: `"1h"` for a timestamp, a number for an integer
+/// column.
 pub fn length(node: &Node<'_>, of: ColumnType) -> Option<i64> {
     if let ColumnType::Timestamp(unit) = of {
         let length = time::units(node.duration()?, unit);

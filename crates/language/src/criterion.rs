@@ -1,4 +1,5 @@
-//! The kind of a phase: the criterion of advice that its times count for, and what its operations are.
+//! The kind of a phase: the criterion of advice that its times count for, and what its operations
+//! are.
 
 use embermark_model::result::{Counts, PhaseKind};
 
@@ -7,8 +8,8 @@ use crate::definition::{Commit, Condition, Definition, Operator, Phase, Removed,
 use crate::file::parse;
 
 impl Definition {
-    /// Returns the kind of a phase. `commit` is the setting of a variant for all commits; only inserts can take
-    /// [`Commit::Bulk`].
+    /// Returns the kind of a phase. `commit` is the setting of a variant for all commits; only
+    /// inserts can take [`Commit::Bulk`].
     pub fn kind(&self, phase: &Phase, commit: Option<Commit>) -> PhaseKind {
         let work = &phase.work;
         let inserts = matches!(work, Work::Insert { .. });
@@ -21,8 +22,8 @@ impl Definition {
         }
     }
 
-    /// Returns the criterion that a phase counts for. A sequence of questions counts for none if one of them is also
-    /// asked in a phase of its own.
+    /// Returns the criterion that a phase counts for. A sequence of queries counts for none if one
+    /// of them is also run in its own phase.
     fn counts(&self, work: &Work, commit: Option<Commit>) -> Option<Counts> {
         Some(match work {
             Work::Sequence(Sequence { insert: None, questions })
@@ -60,7 +61,8 @@ impl Definition {
         })
     }
 
-    /// Whether all conditions are equalities, and one is on the first column of the key or of an index.
+    /// Whether all conditions are equalities, and one is on the first column of the key or of an
+    /// index.
     fn looks_up(&self, table: usize, conditions: &[Condition]) -> bool {
         let table = &self.tables[table];
         if conditions.iter().any(|of| of.operator != Operator::Equal) {
@@ -73,8 +75,8 @@ impl Definition {
         orders.any(|order| order.first().is_some_and(is_one))
     }
 
-    /// Whether its tables have the same columns as those of `other`. Not every engine can store rows with other
-    /// columns, so figures of such a variant would leave engines out.
+    /// Whether its tables have the same columns as those of `other`. Not every engine can store
+    /// rows with other columns, so figures of such a variant would leave engines out.
     pub fn has_the_form_of(&self, other: &Self) -> bool {
         let mut forms = self.tables.iter().zip(&other.tables);
         forms.all(|(own, usual)| own.columns == usual.columns)
@@ -95,7 +97,7 @@ const fn is_of_rows(work: &Work) -> bool {
     )
 }
 
-/// What one commit covers in a phase that changes rows one by one; `None` for other phases.
+/// Returns what one commit covers in a phase that changes rows one by one. `None` for other phases.
 const fn committed(work: &Work) -> Option<Commit> {
     match work {
         Work::Insert { commit, .. }
@@ -120,9 +122,11 @@ pub struct Counted {
     pub kind: PhaseKind,
 }
 
-/// Returns every phase of the published workloads that runs on its own, in every variant with the usual columns.
+/// Returns every phase of the published workloads that runs on its own, in every variant with the
+/// usual columns.
 ///
-/// Use it for results without the kinds of their phases, which are older, and for workloads without a result.
+/// It is for older results, which lack the kinds of their phases, and for workloads without a
+/// result.
 pub fn counted() -> Vec<Counted> {
     let files =
         PUBLISHED.iter().filter_map(|(name, text)| Some((*name, parse(name, text, &[]).ok()?)));
@@ -162,8 +166,8 @@ fn machine() -> impl Iterator<Item = Counted> {
 /// The only published workload that is not a workload file.
 const MACHINE: &str = "machine";
 
-/// Returns the kind of a phase of `machine`. Writes in the variants `…-published` count for no criterion: they are
-/// compared only with the figures of the source.
+/// Returns the kind of a phase of `machine`. Writes in the variants `…-published` count for no
+/// criterion: they are compared only with the figures of the source.
 pub fn kind_of_machine(variant: &str, phase: &str) -> PhaseKind {
     let counts = match (variant, phase) {
         ("individual", "write") => Some(Counts::Ingest),

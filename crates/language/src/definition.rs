@@ -1,5 +1,5 @@
-//! What a workload file says, checked: names are resolved to places, and every verb has what it
-//! needs.
+//! The content of a workload file after all checks: names are resolved to indexes, and every verb
+//! has what it needs.
 
 mod change;
 mod keys;
@@ -21,26 +21,27 @@ pub use work::{
 /// A workload file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
-    /// Its name: letters, digits and dashes, no built-in workload's. What is written with blanks is
-    /// joined by dashes.
+    /// Name: letters, digits and dashes. It is not that of a built-in workload. Blanks are replaced
+    /// by dashes.
     pub name: String,
-    /// What it stands for, in a line.
+    /// One-line description of what it represents.
     pub about: String,
-    /// Its tables, the main one first: that whose rows `--scale` counts. It is the one with the
-    /// most phases, of equal ones the first in the file.
+    /// Tables. The main one, whose rows `--scale` counts, comes first. It is the one with the most
+    /// phases, and of equal ones the first in the file.
     pub tables: Vec<Table>,
-    /// Its phases in the order of the file, in which they run.
+    /// Phases in the order of the file, in which they run.
     pub phases: Vec<Phase>,
-    /// Its variants in the order of the file; none: the file says nothing of any.
+    /// Variants in the order of the file. Empty if the file has none.
     pub variants: Vec<Variant>,
-    /// `usual`: what runs where nothing else is asked for.
+    /// `usual`: what runs by default.
     pub usual: Usual,
-    /// `overview`: what runs where every workload does; as `usual` where the file says nothing of it.
+    /// `overview`: what runs in an overview of all workloads. Same as `usual` if the file does not
+    /// specify it.
     pub overview: Usual,
 }
 
 impl Definition {
-    /// Its `keep`, where it has one: then it has no other phase that runs on its own.
+    /// Returns its `keep`, if it has one. It then has no other phase that runs on its own.
     pub fn keep(&self) -> Option<&Keep> {
         self.phases.iter().find_map(|phase| match &phase.work {
             Work::Keep(keep) => Some(keep),
@@ -48,7 +49,7 @@ impl Definition {
         })
     }
 
-    /// Returns what it says of rows that arrive by themselves.
+    /// Returns its `arrive` phases.
     pub fn arrivals(&self) -> impl Iterator<Item = &Arrive> {
         self.phases.iter().filter_map(|phase| match &phase.work {
             Work::Arrive(arrive) => Some(arrive),
@@ -57,65 +58,68 @@ impl Definition {
     }
 }
 
-/// What runs where nothing else is asked for.
+/// What runs by default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usual {
-    /// `scale = "1k"` or several: rows of the main table, of one that is made. None: all of them.
+    /// `scale = "1k"` or several: number of rows of the main table if it is generated. Empty: all
+    /// rows.
     pub scales: Vec<u64>,
-    /// `variants = […]`, by their places; the first where it says nothing.
+    /// `variants = […]`: indexes of variants. The first one by default.
     pub variants: Vec<usize>,
-    /// `memory-limit = "256MiB"`: the largest of the scales runs once more within that much memory.
+    /// `memory-limit = "256MiB"`: the largest scale is repeated with this memory limit.
     pub memory_limit: Option<MemoryLimit>,
 }
 
 /// The same work done in another way: `[variant.NAME]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// Its name: letters, digits, dashes and underscores.
+    /// Name: letters, digits, dashes and underscores.
     pub name: String,
-    /// What it does differently, in a line.
+    /// One-line description of the difference.
     pub about: String,
-    /// The phases that it does differently, by their places: of the first variant, which runs all, none has
-    /// to be.
+    /// Indexes of the phases that it does differently. May be empty for the first variant, which
+    /// runs every phase.
     pub changes: Vec<usize>,
-    /// The file as this variant has it, without variants.
+    /// The file as this variant changes it, without variants.
     pub definition: Definition,
 }
 
 /// A phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
-    /// Its name: letters, digits, dashes and underscores.
+    /// Name: letters, digits, dashes and underscores.
     pub name: String,
-    /// What it does, in a line: the file's, or made of the verb and what it is given.
+    /// One-line description: the file's, or one derived from the verb and its keys.
     pub about: String,
     /// What it does.
     pub work: Work,
-    /// Whether it runs on its own, and not only as a part of others: `only = "mix"`, and others.
+    /// Whether it runs on its own, and not only as a part of others: `only = "mix"` and similar.
     pub alone: bool,
-    /// `only = "variant"`: whether it runs only in variants that say something of it.
+    /// `only = "variant"`: whether it runs only in variants that change it.
     pub apart: bool,
-    /// `only = "rate"`: whether it runs only where the highest rate is looked for.
+    /// `only = "rate"`: whether it runs only in a search for the highest rate.
     pub search: bool,
-    /// `per = "row"`: whether an operation is a row that is found or changed, and not the whole question.
+    /// `per = "row"`: whether an operation is a row that is found or changed, and not the whole
+    /// query.
     pub per_row: bool,
-    /// Of a question: how often it is asked in a run.
+    /// For a query: how often it runs in a run of the phase.
     pub asked: Asked,
 }
 
-/// How often a question is asked in a run.
+/// How often a query runs in a run of its phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Asked {
-    /// Again and again, for as long as the plan says.
+    /// Repeatedly, for as long as the plan says.
     #[default]
     ForTime,
-    /// `ops = 3`: so often.
+    /// `ops = 3`: this number of times.
     Times(Count),
-    /// `each = "station"`: of the rows of one value of a column after the other. The values are drawn, each once.
+    /// `each = "station"`: once for the rows of each of several values of a column. The values are
+    /// drawn without repetition.
     Each {
-        /// The column.
+        /// Index of the column.
         column: usize,
-        /// How many values: all where there are fewer.
+        /// Number of values. All if there are fewer.
         values: Count,
     },
 }

@@ -1,4 +1,4 @@
-//! A table and its columns as far as they could be read.
+//! A table and its columns, as far as they could be read.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,38 +7,38 @@ use embermark_model::table::{Column, ColumnType, RowsFrom, Table};
 
 use crate::node::{Node, all};
 
-/// A table as far as it could be read.
+/// A table, as far as it could be read.
 pub struct Draft<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Its columns, those that could not be read too.
+    /// Columns, including those that could not be read.
     pub columns: Vec<DraftColumn<'a>>,
-    /// The key, where it is right.
+    /// The key, if it is valid.
     pub key: Option<Vec<usize>>,
-    /// The indexes, where they are right.
+    /// The indexes, if they are valid.
     pub indexes: Option<Vec<Vec<usize>>>,
-    /// Where its rows come from.
+    /// Source of its rows.
     pub rows: Option<RowsFrom>,
 }
 
-/// A column as far as it could be read.
+/// A column, as far as it could be read.
 pub struct DraftColumn<'a> {
-    /// Its name; of a field of a document `data.level`.
+    /// Name. For a field of a document `data.level`.
     pub name: Cow<'a, str>,
-    /// Where that stands.
+    /// Position of the name.
     pub at: Range<usize>,
-    /// What it is.
+    /// The column, if it is valid.
     pub column: Option<Column>,
 }
 
 impl Draft<'_> {
-    /// The place of the column that is named; says so where there is none. `None` without a word
-    /// where the columns could not be read.
+    /// Returns the index of the named column, and adds a mistake if there is none. `None` without a
+    /// mistake if the columns could not be read.
     pub fn place(&self, node: &Node<'_>) -> Option<usize> {
         self.place_of(node, node.text()?)
     }
 
-    /// The same, of a name within a text.
+    /// Does the same for a name within a text.
     pub fn place_of(&self, node: &Node<'_>, name: &str) -> Option<usize> {
         if self.columns.is_empty() {
             return None;
@@ -50,7 +50,7 @@ impl Draft<'_> {
         })
     }
 
-    /// Columns in a list, each once.
+    /// Reads a list of columns, each once.
     pub fn places(&self, node: &Node<'_>) -> Option<Vec<usize>> {
         let mut seen = Vec::new();
         let places = node.each(|item| {
@@ -68,7 +68,7 @@ impl Draft<'_> {
         }
     }
 
-    /// What is known of the column at a place.
+    /// Returns the column with an index, if it could be read.
     pub fn column(&self, place: usize) -> Option<&Column> {
         self.columns[place].column.as_ref()
     }
@@ -78,14 +78,14 @@ impl Draft<'_> {
         !self.columns.is_empty() && self.columns.iter().all(|column| column.column.is_some())
     }
 
-    /// Its column of time: the last of the key where that is a timestamp, else the only timestamp
-    /// that is never absent.
+    /// Returns the time column: the last of the key if that is a timestamp, otherwise the only
+    /// timestamp that is never absent.
     pub fn time(&self) -> Option<usize> {
         let columns: Vec<_> = self.columns.iter().map(|column| column.column.as_ref()).collect();
         time(&columns, self.key.as_deref().unwrap_or_default())
     }
 
-    /// The table, where nothing was wrong.
+    /// Returns the table if nothing was wrong.
     pub fn table(self) -> Option<Table> {
         Some(Table {
             name: self.name.to_owned(),
@@ -97,8 +97,8 @@ impl Draft<'_> {
     }
 }
 
-/// The column of time of a table: the last of the key where that is a timestamp, else the only
-/// timestamp that is never absent.
+/// Returns the time column of a table: the last of the key if that is a timestamp, otherwise the
+/// only timestamp that is never absent.
 pub fn time_column(table: &Table) -> Option<usize> {
     time(&table.columns.iter().map(Some).collect::<Vec<_>>(), &table.key)
 }

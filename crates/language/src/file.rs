@@ -1,4 +1,4 @@
-//! A workload file from its first line to its last.
+//! Reads a workload file.
 
 use std::cmp::Reverse;
 use std::path::Path;
@@ -16,11 +16,11 @@ use crate::node::{Entry, Fields, all};
 use crate::phases;
 use crate::variant;
 
-/// Reads a workload file. `file` is how messages call it and, where it has no name of its own, what
-/// its name is made of; `engines` are the ids that may stand behind `sql-`.
+/// Reads a workload file. `file` is its name in messages, and the source of its name if it has
+/// none. `engines` are the ids that may follow `sql-`.
 ///
 /// # Errors
-/// Every mistake in it; of a text that is no TOML the first.
+/// All mistakes in the file, or only the first one if the text is not TOML.
 pub fn parse(file: &str, text: &str, engines: &[&str]) -> Result<Definition, Mistakes> {
     let log = Log::default();
     let definition = read(file, text, engines, &log);
@@ -41,7 +41,7 @@ fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definitio
     let file_fields = Fields::of_file(log, root.get_ref());
     file_fields.only(&["name", "about", "usual", "overview", "table", "phase", "variant"]);
     let definition = body(file, &file_fields, engines, log);
-    // What is wrong with the file itself would be said of each variant again.
+    // A mistake of the file itself would be repeated for each variant.
     let definition = definition.filter(|_| log.is_empty())?;
     let body = |fields: &Fields<'_>| body(file, fields, engines, log);
     let variants = variant::read_all(log, root.get_ref(), &definition, body)?;
@@ -55,7 +55,7 @@ fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definitio
     Some(Definition { variants, usual, overview, ..definition })
 }
 
-/// What runs where nothing else is asked for, and otherwise as `default`.
+/// Reads what runs by default. `default` is what runs otherwise.
 fn usual(
     fields: &Fields<'_>,
     key: &str,
@@ -98,7 +98,7 @@ fn usual(
     Some(Usual { scales, variants: chosen, memory_limit })
 }
 
-/// A file but for its variants.
+/// Reads a file without its variants.
 fn body(file: &str, file_fields: &Fields<'_>, engines: &[&str], log: &Log) -> Option<Definition> {
     let name = name(file_fields, file);
     let about = file_fields.or("about", None, |node| node.text().map(Some));
@@ -123,10 +123,10 @@ fn body(file: &str, file_fields: &Fields<'_>, engines: &[&str], log: &Log) -> Op
     Some(Definition { name, about, tables, phases, variants, usual, overview })
 }
 
-/// Files of a run have the name in theirs, whose names have 255 bytes at most.
+/// Files of a run contain the name in theirs, which have at most 255 bytes.
 const LONGEST_NAME: usize = 64;
 
-/// The name: as written, with dashes for blanks, or else made of the file's.
+/// Returns the name: as written, with dashes for blanks, or derived from the file's.
 fn name(fields: &Fields<'_>, file: &str) -> Option<String> {
     let Some(node) = fields.get("name") else {
         let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
@@ -145,14 +145,15 @@ fn name(fields: &Fields<'_>, file: &str) -> Option<String> {
     node.mistake(format!("'{name}' cannot be its name"), "", "letters, digits and dashes")
 }
 
-/// A name of letters, digits and dashes for a text.
+/// Makes a name of letters, digits and dashes from a text.
 pub fn dashed(text: &str) -> String {
     let letters = text.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', " ");
     let name = letters.split_whitespace().collect::<Vec<_>>().join("-");
     if name.is_empty() { "workload".to_owned() } else { name }
 }
 
-/// The main table first: the one with the most phases, of equal ones the first in the file.
+/// Moves the main table to the front: the one with the most phases, and of equal ones the first in
+/// the file.
 fn in_order<'a>(mut tables: Vec<Entry<'a>>, phases: &[Entry<'_>]) -> Vec<Entry<'a>> {
     let phases_of = |table: &Entry<'_>| {
         let of = |phase: &&Entry<'_>| {
@@ -161,7 +162,7 @@ fn in_order<'a>(mut tables: Vec<Entry<'a>>, phases: &[Entry<'_>]) -> Vec<Entry<'
         };
         phases.iter().filter(of).count()
     };
-    // Of equal ones `min_by_key` takes the first.
+    // `min_by_key` takes the first of equal ones.
     let main = (0..tables.len()).min_by_key(|place| Reverse(phases_of(&tables[*place])));
     if let Some(main) = main {
         tables[..=main].rotate_right(1);

@@ -1,4 +1,4 @@
-//! What a `group` filters, groups, computes and orders.
+//! Reads what a `group` filters, groups, computes and orders.
 
 use embermark_model::table::{ColumnType, OwnedValue, TimeUnit};
 
@@ -27,11 +27,11 @@ const AGGREGATES: [(&str, Aggregate); 5] = [
     ("max", Aggregate::Max),
 ];
 
-/// Buckets of time and their lengths. Others are named by their length: `5m(time)`.
+/// Time buckets and their lengths. Others are named by their length: `5m(time)`.
 const BUCKETS: [(&str, &str); 4] =
     [("minute", "1m"), ("hour", "1h"), ("day", "1d"), ("week", "1w")];
 
-/// The bucket that is not always as long.
+/// The bucket with a variable length.
 const MONTH: &str = "month";
 
 /// Reads a `group`.
@@ -62,7 +62,7 @@ pub fn read(phase: &Reading<'_>) -> Option<Group> {
                 by.iter().map(|b| &*b.1).chain(compute.iter().map(|c| &*c.1)).collect();
             fields.or("order", Vec::new(), |node| node.each(|item| order(&names, &item)))
         }
-        // What it could name is not known.
+        // What it could name is unknown.
         _ => None,
     };
     if let (Some(node), None) = (fields.get("limit"), fields.get("order")) {
@@ -83,7 +83,7 @@ pub fn read(phase: &Reading<'_>) -> Option<Group> {
     })
 }
 
-/// Every item of a list read, with its name; none of them twice.
+/// Reads every item of a list, with its name, and refuses repetitions.
 fn once<'a, T>(
     node: &Node<'a>,
     read: impl Fn(&Node<'a>) -> Option<(T, String)>,
@@ -99,7 +99,7 @@ fn once<'a, T>(
     })
 }
 
-/// The parts of a condition: what is compared, how, and with what.
+/// Reads the parts of a condition: what is compared, how, and with what.
 fn parts<'a>(node: &Node<'a>) -> Option<[Node<'a>; 3]> {
     let parts = node.list()?;
     let number = parts.len();
@@ -112,7 +112,7 @@ fn parts<'a>(node: &Node<'a>) -> Option<[Node<'a>; 3]> {
     })
 }
 
-/// A condition on something computed.
+/// Reads a condition on a computed value.
 fn having(phase: &Reading<'_>, computed: &[(Compute, String)], node: &Node<'_>) -> Option<Having> {
     let [name, operator, constant] = parts(node)?;
     let operator = operator.one_of("operator", &OPERATORS);
@@ -133,7 +133,7 @@ fn having(phase: &Reading<'_>, computed: &[(Compute, String)], node: &Node<'_>) 
     Some(Having { compute: place, operator: operator?, bound })
 }
 
-/// A condition on a column.
+/// Reads a condition on a column.
 pub fn condition(phase: &Reading<'_>, node: &Node<'_>) -> Option<Condition> {
     let [column, operator, constant] = parts(node)?;
     let operator = operator.one_of("operator", &OPERATORS);
@@ -143,7 +143,7 @@ pub fn condition(phase: &Reading<'_>, node: &Node<'_>) -> Option<Condition> {
     Some(Condition { column, operator: operator?, bound: bound? })
 }
 
-/// A constant of a type; of a time also `start + 1h` and `end - 7d`.
+/// Reads a constant of a type. For a time also `start + 1h` and `end - 7d`.
 fn bound(node: &Node<'_>, of: ColumnType) -> Option<Bound> {
     let relative = |name: &str| {
         let rest = node.as_text()?.trim().strip_prefix(name)?.trim_start();
@@ -167,7 +167,7 @@ fn bound(node: &Node<'_>, of: ColumnType) -> Option<Bound> {
     constant::read(node, of).map(Bound::Constant)
 }
 
-/// Units of what follows `start` or `end`: nothing, `+ 1h` or `- 7d`.
+/// Reads the units after `start` or `end`: nothing, `+ 1h` or `- 7d`.
 fn offset(node: &Node<'_>, rest: &str, unit: TimeUnit) -> Option<i64> {
     if rest.is_empty() {
         return Some(0);
@@ -183,7 +183,7 @@ fn offset(node: &Node<'_>, rest: &str, unit: TimeUnit) -> Option<i64> {
     }
 }
 
-/// `name(column)`: both parts.
+/// Splits `name(column)` into both parts.
 fn call(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = text.split_once('(')?;
     Some((name.trim(), rest.trim().strip_suffix(')')?.trim()))

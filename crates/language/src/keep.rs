@@ -1,4 +1,4 @@
-//! Rows that come in and go.
+//! Rows that arrive and are removed.
 
 use embermark_model::table::ColumnType;
 
@@ -9,16 +9,16 @@ use crate::mix::{Member, member};
 use crate::node::{Fields, Node, all};
 use crate::phase;
 
-/// Rows from one question to the next.
+/// Default number of rows between two queries.
 const EVERY: u64 = 100;
 
-/// Parts of a window that go at a time, where the file does not say.
+/// Default number of parts of a window, which are removed one at a time.
 const STEPS: i64 = 24;
 
-/// Steps of a window at most: each may be a partition.
+/// Largest number of steps of a window, each of which may be a partition.
 const MOST_STEPS: i64 = 1_000;
 
-/// Reads a phase with `keep`. `phases` are all of the file.
+/// Reads a phase with `keep`. `phases` are all phases of the file.
 pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) -> Option<Keep> {
     fields.only(&["keep", "table", "step", "insert", "ask", "every", "at-most", "about"]);
     let node = fields.get("keep")?;
@@ -54,7 +54,7 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) ->
     Some(Keep { table, time, window, step, insert, ask, every, at_most })
 }
 
-/// The column of time, with which the key begins.
+/// Returns the time column, with which the key begins.
 fn time(node: &Node<'_>, draft: &Draft<'_>) -> Option<(usize, ColumnType)> {
     let first = *draft.key.as_ref()?.first()?;
     let column = draft.column(first)?;
@@ -66,7 +66,7 @@ fn time(node: &Node<'_>, draft: &Draft<'_>) -> Option<(usize, ColumnType)> {
     node.mistake(what, label, "what goes lies together: a key that begins with a timestamp, such as [\"time\", \"sensor\"]")
 }
 
-/// The place of the insert by which rows come in.
+/// Returns the index of the insert for arriving rows.
 pub fn insert(node: &Node<'_>, table: usize, phases: &[Member<'_>]) -> Option<usize> {
     let place = member(node, node.text()?, phases, "rows come in by an insert")?;
     let name = phases[place].name;
@@ -88,7 +88,7 @@ pub fn insert(node: &Node<'_>, table: usize, phases: &[Member<'_>]) -> Option<us
     }
 }
 
-/// The place of a question about the newest rows.
+/// Returns the index of a query about the newest rows.
 fn question(node: &Node<'_>, table: usize, phases: &[Member<'_>]) -> Option<usize> {
     let place = member(node, node.text()?, phases, "what is asked is a question by itself")?;
     let (work, name) = (phases[place].work?, phases[place].name);
@@ -109,7 +109,7 @@ fn question(node: &Node<'_>, table: usize, phases: &[Member<'_>]) -> Option<usiz
     }
 }
 
-/// Whether a phase with `keep` names another.
+/// Whether a phase with `keep` names another phase.
 pub fn names(fields: &Fields<'_>, name: &str) -> bool {
     if fields.get("keep").is_none() {
         return false;

@@ -1,7 +1,7 @@
-//! Workload files: somebody's own tables and the work on them, in TOML.
+//! Workload files: a user's own tables and the work on them, in TOML.
 //!
-//! [`Definition`] is what a file says, checked; [`parse`] reads it, [`Mistakes`] is all that is
-//! wrong with it. `docs/workload-files.md` has the whole language.
+//! [`parse`] reads a file. [`Definition`] is its checked content, and [`Mistakes`] lists everything
+//! that is wrong with it. `docs/workload-files.md` describes the whole language.
 
 mod about;
 mod alike;

@@ -1,4 +1,4 @@
-//! How the values of a made column are described.
+//! Reads how the values of a generated column are described.
 
 use embermark_model::table::{ColumnType, Late, MakeKind};
 
@@ -19,10 +19,10 @@ enum Maker {
     Reference,
 }
 
-/// 2024-01-01 UTC in seconds: where made times begin.
+/// 2024-01-01 UTC in seconds: the beginning of generated times.
 const FIRST_TIME: i64 = 1_704_067_200;
 
-/// Reads what stands beside `make`.
+/// Reads the keys besides `make`.
 pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<MakeKind> {
     let maker = fields.get("make")?.one_of(
         "kind of made values",
@@ -111,7 +111,7 @@ pub fn read(fields: &Fields<'_>, of: ColumnType, tables: &[&str]) -> Option<Make
     }
 }
 
-/// Says so where a maker cannot make values of the type.
+/// Adds a mistake if a maker cannot generate values of the type.
 fn kinds(
     fields: &Fields<'_>,
     of: ColumnType,
@@ -151,7 +151,8 @@ fn sequence(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
     Some(MakeKind::Sequence { from: from?, step: step?, repeat: repeat? })
 }
 
-/// By how much rows come later than their time: `"10m"`, all of them, or `{ share = "5%", within = "10m" }`.
+/// Reads how much later than their time rows arrive: `"10m"` for all of them, or `{ share = "5%",
+/// within = "10m" }`.
 pub fn late(node: &Node<'_>, of: ColumnType) -> Option<Late> {
     if !matches!(of, ColumnType::Timestamp(_)) {
         return node.mistake("only a time is late", format!("and the column is {of}"), "");
@@ -246,7 +247,7 @@ fn choice(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
     Some(MakeKind::Choice { values, weights })
 }
 
-/// `skew`, from 0 up to 2: above that the first is nearly all there is.
+/// Reads `skew`, from 0 to 2. Above that nearly all values are the first.
 pub fn skew(fields: &Fields<'_>, default: f64) -> Option<f64> {
     fields.or("skew", default, |node| {
         let skew = node.number()?;
@@ -261,7 +262,7 @@ pub fn skew(fields: &Fields<'_>, default: f64) -> Option<f64> {
     })
 }
 
-/// `100` or `[1, 100]`: the least and the most.
+/// Reads `100` or `[1, 100]`: the least and the greatest.
 pub fn span(node: &Node<'_>) -> Option<(u64, u64)> {
     if node.value.as_array().is_none() {
         return node.count().map(|count| (count, count));

@@ -1,4 +1,4 @@
-//! What is wrong with a workload file, shown in its text.
+//! Mistakes in a workload file, shown in its text.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -7,11 +7,11 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use embermark_model::foreign::{clipped, plain, screen};
 
-/// Most characters of what is said of a mistake, which quotes the file.
+/// Largest number of characters of a message about a mistake, which quotes the file.
 const LONGEST: usize = 2_000;
 
-/// Every mistake of a workload file. Displayed without colours: of each the file, line and column,
-/// the text with what is wrong underlined, and what would be right.
+/// Every mistake of a workload file. Displayed without colours: for each the file, line and column,
+/// the text with the mistake underlined, and what would be right.
 #[derive(Clone, Debug)]
 pub struct Mistakes {
     file: String,
@@ -22,23 +22,23 @@ pub struct Mistakes {
 /// One of them.
 #[derive(Clone, Debug, PartialEq)]
 struct Mistake {
-    /// Bytes of the text.
+    /// Position in bytes of the text.
     at: Range<usize>,
     /// What is wrong.
     what: String,
-    /// Below the underlined text.
+    /// Label below the underlined text.
     label: String,
     /// What would be right.
     help: String,
 }
 
 impl Mistakes {
-    /// How many there are: at least one.
+    /// Returns the number of mistakes: at least one.
     pub fn count(&self) -> usize {
         self.all.len()
     }
 
-    /// The same as displayed, with colours of a terminal.
+    /// Returns the displayed text with terminal colours.
     pub fn colored(&self) -> String {
         self.rendered(&Renderer::styled())
     }
@@ -65,12 +65,12 @@ impl fmt::Display for Mistakes {
 
 impl std::error::Error for Mistakes {}
 
-/// Where mistakes are collected while a file is read.
+/// Collects mistakes while a file is read.
 #[derive(Default)]
 pub struct Log(RefCell<Vec<Mistake>>);
 
 impl Log {
-    /// Adds one.
+    /// Adds a mistake.
     pub fn add(
         &self,
         at: Range<usize>,
@@ -83,7 +83,7 @@ impl Log {
         self.0.borrow_mut().push(Mistake { at, what, label, help });
     }
 
-    /// Adds one. What stood there is `None` to whoever reads it.
+    /// Adds a mistake and returns `None` for the value.
     pub fn mistake<T>(
         &self,
         at: Range<usize>,
@@ -95,7 +95,7 @@ impl Log {
         None
     }
 
-    /// A name that is none of the valid ones.
+    /// Adds the mistake that a name is not among the valid ones.
     pub fn unknown<'n, T>(
         &self,
         at: Range<usize>,
@@ -115,12 +115,12 @@ impl Log {
         self.mistake(at, format!("unknown {kind} '{given}'"), label, help)
     }
 
-    /// Whether nothing is wrong.
+    /// Whether there are no mistakes.
     pub fn is_empty(&self) -> bool {
         self.0.borrow().is_empty()
     }
 
-    /// What was collected, in the order of the text.
+    /// Returns the mistakes in the order of the text.
     pub fn close(self, file: &str, text: &str) -> Mistakes {
         let mut all = self.0.into_inner();
         debug_assert!(!all.is_empty(), "what is not read has a mistake");

@@ -5,30 +5,30 @@ use crate::node::{Entry, Fields, Node, all};
 use crate::phase::Verb;
 use crate::time;
 
-/// Most clients of a mix.
+/// Largest number of clients of a mix.
 const MOST_CLIENTS: u64 = 256;
 
-/// How long a mix goes on that goes on until it is steady.
+/// Duration of a mix that runs until it is steady.
 const STEADY: &str = "until steady";
 
-/// A phase that may be named in another.
+/// A phase that another one may name.
 pub struct Member<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What kind it is, where that could be read.
+    /// Kind of phase, if it could be read.
     pub verb: Option<Verb>,
-    /// What it does, where that could be read.
+    /// What it does, if it could be read.
     pub work: Option<&'a Work>,
 }
 
 impl Member<'_> {
-    /// Whether it is made of others itself.
+    /// Whether it consists of others itself.
     pub fn is_composed(&self) -> bool {
         self.verb.is_some_and(Verb::is_composed)
     }
 }
 
-/// The place of the phase of a name, which is not made of others itself; `why` says that of whoever names it.
+/// Returns the index of a named phase that does not consist of others. `why` explains that rule.
 pub fn member(node: &Node<'_>, name: &str, phases: &[Member<'_>], why: &str) -> Option<usize> {
     let Some(place) = phases.iter().position(|phase| phase.name == name) else {
         let names = phases.iter().filter(|phase| !phase.is_composed()).map(|phase| phase.name);
@@ -40,7 +40,7 @@ pub fn member(node: &Node<'_>, name: &str, phases: &[Member<'_>], why: &str) -> 
     Some(place)
 }
 
-/// Reads a phase with `mix`. `phases` are all of the file.
+/// Reads a phase with `mix`. `phases` are all phases of the file.
 pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Mix> {
     fields.only(&["mix", "for", "at-most", "clients", "ops", "only", "about"]);
     let node = fields.get("mix")?;
@@ -135,7 +135,7 @@ fn pace(node: &Node<'_>) -> Option<Pace> {
 
 fn part(entry: &Entry<'_>, phases: &[Member<'_>]) -> Option<usize> {
     let log = entry.node.log;
-    // A mistake is at the name, not at its share or rate.
+    // A mistake is shown at the name, not at its share or rate.
     let named = Node { at: entry.at.clone(), ..entry.node };
     let place = member(&named, entry.name, phases, "a mix is of phases that are not")?;
     let refused = |what: &str, why: &str| {

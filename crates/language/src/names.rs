@@ -5,11 +5,11 @@ use std::ops::Range;
 use crate::mistakes::Log;
 use crate::reserved::is_reserved;
 
-/// The most letters of a name, which PostgreSQL sets.
+/// Largest length of a name, which PostgreSQL sets.
 const LONGEST: usize = 63;
 
-/// Says so where a name of a table or a column is none that every engine takes without quotes.
-/// `rename` says how to have another.
+/// Adds a mistake if a name of a table or column is not accepted by every engine without quotes.
+/// `rename` says how to use another one.
 pub fn check(log: &Log, at: Range<usize>, table: bool, name: &str, rename: &str) -> Option<()> {
     let kind = if table { "table" } else { "column" };
     if !is_plain(name) {

@@ -1,4 +1,4 @@
-//! Values of a TOML file, read as what they must be.
+//! Values of a TOML file, read as the required type.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -12,42 +12,42 @@ use crate::time;
 /// A value of the file.
 #[derive(Clone)]
 pub struct Node<'a> {
-    /// Where mistakes go.
+    /// Collects mistakes.
     pub log: &'a Log,
-    /// What it is.
+    /// The value.
     pub value: &'a DeValue<'a>,
-    /// Where it stands.
+    /// Position in the text.
     pub at: Range<usize>,
 }
 
 /// A table of the file.
 #[derive(Clone)]
 pub struct Fields<'a> {
-    /// Where mistakes go.
+    /// Collects mistakes.
     pub log: &'a Log,
     table: &'a DeTable<'a>,
-    /// What stands for it where something is missing: its name or itself.
+    /// Position that represents it if something is missing: that of its name or itself.
     pub at: Range<usize>,
 }
 
-/// A name in a table of the file, and what it is given.
+/// A key of a table in the file, and its value.
 #[derive(Clone)]
 pub struct Entry<'a> {
     /// The name.
     pub name: &'a str,
-    /// Where the name stands.
+    /// Position of the name.
     pub at: Range<usize>,
-    /// What it is given.
+    /// The value.
     pub node: Node<'a>,
 }
 
 impl<'a> Node<'a> {
-    /// Says what stands here and what should.
+    /// Adds a mistake: what is here, and what should be.
     pub fn add(&self, what: impl Into<String>, label: impl Into<String>, help: impl Into<String>) {
         self.log.add(self.at.clone(), what, label, help);
     }
 
-    /// The same, where a value was asked for.
+    /// Does the same and returns `None` for the value.
     pub fn mistake<T>(
         &self,
         what: impl Into<String>,
@@ -57,7 +57,7 @@ impl<'a> Node<'a> {
         self.log.mistake(self.at.clone(), what, label, help)
     }
 
-    /// Says that a value of another kind stands here.
+    /// Adds the mistake that the value has another kind.
     pub fn expected<T>(&self, right: &str) -> Option<T> {
         self.mistake(format!("expected {right}"), format!("this is {}", self.kind()), "")
     }
@@ -74,22 +74,22 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A text, without saying anything where it is none.
+    /// Returns a text, without a mistake if it is not one.
     pub fn as_text(&self) -> Option<&'a str> {
         self.value.as_str()
     }
 
-    /// A text.
+    /// Reads a text.
     pub fn text(&self) -> Option<&'a str> {
         self.as_text().or_else(|| self.expected("a text in quotes"))
     }
 
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     pub fn bool(&self) -> Option<bool> {
         self.value.as_bool().or_else(|| self.expected("true or false"))
     }
 
-    /// An integer.
+    /// Reads an integer.
     pub fn integer(&self) -> Option<i64> {
         let Some(integer) = self.value.as_integer() else { return self.expected("an integer") };
         i64::from_str_radix(integer.as_str(), integer.radix())
@@ -97,7 +97,7 @@ impl<'a> Node<'a> {
             .or_else(|| self.mistake("an integer out of range", "beyond 64 bits, signed", ""))
     }
 
-    /// A finite number, whole or not.
+    /// Reads a finite number, whole or not.
     pub fn number(&self) -> Option<f64> {
         let number = match self.value {
             DeValue::Integer(_) => self.integer()? as f64,
@@ -107,7 +107,7 @@ impl<'a> Node<'a> {
         if number.is_finite() { Some(number) } else { self.expected("a finite number") }
     }
 
-    /// How many of something: 1 or more, as `1000`, `"10k"` or `"1M"`.
+    /// Reads a count of 1 or more: `1000`, `"10k"` or `"1M"`.
     pub fn count(&self) -> Option<u64> {
         let text = match self.value {
             DeValue::String(text) => text.to_string(),
@@ -127,7 +127,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A share from 0 to 1, as `0.05` or `"5%"`.
+    /// Reads a share from 0 to 1: `0.05` or `"5%"`.
     pub fn share(&self) -> Option<f64> {
         let share = match self.as_text() {
             Some(text) => text
@@ -145,13 +145,13 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// A length of time that a clock measures.
+    /// Reads a length of time that a clock measures.
     pub fn time(&self) -> Option<Duration> {
         let time = u64::try_from(self.duration()?).ok().map(Duration::from_nanos);
         time.or_else(|| self.expected("a shorter time"))
     }
 
-    /// A length of time in nanoseconds, as `"30s"` or `"7d"`.
+    /// Reads a length of time in nanoseconds: `"30s"` or `"7d"`.
     pub fn duration(&self) -> Option<i128> {
         let text = self.text()?;
         time::duration(text).or_else(|| {
@@ -159,7 +159,7 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// One of some names, and what it stands for.
+    /// Reads one of several names, and returns what it stands for.
     pub fn one_of<T: Copy>(&self, kind: &'static str, names: &[(&str, T)]) -> Option<T> {
         let text = self.text()?;
         match names.iter().find(|(name, _)| *name == text) {
@@ -170,7 +170,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The values of a list.
+    /// Returns the values of a list.
     pub fn list(&self) -> Option<Vec<Self>> {
         let Some(list) = self.value.as_array() else { return self.expected("a list in [ ]") };
         let node = |item: &'a toml::Spanned<DeValue<'a>>| Self {
@@ -181,19 +181,19 @@ impl<'a> Node<'a> {
         Some(list.iter().map(node).collect())
     }
 
-    /// Every value of a list read. All are read before one that is wrong counts.
+    /// Reads every value of a list, even after a wrong one.
     pub fn each<T>(&self, read: impl FnMut(Self) -> Option<T>) -> Option<Vec<T>> {
         all(self.list()?.into_iter().map(read))
     }
 
-    /// A table, whose keys are among these.
+    /// Reads a table that has only these keys.
     pub fn fields(&self, keys: &[&str]) -> Option<Fields<'a>> {
         let fields = self.open()?;
         fields.only(keys);
         Some(fields)
     }
 
-    /// A table of any keys.
+    /// Reads a table with any keys.
     pub fn open(&self) -> Option<Fields<'a>> {
         match self.value.as_table() {
             Some(table) => Some(Fields { log: self.log, table, at: self.at.clone() }),
@@ -203,19 +203,19 @@ impl<'a> Node<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The whole file.
+    /// Makes the fields of the whole file.
     pub fn of_file(log: &'a Log, table: &'a DeTable<'a>) -> Self {
         Self { log, table, at: 0..0 }
     }
 
-    /// Says of every key that is none of these.
+    /// Adds a mistake for every other key.
     pub fn only(&self, keys: &[&str]) {
         for entry in self.entries().into_iter().filter(|entry| !keys.contains(&entry.name)) {
             let _: Option<()> = self.log.unknown(entry.at, "key", entry.name, keys.iter().copied());
         }
     }
 
-    /// What stands in it, in the order of the file.
+    /// Returns its entries in the order of the file.
     pub fn entries(&self) -> Vec<Entry<'a>> {
         let mut entries: Vec<_> = self
             .table
@@ -230,12 +230,12 @@ impl<'a> Fields<'a> {
         entries
     }
 
-    /// The same, but with another place for what is missing.
+    /// Uses another position for missing keys.
     pub fn named(self, at: Range<usize>) -> Self {
         Self { at, ..self }
     }
 
-    /// What a key is given.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<Node<'a>> {
         self.table.get(key).map(|value| Node {
             log: self.log,
@@ -244,7 +244,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// What a key is given, read; the default where it is not there.
+    /// Reads the value of a key, or returns the default if it is missing.
     pub fn or<T>(
         &self,
         key: &str,
@@ -254,7 +254,7 @@ impl<'a> Fields<'a> {
         self.get(key).map_or(Some(default), read)
     }
 
-    /// What a key is given, read; `Some(None)` where it is not there.
+    /// Reads the value of a key. `Some(None)` if it is missing.
     pub fn maybe<T>(
         &self,
         key: &str,
@@ -263,7 +263,7 @@ impl<'a> Fields<'a> {
         self.get(key).map_or(Some(None), |node| read(node).map(Some))
     }
 
-    /// What a key is given, read; a mistake where it is not there.
+    /// Reads the value of a key. Adds a mistake if it is missing.
     pub fn need<T>(
         &self,
         key: &str,
@@ -278,13 +278,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Says what is wrong with the whole.
+    /// Adds a mistake about the whole table.
     pub fn mistake<T>(&self, what: impl Into<String>, help: impl Into<String>) -> Option<T> {
         self.log.mistake(self.at.clone(), what, "", help)
     }
 }
 
-/// All of them, or `None` after every one was read.
+/// Returns all items. `None` if any is missing, after every one was read.
 pub fn all<T>(items: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
     items.collect::<Vec<_>>().into_iter().collect()
 }

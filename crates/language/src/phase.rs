@@ -1,4 +1,4 @@
-//! What kind of phase it is, and what stands beside it.
+//! Determines the kind of a phase, and reads its keys.
 
 use crate::definition::{Commit, Set, Work};
 use crate::draft::Draft;
@@ -31,7 +31,7 @@ pub enum Verb {
     Arrive,
 }
 
-/// What `do` is given, and the keys beside it.
+/// Values of `do`, and the other keys.
 const VERBS: [(&str, Verb); 14] = [
     ("insert", Verb::Insert),
     ("get", Verb::Get),
@@ -50,12 +50,13 @@ const VERBS: [(&str, Verb); 14] = [
 ];
 
 impl Verb {
-    /// Whether it is made of other phases.
+    /// Whether it consists of other phases.
     pub fn is_composed(self) -> bool {
         matches!(self, Self::Mix | Self::Sequence | Self::Keep | Self::Arrive)
     }
 
-    /// Reads which one it is: of `do`, `sql`, `mix`, `sequence`, `keep` and `arrive` a phase has one.
+    /// Reads the kind of a phase, which has exactly one of `do`, `sql`, `mix`, `sequence`, `keep`
+    /// and `arrive`.
     pub fn of(fields: &Fields<'_>) -> Option<Self> {
         let given = |key: &str| fields.get(key).is_some();
         let sql = fields.entries().iter().any(|entry| entry.name.starts_with("sql"));
@@ -85,7 +86,7 @@ impl Verb {
         }
     }
 
-    /// The keys that stand beside it.
+    /// Returns the keys that may accompany it.
     fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Insert => &["commit", "over", "in-flight"],
@@ -111,7 +112,7 @@ impl Verb {
     }
 }
 
-/// The place of the table a phase is about.
+/// Returns the index of a phase's table.
 pub fn table_of(fields: &Fields<'_>, drafts: &[Draft<'_>]) -> Option<usize> {
     let Some(node) = fields.get("table") else {
         return match drafts {
@@ -131,7 +132,7 @@ pub fn table_of(fields: &Fields<'_>, drafts: &[Draft<'_>]) -> Option<usize> {
     })
 }
 
-/// Reads what a phase does that is not made of others.
+/// Reads what a phase does that does not consist of others.
 pub fn read(
     fields: &Fields<'_>,
     verb: Verb,

@@ -1,4 +1,4 @@
-//! The phases of a file, those that are made of others after all others.
+//! Reads the phases of a file, composed ones after all others.
 
 use embermark_model::table::Table;
 
@@ -24,7 +24,7 @@ pub struct Read<'a> {
 }
 
 impl Read<'_> {
-    /// The same, with a line on what it does where the file has none.
+    /// Returns the phase, with a derived description if the file has none.
     pub fn told(self, tables: &[Table]) -> Phase {
         let about = self.about.map_or_else(|| about::of(&self.work, tables), str::to_owned);
         let Self { name, work, only, per_row, asked, .. } = self;
@@ -34,14 +34,14 @@ impl Read<'_> {
     }
 }
 
-/// A phase of which is known what kind it is.
+/// A phase whose kind is known.
 struct Begun<'a> {
     fields: Fields<'a>,
     verb: Option<Verb>,
     only: Option<Only>,
 }
 
-/// Reads all of them.
+/// Reads all phases.
 pub fn read<'a>(
     entries: &[Entry<'a>],
     drafts: &[Draft<'_>],
@@ -86,7 +86,7 @@ pub fn read<'a>(
     }))
 }
 
-/// Says of each phase that runs on its own beside a `keep`.
+/// Adds a mistake for each phase that runs on its own in a file with a `keep`.
 fn say_who_is_beside(entries: &[Entry<'_>], begun: &[Option<Begun<'_>>]) {
     let mut keeps = 0;
     for (entry, begun) in entries.iter().zip(begun) {
@@ -102,7 +102,8 @@ fn say_who_is_beside(entries: &[Entry<'_>], begun: &[Option<Begun<'_>>]) {
     }
 }
 
-/// Whether the operations of a phase may be counted by the rows that it finds or changes all at once.
+/// Whether the operations of a phase may be counted as the rows that it finds or changes all at
+/// once.
 const fn counts_by_row(work: &Work) -> bool {
     matches!(
         work,
@@ -118,17 +119,17 @@ const fn counts_by_row(work: &Work) -> bool {
 /// Where a phase runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Only {
-    /// On its own, and in whatever names it.
+    /// On its own, and in any phase that names it.
     Anywhere,
-    /// As a part of others.
+    /// Only as a part of others.
     Part,
-    /// In variants that say something of it.
+    /// Only in variants that change it.
     Variant,
-    /// Where the highest rate is looked for.
+    /// Only in a search for the highest rate.
     Rate,
 }
 
-/// What `only` is given.
+/// Values of `only`.
 const ONLY: [(&str, Only); 6] = [
     ("mix", Only::Part),
     ("sequence", Only::Part),
@@ -153,7 +154,7 @@ fn begin<'a>(entry: &Entry<'a>) -> Option<Begun<'a>> {
     Some(Begun { fields, verb, only })
 }
 
-/// What is made of other phases, at its places; and a word on every part that is in none.
+/// Reads composed phases, and adds a mistake for every part that is in none.
 fn composed<'a>(
     entries: &[Entry<'a>],
     begun: &[Option<Begun<'a>>],

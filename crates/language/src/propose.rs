@@ -1,4 +1,4 @@
-//! The text of a workload file for tables that were looked at.
+//! Writes the text of a workload file for examined tables.
 
 use embermark_data::table::Inferred;
 
@@ -15,24 +15,24 @@ use crate::file::dashed;
 use names::Names;
 use shape::Shape;
 
-/// Where the file begins.
+/// Beginning of the file.
 const HEAD: &str = "\
 # Proposed by `embermark init` from what it found: correct what is wrong, leave out what you do
 # not need. The whole language: docs/workload-files.md.
 ";
 
-/// What is proposed beside the tables.
+/// What is proposed in addition to the tables.
 #[derive(Debug, Default)]
 pub struct Wishes<'a> {
-    /// Whether a phase in which all happens at once is proposed, too.
+    /// Whether to propose a phase in which everything happens at once.
     pub live: bool,
-    /// Statements of a program, in the order of its log: their phases take the place of others.
+    /// Statements of a program, in the order of its log. Their phases replace others.
     pub statements: Option<&'a [String]>,
 }
 
-/// A workload file for these tables that runs as it is, with comments on why it says what it says.
-/// `name` is its name; blanks and the like become dashes. Gives the statements that no phase was
-/// made of, too.
+/// Returns a workload file for these tables that runs as it is, with comments that explain it.
+/// `name` is its name, in which blanks and similar characters become dashes. Also returns the
+/// statements that gave no phase.
 pub fn propose(name: &str, tables: &[Inferred], wishes: &Wishes<'_>) -> (String, Vec<String>) {
     let mut names = Names::default();
     let shapes: Vec<_> = tables.iter().map(|table| Shape::of(table, &mut names)).collect();
@@ -54,12 +54,12 @@ pub fn propose(name: &str, tables: &[Inferred], wishes: &Wishes<'_>) -> (String,
     (text, left_out)
 }
 
-/// A text as TOML has it.
+/// Quotes a text for TOML.
 fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
-/// Columns in a list.
+/// Formats a list of columns.
 fn list<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let names: Vec<_> = names.into_iter().map(quoted).collect();
     format!("[{}]", names.join(", "))

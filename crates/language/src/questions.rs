@@ -1,4 +1,4 @@
-//! What the verbs of questions read beside `do`.
+//! Reads the keys of the query verbs besides `do`.
 
 use embermark_model::table::{ColumnType, OwnedValue};
 
@@ -10,7 +10,7 @@ use crate::node::{Fields, Node};
 use crate::reading::{Reading, count};
 
 impl Reading<'_> {
-    /// A `latest`.
+    /// Reads a `latest`.
     pub fn latest(&self) -> Option<Work> {
         let by = self.fields.need("by", "by = \"station\"", |node| self.draft.place(&node));
         let time = self.time();
@@ -26,7 +26,7 @@ impl Reading<'_> {
         Some(Work::Latest { table: self.table, by, time })
     }
 
-    /// An `open`.
+    /// Reads an `open`.
     pub fn open(&self) -> Option<Work> {
         let reads = self.fields.or("read", true, |node| node.bool());
         if reads == Some(false) {
@@ -47,7 +47,7 @@ impl Reading<'_> {
         Some(Work::Open { table: self.table, keys, reads: reads?, after: after? })
     }
 
-    /// A `gaps`.
+    /// Reads a `gaps`.
     pub fn gaps(&self) -> Option<Work> {
         let by = self.fields.need("by", "by = \"station\"", |node| self.draft.place(&node));
         let time = self.time();
@@ -66,7 +66,7 @@ impl Reading<'_> {
         Some(Work::Gaps { table: self.table, by, time, longer })
     }
 
-    /// The column of whose values each has a group of rows.
+    /// Reads the column whose values define the groups.
     fn by(&self) -> Option<usize> {
         self.fields.need("by", "by = \"station\"", |node| {
             let place = self.draft.place(&node)?;
@@ -81,7 +81,7 @@ impl Reading<'_> {
         })
     }
 
-    /// The column of numbers that a question is about.
+    /// Reads the column of numbers of a query.
     fn of(&self) -> Option<usize> {
         self.fields.need("of", "of = \"temp\"", |node| {
             let place = self.draft.place(&node)?;
@@ -96,7 +96,7 @@ impl Reading<'_> {
         })
     }
 
-    /// An `outliers`.
+    /// Reads an `outliers`.
     pub fn outliers(&self) -> Option<Work> {
         let (of, by) = (self.of(), self.by());
         let deviations = self.fields.need("deviations", "deviations = 3", |node| {
@@ -106,7 +106,7 @@ impl Reading<'_> {
         Some(Work::Outliers { table: self.table, of: of?, by: by?, deviations: deviations? })
     }
 
-    /// A `correlate`.
+    /// Reads a `correlate`.
     pub fn correlate(&self) -> Option<Work> {
         let (of, by, time) = (self.of(), self.by(), self.time());
         let bucket =
@@ -134,7 +134,7 @@ impl Reading<'_> {
         Some(Work::Correlate(Correlate { table, of, by, time, bucket, between }))
     }
 
-    /// A `range`.
+    /// Reads a `range`.
     pub fn range(&self) -> Option<Work> {
         let keys = self.keys();
         let given = ["rows", "last", "span"].map(|key| self.fields.get(key));
@@ -169,7 +169,7 @@ impl Reading<'_> {
     }
 }
 
-/// How often a question is asked in a run.
+/// Reads how often a query runs in a run of its phase.
 pub fn asked(fields: &Fields<'_>, work: &Work, drafts: &[Draft<'_>]) -> Option<Asked> {
     let is_question = matches!(
         work,

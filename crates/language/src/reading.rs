@@ -1,4 +1,5 @@
-//! A phase of a table that is being read, and what several verbs have beside `do`: keys, commits, snapshots.
+//! A phase of a table that is being read, and the keys that several verbs share: keys, commits,
+//! snapshots.
 
 use embermark_model::Scale;
 use embermark_model::table::ColumnType;
@@ -9,22 +10,22 @@ use crate::make;
 use crate::node::{Fields, Node, all};
 use crate::time;
 
-/// The default of `in-flight`, and the most.
+/// Default and largest value of `in-flight`.
 const IN_FLIGHT: u32 = 10;
 const MOST_IN_FLIGHT: u32 = 1_000;
 
 /// A phase of a table that is being read.
 pub struct Reading<'a> {
-    /// What stands in it.
+    /// Its fields.
     pub fields: &'a Fields<'a>,
-    /// The place of the table.
+    /// Index of the table.
     pub table: usize,
     /// The table.
     pub draft: &'a Draft<'a>,
 }
 
 impl Reading<'_> {
-    /// Which keys, and how many.
+    /// Reads which keys are used, and how many.
     pub fn keys(&self) -> Option<Keys> {
         let ops = self.fields.or("ops", Count::Exactly(OPS), |node| count(&node));
         let of = self.fields.or("keys", KeysOf::Uniform, |node| keys_of(&node));
@@ -35,13 +36,13 @@ impl Reading<'_> {
         Some(Keys { ops: ops?, of: of?, absent: absent?, rows: 1 })
     }
 
-    /// Which keys a change has, and how many rows from each on.
+    /// Reads which keys a change uses, and the number of rows per key.
     pub fn keys_of_rows(&self) -> Option<Keys> {
         let keys = self.keys();
         let Some(node) = self.fields.get("rows") else { return keys };
         let rows = node.count()?;
         let evenly = "rows that follow each other are drawn evenly";
-        // Of them each is changed once, so that distinct keys are what they have.
+        // Each of them is changed once, which makes the keys distinct.
         let is_even = |keys: &Keys| matches!(keys.of, KeysOf::Uniform | KeysOf::Distinct);
         let beside: &[&str] =
             if keys.as_ref().is_some_and(is_even) { &["absent"] } else { &["keys", "absent"] };
@@ -58,14 +59,14 @@ impl Reading<'_> {
         Some(Keys { rows, ..keys? })
     }
 
-    /// What a snapshot covers.
+    /// Reads what a snapshot covers.
     pub fn snapshot(&self) -> Option<Snapshot> {
         let covers = [("phase", Snapshot::Phase), ("each", Snapshot::Each)];
         self.fields
             .or("snapshot", Snapshot::Phase, |node| node.one_of("extent of a snapshot", &covers))
     }
 
-    /// What a commit covers; `bulk` where the fastest path may be taken.
+    /// Reads what a commit covers. With `bulk` the fastest path is allowed.
     pub fn commit(&self, bulk: bool) -> Option<Commit> {
         self.fields.or("commit", Commit::Each, |node| match node.as_text() {
             Some("each") => Some(Commit::Each),
@@ -114,7 +115,7 @@ impl Reading<'_> {
         })
     }
 
-    /// How many requests are in flight of rows that come over HTTP.
+    /// Reads the number of requests in flight for rows that come over HTTP.
     pub fn requests(&self) -> Option<Option<u32>> {
         let over = self.fields.maybe("over", |node| node.one_of("way", &[("http", ())]));
         let Some(node) = self.fields.get("in-flight") else {
@@ -134,7 +135,7 @@ impl Reading<'_> {
         requests.map(Some)
     }
 
-    /// The column of time and its type: as said, or that of the table.
+    /// Reads the time column and its type: as specified, or that of the table.
     pub fn time(&self) -> Option<(usize, ColumnType)> {
         let Some(node) = self.fields.get("time") else {
             let Some(place) = self.draft.time() else {
@@ -166,7 +167,7 @@ impl Reading<'_> {
         )
     }
 
-    /// Says of each key that does not stand beside another.
+    /// Adds a mistake for each of the `others` that is present together with a key.
     pub fn none_beside(&self, key: &str, others: &[&str], why: &str) {
         for (other, node) in
             others.iter().filter_map(|other| Some((other, self.fields.get(other)?)))
@@ -176,13 +177,13 @@ impl Reading<'_> {
     }
 }
 
-/// Rows a second that are put into a buffer.
+/// Reads the rows per second that are put into a buffer.
 fn offered(node: &Node<'_>) -> Option<u64> {
     let rate = time::rate(node.text()?).map(|rate| rate as u64);
     rate.filter(|rate| *rate > 0).or_else(|| node.expected("rows a second, as in \"100000/s\""))
 }
 
-/// How many: `1000`, `"50%"` of the rows, or by how many rows there are.
+/// Reads a count: `1000`, `"50%"` of the rows, or by the number of rows.
 pub fn count(node: &Node<'_>) -> Option<Count> {
     if node.as_text().is_some_and(|text| text.ends_with('%')) {
         return match node.share()? {

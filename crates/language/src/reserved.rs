@@ -1,14 +1,14 @@
 //! Words that cannot be the name of a table or a column.
 
-/// What SQLite 3.40, DuckDB 1.5, PostgreSQL 15, MariaDB 10.11 or InfluxDB 1 refuse without quotes,
-/// in lower case and sorted. Each word of `pg_get_keywords()`, `duckdb_keywords()`, MariaDB's
-/// `information_schema.KEYWORDS`, `sqlite3_keyword_name` and the specification of InfluxQL was
-/// tried as a column and as a table in the statements that a workload needs: what is a keyword and
-/// yet refused nowhere (`time`, `date`, `year`, `type`, `text`, …) is free. So is `name`, which only InfluxQL
-/// refuses, where names stand in quotes.
+/// Words that SQLite 3.40, DuckDB 1.5, PostgreSQL 15, MariaDB 10.11 or InfluxDB 1 refuse without
+/// quotes, in lower case and sorted. Each word of `pg_get_keywords()`, `duckdb_keywords()`,
+/// MariaDB's `information_schema.KEYWORDS`, `sqlite3_keyword_name` and the specification of
+/// InfluxQL was tried as a column and as a table in the statements that a workload needs. Keywords
+/// that nothing refuses (`time`, `date`, `year`, `type`, `text`, …) are allowed. So is `name`,
+/// which only InfluxQL refuses, where names are quoted.
 ///
-/// Words of HarperDB alone are free, too: `temp`, `value`, `count` and `total` are among them. Its
-/// dialect has names in backquotes.
+/// Words that only HarperDB reserves are allowed too, among them `temp`, `value`, `count` and
+/// `total`. Its dialect quotes names with backquotes.
 const WORDS: &str = "\
     accessible add all alter analyse analyze and anti any array as asc asensitive asof \
     asymmetric at authorization autoincrement before begin between bigint binary blob both by \
@@ -45,10 +45,10 @@ const WORDS: &str = "\
     varcharacter variadic varying verbose when where while window with write xmax xmin xor \
     year_month zerofill";
 
-/// What MariaDB refuses as a table alone.
+/// Words that MariaDB refuses only as a table.
 const TABLES: [&str; 1] = ["value"];
 
-/// Whether a table, or else a column, cannot have this name. In any case of letters.
+/// Whether a table, or otherwise a column, cannot have this name. Ignores case.
 pub fn is_reserved(name: &str, table: bool) -> bool {
     let name = name.to_ascii_lowercase();
     WORDS.split(' ').any(|word| word == name) || (table && TABLES.contains(&&*name))

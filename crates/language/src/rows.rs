@@ -1,11 +1,11 @@
-//! Where the rows of a table come from.
+//! Reads where the rows of a table come from.
 
 use embermark_model::table::{Keep, Literal, RowsFile, RowsFrom};
 use toml::de::DeValue;
 
 use crate::node::{Fields, Node, all};
 
-/// Keys of a table that say where its rows come from.
+/// Keys of a table that specify where its rows come from.
 pub const KEYS: [&str; 8] = ["file", "rows", "make", "query", "read", "absent", "zone", "keep"];
 
 /// Reads where the rows of a table come from.
@@ -52,7 +52,7 @@ pub fn read(fields: &Fields<'_>) -> Option<RowsFrom> {
     }
 }
 
-/// A text or number, or several.
+/// Reads one or several texts or numbers.
 pub fn texts(node: &Node<'_>) -> Option<Vec<String>> {
     let one = |node: &Node<'_>| match node.value {
         DeValue::Integer(_) => node.integer().map(|value| value.to_string()),
@@ -65,7 +65,7 @@ pub fn texts(node: &Node<'_>) -> Option<Vec<String>> {
     }
 }
 
-/// The options of a reader.
+/// Reads the options of a reader.
 fn options(node: &Node<'_>) -> Option<Vec<(String, Literal)>> {
     all(node.open()?.entries().into_iter().map(|entry| {
         let is_plain = entry.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

@@ -4,7 +4,7 @@ use crate::definition::{Sequence, Work};
 use crate::mix::{Member, member};
 use crate::node::{Fields, Node};
 
-/// Reads a phase with `sequence`. `phases` are all of the file.
+/// Reads a phase with `sequence`. `phases` are all phases of the file.
 pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Sequence> {
     fields.only(&["sequence", "about", "ops"]);
     let node = fields.get("sequence")?;

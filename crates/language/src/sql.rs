@@ -1,4 +1,4 @@
-//! Questions in SQL.
+//! Queries in SQL.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use crate::definition::{Sql, Work};
 use crate::node::{Fields, Node};
 
-/// What stands before the id of an engine.
+/// Prefix of an engine's id in a key.
 const OWN: &str = "sql-";
 
-/// Reads a phase with `sql`, or `sql-ENGINE`, where the engine is one of these.
+/// Reads a phase with `sql`, or `sql-ENGINE` for one of these engines.
 pub fn read(fields: &Fields<'_>, engines: &[&str]) -> Option<Work> {
     let mut by_engine = BTreeMap::new();
     let mut known = vec!["sql", "answer", "about", "only"];
@@ -32,7 +32,7 @@ pub fn read(fields: &Fields<'_>, engines: &[&str]) -> Option<Work> {
     Some(Work::Sql(Sql { text, by_engine, answer: answer?, ordered }))
 }
 
-/// A text of SQL that says something.
+/// Reads an SQL text that is not empty.
 fn question(node: &Node<'_>) -> Option<String> {
     match node.text()?.trim() {
         "" => node.mistake("an empty question", "", "write a SELECT"),
@@ -40,7 +40,7 @@ fn question(node: &Node<'_>) -> Option<String> {
     }
 }
 
-/// Whether the outermost question has an ORDER BY: outside of parentheses, quotes and comments.
+/// Whether the outermost query has an ORDER BY: outside of parentheses, quotes and comments.
 fn ordered(text: &str) -> bool {
     let mut depth = 0;
     let mut before = "";
@@ -77,7 +77,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Bytes of what stands in quotes at the beginning of a text, the quotes too.
+/// Returns the number of bytes of the quoted part at the beginning of a text, including the quotes.
 fn quoted(text: &str, quote: char) -> usize {
     text[1..].find(quote).map_or(text.len(), |end| end + 2)
 }

@@ -13,7 +13,7 @@ use crate::node::{Entry, Fields};
 use crate::rows;
 
 impl<'a> Draft<'a> {
-    /// Reads one. `tables` are the names of all.
+    /// Reads a table. `tables` are the names of all tables.
     pub fn read(entry: &Entry<'a>, tables: &[&str]) -> Self {
         let log = entry.node.log;
         let rename = "rename it";
@@ -96,7 +96,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Adds a column, which is called `flat` where fields of documents are columns.
+    /// Adds a column, which is named `flat` if fields of documents are columns.
     fn push(
         &mut self,
         entry: &Entry<'a>,

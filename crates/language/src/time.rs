@@ -1,13 +1,13 @@
-//! Lengths of time, moments and rates as they are written.
+//! Lengths of time, times and rates as they are written.
 
 use embermark_model::table::TimeUnit;
 use jiff::Timestamp;
 
-/// How a length of time is written.
+/// How to write a length of time.
 pub const DURATION_HELP: &str =
     "write a whole number and one of ns, us, ms, s, m, h, d, w: \"30s\", \"1h\", \"7d\"";
 
-/// How a moment is written, as in RFC 3339.
+/// How to write a time, as in RFC 3339.
 pub const MOMENT_HELP: &str = "write a day or a moment: \"2024-01-31\", \"2024-01-31T12:00:00Z\"";
 
 const SECOND: i128 = 1_000_000_000;
@@ -23,7 +23,7 @@ const UNITS: [(&str, i128); 8] = [
     ("w", 604_800 * SECOND),
 ];
 
-/// Nanoseconds of a length of time such as `30s`, above 0.
+/// Returns the nanoseconds of a length of time such as `30s`, above 0.
 pub fn duration(text: &str) -> Option<i128> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let count: i64 = text[..digits].parse().ok().filter(|count| *count > 0)?;
@@ -31,23 +31,23 @@ pub fn duration(text: &str) -> Option<i128> {
     Some(i128::from(count) * unit)
 }
 
-/// Nanoseconds since 1970-01-01 UTC of a moment or of the beginning of a day.
+/// Returns the nanoseconds since 1970-01-01 UTC of a time, or of the beginning of a day.
 pub fn moment(text: &str) -> Option<i128> {
     let moment = text.parse::<Timestamp>().ok().or_else(|| {
-        // A day alone, or a moment without an offset, is taken in UTC.
+        // A date alone, or a time without an offset, is taken as UTC.
         let civil: jiff::civil::DateTime = text.parse().ok()?;
         civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
     })?;
     Some(moment.as_nanosecond())
 }
 
-/// Nanoseconds in a unit; `None` where that is not a whole number of them.
+/// Converts nanoseconds to a unit. `None` if that is not a whole number.
 pub fn units(nanoseconds: i128, unit: TimeUnit) -> Option<i64> {
     let each = SECOND / i128::from(unit.per_second());
     (nanoseconds % each == 0).then(|| i64::try_from(nanoseconds / each).ok()).flatten()
 }
 
-/// Operations a second of a rate such as `200/s`, `1/m` or `0.5/s`, above 0.
+/// Returns the operations per second of a rate such as `200/s`, `1/m` or `0.5/s`, above 0.
 pub fn rate(text: &str) -> Option<f64> {
     let (count, unit) = text.split_once('/')?;
     let (_, unit) = UNITS.iter().find(|(name, _)| *name == unit.trim())?;

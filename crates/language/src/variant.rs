@@ -1,4 +1,5 @@
-//! The variants of a file: what each says is put over what the file says, and the whole read again.
+//! The variants of a file: each one's content is merged over the file's, and the whole is read
+//! again.
 
 use toml::de::{DeTable, DeValue};
 
@@ -6,13 +7,14 @@ use crate::definition::{Definition, Phase, Variant, Work};
 use crate::mistakes::Log;
 use crate::node::{Entry, Fields, all};
 
-/// The tables that a variant may have in a file, beside `about`.
+/// Tables of a file that a variant may have, besides `about`.
 const PARTS: [&str; 2] = ["table", "phase"];
 
-/// What of a table a variant may say: whatever leaves its rows as they are.
+/// Keys of a table that a variant may change: those that leave its rows unchanged.
 const OF_TABLE: [&str; 2] = ["index", "json"];
 
-/// Reads them all. `of` is what the file says, `read` what a file says as a variant has it.
+/// Reads all variants. `of` is the content of the file, and `read` reads a file as changed by a
+/// variant.
 pub fn read_all(
     log: &Log,
     root: &DeTable<'_>,
@@ -41,7 +43,7 @@ pub fn read_all(
     }))
 }
 
-/// Says of each phase that runs in variants of its own alone and has none.
+/// Adds a mistake for each phase that runs only in its own variants and has none.
 pub fn check_apart(file: &Fields<'_>, of: &Definition, variants: &[Variant]) -> Option<()> {
     let phases = file.get("phase")?.open()?;
     let is_named = |place: usize| variants.iter().any(|own| own.changes.contains(&place));
@@ -59,7 +61,7 @@ pub fn check_apart(file: &Fields<'_>, of: &Definition, variants: &[Variant]) -> 
     .map(drop)
 }
 
-/// What a variant says, and which phases it does differently.
+/// Returns the content of a variant, and the phases that it does differently.
 fn checked<'a>(entry: &Entry<'a>, of: &Definition) -> Option<(Fields<'a>, Vec<usize>)> {
     let log = entry.node.log;
     let is_letter = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
@@ -103,7 +105,7 @@ fn checked<'a>(entry: &Entry<'a>, of: &Definition) -> Option<(Fields<'a>, Vec<us
     Some((fields, changes))
 }
 
-/// Puts what a table of a variant says over that of the file, table by table.
+/// Merges a variant's table over that of the file, table by table.
 fn put_over<'a>(over: &DeValue<'a>, under: &mut DeValue<'a>) {
     match (over, under) {
         (DeValue::Table(over), DeValue::Table(under)) => {
@@ -123,7 +125,7 @@ fn put_over<'a>(over: &DeValue<'a>, under: &mut DeValue<'a>) {
 }
 
 impl Work {
-    /// The tables that it is about: of a mix those of its parts, of a question in SQL every one.
+    /// Returns the tables that it uses: for a mix those of its parts, for an SQL query every one.
     fn tables(&self, of: &Definition) -> Vec<usize> {
         match self {
             Self::Mix(mix) => {

@@ -1,21 +1,22 @@
-//! Where `make deps` and `make servers` put what no package of the system brings.
+//! Where `make deps` and `make servers` put what no system package provides.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use embermark_contract::Origin;
 
-/// Of the source tree that the program was built from; none of a program that was built for a package.
+/// In the source tree that the program was built from. `None` if it was built for a package.
 const SOURCES: Option<&str> = option_env!("EMBERMARK_DEPENDENCIES");
 
-/// What gets what an engine lacks: by the Makefile of the source tree, or in the words for a program that
-/// was built for a package.
+/// Returns how to get what an engine lacks: with the Makefile of the source tree, or as described
+/// for a program that was built for a package.
 pub const fn got_by(make: &'static str, packaged: &'static str) -> &'static str {
     if SOURCES.is_some() { make } else { packaged }
 }
 
-/// The folder of an engine's own files, whether it is there or not: `lib/embermark/ID` beside the
-/// program's `bin`, for an installed one, else `.deps/ID` of the source tree that it was built from.
+/// Returns the directory of an engine's own files, whether it exists or not. For an installed
+/// program it is `lib/embermark/ID` beside the program's `bin`, otherwise `.deps/ID` of the source
+/// tree that it was built from.
 pub fn folder(id: &str) -> PathBuf {
     // Links to it are resolved.
     let exe = env::current_exe().ok();
@@ -28,9 +29,9 @@ pub fn folder(id: &str) -> PathBuf {
     }
 }
 
-/// Where a library or a program of an engine comes from that was found at this path. `variable` is the
-/// one that a user may name another by. What was unpacked of Debian's packages, for want of root, is the
-/// system's version too.
+/// Returns where a library or a program of an engine comes from that was found at this path.
+/// `variable` is the one by which a user may name another. Files that were unpacked from Debian's
+/// packages, without root, count as the system's version too.
 pub fn origin(id: &str, path: PathBuf, variable: Option<&'static str>) -> Origin {
     let folder = folder(id);
     let is_within = path.starts_with(&folder)

@@ -1,6 +1,7 @@
-//! C libraries that are opened when the program runs: finding one, and looking its functions up.
+//! C libraries that are opened at run time: finds a library and looks up its functions.
 //!
-//! A library that was opened stays: its threads and its memory may outlive the last database.
+//! A library that was opened stays open, because its threads and its memory may outlive the last
+//! database.
 
 pub mod deps;
 pub mod duckdb;
@@ -17,18 +18,18 @@ use embermark_contract::{Availability, EngineError, Origin, Result as EngineResu
 pub use libloading;
 use libloading::Library;
 
-/// An engine's library with what is made of it, opened once in a process, when it is first asked
-/// for.
+/// An engine's library and what is made from it. It is opened once per process, when it is first
+/// requested.
 pub struct Loaded<T: 'static> {
     engine: &'static str,
-    /// What gets the library.
+    /// How to get the library.
     remedy: &'static str,
     load: fn() -> Result<(T, PathBuf), String>,
     found: OnceLock<Result<(T, PathBuf), String>>,
 }
 
 impl<T> Loaded<T> {
-    /// What `load` gives, with the library's path; it says for a person why there is none.
+    /// Makes it. `load` returns the content with the library's path, or why there is none.
     pub const fn new(
         engine: &'static str,
         remedy: &'static str,
@@ -37,26 +38,26 @@ impl<T> Loaded<T> {
         Self { engine, remedy, load, found: OnceLock::new() }
     }
 
-    /// The library.
+    /// Returns the library.
     pub fn get(&'static self) -> EngineResult<&'static T> {
         let unavailable = |why: &String| EngineError::unavailable(self.engine, why, self.remedy);
         self.found.get_or_init(self.load).as_ref().map(|(made, _)| made).map_err(unavailable)
     }
 
-    /// Where the engine's library comes from, which that variable may name.
+    /// Returns where the engine's library comes from. `variable` is the one that may name it.
     pub fn origin(&'static self, variable: &'static str) -> Option<Origin> {
         let (_, path) = self.found.get_or_init(self.load).as_ref().ok()?;
         Some(crate::deps::origin(self.engine, path.clone(), Some(variable)))
     }
 
-    /// Whether an engine can run that needs nothing else, by the version that it tells.
+    /// Returns whether an engine can run that needs nothing else, with the version that it reports.
     pub fn availability(&'static self, version: impl FnOnce(&T) -> String) -> Availability {
         let found = self.found.get_or_init(self.load).as_ref();
         let version = found.map_or_else(|_| String::new(), |(made, _)| version(made));
         self.beside(Availability::Ready { version })
     }
 
-    /// Whether an engine can run that needs it beside what was found before.
+    /// Returns whether an engine can run that needs it in addition to what was found before.
     pub fn beside(&'static self, found: Availability) -> Availability {
         match (found, self.found.get_or_init(self.load)) {
             (Availability::Ready { .. }, Err(why)) => {
@@ -67,29 +68,29 @@ impl<T> Loaded<T> {
     }
 }
 
-/// A library that is looked for.
+/// A library that is searched for.
 pub struct Search<'a> {
-    /// The environment variable that names its folder. A folder that is named is the only one
-    /// asked, so that a wrong name is not hidden.
+    /// Environment variable that names its directory. A named directory is the only one that is
+    /// searched, so that a wrong name is not hidden.
     pub variable: &'static str,
-    /// How the names of its files begin, for example `librocksdb.so`: what follows is the version.
+    /// Prefix of its file names, for example `librocksdb.so`. The version follows.
     pub file: &'static str,
-    /// Folders that are asked before those of the system.
+    /// Directories that are searched before those of the system.
     pub folders: &'a [PathBuf],
 }
 
 impl Search<'_> {
-    /// Opens the first one that can be, of each folder the newest, and tells where it is.
+    /// Opens the first one that can be opened, in each directory the newest, and returns its path.
     pub fn open(&self) -> Result<(&'static Library, PathBuf), String> {
         self.open_from(env::var_os(self.variable).as_deref().map(Path::new))
     }
 
-    /// The folder of the system that has one.
+    /// Returns the directory of the system that has one.
     pub fn system(&self) -> Option<PathBuf> {
         system_folders().into_iter().find(|folder| !self.below(folder).is_empty())
     }
 
-    /// The same of the folder that is named, or else of all others.
+    /// Does the same in the named directory, or otherwise in all others.
     pub fn open_from(&self, named: Option<&Path>) -> Result<(&'static Library, PathBuf), String> {
         let mut paths: Vec<PathBuf> = match named {
             Some(folder) => self.below(folder),
@@ -116,7 +117,7 @@ impl Search<'_> {
         Err(format!("its library could not be loaded: {why}"))
     }
 
-    /// The libraries of a folder, the newest first.
+    /// Returns the libraries of a directory, newest first.
     fn below(&self, folder: &Path) -> Vec<PathBuf> {
         let mut found: Vec<(Vec<u32>, PathBuf)> = fs::read_dir(folder)
             .into_iter()
@@ -134,8 +135,8 @@ impl Search<'_> {
     }
 }
 
-/// Where the system keeps libraries. The loader knows them too, but not by a name without its
-/// version, which the packages for developers alone bring.
+/// Returns where the system keeps libraries. The loader searches these too, but not for a name
+/// without its version, which only the developer packages provide.
 fn system_folders() -> [PathBuf; 4] {
     let ours = format!("/usr/lib/{ARCH}-linux-gnu");
     ["/usr/local/lib", &ours, "/usr/lib64", "/usr/lib"].map(PathBuf::from)
@@ -145,7 +146,7 @@ fn system_folders() -> [PathBuf; 4] {
 fn open(path: &Path) -> Result<Library, String> {
     let mut opened_for_it = Vec::new();
     loop {
-        // SAFETY: the libraries that are looked for make no demands on who opens them.
+        // SAFETY: the libraries that are searched for require nothing of their users.
         let error = match unsafe { Library::new(path) } {
             Ok(library) => return Ok(library),
             Err(error) => with_cause(&error),
@@ -155,7 +156,7 @@ fn open(path: &Path) -> Result<Library, String> {
         let beside = needed.and_then(|name| Some(path.parent()?.join(name)));
         match beside {
             Some(other) if other != path && other.is_file() && !opened_for_it.contains(&other) => {
-                // It stays, so that the one that needs it finds it in the process.
+                // It stays open, so that the library that needs it finds it in the process.
                 std::mem::forget(open(&other)?);
                 opened_for_it.push(other);
             }
@@ -164,19 +165,19 @@ fn open(path: &Path) -> Result<Library, String> {
     }
 }
 
-/// An error of the loader, which keeps what matters in its cause.
+/// Describes an error of the loader, whose cause has the details.
 fn with_cause(error: &libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), |cause| cause.to_string())
 }
 
-/// That a function is not there, for a person.
+/// Describes a missing function.
 pub fn lacks(error: &libloading::Error) -> String {
     format!("its library lacks a function that is needed: {}", with_cause(error))
 }
 
-/// Declares a struct of a library's functions, each under its name without the prefix that all of
-/// them have, and `load`, which looks all of them up. Without a prefix it declares what several
-/// libraries have, each with a prefix of its own, which `load_as` is given.
+/// Declares a struct of a library's functions, each under its name without their common prefix, and
+/// `load`, which looks all of them up. Without a prefix it declares functions that several
+/// libraries have, each with its own prefix, which `load_as` takes.
 ///
 /// ```text
 /// functions! {
@@ -191,14 +192,14 @@ macro_rules! functions {
         $crate::functions! { $(#[$about])* $vis struct $api; $($functions)* }
 
         impl $api {
-            /// Looks all of them up.
+            /// Looks all functions up.
             ///
             /// # Safety
-            /// The library must be the one whose functions these are, of a version whose header
-            /// declares them so, and never be unloaded.
+            /// The library must be the one with these functions, of a version whose header declares
+            /// them like this, and must never be unloaded.
             $vis unsafe fn load(library: &$crate::libloading::Library) -> std::result::Result<Self, String> {
                 let prefix = $prefix;
-                // SAFETY: as the caller promises.
+                // SAFETY: as the caller guarantees.
                 unsafe { Self::load_as(library, prefix) }
             }
         }
@@ -214,16 +215,16 @@ macro_rules! functions {
         }
 
         impl $api {
-            /// Looks all of them up, by names that begin with a prefix.
+            /// Looks all functions up, by names with a prefix.
             ///
             /// # Safety
-            /// As that of `load`.
+            /// That of `load`.
             $vis unsafe fn load_as(
                 library: &$crate::libloading::Library,
                 prefix: &str,
             ) -> std::result::Result<Self, String> {
                 let lacks = |error: $crate::libloading::Error| $crate::lacks(&error);
-                // SAFETY: the types are those of the library's header, as the caller promises.
+                // SAFETY: the types are those of the library's header, as the caller guarantees.
                 unsafe {
                     Ok(Self { $(
                         $name: *library

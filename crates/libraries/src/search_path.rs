@@ -1,19 +1,20 @@
-//! Programs of the search path.
+//! Programs on the search path.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The folders of the search path.
+/// Returns the directories of the search path.
 pub fn folders() -> Vec<PathBuf> {
     env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect()
 }
 
-/// A program of the search path.
+/// Finds a program on the search path.
 pub fn on_search_path(program: &str) -> Option<PathBuf> {
     folders().into_iter().map(|folder| folder.join(program)).find(|path| is_program(path))
 }
 
-/// Whether a path is a program's. Absolute, because a program is not started in this process's directory.
+/// Whether a path is that of a program. It must be absolute, because programs are not started in
+/// this process's directory.
 pub fn is_program(path: &Path) -> bool {
     path.is_absolute() && path.is_file()
 }

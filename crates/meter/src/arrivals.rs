@@ -1,8 +1,8 @@
-//! Open loops: operations that start on a schedule, whether or not those before have ended.
+//! Open loops: operations that start on a schedule, whether or not earlier ones have ended.
 //!
-//! An operation's response time counts from the time at which it was to start, so that one that waits
-//! for a slow one before it is seen to wait (G. Tene, *How NOT to Measure Latency*, 2013: leaving that
-//! out is "coordinated omission").
+//! An operation's response time counts from its scheduled start. It thus includes the time that the
+//! operation waits for an earlier slow one (G. Tene, *How NOT to Measure Latency*, 2013: leaving
+//! that out is "coordinated omission").
 
 use std::ops::Range;
 use std::time::Duration;
@@ -13,26 +13,27 @@ use crate::clock::Clock;
 use crate::latency::{self, Histogram};
 use crate::progress::Progress;
 
-/// How long before an operation's time the loop stops sleeping and looks at the clock instead: a sleep
-/// ends when the system finds the time.
+/// Time before an operation's start at which the loop stops sleeping and spins on the clock. A
+/// sleep ends only when the system wakes the thread.
 pub(crate) const WAKING_TAKES: Duration = Duration::from_micros(30);
 
-/// The kernel's leave to wake a sleeper later than asked, in ns: 50,000 by default
+/// How much later than requested the kernel may wake a sleeper, in ns: 50,000 by default
 /// (<https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html>).
 const TIMER_SLACK: u64 = 1;
 
-/// When the operations of one client are to start: at even intervals.
+/// Start times of one client's operations, at even intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArrivalSchedule {
-    /// From the start to the first one, in ns.
+    /// Time from the start to the first one in ns.
     first_ns: f64,
-    /// From one to the next, in ns.
+    /// Time between two of them in ns.
     every_ns: f64,
 }
 
 impl ArrivalSchedule {
-    /// The schedule of client number `client` of `clients`, of whom all together start
-    /// `per_second` operations: each at even intervals, and the clients' intervals evenly shifted.
+    /// Makes the schedule of client number `client` of `clients`, which together start `per_second`
+    /// operations per second. Each starts its own at even intervals, and the clients are evenly
+    /// shifted.
     pub fn of(per_second: f64, clients: u32, client: u32) -> Self {
         let between_ns = 1e9 / per_second.max(1e-9);
         let every_ns = between_ns * f64::from(clients.max(1));
@@ -40,20 +41,20 @@ impl ArrivalSchedule {
     }
 }
 
-/// An open loop, and what was measured of it.
+/// An open loop and its measurements.
 #[derive(Debug)]
 pub(crate) struct OpenLoop {
     /// In ticks of the clock.
     first: f64,
     every: f64,
     margin: u64,
-    /// From the time an operation was to start to its end, in ns.
+    /// Times from an operation's scheduled start to its end in ns.
     pub response: Histogram,
-    /// By how much operations were late for which the loop was ready on time, in ns.
+    /// Delays of operations for which the loop was ready on time, in ns.
     pub late: Histogram,
-    /// Operations started.
+    /// Number of operations started.
     started: u64,
-    /// By how many ticks the last of them was late.
+    /// Delay of the last of them in ticks.
     behind: u64,
     pub progress: Progress,
 }
@@ -85,18 +86,19 @@ impl OpenLoop {
         (self.started, self.behind) = (0, 0);
     }
 
-    /// The share of its rate that the loop achieved: the time in which its operations were to start
-    /// over the time in which they did. `None` where it started none.
+    /// Returns the share of its rate that the loop achieved: the time in which its operations were
+    /// scheduled to start divided by the time in which they did. `None` if it started none.
     pub fn achieved(&self) -> Option<f64> {
         let planned = self.started as f64 * self.every;
         (self.started > 0).then(|| planned / (planned + self.behind as f64))
     }
 
-    /// Runs `op` for a part of the run's operations, each at its time or, where it is past, at once; no
-    /// more after `deadline`. Service times go to `service`. Returns the number of operations done.
+    /// Runs `op` for a part of the run's operations, each at its time or, if that is past, at once.
+    /// Starts none after `deadline`. Adds service times to `service`. Returns the number of
+    /// operations done.
     ///
     /// # Errors
-    /// The first error of `op`; the loop ends with it.
+    /// The first error of `op`, which ends the loop.
     pub fn run<E>(
         &mut self,
         clock: &Clock,
@@ -132,12 +134,12 @@ impl OpenLoop {
     }
 }
 
-/// While it lives, the kernel wakes this thread as soon as it can.
+/// Makes the kernel wake this thread as soon as it can, while it lives.
 pub(crate) struct Punctual(Option<i32>);
 
 impl Punctual {
     pub fn begin() -> Self {
-        // Without it the loop is later, and says so.
+        // Without it the loop is later, which its figures show.
         let before = prctl::get_timerslack().ok();
         let _ = prctl::set_timerslack(TIMER_SLACK);
         Self(before)
@@ -163,7 +165,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A loop of operations that take so long each, on a simulated clock.
+    /// A loop of operations with this service time, on a simulated clock.
     fn scheduled(rate: f64, ops: u64, service: Duration) -> (Meter, OpenLoopSchedule) {
         let mut meter = Meter::simulated(None);
         meter.set_schedule(Some(ArrivalSchedule::of(rate, 1, 0)));
@@ -187,7 +189,7 @@ mod tests {
         assert_eq!((service.samples, response.samples, service.sampled_every), (30, 30, 1));
         assert_eq!(response, service);
         assert!(service.p50.abs_diff(2 * MS) < MS / 100, "{service:?}");
-        // The last one starts after 290 ms; the first one need not wait.
+        // The last one starts after 290 ms. The first one need not wait.
         assert_eq!(meter.measured().elapsed_ns, 292 * MS);
         assert_eq!(schedule.on_time, 29);
     }
@@ -196,7 +198,7 @@ mod tests {
     fn a_loop_below_its_target_rate_falls_behind_and_its_response_times_grow() {
         let (meter, schedule) = scheduled(1_000.0, 50, Duration::from_millis(4));
         let (service, response) = (meter.latency().unwrap(), meter.response().unwrap());
-        // The last of 50 was to start after 49 ms, and 49 of 4 ms came before it.
+        // The last of 50 was scheduled after 49 ms, and 49 of 4 ms came before it.
         assert!(!schedule.kept_up(), "{schedule:?}");
         let achieved = 50.0 / (50.0 + 147.0) * 1_000.0;
         assert!((schedule.achieved_rate - achieved).abs() < 1e-6, "{schedule:?}");

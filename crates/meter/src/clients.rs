@@ -1,4 +1,4 @@
-//! One run that several clients share: its meter hands each client one of its own and gathers them.
+//! One run that several clients share: its meter makes one for each client and merges them.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::merged_clients::{MergedClients, Track};
 use crate::meter::{Measured, Meter};
 
 impl Meter {
-    /// A meter for one of several clients of the next run, with its schedule in an open loop. It
-    /// samples latencies as this one has learned to.
+    /// Makes a meter for one of several clients of the next run, with its schedule in an open loop.
+    /// It samples latencies at the interval that this one has learned.
     #[must_use]
     pub fn for_client(&self, schedule: Option<ArrivalSchedule>) -> Self {
         let mut meter = Self::with(self.clock.clone(), self.cap, self.timing_cost);
@@ -24,8 +24,8 @@ impl Meter {
         meter
     }
 
-    /// A meter for what one of several clients does of one kind, that ends at a cap of its own and samples
-    /// latencies as it learns to.
+    /// Makes a meter for what one of several clients does of one kind. It has its own cap and
+    /// learns how often to sample latencies.
     #[must_use]
     pub fn for_part(&self, schedule: Option<ArrivalSchedule>, cap: Option<Duration>) -> Self {
         let mut meter = Self::with(self.clock.clone(), cap, self.timing_cost);
@@ -34,8 +34,8 @@ impl Meter {
         meter
     }
 
-    /// Takes what the clients of a run measured as the run: from the first one's start to the last
-    /// one's end, operations added up, capped where one of them was.
+    /// Takes the clients' measurements as those of the run: from the first one's start to the last
+    /// one's end, with all operations, capped if one of them was.
     pub fn gather<'a>(&mut self, clients: impl IntoIterator<Item = &'a Self, IntoIter: Clone>) {
         let mut clients = clients.into_iter();
         self.histogram.reset();
@@ -75,57 +75,58 @@ impl Meter {
         (self.measured, self.merged) = (measured, merged);
     }
 
-    /// Takes what was measured of the parts of one client's run as the run.
+    /// Takes the measurements of the parts of one client's run as those of the run.
     pub fn gather_parts<'a>(&mut self, parts: impl IntoIterator<Item = &'a Self, IntoIter: Clone>) {
         self.gather(parts);
         self.merged.clients.clear();
     }
 
-    /// What each of several clients did in the last run; empty where there was one.
+    /// Returns what each of several clients did in the last run. Empty if there was one.
     pub fn clients(&self) -> &[ClientRun] {
         &self.merged.clients
     }
 
-    /// Operations of the run so far and the sum of their response times in ns; none of a closed loop. Not
-    /// for every operation: it goes through the whole histogram.
+    /// Returns the operations of the run so far and the sum of their response times in ns. Zero for
+    /// a closed loop. Not to be called for every operation, because it reads the whole histogram.
     pub fn responded(&self) -> (u64, f64) {
         let response = self.response_times();
         response.map_or((0, 0.0), |all| (all.len(), all.mean() * all.len() as f64))
     }
 
-    /// When the last run began and ended, in ticks of the [clock](Self::clock): of several clients the first
-    /// one's start and the last one's end.
+    /// Returns when the last run began and ended, in ticks of the [clock](Self::clock). For several
+    /// clients it is the first one's start and the last one's end.
     pub const fn between(&self) -> (u64, u64) {
         (self.started, self.stopped)
     }
 
-    /// The time in which every client was at work, in ticks: from the last one's start to the first one's
-    /// end, which may be before it. `None` where no [progress](Self::note_progress) was noted.
+    /// Returns the time in which every client was working, in ticks: from the last one's start to
+    /// the first one's end, which may be earlier. `None` if no [progress](Self::note_progress) was
+    /// recorded.
     pub fn all_at_work(&self) -> Option<(u64, u64)> {
         let tracks = &self.merged.tracks;
         let from = tracks.iter().map(|track| track.between.0).max()?;
         Some((from, tracks.iter().map(|track| track.between.1).min()?))
     }
 
-    /// How many operations the clients of the last run had done by a time in ticks, of which
-    /// [progress](Self::note_progress) was noted.
+    /// Returns the number of operations that the clients of the last run had done by a time in
+    /// ticks, if [progress](Self::note_progress) was recorded.
     pub fn done_by(&self, ticks: u64) -> f64 {
         let done = |track: &Track| track.progress.at(ticks, track.between, track.ops);
         self.merged.tracks.iter().map(done).sum()
     }
 
-    /// The clock of the runs.
+    /// Returns the clock of the runs.
     pub const fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// By how much operations were late for which a client was ready on time; `None` of a closed loop, and
-    /// where there was none.
+    /// Returns the delays of operations for which a client was ready on time. `None` for a closed
+    /// loop, and if there were none.
     pub fn late(&self) -> Option<Latency> {
         latency::summary(self.late_starts()?, 1)
     }
 
-    /// Of each client of an open loop the share of its rate that it achieved.
+    /// Returns the share of its rate that each client of an open loop achieved.
     pub fn achieved(&self) -> &[f64] {
         &self.merged.achieved
     }
@@ -135,14 +136,14 @@ impl Meter {
         self.merged.late.as_ref().or_else(own)
     }
 
-    /// Response times of the last run, from when each operation was to start; `None` of a closed
-    /// loop.
+    /// Returns the response times of the last run, from each operation's scheduled start. `None`
+    /// for a closed loop.
     pub fn response(&self) -> Option<Latency> {
         latency::summary(self.response_times()?, 1)
     }
 
-    /// How well the schedule of the last run was kept, of `per_second` operations by all clients
-    /// together; `None` of a closed loop, and of a run without operations.
+    /// Returns how well all clients together kept the schedule of the last run, with `target_rate`
+    /// operations per second. `None` for a closed loop, and for a run without operations.
     pub fn schedule_kept(&self, target_rate: f64) -> Option<OpenLoopSchedule> {
         let late = self.late_starts()?;
         let own = self.open_loop.as_ref().and_then(|open_loop| open_loop.achieved());
@@ -174,7 +175,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// One client's run of operations that take so long each, on a simulated clock of its own.
+    /// One client's run of operations with this service time, on its own simulated clock.
     fn ran(schedule: Option<ArrivalSchedule>, ops: u64, each: u64) -> Meter {
         let mut meter = Meter::simulated(None).for_client(schedule);
         meter.start();
@@ -203,8 +204,8 @@ mod tests {
     fn clients_of_an_open_loop_are_judged_together() {
         let mut whole = Meter::simulated(None);
         let schedule = |client| Some(ArrivalSchedule::of(200.0, 2, client));
-        // One keeps its 100 a second, the other, which begins 5 ms later, starts its last after 385 ms where 195 were
-        // planned.
+        // One keeps its 100 per second. The other, which begins 5 ms later, starts its last after
+        // 385 ms instead of the planned 195.
         whole.gather(&[ran(schedule(0), 20, MS), ran(schedule(1), 20, 20 * MS)]);
         let schedule = whole.schedule_kept(200.0).unwrap();
         assert!(!schedule.kept_up(), "{schedule:?}");

@@ -2,34 +2,36 @@
 
 use std::time::Duration;
 
-/// A monotonic clock that reads the CPU's time stamp counter where it is invariant, and the
-/// operating system's monotonic clock elsewhere.
+/// A monotonic clock. It reads the CPU's time stamp counter if that is invariant, otherwise the
+/// operating system's monotonic clock.
 #[derive(Clone, Debug, Default)]
 pub struct Clock(quanta::Clock, #[cfg(test)] Option<std::sync::Arc<quanta::Mock>>);
 
 impl Clock {
-    /// The counter now, in its own ticks.
+    /// Returns the counter in its own ticks.
     #[inline]
     pub fn ticks(&self) -> u64 {
         self.0.raw()
     }
 
-    /// How many ticks a time has.
+    /// Converts a time to ticks.
     pub fn ticks_of(&self, time: Duration) -> u64 {
-        // The clock converts one way only: from the ticks of a known span.
+        // The clock converts only one way: from the ticks of a known span.
         const SPAN: u64 = 1 << 30;
         let span_ns = self.nanoseconds(1, 1 + SPAN) as f64;
         (time.as_nanos() as f64 * SPAN as f64 / span_ns) as u64
     }
 
-    /// Nanoseconds between two readings of [`Clock::ticks`]; 0 if the counter went backwards.
+    /// Returns the nanoseconds between two readings of [`Clock::ticks`]. 0 if the counter went
+    /// backwards.
     #[inline]
     pub fn nanoseconds(&self, from: u64, to: u64) -> u64 {
         if to > from { self.0.delta_as_nanos(from, to) } else { 0 }
     }
 
-    /// Waits until the counter shows `due`, and returns what it shows then: sleeps until `margin` ticks before, since
-    /// a sleep ends when the system finds the time, and then looks at the counter.
+    /// Waits until the counter reaches `due`, and returns its value. Sleeps until `margin` ticks
+    /// before, because a sleep ends only when the system wakes the thread, and then spins on the
+    /// counter.
     pub(crate) fn wait_until(&self, due: u64, margin: u64) -> u64 {
         #[cfg(test)]
         if let Some(time) = &self.1 {
@@ -51,14 +53,14 @@ impl Clock {
 
 #[cfg(test)]
 impl Clock {
-    /// A clock of ticks of 1 ns that stands still until time is added to it, and while it waits goes straight to the
-    /// end: what is measured on it does not depend on how busy the machine is.
+    /// A clock with ticks of 1 ns that advances only when time is added to it, or at once to the
+    /// end of a wait. Measurements on it do not depend on how busy the machine is.
     pub(crate) fn simulated() -> Self {
         let (clock, time) = quanta::Clock::mock();
         Self(clock, Some(time))
     }
 
-    /// Has time pass on a [simulated](Self::simulated) clock.
+    /// Advances a [simulated](Self::simulated) clock.
     pub(crate) fn pass(&self, time: Duration) {
         self.1.as_ref().expect("the clock is simulated").increment(time.as_nanos() as u64);
     }

@@ -5,10 +5,10 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use embermark_model::result::Latency;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
-/// An HDR histogram of latencies in ns, 1 ns to one hour, three significant digits.
+/// An HDR histogram of latencies in ns, from 1 ns to one hour, with three significant digits.
 pub type Histogram = hdrhistogram::Histogram<u64>;
 
-/// The longest latency told apart: one hour. A longer one counts as this.
+/// Longest latency that is recorded exactly: one hour. A longer one counts as this.
 pub(crate) const LONGEST_NS: u64 = 3_600_000_000_000;
 
 pub(crate) fn empty() -> Histogram {
@@ -16,7 +16,7 @@ pub(crate) fn empty() -> Histogram {
     Histogram::new_with_bounds(1, LONGEST_NS, 3).unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-/// The figures of a histogram, or `None` when it is empty. A percentile is given only where the
+/// Returns the figures of a histogram, or `None` if it is empty. A percentile is given only if the
 /// samples can support it: the p-th needs 1 / (1 - p) of them.
 pub fn summary(histogram: &Histogram, sampled_every: u64) -> Option<Latency> {
     let samples = histogram.len();
@@ -41,7 +41,7 @@ pub fn summary(histogram: &Histogram, sampled_every: u64) -> Option<Latency> {
     })
 }
 
-/// The share of the operations' time in those that took more than ten times the median.
+/// Returns the share of the operations' time in those that took more than ten times the median.
 fn stalled(histogram: &Histogram) -> f64 {
     let most = histogram.value_at_quantile(0.5).saturating_mul(10);
     let time = |from: u64| {
@@ -53,10 +53,10 @@ fn stalled(histogram: &Histogram) -> f64 {
     if all > 0.0 { time(most) / all } else { 0.0 }
 }
 
-/// Merges latency records of several runs or trials into one; `None` when there is none to merge
-/// or one cannot be decoded.
+/// Merges the latencies of several runs or trials. `None` if there are none to merge or one cannot
+/// be decoded.
 pub fn merge<'a>(latencies: impl IntoIterator<Item = &'a Latency>) -> Option<Latency> {
-    // No generic function: it is compiled here, optimized in test builds too.
+    // Not generic, so that it is compiled here, and optimised in test builds too.
     fn merge_all(latencies: &mut dyn Iterator<Item = &Latency>) -> Option<Latency> {
         let mut all = empty();
         let mut sampled_every = 1;

@@ -1,10 +1,10 @@
 //! The clock around a phase: elapsed time, sampled latencies, the time cap.
 //!
 //! A [`Meter`] measures one run of one phase. The elapsed time is one pair of clock reads around
-//! the whole of it ([`Meter::start`], [`Meter::stop`]); in between, [`Meter::each`] runs the
-//! operations and times every k-th of them, with k chosen so that timing costs half a percent of the
-//! loop. With a [`ArrivalSchedule`] it runs them in an open loop, at their times, and times all. Nothing is
-//! allocated, formatted or locked per operation.
+//! the whole run ([`Meter::start`], [`Meter::stop`]). In between, [`Meter::each`] runs the
+//! operations and times every k-th of them, with k chosen so that timing costs half a percent of
+//! the loop. With an [`ArrivalSchedule`] it runs them in an open loop, at their times, and times
+//! all. It allocates, formats or locks nothing per operation.
 
 mod arrivals;
 mod clients;

@@ -1,23 +1,23 @@
-//! What several clients of one run measured, each with a meter of its own.
+//! Measurements of several clients of one run, each with its own meter.
 
 use embermark_model::result::ClientRun;
 
 use crate::latency::Histogram;
 use crate::progress::Progress;
 
-/// What the clients of a run measured.
+/// Measurements of the clients of a run.
 #[derive(Debug, Default)]
 pub(crate) struct MergedClients {
     pub clients: Vec<ClientRun>,
     pub response: Option<Histogram>,
     pub late: Option<Histogram>,
-    /// The shares of their rate that they achieved.
+    /// Shares of their rate that they achieved.
     pub achieved: Vec<f64>,
-    /// How far each was when, where that was noted.
+    /// Their progress over time, if it was recorded.
     pub tracks: Vec<Track>,
 }
 
-/// How far one client was when.
+/// Progress of one client over time.
 #[derive(Debug)]
 pub(crate) struct Track {
     pub progress: Progress,

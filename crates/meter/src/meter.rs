@@ -12,13 +12,13 @@ use crate::latency::{self, Histogram};
 use crate::merged_clients::MergedClients;
 use crate::progress::Progress;
 
-/// Operations timed one by one at the start of a phase's first run, to learn how fast they are.
+/// Number of operations timed one by one at the start of a phase's first run, to learn their speed.
 const CALIBRATION: u64 = 64;
 
-/// Most of the loop's time that timing may cost.
+/// Largest share of the loop's time that timing may cost.
 const TIMING_SHARE: f64 = 0.005;
 
-/// Most operations between two timed ones, whatever they cost.
+/// Largest number of operations between two timed ones, whatever they cost.
 const SPARSEST: u64 = 4_001;
 
 /// Measures the runs of one phase, one after the other.
@@ -28,24 +28,24 @@ pub struct Meter {
     pub(crate) cap: Option<Duration>,
     pub(crate) timing_cost: f64,
     pub(crate) every: Option<u64>,
-    /// The next operation of the run to be timed.
+    /// Number of the next operation of the run to time.
     next_timed: u64,
     pub(crate) histogram: Histogram,
     pub(crate) started: u64,
     pub(crate) stopped: u64,
     deadline: u64,
     pub(crate) measured: Measured,
-    /// The schedule of an open loop, and what was measured against it.
+    /// The schedule of an open loop, and its measurements.
     pub(crate) open_loop: Option<OpenLoop>,
-    /// What other meters measured of the same run.
+    /// Measurements of other meters of the same run.
     pub(crate) merged: MergedClients,
     pub(crate) hook: Option<ClockHook>,
-    /// Of a closed loop; an open one has its own.
+    /// Progress of a closed loop. An open one has its own.
     pub(crate) progress: Progress,
     tracer: Option<Tracer>,
 }
 
-/// Is called after every operation of a loop.
+/// Called after every operation of a loop.
 struct Tracer(Box<dyn FnMut() + Send>);
 
 impl fmt::Debug for Tracer {
@@ -54,22 +54,22 @@ impl fmt::Debug for Tracer {
     }
 }
 
-/// Is told that a clock is about to start (`true`), or has stopped.
+/// Called with `true` before a clock starts, and with `false` after it has stopped.
 pub type ClockHook = fn(bool);
 
-/// What one run took.
+/// Measurements of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
     /// Elapsed time between start and stop in ns.
     pub elapsed_ns: u64,
-    /// Operations done.
+    /// Number of operations done.
     pub ops: u64,
     /// Whether the loop stopped at the cap.
     pub capped: bool,
 }
 
 impl Meter {
-    /// A meter for the runs of one phase, each of which stops at `cap` if there is one.
+    /// Makes a meter for the runs of one phase, each of which stops at `cap`, if any.
     pub fn new(cap: Option<Duration>) -> Self {
         let clock = Clock::default();
         let timing_cost = timing_cost(&clock);
@@ -96,12 +96,13 @@ impl Meter {
         }
     }
 
-    /// A meter that calls `each` after every operation of its loops and measures nothing: of a phase that is recorded.
+    /// Makes a meter that calls `each` after every operation of its loops and measures nothing, for
+    /// a phase that is recorded.
     pub fn tracing(each: impl FnMut() + Send + 'static) -> Self {
         Self { every: Some(1), tracer: Some(Tracer(Box::new(each))), ..Self::new(None) }
     }
 
-    /// Has every run take note of how many operations were done when, for [`done_by`](Self::done_by).
+    /// Makes every run record how many operations were done when, for [`done_by`](Self::done_by).
     pub fn note_progress(&mut self) {
         self.progress = Progress::enabled(|time| self.ticks_of(time));
         if let Some(open_loop) = &mut self.open_loop {
@@ -109,13 +110,13 @@ impl Meter {
         }
     }
 
-    /// Has `hook` called around the clock of each run, and of each of several clients.
+    /// Makes it call `hook` around the clock of each run, and of each of several clients.
     pub const fn on_clock(&mut self, hook: ClockHook) {
         self.hook = Some(hook);
     }
 
-    /// Has [`each`](Self::each) run its operations in an open loop, at the times of `schedule`;
-    /// `None`: in a closed one, each when the one before has ended.
+    /// Makes [`each`](Self::each) run its operations in an open loop, at the times of `schedule`.
+    /// `None`: in a closed loop, each when the previous one has ended.
     pub fn set_schedule(&mut self, schedule: Option<ArrivalSchedule>) {
         let progress = &self.progress;
         self.open_loop = schedule
@@ -139,7 +140,7 @@ impl Meter {
             self.cap.map_or(u64::MAX, |cap| self.started.saturating_add(self.ticks_of(cap)));
     }
 
-    /// Stops the clock of a run. Work after it is not part of the run.
+    /// Stops the clock of a run. Later work is not part of the run.
     pub fn stop(&mut self) {
         self.stopped = self.clock.ticks();
         if let Some(hook) = self.hook {
@@ -148,24 +149,24 @@ impl Meter {
         self.measured.elapsed_ns = self.clock.nanoseconds(self.started, self.stopped);
     }
 
-    /// Whether operations start at times of a [schedule](Self::set_schedule).
+    /// Whether operations start at the times of a [schedule](Self::set_schedule).
     pub const fn is_paced(&self) -> bool {
         self.open_loop.is_some()
     }
 
-    /// Most that a run takes, if there is such a limit.
+    /// Returns the longest time of a run, if there is a limit.
     pub const fn cap(&self) -> Option<Duration> {
         self.cap
     }
 
-    /// Takes what was measured without this clock: of a phase that says itself when it begins, or by a
-    /// client in another process.
+    /// Takes measurements from elsewhere: from a phase that measures itself, or from a client in
+    /// another process.
     pub fn lasted(&mut self, measured: Measured) {
         self.histogram.reset();
         self.measured = measured;
     }
 
-    /// The same, with the latencies of operations that the client timed one by one, in ns.
+    /// Does the same, with the latencies of operations that the client timed one by one, in ns.
     pub fn lasted_with(&mut self, measured: Measured, latencies: &[u64]) {
         self.lasted(measured);
         latencies.iter().for_each(|ns| self.histogram.saturating_record((*ns).max(1)));
@@ -173,38 +174,39 @@ impl Meter {
         self.every = measured.ops.checked_div(timed);
     }
 
-    /// The run ended by a time that was its own, and not at the cap.
+    /// Notes that the run ended by its own time limit, and not at the cap.
     pub const fn ended_in_time(&mut self) {
         self.measured.capped = false;
     }
 
-    /// What the run between the last start and stop took. After an error, the operations done before
-    /// the one that failed.
+    /// Returns the measurements of the run between the last start and stop. After an error these
+    /// include the operations done before the one that failed.
     pub const fn measured(&self) -> Measured {
         self.measured
     }
 
-    /// Latency of the operations of the last run; `None` when none was timed.
+    /// Returns the latency of the operations of the last run. `None` if none was timed.
     pub fn latency(&self) -> Option<Latency> {
         latency::summary(&self.histogram, self.every.unwrap_or(1))
     }
 
-    /// Runs `op(0)`, `op(1)`, … `op(n - 1)` in a closed loop and times every k-th, or, with a
-    /// [schedule](Self::set_schedule), in an open loop and times all. Stops before the next
+    /// Runs `op(0)`, `op(1)`, … `op(n - 1)` in a closed loop and times every k-th. With a
+    /// [schedule](Self::set_schedule) it is an open loop that times all. Stops before the next
     /// operation once the cap is passed. Returns the number of operations done.
     ///
     /// # Errors
-    /// The first error of `op`; the loop ends with it.
+    /// The first error of `op`, which ends the loop.
     #[inline]
     pub fn each<E>(&mut self, n: u64, op: impl FnMut(usize) -> Result<(), E>) -> Result<u64, E> {
         self.part(0..n, op)
     }
 
-    /// [`each`](Self::each) for a part of a run's operations, after all those before it: each has
-    /// the number, the time and the place among the timed ones that it has in one loop over all.
+    /// Runs [`each`](Self::each) for a part of a run's operations, after all those before it. Each
+    /// has the number, the time and the place among the timed ones that it would have in one loop
+    /// over all.
     ///
     /// # Errors
-    /// The first error of `op`; the loop ends with it.
+    /// The first error of `op`, which ends the loop.
     #[inline]
     pub fn part<E>(
         &mut self,
@@ -228,12 +230,12 @@ impl Meter {
         Ok(done)
     }
 
-    /// Runs `op(0)`, `op(1)`, … in a closed loop, at least once, until `window` has passed since the
-    /// start, and times every k-th. A run that the cap ended before is capped, one that the window
-    /// ended is not. Returns the number of operations done.
+    /// Runs `op(0)`, `op(1)`, … in a closed loop, at least once, until `window` has passed since
+    /// the start, and times every k-th. A run that the cap ended earlier is capped, but one that
+    /// the window ended is not. Returns the number of operations done.
     ///
     /// # Errors
-    /// The first error of `op`; the loop ends with it.
+    /// The first error of `op`, which ends the loop.
     #[inline]
     pub fn for_time<E>(
         &mut self,
@@ -247,7 +249,7 @@ impl Meter {
         Ok(done)
     }
 
-    /// A part of a run's operations, and no more once the clock shows `end`.
+    /// Runs a part of a run's operations, and stops once the clock reaches `end`.
     #[inline]
     fn until<E>(
         &mut self,
@@ -257,7 +259,7 @@ impl Meter {
     ) -> Result<u64, E> {
         let mut every = self.every.unwrap_or(1);
         let mut at = start;
-        // Sampling goes on from the part before.
+        // Sampling continues from the part before.
         let mut next_timed = if start == 0 { 0 } else { self.next_timed };
         loop {
             let next = n.min(next_timed);
@@ -311,18 +313,18 @@ impl Meter {
         self.measured.ops += ops;
     }
 
-    /// Whether the cap is passed; marks the run as capped if so. Call it only while work is left,
-    /// and not at every operation: it reads the clock.
+    /// Whether the cap is passed. Marks the run as capped if it is. Call it only while work is
+    /// left, and not for every operation, because it reads the clock.
     pub fn expired(&mut self) -> bool {
         let expired = self.clock.ticks() >= self.deadline;
         self.measured.capped |= expired;
         expired
     }
 
-    /// Learns from the operations timed so far every how many to time one. The number is odd, so
-    /// that it does not beat with a period in the operations.
+    /// Learns the sampling interval from the operations timed so far. It is odd, so that it does
+    /// not resonate with a period in the operations.
     fn calibrate(&mut self) -> u64 {
-        // The median, since the first operations of a cold engine would mislead the mean.
+        // The median, because the first operations of a cold engine would distort the mean.
         let typical = self.histogram.value_at_quantile(0.5) as f64 - self.timing_cost;
         let every = (self.timing_cost / (TIMING_SHARE * typical.max(1.0))).ceil() as u64;
         let every = every.clamp(1, SPARSEST) | 1;
@@ -335,8 +337,8 @@ impl Meter {
     }
 }
 
-/// What timing an operation costs in ns, two clock reads and a record: the smallest mean of
-/// several rounds.
+/// Returns the cost of timing an operation in ns, two clock reads and a record: the smallest mean
+/// of several rounds.
 fn timing_cost(clock: &Clock) -> f64 {
     const ROUNDS: u32 = 5;
     const TIMINGS: u32 = 200;
@@ -354,7 +356,7 @@ fn timing_cost(clock: &Clock) -> f64 {
 
 #[cfg(test)]
 impl Meter {
-    /// A meter on a simulated clock of its own, on which timing costs nothing.
+    /// A meter on its own simulated clock, on which timing costs nothing.
     pub(crate) fn simulated(cap: Option<Duration>) -> Self {
         Self::with(Clock::simulated(), cap, 0.0)
     }

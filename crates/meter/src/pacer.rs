@@ -1,29 +1,29 @@
-//! Operations at even times of somebody else's loop.
+//! Operations at even times of another loop.
 
 use std::time::Duration;
 
 use crate::arrivals::{Punctual, WAKING_TAKES};
 use crate::clock::Clock;
 
-/// Waits until operations are due, at even intervals. While it lives the kernel wakes its thread as soon as
-/// it can.
+/// Waits until operations are due, at even intervals. While it lives, the kernel wakes its thread
+/// as soon as it can.
 pub struct Pacer {
-    /// In ticks.
+    /// Interval in ticks.
     every: f64,
     margin: u64,
     _punctual: Punctual,
 }
 
 impl Pacer {
-    /// So many a second.
+    /// Makes a pacer for `per_second` operations per second.
     pub fn of(clock: &Clock, per_second: u64) -> Self {
         let second = clock.ticks_of(Duration::from_secs(1)) as f64;
         let every = second / per_second.max(1) as f64;
         Self { every, margin: clock.ticks_of(WAKING_TAKES), _punctual: Punctual::begin() }
     }
 
-    /// Waits until the operation of a number is due, or not at all where it is late; when that was, on the
-    /// clock that showed `began` when the first one was.
+    /// Waits until an operation is due, or not at all if it is late. Returns its due time on the
+    /// clock, which was `began` when the first one was due.
     pub fn wait(&self, clock: &Clock, began: u64, number: u64) -> u64 {
         let due = began + (number as f64 * self.every) as u64;
         if clock.ticks() < due {

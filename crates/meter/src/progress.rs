@@ -1,21 +1,21 @@
-//! How many operations a run had done at which time: so that those of a part of its time can be counted
-//! afterwards.
+//! How many operations a run had done at which time, so that those in a part of its time can be
+//! counted afterwards.
 
 use std::time::Duration;
 
-/// The least time between two marks.
+/// Least time between two marks.
 const APART: Duration = Duration::from_millis(1);
 
-/// Most marks that are kept: when there are so many, every second one goes, and the others are twice as far
-/// apart.
+/// Largest number of marks. When it is reached, every second one is removed and the interval is
+/// doubled.
 const MOST: usize = 4_096;
 
-/// Marks of a run's progress. Disabled, it is one comparison for each operation that is timed.
+/// Marks of a run's progress. If disabled, it costs one comparison per timed operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
-    /// No mark before the clock shows this.
+    /// Counter value of the next mark.
     due: u64,
-    /// Ticks between two marks; 0: disabled.
+    /// Ticks between two marks. 0: disabled.
     apart: u64,
     least_apart: u64,
     /// Ticks, and operations done by then.
@@ -29,7 +29,7 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// One that takes marks, with room for all of them.
+    /// Makes one that records marks, with room for all of them.
     pub fn enabled(ticks_of: impl Fn(Duration) -> u64) -> Self {
         let apart = ticks_of(APART).max(1);
         Self { due: 0, apart, least_apart: apart, marks: Vec::with_capacity(MOST) }
@@ -47,7 +47,7 @@ impl Progress {
         }
     }
 
-    /// Takes note that so many operations were done at a time.
+    /// Records that this number of operations was done at a time.
     #[inline]
     pub fn note(&mut self, ticks: u64, ops: u64) {
         if ticks >= self.due {
@@ -69,8 +69,8 @@ impl Progress {
         self.due = ticks.saturating_add(self.apart);
     }
 
-    /// Operations done at a time, of a run that did `ops` between `started` and `stopped`: on a line between
-    /// the marks before and after it.
+    /// Returns the operations done by a time, for a run that did `ops` between `started` and
+    /// `stopped`: interpolated between the marks before and after it.
     pub fn at(&self, ticks: u64, (started, stopped): (u64, u64), ops: u64) -> f64 {
         if ticks >= stopped {
             return ops as f64;
@@ -90,7 +90,7 @@ impl Progress {
 mod tests {
     use super::*;
 
-    /// A clock of one tick a ns.
+    /// A clock with ticks of 1 ns.
     fn ticks_of(time: Duration) -> u64 {
         time.as_nanos() as u64
     }

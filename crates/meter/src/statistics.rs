@@ -1,16 +1,19 @@
-//! Statistics of trials. The unit is the trial, a process of its own, and never the operation: the
+//! Statistics of trials. The unit is the trial, a separate process, and never the operation: the
 //! operations of one process share its memory layout, its caches and its luck.
 //!
 //! Intervals are percentile intervals by the bootstrap: B. Efron and R. J. Tibshirani, "An
-//! Introduction to the Bootstrap", Chapman & Hall 1993, chapter 13. Trials are drawn again with
-//! replacement, as many as there are, and the median of the draw is taken; from the 2.5 % to the
-//! 97.5 % point of these medians is the interval. Its ends follow from the distribution of the
-//! draws, which is worked out and not sampled, but for means over many cells or trials.
+//! Introduction to the Bootstrap", Chapman & Hall 1993, chapter 13. As many trials as there are are
+//! drawn with replacement, and the median of the draw is taken. The interval goes from the 2.5 % to
+//! the 97.5 % point of these medians. Its ends follow from the distribution of the draws, which is
+//! computed exactly and not sampled, except for means over many cells or trials.
 //!
-//! With few trials it says less than its name: of three it is their range, which holds the true
-//! median in 75 % of all cases, of five in 94 % (for an interval from the smallest to the largest
-//! of n it is 1 - 2^(1-n)). `report/tests/integration/coverage.rs` measures what it covers.
-//! It stands in this crate as that is optimized: a report over 10,000 trials has thousands of intervals.
+//! With few trials it covers less than its name suggests. For three it is their range, which
+//! contains the true median in 75 % of all cases, and for five in 94 % (for an interval from the
+//! smallest to the largest of n it is 1 - 2^(1-n)). `report/tests/integration/coverage.rs` measures
+//! the coverage.
+//!
+//! It is in this crate because this one is optimised: a report over 10,000 trials has thousands of
+//! intervals.
 
 mod distribution;
 mod means;
@@ -26,10 +29,10 @@ pub use outlier::outliers;
 pub use shift::{Shift, holm};
 pub use welch::{discoveries, welch_p};
 
-/// With fewer trials there is no interval.
+/// Smallest number of trials for an interval.
 pub const FEWEST_TRIALS: usize = 3;
 
-/// The middle value, or the mean of the middle two; `None` of nothing.
+/// Returns the middle value, or the mean of the middle two. `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -40,20 +43,20 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some(f64::midpoint(sorted[sorted.len() / 2 - 1], upper))
 }
 
-/// The sum of numbers out of a file, whatever these are: no more than the largest there is.
+/// Returns the sum of arbitrary numbers from a file, at most the largest possible one.
 pub fn total(values: impl IntoIterator<Item = u64>) -> u64 {
     values.into_iter().fold(0, u64::saturating_add)
 }
 
-/// The arithmetic mean; `None` of nothing.
+/// Returns the arithmetic mean. `None` without values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The geometric mean, the mean to take of ratios: P. J. Fleming and J. J. Wallace, "How not to lie
-/// with statistics: the correct way to summarize benchmark results", Communications of the ACM
-/// 29(3), 1986, <https://doi.org/10.1145/5666.5673>. `None` of nothing, or where a value is not a
-/// positive number.
+/// Returns the geometric mean, the right mean for ratios: P. J. Fleming and J. J. Wallace, "How not
+/// to lie with statistics: the correct way to summarize benchmark results", Communications of the
+/// ACM 29(3), 1986, <https://doi.org/10.1145/5666.5673>. `None` without values, or if a value is
+/// not a positive number.
 pub fn geometric_mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let logs: Option<Vec<f64>> =
         values.into_iter().map(|value| is_measure(value).then(|| value.ln())).collect();
@@ -70,12 +73,12 @@ pub fn includes_one([low, high]: [f64; 2]) -> bool {
     low <= 1.0 && 1.0 <= high
 }
 
-/// Cuts an interval of a ratio to the best at 1: no engine is faster than the fastest.
+/// Cuts an interval of a ratio to the best at 1, because no engine is faster than the fastest.
 pub fn to_the_best(interval: [f64; 2]) -> [f64; 2] {
     interval.map(|end| end.max(1.0))
 }
 
-/// Whether trials have an interval: enough of them, and each a measure.
+/// Whether trials have an interval: there are enough of them, and each is a valid measurement.
 fn are_enough(trials: &[f64]) -> bool {
     trials.len() >= FEWEST_TRIALS && trials.iter().all(|trial| is_measure(*trial))
 }

@@ -1,23 +1,23 @@
-//! The rule by which rounds are steady: that of SNIA's *Solid State Storage Performance Test
-//! Specification*, version 2.0.1, section 2.1.24
-//! (<https://www.snia.org/tech_activities/standards/curr_standards/pts>). Over a measurement window of
-//! five rounds a figure's largest value less its smallest is no more than 20 % of its mean, and the line of
-//! least squares through it rises or falls from the first round to the last by no more than 10 % of the
-//! mean.
+//! The rule for steady rounds: that of SNIA's *Solid State Storage Performance Test Specification*,
+//! version 2.0.1, section 2.1.24
+//! (<https://www.snia.org/tech_activities/standards/curr_standards/pts>). Over a measurement window
+//! of five rounds, a figure's largest value minus its smallest is at most 20 % of its mean. The
+//! least-squares line through it rises or falls from the first round to the last by at most 10 % of
+//! the mean.
 
 use embermark_model::result::SteadyFigure;
 
-/// Rounds that are looked at.
+/// Number of rounds of the window.
 pub const ROUNDS: usize = 5;
 
-/// The largest value less the smallest, at most, as a share of the mean.
+/// Largest difference between the largest and smallest value, as a share of the mean.
 const SPREAD: f64 = 0.20;
 
-/// By how much the line of least squares goes up or down over the window at most, as a share of the mean.
+/// Largest rise or fall of the least-squares line over the window, as a share of the mean.
 const SLOPE: f64 = 0.10;
 
-/// The last five of the values by round, or as many as there are: `None` of none, and where one is no
-/// number or the mean is not above 0. Of fewer than five nothing is steady.
+/// Applies the rule to the last five values, or to all if there are fewer. `None` without values,
+/// or if one is not a number or the mean is not above 0. Fewer than five are never steady.
 pub fn of(values: &[f64]) -> Option<SteadyFigure> {
     let last = &values[values.len().saturating_sub(ROUNDS)..];
     let n = last.len() as f64;
@@ -34,7 +34,8 @@ pub fn of(values: &[f64]) -> Option<SteadyFigure> {
     Some(SteadyFigure { rounds: last.len() as u64, mean, spread, slope, steady })
 }
 
-/// By how much the line of least squares through values at even distances rises from the first to the last.
+/// Returns the rise of the least-squares line through evenly spaced values from the first to the
+/// last.
 fn rise(values: &[f64], mean: f64) -> f64 {
     let middle = (values.len() as f64 - 1.0) / 2.0;
     let places = || values.iter().enumerate().map(|(place, y)| (place as f64 - middle, y));
@@ -68,8 +69,9 @@ mod tests {
         assert!(!steady(&[100.0, 100.0, 100.0, 100.0, 100.0, 130.0]));
     }
 
-    /// By hand: the mean is 100. From 90 to 110 is 20 % of it exactly, and the line through
-    /// 100, 90, 110, 90, 110 has the slope (-2·0 - 1·-10 + 0·10 + 1·-10 + 2·10) / 10 = 2 a round: 8 % over four.
+    /// By hand: the mean is 100. From 90 to 110 is exactly 20 % of it. The line through 100, 90,
+    /// 110, 90, 110 has the slope (-2·0 - 1·-10 + 0·10 + 1·-10 + 2·10) / 10 = 2 per round: 8 % over
+    /// four.
     #[test]
     fn a_spread_of_a_fifth_of_the_mean_is_steady_and_one_above_it_is_not() {
         let figure = of(&[100.0, 90.0, 110.0, 90.0, 110.0]).unwrap();
@@ -80,8 +82,8 @@ mod tests {
         assert!(!steady(&[100.0, 89.0, 110.0, 91.0, 110.0]));
     }
 
-    /// By hand: 95, 97.5, 100, 102.5, 105 is a line that rises by 10 % of its mean; a little steeper is too
-    /// steep, though its spread is far below a fifth.
+    /// By hand: 95, 97.5, 100, 102.5, 105 is a line that rises by 10 % of its mean. A little
+    /// steeper is too steep, although its spread is far below a fifth.
     #[test]
     fn a_line_that_rises_or_falls_by_a_tenth_is_steady_and_a_steeper_one_is_not() {
         let rising = [95.0, 97.5, 100.0, 102.5, 105.0];

@@ -5,7 +5,7 @@ use embermark_model::result::Latency;
 use crate::clock::Clock;
 use crate::latency::{self, Histogram};
 
-/// Times operations that come when they come: not in a loop of their own, whose time would matter.
+/// Times operations at arbitrary times, without a loop whose time would matter.
 #[derive(Debug)]
 pub struct Stopwatch {
     clock: Clock,
@@ -20,7 +20,7 @@ impl Default for Stopwatch {
 }
 
 impl Stopwatch {
-    /// With nothing timed yet.
+    /// Makes a stopwatch without times.
     pub fn new() -> Self {
         Self { clock: Clock::default(), histogram: latency::empty(), stopped: false }
     }
@@ -43,17 +43,17 @@ impl Stopwatch {
         }
     }
 
-    /// Forgets what was timed.
+    /// Removes all times.
     pub fn reset(&mut self) {
         self.histogram.reset();
     }
 
-    /// Records nothing more.
+    /// Stops recording.
     pub const fn stop(&mut self) {
         self.stopped = true;
     }
 
-    /// The distribution of what was timed; `None` when nothing was.
+    /// Returns the distribution of the times. `None` if there are none.
     pub fn latency(&self) -> Option<Latency> {
         latency::summary(&self.histogram, 1)
     }

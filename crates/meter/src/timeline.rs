@@ -1,8 +1,8 @@
 //! Records a phase over time: slices, rounds, stalls.
 //!
-//! An operation is recorded into histograms that are there before the clock starts. When a slice or a
-//! round is over somebody says so, outside of any operation: then percentiles are taken and what was
-//! recorded is added up.
+//! Operations are recorded into histograms that exist before the clock starts. The caller ends a
+//! slice or a round outside of any operation. Percentiles are then computed and the records are
+//! added up.
 
 use std::time::Duration;
 
@@ -15,31 +15,31 @@ mod merging;
 
 use merging::Slices;
 
-/// What took longer is a stall.
+/// An operation that takes longer is a stall.
 const STALL: Duration = Duration::from_millis(100);
 
-/// Stalls that are kept.
+/// Number of stalls that are kept.
 const STALLS: usize = 1_000;
 
-/// Slices that are kept: of more, two neighbours become one.
+/// Number of slices that are kept. If there are more, neighbours are merged.
 pub const MOST_SLICES: usize = 600;
 
-/// What an operation is.
+/// Kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A commit that brings rows.
+    /// A commit that inserts rows.
     Commit = 0,
-    /// A question.
+    /// A query.
     Question = 1,
-    /// Rows go.
+    /// Removal of old rows.
     Expiry = 2,
 }
 
 impl Kind {
-    /// Every one.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Commit, Self::Question, Self::Expiry];
 
-    /// Its name in results.
+    /// Returns its name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Commit => "commit",
@@ -52,7 +52,7 @@ impl Kind {
 /// A histogram for each kind.
 type Histograms = [Histogram; 3];
 
-/// With their memory taken, so that none is while somebody measures whose memory that is.
+/// Makes histograms with allocated memory, so that none is allocated while memory is measured.
 fn empty() -> Histograms {
     std::array::from_fn(|_| {
         let mut histogram = latency::empty();
@@ -63,7 +63,7 @@ fn empty() -> Histograms {
 
 fn add(all: &mut Histograms, some: &Histograms) {
     for (all, some) in all.iter_mut().zip(some) {
-        // Of the same bounds: it cannot fail.
+        // They have the same bounds, so this cannot fail.
         let _ = all.add(some);
     }
 }
@@ -72,33 +72,33 @@ fn add(all: &mut Histograms, some: &Histograms) {
 pub struct Recorder {
     slice: Histograms,
     round: Histograms,
-    /// The last rounds, in turn.
+    /// The last rounds, as a ring.
     rounds: [Histograms; steady::ROUNDS],
     first: Histograms,
-    /// Whether the first stretch of time is still going on.
+    /// Whether the first period is still active.
     is_first: bool,
     all: Histograms,
     slices: Slices,
     told: Vec<Round>,
     stalls: Vec<Stalled>,
     stalled: u64,
-    /// Of the slice under way.
+    /// For the current slice.
     rows: (u64, u64),
     began_ns: u64,
-    /// Of the round under way.
+    /// For the current round.
     round_rows: u64,
     round_elapsed_ns: u64,
-    /// Time in the slice that was not the engine's and its client's, in ns.
+    /// Time in the slice that belongs to neither the engine nor its client, in ns.
     paused_ns: u64,
 }
 
-/// A stall as it is recorded: without a text.
+/// A recorded stall, without a text.
 #[derive(Clone, Copy, Debug)]
 struct Stalled {
     at_ns: u64,
     ns: u64,
     kind: Kind,
-    /// The number of the slice that it ended in, as they were closed.
+    /// Number of the slice in which it ended, in the order of closing.
     slice: usize,
 }
 
@@ -109,7 +109,7 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// With nothing recorded, and everything that it takes to record.
+    /// Makes an empty recorder with everything allocated.
     pub fn new() -> Self {
         Self {
             slice: empty(),
@@ -130,7 +130,8 @@ impl Recorder {
         }
     }
 
-    /// An operation that began at a time and took so long; `latency_ns` is counted from when it was due.
+    /// Records an operation that began at a time and took `ns`. `latency_ns` counts from when it
+    /// was due.
     #[inline]
     pub fn record(&mut self, kind: Kind, at_ns: u64, ns: u64, latency_ns: u64) {
         self.slice[kind as usize].saturating_record(latency_ns.max(1));
@@ -143,24 +144,24 @@ impl Recorder {
         }
     }
 
-    /// Rows came in, and went.
+    /// Records rows that were inserted and removed.
     #[inline]
     pub const fn rows(&mut self, came: u64, went: u64) {
         self.rows.0 += came;
         self.rows.1 += went;
     }
 
-    /// So much time was neither the engine's nor its client's.
+    /// Records time that belongs to neither the engine nor its client.
     pub const fn pause(&mut self, ns: u64) {
         self.paused_ns += ns;
     }
 
-    /// When the slice under way began.
+    /// Returns when the current slice began.
     pub const fn slice_began_ns(&self) -> u64 {
         self.began_ns
     }
 
-    /// The slice under way is over.
+    /// Ends the current slice.
     pub fn close_slice(&mut self, now_ns: u64) {
         let elapsed_ns = now_ns.saturating_sub(self.began_ns).saturating_sub(self.paused_ns);
         add(&mut self.round, &self.slice);
@@ -184,18 +185,18 @@ impl Recorder {
         (self.rows, self.began_ns, self.paused_ns) = ((0, 0), now_ns, 0);
     }
 
-    /// The slice under way began now, and not before: what lay between was neither the engine's nor its
-    /// client's.
+    /// Sets the beginning of the current slice to now. The time before belongs to neither the
+    /// engine nor its client.
     pub const fn begin_slice(&mut self, now_ns: u64) {
         self.began_ns = now_ns;
     }
 
-    /// The first stretch of time, which the last rounds are compared with, is over.
+    /// Ends the first period, with which the last rounds are compared.
     pub const fn end_first(&mut self) {
         self.is_first = false;
     }
 
-    /// The round under way is over, and its last slice; the data directory has so many bytes then.
+    /// Ends the current round and its last slice, with the size of the data directory in bytes.
     pub fn close_round(&mut self, now_ns: u64, allocated_bytes: Option<u64>) {
         self.told.push(Round {
             until_s: seconds(now_ns),
@@ -210,32 +211,32 @@ impl Recorder {
         self.round.iter_mut().for_each(Histogram::reset);
     }
 
-    /// Slices that were closed so far.
+    /// Returns the number of slices closed so far.
     pub const fn closed(&self) -> usize {
         self.slices.closed()
     }
 
-    /// Whether an operation of the slice under way was a stall.
+    /// Whether an operation of the current slice was a stall.
     pub fn has_stalled(&self) -> bool {
         self.stalls.last().is_some_and(|stall| stall.slice == self.slices.closed())
     }
 
-    /// The rounds so far.
+    /// Returns the rounds so far.
     pub fn told(&self) -> &[Round] {
         &self.told
     }
 
-    /// All operations of a kind.
+    /// Returns the latency of all operations of a kind.
     pub fn latency(&self, kind: Kind) -> Option<Latency> {
         summary(&self.all[kind as usize], 1)
     }
 
-    /// Those of the first stretch of time.
+    /// Returns that of the first period.
     pub fn first(&self, kind: Kind) -> Option<Latency> {
         summary(&self.first[kind as usize], 1)
     }
 
-    /// Those of the last rounds, five at most.
+    /// Returns that of the last rounds, at most five.
     pub fn last(&self, kind: Kind) -> Option<Latency> {
         let mut last = latency::empty();
         for round in &self.rounds {
@@ -244,13 +245,13 @@ impl Recorder {
         summary(&last, 1)
     }
 
-    /// The slices.
+    /// Returns the slices.
     pub fn slices(&self) -> Vec<Slice> {
         self.slices.told()
     }
 
-    /// The stalls that were kept, each with the number of the slice that it ended in; what moved in that
-    /// is for the caller to add.
+    /// Returns the kept stalls, each with the number of the slice in which it ended. The caller
+    /// adds the background figures that changed in that slice.
     pub fn stalls(&self) -> impl Iterator<Item = (usize, Stall)> {
         self.stalls.iter().map(|stall| {
             let told = Stall {
@@ -263,7 +264,7 @@ impl Recorder {
         })
     }
 
-    /// How many there were.
+    /// Returns the total number of stalls.
     pub const fn stalled(&self) -> u64 {
         self.stalled
     }
@@ -279,7 +280,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Closes a slice of 1 ms with a commit of so many ns in it.
+    /// Closes a slice of 1 ms with a commit of this duration in ns.
     fn slice(recorder: &mut Recorder, number: u64, ns: u64) {
         recorder.record(Kind::Commit, number * MS, ns, ns);
         recorder.rows(1, 0);
@@ -323,7 +324,7 @@ mod tests {
         assert_eq!(samples.sum::<u64>(), all);
         assert!(slices.windows(2).all(|two| two[0].until_s < two[1].until_s));
         assert_eq!(slices.last().unwrap().until_s, (all * MS) as f64 / 1e9);
-        // Each but the last is of as many, one after the other.
+        // Each but the last covers the same number, one after the other.
         let each = slices[0].rows_in;
         assert!(each == 4 && slices[..slices.len() - 1].iter().all(|slice| slice.rows_in == each));
     }
@@ -353,7 +354,7 @@ mod tests {
         recorder.record(Kind::Commit, 0, 100 * MS, 100 * MS);
         assert!(!recorder.has_stalled());
         recorder.close_slice(100 * MS);
-        // One that was late because it waited is none: the one before it was.
+        // One that was late because it waited is not a stall: the one before it was.
         recorder.record(Kind::Commit, 100 * MS, MS, 500 * MS);
         assert!(!recorder.has_stalled());
         recorder.record(Kind::Expiry, 150 * MS, 250 * MS, 250 * MS);

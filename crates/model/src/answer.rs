@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::Checksum;
 
-/// Relative tolerance between two floats that count as equal.
+/// Relative tolerance within which two floats count as equal.
 pub const TOLERANCE: f64 = 1e-9;
 
 /// One value of an answer. Written as JSON it is `null`, a number, or a string.
@@ -23,13 +23,13 @@ pub enum Value {
     Int(i64),
     /// Compared within [`TOLERANCE`], relative.
     Float(f64),
-    /// A float of a quantity whose natural size is 1 (a correlation): compared within
-    /// [`TOLERANCE`], absolute. Of the oracle's answers, which are not written.
+    /// A float of a quantity whose natural size is 1, such as a correlation. Compared within
+    /// [`TOLERANCE`], absolute. Only in the oracle's answers, which are not written.
     #[serde(skip)]
     Unit(f64),
     /// Compared exactly.
     Text(String),
-    /// In the oracle's answer only: the question has no stable answer, anything is right.
+    /// Only in the oracle's answer: the query has no stable answer, and any value is right.
     #[serde(skip)]
     Any,
 }
@@ -37,27 +37,27 @@ pub enum Value {
 /// One row of an answer.
 pub type Row = Vec<Value>;
 
-/// What an engine answered in one run of a phase.
+/// The answer of an engine in one run of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// A number of rows changed or found.
+    /// Number of rows changed or found.
     Count(u64),
     /// Rows read, by checksum.
     Checksum(Checksum),
-    /// Result rows, in the order in which they came.
+    /// Result rows, in the order in which the engine returned them.
     Rows(Vec<Row>),
-    /// Several answers under their names, in sequence.
+    /// Several named answers in sequence.
     Parts(Vec<(&'static str, Answer)>),
 }
 
 impl Default for Answer {
-    /// Nothing.
+    /// A count of 0.
     fn default() -> Self {
         Self::Count(0)
     }
 }
 
-/// What the oracle says the answer must be.
+/// The answer that the oracle requires.
 #[derive(Clone, Debug)]
 pub enum Expected {
     /// Exactly this number.
@@ -65,11 +65,11 @@ pub enum Expected {
     /// Exactly these rows, by checksum.
     Checksum(Checksum),
     /// These rows in any order. Rows of `optional` may be in the answer or not. The exact columns
-    /// (integers and text) of a row are its key and unique.
+    /// of a row (integers and text) are its key and unique.
     Set {
         /// Rows that must be in the answer.
         rows: Vec<Row>,
-        /// Rows at a threshold within tolerance: right with or without.
+        /// Rows at a threshold, within tolerance. The answer is right with or without them.
         optional: Vec<Row>,
     },
     /// The best rows in order.
@@ -78,27 +78,27 @@ pub enum Expected {
     Parts(Vec<(&'static str, Expected)>),
 }
 
-/// An ordered answer of at most `limit` rows `[id, value]`, greatest value first, equal values by
-/// ascending id; floats within tolerance count as tied and may come in any order.
+/// An ordered answer of at most `limit` rows `[id, value]`: greatest value first, equal values by
+/// ascending id. Floats within tolerance are tied and may come in any order.
 #[derive(Clone, Debug)]
 pub struct Top {
-    /// Every row that could be in the answer, each with whether it must be considered: a row at a
-    /// threshold within tolerance may be left out.
+    /// Every row that may be in the answer, and whether it is required. A row at a threshold,
+    /// within tolerance, may be left out.
     pub candidates: Vec<(Row, Required)>,
-    /// The most rows the answer may have.
+    /// Largest number of rows in the answer.
     pub limit: usize,
 }
 
-/// Whether a candidate of a [`Top`] may be left out at will.
+/// Whether a candidate of a [`Top`] is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Required {
-    /// It belongs in the answer if it is good enough.
+    /// It belongs in the answer if it ranks high enough.
     Yes,
-    /// It stands at a threshold within tolerance.
+    /// It is at a threshold, within tolerance, and may be left out.
     No,
 }
 
-/// The first difference between an answer and the oracle's, as a text.
+/// The first difference between an answer and the oracle's, as text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Difference(pub String);
@@ -122,7 +122,7 @@ impl Value {
         matches!(self, Self::Int(_) | Self::Text(_))
     }
 
-    /// Greatest first; floats within tolerance and NULLs are equal.
+    /// Orders greatest first. Floats within tolerance are equal, and so are NULLs.
     fn ranks(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => a.cmp(b),
@@ -175,7 +175,7 @@ impl Expected {
     /// Compares an engine's answer with this one.
     ///
     /// # Errors
-    /// The first [`Difference`], as a text that says where.
+    /// The first [`Difference`], as a text that describes its position.
     pub fn check(&self, answer: &Answer) -> Result<(), Difference> {
         match (self, answer) {
             (Self::Count(expected), Answer::Count(got)) if expected == got => Ok(()),
@@ -265,7 +265,7 @@ impl Top {
             let (above, below) = (&pair[0], &pair[1]);
             let wrong = match above[1].ranks(&below[1]) {
                 Ordering::Less => true,
-                // Equal integers are certainly tied: then the lower id comes first.
+                // Equal integers are exactly tied, so the lower id comes first.
                 Ordering::Equal => {
                     above[1].is_exact() && above[0].ranks(&below[0]) == Ordering::Greater
                 }

@@ -1,41 +1,41 @@
-//! A flash card, as far as a model of its flash translation layer has to know it.
+//! A flash card, as a model of its flash translation layer sees it.
 
 use serde::{Deserialize, Serialize};
 
-/// A parameter that no vendor prints: what is likely, and both ends of what is believable.
+/// A parameter that no vendor publishes: its likely value and both ends of its plausible range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread {
-    /// The end at which a card lasts the shortest.
+    /// The end at which a card wears out soonest.
     pub low: u32,
-    /// What is likely.
+    /// The likely value.
     pub typical: u32,
-    /// The end at which it lasts the longest.
+    /// The end at which a card lasts longest.
     pub high: u32,
 }
 
-/// Which of a card's parameters a model is made with.
+/// Selects values of a card's parameters for a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Those at which it lasts the shortest.
+    /// The values at which the card wears out soonest.
     Low,
-    /// Those that are likely.
+    /// The likely values.
     Typical,
-    /// Those at which it lasts the longest.
+    /// The values at which the card lasts longest.
     High,
 }
 
 impl End {
-    /// Each of them.
+    /// All ends.
     pub const ALL: [Self; 3] = [Self::Low, Self::Typical, Self::High];
 }
 
 impl Spread {
-    /// The same at both ends.
+    /// A parameter with the same value at every end.
     pub const fn of(one: u32) -> Self {
         Self { low: one, typical: one, high: one }
     }
 
-    /// Its value at an end.
+    /// Returns the value at an end.
     pub const fn at(self, end: End) -> u32 {
         match end {
             End::Low => self.low,
@@ -45,45 +45,45 @@ impl Spread {
     }
 }
 
-/// Which block a card cleans next.
+/// How a card chooses the block to clean next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cleaning {
-    /// The one that was filled the longest ago.
+    /// The block that was filled the longest ago.
     Fifo,
-    /// The one with the fewest valid pages.
+    /// The block with the fewest valid pages.
     Greedy,
 }
 
-/// How a card finds what was written to an address.
+/// How a card maps addresses to flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Mapping {
-    /// A table with a place for every unit: eMMC, A2 cards.
+    /// A table with an entry for every unit: eMMC, A2 cards.
     PageMapped {
-        /// Bytes of such a unit: a page, or a part of one.
+        /// Size of such a unit in bytes: a page, or a part of one.
         map_bytes: u64,
-        /// Which block it cleans next.
+        /// How the next block to clean is chosen.
         cleaning: Cleaning,
     },
-    /// A table with a place for every erase block, and a log block for each of a few that are open:
+    /// A table with an entry for every erase block, and a log block for each of a few open ones:
     /// cheap SD cards.
     LogBlocks {
-        /// How many may be open at a time.
+        /// Number of blocks that may be open at the same time.
         open_units: Spread,
     },
 }
 
-/// A flash card, or another managed flash device, as a model of it takes it. `docs/flash.md` has the
-/// sources.
+/// A flash card, or another managed flash device, with the parameters of its model. `docs/flash.md`
+/// has the sources.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Card {
-    /// Its name.
+    /// Name of the card.
     pub name: String,
     /// How it maps addresses.
     #[serde(flatten)]
     pub mapping: Mapping,
-    /// Bytes that its user sees.
+    /// Capacity that the user sees, in bytes.
     pub capacity_bytes: u64,
     /// Bytes that are programmed at once.
     pub page_bytes: u64,
@@ -91,23 +91,25 @@ pub struct Card {
     pub erase_block_bytes: u64,
     /// Flash beyond the capacity that writes can use, in thousandths of the capacity.
     pub spare_permille: Spread,
-    /// How often a block can be erased.
+    /// Number of times that a block can be erased.
     pub cycles: Spread,
-    /// Bytes of its volatile write cache; 0: it holds the page that is being filled and no more.
+    /// Size of the volatile write cache in bytes. 0: the cache holds only the page that is being
+    /// filled.
     pub cache_bytes: u64,
-    /// How much of the card beside the recorded device holds data that never change, in thousandths.
+    /// Share of the card beside the recorded device that holds data which never change, in
+    /// thousandths.
     pub filled_permille: u32,
 }
 
 impl Card {
-    /// Erase blocks of its flash at an end of its spare space.
+    /// Returns the number of erase blocks at an end of the spare space.
     pub const fn blocks(&self, end: End) -> u64 {
         let spare = self.capacity_bytes / 1000 * self.spare_permille.at(end) as u64;
         (self.capacity_bytes + spare) / self.erase_block_bytes
     }
 
-    /// Days until every block has been erased as often as it can be, wear being even, where `erases`
-    /// blocks are erased a day. `None` where none is.
+    /// Returns the number of days until every block has been erased as often as it can be, if
+    /// `erases` blocks are erased per day and wear is even. `None` if no block is erased.
     pub fn days(&self, end: End, erases: f64) -> Option<f64> {
         let all = self.blocks(end) as f64 * f64::from(self.cycles.at(end));
         (erases > 0.0).then(|| all / erases)
@@ -131,7 +133,7 @@ mod tests {
             cache_bytes: 0,
             filled_permille: 1_000,
         };
-        // 1,000 blocks a hundred times over at ten blocks a day.
+        // 1,000 blocks, 100 times each, at ten blocks per day.
         assert_eq!(card.days(End::Low, 10.0), Some(10_000.0));
         assert_eq!(card.days(End::High, 10.0), Some(1_100.0 * 3_000.0 / 10.0));
         assert_eq!(card.days(End::Low, 0.0), None);

@@ -1,4 +1,4 @@
-//! A cell: one box of the comparison, and how it can end.
+//! A cell: one box of the comparison, and its possible outcomes.
 
 use std::fmt;
 
@@ -6,25 +6,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Durability, MemoryLimit, Scale, StorageName};
 
-/// What one cell is: engine x workload x scale x tier x variant x memory limit x storage. Unique in a run.
+/// Identity of a cell: engine × workload × scale × tier × variant × memory limit × storage. Unique
+/// in a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CellId {
-    /// The workload's id, `sensors`.
+    /// Id of the workload, `sensors`.
     pub workload: String,
-    /// How many rows.
+    /// Number of rows.
     pub scale: Scale,
-    /// The tier asked for.
+    /// The requested durability tier.
     pub durability: Durability,
-    /// The workload's variant, for `sensors` the load strategy.
+    /// Variant of the workload. For `sensors` it is the load strategy.
     pub variant: String,
-    /// The column: the engine's id, `sqlite`, or the name of a configuration of one
+    /// The column: an engine's id, `sqlite`, or the name of a configuration
     /// ([`Plan::configurations`](crate::plan::Plan::configurations)).
     pub engine: String,
-    /// The most memory for the engine and the page cache of its files; absent: all of the machine's.
+    /// Memory limit for the engine and the page cache of its files. Absent: all of the machine's
+    /// memory.
     #[serde(default, rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<MemoryLimit>,
-    /// The storage that is imitated below its database, which
-    /// [`Plan::storages`](crate::plan::Plan::storages) describes; absent: this machine's own disk.
+    /// The imitated storage below the database, described by
+    /// [`Plan::storages`](crate::plan::Plan::storages). Absent: this machine's own disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<StorageName>,
 }
@@ -36,12 +38,12 @@ impl fmt::Display for CellId {
     }
 }
 
-/// What a database has to live with: how much memory, and which storage.
+/// The conditions of a database: its memory limit and its storage.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct Conditions {
-    /// The limit of memory, if any.
+    /// The memory limit, if any.
     #[serde(default, rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<MemoryLimit>,
     /// The imitated storage, if any.
@@ -50,7 +52,8 @@ pub struct Conditions {
 }
 
 impl fmt::Display for Conditions {
-    /// ` within 256 MiB on sd-a1`, behind a number of rows; nothing where there are none.
+    /// Writes ` within 256 MiB on sd-a1`, to follow a number of rows. Writes nothing without
+    /// conditions.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { memory_limit, storage } = self;
         memory_limit.map_or(Ok(()), |limit| write!(f, " within {limit}"))?;
@@ -58,12 +61,12 @@ impl fmt::Display for Conditions {
     }
 }
 
-/// How many rows there are, in how much memory, and on which storage.
+/// Number of rows, memory limit and storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Extent {
-    /// How many rows.
+    /// Number of rows.
     pub scale: Scale,
-    /// The limit of memory, if any.
+    /// The memory limit, if any.
     pub memory_limit: Option<MemoryLimit>,
     /// The imitated storage, if any.
     pub storage: Option<StorageName>,
@@ -77,57 +80,58 @@ impl fmt::Display for Extent {
 }
 
 impl Extent {
-    /// All but its scale.
+    /// Returns everything but the scale.
     pub const fn conditions(&self) -> Conditions {
         Conditions { memory_limit: self.memory_limit, storage: self.storage }
     }
 }
 
 impl CellId {
-    /// Its scale, its limit of memory and its storage.
+    /// Returns the scale, the memory limit and the storage.
     pub const fn extent(&self) -> Extent {
         Extent { scale: self.scale, memory_limit: self.memory_limit, storage: self.storage }
     }
 
-    /// The cache that its engine is given where `asked` bytes are asked for: within a limit of memory
-    /// no more than a quarter of that.
+    /// Returns the cache that the engine is given if `asked` bytes are requested: at most a quarter
+    /// of the memory limit, if there is one.
     pub fn cache_bytes(&self, asked: u64) -> u64 {
         self.memory_limit.map_or(asked, |limit| limit.cache(asked))
     }
 
-    /// A name for the cell's folder and log file: letters, digits and dashes.
+    /// Returns a name for the cell's directory and log file: letters, digits and dashes.
     pub fn slug(&self) -> String {
         self.to_string().replace(' ', "-")
     }
 }
 
-/// How a cell, a trial or a phase ended.
+/// Outcome of a cell, a trial or a phase.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Every answer right.
+    /// Every answer was right.
     #[default]
     Ok,
-    /// Every answer right, but some run stopped at the time cap; its per-operation figures stand.
+    /// Every answer was right, but some run stopped at the time cap. Its figures per operation are
+    /// valid.
     Capped,
-    /// It answered, and nobody can say whether that is right: those who should say so differ; the reason
-    /// says where.
+    /// It answered, but nobody can say whether the answer is right, because the engines that check
+    /// it differ. The reason says where.
     Disputed,
-    /// Not begun: the time that the run was given was spent; the reason says on what.
+    /// Not begun: the time of the run was spent. The reason says on what.
     Skipped,
-    /// Not begun: the run was cut off before.
+    /// Not begun: the run was interrupted before.
     NotRun,
-    /// The engine cannot do this; the reason says what.
+    /// The engine cannot do this. The reason says what.
     Unsupported,
-    /// The engine is not here; the reason says what to install.
+    /// The engine is not installed. The reason says what to install.
     Unavailable,
-    /// It took longer than the trial may.
+    /// It took longer than a trial may.
     TimedOut,
     /// It ended with an error or died.
     Failed,
-    /// It answered, and the answer was not the oracle's.
+    /// The answer was not the oracle's.
     Wrong,
 }
 
@@ -137,29 +141,29 @@ impl Status {
         matches!(self, Self::Ok | Self::Capped)
     }
 
-    /// Whether a run that holds it ends with exit status 1.
+    /// Whether a run with such an outcome ends with exit status 1.
     pub const fn is_failure(self) -> bool {
         matches!(self, Self::Wrong | Self::Failed | Self::TimedOut)
     }
 
-    /// Whether a trial that ended so is lost: it says nothing against what other trials of its cell
+    /// Whether a trial with this outcome is lost: it does not affect what other trials of its cell
     /// answered. A wrong answer does.
     pub const fn is_lost(self) -> bool {
         matches!(self, Self::Failed | Self::TimedOut)
     }
 
-    /// Whether a phase that ended so says nothing against the others of its trial.
+    /// Whether a phase with this outcome does not affect the other phases of its trial.
     pub const fn is_of_phase_alone(self) -> bool {
         matches!(self, Self::Disputed | Self::Unsupported)
     }
 
-    /// The worse of two: how a whole ends whose parts ended so.
+    /// Returns the worse of two outcomes, which is that of the whole.
     #[must_use]
     pub fn worst(self, other: Self) -> Self {
         self.max(other)
     }
 
-    /// The word shown in a table.
+    /// Returns the word that tables show.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",

@@ -1,14 +1,14 @@
-//! Names a user chooses from: what to say when a name is not one of them.
+//! Errors for names that a user chooses from a list.
 
-/// A name that is none of the valid ones; the text says which are, and the nearest.
+/// A name that is not in the list. The text lists the valid names and the nearest one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} '{given}'{}; valid: {}", nearest_hint(.nearest), .valid.join(", "))]
 pub struct UnknownName {
-    /// What kind of name it is ("engine", "workload", …).
+    /// Kind of name ("engine", "workload", …).
     pub what: &'static str,
-    /// What was written.
+    /// The name that was given.
     pub given: String,
-    /// The valid name that looks most like it, if any is close.
+    /// The most similar valid name, if any is close.
     pub nearest: Option<String>,
     /// Every valid name.
     pub valid: Vec<String>,
@@ -18,7 +18,7 @@ fn nearest_hint(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or_else(String::new, |name| format!(", did you mean '{name}'?"))
 }
 
-/// Makes the error for `given`, which is none of `valid`.
+/// Makes the error for `given`, which is not among `valid`.
 pub fn unknown<I>(what: &'static str, given: &str, valid: I) -> UnknownName
 where
     I: IntoIterator,

@@ -1,4 +1,4 @@
-//! Programs in other languages that do the timed work of a cell in place of embermark.
+//! Programs in other languages that do the timed work of a cell instead of embermark.
 
 use std::fmt;
 use std::path::Path;
@@ -6,8 +6,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A client: a language that embermark has a program for (`python`, `node`), perhaps with one of the packages for the
-/// engine (`node:better-sqlite3`), or the path of a program that speaks the protocol of docs/clients.md.
+/// A client. It is a language that embermark has a program for (`python`, `node`), perhaps with one
+/// of the packages for the engine (`node:better-sqlite3`), or the path of a program that speaks the
+/// protocol of docs/clients.md.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Client(String);
@@ -21,18 +22,19 @@ pub struct Client(String);
 pub struct NoClient(pub String);
 
 impl Client {
-    /// The word for embermark itself, where no client does the work.
+    /// Name of embermark itself, if no client does the work.
     pub const NATIVE: &str = "native";
 
-    /// The languages that embermark has a program for.
+    /// Languages that embermark has a program for.
     pub const LANGUAGES: [&str; 2] = ["python", "node"];
 
-    /// The path of a program that is not embermark's.
+    /// Returns the path of a program that is not part of embermark.
     pub fn program(&self) -> Option<&Path> {
         self.0.contains('/').then(|| Path::new(&self.0))
     }
 
-    /// The language of embermark's own program, `python`; of another program the stem of its file's name.
+    /// Returns the language of embermark's own program, `python`. For another program it is the
+    /// stem of its file name.
     pub fn language(&self) -> &str {
         match self.program() {
             Some(path) => path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("program"),
@@ -40,7 +42,7 @@ impl Client {
         }
     }
 
-    /// The package that was chosen, `better-sqlite3`; `None`: the usual one for the engine.
+    /// Returns the chosen package, `better-sqlite3`. `None` for the usual one of the engine.
     pub fn package(&self) -> Option<&str> {
         if self.program().is_some() {
             None
@@ -49,7 +51,8 @@ impl Client {
         }
     }
 
-    /// What is added to the name of an engine to name the column: `python`, `node-better-sqlite3`.
+    /// Returns what is appended to an engine's name to name the column: `python`,
+    /// `node-better-sqlite3`.
     pub fn suffix(&self) -> String {
         let plain = |sign: char| if sign.is_ascii_alphanumeric() { sign } else { '-' };
         let package = self.package().map(|package| format!("-{package}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! An engine with other settings, as a column of its own.
+//! An engine with other settings, as its own column.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,19 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::Client;
 
-/// An engine with other settings than embermark gives it, of another version, or used from another language: a column
-/// of the comparison under a name of its own. What its settings keep is said by who wrote it.
+/// An engine with settings other than embermark's, in another version, or used from another
+/// language. It is a column of the comparison with its own name. The author of its settings states
+/// what they keep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Configuration {
-    /// The engine's id.
+    /// Id of the engine.
     pub engine: String,
-    /// Its settings, by the engine's own names.
+    /// Settings, by the engine's own names.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
-    /// Where its library or its programs are, an absolute path; absent: those that embermark finds.
+    /// Absolute path of its library or programs. Absent: those that embermark finds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<PathBuf>,
-    /// The program that does the timed work in place of embermark; absent: embermark itself.
+    /// The program that does the timed work instead of embermark. Absent: embermark itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Client>,
 }
@@ -29,30 +30,31 @@ pub struct Configuration {
 pub type Configurations = BTreeMap<String, Configuration>;
 
 impl Configuration {
-    /// An engine as embermark sets it, finds it and uses it.
+    /// Makes the configuration of an engine as embermark sets, finds and uses it.
     pub fn of(engine: impl Into<String>) -> Self {
         Self { engine: engine.into(), settings: BTreeMap::new(), library: None, client: None }
     }
 
-    /// The settings as an engine is given them, by name.
+    /// Returns the settings as name and value pairs for the engine.
     pub fn pairs(&self) -> Vec<(String, String)> {
         self.settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Whether it has settings, whose durability is as its author says: not where it only has another
-    /// library or a client.
+    /// Whether it has settings. Their author then states the durability. Another library or a
+    /// client does not count.
     pub fn has_settings(&self) -> bool {
         !self.settings.is_empty()
     }
 
-    /// Engine and settings, wherever the library is and whichever client uses it.
+    /// Describes engine and settings, without library and client.
     pub fn subject(&self) -> String {
         Self { library: None, client: None, ..self.clone() }.to_string()
     }
 }
 
 impl fmt::Display for Configuration {
-    /// `sqlite with cache_size=-2000, journal_mode=DELETE`, `rocksdb with library=/opt/rocksdb-7.8`.
+    /// Writes `sqlite with cache_size=-2000, journal_mode=DELETE` or `rocksdb with
+    /// library=/opt/rocksdb-7.8`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.engine)?;
         let library = self.library.as_ref().map(|path| format!("library={}", path.display()));

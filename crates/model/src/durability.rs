@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice::{self, UnknownName};
 
-/// What an acknowledged commit survives. Ordered: a later tier keeps at least what an earlier one keeps.
+/// What an acknowledged commit survives. Ordered: a later tier keeps at least what an earlier one
+/// keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
-    /// An acknowledged commit may be lost, or the file damaged, when the process dies.
+    /// An acknowledged commit may be lost, or the file damaged, if the process dies.
     None,
-    /// Survives the death of the process, not a power cut.
+    /// Survives the death of the process, but not a power cut.
     Process,
     /// Survives a power cut: synced before the commit returns.
     Power,
@@ -23,7 +24,7 @@ impl Durability {
     /// All tiers, weakest first.
     pub const ALL: [Self; 3] = [Self::None, Self::Process, Self::Power];
 
-    /// The tier's name as written on the command line and in result files.
+    /// Returns the tier's name on the command line and in result files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",

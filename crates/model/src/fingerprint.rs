@@ -4,11 +4,11 @@ use std::ops::{AddAssign, SubAssign};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A count of rows and the wrapping sum of their fingerprints: equal sets of rows give equal
-/// checksums in whatever order they are read.
+/// The number of rows and the wrapping sum of their fingerprints. Equal sets of rows have equal
+/// checksums, in whatever order they are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checksum {
-    /// Rows seen.
+    /// Number of rows.
     pub rows: u64,
     /// Wrapping sum of the rows' fingerprints.
     pub sum: u64,
@@ -23,7 +23,7 @@ impl AddAssign<Fingerprint> for Checksum {
 }
 
 impl SubAssign<Fingerprint> for Checksum {
-    /// Takes a row away that was added.
+    /// Removes a row that was added.
     fn sub_assign(&mut self, row: Fingerprint) {
         self.rows = self.rows.wrapping_sub(1);
         self.sum = self.sum.wrapping_sub(row.0);
@@ -48,7 +48,7 @@ where
     }
 }
 
-/// 64 bits that bind the columns of one row together, in their order.
+/// 64 bits that combine the columns of one row, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(u64);
 
@@ -59,36 +59,37 @@ impl Default for Fingerprint {
 }
 
 impl Fingerprint {
-    /// With an integer column.
+    /// Adds an integer column.
     #[inline]
     #[must_use]
     pub const fn int(self, value: i64) -> Self {
         Self(fold(self.0 ^ 0xa076_1d64_78bd_642f, value as u64 ^ 0xe703_7ed1_a0b4_28db))
     }
 
-    /// Its bits.
+    /// Returns the bits.
     pub const fn bits(self) -> u64 {
         self.0
     }
 
-    /// With a text column.
+    /// Adds a text column.
     #[inline]
     #[must_use]
     pub fn text(self, value: &str) -> Self {
         self.bytes(value.as_bytes())
     }
 
-    /// With a column of bytes: as the text that they are, if they are one.
+    /// Adds a column of bytes. Gives the same result as [`text`](Self::text) for the bytes of a
+    /// text.
     #[inline]
     #[must_use]
     pub fn bytes(self, value: &[u8]) -> Self {
         self.int(xxh3_64(value).cast_signed())
     }
 
-    /// Of a pair of bytes as a key-value store gives it back.
+    /// Returns the fingerprint of a pair of bytes as a key-value store returns it.
     #[inline]
     pub fn of_pair(key: &[u8], value: &[u8]) -> Self {
-        // Two words, one over the other, have all of a key of 8 to 16 bytes.
+        // Two words, which may overlap, cover a key of 8 to 16 bytes.
         let key = match (key.first_chunk(), key.last_chunk()) {
             (Some(first), Some(last)) if key.len() <= 16 => fold(
                 u64::from_le_bytes(*first) ^ 0x8ebc_6af0_9c88_c6e3,
@@ -100,8 +101,8 @@ impl Fingerprint {
     }
 }
 
-/// Multiply to 128 bits and fold the halves together: the mixing step of wyhash
-/// (Wang Yi, 2019), here over whole words.
+/// Multiplies to 128 bits and folds the halves together: the mixing step of wyhash (Wang Yi, 2019),
+/// here over whole words.
 #[inline]
 const fn fold(a: u64, b: u64) -> u64 {
     let wide = (a as u128) * (b as u128);

@@ -1,12 +1,12 @@
-//! Text that came from outside, on its way to a reader: engine versions, reasons, names, file names,
-//! what a library or a server said. Nothing in it may move a cursor, end a line, reorder what stands
-//! beside it, or be a formula of a spreadsheet.
+//! Text from outside on its way to a reader: engine versions, reasons, names, file names, messages
+//! of libraries and servers. It must not move a cursor, end a line, reorder neighbouring text, or
+//! act as a spreadsheet formula.
 
-/// Most characters of a line that a terminal is given. The rest is in the log or in the result.
+/// Largest number of characters of a line on a terminal. The rest is in the log or in the result.
 const LONGEST_LINE: usize = 2_000;
 
-/// `text` on one line: line breaks, tabs and runs of blanks become one blank, and characters that a
-/// terminal obeys, or that reorder or hide text, are shown as text: `\u{1b}`.
+/// Puts `text` on one line. Line breaks, tabs and runs of blanks become one blank. Characters that
+/// a terminal obeys, or that reorder or hide text, are written as text: `\u{1b}`.
 pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -18,12 +18,12 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-/// [`plain`] text of at most `most` characters, cut at the end with `…`.
+/// Returns the [`plain`] text with at most `most` characters. A cut is marked by `…` at the end.
 pub fn clipped(text: &str, most: usize) -> String {
     shortened(plain(text), most)
 }
 
-/// A text of at most `most` characters, cut at the end with `…`.
+/// Returns a text with at most `most` characters. A cut is marked by `…` at the end.
 pub fn shortened(mut text: String, most: usize) -> String {
     if text.char_indices().nth(most).is_some() {
         let end = text.char_indices().nth(most.saturating_sub(1)).map_or(0, |(end, _)| end);
@@ -33,8 +33,8 @@ pub fn shortened(mut text: String, most: usize) -> String {
     text
 }
 
-/// A message of several lines for a terminal: each as [`screen`] has it, without colours, and a long one
-/// cut with the number of characters that are left out.
+/// Formats a message of several lines for a terminal: each line by [`screen`] without colours. A
+/// long line is cut, with the number of characters left out.
 pub fn message(text: &str) -> String {
     let line = |line: &str| match line.char_indices().nth(LONGEST_LINE) {
         None => screen(line, false),
@@ -46,8 +46,8 @@ pub fn message(text: &str) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A finished text for a terminal: line breaks and tabs stay, and where it is `coloured` sequences that set
-/// colours too; whatever else a terminal obeys is shown as text.
+/// Prepares a finished text for a terminal. Line breaks and tabs stay, and so do sequences that set
+/// colours if it is `coloured`. Anything else that a terminal obeys is written as text.
 pub fn screen(text: &str, coloured: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -64,15 +64,15 @@ pub fn screen(text: &str, coloured: bool) -> String {
     out
 }
 
-/// A text as a cell of CSV: what a spreadsheet would take for a formula begins with `'`
-/// (<https://owasp.org/www-community/attacks/CSV_Injection>); a number stays as it is.
+/// Prepares a text for a CSV cell. Text that a spreadsheet would take for a formula gets a leading
+/// `'` (<https://owasp.org/www-community/attacks/CSV_Injection>). A number stays as it is.
 pub fn cell(text: &str) -> String {
     let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && !is_number;
     if formula { format!("'{text}") } else { text.to_owned() }
 }
 
-/// The sequence at the beginning of a text that sets colours and nothing else.
+/// Returns the sequence at the beginning of a text if it only sets colours.
 fn colour(text: &str) -> Option<&str> {
     let body = text.strip_prefix("\x1b[")?;
     let end = body.find(|c: char| !c.is_ascii_digit() && c != ';')?;

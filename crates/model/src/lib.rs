@@ -1,4 +1,4 @@
-//! The words every part of embermark shares. Plain data, no I/O.
+//! The types that every part of embermark shares. Plain data, no I/O.
 
 pub mod answer;
 pub mod card;

@@ -1,30 +1,30 @@
-//! A limit of memory that an engine has for everything.
+//! A limit for all memory that an engine uses.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The most memory, in bytes, that an engine, its server and the page cache of its files may take
+/// Largest number of bytes that an engine, its server and the page cache of its files may use
 /// together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MemoryLimit(pub u64);
 
 impl MemoryLimit {
-    /// The cache that an engine is given within the limit where `asked` bytes are asked for: no more
-    /// than a quarter of it, so that the page cache and the engine's own needs have their part.
+    /// Returns the engine's cache within the limit if `asked` bytes are requested. It is at most a
+    /// quarter of the limit, which leaves room for the page cache and the engine's other memory.
     pub const fn cache(self, asked: u64) -> u64 {
         if asked < self.0 / 4 { asked } else { self.0 / 4 }
     }
 }
 
-/// Units, the largest first.
+/// Units, largest first.
 const UNITS: [(u64, &str); 5] =
     [(1 << 30, "GiB"), (1 << 20, "MiB"), (1_000_000, "MB"), (1 << 10, "KiB"), (1_000, "kB")];
 
 impl fmt::Display for MemoryLimit {
-    /// `256 MiB`, `1500 MB`: in the largest unit that leaves a whole number.
+    /// Writes `256 MiB` or `1500 MB`: in the largest unit that gives a whole number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = UNITS.iter().find(|(unit, _)| self.0 >= *unit && self.0.is_multiple_of(*unit));
         let (unit, name) = whole.copied().unwrap_or((1, "B"));
@@ -35,7 +35,7 @@ impl fmt::Display for MemoryLimit {
 impl FromStr for MemoryLimit {
     type Err = String;
 
-    /// `256MiB`, `256 MiB`: a whole number and a unit.
+    /// Reads `256MiB` or `256 MiB`: a whole number and a unit.
     fn from_str(text: &str) -> Result<Self, String> {
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let (number, unit) = text.split_at(digits);

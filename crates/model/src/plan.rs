@@ -1,4 +1,4 @@
-//! What was asked for.
+//! The request of a run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,128 +12,127 @@ use crate::{
     Card, Client, Durability, EngineLibrary, MemoryLimit, Scale, ServerUrl, Storage, StorageName,
 };
 
-/// What one run of embermark was asked to measure, and how. Recorded in the result as it was.
+/// What one run of embermark measures, and how. Recorded in the result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Workload ids.
+    /// Ids of the workloads.
     pub workloads: Vec<String>,
-    /// Those of them that files describe, by id.
+    /// Workloads that are described by files, by id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub workload_files: BTreeMap<String, WorkloadFile>,
-    /// Columns: ids of engines, and names of configurations.
+    /// Columns: ids of engines and names of configurations.
     pub engines: Vec<String>,
-    /// Engines with other settings, each a column by its name.
+    /// Engines with other settings. Each is a column with its name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub configurations: Configurations,
-    /// Shared libraries that are engines, by the engines' ids.
+    /// Shared libraries that are engines, by engine id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub engine_libraries: BTreeMap<String, EngineLibrary>,
-    /// Rows per cell; none: each workload's own.
+    /// Rows per cell. Empty: the scales of each workload.
     pub scales: Vec<Scale>,
-    /// By workload, where it has others than these.
+    /// Scales of workloads that differ from these.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub scales_of: BTreeMap<String, Vec<Scale>>,
-    /// Tiers.
+    /// Durability tiers.
     pub durabilities: Vec<Durability>,
-    /// Variants; the first one a workload knows runs every phase, the others the phases they change.
-    /// Where it knows none, its own.
+    /// Variants. The first one that a workload knows runs every phase. The others run the phases
+    /// that they change. A workload that knows none uses its own.
     pub variants: Vec<String>,
-    /// The part of a published comparison that it repeats, where it does.
+    /// The part of a published comparison that the run repeats, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Repeats>,
-    /// Whether they are those of an overview: small, because every workload runs.
+    /// Whether the scales are those of an overview: small, because every workload runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overview: bool,
-    /// The phases to run; all when absent.
+    /// The phases to run. Absent: all.
     pub phases: Option<Vec<String>>,
-    /// Where rows come from.
+    /// Source of the rows.
     pub data: DataSource,
-    /// Executions of a phase in one trial.
+    /// Number of runs of a phase in one trial.
     pub runs: u32,
-    /// How many of them, from the first, only warm up: they are recorded and not counted.
+    /// Number of first runs that only warm up. They are recorded but not counted.
     #[serde(alias = "discard")]
     pub warmup_runs: u32,
-    /// Fresh processes per cell.
+    /// Number of trials per cell, each in a new process.
     pub trials: u32,
-    /// Whether a workload's own number of them goes before.
+    /// Whether a workload's own number of trials replaces this one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_trials: bool,
-    /// Longest time of one run of a phase before its loop stops, in milliseconds; absent: no limit.
+    /// Longest time of one run of a phase in milliseconds, after which its loop stops. Absent: no
+    /// limit.
     #[serde(alias = "cap_ms")]
     pub max_run_time_ms: Option<u64>,
-    /// How long a phase goes on that lasts by the clock, in milliseconds; absent: the workload's own
-    /// time.
+    /// Duration of a phase that lasts a fixed time, in milliseconds. Absent: the workload's own.
     #[serde(default)]
     pub window_ms: Option<u64>,
-    /// How long it goes on before that, unmeasured; absent: the workload's own time.
+    /// Duration of its unmeasured warm-up in milliseconds. Absent: the workload's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up_ms: Option<u64>,
-    /// Samples a second of what a sensor makes.
+    /// Rate of a sensor's samples.
     #[serde(default)]
     pub rate: Rate,
-    /// Clients that work at the same time.
+    /// Number of clients that work at the same time.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub clients: u32,
-    /// Operations a second that are started, by all clients together (open loop); absent: each
-    /// client starts its next one when the last has ended (closed loop).
+    /// Operations per second that all clients together start (open loop). Absent: each client
+    /// starts its next operation when the last one has ended (closed loop).
     #[serde(default, alias = "arrivals", skip_serializing_if = "Option::is_none")]
     pub target_rate: Option<u64>,
     /// Limit of the 99th percentile of commit latency at the highest rate, in milliseconds.
     #[serde(default = "default_p99_limit_ms", alias = "bound_ms")]
     pub p99_limit_ms: u64,
-    /// Most a trial may take before it is ended, in milliseconds; absent: no limit.
+    /// Longest time of a trial in milliseconds, after which it is ended. Absent: no limit.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
-    /// Seed of rows and operation sequences.
+    /// Seed of the rows and of the sequence of operations.
     pub seed: u64,
-    /// Cache memory given to every engine, in bytes.
+    /// Cache memory of every engine, in bytes.
     pub memory_bytes: u64,
-    /// Most memory for an engine and the page cache of its files, each a cell of its own, `None`
-    /// without a limit; none: each workload's own, which is no limit but in an overview.
+    /// Memory limits for an engine and the page cache of its files. Each is its own cell, and
+    /// `None` has no limit. Empty: each workload's own, which is no limit except in an overview.
     #[serde(default, rename = "memory_limits_bytes", skip_serializing_if = "Vec::is_empty")]
     pub memory_limits: Vec<Option<MemoryLimit>>,
-    /// Storages that are imitated below the databases, each a cell of its own, `None` this machine's own disk; none:
-    /// that disk alone.
+    /// Imitated storages below the databases. Each is its own cell, and `None` is this machine's
+    /// own disk. Empty: only that disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub storages: Vec<Option<Storage>>,
     /// Whether the database is closed, its pages are dropped from memory, and it is opened again
     /// before each run of a phase that reads.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cold: bool,
-    /// Flash cards that are modelled: what they would have programmed for what the trials that count
-    /// bring to their disks.
+    /// Modelled flash cards. The model estimates what they would program for what the counting
+    /// trials write to their disks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cards: Vec<Card>,
-    /// Most time that timed trials take where a run goes up in scale, in milliseconds: the next scale
-    /// is begun only when it is expected to end within that. Absent: every scale runs.
+    /// Longest time of the timed trials in milliseconds for a run that increases its scale. The
+    /// next scale begins only if it is expected to end in that time. Absent: every scale runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_ms: Option<u64>,
-    /// How long the whole run takes, in milliseconds: cells are measured again while their order is not
-    /// certain, and `trials` says nothing. Absent: as long as its trials do.
+    /// Duration of the whole run in milliseconds. Cells are measured again while their order is
+    /// uncertain, and `trials` is ignored. Absent: as long as the trials take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lasts_ms: Option<u64>,
-    /// What a longer run would measure too, in words.
+    /// What a longer run would also measure, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// Bytes of the file system that each trial of a workload has for itself which goes on until it is
-    /// steady; absent: as many as follow from the scale.
+    /// Size in bytes of the private file system of each trial of a workload that runs until it is
+    /// steady. Absent: the size follows from the scale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_bytes: Option<u64>,
-    /// Servers that already run, by engine id: connection URLs, written
-    /// without their secrets.
+    /// Connection URLs of servers that already run, by engine id. Written without their secrets.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub urls: BTreeMap<String, ServerUrl>,
-    /// Engines whose licence forbids publishing figures, and which the user chose to run.
+    /// Engines whose licence forbids publishing figures and that the user chose to run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted_licences: Vec<String>,
 }
 
-/// Of plans that do not say.
+/// Default for plans without the field.
 const fn default_p99_limit_ms() -> u64 {
     100
 }
 
-/// Of plans that do not say.
+/// Default for plans without the field.
 const fn one() -> u32 {
     1
 }
@@ -144,33 +143,34 @@ const fn is_one(clients: &u32) -> bool {
 }
 
 impl Plan {
-    /// Whether several clients share the operations or a target rate is set: both need point
+    /// Whether several clients share the operations or a target rate is set. Both need point
     /// operations.
     pub const fn is_shared(&self) -> bool {
         self.clients > 1 || self.target_rate.is_some()
     }
 
-    /// The criterion of advice that a phase of a workload file counts for, of a plan that says so: an older one.
+    /// Returns the criterion of advice that a phase of a workload file counts for, if the plan has
+    /// it. Only older plans do.
     pub fn criterion_of(&self, workload: &str, phase: &str) -> Option<&str> {
         self.workload_files.get(workload)?.criteria.get(phase).map(String::as_str)
     }
 
-    /// The description of the storage of that name.
+    /// Returns the description of the storage with this name.
     pub fn storage(&self, name: StorageName) -> Option<&Storage> {
         self.storages.iter().flatten().find(|storage| storage.name == name)
     }
 
-    /// The id of the engine of a column: its configuration's, or the column's name itself.
+    /// Returns the id of a column's engine: that of its configuration, or the column's name itself.
     pub fn engine_of<'a>(&'a self, column: &'a str) -> &'a str {
         self.configurations.get(column).map_or(column, |configuration| &configuration.engine)
     }
 
-    /// The client that does the timed work of a column; `None`: embermark itself.
+    /// Returns the client that does the timed work of a column. `None` for embermark itself.
     pub fn client_of(&self, column: &str) -> Option<&Client> {
         self.configurations.get(column)?.client.as_ref()
     }
 
-    /// The language that a column is used from, `python`; `native` without a client.
+    /// Returns the language that uses a column, `python`. `native` without a client.
     pub fn language_of(&self, column: &str) -> &str {
         self.client_of(column).map_or(Client::NATIVE, Client::language)
     }
@@ -179,14 +179,14 @@ impl Plan {
 /// The part of a published comparison that a plan repeats.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repeats {
-    /// The comparison's name.
+    /// Name of the comparison.
     pub source: String,
-    /// The name of the part.
+    /// Name of the part.
     pub piece: String,
 }
 
 impl fmt::Display for Repeats {
-    /// `ulb/duckdb`.
+    /// Writes `ulb/duckdb`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.source, self.piece)
     }
@@ -195,25 +195,25 @@ impl fmt::Display for Repeats {
 /// A file that describes a workload, as it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkloadFile {
-    /// Its text.
+    /// Text of the file.
     pub text: String,
-    /// Its folder, which the names of files in it start from.
+    /// Directory of the file. Names of files in it are relative to it.
     pub folder: PathBuf,
-    /// Of a million rows of a data file so many may not fit their columns.
+    /// Largest number of rows per million of a data file that may not match their columns.
     pub misfits_per_million: u32,
-    /// In older plans: which criterion of advice each phase counts for, by the phase's name. Phases themselves say so
-    /// since.
+    /// The criterion of advice for each phase, by the phase's name. Only in older plans: phases now
+    /// have it themselves.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub criteria: BTreeMap<String, String>,
 }
 
-/// How fast samples come.
+/// Rate at which samples come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rate {
-    /// So many a second.
+    /// This number per second.
     PerSecond(u64),
-    /// As many as can be kept up with: to be found out.
+    /// The highest rate that can be kept up with, which the run finds out.
     Max,
 }
 
@@ -236,7 +236,7 @@ impl fmt::Display for Rate {
 impl FromStr for Rate {
     type Err = String;
 
-    /// A number above 0, or `max`.
+    /// Reads a number above 0 or `max`.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("rate '{text}' is neither a number of samples a second nor max");
         match text {
@@ -252,41 +252,42 @@ impl FromStr for Rate {
     }
 }
 
-/// Where a workload's rows come from.
+/// Source of a workload's rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DataSource {
-    /// Made from the plan's seed.
+    /// Generated from the plan's seed.
     Synthetic,
-    /// A file of the workload's own format.
+    /// A file in the workload's own format.
     File(PathBuf),
 }
 
 /// The rows that were used, as the manifest records them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dataset {
-    /// What it is, in a few words: `synthetic (seed 42)`, `Intel Berkeley Research Lab log (the published file)`.
+    /// Description in a few words: `synthetic (seed 42)`, `Intel Berkeley Research Lab log (the
+    /// published file)`.
     pub name: String,
-    /// The file it was read from.
+    /// The file that was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
-    /// SHA-256 of that file as it lies on disk, in hexadecimal.
+    /// SHA-256 of the file on disk, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// Rows that can be used.
+    /// Number of usable rows.
     pub rows: u64,
-    /// Distinct sensors among them, for `sensors`.
+    /// Number of distinct sensors among them, for `sensors`.
     pub sensors: u64,
-    /// Rows that were not used, counted by reason. Never silently dropped.
+    /// Number of rows that were not used, by reason. Rows are never silently dropped.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub dropped: BTreeMap<String, u64>,
-    /// What is unusual about rows that were used, counted.
+    /// Number of used rows that are unusual, by remark.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub remarks: BTreeMap<String, u64>,
 }
 
 impl Dataset {
-    /// How many rows of a workload are not used, by reason; `None` where all are.
+    /// Describes how many rows of a workload are not used, by reason. `None` if all are.
     pub fn not_used(&self, workload: &str) -> Option<String> {
         let lost: u64 = self.dropped.values().sum();
         let reasons = self.dropped.iter().map(|(reason, count)| format!("{count} with {reason}"));

@@ -45,8 +45,8 @@ pub use wear::{Wear, WearCounter, WearUnit};
 pub use write_behind::WriteBehind;
 
 /// The version of the schema that embermark writes. It rises when an old reader could misread a new
-/// file: schema 3 renamed fields of schemas 1 and 2, schema 4 added the status `not-run` and lists lost
-/// trials separately. embermark also reads the older versions.
+/// file: schema 3 renamed fields of schemas 1 and 2, schema 4 added the status `not-run` and lists
+/// lost trials separately. embermark also reads the older versions.
 pub const SCHEMA: u32 = 4;
 
 /// One run of embermark: the plan, the machine and the results.

@@ -1,4 +1,4 @@
-//! Results of questions whose columns nobody knows beforehand, and where two of them differ.
+//! Results of queries whose columns are not known beforehand, and their first difference.
 
 use std::cmp::Ordering;
 
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{Value, close, show};
 
-/// The result of a question: rows of as many columns each.
+/// The result of a query. Every row has the same number of columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResultSet {
-    /// How many columns a row has; 0 where there is no row.
+    /// Number of columns per row. 0 if there are no rows.
     pub columns: usize,
     /// Whether the order of the rows is part of the answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ordered: bool,
-    /// The values, row after row.
+    /// Values, row after row.
     pub values: Vec<Value>,
 }
 
-/// Where two results differ first: what stands in the one, and what in the other.
+/// The first difference of two results: the part of the first, and that of the second.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstDifference(pub String, pub String);
 
@@ -26,13 +26,13 @@ pub struct FirstDifference(pub String, pub String);
 type Row<'a> = &'a [Value];
 
 impl ResultSet {
-    /// Its rows.
+    /// Returns the rows.
     pub fn rows(&self) -> impl Iterator<Item = &[Value]> {
         self.values.chunks_exact(self.columns.max(1))
     }
 
-    /// Makes of every value what CSV makes of it: an empty text is NULL, and a text that is a number is
-    /// that number.
+    /// Converts every value as CSV does: an empty text becomes NULL, and a text that is a number
+    /// becomes that number.
     pub fn read_as_csv(&mut self) {
         for value in &mut self.values {
             let Value::Text(text) = value else { continue };
@@ -47,9 +47,10 @@ impl ResultSet {
         }
     }
 
-    /// Where it differs from another: rows are compared in their order where that is part of both, else
-    /// in any; numbers within [`TOLERANCE`](crate::answer::TOLERANCE), relative, two integers and
-    /// everything else exactly.
+    /// Returns the first difference from another result. Rows are compared in order if both are
+    /// ordered, otherwise in any order. Floats are compared within
+    /// [`TOLERANCE`](crate::answer::TOLERANCE), relative. Two integers and everything else are
+    /// compared exactly.
     pub fn first_difference(&self, other: &Self) -> Option<FirstDifference> {
         let lacking = self.values.is_empty() || other.values.is_empty();
         if self.columns != other.columns && !lacking {
@@ -79,8 +80,8 @@ fn in_order(these: &[Row<'_>], others: &[Row<'_>]) -> Option<FirstDifference> {
     Some(FirstDifference(tell(these), tell(others)))
 }
 
-/// Sorts both by the columns without floats and then by the others, and pairs row by row. Where floats
-/// within tolerance stand in another order, the row is looked for among those like it.
+/// Sorts both by the columns without floats and then by the others, and pairs row by row. If floats
+/// within tolerance are in another order, the row is looked for among similar ones.
 fn in_any_order(mut these: Vec<Row<'_>>, mut others: Vec<Row<'_>>) -> Option<FirstDifference> {
     let columns = these.first().or(others.first()).map_or(0, |row| row.len());
     let is_exact = |column: &usize| {
@@ -205,7 +206,7 @@ mod tests {
 
     #[test]
     fn floats_within_tolerance_do_not_spoil_the_order() {
-        // By their floats alone each would come first in another order.
+        // Sorted only by their floats, each would come first in the other's order.
         let (a, b) = (1.0, 1.0 + 1e-13);
         let these: [&[Value]; 2] = [&[Float(a), Float(5.0)], &[Float(b), Float(6.0)]];
         let others: [&[Value]; 2] = [&[Float(b), Float(5.0)], &[Float(a), Float(6.0)]];

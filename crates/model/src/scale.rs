@@ -1,24 +1,24 @@
-//! How many rows a cell works on.
+//! The number of rows of a cell.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The number of rows a cell asks for: a count, or every row the data has.
+/// The requested number of rows of a cell: a count, or every row of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Scale {
-    /// Exactly this many rows; at least one.
+    /// Exactly this number of rows, at least one.
     Rows(u64),
-    /// All rows of the data given.
+    /// All rows of the data.
     Full,
 }
 
-/// A scale that is not a positive whole number, `10k`, `1M` or `full`.
+/// An invalid scale: not a positive whole number, `10k`, `1M` or `full`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScaleError {
-    /// Not a number of rows at all.
+    /// Not a number of rows.
     #[error("'{0}' is not a scale: give a number of rows such as 1000, 10k or 1M, or 'full'")]
     NotAScale(String),
     /// Zero rows.
@@ -30,7 +30,7 @@ pub enum ScaleError {
 }
 
 impl Scale {
-    /// The largest scale accepted: 10^9 rows, 48 GB of readings in memory.
+    /// The largest accepted scale: 10^9 rows, 48 GB of readings in memory.
     pub const MOST: u64 = 1_000_000_000;
 }
 

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::Card;
 use crate::card::Spread;
 
-/// The name of a storage: a built-in name, or the stem of its file's name. It is part of a cell's id, so it is
-/// small and `Copy`.
+/// The name of a storage: a built-in name, or the stem of its file's name. It is part of a cell's
+/// id, so it is small and `Copy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct StorageName(ArrayString<{ Self::MOST }>);
@@ -26,8 +26,8 @@ impl StorageName {
     /// Checks a name, which becomes part of folder and column names.
     ///
     /// # Errors
-    /// When it is empty, longer than [`MOST`](Self::MOST) bytes, or has other characters than letters, digits, dashes
-    /// and underscores.
+    /// If it is empty, longer than [`MOST`](Self::MOST) bytes, or has characters other than
+    /// letters, digits, dashes and underscores.
     pub fn new(name: &str) -> Result<Self, NoName> {
         let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_');
         let fits = !name.is_empty() && name.chars().all(plain);
@@ -35,7 +35,7 @@ impl StorageName {
         ArrayString::from(name).map(Self).map_err(|_| NoName(name.to_owned()))
     }
 
-    /// As text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -61,7 +61,8 @@ impl fmt::Display for StorageName {
     }
 }
 
-/// The parameters of a storage device. `docs/storage.md` explains the model and gives the source of each figure.
+/// The parameters of a storage device. `docs/storage.md` explains the model and gives the source of
+/// each figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Storage {
     /// Its name.
@@ -74,18 +75,19 @@ pub struct Storage {
     pub write: Transfer,
     /// The time of a flush when the write cache is empty, in µs.
     pub flush_us: Spread,
-    /// Size of the volatile write cache in bytes. A write ends when the cache holds it, and a flush when the medium
-    /// does. 0: no cache, and a write ends when the medium holds it.
+    /// Size of the volatile write cache in bytes. A write ends when it is in the cache, and a flush
+    /// when everything is in the medium. 0: no cache; a write ends when it is in the medium.
     pub cache_bytes: u64,
     /// The latency of a write into the cache in µs. Its bytes are transferred at the rate of reads.
     pub cached_write_us: Spread,
     /// The number of requests that the device works on at the same time.
     pub queue_depth: u32,
-    /// Bytes that the device writes whole or not at all when the power fails, as it says itself
-    /// (`physical_block_size`). Some engines choose their pages by it.
+    /// Bytes that the device writes whole or not at all when the power fails, as it reports
+    /// (`physical_block_size`). Some engines choose their page size by it.
     #[serde(default = "sector")]
     pub sector_bytes: u32,
-    /// The flash and its translation layer, whose erasing and copying stall some writes. `None`: no stalls.
+    /// The flash and its translation layer, whose erasing and copying stall some writes. `None`: no
+    /// stalls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flash: Option<Flash>,
     /// The mechanics of a hard disk.
@@ -93,7 +95,7 @@ pub struct Storage {
     pub disk: Option<Platters>,
 }
 
-/// Bytes of a sector where a device says nothing.
+/// Sector size in bytes if a device reports none.
 pub const SECTOR: u32 = 512;
 
 const fn sector() -> u32 {
@@ -101,8 +103,8 @@ const fn sector() -> u32 {
 }
 
 impl Storage {
-    /// Returns the time of a write of 4 KiB in a row and the flush after it, in ns, by the likely values. `None` for
-    /// a hard disk, whose seeks and turns take milliseconds.
+    /// Returns the time of a sequential write of 4 KiB and the flush after it in ns, by the likely
+    /// values. `None` for a hard disk, whose seeks and rotations take milliseconds.
     pub fn durable_write_ns(&self) -> Option<u64> {
         const BYTES: u64 = 4_096;
         let us = |spread: Spread| u64::from(spread.typical) * 1_000;
@@ -132,7 +134,8 @@ pub struct Transfer {
 pub struct Flash {
     /// Its geometry and address mapping.
     pub card: Card,
-    /// The time of an erase in µs. Copying a page takes as long as writing one at [`Storage::write`]'s rate.
+    /// Time of an erase in µs. Copying a page takes as long as writing one at [`Storage::write`]'s
+    /// rate.
     pub erase_us: Spread,
 }
 

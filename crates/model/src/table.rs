@@ -11,8 +11,8 @@ pub use made::{Late, Make, MakeKind};
 pub use rows::{Keep, Literal, RowsFile, RowsFrom};
 pub use value::{OwnedValue, Value};
 
-/// A checked table of a workload file: names are distinct, column numbers exist, and no column of the
-/// key may be absent.
+/// A checked table of a workload file: names are distinct, column numbers exist, and no column of
+/// the key may be absent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// Its name: letters, digits and underscores, but no keyword of SQL.

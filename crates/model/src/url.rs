@@ -34,12 +34,12 @@ impl ServerUrl {
         Self(url)
     }
 
-    /// The whole URL with its secrets, for the client of the server.
+    /// Returns the whole URL with its secrets, for the client of the server.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// The secrets of the URL, to be removed from messages of its client.
+    /// Returns the secrets of the URL, to be removed from messages of its client.
     pub fn secrets(&self) -> Secrets {
         Secrets::of(self)
     }
@@ -47,18 +47,20 @@ impl ServerUrl {
     /// Checks that an engine's client accepts the URL.
     ///
     /// # Errors
-    /// What is wrong and the right form, without any part of the URL.
+    /// If the URL is invalid. The error gives what is wrong and the right form, without any part of
+    /// the URL.
     pub fn check(&self, engine: &str) -> Result<(), String> {
         form::check(engine, &self.0)
     }
 
-    /// Whether a part is hidden, because the URL comes from a file that keeps only the server's address.
+    /// Whether a part is hidden, because the URL comes from a file that keeps only the server's
+    /// address.
     pub fn is_incomplete(&self) -> bool {
         self.0.contains(HIDDEN)
     }
 
-    /// Adds a password to a user that has none: percent-encoded as RFC 3986 requires, or quoted among
-    /// libpq's keywords.
+    /// Adds a password to a user that has none: percent-encoded as RFC 3986 requires, or quoted
+    /// among libpq's keywords.
     #[must_use]
     pub fn with_password(&self, password: &str) -> Self {
         let Ok(parts) = parts::read(&self.0) else { return self.clone() };

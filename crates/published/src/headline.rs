@@ -1,54 +1,56 @@
-//! What a source found, in one ratio, and the pieces whose results stand beside it.
+//! What a source found, as one ratio, and the pieces whose results are shown beside it.
 
 use std::fmt;
 
 use embermark_model::Durability;
 use serde::Deserialize;
 
-/// A ratio that a source printed, or that follows from two figures of it.
+/// A ratio that a source printed, or that follows from two of its figures.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Headline {
-    /// What it says, in a line, without figures.
+    /// What it says, in one line without figures.
     pub says: String,
-    /// Of which phase.
+    /// Name of its phase.
     pub phase: String,
-    /// At how many rows; absent: the source's own number.
+    /// Number of rows. Absent: the source's own number.
     pub scale: Option<u64>,
-    /// At how many rows below the line, where these are others.
+    /// Number of rows of the denominator, if it differs.
     pub to_scale: Option<u64>,
     /// What is compared.
     #[serde(default)]
     pub measure: Measure,
-    /// The engine whose figure stands above the line.
+    /// Engine of the numerator.
     pub of: String,
-    /// The engine whose figure stands below it: absent where the ratio is one engine's own, of two pieces.
+    /// Engine of the denominator. Absent if the ratio compares two pieces of one engine.
     pub to: Option<String>,
-    /// What the source printed.
+    /// Figures that the source printed.
     pub printed: Option<Printed>,
-    /// What it said in words, where it printed no two figures; or that it did not measure this.
+    /// The source's statement in words if it printed no two figures, or that it did not measure
+    /// this.
     pub said: Option<String>,
-    /// Whether the figure of the engine above the line stands alone here, as the other one may not be shown.
+    /// Whether only the figure of the numerator's engine is shown here, because the other one may
+    /// not be shown.
     #[serde(default)]
     pub alone: bool,
-    /// Here with the source's settings.
+    /// Results here with the source's settings.
     pub as_published: Option<Beside>,
-    /// Here with one tier for all.
+    /// Results here with one tier for all.
     pub equal: Option<Beside>,
-    /// Here with one thing otherwise.
+    /// Results here with one difference.
     pub counter: Option<Beside>,
-    /// Here with clients in the source's language.
+    /// Results here with clients in the source's language.
     pub client: Option<Beside>,
-    /// Here with the limits of the source's device.
+    /// Results here with the limits of the source's device.
     pub emulated: Option<Beside>,
-    /// Why the ratio is as it is; absent where nothing was measured that shows it.
+    /// Why the ratio is as it is. Absent if nothing was measured that shows it.
     pub explained: Option<String>,
-    /// What shows it.
+    /// Measurements that show it.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
 }
 
-/// A measurement that an explanation rests on.
+/// A measurement that supports an explanation.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Evidence {
@@ -58,7 +60,7 @@ pub enum Evidence {
     CounterRun,
     /// The two figures of the headline, which differ in nothing else.
     Pair,
-    /// A profile or a count: where it is written, a document and its heading.
+    /// A profile or a count: a document and its heading.
     #[serde(untagged)]
     Written(String),
 }
@@ -85,7 +87,7 @@ impl Headline {
         pieces.into_iter().any(|name| name == piece)
     }
 
-    /// Its explanation with the evidence: `a commit a row (shown by the counter-run)`.
+    /// Returns its explanation with the evidence: `a commit a row (shown by the counter-run)`.
     pub fn explanation(&self) -> Option<String> {
         let evidence: Vec<String> = self.evidence.iter().map(ToString::to_string).collect();
         Some(format!("{} (shown by {})", self.explained.as_ref()?, evidence.join(" and ")))
@@ -96,28 +98,28 @@ impl Headline {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
-    /// Time, of the whole phase or of an operation.
+    /// Time of the whole phase or of an operation.
     #[default]
     Time,
     /// CPU time of the server, as a share of one CPU.
     ServerCpu,
     /// CPU time of the client, as a share of one CPU.
     ClientCpu,
-    /// Bits a second between client and server.
+    /// Bits per second between client and server.
     Network,
-    /// Bytes by which the database grew from empty, warm-up included.
+    /// Growth of the database in bytes from empty, including the warm-up.
     Disk,
-    /// Bytes of the database after the rows are in and maintenance is done.
+    /// Size of the database in bytes after loading and maintenance.
     Size,
 }
 
-/// What a source printed of a headline: both figures.
+/// The two figures that a source printed for a headline.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Printed {
-    /// Of the engine above the line.
+    /// Figure of the numerator's engine.
     pub of: Figure,
-    /// Of the engine below it.
+    /// Figure of the denominator's engine.
     pub to: Figure,
     /// Their unit.
     pub unit: Unit,
@@ -129,12 +131,12 @@ pub struct Printed {
 pub enum Figure {
     /// A number.
     Number(f64),
-    /// The least and the greatest, where the source has a range.
+    /// Least and greatest, if the source has a range.
     Range([f64; 2]),
 }
 
 impl Figure {
-    /// The least and the greatest; of a number both are that.
+    /// Returns the least and the greatest, which are equal for a number.
     pub const fn ends(self) -> [f64; 2] {
         match self {
             Self::Number(number) => [number, number],
@@ -152,13 +154,13 @@ pub enum Unit {
     /// Milliseconds.
     #[serde(rename = "ms")]
     Milliseconds,
-    /// Operations a second.
+    /// Operations per second.
     #[serde(rename = "/s")]
     PerSecond,
     /// Percent of one CPU.
     #[serde(rename = "%")]
     Percent,
-    /// Thousand bits a second.
+    /// Thousand bits per second.
     #[serde(rename = "kbit/s")]
     Kilobits,
     /// Million bytes.
@@ -167,8 +169,8 @@ pub enum Unit {
 }
 
 impl Printed {
-    /// How many times as much the engine above the line takes as the one below it: of rates the
-    /// inverse, as they are of times. Of ranges the least and the greatest.
+    /// Returns how many times as much the numerator's engine takes. For rates it is the inverse,
+    /// which compares times. For ranges it is the least and the greatest.
     pub fn ratio(self) -> Figure {
         let (above, below) = match self.unit {
             Unit::PerSecond => (self.to.ends(), self.of.ends()),
@@ -182,30 +184,30 @@ impl Printed {
     }
 }
 
-/// Where the figures of a ratio are found among results.
+/// Where the figures of a ratio are found in results.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Beside {
-    /// The pieces: in them the cells of the two engines.
+    /// Pieces with the cells of the two engines.
     pub pieces: Vec<String>,
-    /// The engine above the line, where it is another than the headline's.
+    /// Engine of the numerator, if it differs from the headline's.
     pub engine: Option<String>,
-    /// The pieces of the engine below the line, where they are others.
+    /// Pieces of the denominator's engine, if they differ.
     pub to_pieces: Option<Vec<String>>,
-    /// The variant of the engine above the line; absent: the first of its cells that has the phase.
+    /// Variant of the numerator. Absent: the first of its cells that has the phase.
     pub variant: Option<String>,
-    /// That of the engine below it, where it is another one.
+    /// Variant of the denominator, if it differs.
     pub to_variant: Option<String>,
-    /// The column above the line, where the piece has several of the engine: a configuration's name.
+    /// Column of the numerator, if the piece has several of the engine: a configuration's name.
     pub column: Option<String>,
-    /// That below the line; absent: any.
+    /// Column of the denominator. Absent: any.
     pub to_column: Option<String>,
-    /// The tier; absent: that of the piece.
+    /// Tier. Absent: that of the piece.
     pub tier: Option<Durability>,
-    /// The phase, where it is another one.
+    /// Phase, if it differs.
     pub phase: Option<String>,
-    /// That below the line, where it is another one.
+    /// Phase of the denominator, if it differs.
     pub to_phase: Option<String>,
-    /// What is otherwise, in a few words.
+    /// The difference, in a few words.
     pub what: Option<String>,
 }

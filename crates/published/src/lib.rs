@@ -1,7 +1,8 @@
 //! The published comparisons that embermark repeats.
 //!
-//! A [`Source`] is one of them: the [`Piece`]s that repeat it, each a plan, and its [`Headline`]s, each with
-//! the pieces whose results stand beside it. All of it is data, in `sources/`, one file a source.
+//! A [`Source`] is one of them. Its [`Piece`]s repeat it, each with a plan. Its [`Headline`]s each
+//! name the pieces whose results are shown beside it. All of it is data in `sources/`, one file per
+//! source.
 
 mod headline;
 mod piece;

@@ -1,4 +1,4 @@
-//! A part of a source that one plan carries out.
+//! A part of a source that one plan executes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,17 +6,18 @@ use std::fmt;
 use embermark_model::Scale;
 use serde::Deserialize;
 
-/// What a piece is for.
+/// Purpose of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// What the source did, with its settings.
     AsPublished,
-    /// The same work with every engine in one durability tier, as embermark drives it.
+    /// The same work with every engine in one durability tier, as embermark runs it.
     Equal,
-    /// One thing otherwise than the source, which explains a figure of it.
+    /// One difference from the source, which explains one of its figures.
     Counter,
-    /// What the source did, with no more memory and CPU time than its device had: no measurement of it.
+    /// What the source did, with no more memory and CPU time than its device had. This is not a
+    /// measurement of the device.
     Emulated,
 }
 
@@ -31,38 +32,38 @@ impl fmt::Display for Role {
     }
 }
 
-/// A part of a source that one plan carries out: engines, variants and a tier that belong together.
+/// A part of a source that one plan executes: engines, variants and a tier that belong together.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Piece {
-    /// Its name, which no other of the source has: letters, digits and dashes.
+    /// Name, unique in the source: letters, digits and dashes.
     pub name: String,
-    /// What it is for.
+    /// Purpose.
     pub role: Role,
-    /// What it does, in a line.
+    /// One-line description.
     pub about: String,
-    /// In what it differs from the source, or is more than the source states: letters of
+    /// Where it differs from the source or goes beyond it: letters of
     /// [`Source::ours`](crate::Source::ours).
     #[serde(default)]
     pub ours: Vec<String>,
-    /// The device that is emulated, as `--device` names it.
+    /// The emulated device, as `--device` names it.
     pub device: Option<String>,
-    /// Whether the size of a database loaded once is counted, in a trial of its own.
+    /// Whether the size of a database loaded once is counted, in a separate trial.
     #[serde(default)]
     pub counting: bool,
-    /// What a plan file has, without its scales.
+    /// Content of a plan file, without its scales.
     pub plan: toml::Table,
-    /// Its scales, in rows; each can be run by itself.
+    /// Scales in rows. Each can be run by itself.
     pub scales: Vec<u64>,
-    /// Seconds that a scale took where docs/reproduction.md was made, by rows. Of one that was not run
-    /// there is none.
+    /// Seconds that a scale took on the machine of docs/reproduction.md, by number of rows. Absent
+    /// for a scale that was not run.
     #[serde(default)]
     pub took: BTreeMap<String, u64>,
 }
 
 impl Piece {
-    /// What is expected of a scale, in seconds, where that is known: what it took, or what the next
-    /// smaller one took, by the rows; of one below them all what the smallest took.
+    /// Returns the expected time of a scale in seconds, if it is known: what it took, or what the
+    /// next smaller one took, scaled by the rows. Below all of them it is what the smallest took.
     pub fn expected(&self, rows: u64) -> Option<u64> {
         let known = |(rows, seconds): (&String, &u64)| Some((rows.parse::<u64>().ok()?, *seconds));
         let known = || self.took.iter().filter_map(known);
@@ -71,7 +72,7 @@ impl Piece {
         Some(seconds * (rows / nearest.max(1)).max(1))
     }
 
-    /// The name of a scale of it: `duckdb-1M`, or its own where it has one scale.
+    /// Returns the name of one of its scales: `duckdb-1M`, or its own name if it has one scale.
     pub fn unit(&self, rows: u64) -> String {
         match self.scales.len() {
             1 => self.name.clone(),

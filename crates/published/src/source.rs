@@ -11,46 +11,47 @@ use crate::{Headline, Piece, Statistic, Verdict};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Source {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub id: String,
-    /// Its title, author and year.
+    /// Title, author and year.
     pub title: String,
     /// The workload that repeats it.
     pub workload: String,
-    /// What it ran on.
+    /// Hardware that it ran on.
     pub hardware: String,
-    /// How often it ran a step and what it made of that, in words.
+    /// How often it ran a step, and how it used the repetitions, in words.
     pub protocol: String,
-    /// What it made of its repetitions.
+    /// Statistic of its repetitions.
     pub statistic: Statistic,
-    /// What cannot be had here, and why.
+    /// What is not available here, and why.
     #[serde(default)]
     pub missing: Vec<String>,
-    /// Where it contradicts itself, and what was made of that.
+    /// Where it contradicts itself, and how that was resolved.
     #[serde(default)]
     pub contradictions: Vec<String>,
-    /// What is ours and not the source's, by a letter that stands at each figure that rests on it.
+    /// Choices of embermark that are not the source's, by a letter that is shown at each figure
+    /// that depends on them.
     #[serde(default)]
     pub ours: BTreeMap<String, String>,
-    /// What repeats it, in the order in which it is run.
+    /// Pieces that repeat it, in the order in which they run.
     #[serde(rename = "piece")]
     pub pieces: Vec<Piece>,
-    /// What it found.
+    /// Its findings.
     #[serde(rename = "headline")]
     pub headlines: Vec<Headline>,
-    /// What it concluded.
+    /// Its conclusions.
     #[serde(rename = "verdict")]
     pub verdicts: Vec<Verdict>,
 }
 
 impl Source {
-    /// The piece of that name.
+    /// Finds a piece by name.
     pub fn piece(&self, name: &str) -> Option<&Piece> {
         self.pieces.iter().find(|piece| piece.name == name)
     }
 
-    /// Whether a headline rests on a piece at this scale: at the headline's own, or where the piece has not that one, at
-    /// its largest.
+    /// Whether a headline uses a piece at this scale: the headline's own or, if the piece does not
+    /// have that one, its largest.
     pub fn decides(&self, piece: &Piece, rows: u64) -> bool {
         let largest = piece.scales.iter().max();
         self.headlines.iter().filter(|headline| headline.rests_on(&piece.name)).any(|headline| {
@@ -61,10 +62,10 @@ impl Source {
     }
 }
 
-/// Every source.
+/// Returns every source.
 ///
 /// # Panics
-/// When a file of the repository is no source, which a test rules out.
+/// If a file of the repository is not a valid source, which a test excludes.
 pub fn all() -> &'static [Source] {
     static ALL: LazyLock<Vec<Source>> = LazyLock::new(|| {
         [
@@ -80,7 +81,7 @@ pub fn all() -> &'static [Source] {
     &ALL
 }
 
-/// The source of that name.
+/// Finds a source by name.
 pub fn find(id: &str) -> Option<&'static Source> {
     all().iter().find(|source| source.id == id)
 }

@@ -1,19 +1,19 @@
-//! What a source made of its repetitions.
+//! Statistics by which sources summarise their repetitions.
 
 use serde::Deserialize;
 
-/// What a source made of its repetitions.
+/// Statistic by which a source summarises its repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statistic {
-    /// Their mean.
+    /// The mean.
     Mean,
-    /// The one in the middle; of an even number the mean of the two there.
+    /// The median. For an even number it is the mean of the two middle figures.
     Median,
 }
 
 impl Statistic {
-    /// That of some figures; `None` of none.
+    /// Computes it for some figures. `None` without figures.
     pub fn of(self, mut figures: Vec<f64>) -> Option<f64> {
         if figures.is_empty() {
             return None;
@@ -28,7 +28,7 @@ impl Statistic {
         })
     }
 
-    /// Its name.
+    /// Returns its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mean => "mean",

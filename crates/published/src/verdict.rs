@@ -1,18 +1,19 @@
-//! What a source concluded.
+//! Conclusions of a source.
 
 use serde::Deserialize;
 
-/// What a source concluded, in our words, and the headlines that decide whether it is so here too.
+/// A source's conclusion in embermark's words, and the headlines that decide whether it is true
+/// here too.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Verdict {
-    /// The conclusion, in a line.
+    /// The conclusion in one line.
     pub says: String,
-    /// What headlines of the source say. The conclusion holds here where the ratio of each, as published,
-    /// lies on the side of 1 on which the source has it, above it where the source says so in words.
-    /// Empty: nothing here decides it.
+    /// Headlines of the source, by what they say. The conclusion is true here if the ratio of each,
+    /// as published, is on the same side of 1 as in the source, or above 1 if the source states it
+    /// in words. Empty if nothing here decides it.
     #[serde(default)]
     pub by: Vec<String>,
-    /// Why it is otherwise here, or cannot be repeated.
+    /// Why it differs here, or cannot be repeated.
     pub because: Option<String>,
 }

@@ -3,8 +3,8 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 
-/// Idle processors do not sleep while this value lives, because waking one takes as long as a request
-/// to a fast medium. It needs root (`/dev/cpu_dma_latency`, the kernel's PM QoS interface).
+/// Idle processors do not sleep while this value lives, because waking one takes as long as a
+/// request to a fast medium. It needs root (`/dev/cpu_dma_latency`, the kernel's PM QoS interface).
 #[derive(Debug)]
 pub(crate) struct Awake(Option<File>);
 

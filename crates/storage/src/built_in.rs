@@ -21,7 +21,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Returns the TOML of the built-in storage `name`.
 ///
 /// # Errors
-/// Unknown name: the error lists the valid names and suggests the nearest.
+/// If the name is unknown. The error lists the valid names and suggests the nearest.
 pub fn text_of(name: &str) -> Result<&'static str, UnknownName> {
     let found = STORAGES.iter().find(|(known, _)| *known == name);
     found.map(|(_, text)| *text).ok_or_else(|| choice::unknown("storage", name, names()))

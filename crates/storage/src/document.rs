@@ -27,7 +27,8 @@ pub struct Origin {
 /// A pause in ns before a request, in which caches drain.
 const PAUSE: u64 = 10_000_000_000;
 
-/// Returns the time in µs that a request has by the model of a storage, on a device of `device` bytes.
+/// Returns the time in µs that a request takes by the model of a storage, on a device of `device`
+/// bytes.
 pub fn predicted_us(storage: &Storage, device: u64, kind: Kind, random: bool, bytes: u64) -> f64 {
     let Ok(mut times) = Times::new(storage, device.max(4 * bytes)) else { return f64::NAN };
     let first = match kind {
@@ -42,7 +43,7 @@ pub fn predicted_us(storage: &Storage, device: u64, kind: Kind, random: bool, by
     (end - 2 * PAUSE) as f64 / 1_000.0
 }
 
-/// Returns the TOML of a storage with what was measured of it in comments. [`parse`](crate::parse) gives
+/// Returns the TOML of a storage, with the measurements in comments. [`parse`](crate::parse) gives
 /// the storage again.
 pub fn text(storage: &Storage, measured: &Measured, origin: &Origin) -> String {
     let mut text = format!("about = {}\n", toml::Value::String(storage.about.clone()));
@@ -54,7 +55,7 @@ pub fn text(storage: &Storage, measured: &Measured, origin: &Origin) -> String {
     text
 }
 
-/// Adds a line of a comment. What the system says of a device is not to end it.
+/// Adds a line of a comment. What the system reports about a device must not end the line.
 fn comment(text: &mut String, line: &str) {
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     // Writing to a String cannot fail.

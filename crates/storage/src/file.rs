@@ -118,7 +118,7 @@ pub fn parse(name: &str, text: &str) -> Result<Storage, StorageError> {
 /// Returns the built-in storage `name`.
 ///
 /// # Errors
-/// Unknown name: the error lists the valid names and suggests the nearest.
+/// If the name is unknown. The error lists the valid names and suggests the nearest.
 pub fn built_in(name: &str) -> Result<Storage, UnknownName> {
     let text = text_of(name)?;
     Ok(parse(name, text).unwrap_or_else(|error| panic!("built-in storage {name}: {error}")))

@@ -1,8 +1,8 @@
-//! The parameters of a storage from what was measured of a device.
+//! Derives the parameters of a storage from measurements of a device.
 //!
-//! A request takes a latency and its bytes at a rate, so its time is a line over its size. The line is
-//! that with the least squares of relative errors over the medians. Requests smaller than a page are
-//! left out: file systems do not make them, and devices read and write whole pages for them.
+//! A request takes a latency, and its bytes at a rate, so its time is linear in its size. The line
+//! minimises the squares of relative errors over the medians. Requests smaller than a page are left
+//! out: file systems do not make them, and devices read and write whole pages for them.
 
 use embermark_model::card::Spread;
 use embermark_model::storage::{SECTOR, Storage, StorageName, Transfer};
@@ -10,25 +10,26 @@ use embermark_model::storage::{SECTOR, Storage, StorageName, Transfer};
 use crate::file::{DEEPEST, LARGEST_CACHE, MOST_MB_PER_S, MOST_US};
 use crate::measure::{GROUP, Kind, Measured, PAGE, ROW, percentile};
 
-/// A flushed write that takes this many times as long as a plain one shows a write cache.
+/// Ratio of a flushed write's time to that of a plain one that shows a write cache.
 const SHOWS_CACHE: f64 = 2.0;
-/// A cache is full where writes in a row are this many times as slow as one that finds it empty.
+/// Ratio of a write's time in a row to that of one that finds the cache empty which shows that the
+/// cache is full.
 const SHOWS_FULL: f64 = 2.0;
-/// Writes in a row by whose median that is seen.
+/// Number of consecutive writes whose median shows that.
 const SEEN_BY: usize = 8;
-/// The medium is as fast as writes come where a further write of a group adds no more than this many
-/// times a cached write.
+/// The medium keeps up with writes if a further write of a group adds at most this many times a
+/// cached write.
 const KEEPS_UP: f64 = 1.25;
 
-/// Returns the storage whose model comes nearest to what was measured.
+/// Returns the storage whose model is nearest to the measurements.
 ///
-/// - Reads, and writes of a device without a cache, are lines as they are.
-/// - A **cache** is there when a write and a flush take at least twice as long as the write in it. That
-///   write then gives the time of a cached write, beside its bytes at the rate of reads as in the model.
-///   The medium's time follows from groups of 16 writes and a flush: what a further write of a group
-///   costs is the medium's, and the rest is the flush's. Where the medium keeps up with the writes, a
-///   flush takes what one takes with nothing to do.
-/// - **Requests at once** are as many as the highest rate of reads has of one thread's.
+/// - Reads, and writes of a device without a cache, are linear as they are.
+/// - There is a **cache** if a write and a flush take at least twice as long as the write alone.
+///   That write then gives the time of a cached write, in addition to its bytes at the rate of
+///   reads as in the model. The medium's time follows from groups of 16 writes and a flush: a
+///   further write of a group costs the medium's time, and the rest is the flush's. If the medium
+///   keeps up with the writes, a flush takes as long as one with nothing to do.
+/// - **Requests at once** are the highest rate of reads divided by that of one thread.
 /// - Stalls are not fitted: `flash` is absent. Sectors are not measured: they are the smallest.
 pub fn fitted(name: StorageName, about: &str, measured: &Measured) -> Storage {
     let read = Line::of(measured, Kind::Read, 0.0);
@@ -76,7 +77,8 @@ pub fn fitted(name: StorageName, about: &str, measured: &Measured) -> Storage {
     // medium's time beyond the transfer.
     let line = Line::of(measured, Kind::FlushedWrite, write - read_bytes);
     let group = percentile(&measured.group_us, 0.5);
-    // What each further write of a group adds, or a write itself where the medium is faster than that.
+    // Time that each further write of a group adds, or that of a write itself if the medium is
+    // faster.
     let further = ((group - pair) / (GROUP - 1) as f64).clamp(write, pair);
     let mut medium = (further - page * line.us_per_byte).clamp(0.0, line.random);
     if further < KEEPS_UP * write {
@@ -105,8 +107,8 @@ struct Line {
 }
 
 impl Line {
-    /// Fits the medians of a kind, from which `less` µs are subtracted first. Random and sequential
-    /// requests have one rate.
+    /// Fits the medians of a kind, after subtracting `less` µs. Random and sequential requests have
+    /// the same rate.
     fn of(measured: &Measured, kind: Kind, less: f64) -> Self {
         let points = |random| -> Vec<[f64; 2]> {
             let of_kind = measured.series.iter().filter(move |series| {
@@ -125,7 +127,7 @@ impl Line {
                 let [bytes, us] = center(&groups[group]);
                 if through_zero[group] { 0.0 } else { us - us_per_byte * bytes }
             });
-            // Where no latency is left, the line goes through zero.
+            // If no latency is left, the line goes through zero.
             match (0..2).find(|group| latencies[*group] < 0.0 && !through_zero[*group]) {
                 Some(group) => through_zero[group] = true,
                 None => {
@@ -137,13 +139,13 @@ impl Line {
     }
 
     fn kb_per_s(&self) -> u32 {
-        // A byte in a µs is a MB in a second.
+        // A byte per µs is a MB per second.
         (1_000.0 / self.us_per_byte).round().clamp(1.0, MOST_MB_PER_S * 1_000.0) as u32
     }
 }
 
-/// The weighted mean of points. A point weighs as the square of its inverse time, which makes errors
-/// relative ones.
+/// Returns the weighted mean of points. A point's weight is the square of its inverse time, which
+/// makes errors relative.
 fn center(points: &[[f64; 2]]) -> [f64; 2] {
     let weight = |us: f64| us.powi(-2);
     let all: f64 = points.iter().map(|[_, us]| weight(*us)).sum();
@@ -152,7 +154,8 @@ fn center(points: &[[f64; 2]]) -> [f64; 2] {
     if all > 0.0 { [mean(0) / all, mean(1) / all] } else { [0.0; 2] }
 }
 
-/// The slope that parallel lines through groups of points have by least squares of relative errors.
+/// Returns the slope of parallel lines through groups of points by least squares of relative
+/// errors.
 fn slope(groups: &[Vec<[f64; 2]>; 2], through_zero: [bool; 2]) -> f64 {
     let (mut up, mut down) = (0.0, 0.0);
     for (points, through_zero) in groups.iter().zip(through_zero) {
@@ -166,13 +169,14 @@ fn slope(groups: &[Vec<[f64; 2]>; 2], through_zero: [bool; 2]) -> f64 {
     if down > 0.0 { up / down } else { 0.0 }
 }
 
-/// The 10th percentile, the median and the 90th of requests of a page, less `other` µs of each.
+/// Returns the 10th percentile, the median and the 90th percentile of requests of a page, less
+/// `other` µs each.
 fn latency(measured: &Measured, kind: Kind, random: bool, other: f64) -> [f64; 3] {
     let us = measured.series(kind, random, PAGE).map_or(&[][..], |series| &series.us);
     [0.1, 0.5, 0.9].map(|share| percentile(us, share) - other)
 }
 
-/// A spread around the fitted latency as wide as that of the measured ones.
+/// Returns a spread around the fitted latency that is as wide as that of the measured ones.
 fn around(fitted: f64, [low, middle, high]: [f64; 3]) -> Spread {
     let whole = |us: f64| us.round().clamp(0.0, MOST_US) as u32;
     let typical = whole(fitted);
@@ -187,15 +191,16 @@ fn us(value: f64) -> Spread {
     around(value, [0.0; 3])
 }
 
-/// Requests at once: the highest rate of reads over that of one thread.
+/// Returns the requests at once: the highest rate of reads over that of one thread.
 fn queue_depth(measured: &Measured) -> u32 {
     let [one, ..] = measured.reads_per_s;
     let most = measured.reads_per_s.into_iter().fold(one, f64::max);
     if one > 0.0 { (most / one).round().clamp(1.0, DEEPEST.into()) as u32 } else { 1 }
 }
 
-/// Returns the bytes of a cache: what was written in a row before writes got slow for good, less what
-/// the medium had taken meanwhile, at `medium` µs each. Where none got slow, all that was written.
+/// Returns the bytes of a cache: what was written in a row before writes became permanently slow,
+/// minus what the medium had taken meanwhile, at `medium` µs each. If none became slow, everything
+/// that was written.
 fn cache_bytes(measured: &Measured, medium: f64) -> u64 {
     let row = &measured.row_us;
     let empty = measured.series(Kind::FlushedWrite, false, ROW);

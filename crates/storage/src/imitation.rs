@@ -62,7 +62,7 @@ pub struct Imitator {
 impl Imitator {
     /// Measures the time of the path to an imitated device, in `folder`. Call
     /// [`own_mounts`](embermark_blockdev::own_mounts) before. While this value lives, idle
-    /// processors stay awake where the system allows it.
+    /// processors stay awake if the system allows it.
     ///
     /// # Errors
     /// FUSE or a loop device is not available.
@@ -77,11 +77,11 @@ impl Imitator {
         StoragePath { read_ns, write_ns, flush_ns, kib_ns }
     }
 
-    /// Checks that a storage with a file system of `bytes` can be imitated here: it is slow enough, and
-    /// large enough.
+    /// Checks that a storage with a file system of `bytes` can be imitated here: it is slow enough,
+    /// and large enough.
     ///
     /// # Errors
-    /// [`ImitationError::TooFast`] or [`ImitationError::TooSmall`], with the figures.
+    /// [`ImitationError::TooFast`] or [`ImitationError::TooSmall`], with the figures, if it cannot.
     pub fn can(&self, storage: &Storage, bytes: u64) -> Result<(), ImitationError> {
         self.times(storage, bytes).map(drop)
     }
@@ -95,8 +95,8 @@ impl Imitator {
         })
     }
 
-    /// Compares a storage with the path. A write into a cache may be faster than the path; it then takes
-    /// as long as the path. A commit waits for the flush anyway.
+    /// Compares a storage with the path. A write into a cache may be faster than the path; it then
+    /// takes as long as the path. A commit waits for the flush anyway.
     fn slow_enough(&self, storage: &Storage) -> Result<(), ImitationError> {
         let cached = storage.cache_bytes > 0;
         let bytes_us = |kb_per_s: u32| 4_096 * 1_000 / u64::from(kb_per_s.max(1));
@@ -130,7 +130,7 @@ impl Imitator {
     /// this process ends.
     ///
     /// # Errors
-    /// The storage is too fast or too small, or the file system cannot be mounted.
+    /// If the storage is too fast or too small, or the file system cannot be mounted.
     pub fn mount(
         &self,
         storage: &Storage,
@@ -169,11 +169,11 @@ impl Imitated {
         self.times.0.lock().unwrap_or_else(PoisonError::into_inner).flash()
     }
 
-    /// Unmounts it. Returns the trace of what reached the device, unmounting included, and how well it
-    /// kept its times.
+    /// Unmounts the file system. Returns the trace of what reached the device, including the
+    /// unmounting, and how well it kept its times.
     ///
     /// # Errors
-    /// The file system is still in use.
+    /// If the file system is still in use.
     pub fn unmount(self) -> Result<(Trace, Kept), DeviceError> {
         self.device.unmount()
     }

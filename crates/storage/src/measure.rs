@@ -1,8 +1,8 @@
 //! Measures a storage device through a file on it.
 //!
-//! All requests are direct I/O on one file that was written whole before, so that each is one request
-//! to the device: no page cache, no file system journal, no new blocks. Kinds and sizes take turns in
-//! several rounds, so that what disturbs the machine for a while disturbs them all.
+//! All requests are direct I/O on one file that was completely written before, so that each is one
+//! request to the device: no page cache, no file system journal, no new blocks. Kinds and sizes
+//! take turns in several rounds, so that a temporary disturbance of the machine affects them all.
 
 mod area;
 
@@ -38,7 +38,7 @@ const SMALLEST: u64 = 16 * MIB;
 /// Room that is left on the device, in bytes.
 const LEFT: u64 = 16 * MIB;
 
-/// How a device is measured.
+/// How much to measure.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Time for all of it.
@@ -77,13 +77,15 @@ impl Kind {
 pub struct Series {
     /// What was done.
     pub kind: Kind,
-    /// Whether each request was at a random place. Otherwise each begins where the one before ended.
+    /// Whether each request was at a random place. Otherwise each begins where the previous one
+    /// ended.
     pub random: bool,
     /// Bytes of a request.
     pub bytes: u64,
     /// Times in µs.
     pub us: Vec<f64>,
-    /// Times in µs of the writes within flushed writes: what a write takes that finds nothing before it.
+    /// Times in µs of the writes within flushed writes: that of a write that finds nothing before
+    /// it.
     pub write_us: Vec<f64>,
 }
 
@@ -96,7 +98,7 @@ pub struct Sustained {
     pub us: f64,
 }
 
-/// What was measured of a device.
+/// Measurements of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Reads, writes and flushed writes by size.
@@ -107,7 +109,7 @@ pub struct Measured {
     pub group_us: Vec<f64>,
     /// Writes of [`ROW`] bytes in a row without a flush, in µs.
     pub row_us: Vec<f64>,
-    /// Random reads of 4 KiB per second with as many [`THREADS`].
+    /// Random reads of 4 KiB per second with each number of [`THREADS`].
     pub reads_per_s: [f64; THREADS.len()],
     /// Random writes of 4 KiB, each with a flush.
     pub sustained: Vec<Sustained>,
@@ -115,7 +117,7 @@ pub struct Measured {
     pub file_bytes: u64,
     /// Bytes written, the file itself included.
     pub written_bytes: u64,
-    /// How long it took.
+    /// Duration of the measurement.
     pub took: Duration,
     /// Whether idle processors were kept awake. Otherwise times include waking them.
     pub awake: bool,
@@ -143,11 +145,11 @@ pub fn percentile(values: &[f64], share: f64) -> f64 {
     sorted.get((share * last).round() as usize).copied().unwrap_or(0.0)
 }
 
-/// Measures the device below a folder with a file that it creates there and removes. `step` is told
-/// what begins.
+/// Measures the device below a folder with a file that it creates there and removes. Calls `step`
+/// with what begins.
 ///
 /// # Errors
-/// The folder cannot be measured: [`MeasureError`].
+/// If the folder cannot be measured: see [`MeasureError`].
 pub fn measure(
     folder: &Path,
     effort: Effort,
@@ -178,7 +180,7 @@ struct Run {
     area: Area,
     buffer: Buffer,
     rng: Xoshiro256PlusPlus,
-    /// Sizes that the file takes.
+    /// Request sizes that the file accepts.
     sizes: Vec<u64>,
 }
 
@@ -186,7 +188,7 @@ impl Run {
     fn begin(mut area: Area, largest: u64, until: Instant) -> Result<Self, MeasureError> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut buffer = Buffer::new();
-        // A device may compress, or leave out what is zero.
+        // A device may compress, or leave out zeros.
         rng.fill_bytes(buffer.all());
         while area.bytes < largest && (area.bytes < SMALLEST || Instant::now() < until) {
             area.grow(&buffer)?;
@@ -229,7 +231,7 @@ impl Run {
         let until = Instant::now() + lasts;
         // The cells of a round, flushes and groups.
         let slice = lasts / ROUNDS / (measured.series.len() as u32 + 4);
-        // About a third of what may be written; the rest is for the file and the sustained writes.
+        // About a third of what may be written. The rest is for the file and the sustained writes.
         let share = self.area.limit / 3 / u64::from(ROUNDS) / (4 * self.sizes.len() as u64 + 2);
         for round in 0..ROUNDS {
             for series in &mut measured.series {
@@ -287,14 +289,14 @@ impl Run {
                 }
             }
         }
-        // What a cache holds does not disturb the next.
+        // The content of a cache must not disturb the next.
         if series.kind == Kind::Write {
             self.area.flush()?;
         }
         Ok(())
     }
 
-    /// Flushes with nothing to do, and after a group of writes.
+    /// Measures flushes with nothing to do, and after a group of writes.
     fn flushes(
         &mut self,
         measured: &mut Measured,
@@ -368,7 +370,7 @@ impl Run {
         Ok(rates)
     }
 
-    /// Random writes, each with a flush, until the time or the bytes are used up.
+    /// Makes random writes, each with a flush, until the time or the bytes are used up.
     fn sustained(&mut self, lasts: Duration) -> Result<Vec<Sustained>, MeasureError> {
         let begun = Instant::now();
         let mut all = Vec::new();

@@ -1,10 +1,10 @@
 //! The model of a storage: when each request ends. It does no I/O and has no clock.
 //!
-//! The device works on as many requests at a time as its queue is deep. Their latencies pass in
-//! parallel; their bytes are transferred one after the other. Without a write cache, a write ends
-//! when it is in the medium. With a cache, it ends when the cache has room for it, and the cache
-//! drains into the medium in the background. A flush ends when everything is in the medium. What the
-//! translation layer copies and erases delays the write that causes it.
+//! The device works on as many requests at the same time as its queue is deep. Their latencies pass
+//! in parallel; their bytes are transferred one after the other. Without a write cache, a write
+//! ends when it is in the medium. With a cache, it ends when the cache has room for it, and the
+//! cache drains into the medium in the background. A flush ends when everything is in the medium.
+//! What the translation layer copies and erases delays the write that causes it.
 
 mod disk;
 mod solid;
@@ -31,7 +31,7 @@ pub struct Times {
     medium: Medium,
 }
 
-/// What a translation layer has done to its flash.
+/// Work of a translation layer on its flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlashWork {
     /// Bytes programmed, its own copies included.
@@ -93,7 +93,7 @@ impl Times {
     /// Makes the model of a storage whose first `device_bytes` are the device.
     ///
     /// # Errors
-    /// The device is larger than the storage.
+    /// If the device is larger than the storage.
     pub fn new(storage: &Storage, device_bytes: u64) -> Result<Self, Refused> {
         let medium = match storage.disk {
             Some(platters) => Medium::Disk(Disk::new(storage, platters)),

@@ -1,4 +1,4 @@
-//! What a storage amounts to: the times of single requests by the model.
+//! Typical performance of a storage: the times of single requests by the model.
 
 use embermark_blockdev::{Request, RequestKind, Timing as _};
 use embermark_model::Storage;
@@ -20,13 +20,13 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 pub struct Typical {
     /// A read at a random place.
     pub read: u64,
-    /// A write at a random place, until the device says that it is done.
+    /// A write at a random place, until the device reports that it is done.
     pub write: u64,
     /// A write at a random place and the flush after it.
     pub flushed_write: u64,
-    /// A read behind the one before.
+    /// A read that directly follows the last one.
     pub sequential_read: u64,
-    /// A write and its flush behind the one before.
+    /// A write and its flush that directly follow the last ones.
     pub sequential_flushed_write: u64,
 }
 
@@ -36,7 +36,7 @@ impl Typical {
         let device = storage.disk.map_or(DEVICE, |disk| disk.capacity_bytes.max(DEVICE));
         let storage = Storage { flash: None, ..storage.clone() };
         let mean = |kind, random: bool, flushed: bool| {
-            // Without a translation layer every device fits.
+            // Without a translation layer every device size fits.
             let Ok(mut times) = Times::new(&storage, device) else { return [0, 0] };
             let places = (device / bytes).max(1);
             let (mut now, mut done, mut durable) = (PAUSE, 0, 0);
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!((a1.write, a1.flushed_write), (1_424_800, 1_424_800));
         let emmc = Typical::of(&built_in("emmc").unwrap(), 4_096);
         assert!(emmc.write < emmc.flushed_write && emmc.flushed_write > 1_000_000, "{emmc:?}");
-        // 8.5 to 9.5 ms to seek and 4.2 ms to turn half, by its makers.
+        // 8.5 to 9.5 ms to seek and 4.2 ms for half a turn, according to the manufacturers.
         let disk = Typical::of(&built_in("hdd-7200").unwrap(), 4_096);
         let ms = disk.read as f64 / 1e6;
         assert!((10.0..16.0).contains(&ms), "{ms} ms");
@@ -98,7 +98,7 @@ mod tests {
             };
             let ratio = formula as f64 / model;
             assert!((0.9..1.1).contains(&ratio), "{name}: {formula} ns, by the model {model} ns");
-            // What the path usually costs is no considerable share of any of them.
+            // The path's usual cost is a negligible share of all of them.
             let path = StoragePath { write_ns: 25_000, flush_ns: 30_000, ..StoragePath::default() };
             assert!(path.share(&storage).unwrap() < StoragePath::MOST_SHARE, "{name}");
         }

@@ -1,15 +1,15 @@
-//! What trials of settings came to.
+//! Results of trials of settings.
 
 use std::collections::BTreeMap;
 
-/// What trials of a column came to: of today's settings, or of a candidate.
+/// Results of a column's trials: of the current settings, or of a candidate.
 #[derive(Clone, Debug)]
 pub enum Ended {
-    /// By trial and phase the time of an operation in ns.
+    /// Times of an operation in ns, by trial and phase.
     Times(Vec<BTreeMap<String, f64>>),
-    /// It takes part no more, for this reason.
+    /// The column is out, for this reason.
     Out(String),
 }
 
-/// Columns in the order in which they were asked for.
+/// Columns in the order in which they were requested.
 pub type Columns = Vec<Ended>;

@@ -1,10 +1,11 @@
-//! The settings of an engine that are best for a work and keep its tier, found by measuring.
+//! Finds the settings of an engine that are fastest for a work and keep its tier, by measuring.
 //!
-//! [`search`] begins at today's settings and tries the candidates that the engine's adapter names. Each is measured in
-//! turns with today's settings, and half of them leave after every round (successive halving: K. Jamieson and
-//! A. Talwalkar, AISTATS 2016). The best is taken, then what is better on top of it (coordinate descent), as long as the
-//! tier is [kept](Bench::keeps). The winner is measured again, beside today's settings, on trials that the search did not
-//! see: the best of many that are equal looks better than it is.
+//! [`search`] begins with the current settings and tries the candidates that the engine's adapter
+//! names. Each is measured in turns with the current settings, and half of them are dropped after
+//! every round (successive halving: K. Jamieson and A. Talwalkar, AISTATS 2016). The best is taken,
+//! and then what improves on it (coordinate descent), as long as the tier is [kept](Bench::keeps).
+//! The winner is measured again next to the current settings, in trials that the search did not
+//! use, because the best of many equal candidates looks better than it is.
 
 mod found;
 mod measured;

@@ -1,4 +1,4 @@
-//! Candidates measured by runs of the harness.
+//! Measures candidates by runs of the harness.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,14 +18,14 @@ use crate::search::Bench;
 /// What is tuned.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    /// The engine's id, or the name of the configuration that it has today.
+    /// Id of the engine, or name of its current configuration.
     pub name: String,
-    /// The engine, with the settings that it has today in place of embermark's.
+    /// The engine with its current settings, which replace embermark's.
     pub today: Configuration,
 }
 
 impl Subject {
-    /// The engine with settings on top of today's.
+    /// Returns the engine with settings added to the current ones.
     pub fn with(&self, set: &Set) -> Configuration {
         let mut own = self.today.clone();
         own.settings.extend(set.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -33,16 +33,16 @@ impl Subject {
     }
 }
 
-/// Which candidates are worth trying.
+/// The candidates that are worth trying.
 #[derive(Clone, Debug)]
 pub struct Worth {
-    /// Those that are.
+    /// These candidates.
     pub worth: Vec<Set>,
     /// The others, each with the reason.
     pub others: Vec<(Set, String)>,
 }
 
-/// What runs took so far.
+/// Cost of the runs so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spent {
     trials: u32,
@@ -51,21 +51,21 @@ struct Spent {
     beside: Duration,
 }
 
-/// Measures by runs of the harness, each in a folder of its own.
+/// Measures by runs of the harness, each in its own directory.
 pub struct Measured<'a> {
     /// What is tuned.
     pub subject: &'a Subject,
-    /// The work: its engines, configurations and trials are the search's.
+    /// The work. The search sets its engines, configurations and trials.
     pub plan: &'a Plan,
-    /// How a run is carried out. Its folder is the one that the runs have theirs in.
+    /// How a run is executed. The runs' directories are in its directory.
     pub options: &'a RunOptions,
-    /// When the search is to be over.
+    /// When the search must end.
     pub ends: Instant,
-    /// Tries whether settings keep the tier.
+    /// Tests whether settings keep the tier.
     pub keeps: &'a mut dyn FnMut(&Configuration) -> Result<Kept, HarnessError>,
-    /// Says what is done next.
+    /// Announces the next step.
     pub says: &'a dyn Fn(&str),
-    /// Time that trials took, how many there were, how many runs, and the time of these beside their trials.
+    /// Duration and number of trials, number of runs, and the runs' time without their trials.
     spent: Spent,
     /// The last run, and the names of its columns.
     last: Option<ResultFile>,
@@ -73,7 +73,7 @@ pub struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    /// Before the first run.
+    /// Makes it before the first run.
     pub fn new(
         (subject, plan, options): (&'a Subject, &'a Plan, &'a RunOptions),
         ends: Instant,
@@ -84,21 +84,22 @@ impl<'a> Measured<'a> {
         Self { subject, plan, options, ends, keeps, says, spent, last: None, names: Vec::new() }
     }
 
-    /// The result of the last run, and the names of its columns, that of today's settings first.
+    /// Returns the result of the last run, and the names of its columns, that of the current
+    /// settings first.
     pub fn last(&self) -> Option<(&ResultFile, &[String])> {
         Some((self.last.as_ref()?, &self.names))
     }
 
-    /// The folder of the last run.
+    /// Returns the directory of the last run.
     pub fn folder(&self) -> PathBuf {
         self.options.out.join(format!("{}-{}", self.subject.name, self.spent.runs))
     }
 
-    /// Measures today's settings once, which says how long a trial takes, and opens each candidate. Those that are
-    /// worth trying, and why the others are not.
+    /// Measures the current settings once, to learn how long a trial takes, and opens each
+    /// candidate. Returns those that are worth trying, and why the others are not.
     ///
     /// # Errors
-    /// When today's settings cannot be measured.
+    /// If the current settings cannot be measured.
     pub fn begin(&mut self, candidates: Vec<Set>) -> Result<Worth, HarnessError> {
         self.trials("today's settings, to know how long a trial takes", &[Set::new()], 1)?;
         let cells = self.last.iter().flat_map(|file| &file.cells);
@@ -120,7 +121,7 @@ impl<'a> Measured<'a> {
         Ok(Worth { worth, others })
     }
 
-    /// Runs trials of columns in turns; with `count` also those that count bytes.
+    /// Runs trials of columns in turns. With `count` it also runs those that count bytes.
     fn run(
         &mut self,
         about: &str,
@@ -139,7 +140,7 @@ impl<'a> Measured<'a> {
             trials: times,
             own_trials: false,
             lasts_ms: None,
-            // Rows are the same in every run, and the order of trials another.
+            // Rows are the same in every run, but the order of trials differs.
             ..self.plan.clone()
         };
         let options = RunOptions { out: self.folder(), count, ..self.options.clone() };
@@ -155,7 +156,7 @@ impl<'a> Measured<'a> {
         Ok(ended)
     }
 
-    /// Whether the engine gave back these very values in the last run.
+    /// Whether the engine reported exactly these values in the last run.
     fn is_today(&self, set: &Set) -> bool {
         let Ok(engine) = registry::find(&self.subject.today.engine) else { return false };
         let cells = self.last.iter().flat_map(|file| &file.cells);
@@ -168,7 +169,8 @@ impl<'a> Measured<'a> {
         })
     }
 
-    /// Opens today's settings with these on top; what the engine gives back that is not the tier's, where it is.
+    /// Opens the database with these settings added to the current ones. Returns reported settings
+    /// that are not the tier's, if there are any.
     fn tried_out(&self, set: &Set) -> Result<Option<String>, HarnessError> {
         let dir = self.options.data.clone().unwrap_or_else(std::env::temp_dir);
         let RunOptions { worker, catalog, .. } = self.options;
@@ -178,7 +180,8 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// The name of a column: the engine's where it has embermark's settings, else by its place.
+/// Returns the name of a column: the engine's if it has embermark's settings, otherwise one by its
+/// index.
 fn column(at: usize, own: &Configuration) -> String {
     match own.has_settings() || own.library.is_some() {
         true => format!("settings-{at}"),
@@ -206,7 +209,7 @@ impl Bench for Measured<'_> {
         let own = self.subject.with(set);
         (self.says)(&format!("does {own} keep the tier?"));
         let kept = (self.keeps)(&own)?;
-        // What the engine itself calls weaker is not taken, whatever a few cuts left.
+        // What the engine itself reports as weaker is not taken, whatever a few power cuts left.
         let weak = self.tried_out(set)?;
         Ok(match (kept, weak) {
             (Kept::Broken { lost }, _) | (_, Some(lost)) => Kept::Broken { lost },
@@ -215,7 +218,7 @@ impl Bench for Measured<'_> {
     }
 
     fn left(&self) -> Duration {
-        // What comes next is a run, and the end another.
+        // One run for the next step, and one for the end.
         let beside = self.spent.beside / self.spent.runs.max(1);
         self.ends.saturating_duration_since(Instant::now()).saturating_sub(beside * 2)
     }
@@ -225,7 +228,7 @@ impl Bench for Measured<'_> {
     }
 }
 
-/// What the cells of a column came to.
+/// Returns the results of a column's cells.
 fn ended(result: &ResultFile, column: &str) -> Ended {
     let cells: Vec<&Cell> = result.cells.iter().filter(|cell| cell.id.engine == column).collect();
     if let Some(cell) = cells.iter().find(|cell| cell.has_failure()) {

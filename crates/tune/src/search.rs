@@ -1,4 +1,4 @@
-//! From today's settings to better ones.
+//! The search from the current settings to better ones.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,69 +8,73 @@ use embermark_model::tuning_result::{Found, Gain, Kept, Outcome, Set, Tried, wor
 
 use crate::found::{Columns, Ended};
 
-/// What measures settings, and puts them to the test.
+/// Measures and tests settings.
 pub trait Bench {
-    /// Why it cannot go on.
+    /// Why it cannot continue.
     type Error;
 
-    /// Runs so many trials of today's settings with each of these on top, all in turns; the first of the answer is that
-    /// of `columns[0]`. `about` says what it is for.
+    /// Runs this number of trials of the current settings with each of these sets added, all in
+    /// turns. The first result is that of `columns[0]`. `about` says what it is for.
     ///
     /// # Errors
-    /// When nothing can be measured.
+    /// If nothing can be measured.
     fn trials(&mut self, about: &str, columns: &[Set], times: u32) -> Result<Columns, Self::Error>;
 
-    /// The same at the end, of today's settings and the winner, with what they use of memory and disk.
+    /// Does the same at the end, for the current settings and the winner, with their use of memory
+    /// and disk.
     ///
     /// # Errors
-    /// When nothing can be measured.
+    /// If nothing can be measured.
     fn at_the_end(&mut self, winner: &Set, times: u32) -> Result<Columns, Self::Error>;
 
-    /// Whether today's settings with these on top keep the tier.
+    /// Whether the current settings with these added keep the tier.
     ///
     /// # Errors
-    /// When it cannot be tried.
+    /// If it cannot be tested.
     fn keeps(&mut self, set: &Set) -> Result<Kept, Self::Error>;
 
-    /// How much of the time is left.
+    /// Returns the remaining time.
     fn left(&self) -> Duration;
 
-    /// What a trial of a column took so far, on average: one at least of today's settings went before the search.
+    /// Returns the average duration of a column's trial so far. At least one trial of the current
+    /// settings preceded the search.
     fn cost(&self) -> Duration;
 }
 
 /// The time is too short for a first look at each candidate.
 #[derive(Clone, Copy, Debug)]
 pub struct TooShort {
-    /// The least time that will do.
+    /// The shortest sufficient time.
     pub least: Duration,
 }
 
-/// Trials of the rounds of the first look: two for all, then half as many candidates with as many again, and more.
+/// Number of trials in the rounds of the first look: two for all, then as many again for half of
+/// the candidates, and more.
 const ROUNDS: [u32; 3] = [2, 2, 4];
 
-/// So many candidates are not halved any more.
+/// This number of candidates is not halved any more.
 const FEW: usize = 3;
 
-/// Trials of what is tried on top of what was taken.
+/// Number of trials of a candidate that is added to what was taken.
 const ON_TOP: u32 = 4;
 
-/// Trials of the winner and today's settings at the end: at least, and at most.
+/// Smallest and largest number of trials of the winner and the current settings at the end.
 const AT_THE_END: [u32; 2] = [6, 20];
 
-/// The least gain of a step, as a logarithm: 2 %.
+/// Least gain of a step, as a logarithm: 2 %.
 const STEP: f64 = 0.02;
 
-/// The variance of the difference of two trials before any is known, of 5 % each, and how many trials it counts as.
+/// Variance of the difference of two trials before any is known, with 5 % each, and the number of
+/// trials that it counts as.
 const PRIOR: (f64, f64) = (2.0 * 0.05 * 0.05, 2.0);
 
-/// A candidate under way.
+/// A candidate in the search.
 struct Lane {
     set: Set,
-    /// Logarithms of the ratios of today's times to its own, by trial.
+    /// Logarithms of the ratios of the current settings' times to its own, by trial.
     gains: Vec<f64>,
     outcome: Outcome,
-    /// The first look, kept for the table: trials and gain beside today's settings.
+    /// Trials and gain of the first look next to the current settings, kept for the table.
     first: (u32, Option<f64>),
 }
 
@@ -79,7 +83,7 @@ impl Lane {
         self.outcome == Outcome::NotFaster
     }
 
-    /// The mean gain and its standard error, as logarithms.
+    /// Returns the mean gain and its standard error, as logarithms.
     fn known(&self) -> (f64, f64) {
         let n = self.gains.len() as f64;
         let mean = self.gains.iter().sum::<f64>() / n;
@@ -93,7 +97,7 @@ impl Lane {
         if self.gains.is_empty() { f64::NEG_INFINITY } else { self.known().0 }
     }
 
-    /// Takes trials beside those of `base`.
+    /// Adds trials next to those of `base`.
     fn take(&mut self, base: &[BTreeMap<String, f64>], ended: Ended) {
         let own = match ended {
             Ended::Times(own) => own,
@@ -115,10 +119,10 @@ impl Lane {
     }
 }
 
-/// The logarithm of how many times as fast a trial was as another: the mean over the phases.
+/// Returns the logarithm of the speedup of one trial over another: the mean over the phases.
 ///
 /// # Errors
-/// The phase that it lacks.
+/// The name of the first phase that `own` lacks.
 fn ratio<'a>(base: &'a BTreeMap<String, f64>, own: &BTreeMap<String, f64>) -> Result<f64, &'a str> {
     let mut sum = 0.0;
     for (phase, base) in base {
@@ -128,16 +132,17 @@ fn ratio<'a>(base: &'a BTreeMap<String, f64>, own: &BTreeMap<String, f64>) -> Re
     Ok(if base.is_empty() { 0.0 } else { sum / base.len() as f64 })
 }
 
-/// One set on top of another.
+/// Returns one set added to another.
 fn on_top(set: &Set, more: &Set) -> Set {
     let more = more.iter().map(|(name, value)| (name.clone(), value.clone()));
     set.clone().into_iter().chain(more).collect()
 }
 
-/// Looks for what is better than today's settings. The inner error: the time is too short, and nothing was searched.
+/// Searches for better settings than the current ones. The inner error is that the time is too
+/// short and nothing was searched.
 ///
 /// # Errors
-/// When nothing can be measured.
+/// If nothing can be measured.
 pub fn search<B: Bench>(
     bench: &mut B,
     candidates: Vec<Set>,
@@ -147,7 +152,7 @@ pub fn search<B: Bench>(
     let mut search =
         Search { lanes: candidates.into_iter().map(lane).collect(), whole, left_out: Vec::new() };
     let columns = search.lanes.len() as u32 + 1;
-    // A first look takes half of the time at most, and the end a quarter.
+    // A first look takes at most half of the time, and the end a quarter.
     let look = bench.cost() * columns * ROUNDS[0];
     let end = bench.cost() * 2 * AT_THE_END[0];
     let least = (look * 2).max(end * 4);
@@ -167,7 +172,7 @@ struct Search {
 }
 
 impl Search {
-    /// Places of the candidates that are open, those that gained most first.
+    /// Returns the indexes of the open candidates, largest gain first.
     fn open(&self) -> Vec<usize> {
         let mut open: Vec<usize> =
             (0..self.lanes.len()).filter(|at| self.lanes[*at].is_open()).collect();
@@ -175,7 +180,7 @@ impl Search {
         open
     }
 
-    /// Whether so many trials leave this share of the time.
+    /// Whether this number of trials leaves this share of the time.
     fn fits<B: Bench>(&self, bench: &B, trials: u32, leaves: f64) -> bool {
         bench.left() >= bench.cost() * trials + self.whole.mul_f64(leaves)
     }
@@ -192,7 +197,7 @@ impl Search {
             let about = format!("{} candidate{plural}", open.len());
             self.measure(bench, &about, &Set::new(), &open, times)?;
             open = self.open();
-            // What can hardly be a gain leaves, and of the others the lower half.
+            // Drops candidates that can hardly gain, and of the others the lower half.
             open.retain(|at| {
                 let (mean, error) = self.lanes[*at].known();
                 2.0f64.mul_add(error, mean) > STEP
@@ -206,7 +211,7 @@ impl Search {
             let gain = (!lane.gains.is_empty()).then(|| lane.mean().exp());
             lane.first = (lane.gains.len() as u32, gain);
         }
-        // Those that left are not tried on top of others.
+        // Dropped candidates are not tried in addition to others.
         for at in self.open() {
             if !open.contains(&at) {
                 self.lanes[at].gains.clear();
@@ -215,7 +220,7 @@ impl Search {
         Ok(())
     }
 
-    /// Measures candidates on top of `below`, and `below` itself.
+    /// Measures candidates added to `below`, and `below` itself.
     fn measure<B: Bench>(
         &mut self,
         bench: &mut B,
@@ -234,7 +239,7 @@ impl Search {
         Ok(())
     }
 
-    /// Takes the best that keeps the tier, then what is better on top of it.
+    /// Takes the best candidate that keeps the tier, and then what improves on it.
     fn climb<B: Bench>(&mut self, bench: &mut B) -> Result<(Set, Option<Kept>), B::Error> {
         let (mut winner, mut kept) = (Set::new(), None);
         loop {
@@ -272,7 +277,7 @@ impl Search {
         Ok((winner, kept))
     }
 
-    /// The candidate that gains most on top of `below` and keeps the tier.
+    /// Returns the candidate that gains most in addition to `below` and keeps the tier.
     fn best<B: Bench>(
         &mut self,
         bench: &mut B,
@@ -305,7 +310,7 @@ impl Search {
     }
 }
 
-/// Measures the winner again, and today's settings beside it.
+/// Measures the winner again next to the current settings.
 fn confirmed<B: Bench>(bench: &mut B, winner: &Set) -> Result<Option<Gain>, B::Error> {
     let [least, most] = AT_THE_END;
     let pairs = bench.left().as_secs_f64() / (2.0 * bench.cost().as_secs_f64()).max(1e-3);
@@ -315,7 +320,7 @@ fn confirmed<B: Bench>(bench: &mut B, winner: &Set) -> Result<Option<Gain>, B::E
     let Some(phases) = base.first().map(|trial| trial.keys().cloned().collect::<Vec<_>>()) else {
         return Ok(None);
     };
-    // By trial the geometric mean of the phases' times.
+    // The geometric mean of the phases' times, by trial.
     let means = |trials: &[BTreeMap<String, f64>]| -> Option<Vec<f64>> {
         trials.iter().map(|trial| geometric_mean(trial.values().copied())).collect()
     };

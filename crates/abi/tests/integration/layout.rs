@@ -1,4 +1,4 @@
-//! That the header and its Rust mirror agree: a C program prints sizes, places and numbers.
+//! The header and its Rust mirror agree: a C program prints sizes, offsets and numbers.
 
 use std::fmt::Write as _;
 use std::mem::{offset_of, size_of};
@@ -10,7 +10,7 @@ use embermark_skips::skipped;
 
 const INCLUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/include");
 
-/// What C says, and what Rust says, a line for each.
+/// The output of C and of Rust, one line each.
 #[derive(Default)]
 struct Sides {
     program: String,
@@ -25,7 +25,7 @@ impl Sides {
     }
 }
 
-/// The size of a struct and the place of each of its fields.
+/// Adds the size of a struct and the offset of each of its fields.
 macro_rules! fields {
     ($sides:ident, $of:ident is $name:literal: $($field:ident)*) => {
         $sides.add(concat!("sizeof(struct ", $name, ")"), size_of::<abi::$of>());
@@ -33,7 +33,7 @@ macro_rules! fields {
             concat!("offsetof(struct ", $name, ", ", stringify!($field), ")"),
             offset_of!(abi::$of, $field),
         );)*
-        // None is missing: a pattern that names them all.
+        // No field is missing: a pattern that names all of them.
         let _ = |it: abi::$of| { let abi::$of { $($field: _),* } = it; };
     };
 }
@@ -78,7 +78,7 @@ fn sides() -> Sides {
     sides
 }
 
-/// The one union: a pattern cannot name all of its fields.
+/// The only union: a pattern cannot name all of its fields.
 fn content(sides: &mut Sides) {
     sides.add("sizeof(union embermark_content)", size_of::<abi::Content>());
     for (field, place) in [
@@ -90,7 +90,7 @@ fn content(sides: &mut Sides) {
     }
 }
 
-/// Compiles a source with every warning an error; false where there is no such compiler.
+/// Compiles a source with every warning as an error. Returns false if there is no such compiler.
 fn compiles(compiler: &str, standard: &str, source: &Path, program: &Path) -> bool {
     let mut command = Command::new(compiler);
     command.args([standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", INCLUDE]);

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use super::*;
 
-/// Writes `fill` into the block of that number.
+/// Writes `fill` into the block with that number.
 fn write(block: u64, fill: u8) -> Record {
     Record::Write { offset: block * BLOCK as u64, data: vec![fill; BLOCK].into() }
 }
@@ -15,7 +15,7 @@ fn log(records: Vec<Record>) -> (tempfile::TempDir, Log) {
     (folder, Log { base, records, times: Vec::new() })
 }
 
-/// The first byte of each block.
+/// Returns the first byte of each block.
 fn blocks(image: &Image) -> Vec<u8> {
     let mut all = vec![0; image.bytes() as usize];
     image.read(0, &mut all);
@@ -29,7 +29,7 @@ fn a_short_log_gives_every_state_once_and_only_what_a_device_may_leave() {
     let states = log.states(0, 1_000, 7);
     let digests: HashSet<u64> = states.iter().map(|state| state.image.digest()).collect();
     assert_eq!(digests.len(), states.len(), "each content once");
-    // Of whole blocks: a torn one begins as the new one does.
+    // Only whole blocks: a torn one begins like the new one.
     let whole: HashSet<Vec<u8>> =
         states.iter().filter(|s| s.cut.torn.is_none()).map(|s| blocks(&s.image)).collect();
     let expected = [
@@ -84,7 +84,7 @@ fn of_a_long_log_a_sample_is_drawn_by_the_seed_and_from_all_of_it() {
     assert_eq!(first, again);
     assert_ne!(first, other);
     assert!(first.iter().any(|cut| cut.at < 1_000) && first.iter().any(|cut| cut.at > 2_000));
-    // What went before the work began is in every state.
+    // What happened before the work began is in every state.
     let later = log.states(2_500, 50, 1);
     assert!(later.iter().all(|state| state.cut.at >= 2_500));
 }

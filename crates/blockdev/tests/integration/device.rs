@@ -1,4 +1,4 @@
-//! Real file systems on recorded devices. It takes root, FUSE and a loop device.
+//! Real file systems on recorded devices. Requires root, FUSE and a loop device.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::path::Path;
 use embermark_blockdev::{Counted, Device, DeviceError, FileSystem, Image, Record, own_mounts};
 use tempfile::TempDir;
 
-/// Bytes of a device: each file system has a size below which there is none.
+/// Size of a device in bytes: each file system has a minimum.
 const fn bytes(file_system: FileSystem) -> u64 {
     match file_system {
         FileSystem::Ext4 => 64 << 20,
@@ -15,14 +15,14 @@ const fn bytes(file_system: FileSystem) -> u64 {
     }
 }
 
-/// A fresh device; `None` where this user may have none, or not with that file system.
+/// A new device. `None` if this user may not have one, or not with that file system.
 fn device(file_system: FileSystem) -> Option<(TempDir, Device)> {
     if !nix::unistd::geteuid().is_root() {
         embermark_skips::skipped("root", "a recorded device is for root alone");
         return None;
     }
     if let Err(error) = file_system.is_here() {
-        // That of every distribution is there; the others are the user's choice.
+        // ext4 is in every distribution. The others are the user's choice.
         let what = if file_system == FileSystem::Ext4 { "ext4" } else { "file system" };
         embermark_skips::skipped(what, error);
         return None;
@@ -39,7 +39,7 @@ fn append(file: &mut File, text: &str) {
     file.write_all(text.as_bytes()).unwrap();
 }
 
-/// What a file holds on a device with that content; `None` where there is no such file.
+/// The content of a file on a device with that content. `None` if the file does not exist.
 fn found(folder: &Path, content: Image, name: &str) -> Option<String> {
     let device = Device::mount(folder, content, FileSystem::Ext4).unwrap();
     let text = fs::read_to_string(device.at.join(name)).ok();
@@ -136,7 +136,7 @@ fn writes_arrive_by_system_calls_and_by_mappings_and_a_sync_is_a_flush() {
         before..device.position()
     };
     let called = arrived(&|| file.sync_data().unwrap());
-    // SAFETY: nobody else has the file.
+    // SAFETY: nothing else has the file.
     let mut map = unsafe { memmap2::MmapMut::map_mut(&file) }.unwrap();
     map[5000] = b'y';
     let quiet = arrived(&|| ());

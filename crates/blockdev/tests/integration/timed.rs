@@ -1,7 +1,7 @@
-//! A device that takes the times of another. It takes root, FUSE and a loop device.
+//! A device that takes the times of another. Requires root, FUSE and a loop device.
 //!
-//! These tests check that a request takes at least its time. How exactly it does depends on how busy the
-//! machine is: docs/storage.md has figures.
+//! These tests check that a request takes at least its time. How exactly it does depends on how
+//! busy the machine is: docs/storage.md has figures.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -15,11 +15,11 @@ use embermark_blockdev::{
 };
 use tempfile::TempDir;
 
-/// Each takes as long, side by side, and is remembered.
+/// Requests take the same time, in parallel, and are recorded.
 #[derive(Clone, Default)]
 struct Same {
     ns: u64,
-    /// Each with the moment of its arrival.
+    /// Each request with its time of arrival.
     asked: Arc<Mutex<Vec<(Request, u64)>>>,
 }
 
@@ -59,7 +59,7 @@ fn device(timing: &Same, at_once: u32) -> Option<(TempDir, TimedDevice)> {
     Some((folder, device.unwrap()))
 }
 
-/// A file of 1 MiB whose blocks are all written, for reads and writes past the page cache.
+/// A file of 1 MiB whose blocks are all written, for reads and writes that bypass the page cache.
 fn direct(device: &TimedDevice) -> File {
     let path = device.at.join("file");
     fs::write(&path, vec![7; 1 << 20]).unwrap();
@@ -115,7 +115,7 @@ fn a_large_write_reaches_it_in_one_piece_and_its_content_is_kept() {
     let again = again.unwrap();
     assert!(fs::read(again.at.join("large")).unwrap() == bytes);
     again.unmount().unwrap();
-    // Nothing is left but the image.
+    // Only the image is left.
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 

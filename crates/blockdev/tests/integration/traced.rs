@@ -1,4 +1,4 @@
-//! A device whose content is a file. It takes root, FUSE and a loop device.
+//! A device whose content is a file. Requires root, FUSE and a loop device.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -9,7 +9,7 @@ use std::process::Command;
 use embermark_blockdev::{AccessKind, FileSystem, TracedDevice, own_mounts};
 use tempfile::TempDir;
 
-/// An image of 2 GiB in a file that is sparse, mounted; `None` where this user may not.
+/// A mounted image of 2 GiB in a sparse file. `None` if this user may not mount it.
 fn device() -> Option<(TempDir, TracedDevice)> {
     if !nix::unistd::geteuid().is_root() {
         embermark_skips::skipped("root", "a recorded device is for root alone");
@@ -23,8 +23,8 @@ fn device() -> Option<(TempDir, TracedDevice)> {
     Some((folder, device))
 }
 
-/// Sectors written and flushes of the device under a folder, by the kernel's own count
-/// (`/sys/dev/block/N:M/stat`, fields 7 and 16), when all that was written is there.
+/// Sectors written and flushes of the device below a directory, by the kernel's own count
+/// (`/sys/dev/block/N:M/stat`, fields 7 and 16), after everything written has reached it.
 fn counters(at: &Path) -> [u64; 2] {
     nix::unistd::syncfs(File::open(at).unwrap()).unwrap();
     let dev = fs::metadata(at).unwrap().dev();

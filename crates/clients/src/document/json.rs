@@ -5,17 +5,17 @@ use base64::engine::general_purpose::STANDARD;
 use embermark_contract::document::{CollectionDef, Field, Filter, Find, Order, Value};
 use serde_json::json;
 
-/// A key, or the first values of one: an object of its fields, in their order.
+/// Formats a key, or the first values of one: an object of its fields, in order.
 pub(super) fn key(def: &CollectionDef, values: &[Value<'_>]) -> String {
     object(def.key.iter().zip(values).map(|(name, value)| (*name, text(value))))
 }
 
-/// Fields by their names.
+/// Formats fields by name.
 pub(super) fn fields(fields: &[Field<'_>]) -> String {
     object(fields.iter().map(|(name, value)| (*name, text(value))))
 }
 
-/// The fields of a document. Those that are `data.level` and follow each other are of an object `data`.
+/// Formats the fields of a document. Consecutive fields like `data.level` form an object `data`.
 pub(super) fn document(all: &[Field<'_>]) -> String {
     let outer = |name: &str| name.split_once('.').map(|(outer, _)| outer.to_owned());
     let same = |(a, _): &Field<'_>, (b, _): &Field<'_>| outer(a).is_some() && outer(a) == outer(b);
@@ -27,7 +27,7 @@ pub(super) fn document(all: &[Field<'_>]) -> String {
     }))
 }
 
-/// A filter.
+/// Formats a filter.
 pub(super) fn filter(def: &CollectionDef, of: &Filter<'_>) -> String {
     let one = |kind: &str, content: String| object([(kind, content)]);
     match of {
@@ -48,7 +48,7 @@ pub(super) fn filter(def: &CollectionDef, of: &Filter<'_>) -> String {
     }
 }
 
-/// A search.
+/// Formats a search.
 pub(super) fn find(def: &CollectionDef, of: &Find<'_>) -> String {
     let order = match of.order {
         Order::Any => json!(null),
@@ -65,7 +65,7 @@ pub(super) fn find(def: &CollectionDef, of: &Find<'_>) -> String {
     ])
 }
 
-/// Names as a list.
+/// Formats a list of names.
 pub(super) fn names(names: &[&str]) -> String {
     json!(names).to_string()
 }

@@ -16,7 +16,7 @@ static READINGS: CollectionDef = CollectionDef {
 /// The names of calls.
 type Did = Arc<Mutex<Vec<&'static str>>>;
 
-/// A store that writes its calls down, and finds one document.
+/// A store that records its calls, and finds one document.
 struct Fake(Did);
 
 impl Fake {
@@ -138,7 +138,7 @@ impl Documents for Two {
     }
 }
 
-/// Makes each call; what the calls say they changed, and the first integer of each row.
+/// Makes each call. Returns the reported changes, and the first integer of each row.
 fn work(store: &mut dyn DocumentStore) -> Result<(Vec<u64>, Vec<i64>)> {
     let collection = store.collection(&READINGS)?;
     let (mut changed, mut rows) = (Vec::new(), Vec::new());
@@ -192,7 +192,7 @@ fn recorded_calls_change_nothing_and_their_parameters_are_json() {
     let table = &operations.tables[0];
     assert_eq!((&*table.name, &*table.key), ("readings", &["sensor".into(), "ts".into()][..]));
     assert_eq!(table.columns, READINGS.fields);
-    // Each load is a block of its own, although it makes the calls of the one before.
+    // Each load is its own block, although it makes the same calls as the one before.
     let shape = operations.shape();
     assert_eq!(shape[..2], [(2, vec![Code::Bulk]), (2, vec![Code::Bulk])]);
     let mut file = Vec::new();
@@ -208,7 +208,7 @@ fn recorded_calls_change_nothing_and_their_parameters_are_json() {
         r#"[]["ts","data.level"]"#,
     ];
     for text in texts {
-        // The texts of parameters that follow each other have words between them.
+        // The texts of consecutive parameters have words between them.
         let is_there = match text.strip_prefix("[][") {
             Some(columns) => file.contains(columns) && file.contains("[]"),
             None => file.contains(text),
@@ -248,7 +248,7 @@ fn played_calls_get_the_answers_of_the_program() {
 #[test]
 fn a_list_of_an_answer_has_elements_of_columns() {
     let mut file = answers(&[&[0, 1, 1, 2]]);
-    // Two lists, of a list of two integers and of one alone, and null.
+    // Two lists, with two integers and with one, and null.
     let int = |value: u8| [1, value, 0, 0, 0, 0, 0, 0, 0];
     file.extend([5, 2, 0, 0, 0, 5, 2, 0, 0, 0]);
     [int(7), int(8), int(9)].iter().for_each(|int| file.extend(int));
@@ -265,7 +265,7 @@ fn a_list_of_an_answer_has_elements_of_columns() {
     };
     answers.rows(Code::Find, &mut |row| read(row, &mut seen)).unwrap();
     assert_eq!(seen, [(Some(7), 2), (Some(9), 1)]);
-    // Lists within lists within lists, and one that is cut off.
+    // Deeply nested lists, and a truncated one.
     let mut deep = answers_of_lists(1000);
     assert!(deep.rows(Code::Find, &mut |_| Ok(())).is_err());
     file.truncate(file.len() - 4);

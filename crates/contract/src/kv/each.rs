@@ -1,23 +1,23 @@
-//! Each operation a transaction of its own, for engines that have no autocommit of their own.
+//! Runs each operation in its own transaction, for engines without autocommit.
 
 use super::{Change, KvStore, Operations, Range, Table, Visit, copy_value};
 use crate::{Result, Scope};
 
-/// The operations of [`Scope::PerOperation`], each in a snapshot or a batch of its own.
+/// The operations of [`Scope::PerOperation`], each in its own snapshot or batch.
 pub struct Each<'a> {
     store: &'a mut dyn KvStore,
     value: Vec<u8>,
 }
 
 impl<'a> Each<'a> {
-    /// Of a store.
+    /// Wraps a store.
     pub const fn of(store: &'a mut dyn KvStore) -> Self {
         Self { store, value: Vec::new() }
     }
 }
 
 impl Operations for Each<'_> {
-    /// A copy: the snapshot ends before the value is looked at.
+    /// Returns a copy, because the snapshot ends before the value is used.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         let Self { store, value } = self;
         let found = copy_value(*store, Scope::Snapshot, (table, key), value)?;

@@ -1,19 +1,19 @@
-//! Removing a range of keys where an engine has no operation for it.
+//! Removes a range of keys if an engine has no operation for it.
 
 use std::ops::ControlFlow;
 
 use super::{Operations, Range, Table, Work};
 use crate::{Result, Scope};
 
-/// Keys that are removed by one commit: few enough for an engine that keeps what a transaction changes in
-/// memory or holds back readers, and enough that a commit is spread over many.
+/// Number of keys that one commit removes. Small enough for an engine that keeps a transaction's
+/// changes in memory or delays readers. Large enough to spread the cost of a commit.
 const BATCH: usize = 1_000;
 
-/// Removes every key from `from` up to but without `to`: looks for a thousand at a time and removes them, in a
-/// batch of their own each. `transact` is the store's.
+/// Removes every key from `from` (inclusive) to `to` (exclusive): finds 1,000 at a time and removes
+/// each 1,000 in one batch. `transact` is the store's.
 ///
 /// # Errors
-/// When the engine reports one.
+/// The engine's error.
 pub(super) fn in_batches(
     mut transact: impl FnMut(Scope, &mut Work<'_>) -> Result<()>,
     table: Table,

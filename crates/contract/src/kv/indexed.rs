@@ -1,5 +1,5 @@
-//! Secondary indexes for a store that keeps none: one more table for each, which every change of
-//! the indexed table changes in the same transaction.
+//! Secondary indexes for a store that keeps none. Each index is a further table. A change of the
+//! indexed table changes it in the same transaction.
 
 mod load;
 mod scope;
@@ -13,18 +13,18 @@ use crate::{
 use load::{Gather, Sorted};
 use scope::{Indexing, Inner, Scratch};
 
-/// Its name in errors.
+/// Name in errors.
 const NAME: &str = "an index kept in a table of its own";
 
-/// A store of plain tables with secondary indexes. An index is a table whose keys are the bytes
-/// indexed followed by the key they belong to, its values empty. Tables without indexes are the
-/// inner store's own.
+/// A store of plain tables with secondary indexes. An index is a table whose keys are the indexed
+/// bytes followed by the key that they belong to. Its values are empty. Tables without indexes go
+/// to the inner store unchanged.
 ///
-/// A change of an indexed table is one transaction together with its indexes: the batch it is in, or
-/// one of its own. A bulk load is one commit for each table.
+/// A change of an indexed table and of its indexes is one transaction: the current batch, or one of
+/// its own. A bulk load is one commit per table.
 pub struct Indexed {
     store: Box<dyn KvStore>,
-    /// By the number of the table; what is beyond has none.
+    /// By table number. Tables beyond the end have no indexes.
     indexes: Vec<Vec<Index>>,
     scratch: Scratch,
 }
@@ -42,7 +42,7 @@ impl Index {
         self.at + self.length
     }
 
-    /// The bytes of a value; none where it is too short.
+    /// Returns the indexed bytes of a value, or `None` if it is too short.
     #[inline]
     fn of<'a>(&self, value: &'a [u8]) -> Option<&'a [u8]> {
         value.get(self.at..self.end())
@@ -57,7 +57,7 @@ fn too_short(value: usize, indexes: &[Index]) -> EngineError {
 }
 
 impl Indexed {
-    /// The store with indexes: itself, if it keeps them.
+    /// Adds indexes to a store. Returns the store itself if it keeps them.
     #[expect(clippy::new_ret_no_self, reason = "a store that keeps indexes needs no decorator")]
     pub fn new(store: Box<dyn KvStore>) -> Box<dyn KvStore> {
         if store.keeps_indexes() {
@@ -66,7 +66,7 @@ impl Indexed {
         Box::new(Self { store, indexes: Vec::new(), scratch: Scratch::default() })
     }
 
-    /// Opens a database again as a store with indexes.
+    /// Makes a reopener that adds indexes to the reopened store.
     pub fn reopener(plain: Reopener) -> Reopener {
         Reopener::new(move |store, meanwhile| match plain.reopen_after(store, meanwhile)? {
             Store::Kv(store) => Ok(Store::Kv(Self::new(store))),
@@ -74,7 +74,7 @@ impl Indexed {
         })
     }
 
-    /// Its indexes, none of a plain table.
+    /// Returns the indexes of a table, empty for a plain one.
     fn of(&self, table: Table) -> &[Index] {
         self.indexes.get(table.0).map_or(&[], Vec::as_slice)
     }
@@ -131,7 +131,7 @@ impl Lifecycle for Indexed {
 }
 
 impl KvStore for Indexed {
-    /// The indexes have to be those that the table was made with.
+    /// The indexes must be those that the table was created with.
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
         let table = self.store.table(def)?;
         if def.indexes.is_empty() || !self.of(table).is_empty() {
@@ -166,8 +166,8 @@ impl KvStore for Indexed {
         indexes.map(|index| index.table).try_for_each(|table| store.clear(table))
     }
 
-    /// The table first, then each index in its order. When a value is too short for its indexes, or
-    /// an index cannot be loaded, the table is empty afterwards.
+    /// Loads the table first, then each index in order. The table is empty afterwards if a value is
+    /// too short for its indexes or an index cannot be loaded.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         if self.of(table).is_empty() {
             return self.store.bulk(table, pairs);

@@ -1,4 +1,4 @@
-//! The tables of a key-value store a second time, in columns, for questions in SQL.
+//! A second, columnar copy of a key-value store's tables, for queries in SQL.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,80 +9,82 @@ use super::{KvStore, Table};
 use crate::sql::{Param, SqlStore, TableDef};
 use crate::{EngineError, Result};
 
-/// The values of a row, in the order of its table's columns.
+/// Values of a row, in the order of its table's columns.
 pub type Row<'a> = SmallVec<[Param<'a>; 12]>;
 
-/// What the pairs of a table are as rows.
+/// Decodes the pairs of a table as rows.
 pub trait Decode: Send + Sync {
-    /// The table of the rows. The columns of its key come first, in the key's order, and the bytes of a
-    /// key alone say them: no two keys say the same.
+    /// Returns the table of the rows. The columns of its key come first, in the key's order. They
+    /// depend only on the bytes of the key, and no two keys have the same values.
     fn rows(&self) -> &TableDef;
 
-    /// Another number for every other meaning: rows that were made by another one are made anew.
+    /// Returns a version number that changes with the meaning of the rows. Rows of another version
+    /// are rebuilt.
     fn version(&self) -> u32 {
         1
     }
 
-    /// Appends the values of the key's columns; `None` where the bytes are no key of this table.
+    /// Appends the values of the key's columns. Returns `None` if the bytes are not a key of this
+    /// table.
     fn key<'a>(&self, key: &'a [u8], row: &mut Row<'a>) -> Option<()>;
 
-    /// Appends the values of the columns behind those of the key; `None` where the bytes are no value
-    /// of this table.
+    /// Appends the values of the columns that follow the key. Returns `None` if the bytes are not a
+    /// value of this table.
     fn value<'a>(&self, value: &'a [u8], row: &mut Row<'a>) -> Option<()>;
 }
 
-/// Which copy of the data answers a question.
+/// The copy of the data that answers a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The pairs, by code that scans them.
+    /// The pairs, read by code that scans them.
     Pairs,
-    /// The rows, by SQL.
+    /// The rows, read by SQL.
     Rows,
 }
 
 /// The second copy.
 ///
 /// # Errors
-/// Of every call the engine's message.
+/// Every call fails with the engine's message.
 pub trait Mirror {
-    /// Has the rows of a table answer SQL under the name of [`Decode::rows`], from now on and for as
-    /// long as the database lives. A table that is shown already is shown as `decode` has it.
+    /// Makes the rows of a table available to SQL under the name of [`Decode::rows`], for as long
+    /// as the database lives. If the table is shown already, `decode` replaces its earlier meaning.
     fn show(&mut self, table: Table, decode: Arc<dyn Decode>) -> Result<()>;
 
-    /// Brings the rows up to the state of the pairs, for every table that is shown.
+    /// Brings the rows of every shown table up to the state of the pairs.
     fn refresh(&mut self) -> Result<()>;
 
-    /// A client that reads the rows, [refreshed](Self::refresh): they hold every commit that was
-    /// acknowledged before this call. With it a number: statements that were prepared while it was
-    /// another one are forgotten.
+    /// Returns a client that reads the rows, [refreshed](Self::refresh): they hold every commit
+    /// that was acknowledged before this call. The number changes whenever prepared statements are
+    /// forgotten.
     fn sql(&mut self) -> Result<(&mut dyn SqlStore, u64)>;
 
-    /// The side that is expected to answer a question sooner, by the times told so far; `None` while
-    /// both are to be tried.
+    /// Returns the side that is expected to answer a query sooner, by the times measured so far.
+    /// `None` until both have been tried.
     fn side(&self, question: &str) -> Option<Side>;
 
-    /// Tells how long a side took to answer a question, the refresh before it among it.
+    /// Records how long a side took to answer a query, including the refresh before it.
     fn took(&mut self, question: &str, side: Side, time: Duration);
 
-    /// Told that the rows did not answer: whether they were damaged and are now made anew, so that it is
-    /// worth to ask again.
+    /// Handles a failure of the rows. Returns whether they were damaged and are being rebuilt, so
+    /// that asking again is worthwhile.
     fn failed(&mut self, error: &EngineError) -> Result<bool>;
 }
 
-/// Code that answers by a scan of the pairs.
+/// Code that answers a query by a scan of the pairs.
 pub type ByPairs<'a, C> = dyn FnMut(&mut dyn KvStore, &mut C) -> Result<()> + 'a;
 
-/// Code that answers by SQL, given what [`Mirror::sql`] gives.
+/// Code that answers a query by SQL, given the result of [`Mirror::sql`].
 pub type ByRows<'a, C> = dyn FnMut(&mut dyn SqlStore, u64, &mut C) -> Result<()> + 'a;
 
 impl dyn KvStore + '_ {
-    /// Has a question answered into `answer` by the side that is expected to be faster, and says which
-    /// one it was: the pairs, where there is no [mirror](KvStore::mirror), or its SQL cannot say it. A
-    /// question is known by its name. Each side may be called although the other, or itself, was called
-    /// before: it begins with an answer that is empty.
+    /// Answers a query into `answer` by the side that is expected to be faster, and returns that
+    /// side. It is the pairs if there is no [mirror](KvStore::mirror) or its SQL cannot express the
+    /// query. `question` names the query. Either side may be called after an earlier call of itself
+    /// or the other one, so it starts with an empty answer.
     ///
     /// # Errors
-    /// The engine's message, or those of the side that was asked.
+    /// The engine's message, or the error of the side that was asked.
     pub fn ask<C>(
         &mut self,
         question: &str,
@@ -96,7 +98,8 @@ impl dyn KvStore + '_ {
         let side = mirror.side(question);
         if side != Some(Side::Pairs) {
             let (time, answered) = timed(|| by_rows(mirror, answer, rows));
-            // The first time is that of opening the mirror, too, and of preparing: no question's to come.
+            // The first time includes opening the mirror and preparing, which later queries do not
+            // pay.
             let (time, answered) = match (side, answered) {
                 (None, Ok(())) => timed(|| by_rows(mirror, answer, rows)),
                 (_, answered) => (time, answered),
@@ -119,11 +122,12 @@ impl dyn KvStore + '_ {
         Ok(side.unwrap_or(Side::Pairs))
     }
 
-    /// Has the rows answer a question: once more where they were damaged, so that it begins with an
-    /// answer that is empty.
+    /// Answers a query by the rows. Retries once if they were damaged, so `rows` starts with an
+    /// empty answer.
     ///
     /// # Errors
-    /// Unsupported where there is no [mirror](KvStore::mirror); the engine's message, or that of `rows`.
+    /// Unsupported if there is no [mirror](KvStore::mirror). Otherwise the engine's message, or the
+    /// error of `rows`.
     pub fn ask_rows<C>(&mut self, answer: &mut C, rows: &mut ByRows<'_, C>) -> Result<()> {
         let mirror = self.mirror();
         let mirror = mirror.ok_or_else(|| EngineError::unsupported("a key-value store", "SQL"))?;

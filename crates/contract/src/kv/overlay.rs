@@ -1,4 +1,4 @@
-//! Batches that are read, for engines that write a batch at once and cannot read what is in it.
+//! Reads within a batch, for engines that write a batch at once and cannot read what it holds.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -8,54 +8,55 @@ use smallvec::SmallVec;
 use super::{Change, Direction, Operations, Range, Table, Visit};
 use crate::{Result, Scope};
 
-/// Tables whose changes are written blindly: each at once, or into a batch that reads do not see.
+/// Tables that are written blindly: each change at once, or into a batch that reads do not see.
 ///
 /// # Errors
-/// Every call fails when the engine reports an error. That a key is not there is none.
+/// Every call fails if the engine reports an error. A missing key is not an error.
 pub trait Blind {
-    /// The stored value of a key, valid until the next call.
+    /// Returns the stored value of a key, valid until the next call.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>>;
 
     /// Visits the stored pairs of a range in key order.
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()>;
 
-    /// Sets the value of a key, or removes the key, whether it is there or not.
+    /// Sets the value of a key or removes the key, whether it exists or not.
     ///
     /// # Errors
-    /// When the engine reports one, or this is a snapshot.
+    /// The engine's error, or that this is a snapshot.
     fn set(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()>;
 
-    /// Shows what the batch holds so far, in the order in which it was set: nothing but values, as
-    /// no key is removed before the first read, for which this is.
+    /// Shows what the batch holds so far, in the order of the writes. These are only values: no key
+    /// is removed before the first read, which is when this is called.
     ///
     /// # Errors
-    /// When the batch cannot be read back.
+    /// If the batch cannot be read back.
     fn puts(&self, see: &mut SeePut<'_>) -> Result<()>;
 }
 
 /// Receives the pairs that were put into a batch.
 pub type SeePut<'a> = dyn FnMut(Table, &[u8], &[u8]) + 'a;
 
-/// The changes of a table. Short keys and values lie in the map's own nodes.
+/// Changes of a table. Short keys and values are stored in the map's own nodes.
 type Changes = BTreeMap<SmallVec<[u8; 24]>, Option<SmallVec<[u8; 40]>>>;
 
-/// The operations of a scope over [`Blind`] tables: `delete` and `modify` look first whether the key
-/// is there, and reads of a batch see its changes.
+/// The operations of a scope over [`Blind`] tables. `delete` and `modify` look first whether the
+/// key exists. Reads in a batch see its changes.
 pub struct Overlay<B> {
     below: B,
     is_batch: bool,
-    /// The changes of a batch by the number of their table, from the first read on: who only writes
-    /// has no need of them.
+    /// Changes of a batch by table number, from the first read on. A batch that only writes does
+    /// not need them.
     seen: Option<Vec<Changes>>,
 }
 
 impl<B: Blind> Overlay<B> {
-    /// Of a scope: what is below writes each change at once, or into a batch, or it is a snapshot.
+    /// Wraps the tables of a scope. `below` writes each change at once or into a batch, or is a
+    /// snapshot.
     pub fn of(scope: Scope, below: B) -> Self {
         Self { below, is_batch: scope == Scope::Batch, seen: None }
     }
 
-    /// Has the changes of a batch seen from now on.
+    /// Makes the changes of a batch visible from now on.
     #[inline]
     fn look(&mut self) -> Result<()> {
         if self.is_batch && self.seen.is_none() { self.gather() } else { Ok(()) }
@@ -96,7 +97,7 @@ impl<B: Blind> Operations for Overlay<B> {
         }
     }
 
-    /// Shows a change before the stored pair that follows it, or in the place of its own.
+    /// Visits a change before the stored pair that follows it, or in place of its own pair.
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         self.look()?;
         let changes = self.seen.as_ref().and_then(|seen| seen.get(table.0));

@@ -2,7 +2,7 @@
 
 use embermark_model::Reading;
 
-/// How many readings are earlier than the one before them of the same sensor.
+/// Returns the number of readings that are earlier than the previous one of the same sensor.
 pub(super) fn out_of_order(readings: &[Reading]) -> u64 {
     let mut latest = vec![i64::MIN; usize::from(u16::MAX) + 1];
     let is_earlier = |reading: &&Reading| {
@@ -12,11 +12,11 @@ pub(super) fn out_of_order(readings: &[Reading]) -> u64 {
     readings.iter().filter(is_earlier).count() as u64
 }
 
-/// Of readings with the same key, keeps the first and drops the others; returns how many were
+/// Keeps the first of several readings with the same key and drops the others. Returns the number
 /// dropped. The readings must be in time order.
 pub(super) fn drop_duplicates(readings: &mut Vec<Reading>) -> u64 {
     let before = readings.len();
-    // In time order a key repeats only where its sensor's latest time does.
+    // In time order a key repeats only if its sensor's latest time does.
     let mut latest = vec![None; usize::from(u16::MAX) + 1];
     readings.retain(|reading| {
         latest[usize::from(reading.sensor)].replace(reading.ts) != Some(reading.ts)

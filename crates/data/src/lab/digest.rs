@@ -1,4 +1,4 @@
-//! Which file it is.
+//! Identifies the file.
 
 use sha2::{Digest, Sha256};
 
@@ -8,12 +8,12 @@ const PUBLISHED: [&str; 2] = [
     "d99288c8f406ca6604d359ceaa0d8adfffa79e7095061a1e27dc4399f48c7225",
 ];
 
-/// SHA-256 in hexadecimal.
+/// Returns the SHA-256 in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What to call the file with this digest.
+/// Returns the name of the file with this digest.
 pub(super) fn name(sha256: &str) -> &'static str {
     if PUBLISHED.contains(&sha256) {
         "Intel Berkeley Research Lab log (the published file)"

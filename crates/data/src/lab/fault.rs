@@ -1,9 +1,9 @@
-//! What can be wrong with a line of the log.
+//! Faults of a line of the log.
 
 use crate::faults::faults;
 
 faults! {
-    /// Why a line is no reading.
+    /// Why a line is not a reading.
     BlankLine: "blank line",
     NotText: "not text",
     Tabs: "wrong separator: tabs",
@@ -21,7 +21,8 @@ faults! {
 }
 
 impl Fault {
-    /// What to do about a file in which every line has this fault; brings its own punctuation.
+    /// Returns what to do about a file in which every line has this fault. Includes its own
+    /// punctuation.
     pub(super) const fn hint(self) -> &'static str {
         match self {
             Self::Tabs => ": the fields look tab-separated, put one space in place of each tab",
@@ -36,8 +37,8 @@ impl Fault {
         }
     }
 
-    /// The fault of a line that could not be parsed, given the first thing that parsing met:
-    /// where the line is cut into fields in another way, that is what is wrong with it.
+    /// Returns the fault of a line that could not be parsed, given the first error of the parser.
+    /// If the line separates its fields in another way, that is its fault.
     #[cold]
     pub(super) fn of(line: &[u8], met: Self) -> Self {
         let count = |bytes: &[u8]| line.iter().filter(|b| bytes.contains(b)).count();

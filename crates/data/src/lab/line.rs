@@ -1,4 +1,4 @@
-//! One line of the log to one reading.
+//! Parses one line of the log as one reading.
 
 use std::num::IntErrorKind;
 
@@ -9,14 +9,14 @@ use jiff::tz::Offset;
 use super::fault::Fault;
 use crate::log::SECOND;
 
-/// Parses lines; remembers the day of the last one, since most lines have the same.
+/// Parses lines. Remembers the day of the last one, because most lines have the same.
 #[derive(Debug)]
 pub(super) struct LineParser {
     date: [u8; 10],
     midnight: i64,
-    /// Lines whose timestamp had digits beyond the microsecond, which are cut off.
+    /// Number of lines whose timestamp had digits beyond the microsecond, which are cut off.
     pub(super) finer_than_microseconds: u64,
-    /// Lines without an epoch, which no reading needs.
+    /// Number of lines without an epoch, which no reading needs.
     pub(super) without_epoch: u64,
 }
 
@@ -25,7 +25,7 @@ impl LineParser {
         Self { date: *b"1970-01-01", midnight: 0, finer_than_microseconds: 0, without_epoch: 0 }
     }
 
-    /// Parses a line without its end.
+    /// Parses a line without its line end.
     #[inline]
     pub(super) fn parse(&mut self, line: &[u8]) -> Result<Reading, Fault> {
         self.fields(line).map_err(|met| Fault::of(line, met))
@@ -58,7 +58,7 @@ impl LineParser {
         Ok(reading)
     }
 
-    /// Microseconds from 1970 to the beginning of a day, `YYYY-MM-DD`.
+    /// Returns the microseconds from 1970 to the beginning of a day, `YYYY-MM-DD`.
     #[inline]
     fn midnight(&mut self, date: &[u8; 10]) -> Option<i64> {
         if self.date != *date {
@@ -76,7 +76,8 @@ fn midnight(date: &[u8; 10]) -> Option<i64> {
     (date.year() > 0).then(|| midnight.as_microsecond())
 }
 
-/// ` HH:MM:SS[.fraction] `: microseconds, whether there were digits beyond them, and what follows.
+/// Parses ` HH:MM:SS[.fraction] `. Returns the microseconds, whether there were digits beyond them,
+/// and the rest.
 #[inline]
 fn time_of_day(text: &[u8]) -> Option<(i64, bool, &[u8])> {
     let &[b' ', h1, h0, b':', m1, m0, b':', s1, s0, ref rest @ ..] = text else { return None };
@@ -93,13 +94,13 @@ fn time_of_day(text: &[u8]) -> Option<(i64, bool, &[u8])> {
     Some((micros, fraction.len() > 6, rest.strip_prefix(b" ")?))
 }
 
-/// The digits that a text begins with, and what follows them.
+/// Returns the digits at the beginning of a text, and the rest.
 #[inline]
 fn digits(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().take_while(|byte| byte.is_ascii_digit()).count())
 }
 
-/// The value of two digits, or more than 99 where one is not a digit.
+/// Returns the value of two digits, or more than 99 if one is not a digit.
 #[inline]
 fn two_digits(tens: u8, ones: u8) -> i64 {
     let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
@@ -121,8 +122,8 @@ fn sensor(field: &[u8]) -> Result<u16, Fault> {
     }
 }
 
-/// The number that a text begins with, to the nearest double, and what follows it: a space or
-/// nothing.
+/// Returns the number at the beginning of a text, to the nearest double, and the rest, which begins
+/// with a space or is empty.
 #[inline]
 fn number(text: &[u8]) -> Result<(f64, &[u8]), Fault> {
     let (value, length) =

@@ -1,11 +1,12 @@
 //! The Intel Berkeley Research Lab sensor log.
 //!
 //! Each line is `date time epoch moteid temperature humidity light voltage`, separated by one
-//! space; an empty field is NULL, so two spaces in a row are not one separator. Times have no
-//! zone and are taken as UTC. The epoch is not kept: it repeats, so it is no part of a key.
+//! space. An empty field is NULL, so two consecutive spaces are not one separator. Times have no
+//! zone and are taken as UTC. The epoch is not kept: it repeats and cannot be part of a key.
 //!
-//! It has a reader of its own, as it is read in 0.17 s of processor time per million rows. DuckDB's reader with
-//! the checks of a table takes 1.56 s (both in release on one virtual CPU of an AMD EPYC, a log of that many rows).
+//! The log has its own reader, which takes 0.17 s of processor time per million rows. DuckDB's
+//! reader with the checks of a table takes 1.56 s (both in release on one virtual CPU of an AMD
+//! EPYC, a log of that many rows).
 
 mod chronology;
 pub(crate) mod digest;
@@ -25,24 +26,25 @@ pub use crate::Log;
 use crate::log::{OUT_OF_ORDER, distinct_sensors, note, remarks};
 use crate::mapping::{Paging, map};
 
-/// Reads a log, plain or compressed by gzip (told by its first bytes, not by its name).
+/// Reads a log, plain or compressed by gzip, which its first bytes show and not its name.
 ///
-/// The readings come in chronological order; readings of one instant keep the order of the file.
-/// Of rows with the same key (sensor, time) the first in the file stays. Every line that gives no
-/// reading is counted under its reason in `dataset.dropped`; what is odd about the readings is
-/// counted in `dataset.remarks`. The file's SHA-256 is computed beside the parsing and tells the
-/// published file from another one.
+/// The readings come in chronological order, and readings of the same time in the order of the
+/// file. Of rows with the same key (sensor, time) the first in the file is kept. Every line that is
+/// not a reading is counted by reason in `dataset.dropped`. Unusual readings are counted in
+/// `dataset.remarks`. The file's SHA-256 is computed during parsing and identifies the published
+/// file.
 ///
 /// # Errors
-/// Where the file is missing, a directory, unreadable, empty, binary, a gzip file cut short or
-/// damaged, or text without one usable line. Each names the file and what to do.
+/// If the file is missing, a directory, unreadable, empty, binary, a truncated or damaged gzip
+/// file, or text without one usable line. Each error names the file and what to do.
 pub fn read(path: &Path) -> Result<Log, DataError> {
     let file = map(path, Paging::Sequential)?;
     if file.is_empty() {
         return Err(DataError::Empty(path.to_owned()));
     }
     let (parsed, sha256) = std::thread::scope(|scope| {
-        // Beside the parser where there is a second core; the scope returns when both are done.
+        // In parallel with the parser if there is a second core. The scope returns when both are
+        // done.
         let hashing = scope.spawn(|| digest::sha256(&file));
         let parsed = text::parse(path, file.len());
         (parsed, hashing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -54,7 +56,8 @@ pub fn read(path: &Path) -> Result<Log, DataError> {
     let TextParser { lines, mut readings, faults, crlf, .. } = parsed;
 
     let out_of_order = chronology::out_of_order(&readings);
-    // A log is grouped by mote, each group in order: the standard sort merges them. It is stable.
+    // A log is grouped by mote, and each group is in order. The standard sort merges them and is
+    // stable.
     readings.sort_by_key(|reading| reading.ts);
     let duplicates = chronology::drop_duplicates(&mut readings);
 

@@ -1,4 +1,4 @@
-//! The bytes of a file to lines, and lines to readings in the order of the file.
+//! Splits the bytes of a file into lines, and parses lines as readings in the order of the file.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -11,11 +11,11 @@ use crate::DataError;
 use crate::compressed;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// How much of the first line is looked at for the signs of a binary file.
+/// Bytes of the first line that are checked for signs of a binary file.
 const HEAD: usize = 8 * 1024;
-/// Text is read in pieces of this size, which stay in the processor's cache.
+/// Size of the pieces in which text is read. They stay in the processor's cache.
 const PIECE: usize = 256 * 1024;
-/// A row of the published log has 65 bytes; shorter rows make the vector grow.
+/// A row of the published log has 65 bytes. Shorter rows make the vector grow.
 const BYTES_PER_ROW: usize = 60;
 const EXCERPT: usize = 60;
 
@@ -33,14 +33,14 @@ pub(super) struct TextParser {
     pub(super) lines: LineParser,
     pub(super) line_count: u64,
     pub(super) readings: Vec<Reading>,
-    /// Bad lines by kind.
+    /// Number of bad lines by kind.
     pub(super) faults: [u64; Fault::ALL.len()],
     pub(super) first_fault: Option<FirstFault>,
-    /// Lines that end in CR LF.
+    /// Number of lines that end in CR LF.
     pub(super) crlf: u64,
 }
 
-/// Parses a whole file of so many bytes, decompressing it first if it is compressed.
+/// Parses a whole file of this many bytes, and decompresses it first if it is compressed.
 pub(super) fn parse(path: &Path, bytes: usize) -> Result<TextParser, DataError> {
     let mut text = BufReader::with_capacity(PIECE, compressed::text(path)?);
     let mut parser = TextParser::new(bytes / BYTES_PER_ROW);
@@ -61,8 +61,8 @@ pub(super) fn parse(path: &Path, bytes: usize) -> Result<TextParser, DataError> 
     }
 }
 
-/// Refuses what does not begin like text, before all of it is read in vain. NUL bytes in a later
-/// line are that line's fault: a log may have been damaged when its machine lost power.
+/// Refuses a file that does not begin like text before reading all of it. NUL bytes in a later line
+/// are that line's fault: a log may have been damaged when its machine lost power.
 fn refuse_binary(path: &Path, line: &[u8]) -> Result<(), DataError> {
     let what = match &line[..line.len().min(HEAD)] {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "it begins with the mark of UTF-16",
@@ -106,7 +106,7 @@ impl TextParser {
         }
     }
 
-    /// The kind of fault that most lines have.
+    /// Returns the most frequent kind of fault.
     pub(super) fn commonest_fault(&self) -> Fault {
         Fault::ALL
             .into_iter()

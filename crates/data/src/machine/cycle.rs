@@ -1,35 +1,36 @@
-//! Where a working cycle begins and ends, told from the noisy angle of the main drive.
+//! Finds the beginning and end of a working cycle from the noisy angle of the main drive.
 
 use std::ops::Range;
 
 use super::{AMPLITUDE, Stamp};
 
-/// Half the amplitude: an angle above it has left the cycle's beginning.
+/// Half the amplitude. An angle above it has left the cycle's beginning.
 pub const HALF: u16 = AMPLITUDE / 2;
 
-/// An eighth of the amplitude: an angle below it has not left the cycle's beginning.
+/// An eighth of the amplitude. An angle below it has not left the cycle's beginning.
 pub const EIGHTH: u16 = AMPLITUDE / 8;
 
-/// The cycle around a moment, by the rule of the workload's source: of samples 0 to `len`, whose
-/// times, which never fall, `at` tells, and whose angles `angle`, with `from` the first sample after
-/// the moment,
+/// Returns the cycle around a time by the rule of the workload's source. The samples are 0 to
+/// `len`, with times `at`, which never decrease, and angles `angle`. `from` is the first sample
+/// after the time.
 ///
-/// 1. t1 is the first sample from `from` on above half the amplitude;
-/// 2. t2 the last before t1 below an eighth of it;
-/// 3. t3 the last before t2 above half of it;
-/// 4. the cycle begins at t4, the smallest angle between t3 and t2, the earliest of equal ones;
-/// 5. it ends before t5, the first sample after t1 below an eighth.
+/// 1. t1 is the first sample from `from` on above half the amplitude.
+/// 2. t2 is the last before t1 below an eighth of it.
+/// 3. t3 is the last before t2 above half of it.
+/// 4. The cycle begins at t4, the smallest angle between t3 and t2, the earliest of equal ones.
+/// 5. It ends before t5, the first sample after t1 below an eighth.
 ///
-/// Before and after are of times: samples of one time are neither to each other, and begin or end a
-/// cycle together. The thresholds are so far apart that noise at one of them moves nothing else. `None`
-/// when one of these is not among the samples: the cycle is cut by their beginning or their end.
+/// Before and after refer to times: samples with the same time are neither, and begin or end a
+/// cycle together. The thresholds are so far apart that noise at one of them does not affect the
+/// other. `None` if one of these samples does not exist: the cycle is cut by the beginning or end
+/// of the samples.
 pub fn cycle(
     len: usize,
     at: impl Fn(usize) -> Stamp,
     angle: impl Fn(usize) -> u16,
     from: usize,
 ) -> Option<Range<usize>> {
-    // The first sample of the same time, and the first of a later one.
+    // The first sample with the same time, and the first with a later time.
     let first = |i: usize| (0..i).rev().find(|&other| at(other) != at(i)).map_or(0, |i| i + 1);
     let past = |i: usize| (i + 1..len).find(|&other| at(other) != at(i)).unwrap_or(len);
     let t1 = (from..len).find(|&i| angle(i) > HALF)?;
@@ -48,7 +49,7 @@ mod tests {
         cycle(angles.len(), |i| Stamp { s: i as i64, ns: 0 }, |i| angles[i], from)
     }
 
-    /// The same of samples of which so many in a row have one time.
+    /// Finds the cycle among samples of which `tied` consecutive ones have the same time.
     fn found_tied(angles: &[u16], tied: usize, from: usize) -> Option<Range<usize>> {
         cycle(angles.len(), |i| Stamp { s: (i / tied) as i64, ns: 0 }, |i| angles[i], from)
     }
@@ -88,11 +89,11 @@ mod tests {
     #[test]
     fn noise_at_the_thresholds_moves_neither_end() {
         let mut angles = turns(4);
-        // Above half, below it, above again; below an eighth, above it, below again.
+        // Above half, below it, above again. Below an eighth, above it, below again.
         angles.splice(14..17, [HALF + 3, HALF - 3, HALF + 3]);
         angles.splice(10..13, [0, EIGHTH + 3, EIGHTH - 3]);
         assert_eq!(found(&angles, 12), Some(10..20));
-        // The drop from one turn to the next is no single step.
+        // The drop from one turn to the next is not a single step.
         angles.splice(18..21, [AMPLITUDE, HALF - 5, 2]);
         angles.splice(8..11, [AMPLITUDE, HALF - 5, 2]);
         assert_eq!(found(&angles, 12), Some(10..20));
@@ -116,9 +117,9 @@ mod tests {
         let angles: Vec<u16> = (0..248).map(|i| (i % 62) as u16 * 66).collect();
         assert_eq!(found_tied(&angles, 1, 80), found(&angles, 80));
         assert_eq!((found(&angles, 80), found(&angles, 130)), (Some(62..124), Some(124..186)));
-        // 60 to 63 have one time, in which the turn before ends: the next begins after it.
+        // 60 to 63 have the same time, in which the turn before ends. The next begins after it.
         assert_eq!(found_tied(&angles, 4, 80), Some(64..124));
-        // 184 to 187 have one time, in which the next turn begins: this one ends before it.
+        // 184 to 187 have the same time, in which the next turn begins. This one ends before it.
         assert_eq!(found_tied(&angles, 4, 130), Some(124..184));
         assert_eq!(found_tied(&angles, 20, 130), None, "nothing lies between two times in a row");
     }

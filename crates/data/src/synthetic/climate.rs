@@ -6,17 +6,17 @@ use rand_xoshiro::rand_core::Rng;
 use crate::draw::unit;
 
 const MINUTES: usize = 24 * 60;
-/// Cosine and sine of a minute's turn, 2π/1440: literals, since the standard library's functions
-/// differ in the last digit between platforms.
+/// Cosine and sine of a minute's turn, 2π/1440. They are literals, because the standard library's
+/// functions differ in the last digit between platforms.
 const TURN: (f64, f64) = (0.999_990_480_720_734_2, 0.004_363_309_284_746_57);
-/// The warmest and brightest minutes of a day, UTC.
+/// Warmest and brightest minutes of a day, UTC.
 const WARMEST: usize = 15 * 60;
 const BRIGHTEST: usize = 13 * 60;
 
-/// The building at one instant.
+/// State of the building at one time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Air {
-    /// °C above the average of a day at an average place.
+    /// °C above the average of a day at an average location.
     pub(super) warmth: f64,
     /// Daylight from 0 to 1.
     pub(super) daylight: f64,
@@ -27,7 +27,7 @@ pub(super) struct Air {
 pub(super) struct Climate {
     /// Cosine of the time since midnight, by minute.
     cycle: Vec<f64>,
-    /// A slowly wandering difference to the average day, in °C.
+    /// Slowly varying difference from the average day in °C.
     weather: f64,
 }
 
@@ -42,9 +42,9 @@ impl Climate {
         Self { cycle, weather: 0.0 }
     }
 
-    /// Goes on by one epoch, to a second of Unix time.
+    /// Advances by one epoch, to a second of Unix time.
     pub(super) fn advance(&mut self, second: i64, rng: &mut Xoshiro256PlusPlus) -> Air {
-        // A random walk drawn back to zero: about 0.8 °C of deviation over some four hours.
+        // A random walk drawn back to zero: a deviation of about 0.8 °C over some four hours.
         self.weather += (unit(rng.next_u64()) - 0.5) * 0.125 - self.weather * 0.001;
         let minute = second.div_euclid(60).rem_euclid(MINUTES as i64) as usize;
         let day = |peak: usize| self.cycle[(minute + MINUTES - peak) % MINUTES];

@@ -1,47 +1,47 @@
-//! The numbers a mote can print: its converters have steps, and the log prints six digits.
+//! The numbers that a mote can print: its converters have steps, and the log prints six digits.
 //!
-//! The steps are those that the log's own digits show: temperatures are 0.0098 °C apart from
-//! -38.4 (the highest of 14 bits is 122.153), light is 0.46 lux apart, voltages are 593.92 V over
-//! a whole number, humidities lie on the sensor's quadratic curve (-3.91901 % is its step 2).
+//! The steps are those that the log's own digits show. Temperatures are 0.0098 °C apart from -38.4
+//! (the highest of 14 bits is 122.153). Light is 0.46 lux apart. Voltages are 593.92 V divided by a
+//! whole number. Humidities are on the sensor's quadratic curve (-3.91901 % is its step 2).
 
-/// The highest step of the 14-bit temperature converter: 122.153 °C.
+/// Highest step of the 14-bit temperature converter: 122.153 °C.
 pub(super) const SATURATED: i32 = (1 << 14) - 1;
-/// The voltage step from which a battery is too weak, 2.395 V: higher steps are lower voltages.
+/// Voltage step from which a battery is too weak, 2.395 V. Higher steps are lower voltages.
 pub(super) const WEAK: i32 = 248;
 
-/// °C of a converter step.
+/// Returns the °C of a converter step.
 pub(super) fn temperature(step: i32) -> f64 {
     six_digits(i64::from(98 * step - 384_000) * 1_000)
 }
 
-/// The converter step at or below a temperature in °C.
+/// Returns the converter step at or below a temperature in °C.
 pub(super) fn temperature_step(celsius: f64) -> i32 {
     (((celsius + 38.4) / 0.0098) as i32).clamp(0, SATURATED - 1)
 }
 
-/// % of a converter step.
+/// Returns the humidity of a converter step in %.
 pub(super) fn humidity(step: i32) -> f64 {
     let step = i64::from(step);
     six_digits(-40_000_000 + 405_000 * step - 28 * step * step)
 }
 
-/// A converter step near a humidity in %: the tangent of the curve at 40 %.
+/// Returns a converter step near a humidity in %: the tangent of the curve at 40 %.
 pub(super) fn humidity_step(percent: f64) -> i32 {
     ((1_184.0 + (percent - 40.0) / 0.0339) as i32).clamp(2, 3_000)
 }
 
-/// Lux of a converter step.
+/// Returns the lux of a converter step.
 pub(super) fn light(step: i32) -> f64 {
     f64::from(46 * step) / 100.0
 }
 
-/// V of a converter step.
+/// Returns the volts of a converter step.
 pub(super) fn voltage(step: i32) -> f64 {
     let step = i64::from(step);
     ((59_392_000 + step / 2) / step) as f64 / 1e5
 }
 
-/// A number of ten-millionths, rounded to six significant digits (numbers of 1 and more).
+/// Rounds a number of ten-millionths to six significant digits (numbers of at least 1).
 fn six_digits(ten_millionths: i64) -> f64 {
     let (unit, scale) = match ten_millionths.unsigned_abs() {
         1_000_000_000.. => (10_000, 1e3),

@@ -1,11 +1,11 @@
-//! Readings made from a seed, shaped by what is known of the Intel Lab log.
+//! Readings generated from a seed, with the known properties of the Intel Lab log.
 //!
-//! 54 motes take turns in epochs of 31 seconds; about half of the readings get lost, some are a
-//! minute late, and now and then a mote falls silent for up to seven hours. Temperatures follow
-//! the day, the weather and the mote's place (some places are above 25 °C on average); some
-//! batteries fail on the way, from when on the mote reports 122.153 °C; one reading in 64 has a
-//! NULL. The time that a log covers grows with its rows, at the pace of the real one; fewer rows than
-//! the real log has are a sample of one of its length.
+//! 54 motes take turns in epochs of 31 seconds. About half of the readings are lost, some are a
+//! minute late, and sometimes a mote is silent for up to seven hours. Temperatures follow the day,
+//! the weather and the mote's location (some locations are above 25 °C on average). Some batteries
+//! fail during the log, and the mote then reports 122.153 °C. One reading in 64 has a NULL. The
+//! time that a log covers grows with its rows, at the rate of the real one. Fewer rows than the
+//! real log has are a sample of a log of its length.
 
 mod climate;
 mod converter;
@@ -22,19 +22,19 @@ use crate::log::{OUT_OF_ORDER, SECOND, distinct_sensors, note, remarks};
 use crate::{DataError, Log, sample};
 
 const MOTES: u16 = 54;
-/// An epoch in microseconds.
+/// Length of an epoch in microseconds.
 const EPOCH: i64 = 31 * SECOND;
-/// 2004-02-28 08:00 UTC, the day the real log begins; a short log is one of a day's hours.
+/// 2004-02-28 08:00 UTC, on the day the real log begins. A short log covers daytime hours.
 const START: i64 = 1_077_955_200 * SECOND;
 
-/// Rows of the published log with the number of one of its 54 motes, which are 38 days.
+/// Number of rows of the published log with the number of one of its 54 motes. They cover 38 days.
 pub const WHOLE: u64 = 2_303_290;
 
-/// Makes exactly `rows` readings, in chronological order as [`crate::lab::read`] has them: a log
-/// from its first row on. The same rows and seed give the same readings on every platform.
+/// Generates exactly `rows` readings in chronological order, like [`crate::lab::read`]: a log from
+/// its first row on. The same rows and seed give the same readings on every platform.
 ///
 /// # Errors
-/// [`DataError::Memory`] where there is no memory for so many rows.
+/// [`DataError::Memory`] if there is not enough memory for the rows.
 pub fn generate(rows: u64, seed: u64) -> Result<Log, DataError> {
     let mut readings = reserved(rows)?;
     let mut late = 0;
@@ -45,18 +45,18 @@ pub fn generate(rows: u64, seed: u64) -> Result<Log, DataError> {
     Ok(log(readings, late, format!("synthetic (seed {seed})")))
 }
 
-/// Makes exactly `rows` readings as the published comparison has them: of a log of [`WHOLE`] rows
-/// [sampled](crate::sample), so that few rows are as many days as all. More than those are a log
-/// that goes on for longer, as [`generate`] makes it.
+/// Generates exactly `rows` readings like the published comparison: [sampled](crate::sample) from a
+/// log of [`WHOLE`] rows, so that few rows cover as many days as all. For more rows it is a longer
+/// log, as [`generate`] makes it.
 ///
 /// # Errors
-/// [`DataError::Memory`] where there is no memory for so many rows.
+/// [`DataError::Memory`] if there is not enough memory for the rows.
 pub fn sampled(rows: u64, seed: u64) -> Result<Log, DataError> {
     if rows >= WHOLE {
         return generate(rows, seed);
     }
-    // Goes through the log twice, so that a small machine need not hold what is not chosen, nor any
-    // machine measure it.
+    // Goes through the log twice. A small machine then need not hold rows that are not selected,
+    // and no machine computes their values.
     let mut times = vec![Vec::new(); MOTES.into()];
     each(WHOLE, seed, |arrived, _| put(&mut times[arrived.mote()], arrived.key.ts, |time| *time));
     let chosen = sample::times(times, usize::try_from(rows).unwrap_or(usize::MAX));
@@ -91,8 +91,8 @@ fn log(readings: Vec<Reading>, late: u64, name: String) -> Log {
     Log { readings, dataset }
 }
 
-/// Gives every reading that arrives in a log of `rows`, in the order of their epochs, and whether it is
-/// before an earlier one of its mote.
+/// Calls `take` for every reading that arrives in a log of `rows`, in the order of epochs, and
+/// tells it whether the reading is before an earlier one of its mote.
 fn each(rows: u64, seed: u64, mut take: impl FnMut(Arrived<'_>, bool)) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut motes = motes(rows, &mut rng);
@@ -116,7 +116,7 @@ fn each(rows: u64, seed: u64, mut take: impl FnMut(Arrived<'_>, bool)) {
     }
 }
 
-/// A reading that arrived, of which nothing but the key is computed yet.
+/// A reading that arrived, of which only the key has been computed.
 struct Arrived<'a> {
     key: Key,
     bits: u64,
@@ -126,7 +126,7 @@ struct Arrived<'a> {
 }
 
 impl Arrived<'_> {
-    /// Index of its mote, from 0.
+    /// Returns the index of its mote, from 0.
     fn mote(&self) -> usize {
         usize::from(self.key.sensor) - 1
     }
@@ -136,7 +136,8 @@ impl Arrived<'_> {
     }
 }
 
-/// Puts one at its place in time: at or near the end, since few are late, and by no more than two epochs.
+/// Inserts an item at its place in time: at or near the end, because few are late, by at most two
+/// epochs.
 #[inline]
 fn put<T>(all: &mut Vec<T>, one: T, time: impl Fn(&T) -> i64) {
     all.push(one);

@@ -1,4 +1,4 @@
-//! One mote: where it stands, how its battery does, when it is silent.
+//! One mote: its location, its battery, and its silences.
 
 use embermark_model::{Key, Reading};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,14 +9,14 @@ use super::converter::{self, SATURATED, WEAK};
 use super::{EPOCH, MOTES, START};
 use crate::draw::unit;
 
-/// Shortest and longest silence of a mote, in epochs: 40 minutes and 7 hours.
+/// Shortest and longest silence of a mote in epochs: 40 minutes and 7 hours.
 const OUTAGE: (f64, f64) = (78.0, 813.0);
-/// Fewest and most readings that a mote makes between two silences on average.
+/// Smallest and largest average number of readings between two silences.
 const STRETCH: (u64, u64) = (4, 4_000);
-/// The low bits of a time carry its epoch, so that no two readings of a mote have the same time:
+/// The low bits of a time contain its epoch, so that no two readings of a mote have the same time:
 /// the longest delay is shorter than the epochs that fit in them.
 const EPOCH_BITS: i64 = 128 - 1;
-/// Which value is NULL where one is, by three random bits.
+/// Column that is NULL in a reading with a NULL, by three random bits.
 const NULL_COLUMNS: [usize; 8] = [
     Reading::TEMPERATURE,
     Reading::HUMIDITY,
@@ -33,29 +33,29 @@ pub(super) struct Mote {
     pub(super) sensor: u16,
     /// Microseconds from the beginning of an epoch to this mote's turn.
     pub(super) phase: i64,
-    /// How many of 2^32 readings arrive.
+    /// Number of readings out of 2^32 that arrive.
     arrival: u64,
-    /// °C above the building's average, and how much of its daily cycle is felt here.
+    /// °C above the building's average, and the share of its daily cycle that is felt here.
     warmth: f64,
     swing: f64,
-    /// % above the building's average.
+    /// Humidity above the building's average in %.
     dampness: f64,
     /// Light steps by day and by night.
     brightness: f64,
     glimmer: f64,
-    /// Voltage step at the beginning, and how many steps are lost over the whole log.
+    /// Voltage step at the beginning, and number of steps lost over the whole log.
     battery: f64,
     drain: f64,
-    /// Readings between two silences, on average.
+    /// Average number of readings between two silences.
     stretch: u64,
-    /// Readings left before the next silence, and the epoch at which it ends.
+    /// Number of readings before the next silence, and the epoch at which it ends.
     left: u64,
     awake_from: i64,
-    /// The time of the latest reading made.
+    /// Time of the latest reading.
     latest: i64,
 }
 
-/// The motes of one log, in the order of their turns in an epoch.
+/// Makes the motes of one log, in the order of their turns in an epoch.
 pub(super) fn motes(rows: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Mote> {
     let (warm, weak) = (rng.next_u64() % 7, rng.next_u64() % 4);
     let stretch = (rows / u64::from(MOTES) * 3 / 5).clamp(STRETCH.0, STRETCH.1);
@@ -64,7 +64,7 @@ pub(super) fn motes(rows: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Mote> {
             let is = |of: u64, chosen: u64| u64::from(sensor) % of == chosen;
             let mut between = |from: f64, to: f64| from + (to - from) * unit(rng.next_u64());
             let battery = between(200.0, 213.0);
-            // A weak battery crosses the line somewhere on the way, a good one never.
+            // A weak battery crosses the limit during the log, a good one never.
             let drain = if is(4, weak) {
                 (f64::from(WEAK) - battery) / between(0.35, 0.97)
             } else {
@@ -93,8 +93,8 @@ pub(super) fn motes(rows: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Mote> {
 }
 
 impl Mote {
-    /// The key of an epoch's reading, if one is made and arrives, and the random bits that it is
-    /// [measured](Self::measure) with.
+    /// Returns the key of an epoch's reading, if one is made and arrives, and the random bits to
+    /// [measure](Self::measure) it with.
     #[inline]
     pub(super) fn turn(&mut self, epoch: i64, rng: &mut Xoshiro256PlusPlus) -> Option<(Key, u64)> {
         if epoch < self.awake_from {
@@ -108,7 +108,7 @@ impl Mote {
         if self.left == 0 {
             self.fall_silent(epoch, rng);
         }
-        // A second's jitter always; now and then a packet takes a minute to get through.
+        // There is always a jitter of a second. Sometimes a packet takes a minute to arrive.
         let mut delay = (bits >> 32 & 0xf_ffff) as i64;
         if bits >> 52 & 0xff == 0 {
             delay += (rng.next_u64() >> 38) as i64;
@@ -118,7 +118,7 @@ impl Mote {
         Some((key, rng.next_u64()))
     }
 
-    /// Takes the time of a reading; tells whether it is before the one made last.
+    /// Records the time of a reading. Returns whether it is before the one made last.
     pub(super) fn is_late(&mut self, ts: i64) -> bool {
         let late = ts < self.latest;
         self.latest = ts;
@@ -128,12 +128,13 @@ impl Mote {
     #[cold]
     fn fall_silent(&mut self, epoch: i64, rng: &mut Xoshiro256PlusPlus) {
         let share = unit(rng.next_u64());
-        // Squared: short silences are commoner than long ones.
+        // Squared: short silences are more frequent than long ones.
         self.awake_from = epoch + (OUTAGE.0 + share * share * (OUTAGE.1 - OUTAGE.0)) as i64;
         self.left = 1 + rng.next_u64() % (2 * self.stretch);
     }
 
-    /// The reading itself. `progress` goes from 0 at the beginning of the log to 1 at its end.
+    /// Returns the reading itself. `progress` goes from 0 at the beginning of the log to 1 at its
+    /// end.
     #[inline]
     pub(super) fn measure(&self, key: Key, air: &Air, progress: f64, bits: u64) -> Reading {
         let noise = |at: u32| (bits >> at & 0xfff) as f64 / 4_096.0;

@@ -1,6 +1,6 @@
-//! Words and numbers that say that there is no value.
+//! Words and numbers that represent a missing value.
 
-/// Words that people and programs write where a value is missing, in small letters.
+/// Words that people and programs write for a missing value, in lower case.
 const MARKERS: [&str; 26] = [
     "na",
     "n/a",
@@ -30,7 +30,7 @@ const MARKERS: [&str; 26] = [
     "-1.#inf",
 ];
 
-/// Whether a word is one that stands for a missing value nearly everywhere.
+/// Whether a word represents a missing value nearly everywhere.
 pub(super) fn is_marker(word: &str) -> bool {
     let word = word.trim();
     let begins =
@@ -40,7 +40,7 @@ pub(super) fn is_marker(word: &str) -> bool {
         || begins("#n/a")
 }
 
-/// What stands for absent values in a table.
+/// What represents absent values in a table.
 #[derive(Debug, Default)]
 pub(super) struct Absent {
     words: Vec<String>,
@@ -55,13 +55,13 @@ impl Absent {
         Self { words: words.to_vec(), numbers, not_a_number: !nan.is_empty() }
     }
 
-    /// Whether nothing does.
+    /// Whether nothing represents them.
     #[inline]
     pub(super) const fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Whether a text is one of the words, blanks around it aside.
+    /// Whether a text is one of the words, without the blanks around it.
     #[inline]
     pub(super) fn has_text(&self, text: &[u8]) -> bool {
         !self.words.is_empty() && {
@@ -70,7 +70,7 @@ impl Absent {
         }
     }
 
-    /// Whether a number is one of them.
+    /// Whether a number is one of the numbers.
     #[inline]
     pub(super) fn has_number(&self, value: f64) -> bool {
         self.not_a_number && value.is_nan() || self.numbers.contains(&value)

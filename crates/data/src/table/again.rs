@@ -1,4 +1,4 @@
-//! Rows of one key: one stays, the others are left out.
+//! Rows with the same key: one is kept, the others are removed.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -9,22 +9,21 @@ use super::layout::{self, Entry, Header};
 use super::order::Sorted;
 use crate::mapping::{map_mut, release_mut};
 
-/// How many rows are left out since another has their key.
+/// Number of rows that are removed because another one has their key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Repeats {
     pub(super) count: u64,
-    /// The first two rows of one key, of which the second comes first.
+    /// The pair of rows with the same key whose second row comes first in the table.
     pub(super) first: Option<(u64, u64)>,
 }
 
-/// The rows that are left out since another has their key.
+/// The rows that are removed because another one has their key.
 #[derive(Debug)]
 pub(super) struct Again {
     count: u64,
     first: Option<(u64, u64)>,
     rows: usize,
-    /// A bit for each row, in words, each with the count of bits set before it; empty where no bit
-    /// is set.
+    /// A bit per row, in words, each with the number of bits set before it. Empty if no bit is set.
     bits: Vec<(u64, u64)>,
 }
 
@@ -34,7 +33,7 @@ impl Again {
         let mut before = None;
         for (row, is_again) in sorted.rows() {
             if let Some(before) = before.filter(|_| is_again) {
-                // Rows of one key lie in the order of the table.
+                // Rows with the same key come in the order of the table.
                 let gone = if keep == Keep::Last { before } else { row };
                 again.bits.resize(rows / 64 + 1, (0, 0));
                 again.bits[gone / 64].0 |= 1 << (gone % 64);
@@ -50,7 +49,7 @@ impl Again {
         again
     }
 
-    /// How many, and the first pair.
+    /// Returns the number of removed rows, and the first pair.
     pub(super) const fn repeats(&self) -> Repeats {
         Repeats { count: self.count, first: self.first }
     }
@@ -59,7 +58,7 @@ impl Again {
         self.bits.get(row / 64).is_some_and(|(word, _)| word >> (row % 64) & 1 == 1)
     }
 
-    /// The number that a row has when those before it that are left out are gone.
+    /// Returns the number of a row after the removal of rows before it.
     fn renumbered(&self, row: usize) -> u64 {
         let left_out = self.bits.get(row / 64).map_or(0, |(word, before)| {
             before + u64::from((word & ((1 << (row % 64)) - 1)).count_ones())
@@ -67,7 +66,7 @@ impl Again {
         row as u64 - left_out
     }
 
-    /// Appends the numbers that the other rows will have, in the order of their keys.
+    /// Appends the new numbers of the other rows, in the order of their keys.
     pub(super) fn append_order(
         &self,
         file: &mut File,
@@ -91,8 +90,8 @@ impl Again {
         Ok(())
     }
 
-    /// Moves rows up into the places of those that are left out, and looks anew for the least and
-    /// greatest values. The texts of what is left out stay in the heap.
+    /// Moves rows up into the places of those that are removed, and finds the least and greatest
+    /// values again. The texts of removed rows stay in the heap.
     pub(super) fn close_gaps(
         &self,
         file: &File,

@@ -1,4 +1,4 @@
-//! What can be wrong with a value or a row.
+//! Faults of a value or a row.
 
 use embermark_model::table::{Column, ColumnType, Value};
 
@@ -6,7 +6,7 @@ use super::layout::LONGEST;
 use crate::faults::faults;
 
 faults! {
-    /// Why a value does not fit its column, or a row its table.
+    /// Why a value does not match its column, or a row its table.
     Absent: "absent, though the column has no '?'",
     NotABool: "neither true nor false",
     NotWhole: "not a whole number",
@@ -27,7 +27,7 @@ faults! {
     OtherType: "of another type",
 }
 
-/// Whether a value fits a column.
+/// Checks that a value matches a column.
 #[inline]
 pub(super) fn check(column: &Column, value: &Value<'_>) -> Result<(), Fault> {
     match (column.of, value) {
@@ -56,12 +56,12 @@ pub(super) fn check(column: &Column, value: &Value<'_>) -> Result<(), Fault> {
     }
 }
 
-/// Whether a text has more than so many characters.
+/// Whether a text has more than `longest` characters.
 fn exceeds(text: &str, longest: u32) -> bool {
     text.len() > longest as usize && text.chars().count() > longest as usize
 }
 
-/// The least and the greatest integer of a type.
+/// Returns the least and the greatest integer of a type.
 #[inline]
 pub(super) const fn range(bits: u8, signed: bool) -> (i64, i64) {
     let greatest = match (bits, signed) {

@@ -1,4 +1,4 @@
-//! A cell of a file to a value of a column.
+//! Converts a cell of a file to a value of a column.
 
 use std::borrow::Cow;
 
@@ -15,31 +15,31 @@ use crate::DataError;
 
 const NANOS: i64 = 1_000_000_000;
 
-/// How values are written in a file, and what was odd about them.
+/// How values are written in a file, and counts of unusual ones.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     absent: Absent,
-    /// The byte before a fraction, where it is no point.
+    /// The byte before a fraction, if it is not a point.
     decimal: Option<u8>,
     /// The byte between groups of digits.
     thousands: Option<u8>,
     zone: Option<TimeZone>,
-    /// The last time of a zone, by which a repeated hour is told from the first.
+    /// The last time in a zone, by which the second of a repeated hour is recognised.
     last: Option<Timestamp>,
-    /// Whether NULs before a text are passed over: of delimited text.
+    /// Whether NULs before a text are skipped: for delimited text.
     passes_nuls: bool,
-    /// Times that are finer than the unit of their column, of which the rest is cut off.
+    /// Number of times that are finer than the unit of their column and are cut off.
     pub(super) finer: u64,
-    /// Texts that begin with NULs, which are passed over.
+    /// Number of texts that begin with NULs, which are skipped.
     pub(super) nuls: u64,
-    /// Times that the clocks of their zone show twice or never.
+    /// Number of times that the clocks of their zone show twice or never.
     pub(super) doubtful: u64,
-    /// Leap seconds, which are taken for the second before.
+    /// Number of leap seconds, which are taken for the second before.
     pub(super) leaps: u64,
 }
 
 impl Reading {
-    /// As a table says.
+    /// Makes the conversion that a table describes.
     pub(super) fn new(rows: &RowsFile, passes_nuls: bool) -> Result<Self, DataError> {
         let of = |name: &str| {
             let value = rows.read.iter().find(|(key, _)| key == name);
@@ -59,14 +59,14 @@ impl Reading {
         })
     }
 
-    /// The format of times that a table gives for all of its columns.
+    /// Returns the time format that a table specifies for all of its columns.
     pub(super) fn format(rows: &RowsFile) -> Option<&str> {
         let of = |name| rows.read.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         of("timestampformat").or_else(|| of("dateformat")).and_then(Literal::as_text)
     }
 
-    /// Whether numbers are values of a column as they are: one that an engine takes whole, in its range, with
-    /// none among them that stands for no value.
+    /// Whether numbers are values of a column as they are: an engine takes all of them, they are in
+    /// its range, and none represents a missing value.
     pub(super) fn takes(&self, column: &Column, of: Number, numbers: &[u64]) -> bool {
         let has_absent = column.nullable && !self.absent.is_empty();
         !has_absent
@@ -83,7 +83,7 @@ impl Reading {
             }
     }
 
-    /// Whether a cell of a column stands for no value.
+    /// Whether a cell of a column represents a missing value.
     #[inline]
     fn is_absent(&self, column: &Column, cell: Cell<'_>) -> bool {
         column.nullable
@@ -98,7 +98,7 @@ impl Reading {
             }
     }
 
-    /// The value of a cell in a column.
+    /// Returns the value of a cell in a column.
     #[inline]
     pub(super) fn fit<'a>(&mut self, column: &Column, cell: Cell<'a>) -> Result<Value<'a>, Fault> {
         let cell = if self.passes_nuls { self.without_nuls(column, cell) } else { cell };
@@ -145,7 +145,7 @@ impl Reading {
         Ok(value)
     }
 
-    /// A time that DuckDB has read by a format, and the text that it was read from.
+    /// Returns a time that DuckDB has read by a format. `text` is what it was read from.
     pub(super) fn formatted<'a>(
         &mut self,
         column: &Column,
@@ -159,7 +159,7 @@ impl Reading {
         }
     }
 
-    /// A text without the NULs that a power cut leaves before a row.
+    /// Removes the NULs that a power cut leaves before a row from a text.
     #[inline]
     fn without_nuls<'a>(&mut self, column: &Column, cell: Cell<'a>) -> Cell<'a> {
         match cell {
@@ -172,7 +172,7 @@ impl Reading {
         }
     }
 
-    /// A number's text as Rust reads it.
+    /// Returns a number's text in the form that Rust reads.
     #[inline]
     fn digits<'a>(&self, text: &'a [u8], fraction: bool) -> Cow<'a, [u8]> {
         let text = text.trim_ascii();
@@ -182,7 +182,7 @@ impl Reading {
         let byte = |byte: &u8| match *byte {
             byte if Some(byte) == self.thousands => None,
             byte if Some(byte) == self.decimal && fraction => Some(b'.'),
-            // A point is no sign of a fraction then.
+            // A point then does not begin a fraction.
             b'.' if self.decimal.is_some() => Some(b'!'),
             byte => Some(byte),
         };
@@ -194,7 +194,7 @@ impl Reading {
         fast_float2::parse(&*self.digits(text, true)).map_err(|_| Fault::NotANumber)
     }
 
-    /// The time that a text is: an integer of the unit, seconds with a fraction, or a date.
+    /// Parses a time: an integer of the unit, seconds with a fraction, or a date.
     #[inline]
     fn instant(&mut self, text: &[u8], unit: TimeUnit) -> Result<i64, Fault> {
         let text = text.trim_ascii();
@@ -208,16 +208,16 @@ impl Reading {
         }
     }
 
-    /// The time that a number of seconds is.
+    /// Converts a number of seconds to a time.
     fn seconds(&mut self, value: f64, unit: TimeUnit) -> Result<i64, Fault> {
         if !value.is_finite() || value.abs() > 1e14 {
             return Err(Fault::NotATime);
         }
-        // A double of this time has microseconds at best.
+        // A double for the present time has microseconds at best.
         self.in_unit(1_000 * (value * 1e6).round() as i128, unit)
     }
 
-    /// The time that DuckDB has read.
+    /// Returns the time that DuckDB has read.
     fn moment(&mut self, cell: Cell<'_>, unit: TimeUnit) -> Result<i64, Fault> {
         let (nanos, has_zone) = match cell {
             Cell::Micros(value) => (1_000 * i128::from(value), false),
@@ -228,7 +228,7 @@ impl Reading {
         self.timed(Moment { nanos, has_zone }, unit)
     }
 
-    /// A moment in UTC and in a unit.
+    /// Converts a time to UTC and to a unit.
     #[inline]
     fn timed(&mut self, moment: Moment, unit: TimeUnit) -> Result<i64, Fault> {
         match moment.has_zone || self.zone.is_none() {
@@ -240,8 +240,8 @@ impl Reading {
         }
     }
 
-    /// The time in UTC at which a clock of the zone shows another. Of an hour that it shows twice the
-    /// second is taken where the first would lie well before the time before.
+    /// Returns the time in UTC at which a clock of the zone shows `clock`. In an hour that it shows
+    /// twice this is the second, if the first would be well before the previous time.
     fn in_utc(&mut self, clock: i128) -> Option<i128> {
         const BACK: i64 = 1_800;
         let zone = self.zone.as_ref()?;
@@ -260,7 +260,7 @@ impl Reading {
         Some(found.as_nanosecond())
     }
 
-    /// Nanoseconds in a unit.
+    /// Converts nanoseconds to a unit.
     #[inline]
     fn in_unit(&mut self, nanos: i128, unit: TimeUnit) -> Result<i64, Fault> {
         let nanos_of_unit = i128::from(NANOS / unit.per_second());

@@ -1,4 +1,4 @@
-//! Rows that arrive later than their time, behind others that were made after them.
+//! Rows that arrive late, after others that were made later.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,24 +8,24 @@ use embermark_model::table::{Column, Late, Table};
 use super::writer::Row;
 use crate::draw::Draw;
 
-/// The stream of the draws: those of columns are numbered from 0 on.
+/// Stream of the random numbers. Those of columns are numbered from 0.
 const STREAM: u64 = 1 << 40;
 
-/// Puts rows into the order in which they arrive. It holds those that are on their way.
+/// Puts rows into the order of their arrival. Holds rows that have not arrived yet.
 pub(super) struct Arrivals {
-    /// The column of the time, which never goes back from row to row.
+    /// Index of the time column, which never decreases from row to row.
     time: usize,
     late: Late,
     draw: Draw,
-    /// The time of the newest row.
+    /// Time of the newest row.
     now: i64,
     sent: u64,
-    /// When each arrives, its number and the row.
+    /// Arrival time, number and content of each row.
     waiting: BinaryHeap<Reverse<(i64, u64, Row)>>,
 }
 
 impl Arrivals {
-    /// `None` where no row of the table is late.
+    /// Returns `None` if no row of the table is late.
     pub(super) fn of(table: &Table, place: usize, seed: u64) -> Option<Self> {
         let late = |(time, column): (usize, &Column)| Some((time, column.make.as_ref()?.late?));
         let (time, late) = table.columns.iter().enumerate().find_map(late)?;
@@ -33,7 +33,7 @@ impl Arrivals {
         Some(Self { time, late, draw, now: i64::MIN, sent: 0, waiting: BinaryHeap::new() })
     }
 
-    /// Sends a row off.
+    /// Adds a row.
     pub(super) fn send(&mut self, row: Row) {
         self.now = self.now.max(row[self.time].cast_signed());
         let (is_late, delay) = (self.draw.unit() < self.late.share, self.draw.unit());
@@ -43,14 +43,14 @@ impl Arrivals {
         self.sent += 1;
     }
 
-    /// A row that arrives before any that is not sent yet.
+    /// Returns a row that arrives before any that is not added yet.
     pub(super) fn arrived(&mut self) -> Option<Row> {
         let Reverse((arrives, ..)) = self.waiting.peek()?;
         // Rows of the newest time may still be made.
         if *arrives < self.now { self.next() } else { None }
     }
 
-    /// All that are still on their way.
+    /// Returns all rows that have not arrived yet.
     pub(super) fn rest(mut self) -> impl Iterator<Item = Row> {
         std::iter::from_fn(move || self.next())
     }

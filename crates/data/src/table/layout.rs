@@ -1,19 +1,19 @@
-//! How a staged table lies in its file. The layout is this build's own and is not kept compatible.
+//! Layout of a staged table in its file. It belongs to this build and is not kept compatible.
 //!
-//! In this order: the [`Header`], an [`Entry`] for each column, the places of the key's columns as
-//! words of 8 bytes, the rows, the heap of texts and bytes, the rows' numbers in the order of their
-//! keys. All are in the byte order of the machine.
+//! The order is: the [`Header`], an [`Entry`] per column, the indexes of the key's columns as words
+//! of 8 bytes, the rows, the heap of texts and bytes, the rows' numbers in the order of their keys.
+//! All are in the byte order of the machine.
 //!
-//! A row is a slot of 8 bytes for each column, then a bit for each column that is set where its
-//! value is absent, in words of 8 bytes. A slot holds an integer, the bits of a double, or where in
-//! the heap a text begins and how long it is.
+//! A row is a slot of 8 bytes per column, followed by a bit per column that is set if its value is
+//! absent, in words of 8 bytes. A slot holds an integer, the bits of a double, or the position and
+//! length of a text in the heap.
 
 use bytemuck::{Pod, Zeroable};
 use embermark_model::table::ColumnType;
 
 pub(super) const MAGIC: [u8; 8] = *b"embrtabl";
-/// Changes with the layout. In the byte order of the machine, so that a file from a machine of the
-/// other order has another version.
+/// Changes with the layout. It is in the byte order of the machine, so that a file from a machine
+/// with the other order has another version.
 pub(super) const VERSION: u32 = 1;
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -22,36 +22,36 @@ pub(super) struct Header {
     pub(super) magic: [u8; 8],
     pub(super) version: u32,
     pub(super) columns: u32,
-    /// Columns of the key; 0: the table has none.
+    /// Number of columns of the key. 0: the table has none.
     pub(super) keys: u32,
-    /// Bytes of a number of a row in the order of keys: 4 or 8; 0: the rows lie in that order.
+    /// Bytes of a row's number in the order of keys: 4 or 8. 0: the rows are in that order.
     pub(super) order_width: u32,
     pub(super) rows: u64,
-    /// Where in the file the heap begins.
+    /// Position of the heap in the file.
     pub(super) heap_at: u64,
-    /// Where in the file the order of keys begins.
+    /// Position of the order of keys in the file.
     pub(super) order_at: u64,
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub(super) end: u64,
 }
 
-/// What the file says of a column.
+/// Description of a column in the file.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Entry {
     /// A [`Kind`].
     pub(super) kind: u32,
-    /// Bytes of a value as users count them; 0: those of the text.
+    /// Bytes of a value as users count them. 0: the length of the text.
     pub(super) width: u32,
-    /// Values that are not absent.
+    /// Number of values that are not absent.
     pub(super) present: u64,
-    /// The slot of the least value, where one is present and the column is not of texts.
+    /// Slot of the least value, if one is present and the column does not hold texts.
     pub(super) least: u64,
-    /// The slot of the greatest.
+    /// Slot of the greatest value.
     pub(super) greatest: u64,
 }
 
-/// What a slot holds.
+/// Content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Int,
@@ -92,7 +92,7 @@ impl Entry {
         }
     }
 
-    /// Takes values in: the slots of those that are not absent.
+    /// Counts values: the slots of those that are not absent.
     #[inline]
     fn take(&mut self, slots: impl Iterator<Item = u64>, less: impl Fn(u64, u64) -> bool) {
         for slot in slots {
@@ -107,7 +107,7 @@ impl Entry {
     }
 }
 
-/// Takes rows in, column by column.
+/// Counts rows, column by column.
 #[inline]
 pub(super) fn take(columns: &mut [Entry], rows: &[u64]) {
     let count = columns.len();
@@ -122,35 +122,35 @@ pub(super) fn take(columns: &mut [Entry], rows: &[u64]) {
     }
 }
 
-/// Whether a value is absent in a row of so many columns.
+/// Whether a value is absent in a row with this many columns.
 #[inline]
 pub(super) fn absent(row: &[u64], columns: usize, column: usize) -> bool {
     row[columns + column / 64] >> (column % 64) & 1 == 1
 }
 
-/// Words of 8 bytes in a row of so many columns.
+/// Returns the number of 8-byte words in a row with this many columns.
 pub(super) const fn words(columns: usize) -> usize {
     columns + columns.div_ceil(64)
 }
 
-/// Where the rows begin: a multiple of 8.
+/// Returns the position of the rows: a multiple of 8.
 pub(super) const fn rows_at(columns: usize, keys: usize) -> usize {
     size_of::<Header>() + columns * size_of::<Entry>() + keys * 8
 }
 
-/// Bits of a slot that hold the length of a text; those above hold where it begins.
+/// Number of bits of a slot for the length of a text. The bits above are its position.
 const LENGTH_BITS: u32 = 24;
-/// The longest text.
+/// Length of the longest text.
 pub(super) const LONGEST: usize = (1 << LENGTH_BITS) - 1;
-/// The most bytes a heap may have.
+/// Largest size of a heap in bytes.
 pub(super) const HEAP: u64 = 1 << (64 - LENGTH_BITS);
 
-/// The slot of a text.
+/// Makes the slot of a text.
 pub(super) const fn text_slot(at: u64, length: usize) -> u64 {
     at << LENGTH_BITS | length as u64
 }
 
-/// Where in the heap the text of a slot begins, and its length.
+/// Returns the position in the heap of a slot's text, and its length.
 pub(super) const fn text_place(slot: u64) -> (usize, usize) {
     ((slot >> LENGTH_BITS) as usize, (slot & LONGEST as u64) as usize)
 }

@@ -1,5 +1,6 @@
-//! Rows of any table, as a workload file describes it: read from a file of the user's or made from
-//! a seed, checked against the table's columns, and staged in a file that workers map.
+//! Rows of any table that a workload file describes. They are read from the user's file or
+//! generated from a seed, checked against the table's columns, and staged in a file that workers
+//! map.
 
 mod absent;
 mod again;

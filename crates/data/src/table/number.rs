@@ -1,8 +1,9 @@
-//! Texts of numbers and truth values.
+//! Parses numbers and truth values.
 
 use super::fault::Fault;
 
-/// Nanoseconds since 1970 of seconds that have a fraction; digits beyond the ninth are cut off.
+/// Returns the nanoseconds since 1970 of seconds with a fraction. Digits beyond the ninth are cut
+/// off.
 pub(super) fn decimal_seconds(text: &[u8]) -> Result<i128, Fault> {
     let parts = str::from_utf8(text).ok().and_then(|text| text.split_once('.'));
     let (seconds, fraction) = parts.ok_or(Fault::NotATime)?;
@@ -11,7 +12,7 @@ pub(super) fn decimal_seconds(text: &[u8]) -> Result<i128, Fault> {
     format!("{seconds}{digits:0<9}").parse().map_err(|_| Fault::NotATime)
 }
 
-/// The whole number that a text is, with a sign and blanks around it or without.
+/// Parses a whole number, with or without a sign and blanks around it.
 #[inline]
 pub(super) fn whole(text: &[u8]) -> Result<i64, Fault> {
     let (negative, digits) = match text.trim_ascii() {
@@ -23,16 +24,16 @@ pub(super) fn whole(text: &[u8]) -> Result<i64, Fault> {
     }
     let mut sum = 0_i64;
     for digit in digits {
-        // Counted downwards: the least integer has no positive counterpart.
+        // Counted downwards, because the least integer has no positive counterpart.
         let ten = sum.checked_mul(10).ok_or(Fault::OutOfRange)?;
         sum = ten.checked_sub(i64::from(digit - b'0')).ok_or(Fault::OutOfRange)?;
     }
     if negative { Ok(sum) } else { sum.checked_neg().ok_or(Fault::OutOfRange) }
 }
 
-/// The whole number that a double is.
+/// Converts a double to the whole number that it is.
 pub(super) fn whole_number(value: f64) -> Result<i64, Fault> {
-    // Up to which doubles have every whole number.
+    // Largest number up to which doubles represent every whole number.
     const EXACT: f64 = (1_u64 << 53) as f64;
     match value {
         _ if value.fract() != 0.0 => Err(Fault::NotWhole),
@@ -41,7 +42,7 @@ pub(super) fn whole_number(value: f64) -> Result<i64, Fault> {
     }
 }
 
-/// The truth value that a text is: as DuckDB takes them, and switches.
+/// Parses a truth value: in DuckDB's forms, and those of switches.
 pub(super) fn boolean(text: &[u8]) -> Option<bool> {
     let is = |words: &[&str]| {
         words.iter().any(|word| text.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))

@@ -12,14 +12,13 @@ use memmap2::MmapMut;
 use super::staged::{StagedTable, compare};
 use crate::mapping::{map_mut, release_mut};
 
-/// Bytes that are gathered before they are written.
+/// Bytes that are collected before they are written.
 const BUFFER: usize = 256 << 10;
 
-/// Rows that are sorted at once; what is sorted so is merged.
+/// Number of rows that are sorted at once. Such runs are then merged.
 const RUN: usize = 1 << 21;
 
-/// A row and the beginning of its key. Where two have different prefixes, these have the order of
-/// the keys.
+/// A row and the beginning of its key. Different prefixes have the order of the keys.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Keyed {
@@ -27,8 +26,8 @@ pub(super) struct Keyed {
     pub(super) row: u64,
 }
 
-/// Rows in ascending order of some columns, equal ones in the order of the table; in a temporary
-/// file that is mapped, so that it is the system's to keep in memory or not.
+/// Rows in ascending order of some columns, equal ones in the order of the table. They are in a
+/// mapped temporary file, so that the system decides whether to keep them in memory.
 #[derive(Debug)]
 pub(super) struct Sorted<'a> {
     by: By<'a>,
@@ -37,8 +36,8 @@ pub(super) struct Sorted<'a> {
 }
 
 impl<'a> Sorted<'a> {
-    /// Sorts the first so many rows by `columns`, none of which is absent in any row. The temporary file
-    /// lies in `folder`.
+    /// Sorts the first `rows` rows by `columns`, none of which is absent in any row. The temporary
+    /// file is in `folder`.
     pub(super) fn new(
         table: &'a StagedTable,
         columns: &'a [usize],
@@ -68,7 +67,7 @@ impl<'a> Sorted<'a> {
         Ok(Self { by, pairs })
     }
 
-    /// The rows in order, and whether each has the key of the one before.
+    /// Returns the rows in order, and whether each has the key of the previous one.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, bool)> {
         let pairs: &[Keyed] = bytemuck::cast_slice(&self.pairs);
         let runs = pairs.chunks(RUN).kmerge_by(|a, b| self.by.order(a, b).is_lt());
@@ -83,7 +82,7 @@ impl<'a> Sorted<'a> {
     }
 }
 
-/// Whether the rows lie in ascending order of `columns`, no two of them alike.
+/// Whether the rows are in ascending order of `columns`, with no two alike.
 pub(super) fn ascends(table: &StagedTable, columns: &[usize]) -> bool {
     let by = By::new(table, columns, table.rows());
     let mut rows = table.each_row().map(|row| Keyed { prefix: by.prefix(row), row: row as u64 });
@@ -97,21 +96,21 @@ struct By<'a> {
     table: &'a StagedTable,
     columns: &'a [usize],
     parts: Vec<Part>,
-    /// Whether a prefix is all of a key, so that two of the same are the same key.
+    /// Whether a prefix is the whole key, so that equal prefixes are equal keys.
     whole: bool,
 }
 
-/// What a column gives to a prefix: the highest bits of a number that has the order of its values.
+/// What a column adds to a prefix: the highest bits of a number that has the order of its values.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     column: usize,
-    /// The least value, from which an integer is counted.
+    /// The least value, from which integers are counted.
     least: i64,
-    /// Bytes that all texts begin with, which are left out.
+    /// Number of bytes that all texts begin with, which are left out.
     shared: usize,
-    /// Bits that the numbers need.
+    /// Number of bits that the numbers need.
     needs: u32,
-    /// So many of them are taken.
+    /// Number of bits that are used.
     takes: u32,
 }
 
@@ -130,7 +129,8 @@ impl<'a> By<'a> {
                     let texts = Texts::of(table, column, rows);
                     part.shared = texts.shared;
                     part.needs = 8 * (texts.longest - texts.shared).min(8) as u32;
-                    // Zeros fill up a shorter text, which is another text where it has none itself.
+                    // Zeros fill up a shorter text. It stays different from other texts if none of
+                    // them has zeros.
                     whole = !texts.zeros && texts.longest - texts.shared <= 8;
                 }
             }
@@ -166,7 +166,7 @@ impl<'a> By<'a> {
         }
     }
 
-    /// Of the keys, and of equal ones the order of the table.
+    /// Compares keys, and row numbers for equal keys.
     #[inline]
     fn order(&self, a: &Keyed, b: &Keyed) -> Ordering {
         self.compare(a, b).then(a.row.cmp(&b.row))
@@ -185,13 +185,13 @@ impl<'a> By<'a> {
     }
 }
 
-/// Bits that have the order of doubles, -0.0 as 0.0.
+/// Returns bits that have the order of doubles, with -0.0 as 0.0.
 fn ascending_bits(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// The first bytes of a text, of so many bits, as a number that has their order.
+/// Returns the first `bits` bits of a text as a number that has their order.
 fn first_bytes(text: &[u8], bits: u32) -> u64 {
     let mut first = [0; 8];
     let length = text.len().min(8);
@@ -210,11 +210,11 @@ fn bytes_of(value: Value<'_>) -> &[u8] {
 /// What the texts of a column have in common.
 #[derive(Clone, Copy, Debug)]
 struct Texts {
-    /// Bytes that all begin with.
+    /// Number of bytes that all begin with.
     shared: usize,
-    /// Bytes of the longest.
+    /// Length of the longest in bytes.
     longest: usize,
-    /// Whether one may have a zero.
+    /// Whether one may have a zero byte.
     zeros: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Rows that do not fit, counted by reason.
+//! Rows that do not match, counted by reason.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,30 +10,30 @@ use super::fault::Fault;
 use super::source::Rejected;
 use crate::DataError;
 
-/// Characters of a value that a message shows.
+/// Number of characters of a value that a message shows.
 const EXCERPT: usize = 60;
 
-/// Counts rows that do not fit, each by the first thing that is wrong with it.
+/// Counts rows that do not match, each by its first fault.
 #[derive(Debug)]
 pub(super) struct Refused<'a> {
     columns: &'a [Column],
-    /// For each column, and behind them for whole rows, the rows by fault.
+    /// Number of rows by fault for each column, and after the columns for whole rows.
     counts: Vec<[u64; Fault::ALL.len()]>,
     first: Option<First>,
-    /// Rows whose key a row before has, and where the first two of them stand.
+    /// Number of rows whose key an earlier row has, and the positions of the first two of them.
     again: (u64, Option<(String, String)>),
 }
 
-/// The first row that does not fit.
+/// The first row that does not match.
 #[derive(Debug)]
 enum First {
-    /// By its number, from 0, and what is wrong with it.
+    /// A row by its number, from 0, and its fault.
     Row(u64, String),
-    /// A line that is no row, with the same.
+    /// A line that is not a row, and its fault.
     Line(String, String),
 }
 
-/// Why a row is left out whose key a row before it has.
+/// Reason for removing a row whose key an earlier row has.
 pub(super) const AGAIN: &str = "a key that was there before";
 
 impl<'a> Refused<'a> {
@@ -42,7 +42,7 @@ impl<'a> Refused<'a> {
         Self { columns, counts, first: None, again: (0, None) }
     }
 
-    /// Counts a row whose value in `column` does not fit. `number` is that of the row, from 0.
+    /// Counts a row whose value in `column` does not match. `number` is that of the row, from 0.
     #[cold]
     pub(super) fn count(
         &mut self,
@@ -65,11 +65,11 @@ impl<'a> Refused<'a> {
         self.first.get_or_insert_with(|| First::Row(number, fault.reason().to_owned()));
     }
 
-    /// Counts lines that are no rows.
+    /// Counts lines that are not rows.
     pub(super) fn count_lines(&mut self, lines: &Rejected) {
         let whole = self.columns.len();
         self.counts[whole][lines.fault as usize] += lines.lines;
-        // A line that takes others with it is what is to be mended first.
+        // A line that takes others with it must be fixed first.
         let is_other = matches!(self.first, Some(First::Line(..)));
         if self.first.is_none() || lines.lines > 1 && !is_other {
             let text = excerpt(lines.text.trim_end().as_bytes());
@@ -82,7 +82,7 @@ impl<'a> Refused<'a> {
         }
     }
 
-    /// Counts rows whose key a row before has.
+    /// Counts rows whose key an earlier row has.
     pub(super) fn count_again(&mut self, count: u64, pair: Option<&(String, String)>) {
         self.again = (count, pair.cloned());
     }
@@ -94,11 +94,11 @@ impl<'a> Refused<'a> {
         }
     }
 
-    /// The rows by reason, if they are no larger share of all than `lenient`; `kept` are those that
-    /// fit, and `place` says where a row stands.
+    /// Returns the rows by reason if their share of all rows is at most `lenient`. `kept` is the
+    /// number of matching rows, and `place` returns the position of a row.
     ///
     /// # Errors
-    /// [`DataError::RowsRefused`].
+    /// [`DataError::RowsRefused`] if their share is larger.
     pub(super) fn judge(
         self,
         kept: u64,
@@ -155,7 +155,7 @@ impl<'a> Refused<'a> {
     }
 }
 
-/// A value as a message shows it.
+/// Formats a value for a message.
 pub(super) fn shown(value: &Value<'_>) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
@@ -166,7 +166,7 @@ pub(super) fn shown(value: &Value<'_>) -> String {
     }
 }
 
-/// What a file has, as a message shows it.
+/// Formats a cell of a file for a message.
 pub(super) fn shown_cell(cell: &Cell<'_>) -> String {
     match cell {
         Cell::Null => "nothing".to_owned(),
@@ -180,7 +180,7 @@ pub(super) fn shown_cell(cell: &Cell<'_>) -> String {
     }
 }
 
-/// The beginning of a text, in quotes.
+/// Returns the beginning of a text, in quotes.
 pub(super) fn excerpt(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(&text[..text.len().min(4 * EXCERPT)]);
     let mut chars = text.chars();

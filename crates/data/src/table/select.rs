@@ -1,4 +1,4 @@
-//! What is asked of a source for the columns of a table.
+//! What is requested of a source for the columns of a table.
 
 use embermark_libraries::duckdb::stream::Cell;
 use embermark_model::table::{Column, ColumnType, Literal, MakeKind, RowsFile, TimeUnit};
@@ -7,28 +7,28 @@ use super::fit::Reading;
 use super::source::{Block, Source};
 use crate::DataError;
 
-/// Where the values of a column come from.
+/// Source of a column's values.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum From {
-    /// The cell at a place.
+    /// The cell with this index.
     Field(usize),
     /// A time by its format, and the text that it is read from.
     Time { time: usize, text: usize, unit: TimeUnit },
-    /// The number of the row, where the file has no key: `make = "sequence"`.
+    /// The number of the row, if the file has no key: `make = "sequence"`.
     Number { from: i64, step: i64, repeat: u64 },
 }
 
-/// Expressions that a source is asked for.
+/// Expressions that are requested of a source.
 #[derive(Debug)]
 pub(super) struct Selection {
     pub(super) sql: Vec<String>,
     /// By column.
     pub(super) columns: Vec<From>,
-    /// The names of the fields, of delimited text, by expression.
+    /// Names of the fields of delimited text, by expression.
     headers: Vec<Option<Vec<u8>>>,
 }
 
-/// The names of the fields that a column is read from.
+/// Returns the names of the fields that a column is read from.
 pub(super) fn names(column: &Column) -> Vec<&str> {
     match &column.from {
         _ if column.make.is_some() => Vec::new(),
@@ -37,7 +37,7 @@ pub(super) fn names(column: &Column) -> Vec<&str> {
     }
 }
 
-/// What a line of names has where a column of these fields has its values, of delimited text.
+/// Returns what a header line of delimited text has in the place of a column with these fields.
 fn header(source: &Source, names: &[&str]) -> Option<Vec<u8>> {
     let [name] = names else { return None };
     let all = &source.dialect.as_ref()?.names;
@@ -45,10 +45,10 @@ fn header(source: &Source, names: &[&str]) -> Option<Vec<u8>> {
 }
 
 impl Selection {
-    /// What is asked for the columns of a table.
+    /// Selects what the columns of a table need.
     ///
     /// # Errors
-    /// [`DataError::NoField`].
+    /// [`DataError::NoField`] if the rows have no field for a column.
     pub(super) fn new(
         columns: &[Column],
         rows: &RowsFile,
@@ -90,7 +90,7 @@ impl Selection {
         Ok(all)
     }
 
-    /// Every field of a source, as it is.
+    /// Selects every field of a source, unchanged.
     pub(super) fn all(source: &Source) -> Self {
         let mut all = Self { sql: Vec::new(), columns: Vec::new(), headers: Vec::new() };
         for field in source.fields() {
@@ -106,14 +106,14 @@ impl Selection {
         self.sql.len() - 1
     }
 
-    /// Whether a row of delimited text is the line of names once more.
+    /// Whether a row of delimited text repeats the header line.
     #[inline]
     pub(super) fn is_header(&self, block: &Block<'_>, row: usize) -> bool {
         let mut pairs = self.headers.iter().enumerate();
         let mut pairs =
             std::iter::from_fn(|| pairs.find_map(|(at, name)| Some((at, name.as_ref()?))));
         let is_name = |(at, name): (usize, &Vec<u8>)| match block.cell(at, row) {
-            // The mark of UTF-8 stands before it where files were joined.
+            // A UTF-8 byte order mark precedes it if files were concatenated.
             Cell::Text(text) => {
                 text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii() == &name[..]
             }

@@ -1,4 +1,4 @@
-//! Rows of a table, checked and staged.
+//! Checks and stages the rows of a table.
 
 mod files;
 
@@ -14,37 +14,39 @@ use super::refused::{AGAIN, Refused, shown};
 use super::writer::TableWriter;
 use crate::{DataError, synthetic};
 
-/// What became of the rows of a table.
+/// Outcome of staging the rows of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Staged {
-    /// Rows that are staged.
+    /// Number of rows that are staged.
     pub rows: u64,
-    /// Rows that are not, by reason.
+    /// Number of rows that are not, by reason.
     pub dropped: BTreeMap<String, u64>,
-    /// What is odd about rows that are staged, with their number.
+    /// Unusual properties of staged rows, with counts.
     pub remarks: BTreeMap<String, u64>,
-    /// Of the file they were read from, in hexadecimal; of several files, of their digests.
+    /// SHA-256 of the file they were read from, in hexadecimal. For several files it is that of
+    /// their digests.
     pub sha256: Option<String>,
-    /// The file they were read from, of several the first.
+    /// The file they were read from. The first of several.
     pub file: Option<PathBuf>,
-    /// The first pair of rows with one key, where there is one: where they stand.
+    /// Positions of the first two rows with the same key, if there are any.
     pub again: Option<(String, String)>,
 }
 
 const REPEATED: &str = "a key that comes again: one row is kept, as the table says";
 
-/// Writes the rows of a table to `to`, for [`super::StagedTable::open`], in place of what was there.
+/// Writes the rows of a table to `to`, for [`super::StagedTable::open`], replacing its content.
 ///
-/// `base` is the folder of the workload file. `limit` is how many rows are wanted: the first of a
-/// file, which may have fewer; of a made table that many in place of its own number. Rows that do
-/// not fit are dropped and counted, and so are those whose key a row before them has.
+/// `base` is the directory of the workload file. `limit` is the number of rows wanted: the first of
+/// a file, which may have fewer, or the number for a generated table instead of its own. Rows that
+/// do not match are dropped and counted, and so are those with the key of an earlier row.
 ///
-/// Beside `to` there are temporary files as large as the texts of the rows, and of 16 bytes for
-/// each row where they do not lie in the order of their keys.
+/// Temporary files beside `to` are as large as the texts of the rows, plus 16 bytes per row if the
+/// rows are not in the order of their keys.
 ///
 /// # Errors
-/// [`DataError::RowsRefused`] where the share of rows that do not fit is above `lenient`; those of
-/// opening and reading the file; [`DataError::Changed`] where it is written to meanwhile; [`DataError::Unwritable`]; [`DataError::Unmakeable`].
+/// [`DataError::RowsRefused`] if the share of rows that do not match is above `lenient`; those of
+/// opening and reading the file; [`DataError::Changed`] if it is written to meanwhile;
+/// [`DataError::Unwritable`]; [`DataError::Unmakeable`].
 pub fn stage(
     tables: &[Table],
     table: usize,
@@ -86,7 +88,7 @@ fn made(
         let makers = maker.columns().iter_mut().zip(&table.columns).enumerate();
         writer.begin(1);
         for (place, (maker, column)) in makers {
-            // Of a row that is left out the others are made for the sake of a walk.
+            // The other values of a removed row are generated too, because a walk depends on them.
             let value = maker.value(row);
             match check(column, &value) {
                 Ok(()) => writer.put(0, place, value),
@@ -113,15 +115,15 @@ fn made(
     }
     let place = |row: u64| format!("row {}", row + 1);
     let from = PathBuf::from(format!("table {}", table.name));
-    // That draws meet is no mistake.
+    // Equal random keys are not a fault.
     let mut staged = finish(writer, refused, Keep::First, lenient, &from, &place, &place)?;
     let again = staged.remarks.remove(REPEATED);
     staged.dropped.extend(again.map(|count| (AGAIN.to_owned(), count)));
     Ok(staged)
 }
 
-/// Completes the file; says what became of the rows. `kept` says where a row stands that was kept, and
-/// `read` where one that was read.
+/// Completes the file and returns the outcome. `kept` returns the position of a row that was kept,
+/// and `read` that of one that was read.
 fn finish(
     writer: TableWriter<'_>,
     mut refused: Refused<'_>,

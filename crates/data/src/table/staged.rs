@@ -11,7 +11,7 @@ use super::layout::{self, Entry, Header, Kind};
 use crate::DataError;
 use crate::mapping::{Paging, map, release};
 
-/// Rows after which memory is let go.
+/// Number of rows after which memory is released.
 const HELD: usize = 1 << 16;
 
 /// Rows of a table in a file that workers map.
@@ -23,16 +23,16 @@ pub struct StagedTable {
     entries: Vec<Entry>,
     key: Vec<usize>,
     rows_at: usize,
-    /// Bytes of a row.
+    /// Bytes per row.
     stride: usize,
 }
 
 impl StagedTable {
-    /// Maps a file that [`super::stage()`] made, and brings all of it into memory.
+    /// Maps a file that [`super::stage()`] made, and loads all of it into memory.
     ///
     /// # Errors
-    /// [`DataError::NotStaged`] where the file is foreign, of another version or cut short, and
-    /// those of opening a file.
+    /// [`DataError::NotStaged`] if the file is foreign, of another version or truncated, and the
+    /// errors of opening a file.
     pub fn open(path: &Path) -> Result<Self, DataError> {
         Self::map(path, Paging::Ahead)
     }
@@ -51,7 +51,7 @@ impl StagedTable {
         }
     }
 
-    /// Whether the sections that the header announces lie within the file, one after the other.
+    /// Whether the sections that the header describes are within the file, one after the other.
     fn is_whole(&self) -> bool {
         let header = &self.header;
         let rows_end = header
@@ -69,13 +69,13 @@ impl StagedTable {
             && order_end.is_some_and(|end| end <= header.end)
     }
 
-    /// All rows, in the order of the file they came from.
+    /// Returns the number of rows, in the order of their source.
     pub fn rows(&self) -> usize {
         self.header.rows as usize
     }
 
-    /// The number of each row in turn. What was read before is let go from time to time, so that the memory
-    /// of a process does not grow with the rows that it looks at.
+    /// Returns the number of each row in turn. Releases what was read before from time to time, so
+    /// that a process's memory does not grow with the rows that it reads.
     pub(super) fn each_row(&self) -> impl Iterator<Item = usize> + Clone {
         (0..self.rows()).inspect(|row| {
             if row % HELD == HELD - 1 {
@@ -84,15 +84,15 @@ impl StagedTable {
         })
     }
 
-    /// The columns of a row.
+    /// Returns the number of columns of a row.
     pub fn columns(&self) -> usize {
         self.kinds.len()
     }
 
-    /// The value of a column in a row, both counted from 0.
+    /// Returns the value of a column in a row, both counted from 0.
     ///
     /// # Panics
-    /// Where there is no such row or column.
+    /// If there is no such row or column.
     #[inline]
     pub fn value(&self, row: usize, column: usize) -> Value<'_> {
         let row = self.row(row);
@@ -107,7 +107,7 @@ impl StagedTable {
     fn row(&self, row: usize) -> &[u64] {
         assert!(row < self.rows(), "row {row} of {}", self.rows());
         let at = self.rows_at + row * self.stride;
-        // Does not panic: mappings begin on a page, and `is_whole` has checked the rows' place.
+        // Does not panic: mappings begin on a page, and `is_whole` has checked the rows' position.
         bytemuck::cast_slice(&self.mapping[at..at + self.stride])
     }
 
@@ -121,7 +121,7 @@ impl StagedTable {
         }
     }
 
-    /// Apart from the others, which are short enough to be a part of their callers.
+    /// Separate from the others, which are short enough to be inlined.
     #[inline(never)]
     fn text(&self, slot: u64) -> &str {
         str::from_utf8(self.heap(slot)).expect("a text is checked before it is staged")
@@ -134,10 +134,11 @@ impl StagedTable {
         &self.mapping[at..at + length]
     }
 
-    /// The row at place `nth` in ascending order of keys; of a table without a key, the row `nth`.
+    /// Returns the row at position `nth` in ascending order of keys. For a table without a key it
+    /// is row `nth`.
     ///
     /// # Panics
-    /// Where there is no such row.
+    /// If there is no such row.
     #[inline]
     pub fn nth_by_key(&self, nth: usize) -> usize {
         assert!(nth < self.rows(), "row {nth} of {} in the order of keys", self.rows());
@@ -149,11 +150,11 @@ impl StagedTable {
         }
     }
 
-    /// The row with a key, or the first one whose key begins with these values: its place in the
-    /// order of keys, for [`Self::nth_by_key`].
+    /// Finds the row with a key, or the first one whose key begins with these values. Returns its
+    /// position in the order of keys, for [`Self::nth_by_key`].
     ///
     /// # Errors
-    /// The place where it would stand, where there is none.
+    /// The position where it would be, if there is none.
     pub fn find(&self, key: &[Value<'_>]) -> Result<usize, usize> {
         let held = |nth| {
             let row = self.nth_by_key(nth);
@@ -172,14 +173,14 @@ impl StagedTable {
         if start < self.rows() && held(start).is_none() { Ok(start) } else { Err(start) }
     }
 
-    /// The least value of a column over all rows; Null where all are absent, and of texts and
+    /// Returns the least value of a column over all rows. Null if all are absent, and for texts and
     /// bytes.
     pub fn least(&self, column: usize) -> Value<'_> {
         self.extreme(column, |entry| entry.least)
     }
 
-    /// The greatest value of a column over all rows; Null where all are absent, and of texts and
-    /// bytes.
+    /// Returns the greatest value of a column over all rows. Null if all are absent, and for texts
+    /// and bytes.
     pub fn greatest(&self, column: usize) -> Value<'_> {
         self.extreme(column, |entry| entry.greatest)
     }
@@ -193,13 +194,13 @@ impl StagedTable {
         }
     }
 
-    /// Rows in which a column is not absent.
+    /// Returns the number of rows in which a column is not absent.
     pub fn present(&self, column: usize) -> u64 {
         self.entries[column].present
     }
 
-    /// Bytes of a row as users count them: values at the width of their type, texts and bytes by
-    /// their length, absent ones 0.
+    /// Returns the size of a row in bytes as users count them: values with the width of their type,
+    /// texts and bytes with their length, absent ones with 0.
     #[inline]
     pub fn user_bytes(&self, row: usize) -> u64 {
         let words = self.row(row);
@@ -216,7 +217,7 @@ impl StagedTable {
     }
 }
 
-/// What stands in a file before the rows.
+/// The part of a file before the rows.
 struct Head {
     header: Header,
     kinds: Vec<Kind>,
@@ -225,7 +226,7 @@ struct Head {
 }
 
 impl Head {
-    /// Reads it; says what is wrong with it.
+    /// Reads it. Returns what is wrong with it, if anything.
     fn read(file: &[u8]) -> Result<Self, String> {
         let Some((head, rest)) = file.split_at_checked(size_of::<Header>()) else {
             return Err(format!("it has {} bytes, fewer than its header", file.len()));
@@ -256,8 +257,8 @@ impl Head {
     }
 }
 
-/// Orders values of one column: integers, floats by `total_cmp` with -0.0 as 0.0, texts and bytes
-/// by their bytes; Null first.
+/// Compares values of one column: integers, floats by `total_cmp` with -0.0 as 0.0, texts and bytes
+/// by their bytes. Null sorts first.
 #[inline]
 pub fn compare(a: &Value<'_>, b: &Value<'_>) -> Ordering {
     match (a, b) {
@@ -270,7 +271,7 @@ pub fn compare(a: &Value<'_>, b: &Value<'_>) -> Ordering {
     }
 }
 
-/// The place of a kind of values among those of others, which no column mixes but for Null.
+/// Returns the rank of a kind of values among others. No column mixes kinds except with Null.
 const fn rank(value: &Value<'_>) -> u8 {
     match value {
         Value::Null => 0,

@@ -8,12 +8,13 @@ use super::writer;
 use crate::DataError;
 use crate::telemetry::{Payload, generate};
 
-/// Makes so many events and writes them as the rows of a table to `to`, for [`super::StagedTable::open`], in place of
-/// what was there; how many they are. Its columns are number, time, bucket, and what events tell: longitude, latitude,
-/// carbon dioxide, and of log lines span, level, user, message and endpoint.
+/// Generates `rows` events and writes them as the rows of a table to `to`, for
+/// [`super::StagedTable::open`], replacing its content. Returns their number. The columns are
+/// number, time, bucket, and the content of events: longitude, latitude, carbon dioxide, and for
+/// log lines span, level, user, message and endpoint.
 ///
 /// # Errors
-/// [`DataError::Unwritable`].
+/// [`DataError::Unwritable`] if the file cannot be written.
 pub(super) fn stage(table: &Table, rows: u64, seed: u64, to: &Path) -> Result<u64, DataError> {
     let events = generate(rows, seed);
     let rows = events.iter().map(|event| {

@@ -1,10 +1,10 @@
-//! Texts of times.
+//! Parses times.
 
 use jiff::civil::Time;
 use jiff::fmt::temporal::Pieces;
 use jiff::tz::Offset;
 
-/// A moment, in UTC where its text says of which zone it is, and else as the clock showed it.
+/// A time, in UTC if its text has a zone, otherwise as the clock showed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moment {
     /// Nanoseconds since 1970.
@@ -12,8 +12,8 @@ pub(super) struct Moment {
     pub(super) has_zone: bool,
 }
 
-/// Reads a time as RFC 3339 has it, such as `2004-02-28T00:59:16.02785Z`; with a blank for the `T`
-/// too, and without a zone. A day alone is its beginning; seconds may be left out.
+/// Parses an RFC 3339 time, such as `2004-02-28T00:59:16.02785Z`. Also accepts a blank for the `T`,
+/// and a missing zone. A date alone is the beginning of the day. Seconds may be left out.
 pub(super) fn parse(text: &[u8]) -> Option<Moment> {
     if !matches!(text, [_, _, _, _, b'-', ..]) {
         return None;
@@ -36,7 +36,7 @@ pub(super) fn parse(text: &[u8]) -> Option<Moment> {
     }
     let pieces = Pieces::parse(text).ok()?;
     let offset = pieces.to_numeric_offset();
-    // A name of a zone beside the offset says nothing more.
+    // The name of a zone next to the offset adds nothing.
     let is_named = pieces.time_zone_annotation().is_some() && offset.is_none();
     if is_named || offset.is_some_and(|offset| offset.seconds().abs() >= 86_400) {
         return None;

@@ -14,18 +14,19 @@ use crate::DataError;
 use crate::mapping::Paging;
 use crate::zipf::fnv1a;
 
-/// Bytes that are gathered before they are written.
+/// Bytes that are collected before they are written.
 const BUFFER: usize = 256 << 10;
 
-/// Bytes of texts that are looked for among those that came lately, and how many of these are remembered.
+/// Longest text in bytes that is looked up among recent ones, and number of texts that are
+/// remembered.
 const SHORT: usize = 24;
 const RECENT: usize = 1 << 12;
 
-/// A row as it lies in the file.
+/// A row in the form of the file.
 pub(super) type Row = Box<[u64]>;
 
-/// Takes rows in and writes them to a file. What it holds in memory does not grow with them: the
-/// rows go to the file, the texts to a temporary file beside it.
+/// Writes rows to a file. Its memory does not grow with them: the rows go to the file, and the
+/// texts to a temporary file beside it.
 #[derive(Debug)]
 pub(super) struct TableWriter<'a> {
     path: &'a Path,
@@ -45,12 +46,12 @@ pub(super) struct TableWriter<'a> {
     recent: Recent,
 }
 
-/// Short texts that came lately, by their hash: one that comes again lies where the first does.
+/// Short recent texts, by their hash. A repeated one uses the position of the first.
 #[derive(Debug)]
 struct Recent(Vec<([u8; SHORT], u64)>);
 
 impl Recent {
-    /// The slot of a text that came lately; otherwise remembers `slot` for it.
+    /// Returns the slot of a recent text. Otherwise remembers `slot` for it.
     #[inline]
     fn find(&mut self, text: &[u8], slot: u64) -> Option<u64> {
         let mut short = [0; SHORT];
@@ -66,7 +67,7 @@ impl Recent {
 }
 
 impl<'a> TableWriter<'a> {
-    /// Begins a file, in place of what was there.
+    /// Begins a file, replacing its content.
     pub(super) fn create(
         path: &'a Path,
         columns: &[Column],
@@ -93,17 +94,17 @@ impl<'a> TableWriter<'a> {
             texts,
             pending: Vec::with_capacity(BUFFER),
             written: 0,
-            // The slot of an empty text is that of any other.
+            // Every empty text has the same slot.
             recent: Recent(vec![([0; SHORT], 0); RECENT]),
         })
     }
 
-    /// Rows that were taken in.
+    /// Returns the number of rows taken.
     pub(super) fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Begins so many rows, with no value absent and all to be set.
+    /// Begins this many rows, with no value absent and all to be set.
     pub(super) fn begin(&mut self, rows: usize) {
         self.block.clear();
         self.block.resize(rows * layout::words(self.columns.len()), 0);
@@ -111,7 +112,7 @@ impl<'a> TableWriter<'a> {
         self.left_out.resize(rows, false);
     }
 
-    /// Sets a value of one of these rows, which is of its column's type.
+    /// Sets a value of one of these rows. It has its column's type.
     #[inline]
     pub(super) fn put(&mut self, row: usize, column: usize, value: Value<'_>) {
         let columns = self.columns.len();
@@ -155,7 +156,7 @@ impl<'a> TableWriter<'a> {
         self.left_out[row]
     }
 
-    /// Takes in those of the rows that are not left out.
+    /// Takes those of the rows that are not left out.
     pub(super) fn end(&mut self) -> Result<(), DataError> {
         let mut block = std::mem::take(&mut self.block);
         let words = layout::words(self.columns.len());
@@ -171,13 +172,13 @@ impl<'a> TableWriter<'a> {
         self.flush()
     }
 
-    /// Gives back the one row of these, unless it is left out, to be [taken](Self::take) later.
+    /// Returns the only row of these, unless it is left out, to be [taken](Self::take) later.
     pub(super) fn hold(&mut self) -> Result<Option<Row>, DataError> {
         self.flush()?;
         Ok((!self.left_out[0]).then(|| self.block.as_slice().into()))
     }
 
-    /// Takes rows in.
+    /// Takes rows.
     pub(super) fn take(&mut self, rows: &[u64]) -> Result<(), DataError> {
         layout::take(&mut self.columns, rows);
         self.rows += (rows.len() / layout::words(self.columns.len())) as u64;
@@ -202,7 +203,7 @@ impl<'a> TableWriter<'a> {
         Ok(())
     }
 
-    /// Completes the file. Gives the rows that were dropped since another row has their key.
+    /// Completes the file. Returns the rows that were dropped because another one has their key.
     pub(super) fn finish(mut self) -> Result<Repeats, DataError> {
         let path = self.path;
         let mut header = self.append_texts().map_err(|cause| unwritable(path, cause))?;
@@ -249,7 +250,8 @@ impl<'a> TableWriter<'a> {
     }
 }
 
-/// Writes rows of values that fit the columns of a table to `to`, in place of what was there; how many they are.
+/// Writes rows of values that match the columns of a table to `to`, replacing its content. Returns
+/// their number.
 pub(super) fn write<'v, R: IntoIterator<Item = Value<'v>>>(
     table: &Table,
     rows: impl IntoIterator<Item = R>,
@@ -265,7 +267,7 @@ pub(super) fn write<'v, R: IntoIterator<Item = Value<'v>>>(
     Ok(rows - writer.finish()?.count)
 }
 
-/// Writes what stands before the rows.
+/// Writes the part before the rows.
 fn write_head(
     file: &mut File,
     header: &Header,
@@ -279,7 +281,7 @@ fn write_head(
     file.write_all(bytemuck::cast_slice(&key))
 }
 
-/// The folder of a file.
+/// Returns the directory of a file.
 pub(super) fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,

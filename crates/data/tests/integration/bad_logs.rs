@@ -1,9 +1,9 @@
-//! Bad input: each kind is named, counted or refused, and nothing is dropped in silence.
+//! Bad input: each kind is named, counted or refused, and nothing is silently dropped.
 
 use crate::common::{file, gzip, line, read};
 use embermark_data::{DataError, lab};
 
-/// The only reason under which the one bad line among two good ones is counted.
+/// Returns the only reason under which the one bad line between two good ones is counted.
 fn reason(bad: &[u8]) -> String {
     let text = [line(1, 0).as_bytes(), bad, b"\n", line(2, 0).as_bytes()].concat();
     let log = read(&text).unwrap();
@@ -167,7 +167,7 @@ fn a_file_without_read_permission_is_unreadable_to_all_but_the_superuser() {
     use std::os::unix::fs::PermissionsExt;
     let (_dir, path) = file(line(1, 0).as_bytes());
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
-    // The superuser reads it all the same.
+    // The superuser can read it anyway.
     let readable = std::fs::File::open(&path).is_ok();
     assert_eq!(lab::read(&path).is_ok(), readable);
     if let Err(error) = lab::read(&path) {

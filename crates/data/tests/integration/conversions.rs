@@ -1,11 +1,11 @@
-//! CSV and Parquet read back as what was written, with the types they promise.
+//! CSV and Parquet read back what was written, with the types they promise.
 use embermark_data::{DataError, export, synthetic};
 use embermark_model::{Key, Reading};
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
-/// Synthetic rows, and the odd ones: NULLs everywhere, before 1970, extreme numbers.
+/// Synthetic rows, and unusual ones: NULLs everywhere, before 1970, extreme numbers.
 fn rows() -> Vec<Reading> {
     let mut rows = synthetic::generate(5_000, 9).unwrap().readings;
     rows.push(Reading::new(Key { sensor: u16::MAX, ts: -1 }, [None; 4]));
@@ -122,7 +122,7 @@ fn no_rows_make_files_that_are_empty_but_whole() {
     assert_eq!(SerializedFileReader::new(file).unwrap().metadata().file_metadata().num_rows(), 0);
 }
 
-/// Takes some bytes, then is full.
+/// Takes some bytes, and is then full.
 struct FullDisk(usize);
 
 impl std::io::Write for FullDisk {

@@ -8,7 +8,7 @@ use crate::common::{file, gzip, line, read};
 use embermark_data::{lab, sample, synthetic};
 use embermark_model::{Key, Reading};
 
-/// 9,719 real rows of three motes, where the shared data lies beside this repository.
+/// 9,719 real rows of three motes, if the shared data is beside this repository.
 fn real_rows() -> Option<PathBuf> {
     let path = PathBuf::from("../../../shared/data/intel-lab/data-motes-55-58.txt");
     if !path.exists() {
@@ -74,7 +74,7 @@ fn synthetic_rows_survive_the_logs_own_format_plain_compressed_and_regrouped() {
     let made = synthetic::generate(20_000, 5).unwrap();
     let mut grouped = made.readings.clone();
     grouped.sort_by_key(|reading| reading.sensor);
-    // Readings of one instant then come in the order of the groups.
+    // Readings of the same time then come in the order of the groups.
     let mut regrouped = made.readings.clone();
     regrouped.sort_by_key(|reading| (reading.ts, reading.sensor));
     for (readings, expected) in [(&made.readings, &made.readings), (&grouped, &regrouped)] {

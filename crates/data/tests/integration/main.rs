@@ -1,4 +1,4 @@
-//! Rows: made, read, converted and refused.
+//! Rows: generated, read, converted and refused.
 
 #![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
 

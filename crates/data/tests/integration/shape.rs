@@ -1,4 +1,5 @@
-//! The shape of the rows of `sensors`, as docs/workloads.md tells it: synthetic ones beside real ones.
+//! The shape of the rows of `sensors`, as docs/workloads.md describes it: synthetic ones beside
+//! real ones.
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -9,9 +10,9 @@ use embermark_skips::skipped;
 const HOUR: i64 = 3_600_000_000;
 const DAY: i64 = 24 * HOUR;
 
-/// A line of the table: what the rows are, how many, their days from first to last, the days on which a
-/// sensor has a row, its rows on such a day, and the shares of steps from a reading of a sensor to its
-/// next that are up to a minute, more, over an hour and over a day.
+/// A line of the table: the name and number of the rows, their days from first to last, the days on
+/// which a sensor has a row, and its rows on such a day. Then the shares of steps between readings
+/// of a sensor that are up to a minute, more, over an hour and over a day.
 fn line(name: &str, readings: &[Reading]) -> String {
     let mut sensors: BTreeMap<u16, Vec<i64>> = BTreeMap::new();
     for reading in readings {

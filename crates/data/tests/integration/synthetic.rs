@@ -1,4 +1,4 @@
-//! Synthetic rows: exact counts, one seed one log, and the shape of the real log.
+//! Synthetic rows: exact counts, one log per seed, and the shape of the real log.
 use std::collections::{BTreeMap, HashSet};
 
 use embermark_data::{Log, sample, synthetic};
@@ -52,7 +52,7 @@ fn one_seed_gives_one_log_and_another_seed_another() {
     assert_eq!(generate(5_000, 7).dataset.name, "synthetic (seed 7)");
 }
 
-/// 64 bits that bind key, NULLs and values of a reading together, by the mixing step of wyhash.
+/// 64 bits that combine key, NULLs and values of a reading, by the mixing step of wyhash.
 fn fingerprint(reading: &Reading) -> u64 {
     let fold = |a: u64, b: u64| {
         let wide = u128::from(a) * u128::from(b);

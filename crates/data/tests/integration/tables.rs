@@ -1,4 +1,5 @@
-//! Files of rows to staged tables: hand-made CSV, JSON lines and Parquet with all that is odd.
+//! Files of rows staged as tables: hand-written CSV, JSON lines and Parquet with everything that is
+//! unusual.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -167,7 +168,7 @@ fn more_misfits_than_are_allowed_fail_with_the_first_of_them_and_what_to_do() {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     assert!(staged_with(folder.path(), of("r.csv"), None, 0.02).is_ok());
-    // The first rows alone are good.
+    // Only the first rows are good.
     let (staged, _) = staged_with(folder.path(), of("r.csv"), Some(10), 0.0).unwrap();
     assert_eq!((staged.rows, staged.dropped.len()), (10, 0));
 }
@@ -293,7 +294,7 @@ fn the_order_of_keys_is_that_of_a_plain_map_in_which_the_first_row_stays() {
         csv += &format!("{row},{name},{id},{x}\n");
         expected.entry((x.to_bits() >> 63 == 0, x.to_bits(), name, id)).or_insert(row);
     }
-    // Of negative numbers the greater bits are the lesser ones.
+    // For negative numbers greater bits are lesser numbers.
     let mut expected: Vec<_> = expected.into_iter().collect();
     expected.sort_by(|a, b| {
         let number = |key: &(bool, u64, String, i64)| f64::from_bits(key.1);
@@ -301,7 +302,7 @@ fn the_order_of_keys_is_that_of_a_plain_map_in_which_the_first_row_stays() {
     });
     let folder = file("r.csv", &csv);
     let columns = [("n", U64), ("text", TEXT), ("id", I64), ("x", FLOAT)];
-    // Texts that differ in six bytes alone fit into the numbers that are sorted, with what follows.
+    // Texts that differ in only six bytes fit into the numbers that are sorted, with what follows.
     for key in [[3, 1, 2], [3, 2, 1]] {
         let (staged, table) = staged(folder.path(), table("r.csv", &columns, &key));
         assert_eq!(staged.dropped["a key that was there before"], 6_000 - staged.rows);
@@ -320,7 +321,7 @@ fn the_order_of_keys_is_that_of_a_plain_map_in_which_the_first_row_stays() {
             let whole: Vec<_> = key.iter().map(|&column| table.value(at, column)).collect();
             assert_eq!(table.find(&whole), Ok(nth));
         }
-        // What is left of the file keeps its order.
+        // The remaining rows of the file keep their order.
         let numbers: Vec<_> = (0..table.rows()).map(|at| table.value(at, 0)).collect();
         assert!(numbers.is_sorted_by(|a, b| compare(a, b).is_lt()));
     }
@@ -367,7 +368,7 @@ fn short_texts_and_bytes_are_sorted_with_the_columns_behind_them() {
         assert!(keys.is_sorted_by(ascends), "{of}");
         assert_eq!(keys.len(), 300);
     }
-    // A zero at the end is not the end.
+    // A zero byte at the end is part of the text.
     let folder = file("z.csv", b"name,n\na\0,1\na,1\na\0\0,1\na,1\n");
     let (staged, table) =
         staged(folder.path(), table("z.csv", &[("name", BYTES), ("n", U64)], &[0, 1]));
@@ -432,7 +433,8 @@ fn nothing_that_a_file_holds_makes_its_readers_panic() {
                 bytes[at] = 0x80 | draw.below(128) as u8;
             }
             let folder = file("r", &bytes);
-            // Rows or words, and never a panic; what is proposed reads as many rows as were seen.
+            // Rows or an error message, and never a panic. The proposed table reads as many rows as
+            // were seen.
             if let Ok(inferred) = embermark_data::table::infer(&"r".into(), folder.path()) {
                 assert!(inferred.rows > 0, "{:?}", String::from_utf8_lossy(&bytes));
             }
@@ -454,7 +456,7 @@ fn a_file_that_is_written_to_while_it_is_read_is_refused() {
                 log.write_all(format!("{id},{id}\n").as_bytes()).unwrap();
             }
         });
-        // It may be that nothing is written while a few rows are read.
+        // Nothing may be written while a few rows are read.
         let began = Instant::now();
         let error = loop {
             let table = table("r.csv", &[("id", U64), ("v", U64)], &[0]);

@@ -1,4 +1,4 @@
-//! What is inferred of files.
+//! What is inferred from files.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn column<'a>(inferred: &'a Inferred, name: &str) -> &'a InferredColumn {
     inferred.columns.iter().find(|column| column.name == name).unwrap()
 }
 
-/// The type of a column of CSV with these values.
+/// The type of a CSV column with these values.
 fn type_of(name: &str, values: &[&str]) -> ColumnType {
     let csv = format!("{name};other\n{};\n", values.join(";\n"));
     inferred("t.csv", csv).columns[0].of
@@ -59,7 +59,7 @@ fn types_are_the_narrowest_that_all_values_fit_and_integers_have_room() {
 fn a_column_without_a_value_is_a_number_where_its_words_are_those_of_numbers() {
     assert_eq!(type_of("x", &["nan", "NaN", "NA"]), FLOAT);
     assert_eq!(type_of("x", &["NA", "NA"]), TEXT);
-    // A word that says something is no word for nothing.
+    // A word with content does not represent a missing value.
     assert_eq!(type_of("x", &["nan", "nan", "nan", "nan", "ok"]), TEXT);
     let inferred = inferred("t.csv", "id,x,y\n1,nan,T\n2,nan,T\n3,NaN,T\n");
     let x = column(&inferred, "x");
@@ -86,14 +86,14 @@ fn times_are_told_by_their_text_or_by_range_and_name_or_order() {
     for name in ["ts", "createdAt", "update_time", "Timestamp", "readtime"] {
         assert_eq!(type_of(name, &["1077929957000000", "1077929956000000"]), MICROS, "{name}");
     }
-    // Neither, or not of these years.
+    // Neither, or not in these years.
     assert_eq!(type_of("phone", &["1077929957", "1077929956"]), U32);
     assert_eq!(type_of("time", &["5", "7"]), U16);
     let nanos = ColumnType::Timestamp(TimeUnit::Nanoseconds);
     assert_eq!(type_of("time", &["1077929957000000000"]), nanos);
 }
 
-/// Sensors that report at the same times; a value that repeats.
+/// Sensors that report at the same times, and a value that repeats.
 fn sensors() -> String {
     let mut csv = "time,sensor,temp,note\n".to_owned();
     for row in 0..2_400 {
@@ -172,7 +172,7 @@ fn json_lines_and_parquet_are_looked_at_in_the_same_way() {
     let mut lines = String::new();
     for row in 0..300 {
         write!(lines, "{{\"id\":{row},\"name\":\"n{}\",\"ok\":{}", row % 3, row % 2 == 0).unwrap();
-        // A field that comes late and is often missing.
+        // A field that first occurs late and is often missing.
         lines += if row > 200 { ",\"late\":{\"deep\":1.5}}\n" } else { "}\n" };
     }
     let lines = inferred("l.jsonl", lines);
@@ -190,7 +190,7 @@ fn json_lines_and_parquet_are_looked_at_in_the_same_way() {
     assert_eq!(parquet.keys[0], [1, 0]);
     assert_eq!((parquet.columns[0].of, parquet.columns[1].of), (MICROS, U16));
     assert!(parquet.columns[2..].iter().all(|column| column.of == FLOAT));
-    // The same rows as CSV give the same.
+    // The same rows as CSV give the same result.
     let path = folder.path().join("r.csv");
     export::to_csv(&readings, std::fs::File::create(&path).unwrap()).unwrap();
     let csv = infer(&path).unwrap();

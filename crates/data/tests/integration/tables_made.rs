@@ -1,4 +1,4 @@
-//! Made tables: the same on every machine, and as their columns say.
+//! Generated tables: the same on every machine, and as their columns say.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -72,7 +72,7 @@ fn made_rows_are_the_same_everywhere_and_others_with_another_seed() {
     assert_eq!((staged_rows.rows, staged_rows.sha256), (20_000, None));
     assert_eq!(digest(&table), "19e417696f1f03db");
     assert_ne!(digest(&staged(None, 43).1), digest(&table));
-    // The first rows are the same however many there are.
+    // The first rows are the same for any number of rows.
     let (_, first) = staged(Some(500), 42);
     assert_eq!(first.rows(), 500);
     assert!((0..500).all(|at| row(&first, at) == row(&table, at)));
@@ -124,7 +124,7 @@ fn values_are_as_their_columns_say() {
         assert!((got - weight).abs() < 0.02, "{state}: {got}");
     }
     let words = words(table, 7);
-    // The rarest are drawn less than three times in the mean.
+    // The rarest words are drawn less than three times on average.
     assert!((950..=1_000).contains(&words.len()), "{}", words.len());
     // The sum of 1 / k^0.99 up to 1,000 is 7.729.
     let commonest = f64::from(*words.values().max().unwrap()) / rows as f64;
@@ -138,7 +138,7 @@ fn table_int(table: &StagedTable, row: usize, column: usize) -> Option<i64> {
     }
 }
 
-/// The words of a column with their counts; they are of letters alone.
+/// The words of a column with their counts. They consist of letters only.
 fn words(table: &StagedTable, column: usize) -> BTreeMap<String, u32> {
     let mut words = BTreeMap::new();
     for row in 0..table.rows() {
@@ -163,7 +163,7 @@ fn a_walk_goes_by_small_steps_between_its_bounds() {
         assert!((15.0..=25.0).contains(&at(row)) && step.abs() < 3.0);
         squares += step * step;
     }
-    // Where it turns back a step is shorter.
+    // A step is shorter where the walk turns back.
     let deviation = (squares / (table.rows() - 1) as f64).sqrt();
     assert!((0.47..0.51).contains(&deviation), "{deviation}");
     assert!(
@@ -171,7 +171,7 @@ fn a_walk_goes_by_small_steps_between_its_bounds() {
     );
 }
 
-/// Four devices that say something each minute: at which minute each row was made, in the order in which they come.
+/// Four devices that report each minute: the minute of each row, in the order of arrival.
 fn minutes(late: Late) -> Vec<i64> {
     let mut columns = vec![
         made("device", U16, MakeKind::Cycle { from: 0, distinct: 4 }, 0.0),
@@ -201,7 +201,7 @@ fn late_rows_come_behind_others_and_none_is_later_than_said() {
     assert!(delays.iter().all(|minutes| *minutes < 10) && delays.contains(&9));
     let some = behind(&minutes(Late { share: 0.05, within: 600 }));
     let late = some.iter().filter(|minutes| **minutes > 0).count();
-    // One in twenty, but for those that are not late enough to be passed.
+    // One in twenty, except those that are not late enough to be passed.
     assert!((100..=200).contains(&late), "{late}");
     assert!(minutes(Late { share: 0.0, within: 600 }).is_sorted());
 }

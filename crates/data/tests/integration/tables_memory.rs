@@ -1,4 +1,4 @@
-//! Staging and inference take memory that does not grow with the rows.
+//! Staging and inference use memory that does not grow with the rows.
 #![cfg(target_os = "linux")]
 
 use std::fmt::Write as _;
@@ -8,14 +8,14 @@ use std::time::Duration;
 use crate::common::tables::*;
 use embermark_data::table::{StagedTable, infer, stage};
 
-/// Memory of this process, pages of mapped files among it, in KiB.
+/// Memory of this process in KiB, including pages of mapped files.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     line.trim_end_matches("kB").trim().parse().unwrap()
 }
 
-/// The most memory that `work` takes beyond what was taken before it, in KiB.
+/// Peak memory of `work` beyond what was used before it, in KiB.
 fn peak<R>(work: impl FnOnce() -> R) -> (u64, R) {
     let before = resident();
     let done = AtomicBool::new(false);
@@ -34,7 +34,7 @@ fn peak<R>(work: impl FnOnce() -> R) -> (u64, R) {
     })
 }
 
-/// What DuckDB and its buffers take, and rows that are looked at, however many there are, in KiB. The
+/// Memory in KiB of DuckDB and its buffers, and of rows that are read, for any number of rows. The
 /// staged file has 110 MB. (DuckDB 2.0.1 was seen to take 101 MiB, 1.5.6 less than 96.)
 const MOST: u64 = 120 * 1024;
 

@@ -1,4 +1,4 @@
-//! Parquet files of every flat type to staged tables.
+//! Parquet files of every flat type staged as tables.
 use crate::common;
 
 use std::sync::Arc;
@@ -148,7 +148,7 @@ fn every_type_goes_where_its_values_fit() {
     ];
     let (staged, rows) = staged(folder.path(), table("r.parquet", &columns, &[]));
     assert!(staged.dropped.is_empty(), "{staged:?}");
-    // The column `old`, of which DuckDB cuts nanoseconds off.
+    // The column `old`, whose nanoseconds DuckDB cuts off.
     let remark = "times in nanoseconds, of Parquet's INT96 or in UTC, read to the microsecond";
     assert_eq!(staged.remarks, [(remark.to_owned(), 2)].into());
     let bytes = |bytes: &[u8]| OwnedValue::Bytes(bytes.to_vec());
@@ -182,7 +182,7 @@ fn every_type_goes_where_its_values_fit() {
     ];
     assert_eq!((row(&rows, 0), row(&rows, 1)), (first, second));
 
-    // Nested columns are not among the fields, and what does not fit is counted by its row.
+    // Nested columns are not among the fields, and what does not match is counted by its row.
     let error = staged_with(folder.path(), table("r.parquet", &[("inside", U64)], &[]), None, 1.0);
     assert!(error.unwrap_err().to_string().contains("unknown field 'inside'"));
     let columns = [("raw", TEXT), ("small", U16)];

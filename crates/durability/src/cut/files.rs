@@ -1,4 +1,4 @@
-//! What the files of a database hold, as a number.
+//! A digest of the content of a database's files.
 
 use std::fs::{self, DirEntry, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,17 +9,19 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::unistd::{Whence, lseek64};
 
-/// A digest of everything below a folder, which two folders share that hold the same, and hardly others.
+/// Returns a digest of everything below a directory. Directories with the same content have the
+/// same digest, and others almost certainly do not.
 ///
 /// # Errors
-/// When something of it cannot be read.
+/// If some of it cannot be read.
 pub(super) fn digest(folder: &Path) -> io::Result<u64> {
     let mut digest = DefaultHasher::new();
     read_all(folder, &mut digest)?;
     Ok(digest.finish())
 }
 
-/// Adds everything below a folder to a digest: names, and what files hold and where, but for holes.
+/// Adds everything below a directory to a digest: names, and the content of files with its
+/// positions, except holes.
 fn read_all(folder: &Path, digest: &mut DefaultHasher) -> io::Result<()> {
     let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<io::Result<_>>()?;
     entries.sort_by_key(DirEntry::file_name);
@@ -35,7 +37,7 @@ fn read_all(folder: &Path, digest: &mut DefaultHasher) -> io::Result<()> {
     Ok(())
 }
 
-/// Adds a file to a digest. A map may be many times as long as what it holds.
+/// Adds a file to a digest. A map may be many times as long as its content.
 fn read(file: &File, digest: &mut DefaultHasher) -> io::Result<()> {
     digest.write_u64(file.metadata()?.len());
     let seek = |from: u64, whence| match lseek64(file, from.cast_signed(), whence) {
@@ -58,7 +60,7 @@ fn read(file: &File, digest: &mut DefaultHasher) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A folder with a file in a folder.
+    /// A directory with a file in a directory.
     fn folder(content: &[u8], length: u64) -> u64 {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("inner")).unwrap();

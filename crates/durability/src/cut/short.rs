@@ -6,7 +6,8 @@ use super::*;
 use crate::outcome::Exhaustive;
 use crate::work::short::{Named, WORKS, commits};
 
-/// Does one short work after another on a device with that content, and looks at all of their states.
+/// Does one short work after another on a device with that content, and examines all of their
+/// states.
 pub(super) fn test(
     test: &Test<'_>,
     content: &Image,
@@ -39,21 +40,21 @@ pub(super) fn test(
     Ok(())
 }
 
-/// A database's files, by a digest of them, and the last commit that had been acknowledged.
+/// Digest of a database's files, and the last commit that had been acknowledged.
 type Left = (u64, u64);
 
-/// The states of one short work, tried.
+/// The states of one short work, and their results.
 struct Short<'a> {
     tries: Tries<'a>,
     name: Named,
-    /// What was seen of each that was opened.
+    /// The results of each that was opened.
     known: Mutex<HashMap<Left, Looked>>,
     opened: AtomicU32,
 }
 
 impl Short<'_> {
-    /// Looks at a state: opens it where the files of the database that its file system makes of it have
-    /// not been seen yet.
+    /// Examines a state. Opens it if its file system gives database files that have not been seen
+    /// yet.
     fn make(&self, folder: &Path, state: &State) -> Result<(), TestError> {
         let Tries { test, recording, .. } = self.tries;
         let promised = recording.promised(state.cut.at);
@@ -75,7 +76,7 @@ impl Short<'_> {
             None => {
                 self.opened.fetch_add(1, Ordering::Relaxed);
                 let (looked, _) = work_on(test, &device, &promised, AFTERWARDS)?;
-                // How long a database opens is told of the long work.
+                // Times to open a database are reported for the long work.
                 let looked = Looked { open_ns: None, ..looked };
                 known().extend(left.map(|left| (left, looked.clone())));
                 looked

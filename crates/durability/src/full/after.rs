@@ -9,10 +9,10 @@ use crate::process::Worker;
 use crate::protocol::There;
 use crate::settings::{Test, TestError};
 
-/// Commits when there is room.
+/// Number of commits when there is room.
 const COMMITS: u64 = 3;
 
-/// Whether the database opens on the full disk, and has what it must. That it does not open there breaks no
+/// Whether the database opens on the full disk and has what it must. Not opening there breaks no
 /// promise.
 pub(super) fn opens(
     test: &Test<'_>,
@@ -31,8 +31,8 @@ pub(super) fn opens(
     Ok(Said { is: Tried::Yes, message: closed.map(|said| format!("it does not close: {said}")) })
 }
 
-/// Opens the database when there is room, judges it, has it take commits, check itself and close, and opens
-/// it again.
+/// Opens the database when there is room and judges it. Then it takes commits, checks itself,
+/// closes, and opens again.
 pub(super) fn with_room(
     test: &Test<'_>,
     space: &Space,
@@ -58,18 +58,18 @@ pub(super) fn with_room(
     close(&mut worker).map(drop)
 }
 
-/// Whether it did not open or not read, so that nothing was seen of the rows.
+/// Whether it did not open or could not be read, so that no rows were seen.
 pub(super) fn is_unopened(looked: &Looked) -> bool {
     let Looked { verdict, last, message, .. } = looked;
     match verdict {
         Verdict::NotOpened | Verdict::HalfMade | Verdict::Crashed | Verdict::Hangs => true,
-        // A row that is wrong has no message.
+        // A wrong row has no message.
         Verdict::CorruptRow => last.is_none() && message.is_some(),
         _ => false,
     }
 }
 
-/// Has a worker open the database, and judges what is there.
+/// Makes a worker open the database, and judges its content.
 pub(super) fn open(
     test: &Test<'_>,
     space: &Space,
@@ -80,7 +80,7 @@ pub(super) fn open(
     Ok((worker, looked.map_err(TestError::io("talk to a worker"))?))
 }
 
-/// Has a worker close the database, and end. What the engine said, where it failed.
+/// Makes a worker close the database and end. Returns the engine's message if that failed.
 pub(super) fn close(worker: &mut Worker) -> Result<Option<String>, TestError> {
     let closed = look::go_on(worker, &[], 0, |_, _| ());
     let closed = closed.map_err(TestError::io("talk to a worker"))?;

@@ -82,7 +82,8 @@ impl<'a> Live<'a> {
             return Err(test.not_done(message));
         }
         let mut random = Xoshiro256PlusPlus::seed_from_u64(test.settings.seed);
-        // The last block then differs between tests, also for an engine that allocates many at once.
+        // The last block then differs between tests, also for an engine that allocates many at
+        // once.
         let room = space.lay(ballast, random.random_range(0..test.settings.disk / 16))?;
         if room < test.settings.disk / 5 {
             let [room, disk] = [room, test.settings.disk].map(|bytes| bytes >> 20);
@@ -185,8 +186,8 @@ impl<'a> Live<'a> {
         Ok(self.servers.iter().any(|server| !running.contains(server)))
     }
 
-    /// Copies the disk while the process is stopped in a commit: the state that a kill at that moment would
-    /// leave. Returns what was promised by then.
+    /// Copies the disk while the process is stopped in a commit: the state that a kill at that time
+    /// would leave. Returns what was promised by then.
     pub(super) fn copy(&mut self, to: &Path) -> Result<Promised, TestError> {
         let promised = self.promised();
         if !self.hangs {

@@ -1,4 +1,4 @@
-//! The file system that becomes full, and the files on it that are no engine's.
+//! The file system that becomes full, and the files on it that do not belong to the engine.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -10,24 +10,24 @@ use nix::fcntl::posix_fallocate;
 
 use crate::settings::{Test, TestError};
 
-/// The folder on it that is the database's: the root of a file system may hold its own.
+/// Directory of the database. The root of a file system may have its own.
 const DATABASE: &str = "database";
-/// The files whose removal makes room: the first alone, then all.
+/// Files whose removal makes room: the first alone, then all.
 const BALLAST: [&str; 2] = ["ballast-1", "ballast-2"];
-/// The file of another program, as it were: it has what is not to be the engine's.
+/// File that represents another program: it takes the space that the engine must not have.
 const OTHER: &str = "other";
-/// The blocks of every file system that can be asked for.
+/// Block size of every file system that can be requested.
 pub(super) const BLOCK: u64 = 4096;
 
 /// The file system.
 pub(super) struct Space {
     disk: Disk,
-    /// The most that an engine has for its work.
+    /// Largest space that the engine has for its work.
     most: u64,
 }
 
 impl Space {
-    /// Makes one of so many bytes below a folder.
+    /// Makes a file system of `bytes` bytes below a directory.
     pub(super) fn make(test: &Test<'_>, folder: &Path, bytes: u64) -> Result<Self, TestError> {
         let image = folder.with_extension("img");
         test.settings.file_system.make(&image, bytes)?;
@@ -36,7 +36,7 @@ impl Space {
         Ok(this)
     }
 
-    /// Mounts one that is there.
+    /// Mounts an existing one.
     pub(super) fn of(test: &Test<'_>, folder: &Path, image: &Path) -> Result<Self, TestError> {
         let disk = Disk::mount(image, folder, test.settings.file_system)?;
         Ok(Self { disk, most: test.settings.disk / 3 })
@@ -50,17 +50,18 @@ impl Space {
         Ok(self.disk.free()?)
     }
 
-    /// Whether not a block is free.
+    /// Whether no block is free.
     pub(super) fn is_full(&self) -> Result<bool, TestError> {
         Ok(self.free()? < BLOCK)
     }
 
-    /// Lays two files of so much ballast beside a database that has started, and has the file of another
-    /// program take what is more than an engine is to have, less so many bytes. Returns what is left.
+    /// Makes two ballast files of `ballast` bytes beside a started database. The file of another
+    /// program takes what exceeds the engine's space, minus `less` bytes. Returns the remaining
+    /// bytes.
     pub(super) fn lay(&self, ballast: u64, less: u64) -> Result<u64, TestError> {
         self.disk.sync()?;
         for name in BALLAST {
-            // What does not fit is seen by what is left.
+            // What does not fit shows in the remaining space.
             self.grow(name, ballast)?;
         }
         self.disk.sync()?;
@@ -71,9 +72,9 @@ impl Space {
         self.free()
     }
 
-    /// Has the file of another program take every block that is left.
+    /// Makes the file of another program take every remaining block.
     pub(super) fn top_up(&self) -> Result<(), TestError> {
-        // What programs have removed is free when the file system has written that.
+        // Space that programs have freed is free once the file system has written that.
         self.disk.sync()?;
         let mut bytes = self.free()?.max(BLOCK);
         while bytes >= BLOCK {
@@ -85,7 +86,7 @@ impl Space {
         Ok(self.disk.sync()?)
     }
 
-    /// Makes a file so many bytes longer, whose blocks are then taken; whether there was room.
+    /// Extends a file by `bytes` bytes with allocated blocks. Returns whether there was room.
     fn grow(&self, name: &str, bytes: u64) -> Result<bool, TestError> {
         let failed = TestError::io("lay ballast on a disk");
         if bytes == 0 {
@@ -102,12 +103,12 @@ impl Space {
         }
     }
 
-    /// Removes one file of ballast.
+    /// Removes one ballast file.
     pub(super) fn make_some_room(&self) -> Result<(), TestError> {
         self.remove(BALLAST[0])
     }
 
-    /// Removes every file that is no engine's.
+    /// Removes every file that does not belong to the engine.
     pub(super) fn make_room(&self) -> Result<(), TestError> {
         BALLAST.into_iter().chain([OTHER]).try_for_each(|name| self.remove(name))
     }
@@ -121,7 +122,7 @@ impl Space {
         Ok(self.disk.sync()?)
     }
 
-    /// Copies the file it is in, as it is now.
+    /// Copies its image file in the current state.
     pub(super) fn copy(&self, to: &Path) -> Result<(), TestError> {
         if let Some(parent) = to.parent() {
             fs::create_dir_all(parent)

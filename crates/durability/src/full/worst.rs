@@ -1,4 +1,4 @@
-//! The worst that was found on a disk, wherever it was looked at.
+//! The worst finding on a disk, in any of the checks.
 
 use std::path::PathBuf;
 
@@ -7,25 +7,25 @@ use crate::look::Looked;
 use crate::oracle::{Promised, Verdict};
 use crate::settings::{Test, TestError};
 
-/// It.
+/// The finding.
 pub(super) struct Worst {
     pub looked: Looked,
     pub promised: Promised,
-    /// Where it was looked at.
+    /// Which check found it.
     pub of: String,
     /// The copy of the disk.
     pub kept: Option<PathBuf>,
 }
 
 impl Worst {
-    /// Nothing was looked at yet.
+    /// Makes it before any check.
     pub(super) fn nothing(promised: Promised) -> Self {
         let (verdict, of, kept) = (Verdict::Holds, String::new(), None);
         let looked = Looked { verdict, client: 0, last: None, open_ns: None, message: None };
         Self { looked, promised, of, kept }
     }
 
-    /// Adds what was found on a disk, which is kept where it breaks a promise.
+    /// Adds a finding on a disk, which is kept if it breaks a promise.
     pub(super) fn add(
         &mut self,
         test: &Test<'_>,
@@ -48,7 +48,7 @@ impl Worst {
         Ok(())
     }
 
-    /// In words, unless it holds.
+    /// Describes it, unless it holds.
     pub(super) fn found(&self) -> Option<String> {
         let Looked { verdict, message, .. } = &self.looked;
         let said = message.as_ref().map(|said| format!(": {said}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Documents: the key, the commit and the text.
+//! Documents with the key, the commit and the text.
 
 use std::collections::BTreeMap;
 use std::slice;
@@ -26,13 +26,13 @@ pub(super) struct DocumentLedger {
 }
 
 impl DocumentLedger {
-    /// To open a collection does not tell whether it is there.
+    /// Opening a collection does not show whether it existed.
     pub(super) fn new(mut store: Box<dyn DocumentStore>, is_there: bool) -> Result<Self> {
         let opened = if is_there { store.collection(&LEDGER) } else { store.create(&LEDGER) };
         Ok(Self { ledger: opened?, store })
     }
 
-    /// Writes a document that may be there: of a load that was interrupted.
+    /// Writes a document that may exist from an interrupted load.
     fn put(&mut self, row: &Row) -> Result<()> {
         let Err(error) = row.with(|document| self.store.insert(self.ledger, document)) else {
             return Ok(());
@@ -43,13 +43,13 @@ impl DocumentLedger {
         }
     }
 
-    /// Writes a document anew that is there; how many were.
+    /// Rewrites an existing document. Returns the number of matches.
     fn set(&mut self, document: &Document<'_>) -> Result<u64> {
         self.store.update(self.ledger, &Filter::Key(document.key), document.fields)
     }
 }
 
-/// What a document holds.
+/// Content of a document.
 struct Row {
     key: Key,
     commit: u64,
@@ -71,7 +71,7 @@ impl Row {
     }
 }
 
-/// The documents of a bulk load.
+/// Documents of a bulk load.
 struct Loaded<'a> {
     rows: slice::Iter<'a, Row>,
     key: [Value<'a>; 1],
@@ -133,7 +133,7 @@ impl Ledger for DocumentLedger {
     }
 }
 
-/// That a document was there to be changed.
+/// Checks that a document to change existed.
 fn one(found: u64, doing: &str) -> Result<()> {
     match found {
         1 => Ok(()),

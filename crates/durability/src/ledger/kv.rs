@@ -1,4 +1,4 @@
-//! Pairs: the key in four bytes, the commit and the text as the value.
+//! Pairs with the key in four bytes, and the commit and the text as the value.
 
 mod copy;
 
@@ -17,7 +17,7 @@ use copy::Copy;
 pub(super) struct KvLedger {
     store: Box<dyn KvStore>,
     table: Table,
-    /// The same in columns, where the store keeps it so.
+    /// The columnar copy, if the store keeps one.
     copy: Option<Copy>,
 }
 
@@ -34,7 +34,7 @@ fn value(key: Key, commit: u64) -> Vec<u8> {
     [&commit.to_be_bytes(), text(key, commit).as_bytes()].concat()
 }
 
-/// The pairs of a bulk load.
+/// Pairs of a bulk load.
 struct Loaded<'a> {
     changes: slice::Iter<'a, Change>,
     commit: u64,
@@ -61,7 +61,7 @@ impl Ledger for KvLedger {
             let mut pairs = Loaded { changes, commit: number, pair };
             return store.bulk(table, &mut pairs).map(drop);
         }
-        // A lone change is the engine's own commit of one operation.
+        // A single change is the engine's own commit of one operation.
         let scope = if commit.changes.len() == 1 { Scope::PerOperation } else { Scope::Batch };
         store.within(scope, |operations| {
             commit.changes.iter().try_for_each(|change| match change {
@@ -85,7 +85,7 @@ impl Ledger for KvLedger {
         let Self { store, copy, .. } = self;
         let difference = copy.as_mut().map(|copy| copy.difference(&mut **store, table));
         let differs = difference.transpose()?.flatten();
-        // To open a table is to make it: whether it was there cannot be told, nor need it.
+        // Opening a table creates it: whether it existed is unknown and does not matter.
         Ok(Found { table: true, rows, differs })
     }
 
@@ -98,8 +98,8 @@ impl Ledger for KvLedger {
     }
 }
 
-/// A row as it was read, and its commit if the row is what that wrote. A key of another length is one
-/// that nobody wrote.
+/// Reads a row. Returns its commit if the row is what that commit wrote. A key of another length is
+/// one that nobody wrote.
 fn row(key: &[u8], bytes: &[u8]) -> (Key, Option<u64>) {
     let Ok(key) = key.try_into().map(Key::from_be_bytes) else { return (Key::MAX, None) };
     let commit = bytes.first_chunk().map(|commit| u64::from_be_bytes(*commit));
@@ -133,7 +133,7 @@ mod tests {
         engine.open(&OpenOptions { clients: 4, ..options }).map(|opened| opened.store)
     }
 
-    /// A ledger in a store that keeps its tables in columns, too.
+    /// A ledger in a store that also keeps its tables in columns.
     fn ledger(folder: &Path) -> KvLedger {
         let Ok(Store::Kv(front)) = open("lmdb", &folder.join("front")) else { panic!("lmdb") };
         let mirror = |folder: &Path| match open("duckdb", folder)? {

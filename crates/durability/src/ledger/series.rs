@@ -1,5 +1,5 @@
-//! Points of one series: the key as their time, the commit and the text as their fields. A point
-//! that is written again takes the place of the one that is there.
+//! Points of one series, with the key as their time, and the commit and the text as their fields. A
+//! point that is written again replaces the existing one.
 
 use std::collections::BTreeMap;
 use std::slice;
@@ -18,7 +18,7 @@ pub(super) struct SeriesLedger {
 }
 
 impl SeriesLedger {
-    /// A measurement is made by its first point.
+    /// The first point creates a measurement.
     pub(super) fn new(store: Box<dyn SeriesStore>) -> Self {
         Self { store }
     }
@@ -31,7 +31,7 @@ fn fields((_, content): &Row, commit: u64) -> [(&'static str, FieldValue<'_>); 2
     [("commit_number", number), ("content", FieldValue::Text(content))]
 }
 
-/// The points of a request.
+/// Points of a request.
 struct Loaded<'a> {
     rows: slice::Iter<'a, Row>,
     commit: u64,

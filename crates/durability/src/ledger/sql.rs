@@ -25,10 +25,10 @@ const TABLE: TableDef = TableDef {
 pub(super) struct SqlLedger {
     store: Box<dyn SqlStore>,
     insert: Statement,
-    /// To update and to delete, where rows change.
+    /// Statements to update and to delete, if rows change.
     changes: Option<[Statement; 2]>,
     all: Statement,
-    /// Whether the table was there when the database was opened.
+    /// Whether the table existed when the database was opened.
     was_there: bool,
 }
 
@@ -36,7 +36,8 @@ impl SqlLedger {
     pub(super) fn new(mut store: Box<dyn SqlStore>, abilities: Abilities) -> Result<Self> {
         let dialect = store.dialect();
         let all = format!("SELECT id, commit_number, content FROM {}", dialect.table(TABLE.name));
-        // No table is told from one that does not read by making it, which fails where it is there.
+        // Creating the table distinguishes a missing one from one that cannot be read, because it
+        // fails if the table exists.
         let read = store.prepare(&all);
         let was_there = read.is_ok();
         let all = match read {
@@ -77,7 +78,7 @@ impl SqlLedger {
     }
 }
 
-/// The rows of a bulk load.
+/// Rows of a bulk load.
 struct Loaded<'a> {
     rows: slice::Iter<'a, (Key, String)>,
     commit: u64,
@@ -109,8 +110,8 @@ impl Ledger for SqlLedger {
         self.store.begin(Access::Write)?;
         let changed = commit.changes.iter().try_for_each(|change| self.change(*change, number));
         changed.and_then(|()| self.store.commit()).inspect_err(|_| {
-            // The error that led here is the one to tell: where the engine has undone it itself, there is
-            // no transaction any more.
+            // The error that led here is the one to report. If the engine has rolled back itself,
+            // there is no transaction any more.
             let _ = self.store.roll_back();
         })
     }

@@ -11,7 +11,7 @@ fn work() -> Work {
     PLAN.work(0)
 }
 
-/// Of one client.
+/// Judges one client.
 fn judge(found: &Found, promised: Promised) -> Judged {
     super::judge(PLAN, found, &[promised])
 }
@@ -20,7 +20,7 @@ fn judged(verdict: Verdict, last: u64) -> Judged {
     Judged { verdict, client: 0, last: Some(vec![last]) }
 }
 
-/// What a database holds after so many commits.
+/// The content of a database after this number of commits.
 fn after(commits: u64) -> Found {
     let work = work().after(commits);
     let rows = work.rows().iter().map(|(key, commit)| (*key, Some(*commit))).collect();
@@ -31,7 +31,7 @@ fn verdict(found: &Found) -> Verdict {
     judge(found, PROMISED).verdict
 }
 
-/// The number and the changes of a commit of several rows, at or below the one given.
+/// The number and the changes of a commit with several rows, at or below the given number.
 fn large(below: u64) -> (u64, Vec<Change>) {
     (1..=below)
         .rev()
@@ -73,7 +73,7 @@ fn some_changes_of_the_last_commit_are_half_a_commit() {
 #[test]
 fn a_commit_that_is_missing_before_a_later_one_is_a_hole() {
     let mut found = after(50);
-    // A row that an early commit put and none touches later.
+    // A row that an early commit wrote and none changes later.
     let mut later = work().after(48);
     let later: Vec<_> = (49..=51).flat_map(|_| later.commit().changes).map(Change::key).collect();
     let early = |(key, commit): &(&Key, &Option<u64>)| {
@@ -121,12 +121,12 @@ fn a_table_that_is_gone_is_its_commit_lost_and_none_where_it_was_not_acknowledge
 
 #[test]
 fn half_of_a_commit_that_only_removes_rows_and_half_of_an_earlier_one_are_seen() {
-    // The whole of the bulk load but one row, with nothing after it.
+    // All but one row of the bulk load, with nothing after it.
     let mut found = after(BULK);
     found.rows.pop_first();
     let judged = |acknowledged| judge(&found, Promised::after(acknowledged)).verdict;
     assert_eq!([1, 2, 30].map(judged), [Verdict::HalfCommit; 3]);
-    // Only removals of a commit are there.
+    // Only the removals of a commit are present.
     let deletes = |n: &u64| {
         let changes = work().after(n - 1).commit().changes;
         changes.len() > 10 && changes.iter().any(|change| matches!(change, Change::Delete(_)))
@@ -142,7 +142,7 @@ fn half_of_a_commit_that_only_removes_rows_and_half_of_an_earlier_one_are_seen()
     assert_eq!(judged.verdict, Verdict::HalfCommit);
 }
 
-/// What two clients left after so many commits.
+/// What two clients left after these numbers of commits.
 fn of_two(commits: [u64; 2]) -> Found {
     let rows = (0..).zip(commits).flat_map(|(client, commits)| {
         let work = PLAN.work(client).after(commits);
@@ -169,14 +169,14 @@ fn each_client_is_judged_by_its_own_commits_and_the_worst_is_told() {
     found.rows.insert(second, None);
     let judged = judge(&found);
     assert_eq!((judged.verdict, judged.client, judged.last), (Verdict::CorruptRow, 1, None));
-    // A row that is of neither.
+    // A row that belongs to neither.
     let mut found = of_two([50, 20]);
     found.rows.insert(keys(2).start, Some(3));
     assert_eq!(judge(&found).verdict, Verdict::CorruptRow);
 }
 
-/// Rows loaded together that are no transaction: of those under way any may be there, and of those
-/// acknowledged all.
+/// Rows that are loaded together without a transaction: any of the active load may be present, and
+/// all of an acknowledged one must be.
 #[test]
 fn without_transactions_a_part_of_a_commit_is_none_of_it() {
     let plan = Plan { abilities: Abilities::of(DataModel::Document), ..PLAN };
@@ -194,7 +194,7 @@ fn without_transactions_a_part_of_a_commit_is_none_of_it() {
         |found: &Found, acknowledged| super::judge(plan, found, &[Promised::after(acknowledged)]);
     assert_eq!(judge(&found, number - 1), judged(Verdict::Holds, number - 1));
     assert_eq!(judge(&found, number), judged(Verdict::LostCommits, number - 1));
-    // A row of an earlier commit is missing: no part of the one under way excuses it.
+    // A row of an earlier commit is missing, and a part of the active one does not excuse it.
     found.rows.pop_first();
     assert_eq!(judge(&found, number - 1).verdict, Verdict::Hole);
 }
@@ -231,7 +231,7 @@ fn rows_of_a_refused_load_are_nobodys_when_a_removal_took_its_number() {
     let key = load.changes[0].key();
     rows.insert(key, Some(load.number));
     assert_eq!(verdict(&rows), Verdict::Holds);
-    // Of no other commit.
+    // From another commit.
     rows.insert(key, Some(load.number - 1));
     assert_ne!(verdict(&rows), Verdict::Holds);
 }

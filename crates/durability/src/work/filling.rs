@@ -1,5 +1,5 @@
-//! The work that fills a disk: most of its changes are new rows. On the full disk the oldest rows are
-//! removed.
+//! The work that fills a disk: most of its changes are new rows. On the full disk the oldest rows
+//! are removed.
 
 use std::ops::Range;
 
@@ -7,25 +7,26 @@ use serde::{Deserialize, Serialize};
 
 use super::{Change, Commit, Plan, Work};
 
-/// Most changes of a transaction: few commits are to fill a disk.
+/// Largest number of changes of a transaction, so that few commits fill a disk.
 const MOST_CHANGES: u32 = 400;
-/// Of ten changes these are new rows, those up to the second number updates, the others removals.
+/// Out of ten changes the first number are new rows. Those up to the second are updates, and the
+/// others removals.
 const SHARES: [u32; 2] = [8, 9];
-/// Rows that a commit removes to make room: one, where several are no transaction, so that one that is
-/// refused removes none.
+/// Number of rows that a commit removes to make room. It is one if several are not a transaction,
+/// so that a refused commit removes none.
 const REMOVED: usize = 200;
 
-/// What the commits of a work that fills a disk are, beside what is drawn.
+/// What determines the commits of a work that fills a disk, in addition to the random choices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filling {
     /// The first commit that removes the oldest rows.
     pub from: u64,
-    /// How many commits do, one after the other.
+    /// Number of consecutive commits that do.
     pub removals: u64,
 }
 
 impl Filling {
-    /// Those of the first `commits` that remove rows.
+    /// Returns those of the first `commits` that remove rows.
     fn removing(self, commits: u64) -> Range<u64> {
         let end = (self.from + self.removals).min(commits + 1);
         if self.from < end { self.from..end } else { 0..0 }
@@ -33,7 +34,7 @@ impl Filling {
 }
 
 impl Work {
-    /// The next commit of a work that fills a disk.
+    /// Returns the next commit of a work that fills a disk.
     pub(super) fn filled(&mut self, number: u64, filling: Filling) -> Commit {
         if (filling.from..filling.from + filling.removals).contains(&number) {
             let oldest = self.rows.keys().take(removed(self.abilities().transactions));
@@ -45,8 +46,8 @@ impl Work {
 }
 
 impl Plan {
-    /// The work that fills a disk after so many commits: `before`, where it stands there, which spares
-    /// making them all once more.
+    /// Returns the work that fills a disk after this number of commits. Continues from `before` if
+    /// possible, which avoids making all of them again.
     pub fn filling_after(self, filling: Filling, before: Option<Work>, commits: u64) -> Work {
         let plan = Self { filling: Some(filling), ..self };
         let is_there = |work: &Work| {
@@ -60,13 +61,13 @@ impl Plan {
         }
     }
 
-    /// How many commits remove a quarter of so many rows.
+    /// Returns the number of commits that remove a quarter of `rows` rows.
     pub const fn removals(self, rows: usize) -> u64 {
         (rows / 4).div_ceil(removed(self.abilities.transactions)) as u64
     }
 
-    /// The commit that was refused before the first removal took its number, where some of its rows may be
-    /// there: where several are no transaction.
+    /// Returns the refused commit whose number the first removal took. Some of its rows may be
+    /// present if several are not a transaction.
     pub fn replaced(self) -> Option<Commit> {
         let Filling { from, .. } =
             self.filling.filter(|filling| filling.removals > 0 && !self.abilities.transactions)?;
@@ -129,7 +130,8 @@ mod tests {
         for (before, now, commits) in [
             (after(removing(0), 50), removing(1), 50),
             (after(removing(2), 52), removing(3), 52),
-            // These do not stand there: one removed what this one did not, one has made too much.
+            // These cannot be continued: one removed what this one did not, and one has made too
+            // many.
             (after(removing(2), 52), removing(1), 52),
             (after(removing(3), 53), removing(3), 52),
         ] {

@@ -1,5 +1,5 @@
-//! Short works: one to three operations after the making of the table, of which most faults need no
-//! more (*Finding Crash-Consistency Bugs with Bounded Black-Box Crash Testing*, OSDI 2018).
+//! Short works: one to three operations after creating the table, which is enough to trigger most
+//! faults (*Finding Crash-Consistency Bugs with Bounded Black-Box Crash Testing*, OSDI 2018).
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use super::{Abilities, Change, Commit, MADE, Plan, Work};
 pub enum Step {
     /// A commit of a new row.
     Insert,
-    /// A commit that writes the oldest row anew.
+    /// A commit that rewrites the oldest row.
     Update,
     /// A commit that removes the oldest row.
     Delete,
-    /// A commit of new rows on several pages, and of an update and a removal where there are rows.
+    /// A commit of new rows on several pages, and of an update and a removal if there are rows.
     Transaction,
-    /// A commit of new rows by the bulk path: into an empty table.
+    /// A commit of new rows by the bulk path, into an empty table.
     Bulk,
     /// Maintenance, after a commit.
     Maintain,
@@ -24,8 +24,8 @@ pub enum Step {
 
 use Step::{Bulk, Delete, Insert, Maintain, Transaction, Update};
 
-/// The short works. The begin of each is one, too, so that of each the states after its last operation
-/// began are enough.
+/// The short works. The beginning of each is one too, so for each only the states after the start
+/// of its last operation are needed.
 pub const WORKS: [&[Step]; 25] = [
     &[],
     &[Insert],
@@ -54,22 +54,22 @@ pub const WORKS: [&[Step]; 25] = [
     &[Bulk, Maintain, Transaction],
 ];
 
-/// How many of them have no more than two operations: with the making of the table they are three.
+/// Number of them with at most two operations. With creating the table they are three.
 pub const OF_TWO: usize = 14;
 
-/// Rows of a transaction, and of a bulk load: more than a page of 4 KiB holds.
+/// Number of rows of a transaction and of a bulk load: more than a page of 4 KiB can hold.
 const ROWS: usize = 25;
 
 /// A commit of a short work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShortCommit {
-    /// What it does.
+    /// Its operation.
     pub step: Step,
-    /// Maintenance follows.
+    /// Whether maintenance follows.
     pub maintained: bool,
 }
 
-/// The commits of a short work, after that of the table.
+/// Returns the commits of a short work, after that of the table.
 pub fn commits(place: usize) -> impl Iterator<Item = ShortCommit> {
     let steps = WORKS[place];
     let commits = steps.iter().enumerate().filter(|(_, step)| **step != Maintain);
@@ -80,12 +80,12 @@ pub fn commits(place: usize) -> impl Iterator<Item = ShortCommit> {
 }
 
 impl Plan {
-    /// The commit of that number, where it is one of a short work.
+    /// Returns the commit with that number, if it is one of a short work.
     pub fn short(self, number: u64) -> Option<ShortCommit> {
         commits(self.short?).nth(usize::try_from(number.checked_sub(MADE + 1)?).ok()?)
     }
 
-    /// The last commit up to whose acknowledgement a shorter work has every state, or 0.
+    /// Returns the last commit up to whose acknowledgement a shorter work covers every state, or 0.
     pub fn covered(self) -> u64 {
         let Some(place) = self.short else { return MADE - 1 };
         let last = MADE + commits(place).count() as u64;
@@ -94,7 +94,7 @@ impl Plan {
 }
 
 impl Work {
-    /// A commit of a short work, of the rows that there are, in the order of keys.
+    /// Returns a commit of a short work, which uses the existing rows in the order of keys.
     pub(super) fn stepped(&mut self, number: u64, commit: ShortCommit) -> Commit {
         let ShortCommit { step, maintained } = commit;
         let mut old = self.rows.keys().copied().collect::<Vec<_>>().into_iter();
@@ -109,7 +109,7 @@ impl Work {
         let new = match step {
             Insert => 1,
             Transaction | Bulk => ROWS,
-            // In place of a change that the engine has no means for, a row is added.
+            // A change that the engine does not support is replaced by a new row.
             Update => usize::from(!updates),
             Delete => usize::from(!deletes),
             Maintain => 0,
@@ -120,7 +120,7 @@ impl Work {
 }
 
 impl Step {
-    /// In the words of a report.
+    /// Returns the words that a report uses.
     const fn name(self) -> &'static str {
         match self {
             Insert => "insert",
@@ -133,7 +133,7 @@ impl Step {
     }
 }
 
-/// A short work in the words of a report, by its place.
+/// A short work by its index, formatted for a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Named(pub usize);
 

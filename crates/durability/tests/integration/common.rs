@@ -1,4 +1,4 @@
-//! What the tests of experiments ask alike.
+//! What the tests of experiments share.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use embermark_durability::{Settings, WorkerProgram, own_mounts};
 use embermark_skips::{chosen, skipped};
 use libtest_mimic::Trial;
 
-/// The argument that makes a test's program a worker.
+/// Argument that makes a test's program a worker.
 pub const WORKER: &str = "durability-worker";
 
-/// Nothing to try yet, below a folder, with workers that are this program.
+/// Settings without any tries, below a directory, with this program as the workers.
 pub fn settings(folder: &Path) -> Settings {
     let worker = WorkerProgram {
         program: env::current_exe().unwrap(),
@@ -22,7 +22,7 @@ pub fn settings(folder: &Path) -> Settings {
     Settings { seed: 0, disk: 96 << 20, longest_fill, ..Settings::new(folder, worker) }
 }
 
-/// A test of that name, which fails by panicking.
+/// A test with that name, which fails by panicking.
 pub fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial {
     Trial::test(name, move || {
         test();
@@ -30,13 +30,13 @@ pub fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> T
     })
 }
 
-/// A campaign's tests: `most` of them are done, as [`chosen`], and the others ignored.
+/// The tests of a campaign: `most` of them run, as [`chosen`], and the others are ignored.
 pub fn some_of(campaign: &str, most: usize, tests: Vec<Trial>) -> impl Iterator<Item = Trial> {
     let chosen = chosen(campaign, tests.len(), most);
     tests.into_iter().zip(chosen).map(|(test, done)| test.with_ignored_flag(!done))
 }
 
-/// A test that makes block devices and mounts them: where that is not permitted it is skipped.
+/// A test that makes and mounts block devices. It is skipped if that is not permitted.
 pub fn on_devices(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial {
     let name = name.into();
     let thread = thread::Builder::new().name(name.clone());

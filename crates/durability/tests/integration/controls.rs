@@ -1,4 +1,5 @@
-//! Experiments that must find a violation, and such that must find none, with real engines and toys.
+//! Experiments that must find a violation, and others that must find none, with real engines and
+//! toys.
 
 pub mod full;
 mod nosync;
@@ -28,13 +29,13 @@ const fn toy(id: &'static str, acknowledges: Acknowledges) -> Toy {
     Toy { id, acknowledges, finds_fault: false }
 }
 
-/// Every engine that a worker of these tests can be told to open.
+/// Every engine that a worker of these tests can open.
 pub fn engines() -> Vec<&'static dyn Engine> {
     let toys: [&dyn Engine; 7] = [&SYNCED, &WRITTEN, &BEFORE, &ANYWAY, &IN_PLACE, &UNSOUND, &FORKS];
     toys.into_iter().chain(ENGINES.iter().copied()).collect()
 }
 
-/// The tests, the slow ones with an engine each: they are campaigns, of which a part is done.
+/// The tests. The slow ones have one engine each: they are campaigns, of which a part runs.
 pub fn tests() -> Vec<Trial> {
     let mut tests = vec![
         trial("controls::kills_find_what_the_check_of_the_engine_finds", || {
@@ -60,14 +61,16 @@ pub fn tests() -> Vec<Trial> {
         trial(name, move || holds(id, Durability::Process, Kill))
     });
     campaign("kills in process", 1, process.into());
-    // Their `none` has commits in the memory of the process, as their manuals say of these settings.
+    // With `none` these have commits in the memory of the process, as their manuals say about the
+    // settings.
     let ids = ["sqlite", "duckdb", "berkeleydb", "rocksdb", "fjall", "redb", "wiredtiger"];
     let none = ids.map(|id| {
         let name = named("kills_break_none_of_", id);
         trial(name, move || kills_break(id, Durability::None))
     });
     campaign("kills break none", 2, none.into());
-    // Theirs hands each commit to the operating system, and is said to keep what `process` does.
+    // With `none` these pass each commit to the operating system, and are said to keep what
+    // `process` does.
     let handed = ["firebird", "lmdb", "leveldb"].map(|id| {
         let name = named("kills_lose_nothing_in_none_of_", id);
         trial(name, move || holds(id, Durability::None, Kill))
@@ -129,7 +132,7 @@ fn tried(
     Some(tested)
 }
 
-/// Only what follows from the words `lost acknowledged commits` is lost.
+/// Only consequences of the words `lost acknowledged commits` are lost.
 fn holds(id: &str, durability: Durability, experiment: Experiment) {
     let Some(tested) = tried(id, durability, experiment, |_| ()) else { return };
     assert!(tested.is_promised() && tested.tried >= 16, "{tested:?}");
@@ -139,12 +142,12 @@ fn holds(id: &str, durability: Durability, experiment: Experiment) {
 fn is_broken(id: &str, durability: Durability, experiment: Experiment) {
     let Some(tested) = tried(id, durability, experiment, |_| ()) else { return };
     assert!(tested.broken() > 0, "{tested:?}");
-    // Of a setting that promises nothing else it is no violation.
+    // For a setting that promises nothing else this is not a violation.
     assert_eq!(tested.violations() > 0, tested.is_promised());
 }
 
-/// When a kill comes is the machine's chance: where one in seven finds something, sixteen may find
-/// nothing. Many times as many do not.
+/// When a kill comes is random: if one in seven finds something, sixteen may find nothing. Many
+/// times as many practically always do.
 fn kills_break(id: &str, durability: Durability) {
     if engine(id).is_none() {
         return;
@@ -153,7 +156,8 @@ fn kills_break(id: &str, durability: Durability) {
         let tested = tried(id, durability, Kill, |settings| {
             settings.seed += round;
             if id == "sqlite" {
-                // So little that it writes pages before the commit, which its journal in memory is for.
+                // So little that it writes pages before the commit, which its journal in memory
+                // protects.
                 settings.memory = 32 << 10;
             }
         });
@@ -171,7 +175,7 @@ fn kills_find_what_the_check_of_the_engine_finds() {
     assert!(tested.tried == 16 && tested.violations() > 0 && found.kept.is_some(), "{tested:?}");
 }
 
-/// With no other states than theirs.
+/// Without other states.
 fn short(id: &str, works: u32) -> Option<Tested> {
     let tested = tried(id, Durability::Power, PowerCut, |settings| {
         (settings.states, settings.short_works) = (0, works);
@@ -201,7 +205,7 @@ fn syncs_that_do_nothing_are_seen(id: &str) {
         settings.worker = without_syncs(&settings.worker, folder.path());
     });
     let Some(tested) = tested else { return };
-    // The kernel's own flushes, every five seconds, are all that is left of one for each commit.
+    // Only the kernel's own flushes, every five seconds, are left instead of one per commit.
     let io = tested.commit.unwrap();
     assert!(io.flushes < io.commits / 4, "the library is not before libc: {io:?}");
     assert!(tested.violations() > 0 && tested.is_promised(), "{tested:?}");
@@ -226,7 +230,7 @@ fn what_broke_a_promise_is_kept() {
     let tested = tested.unwrap();
     let lost = tested.examples.iter().find(|e| e.verdict == Verdict::LostCommits).unwrap();
     let kept = lost.kept.as_ref().unwrap().metadata().unwrap();
-    // Sparse: as long as the device, and little of it there.
+    // Sparse: as long as the device, with few allocated blocks.
     use std::os::unix::fs::MetadataExt;
     assert!(kept.len() == 1 << 30 && kept.blocks() * 512 < 100 << 20, "{kept:?}");
 }

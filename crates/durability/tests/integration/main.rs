@@ -1,8 +1,8 @@
-//! What survives kills, power cuts and full disks: experiments that must find a violation and
-//! experiments that must find none, with real engines and toys.
+//! Kills, power cuts and full disks: experiments that must find a violation and experiments that
+//! must find none, with real engines and toys.
 //!
-//! Without libtest: a worker is this program again and answers on standard output, to which libtest
-//! writes.
+//! Without libtest, because a worker is this program again and answers on standard output, to which
+//! libtest writes.
 
 #![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
 

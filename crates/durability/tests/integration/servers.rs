@@ -1,5 +1,5 @@
-//! Servers, killed and with their power cut: what promises to hold does, with several clients too,
-//! and what promises nothing is seen to lose.
+//! Servers, killed and with their power cut: promises are kept, with several clients too, and a
+//! setting that promises nothing is seen to lose.
 
 use embermark_durability::Experiment::{Kill, PowerCut};
 use embermark_durability::{Experiment, Settings, Tested, Verdict, test};
@@ -43,7 +43,7 @@ pub fn tests() -> Vec<Trial> {
     campaigns.into_iter().flatten().chain([not_synced]).collect()
 }
 
-/// Nothing where the engine is not here.
+/// `None` if the engine is not installed.
 fn tried(id: &str, durability: Durability, experiment: Experiment, clients: u32) -> Option<Tested> {
     let engine = registry::find(id).ok().filter(|engine| is_here(*engine))?;
     let folder = tempfile::tempdir().unwrap();
@@ -53,7 +53,7 @@ fn tried(id: &str, durability: Durability, experiment: Experiment, clients: u32)
     Some(tested)
 }
 
-/// With as many clients as are usual.
+/// With the usual number of clients.
 fn holds(id: &str, durability: Durability, experiment: Experiment) {
     let Some(tested) = tried(id, durability, experiment, 0) else { return };
     assert!(tested.is_promised() && tested.tried >= 5, "{tested:?}");
@@ -66,8 +66,8 @@ fn clients_of_an_embedded_engine_are_judged_too(id: &str) {
     assert_eq!(tested.violations(), 0, "{tested:?}");
 }
 
-/// Unlogged tables are emptied by the recovery from a crash; Valkey without its append-only file has its data in
-/// memory alone.
+/// Recovery from a crash empties unlogged tables. Valkey without its append-only file has its data
+/// only in memory.
 fn what_is_not_logged_is_lost_by_a_kill(id: &str) {
     let Some(tested) = tried(id, Durability::None, Kill, 0) else { return };
     assert!(tested.verdicts.contains_key(&Verdict::LostCommits), "{tested:?}");

@@ -1,5 +1,5 @@
-//! Nothing is left running of a worker, whatever it has started: sessions and groups of their own,
-//! parents that have ended.
+//! Nothing of a worker is left running, whatever it has started: processes with their own sessions
+//! and groups, and with parents that have ended.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,10 +14,10 @@ use libtest_mimic::Trial;
 
 use crate::common::{settings, trial};
 
-/// The arguments that make this program kill: a few times, without end.
+/// Arguments that make this program kill: a few times, or without end.
 pub const FEW: &str = "few";
 pub const ENDLESS: &str = "endless";
-/// The variable by which all that is started is known.
+/// Variable that identifies everything that is started.
 const MARK: &str = "EMBERMARK_TEST_TREE";
 
 /// An engine whose database starts processes that leave their group, their session and their
@@ -62,7 +62,7 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// So many kills; `after` each of them.
+/// Does this number of kills, and calls `after` for each of them.
 pub fn kills(kills: u32, after: &(dyn Fn(u32) + Sync)) {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { seed: 3, clients: 1, kills, ..settings(folder.path()) };
@@ -70,7 +70,7 @@ pub fn kills(kills: u32, after: &(dyn Fn(u32) + Sync)) {
         .unwrap();
 }
 
-/// The processes that sleep with a mark.
+/// The number of sleeping processes with a mark.
 fn marked(mark: &str) -> usize {
     let mark = format!("{MARK}={mark}");
     let is_marked = |pid: &str| {
@@ -82,7 +82,7 @@ fn marked(mark: &str) -> usize {
     entries.filter(|entry| is_marked(&entry.file_name().to_string_lossy())).count()
 }
 
-/// This program again, with a mark.
+/// Starts this program again, with a mark.
 fn again(how: &str, mark: &str) -> Child {
     let mut command = Command::new(env::current_exe().unwrap());
     command.arg(how).env(MARK, mark).spawn().unwrap()
@@ -96,8 +96,8 @@ fn nothing_is_left_after_a_kill() {
 pub fn each_worker_has_its_own() {
     let (mark, most) = (env::var(MARK).unwrap(), AtomicUsize::new(0));
     kills(6, &|_| {
-        // Where a worker runs that has looked, what it started sleeps as soon as the system finds the time; what the one that
-        // was killed started does not.
+        // While a worker runs after its check, the processes that it started sleep as soon as the
+        // system finds the time. Those of the killed one do not.
         let deadline = Instant::now() + Duration::from_secs(300);
         while most.fetch_max(marked(&mark), Ordering::Relaxed) < 3 && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(5));
@@ -117,7 +117,7 @@ fn nothing_is_left_when_the_experiment_is_killed() {
     until(&mark, &|| marked(&mark) == 0);
 }
 
-/// Waits for something about the processes with a mark.
+/// Waits for a condition on the processes with a mark.
 fn until(mark: &str, condition: &dyn Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(300);
     while !condition() {

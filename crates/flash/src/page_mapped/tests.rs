@@ -6,14 +6,14 @@ use super::*;
 
 const BLOCK: u32 = 64;
 
-/// A card whose flash is `a` times what its user sees, in blocks of 64 pages, each a unit.
+/// A card whose flash is `a` times what the user sees, in blocks of 64 pages of one unit each.
 fn card(a: f64, blocks: u32, cleaning: Cleaning) -> PageMapped {
     let units = (f64::from(blocks * BLOCK) / a) as u32;
     let geometry = Geometry { unit_bytes: 4096, page_units: 1, block_units: BLOCK, units, blocks };
     PageMapped::new(geometry, cleaning).filled(units)
 }
 
-/// Pages programmed for each page written at random, when the card has been written over five times.
+/// Pages programmed per page written at random, after the card has been overwritten five times.
 fn amplification(mut card: PageMapped) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(22);
     let units = card.geometry.units;
@@ -34,8 +34,9 @@ fn lambert(x: f64) -> f64 {
     (0..100).fold(-0.5, |w, _| step(w))
 }
 
-/// What uniform random writes come to on a card that cleans its blocks by age. `a` is flash over what
-/// the user sees (Desnoyers, *Analytic modeling of SSD write performance*, SYSTOR 2012).
+/// Write amplification of uniform random writes on a card that cleans its blocks by age. `a` is
+/// flash over what the user sees (Desnoyers, *Analytic modeling of SSD write performance*, SYSTOR
+/// 2012).
 fn analytic(a: f64) -> f64 {
     a / (a + lambert(-a * (-a).exp()))
 }
@@ -49,7 +50,7 @@ fn the_formula_is_as_published() {
 
 #[test]
 fn random_writes_cleaned_by_age_come_to_what_the_formula_says() {
-    // Of 4,000 blocks the two that are kept free are next to nothing.
+    // The two blocks of 4,000 that are kept free are negligible.
     for a in [1.1, 1.2, 1.4] {
         let simulated = amplification(card(a, 4_000, Cleaning::Fifo));
         let off = simulated / analytic(a) - 1.0;
@@ -59,7 +60,7 @@ fn random_writes_cleaned_by_age_come_to_what_the_formula_says() {
 
 #[test]
 fn a_small_card_comes_to_what_another_simulation_found() {
-    // 400 blocks of 64 pages, by a program that has nothing of this one: by age, and greedy.
+    // 400 blocks of 64 pages, by an independent program: by age, and greedy.
     for (a, by_age, greedy) in [(1.1, 5.97, 5.52), (1.2, 3.26, 3.13), (1.4, 1.98, 1.93)] {
         for (cleaning, expected) in [(Cleaning::Fifo, by_age), (Cleaning::Greedy, greedy)] {
             let simulated = amplification(card(a, 400, cleaning));
@@ -88,7 +89,7 @@ fn writing_over_it_in_order_copies_nothing() {
             (0..units).for_each(|unit| card.program(&[unit]));
         }
         assert_eq!(card.done.pages, 5 * u64::from(units), "{cleaning:?}");
-        // Each block that was filled was erased before, but for those that were free.
+        // Each block that was filled was erased before, except those that were free.
         let filled = 5 * u64::from(units) / u64::from(BLOCK);
         assert!(card.done.erases <= filled && card.done.erases + 60 >= filled, "{cleaning:?}");
     }

@@ -40,14 +40,14 @@ fn replayed(card: &Card, end: End, events: &[Event], windows: &[Window]) -> Repl
     replay(&mut *model, card.cache_bytes, DEVICE, &events.iter().copied(), windows)
 }
 
-/// Bytes programmed for each byte written.
+/// Bytes programmed per byte written.
 fn amplification(card: &Card, events: &[Event]) -> f64 {
     let Replayed { all, steady, .. } = replayed(card, End::Typical, events, &[]);
     assert!(steady);
     all.programmed_bytes / all.written_bytes
 }
 
-/// The first bytes of the device in requests of so many, in order.
+/// The first bytes of the device in requests of this size, in order.
 fn in_order(bytes: u64, request: u64, flushed: bool) -> Vec<Event> {
     let writes = (0..bytes / request).map(|number| write(number, number * request, request));
     writes.flat_map(|one| [Some(one), flushed.then(|| flush(one.ns))]).flatten().collect()
@@ -62,7 +62,7 @@ fn writing_in_order_programs_each_byte_once_on_every_kind_of_card() {
         log_blocks(1),
         log_blocks(5),
     ] {
-        // Whole pages, and parts of pages that come one after the other.
+        // Whole pages, and consecutive parts of pages.
         for request in [128 << 10, 16 << 10, 4 << 10] {
             let came_to = amplification(&card, &in_order(DEVICE, request, false));
             let copied =
@@ -85,7 +85,7 @@ fn a_write_of_a_part_of_a_page_that_is_flushed_costs_a_page() {
         let came_to = amplification(&card, &in_order(MIB / 4, 512, true));
         assert!((came_to - 32.0).abs() < 1e-9, "{card:?}: {came_to}");
     }
-    // There the log block is full after a quarter of the block, and is merged with it.
+    // The log block is then full after a quarter of the block, and is merged with it.
     let came_to = amplification(&log_blocks(5), &in_order(2 * MIB, 4 << 10, true));
     assert!((7.5..=8.5).contains(&came_to), "{came_to}");
 }
@@ -166,7 +166,7 @@ fn all_that_is_done_is_charged_to_somebody() {
         ] {
             assert!((charged / counted - 1.0).abs() < 0.01, "{card:?}: {charged} of {counted}");
         }
-        // A quarter of the writes, at random places as the others are.
+        // A quarter of the writes, at random places like the others.
         let share = windows[0].programmed_bytes / all.programmed_bytes;
         assert!((share - 0.25).abs() < 0.01, "{card:?}: {share}");
     }

@@ -1,4 +1,4 @@
-//! Whether a plan makes sense.
+//! Checks that a plan makes sense.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use super::{distinct, is_due, sharing};
 use crate::system::System;
 use crate::{Catalog, HarnessError};
 
-/// The least limit of memory.
+/// Smallest memory limit.
 const LEAST_MEMORY: MemoryLimit = MemoryLimit(16 << 20);
 
-/// Every number must be of use.
+/// Checks that every number is useful.
 pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
     let too_fast = matches!(plan.rate, Rate::PerSecond(rate) if rate > FASTEST);
     let (runs, warmup_runs) = (plan.runs, plan.warmup_runs);
@@ -75,11 +75,11 @@ pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
     problem.map_or(Ok(()), |(_, problem)| Err(HarnessError::Plan(problem.to_owned())))
 }
 
-/// Every configuration must be of an engine, by a name of its own, and have settings that the engine
-/// knows.
+/// Checks that every configuration belongs to an engine, has a unique name, and has settings that
+/// the engine knows.
 ///
 /// # Errors
-/// The first one that has not.
+/// If a configuration does not. The error names the first one.
 pub fn check_configurations(
     configurations: &Configurations,
     catalog: &Catalog,
@@ -123,7 +123,7 @@ pub fn check_configurations(
     Ok(())
 }
 
-/// Every variant, phase and URL must belong to something that the plan asks for.
+/// Checks that every variant, phase and URL belongs to something that the plan requests.
 pub(super) fn names(
     plan: &Plan,
     catalog: &Catalog,
@@ -190,8 +190,9 @@ pub(super) fn names(
     Ok(())
 }
 
-/// A phase must look for the highest rate where that is asked for, and do something else where it is
-/// not. One that runs in variants of its own alone needs one of them.
+/// Checks that a phase runs in some variant. It must search for the highest rate if that is
+/// requested, and do something else if it is not. A phase that only runs in its own variants needs
+/// one of them.
 fn runs_somewhere(
     plan: &Plan,
     phase: &str,

@@ -1,4 +1,4 @@
-//! Limits of memory, imitated storages and cold reads: which cells cannot have them.
+//! Memory limits, imitated storages and cold reads: which cells cannot have them.
 
 use embermark_engines::{Engine, Kind};
 use embermark_model::plan::Plan;
@@ -7,12 +7,12 @@ use embermark_model::{CellId, MemoryLimit, Status};
 use super::{PlannedCell, Skip};
 use crate::{Catalog, HarnessError};
 
-/// What an engine cannot do, or nobody here.
+/// Makes the skip of something that an engine, or this machine, cannot do.
 pub(super) fn unsupported(why: impl Into<String>) -> Skip {
     Skip { status: Status::Unsupported, reason: why.into() }
 }
 
-/// Why an engine's memory or storage cannot be what a cell asks for, if so.
+/// Returns why an engine cannot have the memory limit or storage of a cell, if it cannot.
 pub(super) fn cannot_be_had(id: &CellId, engine: &dyn Engine, plan: &Plan) -> Option<&'static str> {
     let by_url = plan.urls.contains_key(&id.engine);
     if id.memory_limit.is_some() && by_url {
@@ -34,13 +34,13 @@ pub(super) fn cannot_be_had(id: &CellId, engine: &dyn Engine, plan: &Plan) -> Op
     }
 }
 
-/// The smallest limit of memory of the cells that will run, if any has one.
+/// Returns the smallest memory limit of the cells that will run, if any has one.
 pub(crate) fn least_memory_limit(cells: &[PlannedCell]) -> Option<MemoryLimit> {
     let runnable = cells.iter().filter(|cell| cell.skip.is_none());
     runnable.filter_map(|cell| cell.id.memory_limit).min()
 }
 
-/// Leaves out the cells with a limit of memory, which cannot be set here, with the reason.
+/// Skips the cells with a memory limit, which cannot be set here, with the reason.
 pub(crate) fn skip_memory_limits(cells: &mut [PlannedCell], why: &str) {
     let limited = |cell: &&mut PlannedCell| cell.skip.is_none() && cell.id.memory_limit.is_some();
     for cell in cells.iter_mut().filter(limited) {
@@ -48,7 +48,7 @@ pub(crate) fn skip_memory_limits(cells: &mut [PlannedCell], why: &str) {
     }
 }
 
-/// Leaves out the cells of a storage that cannot be imitated here, with the reason.
+/// Skips the cells of a storage that cannot be imitated here, with the reason.
 pub(crate) fn skip_storages(
     cells: &mut [PlannedCell],
     leave_out: impl Fn(&CellId) -> bool,
@@ -61,7 +61,7 @@ pub(crate) fn skip_storages(
     }
 }
 
-/// Which workloads of a plan are left out because their reads cannot be cold.
+/// Describes the workloads of a plan that are left out because their reads cannot be cold.
 pub(crate) fn never_cold(plan: &Plan, catalog: &Catalog) -> Result<Option<String>, HarnessError> {
     let infos = plan.workloads.iter().map(|id| Ok(catalog.workload(id)?.info()));
     let infos = infos.collect::<Result<Vec<_>, HarnessError>>()?;

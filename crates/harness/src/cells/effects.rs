@@ -1,4 +1,4 @@
-//! What is given and cannot have an effect: whoever gives it would take it for heeded.
+//! Rejects options without an effect, which a user would take for applied.
 
 use embermark_model::plan::Plan;
 use embermark_workloads::Info as WorkloadInfo;
@@ -6,10 +6,10 @@ use embermark_workloads::Info as WorkloadInfo;
 use super::variants;
 use crate::{Catalog, HarnessError};
 
-/// Checks that what a plan gives has an effect on some cell of it.
+/// Checks that every option of a plan has an effect on some cell.
 ///
 /// # Errors
-/// The first thing that has none, and what would have it.
+/// If an option has no effect. The error names the first one and what would give it an effect.
 pub fn check_effects(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError> {
     let (_, workloads) = super::named(plan, catalog)?;
     let runs = |has: &dyn Fn(&WorkloadInfo, &str) -> bool| {
@@ -51,7 +51,7 @@ pub fn check_effects(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError>
 /// Checks that every engine with a URL runs.
 ///
 /// # Errors
-/// The first one that does not.
+/// If one does not. The error names the first one.
 pub fn check_urls(plan: &Plan) -> Result<(), HarnessError> {
     let idle = plan.urls.keys().find(|engine| !plan.engines.contains(engine));
     idle.map_or(Ok(()), |engine| Err(does_not_run("--url", engine)))

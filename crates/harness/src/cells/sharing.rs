@@ -1,4 +1,4 @@
-//! Plans in which several clients share operations, or operations start at a target rate.
+//! Plans in which several clients share the operations, or operations start at a target rate.
 
 use embermark_model::plan::Plan;
 use embermark_workloads::Info as WorkloadInfo;
@@ -6,15 +6,16 @@ use embermark_workloads::Info as WorkloadInfo;
 use super::{asked, distinct};
 use crate::{Catalog, HarnessError};
 
-/// Most clients of one cell.
+/// Largest number of clients of a cell.
 const MOST_CLIENTS: u32 = 256;
 
-/// Highest target rate, in operations a second: the loop that starts them takes some tens of
+/// Highest target rate in operations per second. The loop that starts them takes some tens of
 /// nanoseconds for each.
 const HIGHEST_TARGET_RATE: u64 = 10_000_000;
 
-/// The variants that a workload runs where clients share operations, or operations start at a
-/// target rate: with the phases of point operations, each in the first variant that has it.
+/// Returns the variants that a workload runs if clients share the operations or operations start at
+/// a target rate. They contain the phases with point operations, each in the first variant that has
+/// it.
 pub(super) fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<String>)> {
     let of = |variant: &str| workload.points.iter().find(|(name, _)| *name == variant);
     let mut variants: Vec<_> =
@@ -27,7 +28,7 @@ pub(super) fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static st
         let is_new = |name: &str| planned.iter().all(|(_, known)| known.iter().all(|k| k != name));
         let mine = phases.iter().filter(|name| asked(plan, name) && is_new(name));
         let phases: Vec<String> = mine.map(|name| (*name).to_owned()).collect();
-        // Rows that arrive have one writer, and take the rate, too.
+        // Phases with arriving rows have one writer and also take the rate.
         let arrive = workload.arrivals.iter().filter(|name| asked(plan, name) && is_new(name));
         let arrive = arrive.filter(|_| plan.clients == 1).map(|name| (*name).to_owned());
         let phases: Vec<String> = phases.into_iter().chain(arrive).collect();
@@ -53,7 +54,7 @@ fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
     Ok(())
 }
 
-/// Several clients need phases that they can share, in every workload of the plan.
+/// Checks that every workload of the plan has phases that several clients can share.
 pub(super) fn check(
     plan: &Plan,
     catalog: &Catalog,

@@ -1,19 +1,20 @@
-//! The limits that this process itself is under: those of a container, or of a service.
+//! The limits that apply to this process itself: those of a container or a service.
 
 use std::path::{Path, PathBuf};
 
 use super::{Limits, mounted, own, v1};
 use crate::system::{System, read};
 
-/// Limits of memory and of CPU time, the least over the group of this process and all above it, by the
-/// names and in the units of cgroup v2: `memory.max` in bytes, `cpu.max` as quota and period in
-/// microseconds. Of cgroup v1 too. A limit that nothing sets is absent.
+/// Returns the limits of memory and CPU time: the smallest over the group of this process and all
+/// groups above it. Names and units are those of cgroup v2: `memory.max` in bytes, `cpu.max` as
+/// quota and period in microseconds. Includes limits of cgroup v1. A limit that is not set is
+/// absent.
 pub(crate) fn limits(system: &System) -> Limits {
     let memory = least(system, "memory", |group| {
         let max = read(&group.join("memory.max"))
             .or_else(|| read(&group.join("memory.limit_in_bytes")))?;
         let bytes: u64 = max.parse().ok()?;
-        // What v1 says where nothing limits: the greatest multiple of a page.
+        // Without a limit v1 reports the greatest multiple of a page.
         (bytes < 1 << 60).then(|| (bytes as f64, bytes.to_string()))
     });
     let cpu = least(system, "cpu", |group| {
@@ -23,14 +24,14 @@ pub(crate) fn limits(system: &System) -> Limits {
         })?;
         let (quota, period) = max.split_once(' ')?;
         let (quota, period) = (quota.parse::<f64>().ok()?, period.parse::<f64>().ok()?);
-        // `max` in v2, -1 in v1, where nothing limits.
+        // Without a limit v2 reports `max`, and v1 -1.
         (quota > 0.0 && period > 0.0).then(|| (quota / period, max))
     });
     let limits = [("memory.max", memory), ("cpu.max", cpu)];
     limits.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// The least limit of a controller, as `read` finds one in a group's folder.
+/// Returns the smallest limit of a controller. `read` reads it from a group's directory.
 fn least(
     system: &System,
     controller: &str,
@@ -40,7 +41,8 @@ fn least(
     found.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, value)| value)
 }
 
-/// The folders of this process's group and of all above it that can be seen, of either version.
+/// Returns the directories of this process's group and of all visible groups above it, of either
+/// version.
 fn groups(system: &System, controller: &str) -> Vec<PathBuf> {
     let mounts = system.text("proc/self/mountinfo").unwrap_or_default();
     let names = system.text("proc/self/cgroup").unwrap_or_default();
@@ -52,7 +54,7 @@ fn groups(system: &System, controller: &str) -> Vec<PathBuf> {
     for (mount, own) in both {
         let Some(mount) = mount.map(|mount| system.path(mount)) else { continue };
         let group = mount.join(own.unwrap_or_default().trim_start_matches('/'));
-        // A container may see its own group alone, at the mount itself.
+        // A container may see only its own group, at the mount itself.
         let group = if group.is_dir() { group } else { mount.clone() };
         folders
             .extend(group.ancestors().take_while(|at| at.starts_with(&mount)).map(PathBuf::from));

@@ -3,7 +3,7 @@ use super::*;
 const MOUNTS: &str = "27 1 254:0 / / rw - ext4 /dev/vda rw\n\
                       30 27 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
 
-/// A hierarchy in which this process is in a group of a user's own.
+/// A hierarchy in which this process is in a user's group.
 fn tree(controllers: &str) -> tempfile::TempDir {
     let tree = tempfile::tempdir().unwrap();
     let file = |path: &str, text: &str| {
@@ -66,7 +66,7 @@ fn where_limits_cannot_be_set_it_is_refused_with_the_reason_and_the_way_out() {
     assert!(refusal(&tree("")).contains("it has: none"));
     let none = tempfile::tempdir().unwrap();
     assert!(refusal(&none).contains("no cgroup v2 file system is mounted"));
-    // Files that cannot be written, which a folder of their name stands for.
+    // A directory with the file's name stands for a file that cannot be written.
     let closed = tree("cpu memory\n");
     fs::create_dir(closed.path().join("sys/fs/cgroup/cgroup.subtree_control")).unwrap();
     assert!(refusal(&closed).contains("cgroup.subtree_control refuses '+cpu +memory'"));

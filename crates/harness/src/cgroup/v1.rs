@@ -1,15 +1,15 @@
-//! The same limits by cgroup v1, which many devices still boot with: one hierarchy for each
-//! controller, as <https://docs.kernel.org/admin-guide/cgroup-v1/index.html> has it.
+//! The same limits by cgroup v1, which many devices still boot with: one hierarchy per controller
+//! (<https://docs.kernel.org/admin-guide/cgroup-v1/index.html>).
 //!
-//! Storage is left alone: v1 throttles direct writes and not those that come from the page cache,
-//! which is where nearly all of a database's come from.
+//! Storage is not limited. v1 throttles direct writes but not those from the page cache, which are
+//! nearly all writes of a database.
 
 use std::path::PathBuf;
 
 use super::{Hierarchy, Limit, Limits};
 use crate::system::System;
 
-/// The place for groups, one of each controller.
+/// Opens the place for groups, with one directory per controller.
 pub(super) fn open(
     system: &System,
     superuser: bool,
@@ -35,12 +35,12 @@ fn files(asked: &Limits) -> Result<Vec<Limit>, String> {
 }
 
 fn limit(controller: &'static str, file: &str, value: &str) -> Limit {
-    // Swap is counted only where the kernel was told to.
+    // Swap is counted only if the kernel was configured to.
     let optional = file.contains("memsw");
     Limit { controller, file: file.to_owned(), value: value.to_owned(), optional }
 }
 
-/// In this order: memory with swap may not be less than memory.
+/// In this order: memory with swap must not be less than memory.
 fn memory(asked: &Limits) -> Vec<Limit> {
     let Some(most) = asked.get("memory.max") else { return Vec::new() };
     let mut files = vec![limit("memory", "memory.limit_in_bytes", most)];
@@ -57,7 +57,7 @@ fn cpu(asked: &Limits) -> Result<Vec<Limit>, String> {
     Ok(vec![limit("cpu", "cpu.cfs_period_us", period), limit("cpu", "cpu.cfs_quota_us", quota)])
 }
 
-/// Where a controller's hierarchy is mounted, from `proc_pid_mountinfo(5)`.
+/// Returns where a controller's hierarchy is mounted, from `proc_pid_mountinfo(5)`.
 pub(super) fn mounted(mountinfo: &str, controller: &str) -> Option<PathBuf> {
     mountinfo.lines().find_map(|line| {
         let (mount, source) = line.split_once(" - cgroup ")?;
@@ -67,7 +67,8 @@ pub(super) fn mounted(mountinfo: &str, controller: &str) -> Option<PathBuf> {
     })
 }
 
-/// The group of this process in a controller's hierarchy (`cgroups(7)`): `4:cpu,cpuacct:/user`.
+/// Returns the group of this process in a controller's hierarchy (`cgroups(7)`):
+/// `4:cpu,cpuacct:/user`.
 pub(super) fn own<'a>(groups: &'a str, controller: &str) -> Option<&'a str> {
     groups.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);

@@ -1,35 +1,35 @@
-//! How orders reach the machines, which is not known here.
+//! The interface that brings orders to the machines.
 
 use embermark_model::result::ClockOffset;
 
 use super::protocol::{Facts, Job, Order, Reply};
 
-/// What brings orders to the machines.
+/// Brings orders to the machines.
 pub trait Carrier {
-    /// The machines' names, in the order of their shares.
+    /// Returns the machines' names, in the order of their shares.
     fn names(&self) -> Vec<String>;
 
-    /// What each machine is.
+    /// Describes each machine.
     ///
     /// # Errors
-    /// When one cannot be asked: its name, and why.
+    /// If a machine cannot be asked. The error gives its name and the reason.
     fn facts(&mut self) -> Result<Vec<Facts>, String>;
 
-    /// Starts a process on every machine, with the job of each.
+    /// Starts a process on every machine, with its job.
     ///
     /// # Errors
-    /// When one cannot be started: its name, and why.
+    /// If the process cannot be started on a machine. The error gives its name and the reason.
     fn start(&mut self, jobs: &[Job]) -> Result<(), String>;
 
-    /// Hands orders to machines, all at the same time, and returns when all have replied. Where `clocks` is
-    /// set, the clock of each machine named is asked for before.
+    /// Sends orders to machines, all at the same time, and returns when all have replied. If
+    /// `clocks` is set, measures the clock of each of these machines first.
     fn carry(&mut self, orders: &[(usize, Vec<Order>)], clocks: bool) -> Vec<Carried>;
 }
 
-/// What a machine replied.
+/// Replies of a machine.
 pub struct Carried {
-    /// A reply to each order, up to the first that failed; or why there is none.
+    /// One reply per order, up to the first that failed. Otherwise the reason why there is none.
     pub replies: Result<Vec<Reply>, String>,
-    /// By how much its clock is ahead of this machine's.
+    /// How far its clock is ahead of this machine's.
     pub clock: Option<ClockOffset>,
 }

@@ -1,4 +1,4 @@
-//! Has the client machines measure a plan, trial by trial.
+//! Makes the client machines measure a plan, trial by trial.
 
 use std::path::Path;
 use std::time::Instant;
@@ -17,11 +17,12 @@ use crate::result_file::{assemble, write_result};
 use crate::run_options::RunOptions;
 use crate::{HarnessError, manifest, schedule, secrecy};
 
-/// Measures a plan into a new folder: its clients are those of each machine, and its URLs the server's.
+/// Measures a plan into a new directory. Its clients are those of each machine, and its URLs are
+/// the server's.
 ///
 /// # Errors
-/// As [`crate::run()`]. When a machine is lost the run ends: the trials that had ended are in the result, and a
-/// warning says which machine it was.
+/// The errors of [`crate::run()`]. If a machine is lost, the run ends: the result has the trials
+/// that had ended, and a warning names the machine.
 pub fn conduct(
     plan: &Plan,
     out: &Path,
@@ -76,11 +77,11 @@ pub fn conduct(
     }
 }
 
-/// A plan under way.
+/// A plan that is being measured.
 pub(super) struct Conductor<'a> {
     pub plan: &'a Plan,
     pub names: Vec<String>,
-    /// Clients on each machine.
+    /// Number of clients on each machine.
     pub each: u32,
     pub guest: String,
     pub carrier: &'a mut dyn Carrier,
@@ -89,13 +90,13 @@ pub(super) struct Conductor<'a> {
     pub options: &'a RunOptions,
 }
 
-/// Why a trial has no end.
+/// Why a trial did not complete.
 pub(super) enum Stop {
     /// The run was interrupted.
     Interrupted,
-    /// A machine is lost: nothing follows.
+    /// A machine was lost: no trial can follow.
     Lost(String),
-    /// A machine cannot go on with this trial.
+    /// A machine cannot continue this trial.
     Failed(Status, String),
     /// The journal cannot be written.
     Run(HarnessError),
@@ -107,7 +108,7 @@ impl From<HarnessError> for Stop {
     }
 }
 
-/// A reply to another order.
+/// Makes the error for a reply to another order.
 pub(super) fn unheard(what: &str) -> Stop {
     Stop::Failed(
         Status::Failed,
@@ -116,7 +117,7 @@ pub(super) fn unheard(what: &str) -> Stop {
 }
 
 impl Conductor<'_> {
-    /// Every trial in its turn; whether it came to the last.
+    /// Runs every trial in order. Returns whether it completed the last one.
     fn trials(&mut self) -> Result<bool, HarnessError> {
         let cells = self.journal.head.cells.iter();
         let runnable: Vec<PlannedCell> =
@@ -133,7 +134,7 @@ impl Conductor<'_> {
             let began = Instant::now();
             let mut trial = Trial { index: turn.trial, order: turn.order, ..Trial::default() };
             let ended = self.trial(id, phases, &mut trial);
-            // What fails because of it says nothing.
+            // A failure caused by the interrupt says nothing.
             if self.options.interrupt.is_set() {
                 return Ok(false);
             }

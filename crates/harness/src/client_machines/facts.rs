@@ -1,15 +1,15 @@
-//! What the client machines are.
+//! Facts about the client machines.
 
 use embermark_model::result::{Machine, Tool};
 
 use super::protocol::Facts;
 use crate::HarnessError;
 
-/// What all machines have in common; absent where they differ.
+/// Returns what all machines have in common. Facts that differ are absent.
 pub(super) fn in_common(facts: &[Facts]) -> Machine {
     let mut machines = facts.iter().map(|facts| &facts.machine);
     let Some(mut common) = machines.next().cloned() else { return Machine::default() };
-    // Of the moment at which each was asked.
+    // The load differs with the time at which each was asked.
     common.load = None;
     fn keep<T: PartialEq>(own: &mut Option<T>, other: &Option<T>) {
         if own != other {
@@ -33,7 +33,7 @@ pub(super) fn in_common(facts: &[Facts]) -> Machine {
     common
 }
 
-/// The program of all machines, which must be one.
+/// Returns the version of the program, which must be the same on all machines.
 pub(super) fn one_tool(names: &[String], facts: &[Facts]) -> Result<Tool, HarnessError> {
     let tools = || names.iter().zip(facts.iter().map(|facts| &facts.tool));
     let Some((first, tool)) = tools().next() else {

@@ -1,4 +1,4 @@
-//! One trial's clients on this machine, and what they do of each order.
+//! One trial's clients on this machine, and how they execute orders.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -15,10 +15,10 @@ use crate::stage::Stages;
 use crate::worker::status_of;
 use crate::{Catalog, Interrupt};
 
-/// Points of a run's curve.
+/// Number of points of a run's curve.
 const POINTS: u64 = 1_000;
 
-/// This long before the moment to begin the process stops sleeping and looks at the clock instead.
+/// Time before the start at which the process stops sleeping and spins on the clock.
 const WAKING_TAKES: Duration = Duration::from_millis(1);
 
 /// A trial's clients on this machine.
@@ -28,12 +28,12 @@ pub(super) struct Machine {
     options: OpenOptions,
     prepared: Option<Box<dyn Prepared>>,
     bench: Option<Box<dyn Bench>>,
-    /// The phase that was run last, and its meter, which has learned how often to time an operation.
+    /// The phase that ran last and its meter, which has learned how often to time an operation.
     meter: Option<(usize, Meter)>,
     probes: Probes,
 }
 
-/// Why an order was not carried out.
+/// Why an order was not executed.
 pub(super) struct Refused(Status, String);
 
 impl From<EngineError> for Refused {
@@ -53,7 +53,7 @@ impl From<Refused> for Reply {
 }
 
 impl Machine {
-    /// For a trial whose files go into `dir`.
+    /// Makes a trial's clients, with files in `dir`.
     pub(super) fn new(job: Job, dir: &Path, catalog: &Catalog) -> Result<Self, Refused> {
         let engine = catalog.engine(&job.cell.engine).map_err(failed)?;
         let options = OpenOptions {
@@ -73,7 +73,7 @@ impl Machine {
         Ok(Self { job, engine, options, prepared, bench, meter, probes })
     }
 
-    /// Carries an order out.
+    /// Executes an order.
     pub(super) fn carry_out(&mut self, order: &Order, catalog: &Catalog) -> Result<Reply, Refused> {
         match order {
             Order::Prepare => self.prepare(catalog),
@@ -174,7 +174,7 @@ impl Machine {
         };
         let before = self.probes.begin();
         wait_until(begin_ns);
-        // The same moment by both clocks.
+        // The same time on both clocks.
         let (wall, ticks) = (wall_ns(), meter.clock().ticks());
         let (_, bench) = self.phase(phase)?;
         let ran = bench.run(index, &mut meter);
@@ -227,13 +227,13 @@ impl Machine {
     }
 }
 
-/// This machine's clock, in ns since 1970.
+/// Returns this machine's clock in ns since 1970.
 pub(super) fn wall_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// Waits until this machine's clock shows a time; not at all where it is past.
+/// Waits until this machine's clock reaches a time. Returns at once if it is past.
 fn wait_until(begin_ns: i64) {
     loop {
         let left = Duration::from_nanos(u64::try_from(begin_ns - wall_ns()).unwrap_or(0));

@@ -1,4 +1,4 @@
-//! What the clients of several machines measured, put together on one clock.
+//! Merges the measurements of clients on several machines on one clock.
 
 use embermark_meter::merge as add_up;
 use embermark_model::result::{
@@ -7,7 +7,7 @@ use embermark_model::result::{
 
 use super::protocol::{Part, Ran};
 
-/// What one machine did in a run, and how its clock stood.
+/// What one machine did in a run, and the offset of its clock.
 pub(super) struct OfMachine {
     pub device: String,
     pub clock: ClockOffset,
@@ -17,12 +17,13 @@ pub(super) struct OfMachine {
 }
 
 impl OfMachine {
-    /// A time of its clock by the conductor's.
+    /// Converts a time of its clock to the conductor's.
     const fn here(&self, ns: i64) -> i64 {
         ns - self.clock.offset_ns
     }
 
-    /// Operations that had been done at a time of its own clock: on a line between the points of its curve.
+    /// Returns the number of operations done by a time of its own clock, interpolated between the
+    /// points of its curve.
     fn done_by(&self, ns: i64) -> f64 {
         let Ran { began_ns, ended_ns, curve, .. } = &self.ran;
         let last = curve.last().copied().unwrap_or_default() as f64;
@@ -44,22 +45,22 @@ impl OfMachine {
 pub(super) struct Merged {
     pub run: Run,
     pub answer: Part,
-    /// Operations of each client of every machine, in their order.
+    /// Operations of each client of every machine, in order.
     pub done: Vec<u64>,
     pub latency: Option<Latency>,
     pub response: Option<Latency>,
 }
 
-/// Puts a run together, of `target_rate` where one was asked for.
+/// Merges a run, which has a `target_rate` if one was requested.
 ///
 /// # Errors
-/// When the machines were never at work at the same time, or their answers do not fit together.
+/// If the machines were never working at the same time, or their answers are of different kinds.
 pub(super) fn merge(of: &[OfMachine], target_rate: Option<u64>) -> Result<Merged, String> {
     let starts = of.iter().map(|one| one.here(one.ran.began_ns));
     let first = starts.clone().min().unwrap_or_default();
     let spread = starts.max().unwrap_or_default() - first;
     let end = of.iter().map(|one| one.here(one.ran.ended_ns)).max().unwrap_or_default();
-    // The time in which every client of every machine was at work.
+    // The time in which every client of every machine was working.
     let from = of.iter().map(|one| one.here(one.ran.all_ns.0)).max().unwrap_or_default();
     let to = of.iter().map(|one| one.here(one.ran.all_ns.1)).min().unwrap_or_default();
     if to <= from {
@@ -114,7 +115,7 @@ fn machine(one: &OfMachine, from: i64, to: i64) -> ClientMachine {
     }
 }
 
-/// How well a schedule was kept, by the clients of all machines together.
+/// Returns how well the clients of all machines together kept a schedule.
 fn kept(
     of: &[OfMachine],
     target_rate: f64,
@@ -133,7 +134,7 @@ fn kept(
     })
 }
 
-/// What the client processes used together.
+/// Returns the resources that the client processes used together.
 fn used(of: &[OfMachine]) -> Resources {
     let sum = |part: fn(&Resources) -> Option<u64>| {
         of.iter().map(|one| one.ran.client.as_ref().and_then(part)).sum::<Option<u64>>()
@@ -160,8 +161,8 @@ mod tests {
         summary(&histogram, 1)
     }
 
-    /// A machine whose clock is ahead by `offset`, which worked from `from` to `to` of the true time at an even
-    /// rate.
+    /// A machine whose clock is ahead by `offset` and which worked at an even rate between `from`
+    /// and `to` of the true time.
     fn machine(device: &str, offset: i64, (from, to): (i64, i64), ops: u64) -> OfMachine {
         let (began_ns, ended_ns) = (from + offset, to + offset);
         OfMachine {
@@ -188,7 +189,8 @@ mod tests {
 
     #[test]
     fn clocks_that_differ_by_hours_are_put_on_one() {
-        // The attic begins half a second late, and its clock is 3 hours behind; the roof's is a day ahead.
+        // The attic begins half a second late, and its clock is 3 hours behind. The roof's is a day
+        // ahead.
         let of = [
             machine("roof", 86_400 * SECOND, (10 * SECOND, 14 * SECOND), 4_000),
             machine("attic", -10_800 * SECOND, (10 * SECOND + SECOND / 2, 15 * SECOND), 900),
@@ -201,7 +203,7 @@ mod tests {
         let together = run.client_machines.as_ref().unwrap();
         assert_eq!(together.start_spread_ns, SECOND as u64 / 2);
         assert_eq!(together.common_ns, 7 * SECOND as u64 / 2);
-        // 1,000 a second and 200 a second, for three and a half seconds.
+        // 1,000 and 200 per second for three and a half seconds.
         assert_eq!(together.common_ops, 3_500 + 700);
         let each: Vec<_> = (together.machines.iter())
             .map(|one| (&*one.device, one.start_delay_ns, one.ops, one.common_ops, one.elapsed_ns))

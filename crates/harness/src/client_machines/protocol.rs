@@ -1,4 +1,4 @@
-//! What the conductor and the process on a client machine say to each other.
+//! The messages between the conductor and the process on a client machine.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use embermark_model::plan::{Dataset, Plan};
 use embermark_model::result::{ClientRun, Latency, Machine, PhaseResult, Resources, Tool, Trial};
 use serde::{Deserialize, Serialize};
 
-/// What a machine is, told before anything else.
+/// Description of a machine, sent before anything else.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Facts {
     /// Its program.
@@ -24,67 +24,67 @@ pub struct Facts {
 pub struct Job {
     /// The cell.
     pub cell: CellId,
-    /// What was asked for: its clients are those of all machines.
+    /// The plan. Its clients are those of all machines.
     pub plan: Plan,
     /// The server, with its secrets.
     pub url: String,
-    /// Name of what is made on it.
+    /// Name of the database or schema that is made on it.
     pub guest: String,
-    /// Which of the clients are on this machine.
+    /// The clients that are on this machine.
     pub own_clients: Range<u32>,
 }
 
-/// What a process is to do next.
+/// The next thing for a process to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "kebab-case")]
 pub enum Order {
-    /// To make rows, keys and what they must answer.
+    /// Make rows, keys and their expected answers.
     Prepare,
-    /// To open the database and make its tables.
+    /// Open the database and create its tables.
     Open,
-    /// To become a client of the database that another machine has opened.
+    /// Become a client of the database that another machine has opened.
     Join {
-        /// What reaches it, in the engine's own form. It may hold a password.
+        /// Address of the database, in the engine's own form. It may hold a password.
         at: String,
     },
-    /// To ready the database for a run of a phase, or its clients for one.
+    /// Prepare the database, or the clients, for a run of a phase.
     Ready {
-        /// The phase's name.
+        /// Name of the phase.
         phase: String,
     },
-    /// To run a phase.
+    /// Run a phase.
     Run {
-        /// The phase's name.
+        /// Name of the phase.
         phase: String,
         /// When to begin, in ns since 1970 by the machine's own clock.
         begin_ns: i64,
     },
-    /// To check what all machines answered to a run.
+    /// Check the answer of all machines to a run.
     Check {
-        /// The phase's name.
+        /// Name of the phase.
         phase: String,
         /// Their answers, added up.
         answer: Part,
-        /// Operations that each client of every machine did, in their order.
+        /// Operations of each client of every machine, in order.
         done: Vec<u64>,
         /// Whether one of them stopped at the longest run time.
         capped: bool,
-        /// How long the run took, in ns.
+        /// Duration of the run in ns.
         elapsed_ns: u64,
     },
-    /// To close its clients, and the database where it opened that, and to end.
+    /// Close the clients, and the database if this machine opened it, and end.
     Close,
 }
 
-/// An answer of which each machine has a part.
+/// The part of an answer that one machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// Rows changed.
+    /// Number of rows changed.
     Count(u64),
     /// Rows read, and the wrapping sum of their fingerprints.
     Checksum {
-        /// Rows.
+        /// Number of rows.
         rows: u64,
         /// The sum.
         sum: u64,
@@ -92,7 +92,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Of an answer; `None` of one that has no parts.
+    /// Converts an answer. `None` if it cannot have parts.
     pub(super) const fn of(answer: &Answer) -> Option<Self> {
         match answer {
             Answer::Count(count) => Some(Self::Count(*count)),
@@ -103,7 +103,7 @@ impl Part {
         }
     }
 
-    /// Both together; `None` where they are of different kinds.
+    /// Adds two parts. `None` if they are of different kinds.
     pub(super) const fn and(self, other: Self) -> Option<Self> {
         match (self, other) {
             (Self::Count(one), Self::Count(other)) => Some(Self::Count(one + other)),
@@ -124,71 +124,72 @@ impl From<Part> for Answer {
     }
 }
 
-/// What a process says when it has carried an order out.
+/// Reply of a process that has executed an order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "reply", rename_all = "kebab-case")]
 pub enum Reply {
-    /// Its rows are made.
+    /// The rows are made.
     Prepared {
-        /// What they are.
+        /// Description of the rows.
         dataset: Dataset,
     },
     /// The database is open.
     Opened {
-        /// What reaches it. It may hold a password.
+        /// Address of the database. It may hold a password.
         at: String,
-        /// What is known of the trial.
+        /// Facts about the trial so far.
         trial: Box<Trial>,
         /// The phases in the order in which they run, without runs yet.
         phases: Vec<PhaseResult>,
     },
-    /// That is done.
+    /// The order is executed.
     Done,
     /// A phase was run.
     Ran(Box<Ran>),
-    /// The answer was looked at.
+    /// The answer was checked.
     Checked {
         /// `ok`, or `wrong` with the first difference.
         status: Status,
-        /// Why, when not ok.
+        /// Why, if not ok.
         reason: Option<String>,
     },
-    /// It cannot go on.
+    /// The process cannot continue.
     Failed {
         /// Failed, unsupported or unavailable.
         status: Status,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What the clients of one machine did in a run. Times are ns since 1970 by the machine's own clock.
+/// What the clients of one machine did in a run. Times are ns since 1970 by the machine's own
+/// clock.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ran {
-    /// The first client's start.
+    /// Start of the first client.
     pub began_ns: i64,
-    /// The last client's end.
+    /// End of the last client.
     pub ended_ns: i64,
-    /// The last client's start and the first one's end: between them all were at work.
+    /// Start of the last client and end of the first one. All were working in between.
     pub all_ns: (i64, i64),
-    /// How many operations had been done at even intervals between start and end, 0 first.
+    /// Number of operations done at even intervals between start and end, beginning with 0.
     pub curve: Vec<u64>,
     /// Whether a client stopped at the longest run time.
     pub capped: bool,
     /// What each client did.
     pub clients: Vec<ClientRun>,
-    /// Operations that each did of its share.
+    /// Operations that each client did of its share.
     pub done: Vec<u64>,
-    /// What they answered.
+    /// Their answer.
     pub answer: Part,
     /// Latency of their operations.
     pub latency: Option<Latency>,
-    /// The same from an operation's scheduled start.
+    /// Latency from an operation's scheduled start.
     pub response: Option<Latency>,
-    /// By how much operations were late for which a client was ready.
+    /// Delay of operations whose client was ready in time.
     pub late: Option<Latency>,
-    /// Of each client the share of its rate that it achieved.
+    /// Share of its rate that each client achieved.
     pub achieved: Vec<f64>,
-    /// What the process used.
+    /// Resources that the process used.
     pub client: Option<Resources>,
 }

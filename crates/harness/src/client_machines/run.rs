@@ -1,4 +1,4 @@
-//! One run of a phase: every machine readied, begun at one moment, put together and checked.
+//! One run of a phase: prepares every machine, begins at the same time, merges and checks.
 
 use std::time::{Duration, Instant};
 
@@ -11,20 +11,20 @@ use super::merge::{Merged, OfMachine, merge};
 use super::protocol::{Order, Ran, Reply};
 use crate::HarnessError;
 
-/// A machine that begins later than this after the agreed moment is told of as late, as is one whose clock is
-/// not known within it.
+/// Tolerance after which a machine is reported: it began this much later than agreed, or its clock
+/// is less exactly known.
 pub const LATE: Duration = Duration::from_millis(100);
 
-/// The least time from handing out the order to begin to the moment of beginning.
+/// Least time from sending the order to begin until the beginning.
 const LEAD: Duration = Duration::from_secs(2);
 
-/// How a run ended.
+/// Outcome of a run.
 pub(super) enum Ended {
-    /// With the right answer.
+    /// The answer is right.
     Right(Box<Merged>),
-    /// With a wrong one, or so that nothing can be said of it.
+    /// The answer is wrong or cannot be judged.
     Wrong {
-        /// What was measured, where there is something.
+        /// The measurements, if there are any.
         run: Option<Box<Run>>,
         status: Status,
         reason: String,
@@ -32,19 +32,19 @@ pub(super) enum Ended {
 }
 
 impl Conductor<'_> {
-    /// One run of a phase on all machines.
+    /// Runs a phase on all machines once.
     pub(super) fn run(&mut self, phase: &str) -> Result<Ended, Stop> {
         if self.options.interrupt.is_set() {
             return Err(Stop::Interrupted);
         }
         let ready = Order::Ready { phase: phase.to_owned() };
         self.carry(&[(0, vec![ready.clone()])])?;
-        // The others' clients, and the clocks of all.
+        // The other machines' clients, and the clocks of all.
         let mut orders = vec![(0, Vec::new())];
         orders.extend(self.of_others(&[ready]));
         let began = Instant::now();
         let (_, clocks) = self.carry_with_clocks(&orders)?;
-        // An order took so long to reach them.
+        // Time that an order took to reach them.
         let lead = LEAD.max(began.elapsed() * 2);
         let moment = wall_ns() + i64::try_from(lead.as_nanos()).unwrap_or(i64::MAX);
         let begins: Vec<i64> = clocks.iter().map(|clock| moment + clock.offset_ns).collect();
@@ -90,7 +90,7 @@ impl Conductor<'_> {
         }
     }
 
-    /// Warns of machines that began late, or whose clock is not known well enough to tell.
+    /// Warns about machines that began late, or whose clock is not known exactly enough to tell.
     pub(super) fn tell_late(
         &mut self,
         id: &CellId,

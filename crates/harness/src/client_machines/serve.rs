@@ -1,4 +1,5 @@
-//! The process on a client machine: started once for a trial, it waits for orders at a socket in its folder.
+//! The process on a client machine. It is started once per trial and waits for orders at a socket
+//! in its directory.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -17,19 +18,20 @@ use crate::child::exit;
 use crate::system::System;
 use crate::{Catalog, manifest};
 
-/// Where it listens, in its folder. Short: a socket's path has 108 bytes at most.
+/// The socket's name in its directory. Short, because a socket's path has at most 108 bytes.
 const SOCKET: &str = "socket";
 
-/// Where its standard error goes.
+/// File for its standard error.
 const LOG: &str = "log";
 
-/// Without an order for so long it closes what it has and ends: nobody is left to give one.
+/// Longest wait for an order. It then closes what it has and ends, because nothing is left to send
+/// one.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
-/// How long it may take until it listens.
+/// Time in which the process must start to listen.
 const STARTING_TAKES: Duration = Duration::from_secs(30);
 
-/// Prints what this machine is, as JSON.
+/// Prints a description of this machine as JSON.
 pub fn facts(dir: &Path) -> ExitCode {
     exit("client-machine", {
         let machine = System::here().machine(dir);
@@ -43,8 +45,8 @@ fn print(what: &impl serde::Serialize) -> io::Result<()> {
     io::stdout().write_all(&line)
 }
 
-/// Starts the process in an empty folder, as one of its own session that goes on when this one ends, and
-/// hands it the job that comes by standard input. Returns when it listens.
+/// Starts the process in an empty directory, in its own session, so that it continues when this
+/// process ends. Passes it the job from standard input. Returns once it listens.
 pub fn start_machine(dir: &Path) -> ExitCode {
     exit("client-machine", start(dir))
 }
@@ -53,7 +55,7 @@ fn start(dir: &Path) -> io::Result<()> {
     let mut job = String::new();
     io::stdin().read_to_string(&mut job)?;
     if let Ok(mut before) = UnixStream::connect(dir.join(SOCKET)) {
-        // Of a trial that was given up: it closes what it has on the server.
+        // A process of an abandoned trial closes what it has on the server.
         let _ = before.write_all(&serde_json::to_vec(&[Order::Close])?);
         let _ = before.shutdown(Shutdown::Write);
         let _ = before.read_to_end(&mut Vec::new());
@@ -86,7 +88,7 @@ fn start(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Hands the orders that come by standard input to the process in a folder, and prints its replies.
+/// Passes the orders from standard input to the process in a directory and prints its replies.
 pub fn order(dir: &Path) -> ExitCode {
     let hand_over = || {
         let mut orders = Vec::new();
@@ -110,14 +112,14 @@ pub fn order(dir: &Path) -> ExitCode {
     exit("client-machine", hand_over())
 }
 
-/// The process: reads its job from standard input and carries out orders until the one to close, with the
-/// engines and workloads of this build.
+/// Runs the process: reads its job from standard input and executes orders until the one to close,
+/// with the engines and workloads of this build.
 pub fn serve_machine(dir: &Path) -> ExitCode {
     exit("client-machine", serve(dir, &Catalog::default(), PATIENCE))
 }
 
 fn serve(dir: &Path, catalog: &Catalog, patience: Duration) -> io::Result<()> {
-    // Goes on when whoever started it has gone.
+    // Continues when the process that started it has ended.
     setsid()?;
     let mut job = Vec::new();
     io::stdin().read_to_end(&mut job)?;
@@ -134,7 +136,7 @@ fn serve(dir: &Path, catalog: &Catalog, patience: Duration) -> io::Result<()> {
             Ok((socket, _)) => socket,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 if heard.elapsed() > patience {
-                    // Nobody is there to be told.
+                    // There is nothing left to report to.
                     let _ = machine.carry_out(&Order::Close, catalog);
                     return Err(io::Error::other("no order has come for too long"));
                 }
@@ -146,7 +148,7 @@ fn serve(dir: &Path, catalog: &Catalog, patience: Duration) -> io::Result<()> {
         socket.set_nonblocking(false)?;
         let mut text = Vec::new();
         socket.read_to_end(&mut text)?;
-        // Who only looks whether it listens has none.
+        // A connection that only checks whether it listens sends none.
         let orders: Vec<Order> =
             if text.is_empty() { Vec::new() } else { serde_json::from_slice(&text)? };
         let mut replies = Vec::with_capacity(orders.len());
@@ -158,7 +160,7 @@ fn serve(dir: &Path, catalog: &Catalog, patience: Duration) -> io::Result<()> {
                 break;
             }
         }
-        // One that is gone hears nothing.
+        // A peer that is gone cannot be reached.
         let _ = socket.write_all(&serde_json::to_vec(&replies)?);
         heard = Instant::now();
         if orders.contains(&Order::Close) {

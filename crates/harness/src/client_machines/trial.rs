@@ -1,4 +1,4 @@
-//! One trial of a cell, with processes of its own on every machine.
+//! One trial of a cell, with its own processes on every machine.
 
 use embermark_meter::merge as add_up;
 use embermark_model::result::{ClockOffset, Latency, PhaseResult, Run, Trial};
@@ -12,7 +12,7 @@ use super::run::Ended;
 use crate::journal::{Line, Prepared};
 
 impl Conductor<'_> {
-    /// One trial, with processes of its own on every machine.
+    /// Runs a trial, with its own processes on every machine.
     pub(super) fn trial(
         &mut self,
         id: &CellId,
@@ -32,7 +32,8 @@ impl Conductor<'_> {
             Ok(()) => self.measured(id, phases, trial),
             Err(why) => Err(Stop::Lost(why)),
         };
-        // All of them, also where one is lost. The database last: closing it removes what it made.
+        // All machines, even if one is lost. The owner of the database comes last, because closing
+        // it removes what it made.
         let (owner, others) = (vec![(0, vec![Order::Close])], self.of_others(&[Order::Close]));
         let closed = [others, owner]
             .into_iter()
@@ -81,8 +82,8 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// Runs a phase as often as the plan says, and returns its `result` with the runs, and what ends the trial if
-    /// anything does. A wrong answer ends only the phase.
+    /// Runs a phase as often as the plan says. Returns its `result` with the runs, and the reason
+    /// if the trial must end. A wrong answer ends only the phase.
     fn phase(
         &mut self,
         id: &CellId,
@@ -136,7 +137,8 @@ impl Conductor<'_> {
         (1..self.names.len()).map(|machine| (machine, orders.to_vec())).collect()
     }
 
-    /// Hands orders out, and returns the replies of each machine; the first that failed ends the trial.
+    /// Sends orders and returns the replies of each machine. The first one that failed ends the
+    /// trial.
     pub(super) fn carry(
         &mut self,
         orders: &[(usize, Vec<Order>)],
@@ -175,7 +177,7 @@ impl Conductor<'_> {
             let name = &self.names[*machine];
             clocks.push(carried.clock);
             match carried.replies {
-                // A machine that is lost says more than what fails because of it.
+                // A lost machine explains more than the failures that it causes.
                 Err(why) => return Err(Stop::Lost(format!("{name}: {why}"))),
                 Ok(replies) => {
                     if let Some(Reply::Failed { status, reason }) = replies.last() {

@@ -2,7 +2,8 @@
 
 use crate::system::System;
 
-/// Sources that a program reads without a system call: of others each reading takes about a microsecond.
+/// Clock sources that a program reads without a system call. With others each reading takes about a
+/// microsecond.
 const FAST: [&str; 5] =
     ["tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page", "riscv_clocksource"];
 
@@ -10,7 +11,7 @@ fn source(system: &System) -> Option<String> {
     system.text("sys/devices/system/clocksource/clocksource0/current_clocksource")
 }
 
-/// The source of time, and whether the time of day is set by another clock.
+/// Returns the clock source, and whether the time of day is synchronised with another clock.
 pub(super) fn described(system: &System) -> Option<String> {
     let day = if is_synchronised() { "synchronised" } else { "not synchronised" };
     Some(format!("{}, time of day {day}", source(system)?))
@@ -32,9 +33,10 @@ pub(super) fn warnings(system: &System) -> Vec<String> {
     slow.into_iter().chain(wrong).collect()
 }
 
-/// What the kernel was told by an NTP client (`adjtimex(2)`). A container has its host's.
+/// Reads what an NTP client has told the kernel (`adjtimex(2)`). In a container it is the host's
+/// state.
 fn is_synchronised() -> bool {
-    // SAFETY: numbers alone, of which all zero asks for nothing to be set.
+    // SAFETY: it consists of numbers, and all zeros request no change.
     let mut state: libc::timex = unsafe { std::mem::zeroed() };
     // SAFETY: it lives through the call.
     let answer = unsafe { libc::adjtimex(&mut state) };

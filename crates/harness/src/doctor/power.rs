@@ -3,7 +3,7 @@
 use crate::system::{System, read};
 use crate::throttle;
 
-/// What supplies the machine, where it tells.
+/// Describes what supplies the machine, if it reports that.
 pub(super) fn described(system: &System) -> Option<String> {
     let supplies = system.entries("sys/class/power_supply").into_iter().filter_map(|supply| {
         let text = |file: &str| read(&supply.join(file));
@@ -29,7 +29,7 @@ pub(super) fn described(system: &System) -> Option<String> {
     (!said.is_empty()).then(|| said.join("; "))
 }
 
-/// What a Raspberry Pi's firmware has seen since the machine began.
+/// Returns what a Raspberry Pi's firmware has detected since boot.
 pub(super) fn warnings(system: &System) -> Option<String> {
     let seen = throttle::since_it_began(system)?;
     Some(format!(

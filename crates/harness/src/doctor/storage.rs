@@ -1,4 +1,4 @@
-//! The disk below a folder: what kind it is, how worn, and whether that disturbs.
+//! The disk below a directory: its kind, its wear, and whether that disturbs a measurement.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,19 +9,21 @@ use crate::block_device::{self, kind, name};
 use crate::system::{System, read};
 use crate::wear::{life_time, spare_blocks};
 
-/// The folder in `/sys` of the disk that holds `data`, whose file system was mounted from `source`.
+/// Returns the directory in `/sys` of the disk that holds `data`, whose file system was mounted
+/// from `source`.
 pub(super) fn disk_below(system: &System, data: &Path, source: Option<&str>) -> Option<PathBuf> {
     block_device::below(system, fs::metadata(data).ok()?.dev(), source)
 }
 
-/// Kind, model, size, name and cache of a disk.
+/// Describes a disk: kind, model, size, name and cache.
 pub(super) fn described(disk: &Path) -> String {
     let text = |file: &str| read(&disk.join(file));
     let mut words = vec![kind(disk).name().to_owned()];
-    // Of a card the name that its maker gave it.
+    // For a card, the name that its manufacturer gave it.
     words.extend(text("device/model").or_else(|| text("device/name")));
     let mut said = vec![words.join(" ")];
-    // In sectors of 512 bytes, whatever the disk's own (kernel documentation, `ABI/stable/sysfs-block`).
+    // In sectors of 512 bytes, whatever the disk's own (kernel documentation,
+    // `ABI/stable/sysfs-block`).
     let sectors = text("size").and_then(|sectors| sectors.parse::<u64>().ok());
     said.extend(sectors.map(|sectors| size(sectors.saturating_mul(512))));
     said.push(format!("/dev/{}", name(disk)));
@@ -29,9 +31,9 @@ pub(super) fn described(disk: &Path) -> String {
     said.join(", ")
 }
 
-/// What an eMMC says of its cells, in steps of a tenth of their life: `life_time` has two kinds of
-/// cells, `pre_eol_info` the spare blocks (kernel documentation, `driver-api/mmc/mmc-dev-attrs`;
-/// JESD84-B51, 7.4.40 and 7.4.41).
+/// Describes the wear that an eMMC reports, in steps of a tenth of its life. `life_time` covers two
+/// types of cells, `pre_eol_info` the spare blocks (kernel documentation,
+/// `driver-api/mmc/mmc-dev-attrs`; JESD84-B51, 7.4.40 and 7.4.41).
 pub(super) fn wear(disk: &Path) -> Option<String> {
     let (cells, spare) = (life_time(disk)?, spare_blocks(disk));
     let cells: Vec<_> = cells
@@ -49,7 +51,7 @@ pub(super) fn wear(disk: &Path) -> Option<String> {
     Some(format!("{} of its life used{spare}", cells.join(" and ")))
 }
 
-/// What of the disk disturbs.
+/// Returns the warning about a worn disk.
 pub(super) fn warning(disk: &Path) -> Option<String> {
     let worn = life_time(disk).is_some_and(|steps| steps.iter().any(|step| *step >= 10));
     (worn || spare_blocks(disk).is_some_and(|step| step >= 2)).then(|| {

@@ -1,4 +1,4 @@
-//! Counters of energy around a run, read by the process that does it.
+//! Energy counters around a run, read by the process that does it.
 
 use std::fs;
 use std::io;
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::monotonic_ns;
 
-/// A counter in microjoules that starts again at 0 after its range.
+/// A counter in microjoules that restarts at 0 after its range.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Zone {
     pub path: PathBuf,
-    /// The largest value that it has.
+    /// Its largest value.
     pub range: u64,
 }
 
@@ -21,7 +21,7 @@ impl Zone {
         microjoules(&self.path)
     }
 
-    /// What was counted from one value to another, when it began anew at most once in between.
+    /// Returns what was counted between two values, if it restarted at most once in between.
     pub const fn since(&self, before: u64, now: u64) -> u64 {
         if now >= before {
             now - before
@@ -31,7 +31,7 @@ impl Zone {
     }
 }
 
-/// The number in a file of sysfs.
+/// Reads the number in a sysfs file.
 pub(super) fn microjoules(path: &Path) -> io::Result<u64> {
     let text = fs::read_to_string(path)?;
     text.trim().parse().map_err(|_| io::Error::from(io::ErrorKind::InvalidData))
@@ -44,7 +44,7 @@ pub struct Counter {
     pub(crate) zones: Vec<Zone>,
 }
 
-/// Counters at the beginning of a run.
+/// Counter values at the beginning of a run.
 pub(crate) struct Readings<'a> {
     counters: &'a [Counter],
     values: Vec<Vec<Option<u64>>>,
@@ -52,7 +52,7 @@ pub(crate) struct Readings<'a> {
 }
 
 impl<'a> Readings<'a> {
-    /// Reads them, and then the clock.
+    /// Reads the counters, and then the clock.
     pub fn begin(counters: &'a [Counter]) -> Self {
         let values = read(counters);
         Self { counters, values, began: monotonic_ns() }
@@ -79,15 +79,16 @@ fn read(counters: &[Counter]) -> Vec<Vec<Option<u64>>> {
     counters.iter().map(of).collect()
 }
 
-/// The time of a run that its energy is of, and what counters counted in it.
+/// The period over which a run's energy is measured, and what was counted in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
-    /// Its beginning and its end, in ns of the monotonic clock.
+    /// Beginning and end in ns of the monotonic clock.
     pub(crate) between: (u64, u64),
     pub(crate) counted: Vec<Counted>,
 }
 
-/// What the zones of a source counted, less whole ranges; `None` of one that could not be read.
+/// What the zones of a source counted, without whole ranges. `None` for a zone that could not be
+/// read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     pub(crate) source: String,
@@ -104,7 +105,7 @@ mod tests {
     fn a_counter_that_began_anew_counts_on() {
         let zone = Zone { path: "/nowhere".into(), range: 999 };
         assert_eq!(zone.since(100, 700), 600);
-        // 999 is its largest value, and 0 comes after it.
+        // 999 is the largest value, and 0 follows it.
         assert_eq!(zone.since(990, 9), 19);
         assert_eq!(zone.since(999, 0), 1);
     }

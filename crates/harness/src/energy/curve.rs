@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-/// The fewest samples within a time that its energy is made of: what lies before the first and behind
-/// the last one is then no more than a fifth of it.
+/// Smallest number of samples in a period for computing its energy. The time before the first and
+/// after the last sample is then at most a fifth of it.
 pub(crate) const LEAST: usize = 10;
 
-/// The most samples that are kept of a run: a day's, ten a second.
+/// Largest number of samples that are kept of a run: one day with ten per second.
 const MOST: usize = 864_000;
 
-/// Watts at seconds of some clock, in the order of time.
+/// Watts at seconds of some clock, in order of time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Curve(VecDeque<(f64, f64)>);
 
@@ -27,29 +27,29 @@ impl Curve {
         }
     }
 
-    /// Forgets what lies before `at`, but for the last sample there.
+    /// Removes the samples before `at`, except the last of them.
     pub fn forget_before(&mut self, at: f64) {
         while self.0.get(1).is_some_and(|(next, _)| *next <= at) {
             self.0.pop_front();
         }
     }
 
-    /// The samples within a time.
+    /// Returns the samples within a period.
     pub fn within(&self, began: f64, ended: f64) -> impl Iterator<Item = f64> {
         let (first, end) = (self.first_at(began), self.first_at(ended));
         self.0.range(first..end).map(|(_, watts)| *watts)
     }
 
-    /// The place of the first sample at this time or later.
+    /// Returns the index of the first sample at or after a time.
     fn first_at(&self, at: f64) -> usize {
         self.0.partition_point(|(sampled, _)| *sampled < at)
     }
 
-    /// Joules from one time to another: the area below straight lines between the samples, and below the
-    /// last sample before and behind them all.
+    /// Returns the joules of a period: the area below straight lines between the samples, including
+    /// the last sample before and the first one after it.
     ///
     /// # Errors
-    /// Why that is not known, in words: too few samples, or a gap of more than `gap` seconds.
+    /// If the samples are too few, or have a gap of more than `gap` seconds.
     pub fn joules(&self, began: f64, ended: f64, gap: f64) -> Result<f64, String> {
         let samples = self.within(began, ended).count();
         self.check_gaps(began, ended, gap)?;
@@ -62,14 +62,14 @@ impl Curve {
         Ok(self.area(began, ended))
     }
 
-    /// Mean watts of a time, without the demand for a number of samples; `None` over a gap.
+    /// Returns the mean watts of a period for any number of samples. `None` if there is a gap.
     pub fn mean(&self, began: f64, ended: f64, gap: f64) -> Option<f64> {
         self.check_gaps(began, ended, gap).ok()?;
         Some(self.area(began, ended) / (ended - began))
     }
 
     fn check_gaps(&self, began: f64, ended: f64, gap: f64) -> Result<(), String> {
-        // One sample before and one behind, where there are such.
+        // Includes one sample before and one after, if there are any.
         let first = self.first_at(began).saturating_sub(1);
         let end = (self.first_at(ended) + 1).min(self.0.len());
         let mut at = None;
@@ -87,7 +87,7 @@ impl Curve {
         }
     }
 
-    /// The area, of which both ends may lie beyond the samples.
+    /// Returns the area. Both ends may be beyond the samples.
     fn area(&self, began: f64, ended: f64) -> f64 {
         let inner = self.0.range(self.first_at(began)..self.first_at(ended));
         let points = [(began, self.at(began))].into_iter().chain(inner.copied());
@@ -95,7 +95,7 @@ impl Curve {
         points.windows(2).map(|two| (two[1].0 - two[0].0) * (two[0].1 + two[1].1) / 2.0).sum()
     }
 
-    /// Watts at a time: between two samples by a straight line.
+    /// Returns the watts at a time, interpolated between two samples.
     fn at(&self, at: f64) -> f64 {
         let next = self.first_at(at);
         let after = self.0.get(next).copied();
@@ -107,17 +107,17 @@ impl Curve {
         }
     }
 
-    /// All samples: seconds and watts.
+    /// Returns all samples: seconds and watts.
     pub fn samples(&self) -> impl Iterator<Item = (f64, f64)> {
         self.0.iter().copied()
     }
 
-    /// The first and the last time; `None` without samples.
+    /// Returns the first and the last time. `None` without samples.
     pub fn ends(&self) -> Option<[f64; 2]> {
         Some([self.0.front()?.0, self.0.back()?.0])
     }
 
-    /// The usual time from one sample to the next: the median.
+    /// Returns the usual time between samples: the median.
     pub fn interval(&self) -> Option<f64> {
         let pairs = self.0.iter().zip(self.0.iter().skip(1));
         let mut steps: Vec<f64> = pairs.map(|((before, _), (after, _))| after - before).collect();
@@ -125,7 +125,7 @@ impl Curve {
         (!steps.is_empty()).then(|| *steps.select_nth_unstable_by(middle, f64::total_cmp).1)
     }
 
-    /// The same samples at other times.
+    /// Returns the same samples at other times.
     pub fn moved(&self, to: impl Fn(f64) -> f64) -> Self {
         self.samples().map(|(at, watts)| (to(at), watts)).collect()
     }
@@ -135,7 +135,7 @@ impl Curve {
 mod tests {
     use super::*;
 
-    /// Watts every 100 ms from 0 on.
+    /// Watts every 100 ms, starting at 0.
     fn every_100_ms(seconds: u32, watts: impl Fn(f64) -> f64) -> Curve {
         (0..=seconds * 10).map(|n| f64::from(n) / 10.0).map(|at| (at, watts(at))).collect()
     }
@@ -150,7 +150,7 @@ mod tests {
         assert!(near(constant.joules(2.0, 12.0, 1.0).unwrap(), 50.0));
         // Between samples, too.
         assert!(near(constant.joules(2.03, 12.07, 1.0).unwrap(), 50.2));
-        // A ramp of 1 W a second: half the difference of the squares.
+        // A ramp of 1 W per second: half the difference of the squares.
         let ramp = every_100_ms(20, |at| at);
         assert!(near(ramp.joules(2.05, 12.0, 1.0).unwrap(), (144.0 - 2.05 * 2.05) / 2.0));
         assert!(near(ramp.mean(4.0, 6.0, 1.0).unwrap(), 5.0));

@@ -1,4 +1,4 @@
-//! The sources of energy of a device: how they are found, and how a power is read.
+//! The energy sources of a device: how they are found, and how power is read.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::source::{Found, Power};
 use super::{hwmon, pmic, powercap};
 use crate::system::System;
 
-/// Looks for all of them. Those of memory alone come last.
+/// Finds all sources. Those that measure only memory come last.
 pub(crate) fn find(system: &System) -> Found {
     let all = [powercap::find(system), hwmon::find(system), pmic::find(Path::new(pmic::PROGRAM))];
     let mut found = Found::default();
@@ -20,7 +20,7 @@ pub(crate) fn find(system: &System) -> Found {
 }
 
 impl Power {
-    /// Watts now.
+    /// Reads the current watts.
     pub fn watts(&self) -> Option<f64> {
         match self {
             Self::Hwmon(input) => input.watts(),
@@ -28,8 +28,8 @@ impl Power {
         }
     }
 
-    /// How often it is sampled: a file ten times a second, a program, which takes some milliseconds of
-    /// CPU time, once.
+    /// Returns the sampling period. A file is sampled ten times per second. A program takes some
+    /// milliseconds of CPU time and is sampled once.
     pub const fn period(&self) -> Duration {
         match self {
             Self::Hwmon(_) => Duration::from_millis(100),

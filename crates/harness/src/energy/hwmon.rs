@@ -1,5 +1,5 @@
-//! Power inputs in `/sys/class/hwmon` (kernel documentation, `hwmon/sysfs-interface`): INA2xx and INA3221 of
-//! boards, power supplies, graphics cards.
+//! Power inputs in `/sys/class/hwmon` (kernel documentation, `hwmon/sysfs-interface`): INA2xx and
+//! INA3221 of boards, power supplies, graphics cards.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::system::{System, read};
 const FOLDER: &str = "sys/class/hwmon";
 
 impl Input {
-    /// Watts now; `None` where it cannot be read.
+    /// Reads the current watts. `None` if they cannot be read.
     pub fn watts(&self) -> Option<f64> {
         let number = |path: &Path| read(path)?.parse::<f64>().ok();
         Some(match self {
@@ -19,8 +19,8 @@ impl Input {
     }
 }
 
-/// Every input that can be read, each a source of its own: one may be part of another, and the labels
-/// are the board maker's.
+/// Finds every readable input, each as its own source. One may be part of another, and the labels
+/// are the board manufacturer's.
 pub(super) fn find(system: &System) -> Found {
     let mut sources: Vec<Source> = Vec::new();
     for chip in system.entries(FOLDER) {
@@ -44,8 +44,8 @@ pub(super) fn find(system: &System) -> Found {
     Found { sources, absent }
 }
 
-/// The inputs of a kind by their labels, in the order of their numbers; of one with several files the
-/// first.
+/// Returns the inputs of a kind by their labels, in the order of their numbers. For an input with
+/// several files it is the first one.
 fn inputs(chip: &Path, kind: &str, ends: &[&str]) -> Vec<(String, Input)> {
     let inputs = (1..=16).filter_map(|number| {
         let stem = format!("{kind}{number}");
@@ -56,7 +56,7 @@ fn inputs(chip: &Path, kind: &str, ends: &[&str]) -> Vec<(String, Input)> {
     inputs.collect()
 }
 
-/// Currents times the voltages of their channels.
+/// Returns products of currents and the voltages of their channels.
 fn products(chip: &Path) -> Vec<(String, Input)> {
     let channels = (1..=8).filter_map(|number| {
         let (current, voltage) =
@@ -99,7 +99,7 @@ mod tests {
             (&format!("{hwmon}/hwmon1/curr1_input"), "1000"),
             (&format!("{hwmon}/hwmon1/in2_input"), "5000"),
             (&format!("{hwmon}/hwmon1/curr2_input"), "200"),
-            // A battery's current is no draw of the machine, and a temperature no power.
+            // A battery's current is not the machine's draw, and a temperature is not a power.
             (&format!("{hwmon}/hwmon2/name"), "BAT0"),
             (&format!("{hwmon}/hwmon2/in0_input"), "11400"),
             (&format!("{hwmon}/hwmon2/curr1_input"), "1400"),

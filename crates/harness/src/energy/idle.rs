@@ -9,19 +9,19 @@ use super::source::{Kind, Power};
 use super::spread::{mean, spread};
 use crate::Interrupt;
 
-/// So many parts of the idle time are compared with each other.
+/// Number of parts of the idle time that are compared with each other.
 const PARTS: u32 = 10;
 
-/// How long it sleeps between two looks.
+/// Sleep between two readings.
 const NAP: Duration = Duration::from_millis(20);
 
-/// The fewest samples of a power that make an idle draw.
+/// Smallest number of power samples for an idle draw.
 const LEAST: usize = 3;
 
 impl Sampler {
-    /// Does nothing for that long but to read what measures, and keeps what the idle machine draws. Of the
-    /// powers of hwmon the largest comes first from then on: it is likely the board's, and the others
-    /// parts of it. Whether it came to its end.
+    /// Only reads the sources for that time, and records what the idle machine draws. From then on
+    /// the largest power of hwmon comes first: it is probably the board's, and the others are parts
+    /// of it. Returns whether it was not interrupted.
     pub fn measure_idle(&self, length: Duration, interrupt: &Interrupt) -> bool {
         let Some(began) = self.look_at_all() else { return true };
         let mut ends = vec![began];
@@ -57,7 +57,7 @@ impl Sampler {
     }
 }
 
-/// Sorts these sources among each other, in the places that they have.
+/// Sorts the selected sources among each other, within their places.
 fn largest_first(sources: &mut [EnergySource], which: impl Fn(&EnergySource) -> bool) {
     let places: Vec<usize> = (0..sources.len()).filter(|place| which(&sources[*place])).collect();
     let mut sorted: Vec<EnergySource> =
@@ -70,7 +70,7 @@ fn largest_first(sources: &mut [EnergySource], which: impl Fn(&EnergySource) -> 
 }
 
 impl Watched {
-    /// Writes into a source what it drew in the parts of a time that end at `ends`.
+    /// Writes into a source what it drew in the parts of a period that end at `ends`.
     fn describe_idle(&self, source: &mut EnergySource, ends: &[f64]) {
         let (Some(began), Some(ended)) = (ends.first(), ends.last()) else { return };
         let watts: Vec<f64> = match &self.read {
@@ -138,12 +138,12 @@ mod tests {
         let ids: Vec<&str> = known.sources.iter().map(|source| source.id.as_str()).collect();
         assert_eq!(ids, ["package", "ina3221 power2", "ina3221 power1"]);
         let [package, large, small] = &known.sources[..] else { panic!("{known:?}") };
-        // What was read is older than the reading by as long as the writer was kept from writing.
+        // A reading is outdated by as long as the writer was prevented from writing.
         assert!((5.0..20.0).contains(&package.idle_watts.unwrap()), "{package:?}");
         assert_eq!((large.idle_watts, large.idle_spread_watts), (Some(4.5), Some(0.0)));
         assert_eq!(small.idle_watts, Some(1.5));
         assert!(known.sources.iter().all(|source| source.reading_ns.is_some_and(|ns| ns > 0)));
-        // What a run takes over it.
+        // What a run takes above it.
         let energy = embermark_model::result::Energy::of(large, 10.0, 2.0);
         assert_eq!((energy.over_idle_joules, energy.idle_error_joules), (Some(1.0), Some(0.0)));
     }

@@ -1,4 +1,5 @@
-//! A load pattern that is found again in the record of an external meter, whose clock is then known.
+//! A load pattern that can be found in the record of an external meter, which gives the offset of
+//! the meter's clock.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,8 +10,8 @@ use embermark_model::result::Period;
 use super::sampler::{Sampler, seconds};
 use crate::Interrupt;
 
-/// Whether every CPU works in a part of the pattern: a Barker code of length 13, which is unlike itself
-/// at every other place, between two parts of rest.
+/// Whether every CPU works in a part of the pattern: a Barker code of length 13, which does not
+/// resemble itself at any other offset, between two parts of rest.
 pub(crate) const PATTERN: [bool; 15] = {
     const ON: bool = true;
     const OFF: bool = false;
@@ -18,7 +19,8 @@ pub(crate) const PATTERN: [bool; 15] = {
 };
 
 impl Sampler {
-    /// Makes the load pattern by which an external meter's clock is known; whether it came to its end.
+    /// Runs the load pattern that reveals an external meter's clock. Returns whether it was not
+    /// interrupted.
     pub fn mark(&self, slot: Duration, interrupt: &Interrupt) -> bool {
         let made = make(self, slot, interrupt);
         let is_made = made.is_some();
@@ -27,7 +29,7 @@ impl Sampler {
     }
 }
 
-/// Makes the pattern, each part of it that long; when that was. `None` where it was interrupted.
+/// Runs the pattern with parts of this length and returns its period. `None` if it was interrupted.
 fn make(sampler: &Sampler, slot: Duration, interrupt: &Interrupt) -> Option<Period> {
     let began = seconds()?;
     let start = Instant::now();
@@ -52,7 +54,7 @@ fn rest(until: Instant, interrupt: &Interrupt) {
     }
 }
 
-/// Keeps every CPU at work.
+/// Keeps every CPU busy.
 fn work(until: Instant, interrupt: &Interrupt) {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let stop = AtomicBool::new(false);

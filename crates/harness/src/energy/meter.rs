@@ -1,4 +1,4 @@
-//! Energy by an external meter, whose record is put beside a run by the times of both.
+//! Energy by an external meter, whose record is matched with a run by the times of both.
 
 mod align;
 mod record;
@@ -14,37 +14,38 @@ use crate::HarnessError;
 
 pub use record::Record;
 
-/// The name of the source.
+/// Id of the source.
 const ID: &str = "meter";
 
-/// So many times the usual time between two lines is a gap.
+/// Number of usual line intervals that make a gap.
 const GAP: f64 = 5.0;
 
-/// What is said of a meter beside its record.
+/// What the user states about a meter in addition to its record.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MeterOptions {
-    /// Seconds that its times lack to those of the machine, instead of what the load pattern tells.
+    /// Seconds to add to its times for the machine's, instead of deriving them from the load
+    /// pattern.
     pub offset: Option<f64>,
-    /// The draw of the idle machine in watts, instead of what the meter has of the idle time.
+    /// Draw of the idle machine in watts, instead of what the meter recorded in the idle time.
     pub idle_watts: Option<f64>,
 }
 
-/// What came of it.
+/// Outcome of applying a record.
 #[derive(Clone, Debug)]
 pub struct Metered {
-    /// The meter as the result has it now.
+    /// The meter as the result now describes it.
     pub source: EnergySource,
-    /// Runs whose energy it told.
+    /// Number of runs whose energy the record has.
     pub known: usize,
-    /// Why it did not tell that of others, with their number.
+    /// Why it does not have that of others, with their number.
     pub unknown: Vec<(String, usize)>,
 }
 
-/// Writes into a result the energy that a meter's record has for its runs. It becomes the first source; what
-/// other sources say stays beside it, and what another record said goes.
+/// Writes into a result the energy that a meter's record has for its runs. It becomes the first
+/// source. Figures of other sources stay beside it, and those of an earlier record are removed.
 ///
 /// # Errors
-/// When the runs have no times, or it is not known how the meter's clock stands to the machine's.
+/// If the runs have no times, or the offset of the meter's clock is unknown.
 pub fn apply(
     result: &mut ResultFile,
     record: &Record,
@@ -135,12 +136,12 @@ fn write(result: &mut ResultFile, curve: &Curve, gap: f64, source: EnergySource)
     let energy = result.manifest.energy.get_or_insert_default();
     energy.sources.retain(|other| other.id != ID);
     energy.sources.insert(0, source);
-    // Its fields have their newest names now.
+    // Its fields now have their newest names.
     result.schema = SCHEMA;
     metered
 }
 
-/// A time of day, in Unix seconds.
+/// A period in Unix seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Moment {
     began: f64,
@@ -154,7 +155,7 @@ impl Moment {
     }
 }
 
-/// The beginning of the first run and the end of the last one.
+/// Returns the beginning of the first run and the end of the last one.
 fn span(result: &ResultFile) -> Option<[f64; 2]> {
     let moments: Vec<Moment> =
         runs(result).filter_map(|run| Moment::of(run.period.as_ref()?)).collect();
@@ -172,7 +173,7 @@ fn runs_mut(result: &mut ResultFile) -> impl Iterator<Item = &mut Run> {
     trials.flat_map(|trial| &mut trial.phases).flat_map(|phase| &mut phase.runs)
 }
 
-/// A time of day in words.
+/// Formats a time of day.
 fn day(seconds: f64) -> String {
     let at = Timestamp::from_second(seconds as i64);
     at.map_or_else(|_| format!("{seconds} s"), |at| at.to_string())

@@ -9,20 +9,20 @@ use crate::system::System;
 /// How energy is measured.
 #[derive(Clone, Debug)]
 pub struct EnergyOptions {
-    /// The tree whose `sys` is looked into for sources of energy and counters of wear: that of this
-    /// machine, or a made-up one.
+    /// Root of the tree whose `sys` is searched for energy sources and wear counters: this
+    /// machine's, or a simulated one.
     pub root: PathBuf,
-    /// How long the idle draw is measured before the first trial.
+    /// Duration of the idle measurement before the first trial.
     pub idle: Duration,
-    /// Makes the load pattern before the first trial and after the last one by which the clock of an
-    /// external meter is known, and measures no less than the idle time without any source.
+    /// Whether to run the load pattern that reveals an external meter's clock, before the first
+    /// trial and after the last one. The idle time is then kept even without any source.
     pub metered: bool,
-    /// How long each of the parts of that pattern lasts: longer than the meter takes for a line.
+    /// Duration of each part of that pattern: longer than the meter takes for a line.
     pub slot: Duration,
 }
 
 impl EnergyOptions {
-    /// What measures energy here.
+    /// Makes the sampler of what measures energy here.
     pub(crate) fn sampler(&self) -> Sampler {
         Sampler::of(find(&System::at(&self.root)))
     }

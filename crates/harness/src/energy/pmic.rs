@@ -1,4 +1,4 @@
-//! The power chip of a Raspberry Pi 5, by its firmware's `vcgencmd pmic_read_adc`.
+//! The power chip of a Raspberry Pi 5, read by its firmware's `vcgencmd pmic_read_adc`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 use super::source::{Found, Kind, Power, Source};
 use crate::program;
 
-/// The firmware's program.
+/// Program of the firmware.
 pub(super) const PROGRAM: &str = "vcgencmd";
 
-/// The source, where the program is here and knows the question.
+/// Finds the source if the program is installed and knows the command.
 pub(super) fn find(program: &Path) -> Found {
     let absent = |why: String| Found { sources: Vec::new(), absent: vec![why] };
     match ask(program) {
@@ -27,7 +27,7 @@ pub(super) fn find(program: &Path) -> Found {
     }
 }
 
-/// Watts now.
+/// Reads the current watts.
 pub(super) fn watts(program: &Path) -> Option<f64> {
     ask(program).ok()
 }
@@ -45,8 +45,9 @@ fn ask(program: &Path) -> Result<f64, String> {
     })
 }
 
-/// The sum of current times voltage over the rails that have both: `VDD_CORE_A current(7)=1.08A` and
-/// `VDD_CORE_V volt(15)=0.72V`. The input of 5 V and the battery have a voltage alone.
+/// Returns the sum of current times voltage over the rails that have both: `VDD_CORE_A
+/// current(7)=1.08A` and `VDD_CORE_V volt(15)=0.72V`. The 5 V input and the battery have only a
+/// voltage.
 fn parse(text: &str) -> Option<f64> {
     let mut rails: BTreeMap<&str, [Option<f64>; 2]> = BTreeMap::new();
     for line in text.lines() {

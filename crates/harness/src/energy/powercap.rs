@@ -1,5 +1,5 @@
-//! Counters of energy in `/sys/class/powercap`: RAPL of Intel and AMD, and whatever else has zones there
-//! (kernel documentation, `power/powercap/powercap` and `ABI/testing/sysfs-class-powercap`).
+//! Energy counters in `/sys/class/powercap`: RAPL of Intel and AMD, and anything else with zones
+//! there (kernel documentation, `power/powercap/powercap` and `ABI/testing/sysfs-class-powercap`).
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -10,26 +10,27 @@ use crate::system::{System, read};
 
 const FOLDER: &str = "sys/class/powercap";
 
-/// What a zone is of.
+/// What a zone measures.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Of {
     /// A CPU package, with its cores and graphics.
     Package,
-    /// The whole platform, as the processor's firmware counts it: packages are in it.
+    /// The whole platform including packages, as the processor's firmware counts it.
     Platform,
-    /// Memory, which is in no package.
+    /// Memory, which is not part of any package.
     Memory,
-    /// Something else at the top.
+    /// Another zone at the top level.
     Other(String),
 }
 
 impl Of {
-    /// By the zone's name and how deep it lies; `None` of a part of another zone that is taken.
+    /// Classifies a zone by its name and depth. `None` for a part of another zone that is used.
     fn named(name: &str, depth: usize) -> Option<Self> {
         match (name, depth) {
             (name, 1) if name.starts_with("package") => Some(Self::Package),
             ("psys", 1) => Some(Self::Platform),
-            // The processor counts memory apart from its package, though the zone lies below it.
+            // The processor counts memory separately from its package, although the zone is below
+            // it.
             ("dram", _) => Some(Self::Memory),
             (name, 1) => Some(Self::Other(name.to_owned())),
             _ => None,
@@ -59,18 +60,19 @@ impl Of {
     }
 }
 
-/// The sources that can be read, and why others cannot.
+/// Finds the readable sources, and why others are not.
 pub(super) fn find(system: &System) -> Found {
     let mut zones: Vec<(Of, String, Zone)> = Vec::new();
     let mut refused: Vec<(Of, String)> = Vec::new();
     let mut entries = system.entries(FOLDER);
-    // Registers that are there a second time in memory have the same names.
+    // Registers that are also mapped in memory have the same names.
     entries.sort_by_key(|entry| entry.to_string_lossy().contains("mmio"));
     for entry in entries {
         let number = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let depth = number.matches(':').count();
         let Some(name) = read(&entry.join("name")) else { continue };
-        // A part has its package's name before its own, which others have too.
+        // The name of a part gets its package's name as prefix, because other packages have the
+        // same parts.
         let full = match number.rsplit_once(':').filter(|_| depth > 1) {
             Some((parent, _)) => {
                 let parent = read(&entry.with_file_name(parent).join("name")).unwrap_or_default();
@@ -90,7 +92,7 @@ pub(super) fn find(system: &System) -> Found {
     let mut kinds: Vec<&Of> = zones.iter().map(|(of, ..)| of).collect();
     kinds.sort();
     kinds.dedup();
-    // Half of the packages are no figure.
+    // A figure for only some of the packages would be useless.
     let whole = |of: &&&Of| !refused.iter().any(|(other, _)| other == **of);
     let source = |of: &Of| {
         let own = zones.iter().filter(|(other, ..)| other == of);
@@ -99,7 +101,7 @@ pub(super) fn find(system: &System) -> Found {
     let sources = kinds.iter().filter(whole).map(|of| source(of)).collect();
     let mut absent: Vec<String> = refused.into_iter().map(|(_, why)| why).collect();
     absent.dedup();
-    // Of many zones one says it.
+    // One reason stands for many zones.
     absent.truncate(1);
     if zones.is_empty() && absent.is_empty() {
         absent.push(format!("no zone in /{FOLDER}"));
@@ -107,7 +109,7 @@ pub(super) fn find(system: &System) -> Found {
     Found { sources, absent }
 }
 
-/// A zone that can be read, or why it cannot.
+/// Opens a zone, or explains why it cannot be read.
 fn zone(folder: &Path) -> Result<Zone, String> {
     let path = folder.join("energy_uj");
     microjoules(&path).map_err(|error| unreadable(&path, &error))?;
@@ -119,7 +121,7 @@ fn zone(folder: &Path) -> Result<Zone, String> {
     Ok(Zone { path, range })
 }
 
-/// Why a file could not be read, and what to do.
+/// Explains why a file could not be read, and what to do.
 fn unreadable(path: &Path, error: &io::Error) -> String {
     let path = path.display();
     match error.kind() {
@@ -212,7 +214,7 @@ mod tests {
             return;
         }
         let tree = zones(&[("intel-rapl:0", "package-0", "7"), ("intel-rapl:1", "package-1", "7")]);
-        // Of two packages one alone is no figure.
+        // Only one of two packages is no figure.
         let closed = tree.path().join(format!("{RAPL}:1/energy_uj"));
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o400);
         fs::set_permissions(&closed, mode).unwrap();
@@ -220,7 +222,7 @@ mod tests {
         fs::set_permissions(tree.path(), open).unwrap();
         let system = System::at(tree.path());
         assert_eq!(named(&find(&system)), [("package", 2)], "root may");
-        // Of this thread alone.
+        // Only for this thread.
         setfsuid(Uid::from_raw(65_534));
         let found = find(&system);
         setfsuid(Uid::effective());

@@ -1,4 +1,4 @@
-//! The parent's side: powers over time, and what a run came to.
+//! The parent's side: power over time, and the energy of a run.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -11,41 +11,41 @@ use super::source::{Found, Kind, Power, Source};
 use super::wall_clock::WallClock;
 use crate::clock::monotonic_ns;
 
-/// The shortest run whose energy a counter tells: RAPL's change once a millisecond.
+/// Shortest run whose energy a counter can measure: RAPL updates once per millisecond.
 const LEAST_COUNTED: f64 = 0.1;
 
-/// How often the parent reads counters, to know how often they began anew.
+/// Interval at which the parent reads counters, to know how often they restarted.
 const COUNTERS_EVERY: Duration = Duration::from_secs(1);
 
-/// So many periods without a sample are a gap.
+/// Number of periods without a sample that make a gap.
 const GAP: u32 = 10;
 
-/// Watches the sources of energy of a device.
+/// Watches the energy sources of a device.
 pub(crate) struct Sampler {
     clock: WallClock,
     watched: RefCell<Vec<Watched>>,
-    /// What is known of the sources, those of the figures first.
+    /// What is known about the sources, those of the figures first.
     pub(super) known: RefCell<EnergyMeasurement>,
 }
 
-/// A source and what was read of it.
+/// A source and its readings.
 pub(super) struct Watched {
     pub source: Source,
     pub read: Read,
-    /// When it is read again.
+    /// When it is read next.
     due: f64,
-    /// How many readings there were, and how long they took together.
+    /// Number of readings, and their total duration.
     readings: (u32, Duration),
 }
 
-/// What was read.
+/// Readings.
 pub(super) enum Read {
     Power(Curve),
-    /// Of each zone its last value, and at times the joules since the first one.
+    /// For each zone its last value, and the joules since the first one at certain times.
     Counter(Vec<Totals>),
 }
 
-/// A counter that does not begin anew.
+/// A counter that never restarts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
     last: Option<u64>,
@@ -63,7 +63,7 @@ impl Totals {
         self.at.push((at, self.joules));
     }
 
-    /// Joules from one time to another, about: to the nearest readings within it.
+    /// Returns the approximate joules of a period: between the outermost readings in it.
     pub fn about(&self, began: f64, ended: f64) -> Option<f64> {
         let mut within = self.at.iter().filter(|(at, _)| (began..=ended).contains(at));
         let first = within.next()?;
@@ -78,7 +78,7 @@ impl Watched {
         match (&self.source.kind, &mut self.read) {
             (Kind::Power(power), Read::Power(curve)) => {
                 if let Some(watts) = power.watts() {
-                    // It may have taken its time.
+                    // The reading may have taken some time.
                     curve.push(seconds().unwrap_or(now), watts);
                 }
                 self.due = now + power.period().as_secs_f64();
@@ -93,13 +93,13 @@ impl Watched {
         self.readings.1 += began.elapsed();
     }
 
-    /// How long a reading took, in the mean.
+    /// Returns the mean duration of a reading.
     pub fn mean_reading_ns(&self) -> Option<u64> {
         let (count, took) = self.readings;
         (count > 0).then(|| (took / count).as_nanos() as u64)
     }
 
-    /// Joules of a run.
+    /// Returns the joules of a run.
     fn joules(&self, window: &Window) -> Result<f64, String> {
         let (began, ended) = as_seconds(window.between);
         match (&self.source.kind, &self.read) {
@@ -114,7 +114,7 @@ impl Watched {
         }
     }
 
-    /// Forgets what no later run needs.
+    /// Removes what no later run needs.
     fn forget_before(&mut self, at: f64) {
         match &mut self.read {
             Read::Power(curve) => curve.forget_before(at - 1.0),
@@ -125,7 +125,7 @@ impl Watched {
     }
 }
 
-/// What was counted around a run, with the whole ranges that the parent saw pass.
+/// Returns what was counted around a run, with the whole ranges that the parent saw pass.
 fn joules_counted(
     zones: &[Zone],
     totals: &[Totals],
@@ -151,13 +151,13 @@ fn joules_counted(
     Ok(sum)
 }
 
-/// What is a gap between samples of a power, in seconds.
+/// Returns the length of a gap between power samples in seconds.
 fn gap(power: &Power) -> f64 {
     (power.period() * GAP).as_secs_f64()
 }
 
 impl Sampler {
-    /// Watches what was found.
+    /// Watches the sources that were found.
     pub fn of(Found { sources, absent }: Found) -> Self {
         let known = sources.iter().map(described).collect();
         let known =
@@ -176,22 +176,23 @@ impl Sampler {
         }
     }
 
-    /// Whether anything measures.
+    /// Whether there are no sources.
     pub fn is_empty(&self) -> bool {
         self.watched.borrow().is_empty()
     }
 
-    /// What a worker has to read.
+    /// Returns the counters that a worker reads.
     pub fn counters(&self) -> Vec<Counter> {
         self.watched.borrow().iter().filter_map(|watched| watched.source.counter()).collect()
     }
 
-    /// What is known of the sources.
+    /// Returns what is known about the sources.
     pub fn known(&self) -> EnergyMeasurement {
         self.known.borrow().clone()
     }
 
-    /// Takes over what was known before the run was cut off: the idle draw, and which source is the first.
+    /// Restores what was known before the run was interrupted: the idle draw, and which source
+    /// comes first.
     pub fn go_on(&self, known: EnergyMeasurement) {
         *self.known.borrow_mut() = known;
     }
@@ -204,14 +205,14 @@ impl Sampler {
         }
     }
 
-    /// Reads all sources; the time before it, in seconds of the monotonic clock.
+    /// Reads all sources. Returns the time before that, in seconds of the monotonic clock.
     pub(super) fn look_at_all(&self) -> Option<f64> {
         let now = seconds()?;
         self.watched.borrow_mut().iter_mut().for_each(|watched| watched.look(now));
         Some(now)
     }
 
-    /// Reads the counters; the time before it, as above.
+    /// Reads the counters. Returns the time before that, as above.
     pub(super) fn look_at_counters(&self) -> Option<f64> {
         let now = seconds()?;
         let mut all = self.watched.borrow_mut();
@@ -220,17 +221,17 @@ impl Sampler {
         Some(now)
     }
 
-    /// Shows what was read to `look`.
+    /// Passes the readings to `look`.
     pub(super) fn with<T>(&self, look: impl FnOnce(&[Watched]) -> T) -> T {
         look(&self.watched.borrow())
     }
 
-    /// The time of day of what began and ended then, in seconds of the monotonic clock.
+    /// Converts a period in seconds of the monotonic clock to times of day.
     pub(super) fn period(&self, began: f64, ended: f64) -> Period {
         self.clock.period(((began * 1e9) as u64, (ended * 1e9) as u64))
     }
 
-    /// Writes into a run when it was, and the energy of that time.
+    /// Writes into a run its period and the energy of that time.
     pub fn of_run(&self, run: &mut Run, window: Option<&Window>) {
         let known = self.known.borrow();
         let Some(window) = window else {
@@ -271,7 +272,7 @@ fn described(source: &Source) -> EnergySource {
     }
 }
 
-/// Now, in seconds of the monotonic clock.
+/// Returns the current time in seconds of the monotonic clock.
 pub(super) fn seconds() -> Option<f64> {
     monotonic_ns().map(|ns| ns as f64 / 1e9)
 }

@@ -1,10 +1,10 @@
-//! What a source of energy is.
+//! The types of energy sources.
 
 use std::path::PathBuf;
 
 use super::counter::{Counter, Zone};
 
-/// Something that measures energy or power.
+/// A source of energy or power readings.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub id: String,
@@ -15,17 +15,17 @@ pub(crate) struct Source {
 /// How it is read.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
-    /// By counters of energy, which are added up.
+    /// By energy counters, which are added up.
     Counter(Vec<Zone>),
-    /// By a power, sampled.
+    /// By sampling a power.
     Power(Power),
 }
 
-/// Where a power comes from.
+/// Origin of a power.
 #[derive(Clone, Debug)]
 pub(crate) enum Power {
     Hwmon(Input),
-    /// From that program.
+    /// From this program.
     Pmic(PathBuf),
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum Input {
 }
 
 impl Source {
-    /// What a worker has to read of it, if anything.
+    /// Returns the counter that a worker reads, if the source has one.
     pub fn counter(&self) -> Option<Counter> {
         match &self.kind {
             Kind::Counter(zones) => Some(Counter { source: self.id.clone(), zones: zones.clone() }),
@@ -48,7 +48,7 @@ impl Source {
     }
 }
 
-/// The sources of a device, the best first, and why others are not there.
+/// The sources of a device, best first, and why others are missing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     pub sources: Vec<Source>,

@@ -1,11 +1,11 @@
 //! Mean and spread of a few numbers.
 
-/// The mean; `None` of none.
+/// Returns the mean. `None` without numbers.
 pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The standard deviation of a sample; `None` of fewer than two.
+/// Returns the sample standard deviation. `None` for fewer than two numbers.
 pub(super) fn spread(values: &[f64]) -> Option<f64> {
     let mean = mean(values).filter(|_| values.len() > 1)?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

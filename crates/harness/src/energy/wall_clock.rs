@@ -1,12 +1,12 @@
-//! The time of day of moments of the monotonic clock.
+//! Converts times of the monotonic clock to times of day.
 
 use embermark_model::result::Period;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::clock::monotonic_ns;
 
-/// The time of day of one moment of the monotonic clock: of all times of a run, so that a clock that is
-/// set in the middle of it moves none against the others.
+/// A time of day for one time of the monotonic clock. It serves all times of a run, so that setting
+/// the clock meanwhile shifts none against the others.
 pub(super) struct WallClock {
     monotonic: u64,
     day: Timestamp,

@@ -1,11 +1,11 @@
-//! What system calls are for.
+//! Classifies system calls.
 
 use std::fs;
 
 use embermark_model::result::{CallKind, SystemCalls};
 use syscalls::Sysno;
 
-/// A system call of a thread that has been counted, as far as its end has to be seen.
+/// A counted system call of a thread whose return must be seen for its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transfer {
     /// It reads from a file.
@@ -14,7 +14,7 @@ pub(super) enum Transfer {
     ToFile,
 }
 
-/// The name of a system call of this machine's architecture.
+/// Returns the name of a system call on this machine's architecture.
 pub(super) fn name(number: u64) -> String {
     let known = usize::try_from(number).ok().and_then(Sysno::new);
     known.map_or_else(|| format!("syscall {number}"), |known| known.name().to_owned())
@@ -30,7 +30,7 @@ pub(super) fn count(
     let mut kind = kind(&name, arguments);
     let mut transfer = None;
     if matches!(kind, CallKind::Read | CallKind::Write) {
-        // What the first argument holds above 32 bits is not part of the descriptor.
+        // The bits above 32 of the first argument are not part of the descriptor.
         let target = fs::read_link(format!("/proc/{thread}/fd/{}", arguments[0] as u32));
         let target = target.map(|target| target.to_string_lossy().into_owned()).unwrap_or_default();
         if target.starts_with("socket:") {
@@ -45,7 +45,7 @@ pub(super) fn count(
     transfer
 }
 
-/// Counts the bytes of a system call that has ended, below 0 where it failed.
+/// Counts the bytes of a system call that has ended. Negative if it failed.
 pub(super) fn count_bytes(calls: &mut SystemCalls, transfer: Transfer, returned: i64) {
     let bytes = u64::try_from(returned).unwrap_or(0);
     match transfer {
@@ -78,7 +78,7 @@ fn kind(name: &str, arguments: &[u64; 6]) -> CallKind {
     }
 }
 
-/// Whether a write to a descriptor returns when the data is on storage: `proc_pid_fdinfo(5)`.
+/// Whether a write to a descriptor returns only when the data is on storage: `proc_pid_fdinfo(5)`.
 fn is_synced(thread: i32, descriptor: u32) -> bool {
     let info = fs::read_to_string(format!("/proc/{thread}/fdinfo/{descriptor}"));
     let flags = info.ok().and_then(|info| {
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// What a call of that name on a descriptor of this process is counted as.
+    /// Returns how a call with this name on a descriptor of this process is counted.
     fn counted(call: &str, descriptor: i32) -> (SystemCalls, Option<Transfer>) {
         let mut calls = SystemCalls::default();
         let arguments = [descriptor as u64, 0, 0, 0, 0, 0];

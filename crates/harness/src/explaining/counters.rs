@@ -1,4 +1,4 @@
-//! Hardware counters, where the kernel gives them: `perf_event_open(2)`.
+//! Hardware counters, if the kernel offers them: `perf_event_open(2)`.
 
 use std::io;
 
@@ -7,15 +7,15 @@ use perf_event::{Builder, Counter, ReadFormat};
 
 use super::usage::threads;
 
-/// Instructions and cache misses in user space of processes, those of threads that they will start
-/// included.
+/// Instructions and cache misses of processes in user space, including those of threads that they
+/// start later.
 pub(super) struct Counters {
     instructions: Result<Vec<Counter>, String>,
     cache_misses: Result<Vec<Counter>, String>,
 }
 
 impl Counters {
-    /// Counts from now on.
+    /// Begins to count.
     pub fn begin(pids: &[u32]) -> Self {
         let all = |event: Hardware, what: &str| {
             count(event, pids).map_err(|error| {
@@ -34,7 +34,7 @@ impl Counters {
         }
     }
 
-    /// What was counted, instructions first, and why not.
+    /// Returns the counts, instructions first, and why any is missing.
     pub fn end(self) -> ([Option<u64>; 2], Vec<String>) {
         let mut why = Vec::new();
         let counts = [self.instructions, self.cache_misses].map(|counters| match counters {
@@ -48,7 +48,7 @@ impl Counters {
     }
 }
 
-/// A counter for each thread that is there.
+/// Makes a counter for each existing thread.
 fn count<E: Event + Clone>(event: E, pids: &[u32]) -> io::Result<Vec<Counter>> {
     let mut counters = Vec::new();
     for thread in pids.iter().flat_map(|pid| threads(*pid)) {
@@ -66,7 +66,7 @@ fn count<E: Event + Clone>(event: E, pids: &[u32]) -> io::Result<Vec<Counter>> {
     Ok(counters)
 }
 
-/// What counters have counted; where several shared one of the CPU's, in proportion to their time.
+/// Returns the sum of the counters. If several shared one of the CPU's, extrapolates by their time.
 fn sum(counters: &mut [Counter]) -> Option<u64> {
     let mut sum = 0.0;
     for counter in counters {
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_counter_of_a_process_counts_what_threads_do_that_it_starts_afterwards() {
-        // Of the kernel's own counters, which are there where those of the hardware are not.
+        // The kernel's own counters exist even if hardware counters do not.
         let mut counters = match count(Software::PAGE_FAULTS, &[std::process::id()]) {
             Ok(counters) => counters,
             Err(why) => {
@@ -102,7 +102,7 @@ mod tests {
         let fresh = || std::hint::black_box(vec![1_u8; 1 << 24]).len();
         assert_eq!(std::thread::spawn(fresh).join().unwrap(), 1 << 24);
         let faults = sum(&mut counters).unwrap();
-        // 16 MiB of 4 KiB pages, unless the kernel gives huge ones.
+        // 16 MiB in pages of 4 KiB, unless the kernel gives huge ones.
         assert!(faults >= 8, "{faults}");
     }
 

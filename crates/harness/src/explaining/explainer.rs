@@ -12,11 +12,11 @@ use crate::protocol::Explain;
 pub(crate) struct Explainer {
     explain: Explain,
     engine: Processes,
-    /// Where it is another process than the engine.
+    /// Set if it is another process than the engine.
     client: Option<Processes>,
 }
 
-/// What was known before a run.
+/// Readings before a run.
 pub(crate) struct Before {
     engine: Part,
     client: Option<Part>,
@@ -28,7 +28,7 @@ struct Part {
 }
 
 impl Explainer {
-    /// Of a trial whose engine is in this process, or is a private server.
+    /// Makes the explainer for a trial whose engine runs in this process or in a private server.
     pub fn new(explain: Explain, server: Option<u32>) -> Self {
         match server {
             Some(root) => {
@@ -38,26 +38,26 @@ impl Explainer {
         }
     }
 
-    /// Has the clock of a phase tell who traces this process.
+    /// Makes the clock of a phase notify the tracer of this process.
     pub fn watch(&self, meter: &mut Meter) {
         if self.explain == Explain::Traced {
             meter.on_clock(Mark::clock);
         }
     }
 
-    /// Before a run; nothing where it is not explained here.
+    /// Begins a run. `None` if the run is not explained here.
     pub fn begin(&self) -> Option<Before> {
         if self.explain == Explain::Traced {
             Mark::RunBegins.tell();
         }
         (self.explain == Explain::Usage).then(|| {
             let engine = begin(self.engine);
-            // This process last, so that looking at others is not its own.
+            // This process is read last, so that reading the others is not counted as its own.
             Before { engine, client: self.client.map(begin) }
         })
     }
 
-    /// After it.
+    /// Ends a run.
     pub fn end(&self, before: Option<Before>) -> Option<Explained> {
         if self.explain == Explain::Traced {
             Mark::RunEnded.tell();

@@ -1,5 +1,5 @@
-//! What `nix` lacks of ptrace(2): signals that have no name, as glibc and Go use them, and the system
-//! call that a thread stopped at.
+//! What `nix` lacks of ptrace(2): signals without a name, as glibc and Go use them, and the system
+//! call at which a thread stopped.
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
@@ -8,36 +8,36 @@ use libc::{
     PTRACE_SYSCALL_INFO_ENTRY, PTRACE_SYSCALL_INFO_EXIT, c_int, pid_t, ptrace_syscall_info,
 };
 
-/// What a stop for a system call is told apart by, with `PTRACE_O_TRACESYSGOOD`.
+/// Bit that marks a stop for a system call, with `PTRACE_O_TRACESYSGOOD`.
 const SYSGOOD: c_int = 0x80;
 
-/// What a thread that is traced came to.
+/// State change of a traced thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// It is gone: it exited with this status.
+    /// It exited with this status.
     Exited(c_int),
-    /// It is gone: this signal killed it.
+    /// This signal killed it.
     Killed(c_int),
     /// It stopped before or after a system call.
     SystemCall,
     /// It stopped for an event, `PTRACE_EVENT_…`.
     Event(c_int),
-    /// It stopped with its whole process, by SIGSTOP and the like.
+    /// It stopped with its whole process, by SIGSTOP or a similar signal.
     GroupStopped,
-    /// It is about to be given this signal.
+    /// It is about to receive this signal.
     Signal(c_int),
 }
 
-/// A system call that a thread stopped at.
+/// A system call at which a thread stopped.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SystemCall {
-    /// Before it.
+    /// Before the call.
     Entry { number: u64, arguments: [u64; 6] },
-    /// After it, with what it returned: below 0 for an error.
+    /// After the call, with its result. Negative for an error.
     Exit { returned: i64 },
 }
 
-/// Waits for a change of any thread that is traced or child that runs.
+/// Waits for a change of any traced thread or running child.
 pub(super) fn wait() -> io::Result<(pid_t, Change)> {
     let mut status = 0;
     let thread = loop {
@@ -68,27 +68,27 @@ fn change(status: c_int) -> Change {
     }
 }
 
-/// Lets a stopped thread go on to its next system call, giving it `signal` where that is not 0.
+/// Resumes a stopped thread until its next system call, and delivers `signal` unless it is 0.
 pub(super) fn resume(thread: pid_t, signal: c_int) -> io::Result<()> {
     request(libc::PTRACE_SYSCALL, thread, 0, signal as usize)
 }
 
-/// Leaves a thread stopped with its process, until that is told to continue.
+/// Leaves a thread stopped with its process until that is continued.
 pub(super) fn listen(thread: pid_t) -> io::Result<()> {
     request(libc::PTRACE_LISTEN, thread, 0, 0)
 }
 
-/// The system call that a thread stopped at; `None` where it stopped elsewhere.
+/// Returns the system call at which a thread stopped. `None` if it stopped elsewhere.
 pub(super) fn system_call(thread: pid_t) -> io::Result<Option<SystemCall>> {
     let mut info = MaybeUninit::<ptrace_syscall_info>::zeroed();
     let (size, place) = (size_of::<ptrace_syscall_info>(), info.as_mut_ptr() as usize);
     request(libc::PTRACE_GET_SYSCALL_INFO, thread, size, place)?;
-    // SAFETY: it was all zeros, which is a value of this type of integers, and the kernel wrote no
-    // more than its size.
+    // SAFETY: it was all zeros, which is a valid value of this type of integers, and the kernel
+    // wrote at most its size.
     let info = unsafe { info.assume_init() };
     Ok(match info.op {
         PTRACE_SYSCALL_INFO_ENTRY => {
-            // SAFETY: the kernel says that this is the part it wrote; all parts are integers.
+            // SAFETY: the kernel reports that it wrote this part. All parts are integers.
             let entry = unsafe { info.u.entry };
             Some(SystemCall::Entry { number: entry.nr, arguments: entry.args })
         }
@@ -101,10 +101,10 @@ pub(super) fn system_call(thread: pid_t) -> io::Result<Option<SystemCall>> {
     })
 }
 
-/// A request with two words, one of which may be the address of something it writes.
+/// Makes a request with two words, one of which may be an address to write to.
 fn request(request: libc::c_uint, thread: pid_t, address: usize, data: usize) -> io::Result<()> {
-    // SAFETY: none of the requests of this module touches this process's memory but
-    // PTRACE_GET_SYSCALL_INFO, whose `data` points to `address` writable bytes.
+    // SAFETY: of the requests in this module only PTRACE_GET_SYSCALL_INFO touches this process's
+    // memory. Its `data` points to `address` writable bytes.
     match unsafe { libc::ptrace(request, thread, address, data) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),

@@ -1,6 +1,6 @@
-//! A worker whose system calls are counted: the process that the parent started starts the worker
-//! proper and traces it. A tracer has a process of its own, because all waiting in it is for the
-//! threads that it traces.
+//! A worker whose system calls are counted. The process that the parent started starts the actual
+//! worker and traces it. The tracer is a separate process, because everything that it waits for
+//! must be a traced thread.
 
 use std::env;
 use std::fs::File;
@@ -16,8 +16,8 @@ use super::tracer::Tracer;
 use crate::protocol::{Event, Explain, Job, send};
 use crate::request::Request;
 
-/// Runs `job` in a worker that is traced, which writes its events itself; what was counted goes
-/// between them.
+/// Runs `job` in a traced worker, which writes its events itself. The counts are written between
+/// them.
 pub(crate) fn run(job: Job, events: &mut File) -> io::Result<()> {
     let mut child = Command::new(env::current_exe()?)
         .args(env::args_os().skip(1))

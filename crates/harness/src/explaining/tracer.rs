@@ -17,24 +17,24 @@ use super::ptrace::{Change, SystemCall, listen, resume, system_call, wait};
 /// The system calls of one process in a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TracedProcess {
-    /// Its id.
+    /// Process id.
     pub pid: u32,
-    /// The processes that it descends from, up to the worker: none is the worker itself.
+    /// The processes that it descends from, up to the worker. Empty for the worker itself.
     pub ancestors: Vec<u32>,
-    /// What it asked for inside the clock.
+    /// Its system calls inside the clock.
     pub calls: SystemCalls,
 }
 
 /// Follows a worker to its end.
 pub(super) struct Tracer<F> {
     worker: Pid,
-    /// Takes what each run came to. The worker stands still meanwhile.
+    /// Receives the counts of each run. The worker is stopped meanwhile.
     report: F,
-    /// Clocks that run: of several clients each has one.
+    /// Number of running clocks. Each of several clients has one.
     clocks: u32,
-    /// The process of a thread.
+    /// Process of each thread.
     processes: HashMap<i32, u32>,
-    /// What was started by which process.
+    /// Parent of each started process.
     parents: HashMap<u32, u32>,
     /// Threads inside a system call whose bytes count.
     transfers: HashMap<i32, Transfer>,
@@ -62,8 +62,8 @@ impl<F: FnMut(Vec<TracedProcess>) -> io::Result<()>> Tracer<F> {
         })
     }
 
-    /// Follows the worker until it is gone, and says how it went. What it left running goes on
-    /// without being traced.
+    /// Follows the worker until it ends and returns how it ended. Processes that it left running
+    /// continue untraced.
     pub fn follow(mut self) -> io::Result<Change> {
         loop {
             let (thread, change) = wait()?;
@@ -94,12 +94,12 @@ impl<F: FnMut(Vec<TracedProcess>) -> io::Result<()>> Tracer<F> {
     fn event(&mut self, thread: i32, event: i32) {
         let starts = [libc::PTRACE_EVENT_CLONE, libc::PTRACE_EVENT_FORK, libc::PTRACE_EVENT_VFORK];
         if event == libc::PTRACE_EVENT_EXEC {
-            // The thread that called it has its process's id now, and the others are gone.
+            // The thread that called it now has its process's id, and the others are gone.
             self.transfers.remove(&thread);
         } else if starts.contains(&event)
             && let Ok(started) = ptrace::getevent(Pid::from_raw(thread))
         {
-            // Of a thread, too: it is looked up for processes alone.
+            // Also recorded for a thread, but only looked up for processes.
             let parent = self.process_of(thread);
             self.parents.insert(started as u32, parent);
         }
@@ -177,7 +177,7 @@ impl<F: FnMut(Vec<TracedProcess>) -> io::Result<()>> Tracer<F> {
     }
 }
 
-/// A thread that was killed while it stood still is waited for like any other.
+/// A thread that was killed while it was stopped is waited for like any other.
 fn unless_gone(resumed: io::Result<()>) -> io::Result<()> {
     resumed.or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) })
 }

@@ -1,4 +1,5 @@
-//! The parent's side of the explaining trials: which cells have them, and both of a cell as one.
+//! The parent's side of the explaining trials: which cells have them, and how the two of a cell
+//! become one.
 
 use embermark_model::result::Trial;
 
@@ -10,8 +11,8 @@ use crate::purpose::Purpose;
 use crate::session::Run;
 
 impl Run<'_> {
-    /// The cells that are explained, of those that run: not of a reference engine, nor of a server
-    /// that somebody else runs, nor phases that last by the clock, whose load a traced engine would
+    /// Returns those of the running cells that are explained. Not explained are reference engines,
+    /// servers given by URL, and phases that last a fixed time, whose load a traced engine could
     /// not keep up with.
     pub(crate) fn explains(&self, cells: &[PlannedCell]) -> Result<Vec<PlannedCell>, HarnessError> {
         let mut due = Vec::new();
@@ -27,8 +28,8 @@ impl Run<'_> {
         Ok(due)
     }
 
-    /// Explains the cells that had a trial with figures, and journals what came of it; whether it came
-    /// to the last. `before` trials of the run have gone before.
+    /// Explains the cells that had a trial with figures, and journals the results. Returns whether
+    /// it completed the last one. `before` trials of the run have preceded.
     pub(crate) fn explain(
         &mut self,
         cells: &[PlannedCell],
@@ -49,7 +50,7 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Both trials of a cell as one; `None` where they were interrupted.
+    /// Merges both trials of a cell. `None` if they were interrupted.
     fn explain_cell(
         &mut self,
         PlannedCell { id, phases, .. }: &PlannedCell,
@@ -65,8 +66,8 @@ impl Run<'_> {
     }
 }
 
-/// A trial whose runs have the system calls that were counted in another one, or the reason why they
-/// were not.
+/// Adds to a trial's runs the system calls that were counted in another trial, or the reason why
+/// they were not.
 fn with_calls(mut used: Trial, traced: &Trial) -> Trial {
     for phase in &mut used.phases {
         let other = traced.phases.iter().find(|other| other.phase == phase.phase);

@@ -8,26 +8,26 @@ use nix::sys::resource::{UsageWho, getrusage};
 
 use crate::processes::{self, stat};
 
-/// Whose they are.
+/// The processes to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Processes {
     /// This process.
     Own,
-    /// A server and all that descend from it.
+    /// A server and all its descendants.
     Tree(u32),
 }
 
-/// What they had at one moment.
+/// Counters at one point of time.
 pub(super) struct Reading {
     minor_faults: u64,
     major_faults: u64,
-    /// Voluntary and involuntary switches by thread; of this process in one sum, with those of its
-    /// threads that have ended.
+    /// Voluntary and involuntary switches by thread. For this process it is one sum that includes
+    /// threads which have ended.
     switches: HashMap<u32, [u64; 2]>,
 }
 
 impl Processes {
-    /// Their ids now.
+    /// Returns the current process ids.
     pub fn ids(self) -> Vec<u32> {
         match self {
             Self::Own => vec![std::process::id()],
@@ -35,7 +35,7 @@ impl Processes {
         }
     }
 
-    /// What they have had until now; `None` where it cannot be read.
+    /// Reads the counters. `None` if they cannot be read.
     pub fn read(self) -> Option<Reading> {
         match self {
             Self::Own => {
@@ -66,12 +66,13 @@ impl Processes {
 }
 
 impl Reading {
-    /// What came since. Threads of a server that began and ended meanwhile are not in its switches.
+    /// Returns the increase until `now`. Threads of a server that began and ended meanwhile are
+    /// missing from its switches.
     pub fn until(&self, now: &Self) -> OsCost {
         let switched = |which: usize| {
             let of = |(thread, after): (&u32, &[u64; 2])| {
                 let before = self.switches.get(thread).map_or(0, |before| before[which]);
-                // A thread id may have been given anew.
+                // A thread id may have been reused.
                 after[which].checked_sub(before).unwrap_or(after[which])
             };
             Some(now.switches.iter().map(of).sum())
@@ -86,14 +87,14 @@ impl Reading {
     }
 }
 
-/// The threads of a process, none where it is gone.
+/// Returns the threads of a process. Empty if it has ended.
 pub(super) fn threads(pid: u32) -> Vec<u32> {
     let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The switches of a thread of a process: `proc_pid_status(5)`, which of the process itself has those
-/// of its first thread alone.
+/// Returns the switches of a thread of a process: `proc_pid_status(5)`. The file of the process
+/// itself covers only its first thread.
 fn switches_of(pid: u32) -> impl Fn(u32) -> Option<(u32, [u64; 2])> {
     move |thread| {
         let status = fs::read_to_string(format!("/proc/{pid}/task/{thread}/status")).ok()?;

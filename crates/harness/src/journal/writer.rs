@@ -1,4 +1,4 @@
-//! Writing a journal.
+//! Writes a journal.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -9,7 +9,7 @@ use super::{Head, Journal, Line, read_whole};
 use crate::HarnessError;
 use crate::outdir::DRAFT;
 
-/// A journal being written. Every line is on disk when its call returns, or its call fails.
+/// A journal that is being written. Each call returns once its line is on disk, or fails.
 #[derive(Debug)]
 pub(crate) struct Writer {
     path: PathBuf,
@@ -20,14 +20,14 @@ pub(crate) struct Writer {
 impl Deref for Writer {
     type Target = Journal;
 
-    /// The journal as it has been written up to now.
+    /// The journal as written so far.
     fn deref(&self) -> &Journal {
         &self.journal
     }
 }
 
 impl Writer {
-    /// Begins a journal, whole with its first line or not at all.
+    /// Begins a journal. It is created with its complete first line or not at all.
     pub fn create(path: &Path, head: Head) -> Result<Self, HarnessError> {
         let failed = |error| HarnessError::file(path, "create the journal", error);
         let draft = path.with_extension(DRAFT);
@@ -40,7 +40,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Opens a journal again, to go on after its last whole line.
+    /// Opens a journal again, to continue after its last complete line.
     pub fn reopen(path: &Path) -> Result<Self, HarnessError> {
         let (journal, length) = read_whole(path)?;
         let open = || {
@@ -60,7 +60,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds a warning, unless it stands there already.
+    /// Adds a warning, unless the journal has it.
     pub fn warn(&mut self, warning: String) -> Result<(), HarnessError> {
         match self.warnings.contains(&warning) {
             true => Ok(()),
@@ -68,9 +68,9 @@ impl Writer {
         }
     }
 
-    /// Removes the journal of a run that could not even begin: there is nothing to go on with.
+    /// Removes the journal of a run that could not even begin: there is nothing to resume.
     pub fn discard(self) {
-        // Should it stay, it tells of a run without trials, which is true.
+        // If it stays, it describes a run without trials, which is true.
         let _ = fs::remove_file(&self.path);
     }
 

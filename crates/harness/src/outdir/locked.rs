@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use super::{JOURNAL, OUT, RESULT, refused};
 use crate::HarnessError;
 
-/// How long a process may hold the lock of a run that was killed while it started that process: the
-/// lock goes with it until it executes its program, `execve(2)`, which a busy machine delays.
+/// Time for which a process may hold the lock of a killed run that was just starting it. It
+/// inherits the lock until it executes its program, `execve(2)`, which a busy machine delays.
 const STARTING_TAKES: Duration = Duration::from_secs(2);
 
-/// A run's folder, closed to other runs until it is dropped or its process ends.
+/// A run's directory, locked against other runs until it is dropped or its process ends.
 #[derive(Debug)]
 pub(crate) struct Locked {
     pub(super) path: PathBuf,
@@ -19,10 +19,10 @@ pub(crate) struct Locked {
 }
 
 impl Locked {
-    /// Locks the folder of a run that was cut off.
+    /// Locks the directory of an interrupted run.
     ///
     /// # Errors
-    /// When it holds no journal, or a run is at work in it.
+    /// If it contains no journal, or a run is active in it.
     pub fn of_run(out: &Path) -> Result<Self, HarnessError> {
         let refusal = |problem: &str| Err(HarnessError::directory(out, problem));
         if !out.is_dir() {
@@ -51,23 +51,23 @@ impl Locked {
                                    folder with --out";
                     return Err(HarnessError::directory(&path, problem));
                 }
-                // A file system that knows no locks, as some of a network, keeps nobody out.
+                // A file system without locks, such as some network file systems, excludes nobody.
                 Ok(()) | Err(TryLockError::Error(_)) => return Ok(Self { path, _lock: folder }),
             }
         }
     }
 
-    /// The folder.
+    /// Path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The journal's path.
+    /// Path of the journal.
     pub fn journal(&self) -> PathBuf {
         self.path.join(JOURNAL)
     }
 
-    /// The result file's path.
+    /// Path of the result file.
     pub fn result(&self) -> PathBuf {
         self.path.join(RESULT)
     }

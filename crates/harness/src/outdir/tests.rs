@@ -1,4 +1,4 @@
-//! Folders of runs.
+//! Directories of runs.
 
 use super::*;
 
@@ -81,7 +81,7 @@ fn a_file_or_a_folder_nobody_may_write_is_refused() {
     fs::write(&file, "").unwrap();
     assert!(refusal(&file).contains("is not a folder"));
     assert!(refusal(&file.join("below")).contains("is not a folder"));
-    // Not even root writes to this one.
+    // Not even root can write to this one.
     assert!(prepare(Path::new("/proc/embermark")).is_err());
 
     let out = dir.path().join("out");
@@ -90,7 +90,8 @@ fn a_file_or_a_folder_nobody_may_write_is_refused() {
     assert!(!out.exists());
 }
 
-/// What a process holds that a killed run was just starting, until it is another program.
+/// The lock that a process holds which a killed run was just starting, until it becomes another
+/// program.
 #[test]
 fn a_lock_that_is_let_go_within_a_moment_keeps_nobody_out_and_one_that_is_kept_does() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A bar on a terminal: what is running, how much is done, how long it may yet take.
+//! A progress bar on a terminal: what is running, how much is done, and how long it may still take.
 
 use std::time::{Duration, Instant};
 
@@ -8,14 +8,14 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::Progress;
 use super::lines::{ending, heading};
 
-/// A bar on standard error. It is drawn when something happens and not in between, so that drawing
-/// takes no time from the engines.
+/// A progress bar on standard error. It is drawn only at events, so that drawing takes no time from
+/// the engines.
 #[derive(Debug)]
 pub struct Bar {
     bar: ProgressBar,
     trials: u32,
     current: String,
-    /// When a run of a limited time began.
+    /// When a run with a time limit began.
     within: Option<Instant>,
 }
 
@@ -39,8 +39,8 @@ impl Progress for Bar {
 
     fn started(&mut self, trials: u32) {
         self.trials = trials;
-        // The template is constant and right; without a style the bar has the crate's own.
-        // Colours in it are left out by the crate when NO_COLOR is set.
+        // The template is constant and valid. Without a style the bar has the crate's own. The
+        // crate omits colours if NO_COLOR is set.
         if let Ok(style) = ProgressStyle::with_template(
             "{bar:24.cyan/blue} {pos}/{len}  {elapsed} so far{prefix}\n{wide_msg}",
         ) {
@@ -61,7 +61,7 @@ impl Progress for Bar {
     }
 
     fn screen(&mut self, text: &str) {
-        // The bar is drawn over itself, and with it the lines that stand before it.
+        // The bar is drawn over itself, including the lines before it.
         self.bar.set_prefix(format!("{}\n\n", foreign::screen(text, true)));
     }
 
@@ -82,7 +82,7 @@ impl Progress for Bar {
 
     fn trial_ended(&mut self, status: Status, reason: Option<&str>, wall: Duration) {
         if status.is_failure() {
-            // What went right is in the table at the end; what did not should be seen at once.
+            // Successes are in the table at the end, but failures should be seen at once.
             self.bar.println(format!("{}: {}", self.current, ending(status, reason, wall)));
         }
         match self.within {
@@ -137,7 +137,7 @@ mod tests {
             memory_limit: None,
             storage: None,
         };
-        let step = || std::thread::sleep(Duration::from_millis(20)); // it draws so often at most
+        let step = || std::thread::sleep(Duration::from_millis(20)); // the most often that it draws
         bar.note("busy machine");
         bar.started(2);
         bar.trial(1, &cell, 0);

@@ -1,4 +1,4 @@
-//! One line a trial, for logs and pipes.
+//! One line per trial, for logs and pipes.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -9,31 +9,32 @@ use indicatif::HumanDuration;
 
 use super::{Progress, format_duration};
 
-/// With fewer trials ended, how long the others take is not guessed: some take a hundred times as
-/// long as others.
+/// Number of ended trials before the remaining time is estimated: some trials take a hundred times
+/// as long as others.
 const FEWEST_ENDED: u32 = 3;
 
-/// Most characters of a reason. The result has all of it.
+/// Largest number of characters of a reason. The result has all of it.
 const LONGEST_REASON: usize = 1_000;
 
-/// Writes a line for each trial:
-/// `[ 3/24] sqlite sensors 10k process single: ok 2.1 s, about 50 seconds to go`.
+/// Writes a line per trial: `[ 3/24] sqlite sensors 10k process single: ok 2.1 s, about 50 seconds
+/// to go`.
 #[derive(Debug)]
 pub struct Lines<W> {
     to: W,
     trials: u32,
     ended: u32,
-    /// What comes after the trial under way is expected to take.
+    /// Expected time of everything after the current trial.
     to_go: Duration,
     current: String,
-    /// Of a run of a limited time: when it began, how long it lasts, and the minutes that a line was for.
+    /// For a run with a time limit: when it began, how long it lasts, and the minutes at the last
+    /// line.
     within: Option<(Instant, Duration, u64)>,
-    /// Whether the first screen was written: a log does not take it again.
+    /// Whether the first screen was written. A log shows it only once.
     shown: bool,
 }
 
 impl<W: Write> Lines<W> {
-    /// Writes to `to`; what cannot be written is left out.
+    /// Writes to `to` and ignores errors.
     pub const fn new(to: W) -> Self {
         Self {
             to,
@@ -54,7 +55,7 @@ impl<W: Write> Lines<W> {
     }
 
     fn line(&mut self, text: &str) {
-        // A progress that nobody can read is no reason to stop measuring.
+        // Progress that cannot be written is no reason to stop measuring.
         let _ = writeln!(self.to, "{}", foreign::message(text)).and_then(|()| self.to.flush());
     }
 }
@@ -106,7 +107,8 @@ impl<W: Write> Progress for Lines<W> {
     }
 }
 
-/// `[ 3/24] sqlite sensors 10k process single`, with the number of the trial after the first.
+/// Formats `[ 3/24] sqlite sensors 10k process single`, with the number of the trial unless it is
+/// the first.
 pub(super) fn heading(number: u32, trials: u32, cell: &CellId, index: u32) -> String {
     let width = trials.to_string().len();
     let again = if index == 0 { String::new() } else { format!(" #{}", index + 1) };
@@ -116,7 +118,7 @@ pub(super) fn heading(number: u32, trials: u32, cell: &CellId, index: u32) -> St
     format!("[{number:>width$}/{trials}] {cell}{again}")
 }
 
-/// `ok 2.1 s`, or with the reason `failed 0.3 s (the worker …)`.
+/// Formats `ok 2.1 s`, or with the reason `failed 0.3 s (the worker …)`.
 pub(super) fn ending(status: Status, reason: Option<&str>, wall: Duration) -> String {
     let reason = reason.map(|reason| format!(" ({})", clipped(reason, LONGEST_REASON)));
     let reason = reason.unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The first pass of a race: every cell once, one table of competing cells after the other. A table whose cells
-//! are not all measured compares nobody, so none is begun that would not end in time.
+//! The first pass of a race: every cell once, one table of competing cells after the other. A table
+//! with unmeasured cells compares nothing, so none is begun that would not end in time.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -17,27 +17,28 @@ use crate::journal::EndedTrial;
 use crate::result_file::assemble;
 use crate::session::Run;
 
-/// Time from the beginning of a run until which what is known is shown, also when not every cell had a trial: before a
-/// table that would not end by then.
+/// Time from the beginning of a run by which the results so far are shown, even if some cells have
+/// no trial: before a table that would not end by then.
 const FIRST_SCREEN: Duration = Duration::from_secs(55);
 
-/// The same of a trial, where its table takes longer than was expected.
+/// The same limit for a trial, if its table takes longer than expected.
 const LATEST_SCREEN: Duration = Duration::from_secs(58);
 
-/// The cells by what competes: those beside each other that differ in their engine alone.
+/// Groups the cells that compete: neighbours that differ only in their engine.
 pub(super) fn competing(cells: &[PlannedCell]) -> impl Iterator<Item = &[PlannedCell]> {
     cells.chunk_by(|a, b| competes(&a.id, &b.id))
 }
 
-/// Whether two cells differ in their engine alone.
+/// Whether two cells differ only in their engine.
 pub(crate) fn competes(one: &CellId, other: &CellId) -> bool {
     CellId { engine: String::new(), ..one.clone() }
         == CellId { engine: String::new(), ..other.clone() }
 }
 
-/// Places of the cells that compete, in the order of the first pass: before all others those of each workload's
-/// first variant, which runs every phase; after all others more rows than a workload's fewest, and last those within
-/// a limit of memory or on an imitated storage. Within a table the order is drawn.
+/// Returns the indexes of competing cells, in the order of the first pass. The tables of each
+/// workload's first variant, which runs every phase, come first. Tables with more rows than the
+/// workload's fewest come later, and those with a memory limit or an imitated storage last. The
+/// order within a table is random.
 fn tables(cells: &[PlannedCell], seed: u64) -> Vec<Vec<usize>> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut tables: Vec<Vec<usize>> = Vec::new();
@@ -50,7 +51,7 @@ fn tables(cells: &[PlannedCell], seed: u64) -> Vec<Vec<usize>> {
     tables
 }
 
-/// By what cells are measured, and counted, one after the other.
+/// Returns the key by which cells are ordered for measuring and counting.
 pub(crate) fn rank(
     id: &CellId,
     cells: &[PlannedCell],
@@ -61,8 +62,8 @@ pub(crate) fn rank(
     (id.memory_limit, id.storage, more_rows, !first_variant)
 }
 
-/// Whether a cell follows others of its workload, with more rows, within a limit of memory, or on an imitated storage where others
-/// have this machine's own.
+/// Whether a cell follows others of its workload: it has more rows, a memory limit, or an imitated
+/// storage while others use this machine's own.
 pub(super) fn follows(id: &CellId, cells: &[PlannedCell]) -> bool {
     let mut own = cells.iter().filter(|own| own.id.workload == id.workload).map(|own| &own.id);
     own.any(|other| {
@@ -72,11 +73,12 @@ pub(super) fn follows(id: &CellId, cells: &[PlannedCell]) -> bool {
     })
 }
 
-/// What is not a phase of a trial, its process, its rows and its end, takes as long as so many phases.
+/// Number of phases that take as long as everything else in a trial: its process, its rows and its
+/// end.
 const BESIDE: u64 = 3;
 
-/// How long trials of cells are expected to take: as long as those of the same cell did; of one that had none, for
-/// each of its phases as long as trials of its engine did, or as all did.
+/// Returns the expected time of the trials of cells: as long as earlier trials of the same cell.
+/// For a cell without one it is the time per phase of its engine's trials, or of all trials.
 pub(crate) fn expected(cells: &[&PlannedCell], ended: &[EndedTrial]) -> Duration {
     let mut of_cells = Pace::default();
     let mut of_engines = Pace::default();
@@ -91,7 +93,7 @@ pub(crate) fn expected(cells: &[&PlannedCell], ended: &[EndedTrial]) -> Duration
     Duration::from_nanos(cells.iter().copied().map(of).sum())
 }
 
-/// Of each key how many phases its trials had, what is beside them included, and how long they took in ns.
+/// The number of phases by key, with [`BESIDE`] more per trial, and their time in ns.
 struct Pace<K>(HashMap<K, (u64, u64)>);
 
 impl<K> Default for Pace<K> {
@@ -107,7 +109,7 @@ impl<K: Eq + Hash> Pace<K> {
         *ns += trial.wall_ns;
     }
 
-    /// Time of a phase in ns.
+    /// Returns the time of a phase in ns.
     fn of(&self, key: K) -> Option<u64> {
         self.0.get(&key).map(|(phases, ns)| ns / phases)
     }
@@ -120,7 +122,7 @@ impl<K: Eq + Hash> Pace<K> {
     }
 }
 
-/// What cells without a trial are of: `htap 1k power commit-each, …`, each once.
+/// Names the cells without a trial: `htap 1k power commit-each, …`, each once.
 fn left_out(cells: &[PlannedCell], missed: &[usize]) -> String {
     let mut names: Vec<String> = Vec::new();
     for cell in missed.iter().map(|at| &cells[*at].id) {
@@ -133,8 +135,8 @@ fn left_out(cells: &[PlannedCell], missed: &[usize]) -> String {
 }
 
 impl Run<'_> {
-    /// Runs every cell once that is expected to end in time, and of those that follow others what leaves half of the
-    /// time to the rest; whether it was not interrupted.
+    /// Runs every cell once that is expected to end in time. Followers may take only half of the
+    /// time. Returns whether it was not interrupted.
     pub(super) fn first_pass(
         &mut self,
         cells: &[PlannedCell],
@@ -161,7 +163,7 @@ impl Run<'_> {
                 missed.extend(table);
                 continue;
             }
-            // A table of which a part is measured compares few, and is shown only where nothing else is known.
+            // A partly measured table compares little, and is shown only if nothing else is known.
             let mut is_part_shown = false;
             let known = (is_known && !is_shown).then(|| assemble(&self.journal));
             for cell in table {
@@ -282,7 +284,8 @@ mod tests {
             ..cell("two", "each", engine)
         });
         assert_eq!(expected(&[&a, &b, &new], &[]), Duration::ZERO);
-        // What is beside the phases takes as long as three, so that these are trials of ten, four and ten parts.
+        // What is beside the phases takes as long as three, so these trials have ten, four and ten
+        // parts.
         let all = [ended("a", 1_000, 7), ended("a", 600, 1), ended("b", 3_000, 7)];
         let ns = |cells: &[&PlannedCell]| expected(cells, &all).as_nanos();
         assert_eq!((ns(&[&a]), ns(&[&b])), (4 * (1_600 / 14), 4 * 300));

@@ -1,6 +1,6 @@
-//! Recorded full plans, replayed through the race: does it come to the order of the full plan, in how much of its
-//! time, and does it call an engine different from itself? A recording is the result of a full plan, made small by
-//! [`make_small`]; `crates/harness/recordings/README.md` says how.
+//! Replays recorded full plans through the race. Does it find the order of the full plan, in what
+//! share of its time, and does it call an engine different from itself? A recording is the result
+//! of a full plan, reduced by [`make_small`]. `crates/harness/recordings/README.md` describes how.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,9 +20,9 @@ use crate::journal::EndedTrial;
 /// A recorded full plan.
 #[derive(Serialize, Deserialize)]
 struct Recording {
-    /// How it was made, and where.
+    /// How and where it was made.
     about: String,
-    /// Its cells, those that compete beside each other.
+    /// The cells. Competing ones are neighbours.
     cells: Vec<Recorded>,
 }
 
@@ -38,7 +38,7 @@ struct Recorded {
 #[derive(Clone, Serialize, Deserialize)]
 struct RecordedTrial {
     seconds: f64,
-    /// By phase the time of an operation in ns.
+    /// Time of an operation in ns, by phase.
     phases: BTreeMap<String, f64>,
 }
 
@@ -46,7 +46,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings")
 }
 
-/// One of the recordings, as [`sampled`], or all.
+/// Returns one of the recordings, as [`sampled`], or all.
 fn recordings() -> Vec<(String, Recording)> {
     let entries = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let files = entries.filter(|path| path.extension().is_some_and(|end| end == "json"));
@@ -57,13 +57,14 @@ fn recordings() -> Vec<(String, Recording)> {
             serde_json::from_slice(&text).unwrap(),
         )
     };
-    // In the same order on every file system, which the draw is of.
+    // In the same order on every file system, because the random choice depends on it.
     let mut files: Vec<PathBuf> = files.collect();
     files.sort();
     sampled(files, 1).into_iter().map(read).collect()
 }
 
-/// `EMBERMARK_RECORD=RESULT.json` makes a recording of a full plan's result: times of operations and trials.
+/// Makes a recording of a full plan's result, with the times of operations and trials:
+/// `EMBERMARK_RECORD=RESULT.json`.
 #[test]
 #[ignore = "makes a recording of the result that EMBERMARK_RECORD names"]
 fn make_small() {
@@ -108,19 +109,19 @@ fn make_small() {
     .unwrap();
 }
 
-/// Races over a recording, each with its trials in another order.
+/// Number of races over a recording, each with its trials in another order.
 const RACES: u64 = 10;
 
-/// Races with another engine of each table split in two.
+/// Number of races in which another engine of each table is split in two.
 const RACES_OF_TWINS: u64 = 24;
 
-/// The seconds that all recorded trials took.
+/// Returns the seconds that all recorded trials took.
 fn whole(of: &Recording) -> f64 {
     of.cells.iter().flat_map(|cell| &cell.trials).map(|trial| trial.seconds).sum()
 }
 
-/// What the race knows of each cell after a quarter of `whole` seconds, its recorded trials in an order drawn; and
-/// how many seconds these took.
+/// Returns what the race knows about each cell after a quarter of `whole` seconds, with its
+/// recorded trials in random order, and how many seconds these took.
 fn raced(of: &Recording, whole: f64, seed: u64) -> (Vec<Lane>, f64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut left: Vec<Vec<RecordedTrial>> = Vec::new();
@@ -136,10 +137,10 @@ fn raced(of: &Recording, whole: f64, seed: u64) -> (Vec<Lane>, f64) {
     while let Some(at) = first.next().or_else(|| next(&lanes)) {
         let Some(trial) = left[at].pop() else {
             if lanes[at].cost.is_infinite() {
-                // All that want another have none.
+                // All cells that want another trial have none left.
                 break;
             }
-            // What was not recorded cannot be replayed: it comes last.
+            // A trial that was not recorded cannot be replayed, so the cell comes last.
             lanes[at].cost = f64::INFINITY;
             continue;
         };
@@ -156,7 +157,7 @@ fn raced(of: &Recording, whole: f64, seed: u64) -> (Vec<Lane>, f64) {
     (lanes, seconds)
 }
 
-/// Two cells that compete, and a phase that both have.
+/// Two competing cells, and a phase that both have.
 type Pair = (usize, usize, String);
 
 fn pairs(of: &Recording) -> Vec<Pair> {
@@ -177,12 +178,12 @@ fn times(cell: &Recorded, phase: &str) -> Vec<f64> {
     cell.trials.iter().filter_map(|trial| trial.phases.get(phase).copied()).collect()
 }
 
-/// Whether an interval says that two differ; `None` where there is none.
+/// Whether an interval says that two differ. `None` if there is none.
 fn differ(one: &[f64], other: &[f64]) -> Option<bool> {
     ratio_interval(one, other).map(|interval| !includes_one(interval))
 }
 
-/// How many of these pairs stand in the same order in a race.
+/// Returns the number of these pairs that have the same order in a race.
 fn agreeing(of: &Recording, lanes: &[Lane], pairs: &[Pair]) -> usize {
     let same = |(a, b, phase): &&Pair| {
         let recorded = |at: usize| median(&times(&of.cells[at], phase));
@@ -192,7 +193,7 @@ fn agreeing(of: &Recording, lanes: &[Lane], pairs: &[Pair]) -> usize {
     pairs.iter().filter(same).count()
 }
 
-/// The trials of each cell dealt to two.
+/// Deals the trials of each cell to two.
 fn dealt(of: &Recording, seed: u64) -> [Recording; 2] {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (mut ones, mut others) = (Vec::new(), Vec::new());
@@ -222,7 +223,7 @@ fn the_race_comes_to_the_order_of_the_full_plan_in_a_quarter_of_its_time() {
             let (lanes, took) = raced(&of, whole, seed);
             same += agreeing(&of, &lanes, &certain);
             seconds += took / RACES as f64;
-            // The same by trials that the race took no part of.
+            // The same for trials that the race did not use.
             let [half, others] = dealt(&of, seed);
             elsewhere += agreeing(&others, &raced(&half, whole, seed).0, &certain);
         }
@@ -240,8 +241,8 @@ fn the_race_comes_to_the_order_of_the_full_plan_in_a_quarter_of_its_time() {
     }
 }
 
-/// The recording with one cell of each group, another for each seed, as two: its trials are dealt to both. And the
-/// places of the two.
+/// Returns the recording with one cell of each group split in two, another one for each seed, and
+/// the indexes of the two.
 fn with_twins(of: &Recording, seed: u64) -> (Recording, Vec<(usize, usize)>) {
     let [one, other] = dealt(of, seed);
     let mut cells = of.cells.clone();
@@ -279,7 +280,8 @@ fn races_call_few_engines_different_from_themselves() {
         println!(
             "{name}: {different} called different of {decided} that have an interval, of {all}"
         );
-        // Of all would be less: most have no interval, and are called nothing.
+        // Over all pairs it would be less, because most have no interval and are not called
+        // different.
         assert!(20 * different <= decided, "{name}: {different} of {decided}");
     }
 }
@@ -313,7 +315,7 @@ fn after_a_tenth_of_a_full_plan_its_length_is_known_to_a_fifth() {
     }
 }
 
-/// A recorded cell as it was planned.
+/// Makes the planned cell of a recorded one.
 fn planned(of: &Recorded) -> PlannedCell {
     let engine = of.cell.split(' ').next().unwrap_or_default().to_owned();
     let id = CellId {

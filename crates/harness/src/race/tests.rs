@@ -93,13 +93,13 @@ fn cells_of_other_groups_do_not_compete() {
     assert_eq!(next(&[lane(&[100.0]), other]), None);
 }
 
-/// A draw of mean 0 and deviation 1: twelve even ones, added, less 6.
+/// A sample with mean 0 and deviation 1: the sum of twelve uniform ones minus 6.
 fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
     use rand_xoshiro::rand_core::Rng;
     (0..12).map(|_| random.next_u64() as f64 / u64::MAX as f64).sum::<f64>() - 6.0
 }
 
-/// Trials of a cell with that true time, whose trials differ by 5 %.
+/// A cell with this true time, whose trials differ by 5 %.
 struct Truth {
     time: f64,
     random: Xoshiro256PlusPlus,
@@ -111,7 +111,7 @@ impl Truth {
     }
 }
 
-/// Races cells of these true times until so many trials were made or all is certain.
+/// Races cells with these true times until `most` trials were made or all are certain.
 fn raced(times: &[f64], most: u32, seed: u64) -> Vec<Lane> {
     let truth = |(at, time): (usize, &f64)| Truth {
         time: *time,
@@ -128,7 +128,7 @@ fn raced(times: &[f64], most: u32, seed: u64) -> Vec<Lane> {
     lanes
 }
 
-/// The factor of a standard error in an interval of 95 % over that many trials (Student's t).
+/// The factor of a standard error in a 95 % interval over that many trials (Student's t).
 const T: [f64; 9] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
 
 fn logs(lane: &Lane) -> Vec<f64> {
@@ -141,7 +141,7 @@ fn mean(all: &[f64]) -> f64 {
 
 #[test]
 fn the_order_of_what_differs_is_right_with_a_quarter_of_the_trials_of_a_full_plan() {
-    // Twelve engines, as far apart as those of a run are. A full plan would have ten trials of each.
+    // Twelve engines, with typical distances. A full plan would have ten trials of each.
     let times = [10.0, 11.0, 12.5, 14.0, 20.0, 25.0, 31.0, 60.0, 90.0, 200.0, 700.0, 3_000.0];
     let (mut right, mut pairs) = (0, 0);
     for seed in 0..200 {
@@ -159,8 +159,8 @@ fn the_order_of_what_differs_is_right_with_a_quarter_of_the_trials_of_a_full_pla
 
 #[test]
 fn intervals_over_the_trials_of_a_race_hold_what_they_say() {
-    // Of two that are alike and one near them: whatever has three trials has an interval, which is to hold the true
-    // time in 95 of 100.
+    // Two that are alike and one near them. Every cell with three trials has an interval, which
+    // must contain the true time in 95 of 100.
     let (mut held, mut intervals) = (0, 0);
     for seed in 0..600 {
         for (lane, time) in

@@ -4,18 +4,18 @@ use embermark_workloads::{BenchPhase, Outcome, Passed};
 
 use super::*;
 
-/// A phase of one operation that takes what it is told to.
+/// A phase with one operation of a given duration.
 struct Timed {
     how: Repeat,
-    /// What making it ready takes.
+    /// Duration of its preparation.
     restoring: Duration,
-    /// What each run takes; the last one again and again.
+    /// Duration of each run. The last one repeats.
     takes: Vec<Duration>,
     ran: usize,
     checked: usize,
-    /// The run that answers wrongly.
+    /// Number of the run that answers wrongly.
     wrong: Option<usize>,
-    /// Most time that repetitions may take.
+    /// Time limit for repetitions.
     most: Duration,
 }
 
@@ -95,7 +95,8 @@ fn a_warm_up_goes_on_until_five_rounds_are_steady() {
     let steady = repeated.steady.unwrap();
     assert!(steady.steady && steady.rounds == 5, "{repeated:?}");
     assert!((steady.mean / 150_000.0 - 1.0).abs() < 0.02, "{steady:?}");
-    // Rounds of 650 + 510, 640 + 350 + 170 and of seven times 150 µs: the five of these are steady.
+    // Rounds of 650 + 510, of 640 + 350 + 170 and of seven times 150 µs. The five of the last kind
+    // are steady.
     assert_eq!(repeated.times, 1 + 2 + 3 + 5 * 7);
 }
 
@@ -121,7 +122,7 @@ fn what_takes_long_to_restore_is_not_repeated_and_stays_short() {
         assert_eq!((repeated.times, repeated.is_short()), (1, true), "{role:?}");
     }
     assert_eq!(phase.ran, 0);
-    // What only reads is made ready in no time, however long the first time took.
+    // A phase that only reads needs no preparation, however long the first run took.
     phase.how = Repeat::Reads;
     assert_eq!(phase.repeated(Role::Counted).unwrap().times, 2);
 }

@@ -116,8 +116,8 @@ impl Run<'_> {
         }
     }
 
-    /// Writes the result of a run whose folder was removed: into that folder, created again, or otherwise
-    /// into a temporary one. Notes where.
+    /// Writes the result of a run whose folder was removed: into that folder, created again, or
+    /// otherwise into a temporary one. Notes where.
     fn keep_result(&mut self) {
         let result = assemble(&self.journal);
         let mut folders = vec![self.dirs.path().to_owned()];

@@ -12,8 +12,8 @@ use crate::system::System;
 use crate::{HarnessError, race, throttle};
 
 impl Run<'_> {
-    /// Runs trials in their order, from the `number`-th of the run, and journals them. Returns `false` if it
-    /// was interrupted.
+    /// Runs trials in their order, from the `number`-th of the run, and journals them. Returns
+    /// `false` if it was interrupted.
     pub(crate) fn take_turns(
         &mut self,
         turns: &[Turn],
@@ -54,8 +54,8 @@ impl Run<'_> {
         Ok(trial)
     }
 
-    /// Checks that the engine of a trial has the version of the earlier trials with the same library and
-    /// the same client. The package of a client may contain another version.
+    /// Checks that the engine of a trial has the version of the earlier trials with the same
+    /// library and the same client. The package of a client may contain another version.
     fn check_version(&self, cell: &CellId, trial: &Trial) -> Result<(), HarnessError> {
         let of = |cell: &CellId| {
             let own = self.plan.configurations.get(&cell.engine);
@@ -78,9 +78,9 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the first turn, to be repeated after the last one to measure the machine's drift. `None` for
-    /// a check of answers and for a single trial, where that shows nothing, and for one that runs until it
-    /// is steady, which would take too long.
+    /// Returns the first turn, to be repeated after the last one to measure the machine's drift.
+    /// `None` for a check of answers and for a single trial, for which that shows nothing, and for
+    /// one that runs until it is steady, which would take too long.
     pub(super) fn first_again(&self, turns: &[Turn], cells: &[PlannedCell]) -> Option<Turn> {
         let measures = turns.len() > 1 && !self.options.once_per_setting;
         let first = turns.first().filter(|_| measures)?;
@@ -90,8 +90,8 @@ impl Run<'_> {
         Some(Turn { order: turns.len() as u32, ..*first })
     }
 
-    /// Repeats the first trial as the `number`-th, and journals it separately. Returns `false` if it was
-    /// interrupted. Skips a first trial that did not end well.
+    /// Repeats the first trial as the `number`-th, and journals it separately. Returns `false` if
+    /// it was interrupted. Skips a first trial that did not end well.
     pub(super) fn measure_drift(
         &mut self,
         turn: Turn,

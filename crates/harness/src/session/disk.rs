@@ -1,4 +1,4 @@
-//! The disk of one trial, where it has one of its own.
+//! The disk of one trial, if it has its own.
 
 use std::path::Path;
 
@@ -25,8 +25,9 @@ impl Run<'_> {
         imitation.disk(folder, bytes, storage).map_err(refused)
     }
 
-    /// A disk for a trial of a cell beside `folder`; `None` where there can be none, which a warning says once,
-    /// and where answers alone are looked at: then the database lies in the ordinary folder.
+    /// Makes a disk beside `folder` for a trial of a cell. `None` if that is impossible, which a
+    /// warning says once, or if only answers are checked. The database is then in the ordinary
+    /// directory.
     pub(super) fn sized_disk(
         &mut self,
         cell: &CellId,

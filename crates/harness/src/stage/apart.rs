@@ -1,5 +1,5 @@
-//! Rows prepared in a process of its own, so that what reads them takes neither memory nor a crash into
-//! this one.
+//! Prepares rows in a separate process, so that reading them takes no memory here and a crash does
+//! not reach this process.
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -15,23 +15,23 @@ use crate::request::{Request, Staging};
 use crate::worker_command::WorkerCommand;
 use crate::{Catalog, HarnessError, Interrupt};
 
-/// Rows of a scale: their file, and what they are.
+/// Rows of a scale: their file and description.
 pub(crate) type Prepared = (Scale, PathBuf, Dataset);
 
 /// Why there are none.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Refusal {
-    /// They are not what they should be.
+    /// They are invalid.
     Usage(String),
     /// The disk is full.
     Full(PathBuf),
-    /// Something else.
+    /// Another failure.
     Failed(String),
 }
 
 impl Staging {
-    /// Prepares them in this process.
+    /// Prepares the rows in this process.
     pub fn answer(&self, catalog: &Catalog) -> Result<Vec<Prepared>, Refusal> {
         let prepared = catalog.with_files(&self.plan).and_then(|catalog| {
             let workload = catalog.workload(&self.workload)?;
@@ -44,7 +44,8 @@ impl Staging {
         })
     }
 
-    /// Has a worker prepare them. When an interrupt comes, or the worker dies, nothing of them stays.
+    /// Makes a worker prepare the rows. After an interrupt, or if the worker dies, none of them
+    /// remains.
     pub fn ask(
         self,
         worker: &WorkerCommand,
@@ -59,12 +60,12 @@ impl Staging {
             .args(&worker.args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // Ctrl-C in a terminal reaches the parent alone.
+            // Ctrl-C in a terminal then reaches only the parent.
             .process_group(0)
             .spawn()
             .map_err(failed)?;
         if let Some(mut stdin) = child.stdin.take() {
-            // One that does not listen shows in its answer.
+            // A worker that does not read it shows that in its answer.
             let _ = stdin.write_all(&request);
         }
         let heard = listen(&mut child, interrupt);
@@ -72,7 +73,7 @@ impl Staging {
         let answer: Option<Result<Vec<Prepared>, Refusal>> =
             heard.as_deref().and_then(|answer| serde_json::from_slice(answer).ok());
         if !matches!(answer, Some(Ok(_))) {
-            // Half of the rows help nobody, least of all a full disk.
+            // Half of the rows are of no use, least of all on a full disk.
             entries(&dir)
                 .iter()
                 .filter(|entry| !before.contains(entry))
@@ -94,7 +95,8 @@ impl Staging {
     }
 }
 
-/// What a worker says until it ends; nothing where an interrupt comes first, which ends it.
+/// Returns the output of a worker until its end. `None` if an interrupt comes first, which ends the
+/// worker.
 fn listen(child: &mut Child, interrupt: &Interrupt) -> Option<Vec<u8>> {
     let mut stdout = child.stdout.take()?;
     let reading = std::thread::spawn(move || {

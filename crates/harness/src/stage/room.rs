@@ -1,4 +1,4 @@
-//! Whether rows fit on the disk and in memory, before they are written.
+//! Checks that rows fit on the disk and in memory before they are written.
 
 use std::fs;
 use std::path::Path;
@@ -10,18 +10,18 @@ use super::failed;
 use crate::system::System;
 use crate::{HarnessError, disk};
 
-/// Scales below this are staged without a look at the disk: it says so itself when it is full.
+/// Scales below this are staged without a check: a full disk is reported then.
 const LARGE: u64 = 1_000_000;
 
-/// Rows of the sample that says how long a row is.
+/// Number of rows of the sample that gives the length of a row.
 const SAMPLE: u64 = 1_000;
 
-/// Compares what the rows of a workload take, and a database of the largest scale at least, with what
-/// is free on the disk, and the rows of the largest scale, which a trial holds in memory, with this
-/// machine's. How long a row is a sample says.
+/// Compares the space for the rows of a workload, and at least one database of the largest scale,
+/// with the free space on the disk. Also compares the rows of the largest scale, which a trial
+/// holds in memory, with this machine's memory. The length of a row comes from a sample.
 ///
 /// # Errors
-/// When it is more: with both figures.
+/// If they do not fit, with both figures.
 pub(super) fn check(
     source: &dyn Source,
     workload: &str,
@@ -44,15 +44,16 @@ pub(super) fn check(
         .map_or(Ok(()), |why| Err(HarnessError::Plan(why)))
 }
 
-/// The bytes of a sample of a workload's rows, and how many rows these are. A workload may stage several files.
+/// Returns the size in bytes of a sample of a workload's rows, and its number of rows. A workload
+/// may stage several files.
 fn sample(source: &dyn Source, workload: &str, dir: &Path) -> Result<(u64, u64), HarnessError> {
     let (folder, scale) = (dir.join(format!("{workload}-sample")), Scale::Rows(SAMPLE));
-    // Where it cannot be made, staging says so.
+    // If it cannot be made, staging reports it.
     let _ = fs::create_dir(&folder);
     let staged = source.stage(scale, &folder.join("rows"));
     let files = fs::read_dir(&folder).into_iter().flatten().flatten();
     let bytes = files.filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum();
-    // Where it stays it goes with the folder.
+    // If it remains, it is removed with the directory.
     let _ = fs::remove_dir_all(&folder);
     let staged = staged.map_err(|error| failed(workload, scale, error))?;
     Ok((bytes, staged.rows.max(1)))
@@ -62,14 +63,15 @@ fn sample(source: &dyn Source, workload: &str, dir: &Path) -> Result<(u64, u64),
 struct Needed<'a> {
     workload: &'a str,
     rows: u64,
-    /// With a database of them.
+    /// Disk space, including a database of the rows.
     disk: u128,
-    /// In each trial.
+    /// Memory of each trial.
     memory: u128,
 }
 
 impl Needed<'_> {
-    /// Why there is no room for them; `None` where there is, as far as is known what there is.
+    /// Explains why there is no room for them. `None` if there is, or if free space and memory are
+    /// unknown.
     fn refusal(&self, free: Option<u64>, memory: Option<u64>, dir: &Path) -> Option<String> {
         let Self { workload, rows, .. } = self;
         if let Some(free) = free.filter(|free| self.disk > u128::from(*free)) {

@@ -1,4 +1,4 @@
-//! What a worker died of.
+//! How a worker died.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
@@ -12,37 +12,37 @@ use nix::sys::signal::Signal;
 use crate::disk;
 use crate::protocol::Job;
 
-/// Lines of the worker's standard error that a failure quotes.
+/// Number of lines of the worker's standard error that a failure quotes.
 const LOG_LINES: usize = 5;
 
-/// Most characters of what a failure quotes of them.
+/// Largest number of characters that a failure quotes.
 const LOG_QUOTED: usize = 2_000;
 
-/// The size at which a log is cut, and what is kept of its beginning, in bytes. Engines may write
+/// Size in bytes at which a log is cut, and how much of its beginning is kept. Engines may write
 /// without end.
 const LONGEST_LOG: u64 = 8 << 20;
 const KEPT_OF_LOG: u64 = 1 << 20;
 
-/// Creates a worker's log: whatever is written goes to its end, also after it was cut.
+/// Creates a worker's log. Everything is appended, also after it was cut.
 pub(super) fn create(log: &Path) -> io::Result<File> {
     File::create(log)?;
     File::options().append(true).open(log)
 }
 
-/// Cuts a log that has become too long: its beginning stays, and what comes from now on.
+/// Cuts a log that has become too long: keeps its beginning and what is written from now on.
 pub(super) fn bound(log: &Path) {
     let is_long = |meta: Metadata| meta.is_file() && meta.len() > LONGEST_LOG;
     if !log.metadata().is_ok_and(is_long) {
         return;
     }
-    // The log is a help, not a result: a trial does not fail for want of it.
+    // The log is only an aid: a trial does not fail without it.
     let cut = File::options().write(true).open(log).and_then(|file| file.set_len(KEPT_OF_LOG));
     if cut.is_ok() {
         note(log, "the log was longer than 8 MiB: here a part of it is left out");
     }
 }
 
-/// How a worker died and where, with the end of what it had to say.
+/// Describes how and where a worker died, with the end of its output.
 pub(super) fn report(exit: ExitStatus, whereabouts: &str, log: &Path) -> String {
     let how = match (exit.signal(), exit.code()) {
         (Some(number), _) => {
@@ -61,7 +61,8 @@ pub(super) fn report(exit: ExitStatus, whereabouts: &str, log: &Path) -> String 
     format!("the worker {how} in {whereabouts}{colon}{tail}")
 }
 
-/// The last lines of a log, on one line; of a panic what it said, without its backtrace.
+/// Returns the last lines of a log on one line. For a panic it returns the message without the
+/// backtrace.
 fn tail(log: &Path) -> String {
     let text = fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -78,19 +79,19 @@ fn tail(log: &Path) -> String {
     clipped(&last.join(" | "), LOG_QUOTED)
 }
 
-/// What engines and the system call a full disk.
+/// Messages of engines and the system about a full disk.
 const FULL: [&str; 4] = ["no space left", "disk is full", "disk full", "enospc"];
 
-/// Whether a trial failed because its disk was full: its words say so, or nothing is left of the disk, where
-/// an engine may have died of a signal or say something else.
+/// Whether a trial failed because its disk was full: its message says so, or the disk has no space
+/// left. In the latter case an engine may have died by a signal or reported something else.
 pub(super) fn by_full_disk(how: &str, job: &Job) -> bool {
     let how = how.to_ascii_lowercase();
     FULL.iter().any(|words| how.contains(words)) || disk::is_full(&job.site)
 }
 
-/// Adds a line of the parent's to a worker's log.
+/// Adds the parent's line to a worker's log.
 pub(super) fn note(log: &Path, text: &str) {
-    // The log is a help, not a result: a trial does not fail for want of it.
+    // The log is only an aid: a trial does not fail without it.
     let _ = fs::OpenOptions::new()
         .append(true)
         .open(log)

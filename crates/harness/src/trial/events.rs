@@ -1,4 +1,4 @@
-//! Hearing what a worker says.
+//! Receives the events of a worker.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::ChildStdout;
@@ -8,10 +8,10 @@ use embermark_model::foreign;
 
 use crate::protocol::Event;
 
-/// The longest line taken for an event: far longer than any histogram.
+/// Longest line of an event: far longer than any histogram.
 const LONGEST_LINE: u64 = 16 << 20;
 
-/// Reads events in a thread of its own; a line that is none is given as its beginning.
+/// Reads events in a separate thread. An invalid line is returned as its beginning.
 pub(super) fn listen_to(stdout: ChildStdout) -> Receiver<Result<Event, String>> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -23,7 +23,7 @@ pub(super) fn listen_to(stdout: ChildStdout) -> Receiver<Result<Event, String>> 
                 Ok(0) | Err(_) => return,
                 Ok(_) => {}
             }
-            // A last line without its end is what death left of an event.
+            // An incomplete last line is what a dying worker left of an event.
             if line.last() != Some(&b'\n') && (line.len() as u64) < LONGEST_LINE {
                 return;
             }
@@ -37,7 +37,7 @@ pub(super) fn listen_to(stdout: ChildStdout) -> Receiver<Result<Event, String>> 
     receiver
 }
 
-/// The beginning of a line that is no event, and that it is too long where it is.
+/// Returns the beginning of an invalid line, and whether it is too long.
 fn beginning(line: &[u8]) -> String {
     const SHOWN: usize = 80;
     let shown =

@@ -1,5 +1,5 @@
-//! Mean resident memory of an engine, sampled by the parent: a worker that measures sleeps for
-//! nobody.
+//! Mean resident memory of an engine, sampled by the parent, because a measuring worker must not
+//! pause.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -8,16 +8,16 @@ use crate::clock;
 use crate::probe;
 use crate::processes;
 
-/// How often memory is looked at.
+/// Sampling interval.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// How often the processes of a server are looked for: that takes longer than to look at them.
+/// Interval for finding the processes of a server, which takes longer than reading them.
 const MEMBERS_PERIOD: Duration = Duration::from_secs(1);
 
-/// The fewest samples that make a mean.
+/// Smallest number of samples for a mean.
 const LEAST: usize = 3;
 
-/// The most samples kept for a run: an hour's.
+/// Largest number of samples per run: one hour.
 const MOST: usize = 36_000;
 
 /// Samples of an engine's memory, with their times.
@@ -31,7 +31,7 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Takes a sample when one is due: of one process, or of a server's tree.
+    /// Takes a sample if one is due: of one process, or of a server's tree.
     pub fn look(&mut self, root: u32, with_descendants: bool) {
         let due = |at: Option<Instant>, period| at.is_none_or(|at| at.elapsed() >= period);
         if !due(self.last, PERIOD) {
@@ -53,8 +53,8 @@ impl Samples {
         }
     }
 
-    /// The mean over a run that began and ended at these times of the monotonic clock, in ns; then
-    /// the samples are forgotten. `None` when there are too few of them.
+    /// Returns the mean over a run between these times of the monotonic clock in ns, and removes
+    /// the samples. `None` if there are too few.
     pub fn mean(&mut self, began: u64, ended: u64) -> Option<u64> {
         let all = std::mem::take(&mut self.samples);
         let within = all.into_iter().filter(|(at, _)| (began..=ended).contains(at));

@@ -1,4 +1,4 @@
-//! A trial as its events tell of it.
+//! A trial as its events describe it.
 
 use embermark_model::Status;
 use embermark_model::foreign::shortened;
@@ -10,13 +10,14 @@ use crate::explaining::{TracedProcess, of_traced};
 use crate::progress::Progress;
 use crate::protocol::{Event, Job};
 
-/// Most characters of a version, of a setting and of a reason: an engine may say any number.
+/// Largest number of characters of a version, a setting and a reason, which an engine chooses
+/// freely.
 const LONGEST_VERSION: usize = 500;
 const LONGEST_SETTING: usize = 2_000;
 const LONGEST_REASON: usize = 10_000;
 const MOST_SETTINGS: usize = 1_000;
 
-/// A trial with what its engine says of itself cut where it is too long.
+/// Shortens what the engine reports in a trial.
 fn limited(mut trial: Trial) -> Trial {
     trial.version = trial.version.map(|version| shortened(version, LONGEST_VERSION));
     let settings = std::mem::take(&mut trial.settings).into_iter().take(MOST_SETTINGS);
@@ -25,7 +26,7 @@ fn limited(mut trial: Trial) -> Trial {
     trial
 }
 
-/// The trial as far as events have told of it: at first nothing.
+/// The trial as far as events have described it, empty at first.
 #[derive(Default)]
 pub(super) struct Record {
     trial: Trial,
@@ -34,18 +35,18 @@ pub(super) struct Record {
     ready: bool,
     server: Option<u32>,
     memory: Samples,
-    /// Of the run that is about to end.
+    /// For the run that is about to end.
     traced: Option<Vec<TracedProcess>>,
-    /// When each run of a phase, and the maintenance after it, had the trial's own disk.
+    /// When each run of a phase, and the maintenance after it, used the trial's own disk.
     pub on_disk: Vec<OnDisk>,
-    /// The worker said that it has finished.
+    /// Whether the worker has finished.
     pub finished: bool,
-    /// The worker said that it cannot go on.
+    /// Why the worker cannot continue, if it cannot.
     pub failure: Option<(Status, String)>,
 }
 
 impl Record {
-    /// Takes an event in, and tells the watcher when a run begins.
+    /// Records an event, and tells `progress` when a run begins.
     pub fn take(&mut self, event: Event, job: &Job, progress: &mut dyn Progress) {
         match event {
             Event::Ready { trial, server } => {
@@ -91,8 +92,8 @@ impl Record {
         }
     }
 
-    /// Looks at the memory of the engine's processes, when that is due: the worker's, or those of
-    /// its private server. A server that somebody else runs (`foreign`) is not looked at.
+    /// Samples the memory of the engine's processes if that is due: the worker's, or those of its
+    /// private server. A server given by URL (`foreign`) is not sampled.
     pub fn look_at_memory(&mut self, worker: u32, foreign: bool) {
         if self.ready && self.open_phase.is_some() {
             match self.server {
@@ -103,7 +104,7 @@ impl Record {
         }
     }
 
-    /// Where in the trial it is, for a message.
+    /// Describes the current position in the trial, for a message.
     pub fn whereabouts(&self) -> String {
         match (&self.open_phase, self.trial.phases.last()) {
             (Some(phase), _) => format!("run {} of phase {}", self.run, phase.phase),
@@ -113,7 +114,7 @@ impl Record {
         }
     }
 
-    /// The whole trial: as bad as its worst phase, or as what ended it.
+    /// Returns the whole trial. Its status is that of its worst phase or of what ended it.
     pub fn close(self, failure: Option<(Status, String)>) -> Trial {
         let mut trial = self.trial;
         if let Some((status, reason)) = &failure
@@ -136,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// A trial whose phases ended so.
+    /// A trial whose phases ended like this.
     fn trial(phases: &[(&str, Status)]) -> Record {
         let mut record = Record::default();
         for (name, status) in phases {
@@ -166,7 +167,7 @@ mod tests {
         let phases = [("load", Capped), ("read", Wrong), ("update", Wrong)];
         let expected = (Wrong, Some("read: read was wrong".to_owned()));
         assert_eq!(ending(trial(&phases), None), expected);
-        // One phase that cannot be done does not hide the figures of the others.
+        // One unsupported phase does not hide the figures of the others.
         assert_eq!(ending(trial(&[("load", Ok), ("topk", Unsupported)]), None), (Ok, None));
         assert_eq!(ending(trial(&[("topk", Unsupported)]), None).0, Unsupported);
         let disputed = [("report", Disputed), ("load", Ok), ("topk", Unsupported)];

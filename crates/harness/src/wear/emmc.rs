@@ -1,5 +1,5 @@
-//! An eMMC's own estimate of its life (kernel documentation, `driver-api/mmc/mmc-dev-attrs`; JESD84-B51,
-//! 7.4.40 and 7.4.41).
+//! An eMMC's own estimate of its life (kernel documentation, `driver-api/mmc/mmc-dev-attrs`;
+//! JESD84-B51, 7.4.40 and 7.4.41).
 
 use std::path::Path;
 
@@ -11,19 +11,20 @@ use crate::system::read;
 const LIFE: &str = "device/life_time";
 const SPARE: &str = "device/pre_eol_info";
 
-/// The steps of its kinds of cells, each a tenth of their life, of those that tell; 11: more than all.
+/// Returns the steps of its cell types that report them, each a tenth of their life. 11 means that
+/// the life is exceeded.
 pub(crate) fn life_time(disk: &Path) -> Option<Vec<u32>> {
     let steps: Vec<u32> = all_life_time(disk)?.into_iter().filter(|step| *step > 0).collect();
     (!steps.is_empty()).then_some(steps)
 }
 
-/// Both kinds: of one that does not tell 0.
+/// Returns the steps of both cell types. 0 means not reported.
 fn all_life_time(disk: &Path) -> Option<Vec<u32>> {
     let text = read(&disk.join(LIFE))?;
     Some(text.split_whitespace().filter_map(hexadecimal).collect())
 }
 
-/// How many of its spare blocks are used: 1 few, 2 four fifths, 3 nearly all.
+/// Returns the use of its spare blocks: 1 few, 2 four fifths, 3 nearly all.
 pub(crate) fn spare_blocks(disk: &Path) -> Option<u32> {
     read(&disk.join(SPARE)).and_then(|text| hexadecimal(&text)).filter(|step| *step > 0)
 }

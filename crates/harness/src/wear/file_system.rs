@@ -1,5 +1,6 @@
-//! What a file system has written to its device since it was made, by its own count: ext4 and f2fs (kernel
-//! documentation, `ABI/testing/sysfs-fs-ext4` and `sysfs-fs-f2fs`). All programs' writes are in it.
+//! Bytes that a file system has written to its device since it was made, by its own count: ext4 and
+//! f2fs (kernel documentation, `ABI/testing/sysfs-fs-ext4` and `sysfs-fs-f2fs`). Writes of all
+//! programs are included.
 
 use embermark_model::result::{WearCounter, WearUnit};
 

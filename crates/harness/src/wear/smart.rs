@@ -11,11 +11,11 @@ use crate::program;
 /// The program of smartmontools.
 pub(super) const PROGRAM: &str = "smartctl";
 
-/// Bytes of a data unit of NVMe: 1,000 times 512 (NVM Express Base Specification, SMART / Health
+/// Bytes of an NVMe data unit: 1,000 times 512 (NVM Express Base Specification, SMART / Health
 /// Information).
 const DATA_UNIT: f64 = 512_000.0;
 
-/// What smartctl says, as far as it is of use.
+/// The useful part of smartctl's output.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Said {
@@ -86,8 +86,8 @@ struct Statistic {
     value: Option<f64>,
 }
 
-/// Attributes whose normalised value goes from 100 down to what is left of the life, by number and by a
-/// word that their name must have: makers give one number several meanings.
+/// Attributes whose normalised value falls from 100 to the remaining life, by number and by a word
+/// in their name. Manufacturers give one number several meanings.
 const LIFE_LEFT: [(u32, &str); 5] =
     [(177, "Wear_Leveling"), (202, "Life"), (231, "Life"), (232, "Endurance"), (233, "Wearout")];
 
@@ -121,7 +121,7 @@ impl Said {
         used.into_iter().chain(written.map(|units| bytes("data_units_written", units, DATA_UNIT)))
     }
 
-    /// Of a SATA disk that has statistics.
+    /// Returns the counters of a SATA disk with statistics.
     fn statistics(&self) -> impl Iterator<Item = WearCounter> {
         let value = |name: &str| {
             let pages = self.ata_device_statistics.iter().flat_map(|all| &all.pages);
@@ -135,7 +135,8 @@ impl Said {
         used.into_iter().chain(written)
     }
 
-    /// Of one that has attributes alone; the meaning of these is the maker's.
+    /// Returns the counters of a SATA disk with attributes only, whose meaning the manufacturer
+    /// defines.
     fn attributes(&self) -> impl Iterator<Item = WearCounter> {
         let has = |name: &str| {
             let pages = self.ata_device_statistics.iter().flat_map(|all| &all.pages);

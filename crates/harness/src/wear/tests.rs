@@ -9,7 +9,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::system::tests::tree;
 
-/// A device whose databases' folder lies on the disk with these files; with a `smartctl` that says that.
+/// A device whose database directory is on the disk with these files, and a `smartctl` with this
+/// output.
 struct Device {
     tree: TempDir,
     smartctl: PathBuf,
@@ -49,7 +50,7 @@ impl Device {
         self.wear().counters.into_iter().map(of).collect()
     }
 
-    /// Why the disk says nothing.
+    /// Why the disk reports nothing.
     fn why(&self) -> String {
         self.wear().not_counted[0].clone()
     }
@@ -81,7 +82,7 @@ fn an_emmc_tells_its_life_in_steps_before_and_after() {
         wear.counters.iter().map(|of| of.after).collect::<Vec<_>>(),
         [Some(30.0), Some(1.0)]
     );
-    // Of another disk there is no after.
+    // For another disk there is no value after the run.
     let other = Wear { disk: Some("/dev/mmcblk1".to_owned()), ..device.wear() };
     end(&mut wear, &other);
     assert_eq!(wear.counters[0].after, None);
@@ -166,7 +167,8 @@ fn what_cannot_be_told_says_why() {
 
 #[test]
 fn a_file_system_counts_what_it_writes() {
-    // The one below this test's folder, where it does: what is written and synced is counted.
+    // The disk below this test's directory, if it reports wear: what is written and synced is
+    // counted.
     let here = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let written = || {
         let wear = read(&System::at("/"), here.path());

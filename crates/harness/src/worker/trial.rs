@@ -89,7 +89,7 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
 
     let mut trial = Trial {
         job,
-        // The engine that does nothing has no answers.
+        // The `null` engine has no answers.
         checked: job.cell.engine != "null",
         bench: prepared.open(store, Reopener::of(engine, options))?,
         probes: Probes::new(server, job.url.is_some()),
@@ -116,7 +116,8 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
     Ok(trial.bench.finish()?)
 }
 
-/// Describes a setting of the tier that changed between opening the engine and the end of the trial, if any.
+/// Describes a setting of the tier, if any, that changed between opening the engine and the end of
+/// the trial.
 fn changed(opened: &[(String, String)], ended: &[(String, String)]) -> Option<String> {
     ended.iter().find_map(|(name, now)| {
         let (_, then) = opened.iter().find(|(known, _)| known == name)?;
@@ -130,8 +131,8 @@ fn changed(opened: &[(String, String)], ended: &[(String, String)]) -> Option<St
     })
 }
 
-/// Enters the control group of the trial, which is charged for memory allocated from now on. Returns
-/// freed memory to the system first: otherwise it would be used again uncharged.
+/// Enters the control group of the trial, which is charged for memory allocated from now on.
+/// Returns freed memory to the system first: otherwise it would be used again uncharged.
 fn enter(groups: &[PathBuf]) -> Result<(), Stop> {
     if groups.is_empty() {
         return Ok(());

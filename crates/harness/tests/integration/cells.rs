@@ -1,4 +1,4 @@
-//! From plans to cells.
+//! Cells of plans.
 
 use std::collections::BTreeMap;
 
@@ -152,7 +152,7 @@ fn each_limit_of_memory_has_cells_of_its_own_and_no_reference_takes_part() {
     assert_eq!(cells[2].id.slug(), "good-squares-100-within-64-MiB-process-single");
     let skipped: Vec<bool> = cells.iter().map(|cell| cell.skip.is_some()).collect();
     assert_eq!(skipped, [false, false, false, true]);
-    // Of a server that somebody else runs it cannot be limited.
+    // A server given by URL cannot be limited.
     plan.engines = vec!["server".into()];
     plan.urls.insert("server".into(), ServerUrl::new("toy://elsewhere".into()));
     let skip = planned(&plan, &CATALOG).unwrap()[1].skip.clone().unwrap();
@@ -164,7 +164,7 @@ fn phases_can_be_chosen() {
     plan.phases = Some(vec!["read".into()]);
     plan.variants = vec!["single".into(), "other".into()];
     let cells = planned(&plan, &CATALOG).unwrap();
-    // The other variant changes nothing of what is asked for.
+    // The other variant changes nothing that is requested.
     assert_eq!(cells.len(), 1);
     assert_eq!(cells[0].phases, ["read"]);
 
@@ -197,7 +197,7 @@ fn a_phase_apart_runs_where_its_variant_is_asked_for_and_nowhere_else() {
     );
     assert!(!whole.contains(&"insert_http".to_owned()));
 
-    // One that is named brings its variant, unless others are named too.
+    // A phase that is requested by name adds its variant, unless variants are named too.
     let named = |variants: &[&str]| {
         let variants = variants.iter().map(|name| (*name).to_owned()).collect();
         let phases = Some(vec!["insert_http".to_owned()]);

@@ -1,4 +1,4 @@
-//! Energy and wear of whole runs, on a made-up tree of a device.
+//! Energy and wear of whole runs, on a simulated tree of a device.
 
 use std::fs;
 use std::path::Path;
@@ -65,7 +65,7 @@ fn a_board_that_measures_its_power_has_joules_for_each_run_that_is_long_enough()
         let (energy, lasted) = (read.energy.as_ref().unwrap(), read.period.as_ref().unwrap());
         let seconds = lasted.lasted_ns as f64 / 1e9;
         assert!(seconds >= 2.0 && (energy.joules - 2.5 * seconds).abs() < 1e-6, "{energy:?}");
-        // As much as it took when idle: the figure is made up.
+        // As much as it took when idle: the figure is simulated.
         assert!(energy.over_idle_joules.unwrap().abs() < 1e-6);
     }
     for load in runs(&result, "load") {
@@ -103,8 +103,8 @@ fn a_meter_that_ran_beside_a_run_is_found_by_the_load_pattern() {
     let mut result = run(&slow(), &options).unwrap();
     let known = result.manifest.energy.clone().unwrap();
     assert_eq!((known.sources.len(), known.markers.len()), (0, 2));
-    // A meter that samples the CPU time of this machine would need a second one: this writes what one
-    // would have, by the times of the pattern, with a clock that is 90 s slow.
+    // A meter that samples the CPU time of this machine would need a second machine. This writes
+    // what one would record, by the times of the pattern, with a clock that is 90 s slow.
     let first = seconds(&known.markers[0]);
     let slot = known.markers[0].lasted_ns as f64 / 1e9 / 15.0;
     let on = [1, 2, 3, 4, 5, 8, 9, 11, 13];
@@ -157,7 +157,7 @@ fn a_run_that_is_gone_on_with_keeps_its_idle_draw() {
     let left = Out::new();
     fs::create_dir_all(left.path("")).unwrap();
     fs::write(left.path(JOURNAL), &whole[..first_trial]).unwrap();
-    // The board draws more by now.
+    // The board now draws more.
     fs::write(root.path().join("sys/class/hwmon/hwmon0/power1_input"), "4500000\n").unwrap();
     let mut options = options(&left, root.path());
     options.energy.idle = Duration::from_secs(3_600);

@@ -1,4 +1,4 @@
-//! Journals, whole and cut off.
+//! Journals, complete and interrupted.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,8 @@ fn a_journal_cut_off_anywhere_gives_the_trials_that_ended_whole() {
     run(&plan(&["good", "wrong"]), &out.options()).unwrap();
     let whole = fs::read(out.path(JOURNAL)).unwrap();
     let ends: Vec<usize> = (0..whole.len()).filter(|i| whole[*i] == b'\n').collect();
-    // Head, rows, perhaps warnings, wear and energy; then two trials, the first again, wear, and the end.
+    // Head, rows, perhaps warnings, wear and energy; then two trials, the first again, wear, and
+    // the end.
     let [.., before, first, second, again, wear, end] = ends[..] else {
         panic!("{} lines", ends.len())
     };
@@ -82,7 +83,7 @@ fn a_trial_that_was_lost_leaves_the_others_and_a_wrong_one_does_not() {
             assert_eq!((lost.index, cell.reason), (journal.trials[1].trial.index, None));
         }
     }
-    // Where none ended well there are no others.
+    // If none ended well, none is lost.
     let mut journal = whole;
     journal.trials.iter_mut().for_each(|ended| ended.trial.status = Status::Failed);
     let cell = assemble(&journal).cells.remove(0);
@@ -108,7 +109,7 @@ fn a_file_that_is_no_journal_is_refused_by_line() {
 }
 
 fn a_journal_of_the_version_before_is_read() {
-    // Of a run by two clients at a rate, killed in its third trial.
+    // From a run by two clients at a rate, killed in its third trial.
     let journal = journal::read(Path::new("tests/fixtures/journal-2.jsonl")).unwrap();
     assert_eq!((journal.head.embermark_journal, journal.trials.len()), (2, 2));
     let result = assemble(&journal);

@@ -1,4 +1,4 @@
-//! Configurations with a library of another version.
+//! Configurations with the library of another version.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn newer() -> TempDir {
     folder
 }
 
-/// An engine, and the same with the library of a folder.
+/// A plan with an engine, and with the same engine using the library in a directory.
 fn with(engine: &str, library: &Path) -> Plan {
     let mut plan = Plan { trials: 2, ..plan(&[engine, "other"]) };
     plan.durabilities = vec![Durability::Process, Durability::Power];

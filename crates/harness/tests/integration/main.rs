@@ -1,7 +1,7 @@
 //! Whole runs with a toy workload and engines that misbehave in known ways. This program is also
 //! the worker of those runs, and the program of known use that the probes are tested on.
 
-// The lint knows tests by their attribute, which a runner of its own does without.
+// The lint recognises tests by their attribute, which a custom runner does without.
 #![allow(clippy::unwrap_used)]
 
 mod cells;
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         _ => {}
     }
     let mut arguments = Arguments::from_args();
-    // One run at a time in a process, as `run` asks; and probes want a quiet machine.
+    // A process does one run at a time, as `run` requires, and probes need a quiet machine.
     arguments.test_threads = Some(1);
     let tests = [
         cells::TESTS,
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests.map(trial).collect()).exit_code()
 }
 
-/// Functions as tests under their own names.
+/// Declares functions as tests under their own names.
 macro_rules! tests {
     ($($name:ident),* $(,)?) => {
         /// The tests of this module.

@@ -25,8 +25,8 @@ crate::tests!(
     a_process_that_ends_during_the_run_is_not_measured_rather_than_idle,
 );
 
-/// The program of known use: says when it is up, waits for a line, uses up `what`, says so, and
-/// waits to be killed.
+/// Runs the program of known use: reports when it is up, waits for a line, uses up `what`, reports
+/// that, and waits to be killed.
 pub fn use_up(what: &str) {
     let mut line = String::new();
     let mut say = |text| {
@@ -66,7 +66,7 @@ pub fn use_up(what: &str) {
     std::io::stdin().read_to_string(&mut line).expect("a parent");
 }
 
-/// Sends them to itself in a network of its own; what its loopback device counted, in bytes.
+/// Sends them to itself in its own network. Returns what the loopback device counted, in bytes.
 fn ten_megabytes_over_the_loopback_device() -> u64 {
     network::enter().expect("a network of its own");
     let before = network::counters().expect("counters").bytes;
@@ -115,9 +115,9 @@ fn go(child: &mut Child) {
     hear(child, "done");
 }
 
-/// What a program uses, as the probe sees it.
+/// Returns the resources of a program, as the probe sees them.
 fn used(what: &str, probe: fn(u32) -> Probe) -> Resources {
-    // On the disk of the build, since /tmp may lie in memory.
+    // On the disk of the build, because /tmp may be in memory.
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut child = start(what, dir.path());
     let probe = probe(child.id());
@@ -142,7 +142,7 @@ fn cpu_time_is_what_a_program_burnt() {
     within(used("memory-before", Probe::process).cpu_ns, 1, 60_000_000);
 }
 
-/// What the program takes itself: a build for tests with every engine in it.
+/// Memory of the program itself: a test build with every engine in it.
 const ITSELF: u64 = 20_000_000;
 
 fn the_peak_is_what_a_program_held_during_the_run_even_when_it_gave_it_back() {
@@ -164,7 +164,7 @@ fn a_tree_counts_a_child_that_came_and_went_during_the_run() {
     within(used("child", Probe::process).cpu_ns, 1, 30_000_000);
 }
 
-/// How many descendants of a process are the program `sleep`.
+/// Number of descendants of a process that run the program `sleep`.
 fn asleep(pid: u32) -> usize {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
     let children = children.unwrap_or_default();
@@ -188,7 +188,7 @@ fn memory_shared_in_a_tree_counts_once() {
         .spawn()
         .unwrap();
     hear(&mut child, "up");
-    // What a fork shares before it becomes `sleep` would count as a peak of its own.
+    // What a fork shares before it becomes `sleep` would count as its own peak.
     while asleep(child.id()) < 2 {
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -214,8 +214,8 @@ fn network_bytes_are_what_a_program_sent_and_little_more() {
     let output = Command::new(program).args(["use", "network"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let counted = String::from_utf8(output.stdout).unwrap().trim().parse().ok();
-    // Headers of TCP and IP: 52 bytes of some 64 kB, and as many for each acknowledgement. A
-    // device that counted what it received too would have twice as much.
+    // TCP and IP headers: 52 bytes per some 64 kB, and as many for each acknowledgement. A device
+    // that also counted what it received would have twice as much.
     within(counted, SENT + 1, SENT + SENT / 50);
 }
 

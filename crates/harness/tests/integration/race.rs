@@ -1,4 +1,4 @@
-//! Runs of a limited time.
+//! Runs with a time limit.
 
 use embermark_harness::progress::Progress;
 use embermark_harness::{HarnessError, Interrupt};
@@ -42,7 +42,8 @@ fn a_time_that_is_too_short_leaves_cells_out_and_says_how_many() {
 }
 
 fn every_cell_is_measured_once_and_then_those_that_are_not_told_apart() {
-    // The two are one engine, which nothing tells apart: trials go on until the time is over, or both are known well.
+    // Both are the same engine and cannot be told apart: trials continue until the time is over or
+    // both are known well.
     let result = run(&within(8_000), &Out::new().options()).unwrap();
     assert!(trials(&result).iter().all(|count| *count >= 1), "{:?}", trials(&result));
     assert!(trials(&result).iter().sum::<usize>() > 4, "{:?}", trials(&result));
@@ -53,7 +54,7 @@ fn every_cell_is_measured_once_and_then_those_that_are_not_told_apart() {
 }
 
 fn an_interrupt_after_the_first_pass_keeps_a_figure_of_every_cell() {
-    /// Interrupts when every cell had a trial.
+    /// Interrupts once every cell has had a trial.
     struct AfterTheFirst(Interrupt);
     impl Progress for AfterTheFirst {
         fn so_far(&mut self, result: &ResultFile) {
@@ -85,7 +86,7 @@ fn a_run_that_falls_far_behind_the_best_is_stopped_and_says_what_was_done() {
         trials.filter(|phase| phase.phase == "read").cloned().collect::<Vec<_>>()
     };
     assert!(reads("good").iter().all(|phase| phase.status == Status::Ok));
-    // Whoever is drawn first has nobody to be held against.
+    // The engine that runs first has nothing to be compared with.
     let first = &result.cells.iter().min_by_key(|cell| cell.trials[0].order).unwrap().id.engine;
     if first == "good" {
         let stopped = reads("slow");

@@ -1,4 +1,4 @@
-//! The engines and workloads of the build, as far as they need nothing installed.
+//! The engines and workloads of the build that need nothing installed.
 
 use embermark_harness::{RunOptions, WorkerCommand};
 use embermark_model::plan::Plan;

@@ -1,4 +1,4 @@
-//! Runs that were cut off and gone on with.
+//! Interrupted runs that are resumed.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -29,7 +29,7 @@ crate::tests!(
     a_second_signal_ends_a_run_at_once_that_waits_for_a_server_to_stop,
 );
 
-/// Engines that end in different ways, and one that is not here.
+/// Engines that end in different ways, and one that is not installed.
 fn mixed() -> Plan {
     Plan { trials: 2, runs: 2, ..plan(&["good", "wrong", "failing", "absent"]) }
 }
@@ -38,7 +38,7 @@ fn go_on(asked: Option<&Plan>, options: &RunOptions) -> Result<ResultFile, Harne
     resume(asked, options, &mut Silent)
 }
 
-/// A folder with this journal in it.
+/// A directory with this journal in it.
 fn left(journal: &[u8]) -> Out {
     let out = Out::new();
     fs::create_dir_all(out.path("")).unwrap();
@@ -46,7 +46,7 @@ fn left(journal: &[u8]) -> Out {
     out
 }
 
-/// What must not depend on when a run was cut off: everything but times and sizes.
+/// What must not depend on when a run was interrupted: everything but times and sizes.
 fn shape(result: &ResultFile) -> Value {
     fn strip(value: &mut Value) {
         match value {
@@ -55,9 +55,9 @@ fn shape(result: &ResultFile) -> Value {
                     let time_or_size = name.ends_with("_ns") || name.ends_with("_bytes");
                     time_or_size || name == "latency" || name == "began"
                 };
-                // How often a short run was repeated is a matter of time too.
+                // The number of repetitions of a short run depends on time too.
                 fields.remove("repeated");
-                // Absent and zero are told apart all the same.
+                // Absent and zero are still distinguished.
                 for (name, value) in fields.iter_mut() {
                     if measured(name) {
                         *value = Value::Bool(!value.is_null())
@@ -97,7 +97,7 @@ fn a_run_cut_off_anywhere_comes_to_the_same_end_and_repeats_nothing() {
         assert!(result.manifest.finished.is_some());
         assert_eq!(result.manifest.run_id, undisturbed.manifest.run_id);
         assert_eq!(result.manifest.datasets, undisturbed.manifest.datasets);
-        // And the journal says the same as the result.
+        // The journal has the same content as the result.
         let again = assemble(&journal::read(&out.path(JOURNAL)).unwrap());
         assert_eq!(trials_of(&again), trials);
         let cut_off = result.manifest.warnings.iter().any(|text| text.contains("was interrupted"));
@@ -181,7 +181,7 @@ fn another_plan_program_machine_or_data_is_refused_with_the_reason() {
     let refusal = |journal: &str, asked: Option<&Plan>| {
         let out = left(journal.as_bytes());
         let error = go_on(asked, &out.options()).unwrap_err();
-        // And what had ended is still there.
+        // What had ended is still there.
         assert_eq!(
             fs::read_to_string(out.path(JOURNAL)).unwrap().lines().next(),
             journal.lines().next()
@@ -218,7 +218,7 @@ fn a_folder_without_a_run_is_refused() {
     assert!(matches!(go_on(None, &out.options()), Err(HarnessError::Journal { line: 1, .. })));
 }
 
-/// A program killed when it goes out of scope.
+/// A program that is killed when it goes out of scope.
 struct Killed(Child);
 
 impl Drop for Killed {
@@ -251,7 +251,7 @@ fn a_second_signal_ends_a_run_at_once_that_waits_for_a_server_to_stop() {
     let out = Out::new();
     let program = std::env::current_exe().unwrap();
     let command = &mut Command::new(program);
-    // This server does not heed SIGTERM: the run waits three seconds before it kills it.
+    // This server ignores SIGTERM: the run waits three seconds before it kills it.
     let mut other = Killed(command.args(["run", "stubborn"]).arg(out.path("")).spawn().unwrap());
     let pid = Pid::from_raw(other.0.id().cast_signed());
     let mut servers = Vec::new();
@@ -260,18 +260,19 @@ fn a_second_signal_ends_a_run_at_once_that_waits_for_a_server_to_stop() {
         !servers.is_empty()
     });
     kill(pid, Signal::SIGINT).unwrap();
-    // The worker is gone, the server left to the run, which has a keeper of its own.
+    // The worker has ended, and the server is left to the run, which has its own keeper.
     until(|| servers.iter().all(|server| children(other.0.id()).contains(server)));
     assert!(other.0.try_wait().unwrap().is_none(), "it did not wait");
     kill(pid, Signal::SIGINT).unwrap();
     let status = other.0.wait().unwrap();
-    // The run killed it not: it did not wait until then. It would be a zombie, and this process's.
+    // The run did not kill it: it did not wait that long. It would be a zombie, and this process's
+    // child.
     let is_zombie = |server: &u32| {
         let stat = fs::read_to_string(format!("/proc/{server}/stat")).unwrap();
         stat.rsplit_once(") ").unwrap().1.starts_with('Z')
     };
     assert!(!servers.iter().any(is_zombie), "it waited for the server");
-    // A real server is tied to its worker's life; this one is not.
+    // A real server is tied to its worker's life, but this one is not.
     for server in servers {
         let group = Pid::from_raw(server.cast_signed());
         killpg(group, Signal::SIGKILL).unwrap();

@@ -1,4 +1,4 @@
-//! Several clients, and operations at a target rate, on an engine of known delay.
+//! Several clients, and operations at a target rate, on an engine with a known delay.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -29,10 +29,10 @@ crate::tests!(
     a_variant_of_a_shared_plan_runs_the_point_operations_that_it_has,
 );
 
-/// How long the engine takes for a read.
+/// Time that the engine takes for a read.
 const DELAY: Duration = Duration::from_millis(5);
 
-/// An engine that takes [`DELAY`] for every read, each client for itself; and one that has one client.
+/// An engine that takes [`DELAY`] for every read of each client, and one that has only one client.
 pub static CATALOG: LazyLock<Catalog> =
     LazyLock::new(|| Catalog::new(&[&Slow("slow", true), &Slow("lonely", false)], &WORKLOADS));
 
@@ -179,14 +179,14 @@ fn a_client_below_its_target_rate_is_behind_and_its_response_times_tell() {
     assert!((schedule.target_rate - 400.0).abs() < 1e-9);
     assert!(!schedule.kept_up() && schedule.achieved_rate < 205.0, "{schedule:?}");
     assert!(service.p50 >= 5 * MS && service.p50 * 50 <= read.runs[1].elapsed_ns, "{service:?}");
-    // The n-th of 100 is to start after n x 2.5 ms and starts after n x 5 ms at the soonest.
+    // Operation n of 100 is scheduled after n × 2.5 ms and starts after n × 5 ms at the earliest.
     assert!(response.p50 >= 50 * 5 * MS / 2 && response.max >= 99 * 5 * MS / 2, "{response:?}");
     assert!(schedule.response_ns >= 120.0 * MS as f64, "{schedule:?}");
     assert_eq!((service.samples, response.samples), (100, 100));
 }
 
 fn a_client_that_keeps_up_answers_in_the_time_that_the_engine_takes() {
-    // Beside other work it may fall behind; not again and again.
+    // On a busy machine it may fall behind, but not repeatedly.
     let began = Instant::now();
     loop {
         let result = measured(&asked("slow", 1, Some(100)));
@@ -221,7 +221,7 @@ fn an_engine_with_one_client_is_unsupported_with_its_reason() {
     assert_eq!(cell.status, Status::Unsupported);
     let reason = cell.reason.as_deref().unwrap();
     assert_eq!(reason, "lonely does not support a second client: it is lonely");
-    // By itself it has a rate like any other.
+    // With one client it has a rate like any other.
     assert!(read(&measured(&asked("lonely", 1, Some(100)))).response.is_some());
 }
 

@@ -1,4 +1,4 @@
-//! Runs that go up in scale within a budget.
+//! Runs that increase the scale within a budget.
 
 use std::fs;
 
@@ -61,7 +61,7 @@ fn a_run_cut_off_between_scales_goes_on_within_its_budget() {
     let out = Out::new();
     run(&steps(1), &out.options()).unwrap();
     let whole = fs::read_to_string(out.path(JOURNAL)).unwrap();
-    // With the first scale alone: what is decided after it is decided again, and the same.
+    // With only the first scale. What is decided after it is decided again, with the same result.
     let decision = whole.find("{\"not_begun\"").unwrap();
     for end in [decision, whole[decision..].find('\n').unwrap() + decision + 1] {
         let left = Out::new();

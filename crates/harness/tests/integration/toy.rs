@@ -68,7 +68,7 @@ enum Fault {
     Exits,
     Hangs,
     Slow,
-    /// Takes known times: 2 ms for most reads, 10 for some, 40 for a few; it keeps a book of them.
+    /// Takes known times: 2 ms for most reads, 10 for some, 40 for a few. It records them.
     Delays,
     /// Keeps 1 MB of every read.
     Leaks,
@@ -78,20 +78,20 @@ enum Fault {
     ErrsAtTimes,
     /// Takes a while for its maintenance, and then has a smaller file.
     SlowMaintenance,
-    /// Knows no such thing as rest.
+    /// Has no maintenance.
     NoMaintenance,
-    /// Starts a server that burns CPU while it is asked, and stops it in the end.
+    /// Starts a server that burns CPU during requests, and stops it at the end.
     Server,
-    /// Starts a server in a session of its own that ignores SIGTERM, and hangs.
+    /// Starts a server in its own session that ignores SIGTERM, and hangs.
     StubbornServer,
     Absent,
-    /// Its library is a folder with its version in a file. From 2.0 on it syncs.
+    /// Its library is a directory with its version in a file. It syncs from version 2.0 on.
     Library,
-    /// Is set otherwise after 150 reads.
+    /// Changes its settings after 150 reads.
     Weakens,
 }
 
-/// The variable that names the folder of its library.
+/// The variable that names the directory of its library.
 pub const LIBRARY: &str = "EMBERMARK_TOY_LIB_DIR";
 
 struct Toy(&'static str, Fault);
@@ -204,13 +204,13 @@ struct Map {
     delays: Vec<u128>,
 }
 
-/// What the engine that opens slowly takes for it.
+/// Time that the engine which opens slowly takes for it.
 pub const OPENING: Duration = Duration::from_millis(2_000);
 
-/// What the engine of slow maintenance takes for it.
+/// Time that the engine with slow maintenance takes for it.
 pub const MAINTENANCE: Duration = Duration::from_millis(1_000);
 
-/// What the engine that leaks keeps of every read, in bytes.
+/// Bytes that the leaking engine keeps of every read.
 pub const LEAK: usize = 1_000_000;
 
 impl Lifecycle for Map {
@@ -329,8 +329,8 @@ impl Operations for Map {
     }
 }
 
-/// The squares of the first numbers: put, read, summed up; and changed in place, which no engine
-/// here supports.
+/// The squares of the first numbers: written, read, summed up, and changed in place, which no
+/// engine here supports.
 pub struct Squares;
 
 struct Rows;
@@ -478,7 +478,7 @@ impl Bench for Numbers {
         }
         meter.stop();
         let answer = Answer::Rows(vec![vec![Value::Int(sum as i64)]]);
-        // Who made the sum is said when it was made.
+        // The execution is reported when the sum was made.
         let execution = (phase == 2).then_some(Execution::ClientSide);
         Ok(Outcome { answer, execution, ..Outcome::default() })
     }

@@ -1,4 +1,4 @@
-//! Whole runs, each engine with its own way of going wrong.
+//! Whole runs, each engine with its own fault.
 
 use std::fs;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ crate::tests!(
     the_floor_is_measured_whatever_the_null_engine_answers,
 );
 
-/// A folder for the results of one test.
+/// A directory for the results of one test.
 pub struct Out(TempDir);
 
 impl Out {
@@ -111,12 +111,12 @@ fn a_run_measures_every_phase_and_leaves_only_its_result() {
         assert_eq!((run.ops, run.discarded, run.client), (100, i == 0, None));
         assert!(run.elapsed_ns > 0 && run.engine.cpu_ns.is_some_and(|ns| ns > 0));
     }
-    // Two counted runs of 100 operations, of which the first 64 of the first run are timed in any
-    // case; the discarded one would show as the number before the last two.
+    // Two counted runs of 100 operations, of which the first 64 of the first run are always timed.
+    // The discarded run would show as the number before the last two.
     let latency = read.latency.as_ref().unwrap();
     assert!(latency.samples > 0 && latency.samples <= 200, "{latency:?}");
     assert_eq!(total.latency, None);
-    // A sum of 100 numbers is over at once: it is warmed up, and its runs are repeated.
+    // A sum of 100 numbers is very short: it is warmed up, and its runs are repeated.
     for run in &total.runs {
         let Some(repeated) = run.repeated else {
             // The machine was busy with something else.
@@ -213,7 +213,7 @@ fn a_worker_that_is_killed_is_one_failed_cell_and_the_others_go_on() {
     assert_eq!(status, Status::Failed);
     assert!(reason.contains("killed by signal 9 (SIGKILL)"), "{reason}");
     assert!(reason.contains("run 2 of phase read"), "{reason}");
-    // What had ended before it stays.
+    // What had ended before stays.
     assert_eq!(
         phases(cell(&result, "killed")),
         [("load", Status::Ok, 3), ("read", Status::Failed, 1)]
@@ -362,7 +362,7 @@ fn an_interrupt_keeps_the_trials_that_ended_and_leaves_no_process_or_folder() {
     assert!(error.to_string().starts_with("interrupted") && !error.is_usage());
     assert!(out.path("result.json").is_file() && out.path("journal.jsonl").is_file());
 
-    // And before anything ran: nothing at all.
+    // Before anything ran: nothing at all.
     let other = Out::new();
     let options = other.options();
     options.interrupt.set();
@@ -371,7 +371,7 @@ fn an_interrupt_keeps_the_trials_that_ended_and_leaves_no_process_or_folder() {
     assert!(!other.path("").exists());
 }
 
-/// A run of this program's own, to be killed: its last engine hangs.
+/// A separate run of this program, to be killed: its last engine hangs.
 pub fn run_into(engines: &str, out: &str) -> ExitCode {
     let interrupt = interrupt::on_signals().unwrap();
     let options = RunOptions { catalog: CATALOG, interrupt, ..RunOptions::new(out).unwrap() };
@@ -399,7 +399,7 @@ fn a_parent_that_is_killed_takes_its_worker_along_and_leaves_a_journal() {
         .arg(out.path(""))
         .spawn()
         .unwrap();
-    // Until the engine hangs, in the second run of its phase: its worker is up, and then idle.
+    // Waits until the engine hangs in the second run of its phase: its worker is up, and then idle.
     let until = |what: &dyn Fn() -> bool| {
         let began = Instant::now();
         while !what() {
@@ -444,7 +444,8 @@ fn phase<'a>(result: &'a ResultFile, engine: &str, name: &str) -> &'a PhaseResul
 }
 
 fn latency_and_percentiles_are_what_the_engine_really_took() {
-    // A busy machine may take the processor away between the engine's clock and ours; not again and again.
+    // A busy machine may take the processor away between the engine's clock and the harness's, but
+    // not repeatedly.
     let began = Instant::now();
     loop {
         match off(&told_and_true()) {
@@ -454,12 +455,13 @@ fn latency_and_percentiles_are_what_the_engine_really_took() {
     }
 }
 
-/// The first figure that is further from the truth than a hundredth and the few microseconds around a call.
+/// The first figure that differs from the truth by more than a hundredth and the few microseconds
+/// around a call.
 fn off(figures: &[(f64, f64)]) -> Option<&(f64, f64)> {
     figures.iter().find(|(told, truth)| (told - truth).abs() > truth * 0.01 + 20_000.0)
 }
 
-/// What the harness tells of an engine with delays, each beside what the engine wrote down itself.
+/// The harness's figures for an engine with delays, each beside what the engine recorded itself.
 fn told_and_true() -> Vec<(f64, f64)> {
     let out = Out::new();
     let result = run(&plan(&["delayed"]), &out.options()).unwrap();
@@ -487,7 +489,7 @@ fn told_and_true() -> Vec<(f64, f64)> {
         (latency.min as f64, counted[0]),
         (latency.mean, counted.iter().sum::<f64>() / 200.0),
     ]);
-    // The delays that were asked for, and not some others: a busy machine only adds to them.
+    // The requested delays and not others: a busy machine only adds to them.
     assert!(latency.p50 >= 2_000_000 && latency.p95.unwrap() >= 10_000_000, "{latency:?}");
     assert!(latency.p99.unwrap() >= 40_000_000 && latency.p99_9.is_none(), "{latency:?}");
     figures
@@ -548,13 +550,13 @@ fn an_engine_that_leaks_is_seen_by_its_memory() {
         let runs = phase(&result, engine, "read").runs.iter();
         runs.map(|run| run.engine.peak_bytes.unwrap()).collect::<Vec<u64>>()
     };
-    // Each run has what all runs before have leaked, and its own.
+    // Each run has what all earlier runs have leaked, and its own.
     for (run, peak) in (1..).zip(peaks("leaking")) {
         let expected = run * leaked;
         assert!((expected..expected + 30_000_000).contains(&peak), "run {run}: {peak}");
     }
     assert!(peaks("slow").iter().all(|peak| *peak < 30_000_000));
-    // And a run of half a second is long enough for a mean, which the peak is not below.
+    // A run of half a second is long enough for a mean, which the peak is not below.
     for run in &phase(&result, "slow", "read").runs {
         let (mean, peak) = (run.engine.mean_bytes.unwrap(), run.engine.peak_bytes.unwrap());
         assert!(mean > 500_000 && mean <= peak + 100_000, "mean {mean}, peak {peak}");
@@ -579,7 +581,7 @@ fn who_takes_more_memory_than_its_limit_is_killed_and_the_others_go_on() {
     assert_eq!(good.status, Status::Ok);
     let [leaked, peak] = ["leaking", "good"]
         .map(|engine| cell(&result, engine).trials[0].limited_peak_bytes.unwrap());
-    // Its rows and the harness's own were there before, and are not counted.
+    // Its rows and the harness's own existed before, and are not counted.
     assert!(peak < 16 << 20 && (60 << 20..=64 << 20).contains(&leaked), "{peak}, {leaked}");
 }
 

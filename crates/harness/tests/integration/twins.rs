@@ -1,5 +1,5 @@
-//! A/A: one engine under two names. Whatever difference is shown between them, the harness and the
-//! statistics made.
+//! A/A: one engine under two names. Any difference between them comes from the harness and the
+//! statistics.
 
 use std::sync::LazyLock;
 
@@ -15,13 +15,13 @@ use embermark_workloads::WORKLOADS;
 use crate::cells::plan;
 use crate::trials::{Out, run};
 
-/// Slow tests, which run when they are asked for by `--ignored`.
+/// Slow tests, which run only with `--ignored`.
 pub const SLOW: &[(&str, fn())] = &[
     ("the_map_in_memory_does_not_differ_from_itself", || differs_from_itself(["map", "same-map"])),
     ("sqlite_does_not_differ_from_itself", || differs_from_itself(["lite", "same-lite"])),
 ];
 
-/// The sorted map in memory and SQLite under two names each, as engines that are ranked.
+/// The sorted map in memory and SQLite, under two names each, as ranked engines.
 pub static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
     let engines = &[
         &Twin("map", "memory") as &dyn Engine,

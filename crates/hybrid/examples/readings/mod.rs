@@ -1,7 +1,7 @@
 //! A table of sensor readings over LMDB and DuckDB, which the examples share.
 //!
-//! To copy it, replace [`Readings`], which says what the pairs mean, and [`open`], which chooses the
-//! engines. Any ordered key-value store and DuckDB do.
+//! To adapt it, replace [`Readings`], which defines the meaning of the pairs, and [`open`], which
+//! chooses the engines. It works with any ordered key-value store and DuckDB.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use embermark_engines::registry;
 use embermark_hybrid::{Hybrid, OpenMirror, Options};
 use embermark_model::Durability;
 
-/// A reading's key is its sensor and its time, both big-endian, so that a sensor's readings lie together in
-/// the order of time; its value is a double.
+/// A reading's key is its sensor and its time, both big-endian, so that a sensor's readings are
+/// adjacent in order of time. Its value is a double.
 pub struct Readings;
 
 static READINGS: sql::TableDef = sql::TableDef {
@@ -47,22 +47,22 @@ impl Decode for Readings {
     }
 }
 
-/// The key of a reading.
+/// Makes the key of a reading.
 pub fn key(sensor: u16, time: i64) -> Vec<u8> {
     [&sensor.to_be_bytes()[..], &time.to_be_bytes()].concat()
 }
 
-/// Bytes of memory.
+/// Memory in bytes.
 #[derive(Clone, Copy)]
 pub struct Memory {
-    /// For DuckDB's cache.
+    /// DuckDB's cache.
     pub cache: u64,
-    /// What the process and the page cache of its files have together, where that is limited.
+    /// Limit of the process and the page cache of its files together, if there is one.
     pub limit: Option<u64>,
 }
 
-/// LMDB for the pairs, whose commits outlive the process, and DuckDB for the questions; refreshed in the
-/// background so often, or by questions alone.
+/// Opens LMDB for the pairs, whose commits survive the process, and DuckDB for the queries. The
+/// mirror is refreshed in the background at this interval, or only by queries.
 pub fn open(
     folder: &Path,
     memory: Memory,
@@ -76,7 +76,7 @@ pub fn open(
     std::fs::create_dir_all(&front).map_err(|e| EngineError::file("logger", "make", &front, e))?;
     let mut options = OpenOptions::new(front, Durability::Process, memory.cache);
     options.limit = memory.limit;
-    // Into a map a full disk is written as a bus error, which ends the process; by a call it is an error.
+    // With a map a full disk is a bus error, which ends the process. With calls it is an error.
     options.settings.push(("MDB_WRITEMAP".to_owned(), "OFF".to_owned()));
     let Store::Kv(front) = engine("lmdb")?.open(&options)?.store else {
         return Err(EngineError::failed("logger", "open LMDB", "it keeps no pairs"));
@@ -84,7 +84,7 @@ pub fn open(
     let mirror: OpenMirror = Arc::new(move |folder| {
         let mut options = OpenOptions::new(folder, Durability::None, memory.cache);
         options.limit = memory.limit;
-        // This one, and the one that refreshes in the background.
+        // This client, and the one that refreshes in the background.
         options.clients = 2;
         match engine("duckdb")?.open(&options)?.store {
             Store::Sql(store) => Ok(store),

@@ -1,4 +1,4 @@
-//! The client's mirror: opened, refreshed, asked, given up and closed.
+//! The client's mirror: opened, refreshed, queried, given up and closed.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,12 +17,12 @@ use crate::state::State;
 use crate::{NAME, cold};
 
 impl Hybrid {
-    /// Stops recording changes. The next question rebuilds the mirror.
+    /// Stops recording changes. The next query rebuilds the mirror.
     pub(super) fn give_up(&mut self) -> Result<()> {
         self.shared.set_current(None);
         self.note.books.take_stamp(&mut *self.front)?;
         self.shared.noting.store(false, Ordering::Release);
-        // The records are useless now. Coming transactions remove them.
+        // The records are useless now. Later transactions remove them.
         let last = self.shared.next.load(Ordering::Acquire) - 1;
         self.shared.applied.store(last, Ordering::Release);
         Ok(())
@@ -43,7 +43,7 @@ impl Hybrid {
     /// Opens the mirror if necessary and brings it up to date with every acknowledged change.
     ///
     /// # Errors
-    /// When the front or the mirror reports one.
+    /// The front's or the mirror's error.
     pub fn refresh(&mut self) -> Result<()> {
         let shared = Arc::clone(&self.shared);
         let mut state = shared.state();
@@ -129,8 +129,8 @@ impl Hybrid {
         Ok(())
     }
 
-    /// Brings an open mirror up to date in the background, unless another client is doing so. `let_in`
-    /// returns a connection.
+    /// Brings an open mirror up to date in the background, unless another client is doing so.
+    /// `let_in` returns a connection.
     pub(crate) fn catch_up_behind(
         &mut self,
         let_in: impl FnOnce() -> Result<Box<dyn SqlStore>>,

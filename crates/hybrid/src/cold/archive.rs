@@ -1,4 +1,4 @@
-//! Moving rows of a time that is past into chunks.
+//! Moves old rows into chunks.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -18,22 +18,22 @@ use crate::refresh::Before;
 use crate::rows::Pairs;
 use crate::shared::{Shared, Shown};
 
-/// What is to be archived of a table.
+/// What to archive of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Archive<'a> {
-    /// The column of the key that is the time, an integer; always the same one of a table.
+    /// The column of the key that is the time, an integer. It must always be the same for a table.
     pub time: &'a str,
-    /// Rows with a time before it are.
+    /// Rows with an earlier time are archived.
     pub before: i64,
-    /// Whether their pairs leave the front. A pair that left is not got or scanned any more; its row goes
-    /// on to answer questions. One that stays is in both.
+    /// Whether their pairs are removed from the front. A removed pair cannot be read or scanned any
+    /// more, but its row still answers queries. A pair that stays is in both.
     pub leaves: bool,
-    /// Rows of a file at most. They are in memory at a time.
+    /// Largest number of rows per file. They are in memory at the same time.
     pub most: usize,
 }
 
 impl<'a> Archive<'a> {
-    /// Pairs with a time before `before` leave the front; files of 100,000 rows.
+    /// Pairs with a time before `before` are removed from the front. Files have 100,000 rows.
     pub const fn leaving(time: &'a str, before: i64) -> Self {
         Self { time, before, leaves: true, most: 100_000 }
     }
@@ -47,11 +47,11 @@ impl<'a> Archive<'a> {
 /// What was archived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Archived {
-    /// Rows that were written into chunks.
+    /// Number of rows written into chunks.
     pub rows: u64,
-    /// Files of them.
+    /// Number of files.
     pub chunks: u64,
-    /// Their size.
+    /// Their total size.
     pub bytes: u64,
 }
 
@@ -59,22 +59,23 @@ pub struct Archived {
 struct Part {
     pairs: Pairs,
     times: (i64, i64),
-    /// Where the next one's begin; none behind the last.
+    /// Where the next file's pairs begin. `None` after the last.
     next: Option<Vec<u8>>,
 }
 
 impl Hybrid {
-    /// Writes rows of a time that is past into Parquet files: what the table's rows answer to questions
-    /// stays as it is. A key that is put, changed or deleted afterwards is right in questions too, and what
-    /// has changed during the call stays where it is until the next one. The table's pairs are scanned.
+    /// Writes old rows into Parquet files. Queries of the table's rows return the same results as
+    /// before. Queries also see a key that is put, changed or deleted afterwards. A key that
+    /// changes during the call stays where it is until the next call. The table's pairs are
+    /// scanned.
     ///
-    /// Where pairs leave the front each file is taken over by itself: an error leaves what was taken over
-    /// before it. Where they stay all files are, or none. The columns of a table that has such files have to
-    /// stay as they are, and its keys one byte shorter than the front's longest.
+    /// If pairs are removed from the front, each file takes effect by itself: an error keeps the
+    /// files before it. If pairs stay, all files take effect or none. The columns of a table with
+    /// such files must not change, and its keys must be one byte shorter than the front's longest.
     ///
     /// # Errors
-    /// When the table is not shown or has no such column in its key, or another one was its time before;
-    /// when a file cannot be written, or the front or the mirror reports an error.
+    /// If the table is not shown, has no such column in its key, or used another time column
+    /// before; if a file cannot be written; or the front's or the mirror's error.
     pub fn archive(&mut self, table: Table, what: &Archive<'_>) -> Result<Archived> {
         let shared = Arc::clone(&self.shared);
         let (id, shown) = self.shown(table, "archive")?;
@@ -111,7 +112,7 @@ impl Hybrid {
         Ok(done)
     }
 
-    /// The number of a table, and how it is shown.
+    /// Returns the number of a table, and how it is shown.
     pub(crate) fn shown(&self, table: Table, doing: &str) -> Result<(u8, Shown)> {
         let id = self.numbers.get(table);
         let shown = id.and_then(|id| Some((id, self.shared.shown(id)?)));
@@ -120,7 +121,8 @@ impl Hybrid {
         })
     }
 
-    /// From here on every change of a key that the run may archive is noted under its number.
+    /// Begins a run. From now on every change of a key that the run may archive is recorded under
+    /// its number.
     fn begin_run(&mut self, id: u8, shown: &Shown, what: &Archive<'_>) -> Result<Arc<Kept>> {
         let shared = Arc::clone(&self.shared);
         let known = shared.cold.get(id);
@@ -140,7 +142,7 @@ impl Hybrid {
             kept.newest += 1;
             kept.bound = kept.bound.max(Some(what.before));
         });
-        // Behind it no transaction is under way that had not seen that.
+        // After this transaction none is active that has not seen that.
         let cold = self.note.books.cold;
         self.note.apart(&mut *self.front, &shared, |batch, _| cold.begin(batch, id, &kept))?;
         Ok(kept)
@@ -168,7 +170,8 @@ impl Hybrid {
         Ok((Chunk { run, part: number, before, times: part.times, rows, leaves, file }, bytes))
     }
 
-    /// Has files hold the rows that they were written of, of which some pairs leave the front.
+    /// Makes files hold the rows that were written into them. Some of their pairs are removed from
+    /// the front.
     fn take_over(
         &mut self,
         (table, id): (Table, u8),
@@ -195,7 +198,7 @@ impl Hybrid {
         });
         let generation = self.connection.as_ref().map(|connection| connection.generation);
         if generation.is_none() || shared.current() != generation {
-            // It is made anew, with what the front says now.
+            // The mirror is rebuilt from the front's current state.
             shared.set_current(None);
             return Ok(());
         }
@@ -228,7 +231,7 @@ fn copy_pairs(
 }
 
 impl Part {
-    /// Pairs from a key on that are to be archived, `most` of them at most.
+    /// Collects up to `most` pairs to archive, starting at a key.
     fn collect(
         snapshot: &mut dyn Operations,
         (table, id): (Table, u8),
@@ -268,7 +271,7 @@ impl Part {
     }
 }
 
-/// Refuses a table whose chunks are by a column that its key has not.
+/// Refuses a table whose chunks use a time column that its key does not have.
 pub(crate) fn is_dated(shared: &Shared, id: u8) -> Result<()> {
     match shared.cold.get(id) {
         Some(kept) if kept.time.is_none() && !kept.chunks().is_empty() => {

@@ -1,4 +1,4 @@
-//! Removing what is past: chunks, and pairs.
+//! Removes old chunks and pairs.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, PoisonError};
@@ -12,17 +12,17 @@ use crate::client::Hybrid;
 use crate::refresh::Before;
 use crate::{NAME, log};
 
-/// Pairs that are deleted in a transaction.
+/// Number of pairs that are deleted per transaction.
 const PAIRS: usize = 10_000;
 
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Expired {
-    /// Pairs of the front.
+    /// Number of pairs of the front.
     pub pairs: u64,
-    /// Files of cold rows,
+    /// Number of files with cold rows.
     pub chunks: u64,
-    /// and the rows in them, those that had been changed or deleted since among them.
+    /// Number of rows in these files, including those changed or deleted since.
     pub rows: u64,
 }
 
@@ -31,13 +31,14 @@ pub struct Expired {
 pub(crate) struct Removed(Vec<String>);
 
 impl Hybrid {
-    /// Removes the pairs of a table with a time before `before`, and the chunks in which every row has one.
-    /// Of a chunk that reaches beyond it all rows stay until another call removes it as a whole. The time is
-    /// that by which the table was [archived](Self::archive). The table's keys are scanned.
+    /// Removes the pairs of a table with a time before `before`, and the chunks in which every row
+    /// has one. A chunk that extends beyond it keeps all rows until a later call removes it as a
+    /// whole. The time is the one by which the table was [archived](Self::archive). The table's
+    /// keys are scanned.
     ///
     /// # Errors
-    /// When the table is not shown or was never archived from, a file cannot be removed, or the front or the
-    /// mirror reports an error. Called again it goes on.
+    /// If the table is not shown or was never archived, if a file cannot be removed, or the front's
+    /// or the mirror's error. Calling it again continues.
     pub fn expire(&mut self, table: Table, before: i64) -> Result<Expired> {
         let shared = Arc::clone(&self.shared);
         let (id, _) = self.shown(table, "expire rows")?;
@@ -59,8 +60,8 @@ impl Hybrid {
         Ok(expired)
     }
 
-    /// Deletes pairs with a time before one. None of them makes a row of a chunk invalid: that was done
-    /// when it was put.
+    /// Deletes pairs with an earlier time. None of them invalidates a row of a chunk, because
+    /// putting it did.
     fn expire_pairs(&mut self, (table, id): (Table, u8), kept: &Kept, before: i64) -> Result<u64> {
         let shared = Arc::clone(&self.shared);
         let (mut total, mut from) = (0, Vec::new());
@@ -96,7 +97,7 @@ impl Hybrid {
         }
     }
 
-    /// Removes chunks from the books and from the view of an open mirror.
+    /// Removes chunks from the hybrid's own tables and from the view of an open mirror.
     fn remove_chunks(&mut self, id: u8, past: &[Chunk], left: Vec<Chunk>) -> Result<Removed> {
         let shared = Arc::clone(&self.shared);
         let mut state = shared.state();
@@ -114,13 +115,13 @@ impl Hybrid {
             let work = &mut |sql: &mut dyn SqlStore| sql.batch(&forget);
             self.catch_up(&mut state, Some(Before { table: id, work }))?;
         } else {
-            // It is made anew, with what the front says now.
+            // The mirror is rebuilt from the front's current state.
             shared.set_current(None);
         }
         Ok(removed)
     }
 
-    /// Removes every chunk of a table that is to be cleared from the books.
+    /// Removes every chunk of a table that will be cleared from the hybrid's own tables.
     pub(crate) fn clear_cold(&mut self, table: Table) -> Result<Removed> {
         let shared = Arc::clone(&self.shared);
         let Some(id) = self.numbers.get(table) else { return Ok(Removed::default()) };
@@ -139,8 +140,8 @@ impl Hybrid {
         Ok(Removed(kept.chunks().iter().map(|chunk| chunk.file.clone()).collect()))
     }
 
-    /// Removes files that are those of no chunk any more. Where there are other clients, whose questions may
-    /// still read them, the next call does.
+    /// Removes files that belong to no chunk any more. If there are other clients, whose queries
+    /// may still read them, the next call removes them.
     pub(crate) fn remove(&mut self, Removed(mut files): Removed) -> Result<()> {
         let shared = Arc::clone(&self.shared);
         if !files.is_empty() && shared.current().is_some() {
@@ -153,13 +154,13 @@ impl Hybrid {
         shared.files().remove(&files)
     }
 
-    /// Removes what is left of them, when nobody asks any more.
+    /// Removes the remaining files once no query is running.
     pub(crate) fn remove_unneeded(&mut self) -> Result<()> {
         let mut unneeded = self.shared.cold.unneeded.lock().unwrap_or_else(PoisonError::into_inner);
         self.shared.files().remove(&std::mem::take(&mut *unneeded))
     }
 
-    /// Puts pairs into a table that was archived from: chunks may hold rows of their keys.
+    /// Puts pairs into a table that was archived, whose chunks may hold rows with the same keys.
     pub(crate) fn bulk_noted(&mut self, table: Table, pairs: &mut dyn kv::Pairs) -> Result<u64> {
         let Self { front, shared, note, numbers, .. } = self;
         note.batch(&mut **front, (shared, numbers), |batch| {

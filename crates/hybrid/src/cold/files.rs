@@ -10,10 +10,10 @@ use super::kept::Kept;
 use crate::NAME;
 use crate::shared::Shared;
 
-/// What a file that is not whole yet ends on.
+/// Suffix of an incomplete file.
 const PART: &str = ".part";
 
-/// The folder of the files.
+/// The directory of the files.
 #[derive(Clone, Copy)]
 pub(crate) struct Files<'a>(pub &'a Path);
 
@@ -22,12 +22,12 @@ impl Files<'_> {
         self.0.join(name)
     }
 
-    /// Makes the folder.
+    /// Creates the directory.
     pub(crate) fn make(self) -> Result<()> {
         fs::create_dir_all(self.0).map_err(|e| EngineError::file(NAME, "make", self.0, e))
     }
 
-    /// Removes files that no question reads.
+    /// Removes files that no query reads.
     pub(crate) fn remove(self, names: &[String]) -> Result<()> {
         names.iter().try_for_each(|name| {
             let path = self.path(name);
@@ -41,14 +41,15 @@ impl Files<'_> {
     }
 }
 
-/// Has `write` write a file under another name and, when it is on the disk, gives it its own. Its bytes.
+/// Makes `write` write a file under another name, and renames it once it is on disk. Returns its
+/// size in bytes.
 pub(crate) fn whole(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<u64> {
     let mut part = path.as_os_str().to_owned();
     part.push(PART);
     let part = PathBuf::from(part);
     let written = write(&part).and_then(|()| settle(&part, path));
     if written.is_err() {
-        // The error that led here is the one to tell.
+        // The error that led here is the one to report.
         let _ = fs::remove_file(&part);
     }
     written
@@ -66,7 +67,8 @@ fn settle(part: &Path, path: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Looks, when the front is opened, that every chunk has its file, and removes the files of none.
+/// Checks when the front is opened that every chunk has its file, and removes files without a
+/// chunk.
 pub(crate) fn check(shared: &Shared, kept: &[(u8, Kept)]) -> Result<()> {
     let files = Files(&shared.options.cold);
     let chunks = || kept.iter().flat_map(|(_, kept)| kept.chunks());

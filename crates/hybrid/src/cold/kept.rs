@@ -1,4 +1,4 @@
-//! What is known in memory of the chunks of the tables.
+//! In-memory data about the chunks of the tables.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -11,36 +11,37 @@ use crate::books::TABLES;
 /// A file of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
-    /// The number of its run,
+    /// Number of its run.
     pub run: u32,
-    /// and of its file in that.
+    /// Number of its file in the run.
     pub part: u32,
-    /// What its run was to archive: rows with a time before it.
+    /// Its run archived rows with a time before this.
     pub before: i64,
-    /// The lowest and the highest time of its rows.
+    /// Lowest and highest time of its rows.
     pub times: (i64, i64),
     pub rows: u64,
-    /// Whether the pairs have left the front.
+    /// Whether the pairs were removed from the front.
     pub leaves: bool,
-    /// The file's name.
+    /// Name of the file.
     pub file: String,
 }
 
-/// What is known of a table that was archived from.
+/// Data about a table that was archived.
 #[derive(Clone, Default)]
 pub(crate) struct Kept {
-    /// The name of the column of its key that is the time.
+    /// Name of the time column of its key.
     pub column: String,
-    /// What its keys mean, and which of their columns that is; unknown until it is shown.
+    /// The decoder of its keys, and the index of the time column in them. Unknown until the table
+    /// is shown.
     pub time: Option<(Arc<dyn Decode>, usize)>,
-    /// The number of the newest run, done or not; the first is 1.
+    /// Number of the newest run, complete or not. The first is 1.
     pub newest: u32,
-    /// The change of a key with a time below it is to be noted; none where there are no chunks.
+    /// Changes of keys with a lower time must be recorded. `None` if there are no chunks.
     pub bound: Option<i64>,
     /// In the order of their numbers.
     chunks: Vec<Chunk>,
-    /// Of each run whose pairs stay in the front its number, and the largest `before` of such runs from
-    /// it on.
+    /// For each run whose pairs stay in the front: its number, and the largest `before` of such
+    /// runs from it on.
     covers: Vec<(u32, i64)>,
 }
 
@@ -68,7 +69,7 @@ impl Kept {
         self.bound = self.bound.max(self.chunks.iter().map(|chunk| chunk.before).max());
     }
 
-    /// The time of a key.
+    /// Returns the time of a key.
     pub(crate) fn time(&self, key: &[u8]) -> Option<i64> {
         let (decode, place) = self.time.as_ref()?;
         let mut row = Row::new();
@@ -79,19 +80,20 @@ impl Kept {
         }
     }
 
-    /// The number under which the change of a key is noted; `None`: no chunk may hold its row. A key whose
-    /// time is not known may have one.
+    /// Returns the number under which the change of a key is recorded. `None` if no chunk may hold
+    /// its row. A key with an unknown time may have one.
     pub(crate) fn gone_by(&self, key: &[u8]) -> Option<u32> {
         let bound = self.bound?;
         self.time(key).is_none_or(|time| time < bound).then_some(self.newest)
     }
 
-    /// Whether any pair of the front may be that of a valid row of a chunk.
+    /// Whether any pair of the front may have a valid row in a chunk.
     pub(crate) fn covers_any(&self) -> bool {
         !self.covers.is_empty()
     }
 
-    /// Whether the pair of a time, noted as changed under a number, has its valid row in a chunk.
+    /// Whether the pair with a time, recorded as changed under a number, has its valid row in a
+    /// chunk.
     pub(crate) fn is_cold(&self, time: i64, gone: Option<u32>) -> bool {
         let next = self.covers.partition_point(|(run, _)| *run <= gone.unwrap_or(0));
         self.covers.get(next).is_some_and(|(_, before)| time < *before)
@@ -100,12 +102,12 @@ impl Kept {
 
 /// The chunks of every table.
 pub(crate) struct Cold {
-    /// A bit for each table that was archived from.
+    /// A bit for each table that was archived.
     some: AtomicU64,
     tables: RwLock<[Option<Arc<Kept>>; TABLES]>,
-    /// Who has it makes or removes chunks. It is taken before the mirror's state.
+    /// Held to make or remove chunks. It is locked before the mirror's state.
     busy: Mutex<()>,
-    /// Files of chunks that there are no more, which a question under way may read.
+    /// Files of removed chunks, which a running query may still read.
     pub unneeded: Mutex<Vec<String>>,
 }
 
@@ -117,7 +119,7 @@ impl Default for Cold {
 }
 
 impl Cold {
-    /// Whether a table was archived from.
+    /// Whether a table was archived.
     #[inline]
     pub(crate) fn has(&self, id: u8) -> bool {
         self.some.load(Ordering::Acquire) >> id & 1 == 1
@@ -130,7 +132,7 @@ impl Cold {
         self.tables.read().unwrap_or_else(PoisonError::into_inner)[usize::from(id)].clone()
     }
 
-    /// Changes what is known of a table, and returns it.
+    /// Changes the data about a table, and returns it.
     pub(crate) fn change(&self, id: u8, change: impl FnOnce(&mut Kept)) -> Arc<Kept> {
         let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
         let place = &mut tables[usize::from(id)];
@@ -142,7 +144,7 @@ impl Cold {
         kept
     }
 
-    /// Says what the keys of a table mean.
+    /// Sets the decoder of a table's keys.
     pub(crate) fn show(&self, id: u8, decode: &Arc<dyn Decode>) {
         if self.has(id) {
             self.change(id, |kept| {
@@ -157,7 +159,7 @@ impl Cold {
     }
 }
 
-/// The place of a column among those of the key.
+/// Returns the index of a column among those of the key.
 pub(crate) fn time_place(decode: &dyn Decode, column: &str) -> Option<usize> {
     decode.rows().key.iter().position(|name| *name == column)
 }

@@ -1,9 +1,10 @@
-//! Cold chunks: rows of a time that is past, in Parquet files beside the mirror. They are not the
-//! mirror's but the record itself: where their pairs have left the front they are nowhere else.
+//! Cold chunks: old rows in Parquet files beside the mirror. They do not belong to the mirror but
+//! are the primary data: rows whose pairs were removed from the front exist nowhere else.
 //!
-//! An archive is a *run*, known by its number, and makes one file or more. A row of a file is valid until its
-//! key is put, changed or deleted: that is kept in the front as the number of the newest run then, in the
-//! same transaction, and makes the key's row invalid in every file of a run up to that.
+//! An archiving is a *run*, which has a number and makes one or more files. A row of a file is
+//! valid until its key is put, changed or deleted. The front then stores the number of the newest
+//! run for the key, in the same transaction, which invalidates the key's row in every file of runs
+//! up to that number.
 
 mod archive;
 mod expire;

@@ -1,4 +1,4 @@
-//! What the front keeps of the chunks: which there are, and which of their rows are invalid.
+//! The front's data about chunks: which exist, and which of their rows are invalid.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -10,17 +10,17 @@ use super::kept::{Chunk, Kept};
 use crate::NAME;
 use crate::shared::Shared;
 
-/// The front's tables of the chunks.
+/// The front's tables for the chunks.
 #[derive(Clone, Copy)]
 pub(crate) struct ColdTables {
-    /// By a table's number the number of its newest run and the name of its column of time; by that, a
-    /// run's and a file's number a chunk.
+    /// Under a table's number: the number of its newest run and the name of its time column. Under
+    /// that number and those of a run and a file: a chunk.
     chunks: Table,
-    /// By a table's number and a key the number of the newest run when the key changed.
+    /// Under a table's number and a key: the number of the newest run when the key changed.
     gone: Table,
 }
 
-/// The numbers under which keys are noted as changed.
+/// The numbers under which keys are recorded as changed.
 pub(crate) type Gone = HashMap<Vec<u8>, u32>;
 
 fn chunk_key(id: u8, chunk: &Chunk) -> Vec<u8> {
@@ -37,7 +37,7 @@ impl ColdTables {
         Ok(Self { chunks, gone: front.table(&TableDef::named("hybridgone"))? })
     }
 
-    /// What is known of every table that was archived from.
+    /// Returns the data about every table that was archived.
     pub(crate) fn all(&self, front: &mut dyn KvStore) -> Result<Vec<(u8, Kept)>> {
         let mut found: Vec<(u8, Kept, Vec<Chunk>)> = Vec::new();
         let mut odd = None;
@@ -67,7 +67,7 @@ impl ColdTables {
         Ok(kept.collect())
     }
 
-    /// Writes down that a run has begun.
+    /// Stores that a run has begun.
     pub(crate) fn begin(&self, batch: &mut dyn Operations, id: u8, kept: &Kept) -> Result<()> {
         let value = [&kept.newest.to_be_bytes(), kept.column.as_bytes()].concat();
         batch.put(self.chunks, &[id], &value)
@@ -85,12 +85,12 @@ impl ColdTables {
         batch.delete(self.chunks, &chunk_key(id, chunk)).map(drop)
     }
 
-    /// The number under which a key is noted as changed.
+    /// Returns the number under which a key is recorded as changed.
     pub(crate) fn gone(&self, of: &mut dyn Operations, id: u8, key: &[u8]) -> Result<Option<u32>> {
         Ok(of.get(self.gone, &gone_key(id, key))?.and_then(number))
     }
 
-    /// All such numbers of a table, of keys from `from` on.
+    /// Returns all such numbers of a table for keys starting at `from`.
     pub(crate) fn all_gone(
         &self,
         snapshot: &mut dyn Operations,
@@ -106,7 +106,7 @@ impl ColdTables {
         Ok(found)
     }
 
-    /// Whether any key of a table is noted so.
+    /// Whether any key of a table has such a number.
     pub(crate) fn has_gone(&self, snapshot: &mut dyn Operations, id: u8) -> Result<bool> {
         let (mut found, to) = (false, beyond(&[id]));
         snapshot.scan(self.gone, Range::between(&[id], to.as_deref()), &mut |_, _| {
@@ -116,7 +116,7 @@ impl ColdTables {
         Ok(found)
     }
 
-    /// Forgets the numbers of a table's keys below one, which no chunk is as old as.
+    /// Removes the numbers of a table's keys below `oldest`, because every chunk is newer.
     pub(crate) fn forget(&self, batch: &mut dyn Operations, id: u8, oldest: u32) -> Result<()> {
         let gone = self.all_gone(batch, id, &[])?;
         for (key, _) in gone.iter().filter(|(_, number)| **number < oldest) {
@@ -126,8 +126,8 @@ impl ColdTables {
     }
 }
 
-/// Notes the change of a key of a table that was archived from, in the transaction that changes it;
-/// whether it had to be.
+/// Records the change of a key of a table that was archived, in the transaction that changes it.
+/// Returns whether this was necessary.
 pub(crate) fn note(
     batch: &mut dyn Operations,
     tables: ColdTables,

@@ -1,4 +1,4 @@
-//! How the mirror shows a table's rows: those of its own and those of the chunks.
+//! The view of a table's rows in the mirror: its own rows and those of the chunks.
 
 use embermark_contract::Result;
 use embermark_contract::sql::SqlStore;
@@ -7,35 +7,34 @@ use super::files::Files;
 use super::kept::{Chunk, Kept};
 use crate::shared::Shown;
 
-/// The column of a chunk that is the number of its run.
+/// Column of a chunk with the number of its run.
 pub(crate) const RUN: &str = "hybrid·run";
 
-/// A text as a literal of SQL.
+/// Quotes a text as an SQL literal.
 pub(crate) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// What reads chunks.
+/// Returns the SQL that reads chunks.
 fn read<'a>(files: Files<'_>, chunks: impl Iterator<Item = &'a Chunk>) -> String {
     let paths = chunks.map(|chunk| literal(&files.path(&chunk.file).to_string_lossy()));
     format!("read_parquet([{}])", paths.collect::<Vec<_>>().join(", "))
 }
 
 impl Shown {
-    /// That the columns of the key are the same.
+    /// Returns the condition that the columns of the key are equal.
     pub(crate) fn same_key(&self, a: &str, b: &str) -> String {
         let same = self.gone.columns.iter().map(|(name, ..)| format!("{a}.{name} = {b}.{name}"));
         same.collect::<Vec<_>>().join(" AND ")
     }
 
-    /// That a row `p` of a chunk is valid.
+    /// Returns the condition that row `p` of a chunk is valid.
     fn is_valid(&self) -> String {
         let (overlay, same) = (self.overlay.name, self.same_key("g", "p"));
         format!("NOT EXISTS (SELECT 1 FROM {overlay} AS g WHERE {same} AND g.{RUN} >= p.{RUN})")
     }
 
-    /// Makes the view by which questions know the table; `overlaid` says whether any row of a chunk may be
-    /// invalid.
+    /// Makes the view that queries use. `overlaid` says whether any row of a chunk may be invalid.
     pub(crate) fn make_view(
         &self,
         sql: &mut dyn SqlStore,
@@ -57,12 +56,12 @@ impl Shown {
         sql.batch(&view)
     }
 
-    /// The statement that forgets what made rows invalid of chunks that there are no more.
+    /// Returns the statement that removes the invalidations for chunks that no longer exist.
     pub(crate) fn forget(&self, oldest: u32) -> String {
         format!("DELETE FROM {} WHERE {RUN} < {oldest}", self.overlay.name)
     }
 
-    /// Takes the rows out of the mirror's own that new chunks hold.
+    /// Removes the rows that new chunks hold from the mirror's own.
     pub(crate) fn take_out(
         &self,
         sql: &mut dyn SqlStore,

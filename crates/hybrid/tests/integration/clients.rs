@@ -1,4 +1,4 @@
-//! Several clients at once: each question sees what was acknowledged before it, whoever committed it.
+//! Several clients at once: each query sees what was acknowledged before it, whoever committed it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -17,7 +17,8 @@ fn of(opener: ClientOpener) -> (Box<dyn KvStore>, Table) {
     (store, table)
 }
 
-/// Writes batches of ten rows, the amount of each being its number, and says how many there are.
+/// Writes batches of ten rows, with the batch's number as the amount, and publishes how many there
+/// are.
 fn write(opener: ClientOpener, group: u16, written: &AtomicU64) -> Result<()> {
     let (mut store, table) = of(opener);
     for batch in 0..BATCHES {
@@ -31,7 +32,8 @@ fn write(opener: ClientOpener, group: u16, written: &AtomicU64) -> Result<()> {
     Store::Kv(store).close()
 }
 
-/// Counts by SQL until everything is there: never fewer than were acknowledged, never part of a batch.
+/// Counts by SQL until everything is there: never fewer than were acknowledged, never part of a
+/// batch.
 fn ask(opener: ClientOpener, written: &AtomicU64) -> Result<()> {
     let (mut store, _) = of(opener);
     let mut number = None;
@@ -75,7 +77,7 @@ fn see_everything(refresh_every: Option<Duration>) {
         }
     });
     assert_eq!(rows(&mut hybrid), pairs(&mut hybrid, table));
-    // Alone again, and maintained.
+    // With one client again, and maintained.
     hybrid.maintain().unwrap();
     as_store(&mut hybrid).clear(table).unwrap();
     assert_eq!(rows(&mut hybrid).len(), 0);

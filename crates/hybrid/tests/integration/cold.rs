@@ -1,4 +1,4 @@
-//! Rows that were archived answer questions as before, whatever happens to their keys afterwards.
+//! Archived rows answer queries as before, whatever happens to their keys afterwards.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn rows_that_left_answer_questions_and_are_no_pairs() {
     assert_eq!(rows(&mut hybrid), model);
     assert_eq!(pairs(&mut hybrid, table).len(), 30);
     assert_eq!(hybrid.get(table, &key(0, 9)).unwrap(), None);
-    // A late row, one that is deleted though it is no pair, and one that comes back.
+    // A late row, one that is deleted although it is not a pair, and one that comes back.
     hybrid.put(table, &key(0, 3), &value(7, "late")).unwrap();
     model.insert((0, 3), (7, "late".to_owned()));
     assert!(!hybrid.delete(table, &key(1, 3)).unwrap());
@@ -50,7 +50,7 @@ fn rows_that_left_answer_questions_and_are_no_pairs() {
     assert_eq!((done.rows, done.chunks), (1, 1));
     assert_eq!(rows(&mut hybrid), model);
     assert_eq!(hybrid.archive(table, &what).unwrap().chunks, 0);
-    // A mirror that is made anew knows them, and so does one that is opened again.
+    // A rebuilt mirror knows them, and so does one that is reopened.
     close(hybrid);
     std::fs::remove_dir_all(folder.path().join("mirror")).unwrap();
     for _ in 0..2 {

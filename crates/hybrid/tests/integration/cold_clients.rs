@@ -1,4 +1,4 @@
-//! While one client archives, another writes and a third asks.
+//! While one client archives, another writes and a third queries.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -19,8 +19,8 @@ fn client(opener: ClientOpener) -> Box<dyn KvStore> {
     }
 }
 
-/// Changes rows of which there always are as many, half of them below the bound, by one operation or by
-/// several in a transaction. How many times each was.
+/// Changes rows whose number stays the same, half of them below the bound, by single operations or
+/// by several in a transaction. Returns how many times each was changed.
 fn write(opener: ClientOpener, is_done: &AtomicBool) -> Rows {
     let mut store = client(opener);
     let def = TableDef { key_length: Some(6), ..TableDef::named("things") };
@@ -45,13 +45,13 @@ fn write(opener: ClientOpener, is_done: &AtomicBool) -> Rows {
             })
             .unwrap();
         written.extend(places.map(|at| (at, (turn, "written".to_owned()))));
-        // So that not every row changes in the midst of every run.
+        // Prevents that every row changes during every run.
         thread::sleep(Duration::from_micros(500));
     }
     written
 }
 
-/// Asks whether every key has its one row.
+/// Queries whether every key has exactly one row.
 fn ask(opener: ClientOpener, is_done: &AtomicBool, asked: &AtomicU64) {
     let mut store = client(opener);
     let (mut known, mut statement) = (0, None);

@@ -1,5 +1,5 @@
-//! A process that writes, archives and expires is killed at any moment, and nothing it had said to be done
-//! is lost or there twice.
+//! A process that writes, archives and expires is killed at any time. Nothing that it had reported
+//! as done is lost or duplicated.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 const FOLDER: &str = "HYBRID_KILLED_FOLDER";
 const FROM: &str = "HYBRID_KILLED_FROM";
 
-/// What is done as the one of a number: all of it, or, but for archives and expiry, nothing.
+/// The step with a number: either done completely or, except for archiving and expiring, not at
+/// all.
 enum Step {
     Put(Vec<u32>),
     Delete(u32),
@@ -61,8 +62,8 @@ impl Step {
         }
     }
 
-    /// The same to every row there has been since its key was deleted. Where it lets rows go, those with a
-    /// lower place may be there or not.
+    /// Applies the step to a model of every row since its key was last deleted. If the step lets
+    /// rows expire, those below a place may be present or not.
     fn model(&self, number: u32, model: &mut Rows, floor: &mut u32) {
         match self {
             Self::Put(places) => {
@@ -84,7 +85,7 @@ fn key_of(place: u32) -> Vec<u8> {
     key(at(place).0, place)
 }
 
-/// In the process that is killed; in any other it does nothing.
+/// Runs in the process that is killed, and does nothing in any other.
 #[test]
 fn child() {
     let (Ok(folder), Ok(from)) = (env::var(FOLDER), env::var(FROM)) else { return };
@@ -92,13 +93,13 @@ fn child() {
     let (mut hybrid, table) = open(&folder, options(&folder));
     for number in from.parse().unwrap()..u32::MAX {
         Step::of(number).perform(number, &mut hybrid, table);
-        // In one piece.
+        // In one write.
         std::io::stderr().write_all(format!("did {number}\n").as_bytes()).unwrap();
     }
 }
 
-/// Kills a child that begins at a number, so many microseconds after it said to have done so many steps; the last number
-/// that it said to have done.
+/// Kills a child that begins at a number, this many microseconds after it reported this many steps
+/// as done. Returns the last number that it reported.
 fn kill(folder: &Path, from: u32, steps: u32, after: u64) -> u32 {
     let mut child = Command::new(env::current_exe().unwrap());
     child
@@ -135,7 +136,7 @@ fn nothing_acknowledged_is_lost_or_repeated() {
         let last =
             kill(folder.path(), next, random.random_range(1..150), random.random_range(0..5_000));
         (next..=last).for_each(|number| Step::of(number).model(number, &mut model, &mut floor));
-        // The one after it was done or not.
+        // The step after it was done or not.
         let mut after = model.clone();
         Step::of(last + 1).model(last + 1, &mut after, &mut floor);
         let (mut hybrid, table) = open(folder.path(), options(folder.path()));

@@ -1,4 +1,4 @@
-//! Whatever is done to a hybrid that is archived from, its pairs and its rows are those of a model.
+//! Whatever is done to an archived hybrid, its pairs and rows match a model.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ impl Pairs for Listed {
 
 #[derive(Clone, Default)]
 struct Chunk {
-    /// Those that are valid.
+    /// The valid rows.
     rows: Rows,
     highest: u32,
 }
@@ -91,7 +91,7 @@ fn some_row(random: &mut Xoshiro256PlusPlus) -> (Key, (i64, String)) {
     (key, (random.random_range(-3..3_i64), format!("w{}", random.random_range(0..1000))))
 }
 
-/// One thing done to both.
+/// Does one thing to both.
 fn step(hybrid: &mut Hybrid, table: Table, model: &mut Model, random: &mut Xoshiro256PlusPlus) {
     let (known, row) = some_row(random);
     let bytes = key(known.0, known.1);

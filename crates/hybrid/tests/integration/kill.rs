@@ -1,7 +1,7 @@
-//! A process that is killed, in the middle of whatever it does: nothing it acknowledged is lost, nothing is
-//! there twice, and the rows are the pairs.
+//! A process that is killed in the middle of anything: nothing that it acknowledged is lost,
+//! nothing is duplicated, and the rows match the pairs.
 //!
-//! The program is this test again, told by a variable where to write and how.
+//! The program is this test again. A variable tells it where to write and how.
 
 use std::io::{BufRead, BufReader, Write, stdout};
 use std::path::Path;
@@ -14,14 +14,16 @@ use embermark_contract::kv::KvStore;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The variable: the engine, the folder, the milliseconds between refreshes and the number of the round.
+/// Variable with the engine, the directory, the milliseconds between refreshes and the number of
+/// the round.
 const TOLD: &str = "EMBERMARK_HYBRID_WRITES";
 
-/// Rows of a transaction.
+/// Number of rows per transaction.
 const ROWS: u32 = 20;
 
-/// Writes transactions for ever: of each the rows have its number, and those of an earlier one go. It
-/// asks in between, so that the mirror is refreshed, written and, after another round, made anew.
+/// Writes transactions forever. The rows of each have its number, and those of an earlier one are
+/// removed. It queries in between, so that the mirror is refreshed, written and, after another
+/// round, rebuilt.
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn writes() {
@@ -61,7 +63,7 @@ fn begin(engine: &str, folder: &Path, every: u64, round: u16) -> Child {
     child.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Kills a writer after a while, so many times, and looks at what is there.
+/// Kills a writer after a while, this many times, and checks what is there.
 fn survives(engine: &str, kills: u16, every: u64, seed: u64) {
     let folder = tempfile::tempdir().unwrap();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -83,11 +85,11 @@ fn survives(engine: &str, kills: u16, every: u64, seed: u64) {
         for (round, last) in (0..).zip(&acknowledged) {
             let count = pairs.range((round, 0)..(round + 1, 0)).count() as u32;
             assert!(count.is_multiple_of(ROWS), "{engine}, round {round}: part of a transaction");
-            // One more may have been committed, and not acknowledged yet.
+            // One more may have been committed without being acknowledged yet.
             let commits = count / ROWS;
             assert!((*last..=last + 1).contains(&commits), "{engine}: {commits} of {last}");
         }
-        // Sometimes it is left closed, with a mirror that fits.
+        // Sometimes it is left closed, with a matching mirror.
         if random.random_bool(0.5) {
             close(hybrid);
         }

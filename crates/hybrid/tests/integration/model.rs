@@ -1,4 +1,4 @@
-//! Whatever is done to a hybrid, its rows are its pairs, and both are those of a map.
+//! Whatever is done to a hybrid, its rows match its pairs, and both match a map.
 
 use std::sync::{Arc, Mutex};
 
@@ -27,7 +27,7 @@ impl Pairs for Listed {
     }
 }
 
-/// One thing done to both.
+/// Does one thing to both.
 fn step(hybrid: &mut Hybrid, table: Table, model: &mut Rows, random: &mut Xoshiro256PlusPlus) {
     let some_key = |random: &mut Xoshiro256PlusPlus| {
         (random.random_range(0..4_u16), random.random_range(0..40_u32))
@@ -60,7 +60,7 @@ fn step(hybrid: &mut Hybrid, table: Table, model: &mut Rows, random: &mut Xoshir
             }
         }
         13..16 => {
-            // A transaction that reads what it writes, and is undone or not.
+            // A transaction that reads what it writes, and is rolled back or not.
             let mut after = model.clone();
             let undone = random.random_bool(0.3);
             let done = as_store(hybrid).within(Scope::Batch, |batch| {
@@ -149,7 +149,7 @@ fn a_mirror_that_was_closed_is_opened_again_as_it_is() {
     let (mut hybrid, table) = open(folder.path(), options.clone());
     put(&mut hybrid, table, &key(1, 1), &value(1, "one")).unwrap();
     assert_eq!(rows(&mut hybrid).len(), 1);
-    // What nobody has asked for is brought by the next one who does.
+    // Changes that no query has transferred are transferred by the next one.
     put(&mut hybrid, table, &key(1, 2), &value(2, "two")).unwrap();
     close(hybrid);
     let (mut hybrid, table) = open(folder.path(), options.clone());
@@ -157,7 +157,7 @@ fn a_mirror_that_was_closed_is_opened_again_as_it_is() {
     assert_eq!(rows(&mut hybrid).len(), 3);
     close(hybrid);
     assert_eq!(*told.lock().unwrap(), [""; 0]);
-    // Deleted: made anew, and told.
+    // Deleted: it is rebuilt, which is reported.
     std::fs::remove_dir_all(folder.path().join("mirror")).unwrap();
     let (mut hybrid, _) = open(folder.path(), options);
     assert_eq!(rows(&mut hybrid).len(), 3);

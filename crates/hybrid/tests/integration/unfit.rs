@@ -1,4 +1,4 @@
-//! A mirror that is damaged, of another state or of another meaning is made anew, and that is told.
+//! A mirror that is damaged, of another state or of another meaning is rebuilt, which is reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use embermark_contract::kv::mirror::{Decode, Row};
 use embermark_contract::sql;
 use embermark_hybrid::Options;
 
-/// Options whose lines are kept.
+/// Options that keep the reported lines.
 fn telling(folder: &Path) -> (Options, Arc<Mutex<Vec<String>>>) {
     let told = Arc::new(Mutex::new(Vec::new()));
     let lines = Arc::clone(&told);
@@ -19,7 +19,7 @@ fn telling(folder: &Path) -> (Options, Arc<Mutex<Vec<String>>>) {
     (Options { tell, ..options(folder) }, told)
 }
 
-/// A hybrid with so many rows that was closed with its mirror open.
+/// A hybrid with this number of rows that was closed with its mirror open.
 fn filled(folder: &Path, options: &Options, rows_there: u32) {
     let (mut hybrid, table) = open(folder, options.clone());
     as_store(&mut hybrid)
@@ -40,7 +40,8 @@ fn file(folder: &Path) -> PathBuf {
     mirrors.next().unwrap().path().join("embermark.duckdb")
 }
 
-/// What `harm` does to the mirror's file is told with `words`, and no row is missing afterwards.
+/// Checks that the effect of `harm` on the mirror's file is reported with `words`, and that no row
+/// is missing afterwards.
 fn is_made_anew(harm: impl FnOnce(&Path), words: &str) {
     let folder = tempfile::tempdir().unwrap();
     let (options, told) = telling(folder.path());
@@ -72,7 +73,7 @@ fn a_file_that_is_another() {
 fn bytes_changed_in_the_middle_of_its_rows() {
     let harm = |file: &Path| {
         let mut bytes = fs::read(file).unwrap();
-        // Behind the headers, whose damage shows when it is opened.
+        // After the headers, whose damage shows when it is opened.
         for at in (3 * 4096..bytes.len()).step_by(512) {
             bytes[at] ^= 0x55;
         }
@@ -103,7 +104,7 @@ fn a_mirror_that_nobody_closed() {
     put(&mut hybrid, table, &key(1, 1), &value(1, "one")).unwrap();
     assert_eq!(rows(&mut hybrid).len(), 1);
     put(&mut hybrid, table, &key(1, 2), &value(2, "two")).unwrap();
-    // As a program does that ends without closing: the front's commits are in its file.
+    // Like a program that ends without closing: the front's commits are in its file.
     drop(hybrid);
     let (mut hybrid, _) = open(folder.path(), options);
     assert_eq!(rows(&mut hybrid).len(), 2);

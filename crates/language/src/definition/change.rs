@@ -5,71 +5,72 @@ use super::{Condition, Keys};
 /// What a commit covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commit {
-    /// `"each"`: every operation is one.
+    /// `"each"`: each operation is a commit.
     Each,
-    /// So many operations.
+    /// This number of operations.
     Rows(u64),
-    /// `"all"`: all of them.
+    /// `"all"`: all operations.
     All,
-    /// `{ batch = 1_000 }`: so many rows, which are given to the engine at once; of `insert` alone.
+    /// `{ batch = 1_000 }`: this number of rows, which the engine gets at once. Only for `insert`.
     Batch(u64),
-    /// `{ batch = "10k", offered = "100000/s" }`: so many rows a second are put into a buffer by one thread, and another
-    /// gives the engine what has gathered there; of `insert` alone.
+    /// `{ batch = "10k", offered = "100000/s" }`: one thread puts this number of rows per second
+    /// into a buffer, and another one gives its contents to the engine. Only for `insert`.
     Behind {
-        /// The most rows of a commit.
+        /// Largest number of rows per commit.
         batch: u64,
-        /// Rows a second.
+        /// Rows per second.
         offered: u64,
     },
-    /// `"bulk"`: the engine's fastest path, of `insert` alone.
+    /// `"bulk"`: the engine's fastest path. Only for `insert`.
     Bulk,
-    /// `"csv"`: all rows from a CSV file, which the engine reads itself where it can; of `insert` alone.
+    /// `"csv"`: all rows from a CSV file, which the engine reads itself if it can. Only for
+    /// `insert`.
     Csv,
 }
 
-/// How the rows that meet conditions are changed.
+/// How the rows that match conditions are changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Change {
-    /// All at once. One operation.
+    /// All at once, as one operation.
     #[default]
     Together,
-    /// `commit = "each"`, or another: their keys are found first, and then each row is an operation. Not
-    /// [`Commit::Bulk`].
+    /// `commit = "each"`, or another one: finds their keys first, and then each row is an
+    /// operation. Not [`Commit::Bulk`].
     OneByOne(Commit),
 }
 
-/// What is set in a row: in operation `n` a value that follows from the seed and `n`, unlike the
-/// one before.
+/// What is set in a row: in operation `n` a value that depends on the seed and `n`, and differs
+/// from the previous one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Set {
-    /// These columns, none of them of the key.
+    /// These columns, none of which is part of the key.
     Columns(Vec<usize>),
-    /// One of these, drawn: as YCSB writes one field.
+    /// One of these columns, drawn at random, as YCSB writes one field.
     OneOf(Vec<usize>),
 }
 
 /// What is deleted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Removed {
-    /// Rows by their keys; each is drawn once.
+    /// Rows by their keys. Each is drawn once.
     Keys {
-        /// Which.
+        /// The keys.
         keys: Keys,
         /// What a commit covers. [`Commit::Bulk`] is refused.
         commit: Commit,
     },
-    /// `where = […]`: every row that meets these conditions.
+    /// `where = […]`: every row that matches these conditions.
     Where {
-        /// At least one.
+        /// Conditions, at least one.
         conditions: Vec<Condition>,
         /// How they are deleted.
         by: Change,
     },
-    /// `older = "7d"`: every row whose time is so long before the newest, or longer. One operation.
+    /// `older = "7d"`: every row whose time is at least this long before the newest. One operation.
     Older {
-        /// The column of time.
+        /// Index of the time column.
         time: usize,
-        /// How long, in the column's unit.
+        /// The age, in the column's unit.
         units: i64,
     },
 }

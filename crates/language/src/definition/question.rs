@@ -1,64 +1,64 @@
-//! Questions over rows: conditions, groups, aggregates, correlations.
+//! Queries over rows: conditions, groups, aggregates, correlations.
 
 use embermark_model::table::{OwnedValue, TimeUnit};
 
-/// How two groups of rows go together: Pearson's correlation of their means in the buckets of time that both have,
-/// and how many buckets these are.
+/// How two groups of rows correlate: Pearson's correlation of their means in the time buckets that
+/// both have, and the number of these buckets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Correlate {
-    /// The table.
+    /// Index of the table.
     pub table: usize,
-    /// The column of the values, numbers.
+    /// Column of the values, which are numbers.
     pub of: usize,
-    /// The column of each value of which the rows are a group.
+    /// Column whose values define the groups.
     pub by: usize,
-    /// The column of time.
+    /// Time column.
     pub time: usize,
-    /// The length of a bucket in its unit.
+    /// Length of a bucket in the time column's unit.
     pub bucket: i64,
-    /// The two values of `by`; `None`: those with the most rows, of equally many the least.
+    /// The two values of `by`. `None`: those with the most rows, and of equally many the least.
     pub between: Option<[OwnedValue; 2]>,
 }
 
 /// Rows filtered, grouped and aggregated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// The table.
+    /// Index of the table.
     pub table: usize,
-    /// Conditions, all of which a row meets.
+    /// Conditions, all of which a row matches.
     pub conditions: Vec<Condition>,
-    /// What rows are grouped by; none: all are one group.
+    /// What rows are grouped by. Empty: all are one group.
     pub by: Vec<Grouped>,
-    /// What is computed of each group: at least one.
+    /// What is computed for each group. At least one.
     pub compute: Vec<Compute>,
-    /// Conditions on what is computed, all of which a group meets.
+    /// Conditions on what is computed, all of which a group matches.
     pub having: Vec<Having>,
-    /// In which order groups come; none: in any.
+    /// Order of the groups. Empty: any order.
     pub order: Vec<OrderBy>,
-    /// At most how many groups.
+    /// Largest number of groups.
     pub limit: Option<u64>,
 }
 
-/// A condition on a column. An absent value meets none.
+/// A condition on a column. An absent value matches none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// The column.
+    /// Index of the column.
     pub column: usize,
-    /// How it is compared.
+    /// The comparison.
     pub operator: Operator,
-    /// With what.
+    /// The value to compare with.
     pub bound: Bound,
 }
 
-/// A condition on what is computed of a group. What is absent meets none.
+/// A condition on what is computed for a group. An absent value matches none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Having {
-    /// The place among [`Group::compute`].
+    /// Index in [`Group::compute`].
     pub compute: usize,
-    /// How it is compared.
+    /// The comparison.
     pub operator: Operator,
-    /// With what: an integer of `count`, a float of `sum` and `avg`, a constant of the column's type of `min`
-    /// and `max`.
+    /// The value to compare with: an integer for `count`, a float for `sum` and `avg`, a constant
+    /// of the column's type for `min` and `max`.
     pub bound: OwnedValue,
 }
 
@@ -79,14 +79,14 @@ pub enum Operator {
     AtLeast,
 }
 
-/// What a column is compared with.
+/// The value that a column is compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Bound {
     /// A constant of the column's type.
     Constant(OwnedValue),
-    /// `start + 1h`: so long after the least value of this column of time, in its unit.
+    /// `start + 1h`: this long after the least value of this time column, in its unit.
     Start(i64),
-    /// `end - 7d`: the same (negative here) from its greatest.
+    /// `end - 7d`: the same (negative here) from its greatest value.
     End(i64),
 }
 
@@ -95,18 +95,18 @@ pub enum Bound {
 pub enum Grouped {
     /// A column.
     Column(usize),
-    /// `minute(time)`, `hour(time)`, `day(time)`, `week(time)`, `5m(time)`: the beginning of the bucket of
-    /// a time, in the column's unit. Buckets are counted from 1970-01-01 UTC, weeks from Thursday,
-    /// the day that was.
+    /// `minute(time)`, `hour(time)`, `day(time)`, `week(time)`, `5m(time)`: the beginning of a
+    /// time's bucket, in the column's unit. Buckets are counted from 1970-01-01 UTC, and weeks thus
+    /// begin on that day, a Thursday.
     Bucket {
-        /// The column of time.
+        /// Time column.
         column: usize,
         /// The length of a bucket in the column's unit.
         units: i64,
     },
     /// `month(time)`: the beginning of the month of a time in UTC, in the column's unit.
     Month {
-        /// The column of time.
+        /// Time column.
         column: usize,
         /// Its unit.
         unit: TimeUnit,
@@ -114,7 +114,7 @@ pub enum Grouped {
 }
 
 impl Grouped {
-    /// The column that it is about.
+    /// Returns the column that it uses.
     pub const fn column(self) -> usize {
         match self {
             Self::Column(column) | Self::Bucket { column, .. } | Self::Month { column, .. } => {
@@ -124,17 +124,17 @@ impl Grouped {
     }
 }
 
-/// What is computed of a group.
+/// What is computed for a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compute {
-    /// How.
+    /// The aggregate.
     pub aggregate: Aggregate,
-    /// Of which column; `None` of `count` alone: of rows.
+    /// Its column. `None` only for `count`, which then counts rows.
     pub column: Option<usize>,
 }
 
-/// An aggregate. Absent values are left out; of none but absent values `count` is 0, the others
-/// absent.
+/// An aggregate. Absent values are left out. If all values are absent, `count` is 0 and the others
+/// are absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregate {
     /// `count`, `count(column)`
@@ -149,11 +149,11 @@ pub enum Aggregate {
     Max,
 }
 
-/// In which order groups come.
+/// Order of the groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderBy {
-    /// Of the columns of the result, `by` and then `compute`.
+    /// Index of a column of the result, `by` and then `compute`.
     pub column: usize,
-    /// Greatest first: written with `-`.
+    /// Whether the greatest comes first: written with `-`.
     pub descending: bool,
 }

@@ -1,4 +1,5 @@
-//! What a phase does: its verbs, and phases at the same time or one after the other.
+//! What a phase does: its verbs, and combinations of phases at the same time or one after the
+//! other.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,127 +9,128 @@ use embermark_model::table::OwnedValue;
 
 use super::{Change, Commit, Condition, Correlate, Group, Keys, Range, Removed, Set};
 
-/// What a phase does. Places of tables count in [`super::Definition::tables`], those of columns in
+/// What a phase does. Indexes of tables refer to [`super::Definition::tables`], those of columns to
 /// [`embermark_model::table::Table::columns`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
     /// `insert`: every row of a table, in the order of its file.
     Insert {
-        /// The table.
+        /// Index of the table.
         table: usize,
         /// What a commit covers.
         commit: Commit,
-        /// `over = "http"`: rows are posted as JSON by another process, so many requests in flight, and each is answered
-        /// when its row was committed. `None`: this program has them.
+        /// `over = "http"`: another process posts rows as JSON, with this number of requests in
+        /// flight. Each is answered once its row was committed. `None`: this program has the rows.
         requests: Option<u32>,
     },
-    /// `get`: rows by their keys, whole.
+    /// `get`: whole rows by their keys.
     Get {
-        /// The table.
+        /// Index of the table.
         table: usize,
-        /// Which keys.
+        /// The keys.
         keys: Keys,
         /// What a snapshot covers.
         snapshot: Snapshot,
     },
-    /// `open`: the database is closed and opened again, and a row of it read by its key.
+    /// `open`: closes the database, opens it again, and reads one of its rows by key.
     Open {
-        /// The table.
+        /// Index of the table.
         table: usize,
         /// How often, and which keys are read.
         keys: Keys,
-        /// `read = false`: nothing is read, so that an engine that opens lazily reads little of its file.
+        /// `read = false`: reads nothing, so that an engine that opens lazily reads little of its
+        /// file.
         reads: bool,
         /// How the database was left.
         after: End,
     },
-    /// `latest`: the newest row of each value of a column. One operation is the whole question.
+    /// `latest`: the newest row of each value of a column. One operation is the whole query.
     Latest {
-        /// The table.
+        /// Index of the table.
         table: usize,
-        /// The column of which each value has a newest row.
+        /// Column whose values each have a newest row.
         by: usize,
-        /// The column of time: the last of the key, or the only timestamp.
+        /// Time column: the last of the key, or the only timestamp.
         time: usize,
     },
     /// `range`: rows in the order of the key, or of time.
     Range(Range),
-    /// `gaps`: where two times of one value of a column lie further apart than a length, with none between. One
-    /// operation is the whole question.
+    /// `gaps`: where two consecutive times of one value of a column are further apart than a
+    /// length. One operation is the whole query.
     Gaps {
-        /// The table.
+        /// Index of the table.
         table: usize,
-        /// The column of each value of which gaps are looked for.
+        /// Column whose values are searched for gaps.
         by: usize,
-        /// The column of time.
+        /// Time column.
         time: usize,
-        /// More than so many of its units.
+        /// A gap is longer than this number of its units.
         longer: i64,
     },
-    /// `outliers`: rows whose value lies further from the mean of their group than so many deviations. One operation is
-    /// the whole question.
+    /// `outliers`: rows whose value is further from the mean of their group than a number of
+    /// deviations. One operation is the whole query.
     Outliers {
-        /// The table.
+        /// Index of the table.
         table: usize,
-        /// The column of the value.
+        /// Column of the value.
         of: usize,
-        /// The column of each value of which the rows are a group.
+        /// Column whose values define the groups.
         by: usize,
-        /// How many sample standard deviations.
+        /// Number of sample standard deviations.
         deviations: f64,
     },
-    /// `correlate`: how two groups of rows go together in time. One operation is the whole question.
+    /// `correlate`: how two groups of rows correlate in time. One operation is the whole query.
     Correlate(Correlate),
-    /// `find`: rows that meet conditions. One operation is the whole question.
+    /// `find`: rows that match conditions. One operation is the whole query.
     Find {
-        /// The table.
+        /// Index of the table.
         table: usize,
-        /// Conditions, at least one, all of which a row meets.
+        /// Conditions, at least one, all of which a row matches.
         conditions: Vec<Condition>,
-        /// The columns that are read, in the order of the table.
+        /// Columns that are read, in the order of the table.
         select: Vec<usize>,
     },
-    /// `update` with `where`: columns of the rows that meet conditions.
+    /// `update` with `where`: columns of the rows that match conditions.
     UpdateWhere {
-        /// The table.
+        /// Index of the table.
         table: usize,
-        /// Conditions, at least one, all of which a row meets.
+        /// Conditions, at least one, all of which a row matches.
         conditions: Vec<Condition>,
-        /// Columns with what they are set to.
+        /// Columns and their new values.
         set: Vec<(usize, OwnedValue)>,
         /// How they are changed.
         by: Change,
     },
-    /// `group`: rows filtered, grouped and aggregated. One operation is the whole question.
+    /// `group`: rows filtered, grouped and aggregated. One operation is the whole query.
     Group(Group),
     /// `update`: columns of rows by their keys.
     Update {
-        /// Which keys.
+        /// The keys.
         keys: Keys,
         /// What is set.
         set: Set,
         /// What a commit covers. [`Commit::Bulk`] is refused.
         commit: Commit,
-        /// The table.
+        /// Index of the table.
         table: usize,
     },
-    /// `upsert`: whole rows by their keys, in place of those that are there; a key that is absent is a new row.
+    /// `upsert`: whole rows by their keys, replacing existing ones. An absent key is a new row.
     Upsert {
-        /// The table.
+        /// Index of the table.
         table: usize,
-        /// Which keys.
+        /// The keys.
         keys: Keys,
         /// What differs from the row as it was loaded.
         set: Set,
         /// What a commit covers. [`Commit::Bulk`] is refused.
         commit: Commit,
     },
-    /// `read-modify-write`: a row is read by its key, and columns of it are set, in one transaction
-    /// where the engine has transactions.
+    /// `read-modify-write`: reads a row by its key and sets columns of it, in one transaction if
+    /// the engine has transactions.
     ReadModifyWrite {
-        /// The table.
+        /// Index of the table.
         table: usize,
-        /// Which keys.
+        /// The keys.
         keys: Keys,
         /// What is set.
         set: Set,
@@ -137,25 +139,25 @@ pub enum Work {
     },
     /// `delete`.
     Delete {
-        /// The table.
+        /// Index of the table.
         table: usize,
-        /// What goes.
+        /// What is deleted.
         removed: Removed,
     },
-    /// `sql`: a question in SQL. One operation is the whole question.
+    /// `sql`: a query in SQL. One operation is the whole query.
     Sql(Sql),
     /// `mix`: several phases at the same time.
     Mix(Mix),
     /// `sequence`: several phases one after the other, timed as one.
     Sequence(Sequence),
-    /// `keep`: rows come in without end, and those that are older than a window go.
+    /// `keep`: rows arrive without end, and those older than a window are removed.
     Keep(Keep),
-    /// `arrive`: rows come at a rate from a sensor that waits for nobody.
+    /// `arrive`: rows arrive at a rate, from a sensor that never waits.
     Arrive(Arrive),
 }
 
 impl Work {
-    /// The table that it is about: of every one but `sql` and a mix.
+    /// Returns the index of its table. `None` for `sql` and a mix.
     pub const fn table(&self) -> Option<usize> {
         match self {
             Self::Insert { table, .. }
@@ -179,69 +181,71 @@ impl Work {
     }
 }
 
-/// Rows come in without end, again and again those of a table, each time later; those that are older than a window go;
-/// and questions are asked all the while, until what it costs is steady. Places count in
+/// Rows arrive without end: those of a table repeatedly, with later times. Rows older than a window
+/// are removed, and queries run meanwhile, until the cost is steady. Indexes refer to
 /// [`super::Definition::phases`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keep {
-    /// The table, whose key begins with the time.
+    /// Index of the table, whose key begins with the time.
     pub table: usize,
-    /// The column of time.
+    /// Time column.
     pub time: usize,
     /// How long before the newest row rows are kept, in the column's unit: a multiple of `step`.
     pub window: i64,
-    /// The rows of so long go at a time.
+    /// Rows of this length of time are removed at once.
     pub step: i64,
-    /// The `insert` by which rows come in, one a commit or a batch.
+    /// Index of the `insert` for arriving rows, with one per commit or a batch.
     pub insert: usize,
-    /// The questions, which are asked in turn.
+    /// Indexes of the queries, which run in turn.
     pub ask: Vec<usize>,
-    /// Rows that come in from one question to the next.
+    /// Number of rows that arrive between two queries.
     pub every: u64,
-    /// How long it goes on at most.
+    /// Longest duration.
     pub at_most: Duration,
 }
 
 impl Keep {
-    /// All of its phases.
+    /// Returns the indexes of all of its phases.
     pub fn parts(&self) -> impl Iterator<Item = usize> + '_ {
         std::iter::once(self.insert).chain(self.ask.iter().copied())
     }
 }
 
-/// Rows come at a rate from a sensor that waits for nobody, through a queue of bounded length: what does not fit is lost. They
-/// come behind those of a table, and are its rows again and again, each time later.
+/// Rows arrive at a rate from a sensor that never waits, through a bounded queue: rows that do not
+/// fit are lost. They follow those of a table and are its rows repeatedly, with later times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrive {
-    /// The table, whose key has a time.
+    /// Index of the table, whose key has a time.
     pub table: usize,
-    /// The column of time.
+    /// Time column.
     pub time: usize,
-    /// The place of the `insert` by which rows are stored, one a commit or a batch, in [`super::Definition::phases`].
+    /// Index of the `insert` that stores rows, one per commit or a batch, in
+    /// [`super::Definition::phases`].
     pub insert: usize,
-    /// Rows a second.
+    /// Rows per second.
     pub rate: u64,
-    /// Rows that wait in the queue at most.
+    /// Largest number of rows that wait in the queue.
     pub queue: usize,
-    /// `collect`: the rows of so long are one commit, and another thread collects the next ones meanwhile. `None`: the
-    /// insert says what a commit covers.
+    /// `collect`: the rows of this duration are one commit, while another thread collects the next
+    /// ones. `None`: the insert specifies what a commit covers.
     pub collect: Option<Duration>,
-    /// How long it is measured.
+    /// Duration of the measurement.
     pub lasts: Duration,
 }
 
-/// Several phases one after the other, timed as one. Places count in [`super::Definition::phases`].
+/// Several phases one after the other, timed as one. Indexes refer to
+/// [`super::Definition::phases`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence {
-    /// The `insert` that it begins with, into a fresh table: its rows are the operations. `None`: one operation
-    /// is every question once.
+    /// The `insert` that it begins with, into a new table: its rows are the operations. `None`: one
+    /// operation is every query once.
     pub insert: Option<usize>,
-    /// The questions that follow, in order.
+    /// The queries that follow, in order.
     pub questions: Vec<usize>,
 }
 
 impl Sequence {
-    /// All of its phases in order.
+    /// Returns the indexes of all of its phases in order.
     pub fn steps(&self) -> impl Iterator<Item = usize> + '_ {
         self.insert.iter().chain(&self.questions).copied()
     }
@@ -250,78 +254,80 @@ impl Sequence {
 /// Several phases at the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mix {
-    /// What takes part.
+    /// The parts.
     pub parts: Vec<Part>,
-    /// Clients that work at the same time, in a mix by shares. In one by rates each part is a
-    /// client.
+    /// Number of clients that work at the same time, in a mix by shares. In a mix by rates each
+    /// part is a client.
     pub clients: u32,
-    /// How long it goes on; `None`: until `ops` are done.
+    /// Duration. `None`: until `ops` are done.
     pub lasts: Option<Duration>,
-    /// Whether it ends before that when the response times of its parts are steady: of one by rates alone.
+    /// Whether it ends earlier if the response times of its parts are steady. Only for a mix by
+    /// rates.
     pub until_steady: bool,
-    /// Operations, in a mix by shares without a time; default as of any phase.
+    /// Number of operations, in a mix by shares without a duration. The default is that of any
+    /// phase.
     pub ops: u64,
 }
 
-/// A phase in a mix. An `insert` in it inserts rows that are held back for it: the last ones.
+/// A phase in a mix. An `insert` inserts rows that are reserved for it: the last ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// The place of the phase in the file: no mix, no bulk path.
+    /// Index of the phase in the file. It is not a mix and has no bulk path.
     pub phase: usize,
-    /// How much of it there is.
+    /// How often it runs.
     pub pace: Pace,
 }
 
-/// How much of a part there is. All parts of a mix have the same kind.
+/// How often a part runs. All parts of a mix have the same kind of pace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
-    /// Operations a second, started on a schedule whether or not those before have ended.
+    /// Operations per second, started on a schedule whether or not earlier ones have ended.
     Rate(f64),
-    /// A share of the operations of every client; all shares together are 1.
+    /// Share of the operations of every client. All shares add up to 1.
     Share(f64),
 }
 
-/// What a snapshot covers of a phase that reads, where it runs alone. In a mix every read has its own.
+/// What a snapshot covers in a phase that reads, if it runs alone. In a mix every read has its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Snapshot {
-    /// `"phase"`: all reads are in one, as in a program that answers many requests at once, and in the
-    /// engines' own benchmarks.
+    /// `"phase"`: all reads share one, as in a program that answers many requests at once, and in
+    /// the engines' own benchmarks.
     #[default]
     Phase,
-    /// `"each"`: every read has one of its own, as in a program that answers one request.
+    /// `"each"`: every read has its own, as in a program that answers one request.
     Each,
 }
 
-/// How a database was left that is opened.
+/// How a database was left before it is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
     /// `after = "close"`: maintained, and closed as its manual asks.
     #[default]
     Close,
-    /// `after = "crash"`: as its process leaves it that dies after batches of inserts, with no maintenance. Once in a
-    /// run.
+    /// `after = "crash"`: like a process that dies after batches of inserts, without maintenance.
+    /// Once per run.
     Crash,
-    /// `after = "crash-with-log"`: the same with every row in its log, as it took no checkpoint since the first.
+    /// `after = "crash-with-log"`: the same, with every row in the log, because there was no
+    /// checkpoint since the first.
     CrashWithLog,
 }
 
-/// A question in SQL.
+/// A query in SQL.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sql {
-    /// Its text, where it is the same for all that have none of their own.
+    /// Text for every engine without its own.
     pub text: Option<String>,
-    /// Its text for an engine, by its id.
+    /// Text for an engine, by its id.
     pub by_engine: BTreeMap<String, String>,
-    /// A file with the right answer, as the workload file names it: CSV, a column for each of the
-    /// result.
+    /// File with the right answer, as the workload file names it: CSV, with a column for each
+    /// column of the result.
     pub answer: Option<PathBuf>,
-    /// Whether the order of the rows is part of the answer: it is where the text has an ORDER BY of
-    /// its own outermost.
+    /// Whether the order of the rows is part of the answer: if the outermost query has an ORDER BY.
     pub ordered: bool,
 }
 
-/// The default of [`Mix::lasts`] where it goes by rates, and of [`Arrive::lasts`].
+/// Default of [`Mix::lasts`] with rates, and of [`Arrive::lasts`].
 pub const LASTS: Duration = Duration::from_secs(30);
 
-/// The default of [`Mix::lasts`] where it goes on until it is steady, and of [`Keep::at_most`].
+/// Default of [`Mix::lasts`] until it is steady, and of [`Keep::at_most`].
 pub const UNTIL_STEADY: Duration = Duration::from_mins(10);

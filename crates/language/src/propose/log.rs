@@ -1,4 +1,4 @@
-//! Phases of the statements that a program has sent to its database.
+//! Phases for the statements that a program has sent to its database.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,10 +6,10 @@ use std::fmt::Write;
 use super::quoted;
 use super::shape::Shape;
 
-/// Operations of a phase of changes.
+/// Number of operations of a phase with changes.
 const OPS: &str = "1_000";
 
-/// Words that are no names without quotes.
+/// Words that are not names without quotes.
 const KEYWORDS: [&str; 48] = [
     "all",
     "and",
@@ -61,8 +61,8 @@ const KEYWORDS: [&str; 48] = [
     "where",
 ];
 
-/// Writes a phase for each kind of statement, the most frequent first, those that change rows behind those
-/// that read them. Gives the statements that no phase was made of.
+/// Writes a phase for each kind of statement, most frequent first, with those that change rows
+/// after those that read them. Returns the statements that gave no phase.
 pub fn write(
     text: &mut String,
     shapes: &[Shape<'_>],
@@ -91,7 +91,7 @@ pub fn write(
                     quoted(&sql)
                 );
             }
-            // What loads the tables.
+            // It loads the tables.
             Some("insert") => {}
             Some("update" | "delete") => match change(&tokens, shapes, several) {
                 Some(change) => changes.push((times, change)),
@@ -106,7 +106,7 @@ pub fn write(
     left_out
 }
 
-/// The statements of a log: one after the other with semicolons between, or one a line.
+/// Splits a log into statements, which are separated by semicolons or on separate lines.
 pub fn statements(log: &str) -> Vec<String> {
     let mut all = vec![String::new()];
     for token in tokens(log) {
@@ -129,12 +129,12 @@ pub fn statements(log: &str) -> Vec<String> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Token {
     text: String,
-    /// Whether a blank stands before it.
+    /// Whether a blank precedes it.
     spaced: bool,
 }
 
 impl Token {
-    /// The same in every statement that differs in its constants alone.
+    /// Returns a token that is equal for statements that differ only in constants.
     fn kind(self) -> Self {
         let is_constant = self.text.starts_with(['\'', '?', ':', '$', '@'])
             || self.text.starts_with(|char: char| char.is_ascii_digit());
@@ -142,7 +142,7 @@ impl Token {
         Self { text, spaced: false }
     }
 
-    /// The name that it is, in quotes or not.
+    /// Returns the name that it is, quoted or not.
     fn name(&self) -> Option<&str> {
         let text = &*self.text;
         let within = |open: char, close| text.strip_prefix(open)?.strip_suffix(close);
@@ -153,7 +153,7 @@ impl Token {
     }
 }
 
-/// The tokens of SQL, without comments.
+/// Splits SQL into tokens, without comments.
 fn tokens(sql: &str) -> Vec<Token> {
     let (mut all, mut rest, mut spaced) = (Vec::new(), sql, false);
     while let Some(first) = rest.chars().next() {
@@ -176,7 +176,7 @@ fn tokens(sql: &str) -> Vec<Token> {
             }
             '\'' | '"' | '`' => {
                 let mut end = ends(first, 1);
-                // A mark within is doubled.
+                // A quote within is doubled.
                 while rest[end..].starts_with(first) {
                     end = ends(first, end + 1);
                 }
@@ -198,7 +198,7 @@ fn tokens(sql: &str) -> Vec<Token> {
     all
 }
 
-/// A statement with the names that tables and columns have in the file.
+/// Returns a statement with the names of tables and columns in the file.
 fn renamed(tokens: &[Token], shapes: &[Shape<'_>]) -> String {
     let pairs = || {
         shapes.iter().flat_map(|shape| {
@@ -217,7 +217,7 @@ fn renamed(tokens: &[Token], shapes: &[Shape<'_>]) -> String {
             let mut pairs = pairs().filter(|(from, to)| from != to);
             pairs.find(|(from, _)| from.eq_ignore_ascii_case(name)).map(|(_, to)| to)
         });
-        // A keyword is a name in quotes alone.
+        // A keyword is a name only in quotes.
         let is_word = token.name() == Some(&*token.text);
         let is_keyword = KEYWORDS.iter().any(|word| token.text.eq_ignore_ascii_case(word));
         sql.push_str(other.filter(|_| !(is_word && is_keyword)).unwrap_or(&token.text));
@@ -225,7 +225,7 @@ fn renamed(tokens: &[Token], shapes: &[Shape<'_>]) -> String {
     sql
 }
 
-/// The phase of an UPDATE or DELETE of rows.
+/// Returns the phase of an UPDATE or DELETE of rows.
 fn change(tokens: &[Token], shapes: &[Shape<'_>], several: bool) -> Option<String> {
     let word = |at: usize| tokens.get(at).map(|token| token.text.to_lowercase());
     let is_update = word(0)? == "update";
@@ -254,7 +254,7 @@ fn change(tokens: &[Token], shapes: &[Shape<'_>], several: bool) -> Option<Strin
             set.push(shape.column(place?.1));
         }
     }
-    // Columns of the key keep their values, as the time does.
+    // Columns of the key keep their values, and so does the time.
     let is_free = |name: &&str| shape.free.iter().any(|place| shape.column(*place) == *name);
     let (free, kept): (Vec<&str>, Vec<&str>) = set.into_iter().partition(is_free);
     let note = match &kept[..] {

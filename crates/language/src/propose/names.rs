@@ -1,24 +1,24 @@
-//! Names of tables and columns for files and fields that may be called anything.
+//! Names of tables and columns for files and fields with arbitrary names.
 
 use crate::names::is_plain;
 use crate::reserved::is_reserved;
 
-/// Names that are given, of which each is another whatever the case of its letters.
+/// Names that have been used, which differ not only in case.
 #[derive(Default)]
 pub struct Names(Vec<String>);
 
 impl Names {
-    /// The name of a table for what its rows are called.
+    /// Returns a name for the table of these rows.
     pub fn table(&mut self, label: &str) -> String {
         self.add(&snake(label), true)
     }
 
-    /// The name of a column for a field: the field's own where that can be one.
+    /// Returns a column name for a field: the field's own name if it is valid.
     pub fn column(&mut self, field: &str) -> String {
         if is_plain(field) { self.add(field, false) } else { self.add(&snake(field), false) }
     }
 
-    /// Takes a name, with something behind it where it is taken or reserved.
+    /// Adds a name, with a suffix if it is used or reserved.
     fn add(&mut self, name: &str, table: bool) -> String {
         let taken = |name: &str| {
             name == "_id"
@@ -33,11 +33,11 @@ impl Names {
     }
 }
 
-/// Letters, digits and underscores: `Station ID` is `station_id`.
+/// Converts to letters, digits and underscores: `Station ID` becomes `station_id`.
 fn snake(name: &str) -> String {
     let letters = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { ' ' });
     let joined = letters.collect::<String>().split_whitespace().collect::<Vec<_>>().join("_");
-    // What must stand before a digit, and behind the longest name.
+    // Adds a prefix before a digit, and leaves room for a suffix.
     let joined: String = joined.to_ascii_lowercase().chars().take(50).collect();
     match joined.bytes().next() {
         None => "column".to_owned(),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::shape::{Shape, Time};
 use super::{list, quoted};
 
-/// Lengths of time that people name, and their seconds.
+/// Usual lengths of time and their seconds.
 const LENGTHS: [(&str, f64); 16] = [
     ("1s", 1.0),
     ("10s", 10.0),
@@ -25,29 +25,29 @@ const LENGTHS: [(&str, f64); 16] = [
     ("3650d", 315_360_000.0),
 ];
 
-/// The longest of them within so many seconds.
+/// Returns the longest of them within `seconds`.
 fn within(seconds: f64) -> &'static str {
     let fits = |(_, length): &&(&str, f64)| *length <= seconds;
     LENGTHS.iter().rev().find(fits).map_or(LENGTHS[0].0, |(name, _)| name)
 }
 
-/// Rows of a window that a chart shows.
+/// Number of rows of a window in a chart.
 const WINDOW: f64 = 100.0;
 
-/// Seconds of the mix.
+/// Duration of the mix in seconds.
 const MIX: u64 = 30;
 
 /// Phases of one table.
 struct Phases<'a> {
     text: &'a mut String,
     shape: &'a Shape<'a>,
-    /// What stands before the names of phases, where there are several tables.
+    /// Prefix for the names of phases if there are several tables.
     prefix: String,
-    /// `table = …`, for the same reason.
+    /// `table = …`, if there are several tables.
     table: String,
-    /// `time = …`, where it must be said.
+    /// `time = …`, if it must be specified.
     time: String,
-    /// Whether there is one of all at their rates.
+    /// Whether to write a phase with everything at its rate.
     live: bool,
 }
 
@@ -56,7 +56,7 @@ pub fn write(text: &mut String, shape: &Shape<'_>, several: bool, live: bool) {
     Phases::of(text, shape, several, live).all();
 }
 
-/// Writes the phase alone by which the rows of a table are there.
+/// Writes only the phase that loads the rows of a table.
 pub fn load(text: &mut String, shape: &Shape<'_>, several: bool) {
     Phases::of(text, shape, several, false).load();
 }
@@ -112,7 +112,7 @@ impl<'a> Phases<'a> {
         self.arrive();
     }
 
-    /// For `embermark rate`, where the time in the key lets rows come again.
+    /// Writes the phase for `embermark rate`, if the time in the key allows rows to repeat.
     fn arrive(&mut self) {
         let shape = self.shape;
         let key = shape.key.as_deref().unwrap_or_default();
@@ -125,7 +125,7 @@ impl<'a> Phases<'a> {
         self.phase("arrival", "How many rows a second it keeps up with: embermark rate", &keys);
     }
 
-    /// A phase of the table.
+    /// Writes a phase of the table.
     fn phase(&mut self, name: &str, comment: &str, keys: &str) {
         let keys = format!("{}{keys}", self.table);
         self.put(name, comment, &keys);
@@ -135,8 +135,8 @@ impl<'a> Phases<'a> {
         let _ = write!(self.text, "\n# {comment}\n[phase.{}{name}]\n{keys}\n", self.prefix);
     }
 
-    /// Rows that a mix inserts a second: as many as came, where their times say so. A tenth of all are
-    /// held back for it at most.
+    /// Returns the rows per second that a mix inserts: the rate at which they came, if their times
+    /// show it. At most a tenth of all rows are reserved for it.
     fn ingested(&self) -> String {
         let rows = self.shape.table.rows;
         let most = (rows / 10 / MIX).clamp(1, 200);
@@ -181,7 +181,7 @@ impl<'a> Phases<'a> {
         Some(("window", "20/s".to_owned()))
     }
 
-    /// Sums over groups: in buckets of time, and the groups with the greatest means.
+    /// Sums over groups: in time buckets, and the groups with the greatest means.
     fn groups(&mut self) -> Option<(&'static str, String)> {
         let shape = self.shape;
         let by = shape.by.map(|by| shape.column(by));

@@ -1,25 +1,25 @@
-//! What there is to do with a table: which of its columns are of use for what.
+//! Determines which columns of a table can be used for what.
 
 use embermark_data::table::{Inferred, InferredColumn};
 use embermark_model::table::{ColumnType, OwnedValue, TimeUnit};
 
 use super::names::Names;
 
-/// A table, and what its columns are good for. Columns are told by their places.
+/// A table, and what its columns can be used for. Columns are given by index.
 pub struct Shape<'a> {
-    /// What was found.
+    /// What was found in the rows.
     pub table: &'a Inferred,
     /// Its name.
     pub name: String,
     /// The names of its columns.
     pub columns: Vec<String>,
-    /// Its key; `None`: there is none, and the row's number is one.
+    /// The key. `None` if there is none, and the row's number is used.
     pub key: Option<Vec<usize>>,
-    /// The name of the row's number, where that is the key.
+    /// Name of the row's number if that is the key.
     pub number: String,
-    /// Its column of time.
+    /// Time column.
     pub time: Option<Time>,
-    /// A column with few values, of each of which there are many rows: a sensor, a customer.
+    /// Column with few values, each in many rows: a sensor, a customer.
     pub by: Option<usize>,
     /// Columns of numbers that are neither key nor time nor `by`.
     pub numbers: Vec<usize>,
@@ -27,19 +27,19 @@ pub struct Shape<'a> {
     pub free: Vec<usize>,
 }
 
-/// A column of time that every row has.
+/// A time column that every row has.
 #[derive(Clone, Copy)]
 pub struct Time {
-    /// Its place.
+    /// Index of the column.
     pub column: usize,
-    /// Whether it must be named, since the language takes another or none by itself.
+    /// Whether it must be specified, because the language would choose another one or none.
     pub named: bool,
-    /// From the first to the last, in seconds.
+    /// Range from the first to the last time in seconds.
     pub seconds: f64,
 }
 
 impl<'a> Shape<'a> {
-    /// Looks at a table.
+    /// Examines a table.
     pub fn of(table: &'a Inferred, tables: &mut Names) -> Self {
         let key = table.keys.first().cloned();
         let time = time(table, key.as_deref().unwrap_or_default());
@@ -47,7 +47,7 @@ impl<'a> Shape<'a> {
         let mut columns: Vec<_> =
             table.columns.iter().map(|column| names.column(&column.name)).collect();
         for (place, name) in columns.iter_mut().enumerate().filter(|(_, name)| *name == "time") {
-            // A column of this name is the time of its table.
+            // A column with this name is the time of its table.
             if time.is_none_or(|time| time.column != place || time.named) {
                 *name = names.column("time_");
             }
@@ -69,13 +69,13 @@ impl<'a> Shape<'a> {
         Self { table, name, columns, key, number, time, by, numbers, free }
     }
 
-    /// The name of a column.
+    /// Returns the name of a column.
     pub fn column(&self, place: usize) -> &str {
         &self.columns[place]
     }
 }
 
-/// The unit of a column of times that every row has.
+/// Returns the unit of a column of times that every row has.
 fn unit(column: &InferredColumn) -> Option<TimeUnit> {
     match column.of {
         ColumnType::Timestamp(unit) if !column.nullable => Some(unit),
@@ -98,7 +98,7 @@ fn time(table: &Inferred, key: &[usize]) -> Option<Time> {
     Some(Time { column, named: own != Some(column), seconds })
 }
 
-/// The most values of a column of which each is asked for the newest row.
+/// Largest number of values of a column that is queried for the newest row of each.
 const MOST: u64 = 1_000;
 
 fn by(table: &Inferred, key: &[usize], time: Option<Time>) -> Option<usize> {
@@ -111,7 +111,7 @@ fn by(table: &Inferred, key: &[usize], time: Option<Time>) -> Option<usize> {
         let distinct = column.distinct;
         kind && !is_time && !column.nullable && (2..=(rows / 4).min(MOST)).contains(&distinct)
     };
-    // What the key begins with, else the one with the most values.
+    // The first column of the key, otherwise the one with the most values.
     let leads = key.first().copied().filter(|_| key.len() > 1).filter(few);
     leads.or_else(|| {
         (0..table.columns.len()).filter(few).max_by_key(|place| table.columns[*place].distinct)

@@ -1,4 +1,4 @@
-//! A table of the proposed file.
+//! Writes a table of the proposed file.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::shape::Shape;
 use super::told::told;
 use super::{list, quoted};
 
-/// The longest line that comments of others are aligned with.
+/// Longest line with which comments are aligned.
 const WIDEST: usize = 60;
 
 /// Writes `[table.NAME]`.
@@ -68,7 +68,7 @@ pub fn write(text: &mut String, shape: &Shape<'_>) {
     aligned(text, &number.into_iter().chain(columns).collect::<Vec<_>>());
 }
 
-/// Where the rows come from, and how they are read.
+/// Returns where the rows come from, and how they are read.
 fn source(table: &Inferred) -> Vec<(String, String)> {
     let from = &table.from;
     let texts = |texts: &[String]| match texts {
@@ -108,7 +108,7 @@ fn source(table: &Inferred) -> Vec<(String, String)> {
     lines
 }
 
-/// The value of an option as TOML has it.
+/// Formats the value of an option for TOML.
 fn option(value: &Literal) -> String {
     match value {
         Literal::Text(text) => quoted(text),
@@ -126,19 +126,19 @@ fn option(value: &Literal) -> String {
     }
 }
 
-/// A text without line breaks, which would end a comment.
+/// Removes line breaks from a text, which would end a comment.
 fn one_line(text: &str) -> String {
     text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect()
 }
 
-/// An index for the newest rows of each, where the key does not begin with what they are of.
+/// Returns an index for the newest rows of each value, if the key does not begin with that column.
 fn index(shape: &Shape<'_>) -> Option<Vec<usize>> {
     let (by, time) = (shape.by?, shape.time?);
     let leads = shape.key.iter().any(|key| key.first() == Some(&by));
     (!leads).then(|| vec![by, time.column])
 }
 
-/// Lines with comments behind them, below each other.
+/// Writes lines with aligned trailing comments.
 fn aligned(text: &mut String, lines: &[(String, String)]) {
     let commented = lines.iter().filter(|(_, comment)| !comment.is_empty());
     let width = commented.map(|(line, _)| line.chars().count()).max().unwrap_or(0).min(WIDEST);
@@ -150,7 +150,7 @@ fn aligned(text: &mut String, lines: &[(String, String)]) {
     }
 }
 
-/// The type of a column, with what stands beside it.
+/// Formats the type of a column, with its further keys.
 fn typed(name: &str, column: &InferredColumn) -> String {
     let of = quoted(&format!("{}{}", column.of, if column.nullable { "?" } else { "" }));
     let unit = match column.of {

@@ -10,7 +10,7 @@ const U16: ColumnType = ColumnType::Int { bits: 16, signed: false };
 const LIVE: Wishes<'_> = Wishes { live: true, statements: None };
 const SECONDS: ColumnType = ColumnType::Timestamp(TimeUnit::Seconds);
 
-/// A column that every row has, with so many different integers from 1 on.
+/// A column that every row has, with this number of different integers from 1.
 fn column(name: &str, of: ColumnType, distinct: u64) -> InferredColumn {
     InferredColumn {
         name: name.to_owned(),
@@ -64,7 +64,7 @@ fn readings() -> Inferred {
     table("data/Readings 2024.csv.gz", columns, &[&[0, 1], &[3]], Some(1))
 }
 
-/// What a proposed file says, and the names of its phases.
+/// Reads a proposed file, and the names of its phases.
 fn read(tables: &[Inferred]) -> (Definition, Vec<String>) {
     let text = propose("my rows", tables, &LIVE).0;
     let file = parse("x.toml", &text, &[]).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes}"));

@@ -1,14 +1,14 @@
-//! What a column was found to hold, in a few words.
+//! Describes the content of a column in a few words.
 
 use embermark_data::table::InferredColumn;
 use embermark_model::table::{ColumnType, OwnedValue, TimeUnit};
 use jiff::Timestamp;
 
-/// Examples of texts that are shown, and characters of each.
+/// Number of example texts that are shown, and characters of each.
 const EXAMPLES: (usize, usize) = (3, 20);
 
-/// The least and the greatest value or examples, how many different ones there are, and
-/// how many are absent.
+/// Returns the least and the greatest value or examples, the number of different values, and the
+/// number of absent ones.
 pub fn told(column: &InferredColumn) -> String {
     let InferredColumn { of, least, greatest, distinct, .. } = column;
     if *least == OwnedValue::Null {
@@ -49,7 +49,7 @@ fn examples(column: &InferredColumn) -> String {
     shown.chain(more).collect::<Vec<_>>().join(", ")
 }
 
-/// A text in quotes, its beginning where it is long, on one line.
+/// Quotes a text on one line. A long one is cut to its beginning.
 fn short(text: &str) -> String {
     match text.char_indices().nth(EXAMPLES.1) {
         Some((end, _)) => format!("{:?}…", &text[..end]),

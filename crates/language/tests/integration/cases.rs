@@ -1,5 +1,5 @@
-//! Small files of the shapes that people report of their rows, from the files to staged rows by what is
-//! proposed. Each is right, or refused with what to do about it.
+//! Small files in forms that people report, from the files to staged rows by the proposed workload
+//! file. Each is right, or refused with what to do about it.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")
 }
 
-/// What is proposed for files, and the rows that are staged by it.
+/// The proposal for files, and the rows that are staged by it.
 pub(crate) struct Case {
     pub(crate) inferred: Inferred,
     file: Definition,
@@ -53,7 +53,7 @@ pub(crate) fn refused(name: &str, bytes: impl AsRef<[u8]>) -> String {
     infer(&name.into(), folder.path()).unwrap_err().to_string()
 }
 
-/// A head, and so many rows below it.
+/// A head, and this number of rows below it.
 pub(crate) fn lines(head: &str, rows: u64, row: impl Fn(u64) -> String) -> String {
     let rows: Vec<String> = (0..rows).map(row).collect();
     format!("{head}\n{}\n", rows.join("\n"))
@@ -68,7 +68,7 @@ impl Case {
         self.table().key.iter().map(|place| &*self.table().columns[*place].name).collect()
     }
 
-    /// The types of the columns, a '?' behind those that may be absent.
+    /// The types of the columns, with a '?' after those that may be absent.
     pub(crate) fn types(&self) -> Vec<String> {
         let of = |column: &embermark_model::table::Column| {
             let unit = match column.of {
@@ -171,7 +171,7 @@ fn a_quote_that_is_not_closed_is_named_and_its_lines_counted() {
     let found = case("08-stray-quote/notes.csv");
     assert_eq!(found.rows.rows(), 600);
     assert!(found.notes("line 122 has a quote"), "{:?}", found.inferred.notes);
-    // Without the option a run says what is lost.
+    // Without the option a run reports what is lost.
     let mut table = found.table().clone();
     table.rows =
         embermark_model::table::RowsFrom::File(Box::new("08-stray-quote/notes.csv".into()));
@@ -316,7 +316,7 @@ fn rows_that_end_with_a_delimiter_keep_their_names() {
     let found = made("t.csv", lines("id,a,b", 100, |row| format!("{row},{},x{row},", 2 * row)));
     assert_eq!(found.types(), ["u16", "u16", "text", "text?"]);
     assert_eq!((found.key(), found.value(3, "b")), (vec!["id"], OwnedValue::Text("x3".to_owned())));
-    // Where the rows have a name of their own, as R writes them, that comes first.
+    // If the rows have names of their own, as R writes them, that column comes first.
     let named = made("t.csv", lines("x,y", 100, |row| format!("\"r{row}\",{row},{}.5", row % 7)));
     assert_eq!((named.key(), named.value(3, "y")), (vec!["row_name"], OwnedValue::Float(3.5)));
 }

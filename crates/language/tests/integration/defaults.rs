@@ -1,4 +1,4 @@
-//! What is taken where a file says nothing, and what it may say.
+//! Defaults of a file, and what it may specify.
 
 use std::time::Duration;
 
@@ -26,12 +26,12 @@ temp = "f64?"
 note = { type = "text", absent = true }
 "#;
 
-/// What phases of [`READINGS`] do.
+/// The works of phases of [`READINGS`].
 fn works(phases: &str) -> Vec<Work> {
     read(&format!("{READINGS}{phases}")).phases.into_iter().map(|phase| phase.work).collect()
 }
 
-/// What a phase of [`READINGS`] does.
+/// The work of a phase of [`READINGS`].
 fn work(keys: &str) -> Work {
     works(&format!("[phase.p]\n{keys}")).remove(0)
 }
@@ -97,7 +97,7 @@ fn columns_of_a_file() {
     assert_eq!(file.tables, [table]);
 }
 
-/// How a column of ten rows is made, and whether it may be absent.
+/// How a column of ten rows is generated, and whether it may be absent.
 fn made(column: &str) -> (Make, bool) {
     let file = read(&format!(
         "[table.t]\nrows = 10\nkey = [\"id\"]\n[table.t.columns]\n\
@@ -204,7 +204,7 @@ fn keys_and_commits() {
 #[test]
 fn what_is_set_and_deleted() {
     let (keys, commit) = (KEYS, Commit::Each);
-    // All but the key and the time.
+    // Everything but the key and the time.
     let set = Set::Columns(vec![2, 3]);
     assert_eq!(
         work("do = \"update\""),

@@ -1,4 +1,4 @@
-//! The files that come with the program and those of its documentation are right.
+//! The files of the program and of its documentation are valid.
 
 use embermark_language::{
     BUILT_IN, Commit, Definition, KeysOf, PUBLISHED, Pace, Set, Span, Work, parse,
@@ -37,7 +37,7 @@ fn every_built_in_file_is_right_and_has_its_own_name() {
     for (name, text) in BUILT_IN {
         assert_eq!(read("another.toml", text).name, *name);
     }
-    // What is published is named by its file.
+    // Published workloads are named by their file.
     for (name, text) in PUBLISHED {
         assert_eq!(read(name, text).name, *name);
     }
@@ -47,7 +47,7 @@ fn every_built_in_file_is_right_and_has_its_own_name() {
 fn every_example_of_the_documentation_is_right() {
     let page = include_str!("../../../../docs/workload-files.md");
     let examples = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
-    // Others are a table alone.
+    // Others are only a table.
     let examples: Vec<_> = examples.filter(|example| example.contains("[phase.")).collect();
     assert_eq!(examples.len(), 4);
     for example in examples {
@@ -55,7 +55,7 @@ fn every_example_of_the_documentation_is_right() {
     }
 }
 
-/// The shares of the mix of a file, by the names of their phases.
+/// The shares of a file's mix, by the names of their phases.
 fn shares(file: &Definition) -> Vec<(&str, f64)> {
     let Work::Mix(mix) = &file.phases.last().expect("a phase").work else {
         panic!("no mix: {file:#?}")

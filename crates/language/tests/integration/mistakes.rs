@@ -1,4 +1,4 @@
-//! What is wrong with a file is found, all of it, and shown where it stands.
+//! All mistakes of a file are found and shown at their position.
 
 use embermark_language::{BUILT_IN, parse};
 
@@ -27,7 +27,7 @@ n = "i16?"
 word = "text"
 "#;
 
-/// What is said of a file with these parts, without the text it is shown in.
+/// The mistakes of a file with these parts, without the text that shows them.
 fn said_of(table: &str, columns: &str, phases: &str) -> Vec<String> {
     let text = format!("[table.t]\n{table}\n[table.t.columns]\n{columns}\n{phases}");
     match parse("t.toml", &text, &ENGINES) {
@@ -42,12 +42,12 @@ fn said_of(table: &str, columns: &str, phases: &str) -> Vec<String> {
     }
 }
 
-/// What is said of a phase of a right table.
+/// The mistakes of a phase of a valid table.
 fn said_of_phase(phase: &str) -> Vec<String> {
     said_of("file = \"t.csv\"\nkey = [\"id\"]", COLUMNS, &format!("[phase.p]\n{phase}"))
 }
 
-/// What is said of a column of a table of 300 made rows.
+/// The mistakes of a column of a table with 300 generated rows.
 fn said_of_made(column: &str) -> Vec<String> {
     let columns = format!("id = {{ type = \"u32\", make = \"sequence\" }}\nx = {column}");
     said_of("rows = 300\nkey = [\"id\"]", &columns, "[phase.p]\ndo = \"insert\"")

@@ -1,4 +1,4 @@
-//! Whatever a workload file holds, it is read or its mistakes are shown.
+//! Any workload file is read, or its mistakes are shown.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ proptest! {
         }
     }
 
-    /// A few pieces of a built-in file are replaced by others of it, or by noise.
+    /// Replaces a few pieces of a built-in file by others of it, or by noise.
     #[test]
     fn a_mutated_file_is_read_or_refused(
         file in 0..BUILT_IN.len(),
@@ -45,7 +45,7 @@ fn few() -> ProptestConfig {
 proptest! {
     #![proptest_config(few())]
 
-    /// Rows with some bytes in place of others are proposed so that they can be read, or refused.
+    /// Rows with some bytes replaced get a proposal that can be read, or are refused.
     #[test]
     fn mutated_rows_are_proposed_or_refused(
         file in any::<Index>(),
@@ -73,7 +73,8 @@ proptest! {
                 let text = propose("own", std::slice::from_ref(&inferred), &Wishes::default()).0;
                 let file = parse("own.toml", &text, &[]);
                 prop_assert!(file.is_ok(), "{text}");
-                // Above a share of rows that do not fit it is refused; of none that do there is no proposal.
+                // Too many rows that do not match are refused, and without matching rows there is
+                // no proposal.
                 let to = folder.path().join("staged");
                 let staged = stage(&file.unwrap().tables, 0, folder.path(), None, 1, 1.0, &to);
                 prop_assert!(staged.as_ref().is_ok_and(|staged| staged.rows == inferred.rows || inferred.nearly.is_some()), "{staged:?}");
@@ -82,7 +83,7 @@ proptest! {
     }
 }
 
-/// Bytes that mean something to a reader, or nothing.
+/// Bytes with a meaning for a reader, or without one.
 fn noise() -> impl Strategy<Value = Vec<u8>> {
     let pieces = [
         "\"", "'", ",", ";", "\n", "\r\n", "\r", "\0", "\u{feff}", "{", "}", "[", "]", "#", "NA",

@@ -1,4 +1,5 @@
-//! Files as other programs and accidents leave them: each is read right, or refused with what to do.
+//! Files as other programs and accidents leave them: each is read correctly, or refused with what
+//! to do.
 
 use std::io::Write as _;
 use std::os::unix::fs::symlink;
@@ -131,7 +132,7 @@ fn numbers_with_signs_are_texts_and_a_query_is_named() {
             found => assert_eq!(found, OwnedValue::Int(value as i64), "{name}"),
         }
     }
-    // A comma that is no sign of thousands is not taken out.
+    // A comma that does not group thousands is not removed.
     let mixed = made("a.csv", "id,x\n0,\"0,5\"\n1,0.5\n");
     assert!(!mixed.notes("--query"), "{:?}", mixed.inferred.notes);
     let phone = made("a.csv", lines("phone", 50, |row| format!("+4917{row:06}")));
@@ -265,7 +266,7 @@ fn a_head_ends_where_rows_begin_whatever_lines_it_has() {
     );
     assert_eq!((inverter.rows.rows(), inverter.dropped), (50, 0));
     assert_eq!(inverter.types(), ["timestamp s", "f64", "f64"]);
-    // The first line is a row if it looks as all others do.
+    // The first line is a row if it looks like all others.
     let bus = made(
         "a.log",
         (0..50).map(|row| format!("(1436509052.{row:06}) can0 {row:03}#AB\n")).collect::<String>(),

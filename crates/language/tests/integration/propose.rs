@@ -1,5 +1,5 @@
-//! A file of rows is looked at, a workload file proposed for it, read and its rows staged: all of
-//! them fit.
+//! Examines a file of rows, proposes a workload file for it, reads that and stages its rows: all of
+//! them match.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::path::Path;
 use embermark_data::table::{infer, stage};
 use embermark_language::{Wishes, parse, propose, time_column};
 
-/// Writes rows to a file of this name, and stages the table that is proposed for it; gives the
-/// rows that were staged and the proposed text.
+/// Writes rows to a file with this name and stages the table that is proposed for it. Returns the
+/// number of staged rows and the proposed text.
 fn staged(name: &str, rows: &str) -> (u64, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(name);

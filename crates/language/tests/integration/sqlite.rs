@@ -1,4 +1,4 @@
-//! An SQLite database is looked at, and a workload file proposed for it and for its log of statements.
+//! Examines an SQLite database, and proposes a workload file for it and for its log of statements.
 
 use embermark_data::table::{
     StagedTable, infer_sqlite, is_sqlite, sqlite_reads, sqlite_tables, sqlite_views, stage,
@@ -126,7 +126,7 @@ fn keys_of_bytes_generated_columns_and_tables_without_row_numbers_are_read_and_v
 #[test]
 fn of_an_update_that_sets_the_time_of_a_row_too_the_other_columns_are_set() {
     let folder = tempfile::tempdir().unwrap();
-    // One with a log, of which SQLite's own files would stay beside it.
+    // One with a log, beside which SQLite's own files would remain.
     let path = folder.path().join("my app #1?.db");
     let schema = "
         PRAGMA journal_mode = WAL;

@@ -6,13 +6,13 @@ use std::ffi::{c_char, c_void};
 use crate::functions;
 
 /// A `duckdb_database`, `duckdb_connection`, `duckdb_prepared_statement` and so on: pointers to
-/// things of DuckDB's own.
+/// DuckDB's objects.
 pub type Handle = *mut c_void;
 
-/// Destroys a thing of DuckDB's and forgets it; of null nothing is done.
+/// Destroys an object of DuckDB and sets it to null. Does nothing for null.
 pub type Destroy = unsafe extern "C" fn(thing: *mut Handle);
 
-/// A thing of DuckDB's, null until a call makes it; destroyed when dropped.
+/// An owning pointer to a DuckDB object, null until a call makes it. Destroyed when dropped.
 pub struct Owned {
     /// The pointer.
     pub raw: Handle,
@@ -20,12 +20,12 @@ pub struct Owned {
 }
 
 impl Owned {
-    /// A thing that is there or null, with the function that destroys its kind.
+    /// Wraps an object or null, with the function that destroys its kind.
     pub const fn new(raw: Handle, destroy: Destroy) -> Self {
         Self { raw, destroy }
     }
 
-    /// One that a call will make.
+    /// Makes a null pointer that a call will set.
     pub const fn unmade(destroy: Destroy) -> Self {
         Self::new(std::ptr::null_mut(), destroy)
     }
@@ -33,7 +33,7 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: the function is that of the thing's kind, and it is destroyed once.
+        // SAFETY: the function is that of the object's kind, and the object is destroyed once.
         unsafe { (self.destroy)(&raw mut self.raw) };
     }
 }
@@ -43,13 +43,13 @@ pub type State = u32;
 /// `DuckDBSuccess`.
 pub const SUCCESS: State = 0;
 
-/// The `duckdb_statement_type` of a query.
+/// `duckdb_statement_type` of a query.
 pub const SELECT: u32 = 1;
 
 /// A `duckdb_type`, one of [`types`].
 pub type TypeId = u32;
 
-/// The numbers of the types that are read or written here.
+/// Numbers of the types that are read or written here.
 #[allow(missing_docs, reason = "names as the header has them")]
 pub mod types {
     use super::TypeId;
@@ -78,7 +78,7 @@ pub mod types {
     pub const TIMESTAMP_TZ: TypeId = 31;
 }
 
-/// A `duckdb_result`. Its old fields are not for reading any more.
+/// A `duckdb_result`. Its old fields must not be read any more.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RawResult {
@@ -98,7 +98,7 @@ impl RawResult {
     };
 }
 
-/// A `duckdb_string_t`: up to 12 bytes stand in it, more stand elsewhere.
+/// A `duckdb_string_t`: up to 12 bytes are stored in it, more are stored elsewhere.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union RawString {
@@ -122,12 +122,12 @@ struct Pointer {
 }
 
 impl RawString {
-    /// Its bytes.
+    /// Returns its bytes.
     ///
     /// # Safety
     /// It must be one that DuckDB wrote and still holds.
     pub unsafe fn bytes(&self) -> &[u8] {
-        // SAFETY: both forms begin with the length, which says which of them it is.
+        // SAFETY: both forms begin with the length, which determines the form.
         unsafe {
             let length = self.inlined.length as usize;
             match self.inlined.bytes.get(..length) {
@@ -139,7 +139,7 @@ impl RawString {
 }
 
 functions! {
-    /// The functions, each without the `duckdb_` of its name.
+    /// The functions, named without `duckdb_`.
     pub struct Api of "duckdb_";
 
     library_version() -> *const c_char;

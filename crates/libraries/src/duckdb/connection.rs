@@ -1,4 +1,4 @@
-//! An open database with its one connection.
+//! An open database with its connection.
 
 use std::ffi::{CStr, CString, c_char};
 use std::path::Path;
@@ -8,13 +8,13 @@ use super::NAME;
 use super::api::{Api, Handle, Owned, RawResult, SUCCESS};
 use embermark_contract::{EngineError, Result};
 
-/// A connection, and the database, which is closed after it. Statements hold a reference to it, so that
+/// A connection, and the database, which is closed after it. Statements hold a reference to it, so
 /// none is left then.
 pub struct Connection {
     /// The library.
     pub api: &'static Api,
     connection: Owned,
-    /// Null of [another](Self::another) one.
+    /// Null for [another](Self::another) connection.
     database: Owned,
 }
 
@@ -38,8 +38,8 @@ impl Connection {
         let path = file.map(|file| terminated(&doing, &file.to_string_lossy())).transpose()?;
         let path = path.as_ref().map_or(ptr::null(), |path| path.as_ptr());
         let (mut database, mut error) = (Owned::unmade(api.close), ptr::null_mut());
-        // SAFETY: path and configuration live beyond the call, both out-pointers are valid, and
-        // the error is freed after its text was copied.
+        // SAFETY: path and configuration live beyond the call, both out-pointers are valid, and the
+        // error is freed after its text was copied.
         unsafe {
             let code = (api.open_ext)(path, &raw mut database.raw, config.raw, &raw mut error);
             if code != SUCCESS {
@@ -52,26 +52,26 @@ impl Connection {
         Ok(Self { api, connection, database })
     }
 
-    /// Another connection to the same database, which lives as long as one of them does. Connections
-    /// may be used each on a thread of its own
+    /// Opens another connection to the same database, which lives as long as one of them does. Each
+    /// connection may be used on its own thread
     /// (<https://duckdb.org/docs/stable/connect/concurrency>).
     pub fn another(&self) -> Result<Self> {
         let connection = connect(self.api, &self.database, "connect once more")?;
         Ok(Self { api: self.api, connection, database: Owned::unmade(self.api.close) })
     }
 
-    /// The connection itself.
+    /// Returns the connection's handle.
     pub fn raw(&self) -> Handle {
         self.connection.raw
     }
 
-    /// Runs statements without parameters; their last result.
+    /// Runs statements without parameters, and returns their last result.
     pub fn batch(&self, sql: &str) -> Result<Answer> {
         let doing = format!("run `{sql}`");
         let terminated = terminated(&doing, sql)?;
         let mut answer = Answer::new(self.api);
-        // SAFETY: the connection is open and the text terminated; the result is destroyed by its
-        // drop, also after an error.
+        // SAFETY: the connection is open and the text terminated. Dropping the result destroys it,
+        // also after an error.
         let code =
             unsafe { (self.api.query)(self.raw(), terminated.as_ptr(), &raw mut answer.raw) };
         if code == SUCCESS { Ok(answer) } else { Err(answer.error(doing)) }
@@ -79,15 +79,15 @@ impl Connection {
 }
 
 impl Answer {
-    /// One that a call will fill.
+    /// Makes one that a call will fill.
     pub fn new(api: &'static Api) -> Self {
         Self { api, raw: RawResult::EMPTY }
     }
 
-    /// What went wrong while it was `doing`.
+    /// Returns the error that occurred while it was `doing` something.
     #[cold]
     pub fn error(&mut self, doing: impl Into<String>) -> EngineError {
-        // SAFETY: a call filled the result; its message lives as long.
+        // SAFETY: a call filled the result, and its message lives as long.
         let message = unsafe { text((self.api.result_error)(&raw mut self.raw)) };
         EngineError::failed(NAME, doing, message)
     }
@@ -95,7 +95,7 @@ impl Answer {
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        // SAFETY: it is destroyed once; one that was never filled is allowed.
+        // SAFETY: it is destroyed once, and one that was never filled is allowed.
         unsafe { (self.api.destroy_result)(&raw mut self.raw) };
     }
 }
@@ -118,7 +118,7 @@ fn configuration(api: &Api, settings: &[(&str, String)]) -> Result<Owned> {
     for (name, value) in settings {
         let doing = format!("set {name} to {value}");
         let (key, text) = (terminated(&doing, name)?, terminated(&doing, value)?);
-        // SAFETY: the configuration is alive, both texts are terminated.
+        // SAFETY: the configuration is alive, and both texts are terminated.
         if unsafe { (api.set_config)(config.raw, key.as_ptr(), text.as_ptr()) } != SUCCESS {
             return Err(EngineError::failed(NAME, doing, "it does not know it"));
         }
@@ -126,12 +126,12 @@ fn configuration(api: &Api, settings: &[(&str, String)]) -> Result<Owned> {
     Ok(config)
 }
 
-/// A text as C wants it.
+/// Converts a text for C.
 pub fn terminated(doing: &str, text: &str) -> Result<CString> {
     CString::new(text).map_err(|e| EngineError::failed(NAME, doing, e))
 }
 
-/// A message of DuckDB's, copied.
+/// Copies a message of DuckDB.
 ///
 /// # Safety
 /// It must be null or a terminated text.
@@ -139,6 +139,6 @@ pub unsafe fn text(message: *const c_char) -> String {
     if message.is_null() {
         return "no reason given".to_owned();
     }
-    // SAFETY: it is a terminated text, says the caller.
+    // SAFETY: it is a terminated text, as the caller guarantees.
     unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
 }

@@ -1,4 +1,4 @@
-//! DuckDB's library, opened once in a process.
+//! DuckDB's library, opened once per process.
 
 use std::env;
 use std::ffi::CStr;
@@ -8,7 +8,7 @@ use super::NAME;
 use super::api::{Api, SUCCESS};
 use crate::{Loaded, Search};
 
-/// The environment variable that names its folder.
+/// Environment variable that names its directory.
 pub const VARIABLE: &str = "DUCKDB_LIB_DIR";
 
 /// The library.
@@ -21,17 +21,17 @@ pub static LIBRARY: Loaded<DuckLib> = Loaded::new(
     load,
 );
 
-/// The library, loaded.
+/// The loaded library.
 pub struct DuckLib {
     /// Its functions.
     pub api: Api,
-    /// Its version as it says itself, without the `v`.
+    /// Version that it reports, without the `v`.
     pub version: String,
-    /// Whether a commit can be kept from syncing: a setting since 2.0.
+    /// Whether syncing at a commit can be switched off: a setting since 2.0.
     pub has_fsync_mode: bool,
-    /// Whether the size of a database's blocks can be set.
+    /// Whether the block size of a database can be set.
     pub has_block_size: bool,
-    /// Whether the log can be left unwritten: an option of ATTACH since 1.5.
+    /// Whether the log can be switched off: an option of ATTACH since 1.5.
     pub has_no_wal: bool,
 }
 
@@ -39,7 +39,7 @@ fn load() -> Result<(DuckLib, PathBuf), String> {
     let folders = folders();
     let search = Search { variable: VARIABLE, file: "libduckdb.so", folders: &folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is DuckDB's, by its name; the functions have kept their types since they were
+    // SAFETY: it is DuckDB's by its name, and the functions have kept their types since they were
     // declared stable.
     let api = unsafe { Api::load(library) }?;
     // SAFETY: the version is a constant text.
@@ -63,7 +63,7 @@ fn folders() -> Vec<PathBuf> {
 }
 
 fn has_flag(api: &Api, flag: &CStr) -> bool {
-    // SAFETY: the names are constant texts; each index is below the count.
+    // SAFETY: the names are constant texts, and each index is below the count.
     unsafe {
         (0..(api.config_count)()).any(|index| {
             let (mut name, mut about) = (std::ptr::null(), std::ptr::null());

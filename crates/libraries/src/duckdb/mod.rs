@@ -1,9 +1,9 @@
-//! DuckDB by its C interface: the engine of that name is built on it, and rows are read by it.
+//! DuckDB by its C interface. The engine with that name uses it, and files of rows are read by it.
 
 pub mod api;
 pub mod connection;
 pub mod library;
 pub mod stream;
 
-/// Its name in errors.
+/// Name in errors.
 pub const NAME: &str = "duckdb";

@@ -1,4 +1,4 @@
-//! Answers that are fetched chunk by chunk while DuckDB goes on reading.
+//! Results that are fetched chunk by chunk while DuckDB continues to read.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::NAME;
 use super::api::{Api, Owned, RawString, SUCCESS, TypeId, types};
 use super::connection::{Answer, Connection, terminated, text};
 
-/// A value of an answer.
+/// A value of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'a> {
     /// NULL.
@@ -24,7 +24,7 @@ pub enum Cell<'a> {
     Float(f64),
     /// The bytes of a `VARCHAR` or a `BLOB`.
     Text(&'a [u8]),
-    /// Microseconds since 1970 as a clock somewhere shows them: `TIMESTAMP`.
+    /// Microseconds since 1970 as a local clock shows them: `TIMESTAMP`.
     Micros(i64),
     /// Microseconds since 1970 in UTC: `TIMESTAMP WITH TIME ZONE`.
     Instant(i64),
@@ -32,7 +32,7 @@ pub enum Cell<'a> {
     Nanos(i64),
 }
 
-/// What [`Chunk::numbers`] are.
+/// Type of [`Chunk::numbers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     /// Integers, as `i64`.
@@ -41,17 +41,17 @@ pub enum Number {
     Float,
 }
 
-/// An answer that is read on. No other statement of its connection may run meanwhile.
+/// A result that is being read. No other statement of its connection may run meanwhile.
 pub struct Stream<'c> {
     api: &'static Api,
     answer: Answer,
     types: Vec<TypeId>,
-    /// What is answered, which must outlive the answer, and the connection.
+    /// The statement, which must outlive the result, and the connection.
     _statement: Owned,
     _connection: &'c Connection,
 }
 
-/// Some rows of an answer.
+/// Some rows of a result.
 pub struct Chunk {
     rows: usize,
     columns: Vec<Vector>,
@@ -63,15 +63,15 @@ pub struct Chunk {
 struct Vector {
     of: TypeId,
     data: *const c_void,
-    /// A bit for each row, set where there is a value; null when there is one in every row.
+    /// A bit per row, set if there is a value. Null if every row has one.
     validity: *const u64,
 }
 
 impl Connection {
-    /// Begins to answer one statement without parameters.
+    /// Begins to run one statement without parameters.
     ///
     /// # Errors
-    /// DuckDB's words; a column of a type that [`Cell`] lacks.
+    /// DuckDB's message, or an error if a column has a type that [`Cell`] lacks.
     pub fn stream(&self, sql: &str) -> Result<Stream<'_>> {
         let api = self.api;
         let words = terminated("read", sql)?;
@@ -84,7 +84,7 @@ impl Connection {
         }
         let mut pending = Owned::unmade(api.destroy_pending);
         let mut answer = Answer::new(api);
-        // SAFETY: the statement is prepared and lives as long as the answer; the out-pointers are
+        // SAFETY: the statement is prepared and lives as long as the result. The out-pointers are
         // valid, and what failed holds its message.
         unsafe {
             let made = (api.pending_prepared_streaming)(statement.raw, &raw mut pending.raw);
@@ -96,7 +96,7 @@ impl Connection {
                 return Err(answer.error("read"));
             }
         }
-        // SAFETY: the answer is alive and has these columns.
+        // SAFETY: the result is alive and has these columns.
         let types = unsafe {
             let count = (api.column_count)(&raw mut answer.raw);
             (0..count).map(|column| (api.column_type)(&raw mut answer.raw, column)).collect()
@@ -112,10 +112,10 @@ impl Connection {
         }
     }
 
-    /// All rows of a short answer, as texts.
+    /// Returns all rows of a short result as texts.
     ///
     /// # Errors
-    /// As of [`Self::stream`].
+    /// The errors of [`Self::stream`].
     pub fn texts(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         let mut stream = self.stream(sql)?;
         let mut all = Vec::new();
@@ -140,22 +140,22 @@ impl Connection {
 }
 
 impl Stream<'_> {
-    /// The next rows; `None` at the end.
+    /// Returns the next rows. `None` at the end.
     ///
     /// # Errors
-    /// DuckDB's words, for example of a damaged file.
+    /// DuckDB's message, for example about a damaged file.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk>> {
         let api = self.api;
-        // SAFETY: the answer is alive.
+        // SAFETY: the result is alive.
         let chunk = unsafe { (api.fetch_chunk)(self.answer.raw) };
         let chunk = Owned::new(chunk, api.destroy_data_chunk);
         if chunk.raw.is_null() {
-            // SAFETY: the answer is alive; the message is null where nothing is wrong.
+            // SAFETY: the result is alive, and the message is null if there is no error.
             let failed = unsafe { !(api.result_error)(&raw mut self.answer.raw).is_null() };
             return if failed { Err(self.answer.error("read on")) } else { Ok(None) };
         }
         let vector = |(column, of): (u64, &TypeId)| {
-            // SAFETY: the chunk is alive and has as many vectors as the answer columns.
+            // SAFETY: the chunk is alive and has as many vectors as the result has columns.
             unsafe {
                 let vector = (api.data_chunk_get_vector)(chunk.raw, column);
                 let data = (api.vector_get_data)(vector);
@@ -170,15 +170,15 @@ impl Stream<'_> {
 }
 
 impl Chunk {
-    /// How many rows it has.
+    /// Returns the number of rows.
     pub const fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The value of a column in a row.
+    /// Returns the value of a column in a row.
     ///
     /// # Panics
-    /// Where there is no such row or column.
+    /// If there is no such row or column.
     #[inline]
     pub fn cell(&self, column: usize, row: usize) -> Cell<'_> {
         let mut found = Cell::Null;
@@ -186,11 +186,11 @@ impl Chunk {
         found
     }
 
-    /// The numbers of a column in some rows, as 64 bits each in place of what `into` has; `None` where one of
-    /// them is NULL, or the column is of another type.
+    /// Replaces the content of `into` by the numbers of a column in some rows, with 64 bits each.
+    /// `None` if one of them is NULL, or the column has another type.
     ///
     /// # Panics
-    /// Where there are no such rows or column.
+    /// If there are no such rows or column.
     pub fn numbers(
         &self,
         column: usize,
@@ -230,11 +230,11 @@ impl Chunk {
         Some(if matches!(of, types::FLOAT | types::DOUBLE) { Number::Float } else { Number::Int })
     }
 
-    /// Hands the values of a column in some rows to `take`, each with its row. The type of the column is looked
-    /// at once.
+    /// Passes the values of a column in some rows to `take`, each with its row. Determines the type
+    /// of the column only once.
     ///
     /// # Panics
-    /// Where there are no such rows or column.
+    /// If there are no such rows or column.
     #[inline]
     pub fn each<'a>(
         &'a self,
@@ -251,8 +251,8 @@ impl Chunk {
             ($of:ty, $cell:expr) => {
                 for row in rows {
                     let cell = match is_full || has(row) {
-                        // SAFETY: the vector holds a value of this type for each row of the chunk, which
-                        // lives as long as the chunk.
+                        // SAFETY: the vector holds a value of this type for each row of the chunk,
+                        // which lives as long as the chunk.
                         true => $cell(unsafe { &*data.cast::<$of>().add(row) }),
                         false => Cell::Null,
                     };
@@ -282,7 +282,7 @@ impl Chunk {
     }
 }
 
-/// Whether a [`Cell`] has its values.
+/// Whether [`Cell`] supports its values.
 const fn is_read(of: TypeId) -> bool {
     matches!(
         of,

@@ -148,7 +148,7 @@ fn a_part_that_the_cap_ends_marks_the_run() {
     meter.start();
     assert_eq!(meter.part::<Infallible>(0..10, |_| Ok(())), Ok(1));
     assert_eq!((meter.measured().ops, meter.measured().capped), (1, true));
-    // So it is where the cap has passed between two parts: no later than at the next one timed.
+    // The same if the cap has passed between two parts: no later than at the next timed one.
     assert_eq!(meter.part::<Infallible>(1..100, |_| Ok(())), Ok(1));
     meter.stop();
     assert_eq!((meter.measured().ops, meter.measured().capped), (2, true));

@@ -1,15 +1,15 @@
-//! Values that a bootstrap draw can have, and how probable each is.
+//! Possible values of a bootstrap draw, and their probabilities.
 
-/// How probable it is that a draw lies beyond an end of an interval: an interval of 95 %.
+/// Probability that a draw is beyond one end of a 95 % interval.
 const TAIL: f64 = 0.025;
 
-/// By how much a sum of probabilities may be off: one that is smaller than the tail by less reaches
-/// it.
+/// Possible error of a sum of probabilities. A sum that is smaller than the tail by less than this
+/// reaches it.
 const ROUNDING: f64 = 1e-12;
 
 /// A finite distribution of positive values.
 pub(super) struct Distribution {
-    /// Ascending.
+    /// In ascending order.
     atoms: Vec<Atom>,
 }
 
@@ -17,19 +17,19 @@ pub(super) struct Distribution {
 type Atom = (f64, f64);
 
 impl Distribution {
-    /// Of values in any order, at least one; the same value may occur more than once.
+    /// Makes it from values in any order, at least one. The same value may occur more than once.
     pub(super) fn of(mut atoms: Vec<Atom>) -> Self {
         atoms.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         Self { atoms }
     }
 
-    /// The 95 % percentile interval: from the least value that at least 2.5 % are at or below to
-    /// the greatest that at least 2.5 % are at or above.
+    /// Returns the 95 % percentile interval: from the least value that at least 2.5 % are at or
+    /// below to the greatest that at least 2.5 % are at or above.
     pub(super) fn interval(&self) -> Option<[f64; 2]> {
         Some([first_at_tail(self.atoms.iter())?, first_at_tail(self.atoms.iter().rev())?])
     }
 
-    /// The same of the ratio to an independent value, `self` over `below`.
+    /// Returns the same for the ratio to an independent value, `self` over `below`.
     pub(super) fn ratio_interval(&self, below: &Self) -> Option<[f64; 2]> {
         Some([self.low_ratio(below)?, 1.0 / below.low_ratio(self)?])
     }
@@ -40,8 +40,9 @@ impl Distribution {
         reaches(self, below) && reaches(below, self)
     }
 
-    /// The least ratio that at least 2.5 % of all are at or below, by bisection. Each step goes
-    /// from the middle on to the next ratio that occurs, so that it ends on one of them.
+    /// Returns the least ratio that at least 2.5 % of all are at or below, by bisection. Each step
+    /// continues from the middle to the next ratio that occurs, so that the search ends on one of
+    /// them.
     fn low_ratio(&self, below: &Self) -> Option<f64> {
         let mut low = self.atoms.first()?.0 / below.atoms.last()?.0;
         let mut high = self.atoms.last()?.0 / below.atoms.first()?.0;
@@ -58,7 +59,7 @@ impl Distribution {
         Some(high)
     }
 
-    /// Splits all ratios in two at `most`. Both distributions ascend, so one pass does.
+    /// Splits all ratios in two at `most`. One pass suffices, because both distributions ascend.
     fn split(&self, below: &Self, most: f64) -> Split {
         let mut split = Split { share: 0.0, last: 0.0, next: f64::INFINITY };
         let (mut place, mut share) = (0, 0.0);
@@ -81,15 +82,15 @@ impl Distribution {
 
 /// All ratios, split in two.
 struct Split {
-    /// How probable one of the lower part is.
+    /// Probability of the lower part.
     share: f64,
-    /// The greatest of the lower part.
+    /// Greatest ratio of the lower part.
     last: f64,
-    /// The least of the upper part.
+    /// Least ratio of the upper part.
     next: f64,
 }
 
-/// The first value by which the probabilities add up to the tail.
+/// Returns the first value at which the probabilities add up to the tail.
 fn first_at_tail<'a>(mut atoms: impl Iterator<Item = &'a Atom>) -> Option<f64> {
     let mut sum = 0.0;
     let end = atoms.find(|(_, probability)| {

@@ -8,26 +8,26 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use super::are_enough;
 use super::distribution::Distribution;
 
-/// So many draws of a side are counted, every one of them.
+/// Largest number of draws of a side that are all counted.
 const MOST_COUNTED: f64 = 20_000.0;
 
-/// Where there are more, so many are drawn.
+/// Number of random draws if there are more.
 const DRAWS: usize = 2_000;
 
-/// One seed for every interval, so that one file has one report.
+/// Seed of every interval, so that a file always gives the same report.
 const SEED: u64 = 0x6d61_726b;
 
-/// The 95 % interval of a geometric mean of ratios of medians, `above` over `below`, over the
-/// phases of several cells: of each cell its phases, of each phase its trials, in one order for all
-/// phases of a cell. A trial is one process that runs all phases of its cell, so trials are drawn
-/// whole: what one of them had of luck it had in every phase.
+/// Returns the 95 % interval of a geometric mean of ratios of medians, `above` over `below`, over
+/// the phases of several cells. Each cell has its phases, and each phase its trials, in the same
+/// order for all phases of a cell. A trial is one process that runs all phases of its cell, so
+/// trials are drawn as a whole: their luck affects every phase.
 ///
-/// All draws of a side are counted where no more than 20,000 differ: of one cell with up to eight
-/// trials, two with up to five, three or four with three. Of more, 2,000 are drawn from a fixed
+/// All draws of a side are counted if no more than 20,000 differ: for one cell with up to eight
+/// trials, two with up to five, three or four with three. Otherwise 2,000 are drawn with a fixed
 /// seed.
 ///
-/// `None` where some cell has fewer than [`FEWEST_TRIALS`](super::FEWEST_TRIALS), or its phases
-/// have not the same trials, or there is no phase.
+/// `None` if some cell has fewer than [`FEWEST_TRIALS`](super::FEWEST_TRIALS), if its phases do not
+/// have the same trials, or if there is no phase.
 pub fn mean_ratio_interval(above: &[Vec<&[f64]>], below: &[Vec<&[f64]>]) -> Option<[f64; 2]> {
     let (above, below) = (cells(above)?, cells(below)?);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
@@ -38,7 +38,7 @@ pub fn mean_ratio_interval(above: &[Vec<&[f64]>], below: &[Vec<&[f64]>]) -> Opti
     means(&above).ratio_interval(&means(&below))
 }
 
-/// The sum over some phases of the logarithm of a draw's medians, and how probable the draw is.
+/// Sum over some phases of the logarithm of a draw's medians, and the probability of the draw.
 type Sum = (f64, f64);
 
 fn cells(cells: &[Vec<&[f64]>]) -> Option<Vec<Cell>> {
@@ -46,13 +46,13 @@ fn cells(cells: &[Vec<&[f64]>]) -> Option<Vec<Cell>> {
     cells.filter(|cells| !cells.is_empty())
 }
 
-/// The distribution of the geometric mean over all phases.
+/// Returns the distribution of the geometric mean over all phases.
 fn means(cells: &[Cell], sums: Vec<Sum>) -> Distribution {
     let phases = cells.iter().map(|cell| cell.phases.len()).sum::<usize>() as f64;
     Distribution::of(sums.into_iter().map(|(sum, share)| ((sum / phases).exp(), share)).collect())
 }
 
-/// All draws: every one of a cell with every one of the others.
+/// Returns all draws: every one of a cell with every one of the others.
 fn counted(cells: &[Cell]) -> Vec<Sum> {
     cells.iter().fold(vec![(0.0, 1.0)], |sums, cell| {
         let draws = cell.all_draws();
@@ -61,7 +61,7 @@ fn counted(cells: &[Cell]) -> Vec<Sum> {
     })
 }
 
-/// Some draws.
+/// Returns random draws.
 fn drawn(cells: &[Cell], random: &mut Xoshiro256PlusPlus) -> Vec<Sum> {
     let mut draw = || cells.iter().map(|cell| cell.draw(random)).sum();
     (0..DRAWS).map(|_| (draw(), 1.0 / DRAWS as f64)).collect()
@@ -70,7 +70,7 @@ fn drawn(cells: &[Cell], random: &mut Xoshiro256PlusPlus) -> Vec<Sum> {
 /// The trials of one cell.
 struct Cell {
     trials: usize,
-    /// Of each phase the times, ascending, each with the place of its trial.
+    /// For each phase the times, ascending, each with the index of its trial.
     phases: Vec<Vec<(f64, usize)>>,
 }
 
@@ -87,13 +87,13 @@ impl Cell {
         enough.then(|| Self { trials, phases: phases.iter().map(sorted).collect() })
     }
 
-    /// How many draws differ: the multisets of as many trials as there are.
+    /// Returns the number of different draws: the multisets of as many trials as there are.
     fn multisets(&self) -> f64 {
         (1..=self.trials).map(|i| (self.trials - 1 + i) as f64 / i as f64).product()
     }
 
-    /// The sum over the phases of the logarithm of the median, where each trial was drawn so many
-    /// times.
+    /// Returns the sum over the phases of the logarithm of the median, with each trial drawn
+    /// `times[trial]` times.
     fn log_medians(&self, times: &[usize]) -> f64 {
         // The middle draw, or the middle two.
         let (before, middle) = ((self.trials - 1) / 2, 2 - self.trials % 2);
@@ -104,7 +104,7 @@ impl Cell {
         self.phases.iter().map(log_median).sum()
     }
 
-    /// One draw.
+    /// Returns one draw.
     fn draw(&self, random: &mut Xoshiro256PlusPlus) -> f64 {
         let mut times = vec![0; self.trials];
         for _ in 0..self.trials {
@@ -113,7 +113,7 @@ impl Cell {
         self.log_medians(&times)
     }
 
-    /// All draws that differ.
+    /// Returns all different draws.
     fn all_draws(&self) -> Vec<Sum> {
         let mut sums = Vec::new();
         let one = (self.trials as f64).powi(-(self.trials as i32));
@@ -125,8 +125,8 @@ impl Cell {
     }
 }
 
-/// Gives `visit` every way to draw the trials from `place` on `left` times together, and how
-/// probable it is with those before.
+/// Calls `visit` with every way to draw the trials from `place` on `left` times in total, and its
+/// probability together with those before.
 fn each_draw(
     times: &mut [usize],
     place: usize,
@@ -146,7 +146,7 @@ fn each_draw(
     }
 }
 
-/// A place below `n`, by Lemire's multiplication: uniform but for a bias of n / 2^64.
+/// Returns an index below `n`, by Lemire's multiplication: uniform except for a bias of n / 2^64.
 fn place(random: &mut Xoshiro256PlusPlus, n: usize) -> usize {
     ((u128::from(random.next_u64()) * n as u128) >> 64) as usize
 }
@@ -163,7 +163,7 @@ mod tests {
         // A trial that was slow in every phase makes the mean as uncertain as one phase is.
         let twice = mean_ratio_interval(&[vec![slow, slow]], &[vec![fast, fast]]).unwrap();
         assert!((twice[0] - low).abs() < 1e-9 && (twice[1] - high).abs() < 1e-9, "{twice:?}");
-        // The trials of other cells are others: five are seldom all slow.
+        // The trials of other cells are independent: five are seldom all slow.
         let apart = mean_ratio_interval(&vec![vec![slow]; 5], &vec![vec![fast]; 5]).unwrap();
         assert!(apart[0] > 1.1 && apart[1] < 2.9, "{apart:?}");
     }
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// The sum over the phases of a cell of the logarithm of the median, of every draw of the n^n.
+    /// The sum over the phases of a cell of the logarithm of the median, for every draw of the n^n.
     fn one_by_one(phases: &[&[f64]]) -> Vec<f64> {
         let n = phases[0].len();
         let sum = |number: usize| {

@@ -1,34 +1,34 @@
-//! Intervals of a median and of a ratio of two, from every median that a draw can have and how
-//! probable it is. B. Efron, "Bootstrap methods: another look at the jackknife", Annals of
-//! Statistics 7(1), 1979, section 3, has that distribution for an odd number of trials. The page
-//! has the same in `report/page/src/interval.ts`; `report/tests/golden/intervals.json` holds both.
+//! Intervals of a median and of a ratio of two, from every median that a draw can have and its
+//! probability. B. Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics
+//! 7(1), 1979, section 3, has that distribution for an odd number of trials. The page computes the
+//! same in `report/page/src/interval.ts`. `report/tests/golden/intervals.json` checks both.
 
 use super::are_enough;
 use super::distribution::Distribution;
 
-/// Medians that are less probable have no part in an interval. All of them together are less than
-/// what a sum of probabilities may be off by, up to 10,000 trials.
+/// Medians that are less probable do not affect an interval. All of them together are less than the
+/// rounding error of a sum of probabilities, for up to 10,000 trials.
 const NEVER: f64 = 1e-20;
 
-/// The 95 % interval of the median of `trials`; `None` with fewer than
-/// [`FEWEST_TRIALS`](super::FEWEST_TRIALS) or where one is no measure.
+/// Returns the 95 % interval of the median of `trials`. `None` with fewer than
+/// [`FEWEST_TRIALS`](super::FEWEST_TRIALS), or if one is not a valid measurement.
 pub fn interval(trials: &[f64]) -> Option<[f64; 2]> {
     medians(trials)?.interval()
 }
 
-/// The 95 % interval of the ratio of the medians, `above` over `below`. The trials of each are
-/// drawn on their own: they ran apart. `None` where one of the two has no interval.
+/// Returns the 95 % interval of the ratio of the medians, `above` over `below`. The trials of each
+/// are drawn separately, because they ran separately. `None` if one of the two has no interval.
 pub fn ratio_interval(above: &[f64], below: &[f64]) -> Option<[f64; 2]> {
     medians(above)?.ratio_interval(&medians(below)?)
 }
 
-/// Whether the interval of that ratio includes 1: which of the two is larger is left open. It takes one look
-/// at the two distributions, where the ends of the interval take some thirty.
+/// Whether the interval of that ratio includes 1, which leaves open which of the two is larger. It
+/// takes one pass over the two distributions, while the ends of the interval take some thirty.
 pub fn may_be_equal(above: &[f64], below: &[f64]) -> Option<bool> {
     Some(medians(above)?.may_equal(&medians(below)?))
 }
 
-/// The distribution of the median of as many draws with replacement as there are trials.
+/// Returns the distribution of the median of as many draws with replacement as there are trials.
 fn medians(trials: &[f64]) -> Option<Distribution> {
     if !are_enough(trials) {
         return None;
@@ -37,10 +37,10 @@ fn medians(trials: &[f64]) -> Option<Distribution> {
     let mut sorted = trials.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let half = n.div_ceil(2);
-    // The binomial coefficient of n over its half, over 2^n, for an even n.
+    // The binomial coefficient of n over its half, divided by 2^n, for an even n.
     let central: f64 = (1..=half).map(|i| 1.0 - 0.5 / i as f64).product();
-    // The logarithm of 2^half times how probable it is that `half` draws are among the `k` smallest
-    // trials, and one of them is the `k`-th.
+    // The logarithm of 2^half times the probability that `half` draws are among the `k` smallest
+    // trials and one of them is the `k`-th.
     let log_ending = |k: usize| {
         let (half, k) = (half as f64, k as f64);
         let without = half * ((k - 1.0) / k).ln();
@@ -77,15 +77,16 @@ fn medians(trials: &[f64]) -> Option<Distribution> {
     Some(Distribution::of(atoms))
 }
 
-/// Whether a number of draws among `k` of `n` trials is never on the other side of `half` than `k`, by
-/// Hoeffding's inequality (Journal of the American Statistical Association 58(301), 1963).
+/// Whether a number of draws among `k` of `n` trials is practically never on the other side of
+/// `half` than `k`, by Hoeffding's inequality (Journal of the American Statistical Association
+/// 58(301), 1963).
 fn is_far(half: usize, n: usize, k: usize) -> bool {
     let apart = half.abs_diff(k) as f64;
     2.0 * apart * apart / n as f64 > -NEVER.ln()
 }
 
-/// How probable it is that `least` or more of `n` draws are among `k` of `n` trials. The terms of
-/// the binomial distribution are taken relative to the greatest, which is that of `k` draws.
+/// Returns the probability that `least` or more of `n` draws are among `k` of `n` trials. The terms
+/// of the binomial distribution are relative to the greatest, which is that of `k` draws.
 fn at_least(least: usize, n: usize, k: usize) -> f64 {
     let odds = k as f64 / (n - k) as f64;
     let mut terms = vec![0.0; n + 1];

@@ -1,23 +1,23 @@
-//! Trials that stand apart from the others of their cell. They are marked, never removed.
+//! Trials that differ from the others of their cell. They are marked, never removed.
 
-/// How far beyond the quartiles Tukey's inner fences stand, in interquartile ranges.
+/// Distance of Tukey's inner fences from the quartiles, in interquartile ranges.
 const FENCE: f64 = 1.5;
 /// With fewer trials than this quartiles say nothing: of three or four no value can be beyond the
 /// fences.
 const FEWEST_FOR_FENCES: usize = 5;
-/// Critical values of Dixon's Q at 95 %, both sides, for 3 and 4 values.
+/// Two-sided critical values of Dixon's Q at 95 %, for 3 and 4 values.
 const DIXON: [(usize, f64); 2] = [(3, 0.970), (4, 0.829)];
-/// What Q finds in values that agree within this share of their median is of no interest.
+/// Outliers among values that agree within this share of their median are ignored.
 const OF_INTEREST: f64 = 0.1;
 
-/// Places in `trials` of those that stand apart.
+/// Returns the indexes of outliers in `trials`.
 ///
-/// Of five or more: what lies beyond Tukey's inner fences, 1.5 interquartile ranges outside the
-/// quartiles (J. W. Tukey, "Exploratory Data Analysis", Addison-Wesley 1977). Of three or four: the
-/// smallest or largest, where Dixon's Q, its distance to its neighbour over the range of all, is
-/// above the critical value of 95 % (D. B. Rorabacher, Analytical Chemistry 63(2), 1991,
-/// <https://doi.org/10.1021/ac00002a010>), and it lies a tenth of the median or more from its
-/// neighbour. Of fewer: none.
+/// For five or more these are values beyond Tukey's inner fences, 1.5 interquartile ranges outside
+/// the quartiles (J. W. Tukey, "Exploratory Data Analysis", Addison-Wesley 1977). For three or four
+/// it is the smallest or largest if two conditions hold. Dixon's Q, its distance to its neighbour
+/// divided by the range of all, is above the critical value of 95 % (D. B. Rorabacher, Analytical
+/// Chemistry 63(2), 1991, <https://doi.org/10.1021/ac00002a010>). And its distance to its neighbour
+/// is at least a tenth of the median. For fewer there are none.
 pub fn outliers(trials: &[f64]) -> Vec<usize> {
     let mut sorted = trials.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -33,7 +33,7 @@ pub fn outliers(trials: &[f64]) -> Vec<usize> {
     (0..trials.len()).filter(|place| apart(trials[*place])).collect()
 }
 
-/// Dixon's test of both ends of three or four values, in order.
+/// Applies Dixon's test to both ends of three or four sorted values.
 fn dixon(sorted: &[f64]) -> impl Fn(f64) -> bool + use<> {
     let last = sorted.len() - 1;
     let critical = DIXON.iter().find(|(n, _)| *n == sorted.len()).map_or(1.0, |(_, q)| *q);
@@ -45,7 +45,7 @@ fn dixon(sorted: &[f64]) -> impl Fn(f64) -> bool + use<> {
     move |value| Some(value) == low || Some(value) == high
 }
 
-/// The quantile by linear interpolation between the values next to it: definition 7 of R. J.
+/// Returns the quantile by linear interpolation between neighbouring values: definition 7 of R. J.
 /// Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50(4),
 /// 1996.
 fn quantile(sorted: &[f64], share: f64) -> f64 {

@@ -1,13 +1,13 @@
-//! By how much the times of one set of trials are longer than those of another, and whether that is more than
-//! is allowed.
+//! How much longer the times of one set of trials are than those of another, and whether that is
+//! more than allowed.
 
 use super::student::{exceeded, upper_tail};
 use super::{are_enough, is_measure, mean};
 
-/// How often a slowdown of the size that [`Shift::finds`] returns is found.
+/// Probability of finding a slowdown of the size that [`Shift::finds`] returns.
 const POWER: f64 = 0.95;
 
-/// The difference of the mean logarithms of two sets of trials, new less old, with its standard error.
+/// Difference of the mean logarithms of two sets of trials, new minus old, with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shift {
     difference: f64,
@@ -16,9 +16,9 @@ pub struct Shift {
 }
 
 impl Shift {
-    /// Of trials that have nothing to do with each other, with the degrees of freedom of B. L. Welch,
-    /// "The generalization of 'Student's' problem when several different population variances are
-    /// involved", Biometrika 34, 1947. `None` with fewer than three trials of either.
+    /// Compares independent trials, with the degrees of freedom of B. L. Welch, "The generalization
+    /// of 'Student's' problem when several different population variances are involved", Biometrika
+    /// 34, 1947. `None` with fewer than three trials of either.
     pub fn of(new: &[f64], old: &[f64]) -> Option<Self> {
         if !are_enough(new) || !are_enough(old) {
             return None;
@@ -28,14 +28,14 @@ impl Shift {
         let part = |square: f64, trials: &[f64]| square * square / (trials.len() - 1) as f64;
         let freedom = square * square / (part(square_new, new) + part(square_old, old));
         let least = (new.len().min(old.len()) - 1) as f64;
-        // Trials that are all alike, as clocks that tick slowly give, leave 0 / 0.
+        // Identical trials, which clocks with coarse ticks give, result in 0 / 0.
         let freedom = if freedom.is_finite() { freedom } else { least };
         Some(Self { difference: mean_new - mean_old, error: square.sqrt(), freedom })
     }
 
-    /// Of pairs: what both of a pair had in common, as the machine's speed at that time, is in neither
-    /// the difference nor its error. `None` with fewer than three, or where the sets are not of the same
-    /// length.
+    /// Compares pairs. What both of a pair had in common, such as the machine's speed at that time,
+    /// affects neither the difference nor its error. `None` with fewer than three, or if the sets
+    /// differ in length.
     pub fn of_pairs(new: &[f64], old: &[f64]) -> Option<Self> {
         if new.len() != old.len() || !are_enough(new) || !are_enough(old) {
             return None;
@@ -45,19 +45,19 @@ impl Shift {
         Some(Self { difference, error: square.sqrt(), freedom: (ratios.len() - 1) as f64 })
     }
 
-    /// New over old: the ratio of the geometric means.
+    /// Returns new over old: the ratio of the geometric means.
     pub fn ratio(&self) -> f64 {
         self.difference.exp()
     }
 
-    /// The 95 % interval of that ratio.
+    /// Returns the 95 % interval of that ratio.
     pub fn interval(&self) -> [f64; 2] {
         let reach = exceeded(0.025, self.freedom) * self.error;
         [(self.difference - reach).exp(), (self.difference + reach).exp()]
     }
 
-    /// How probable a ratio as large as this is where the true one is `most`: small where the new trials
-    /// took longer than `most` times the old ones.
+    /// Returns the probability of a ratio at least as large as this if the true one is `most`. It
+    /// is small if the new trials took longer than `most` times the old ones.
     pub fn p_beyond(&self, most: f64) -> f64 {
         let beyond = self.difference - most.ln();
         if self.error > 0.0 {
@@ -69,24 +69,27 @@ impl Shift {
         }
     }
 
-    /// The same of a ratio as small as this.
+    /// Returns the same for a ratio as small as this.
     pub fn p_below(&self, least: f64) -> f64 {
         Self { difference: -self.difference, ..*self }.p_beyond(1.0 / least)
     }
 
-    /// How probable a ratio as far from 1 is, on either side, where there is no difference.
+    /// Returns the probability of a ratio as far from 1 as this, on either side, if there is no
+    /// difference.
     pub(super) fn p_different(&self) -> f64 {
         (2.0 * self.p_beyond(1.0).min(self.p_below(1.0))).min(1.0)
     }
 
-    /// The ratio that trials of this number and spread would show, 95 times of 100, to be beyond `most`
-    /// at a [p-value](Self::p_beyond) of `level`. Near, as it takes the spread for the true one.
+    /// Returns the ratio that trials of this number and spread would show, 95 times out of 100, to
+    /// be beyond `most` at a [p-value](Self::p_beyond) of `level`. Approximate, because it takes
+    /// the spread for the true one.
     pub fn finds(&self, most: f64, level: f64) -> f64 {
         (most.ln() + self.reach(level)).exp()
     }
 
-    /// How many times as many trials it takes for [`finds`](Self::finds) to be `ratio`: near, and more than
-    /// needed, as more trials also know their spread better.
+    /// Returns the factor by which the number of trials must grow for [`finds`](Self::finds) to be
+    /// `ratio`. Approximate and more than needed, because more trials also determine their spread
+    /// better.
     pub fn times_as_many(&self, ratio: f64, most: f64, level: f64) -> f64 {
         (self.reach(level) / (ratio / most).ln()).powi(2)
     }
@@ -96,9 +99,9 @@ impl Shift {
     }
 }
 
-/// Which of many hypotheses are rejected so that a true one is among them at most with a probability of
-/// `level`, however the p-values hang together: S. Holm, "A simple sequentially rejective multiple test
-/// procedure", Scandinavian Journal of Statistics 6, 1979.
+/// Returns which of many hypotheses are rejected so that a true one is among them with a
+/// probability of at most `level`, whatever the dependence of the p-values: S. Holm, "A simple
+/// sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979.
 pub fn holm(p_values: &[f64], level: f64) -> Vec<bool> {
     let mut places: Vec<usize> = (0..p_values.len()).collect();
     places.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
@@ -112,7 +115,7 @@ pub fn holm(p_values: &[f64], level: f64) -> Vec<bool> {
     rejected
 }
 
-/// Mean of the logarithms, and the square of its standard error.
+/// Returns the mean of the logarithms, and the square of its standard error.
 fn logs(values: &[f64]) -> Option<[f64; 2]> {
     if !values.iter().all(|value| is_measure(*value)) {
         return None;
@@ -127,14 +130,15 @@ fn logs(values: &[f64]) -> Option<[f64; 2]> {
 mod tests {
     use super::*;
 
-    /// Times whose logarithms are these.
+    /// Times with these logarithms.
     fn times<const N: usize>(logs: [f64; N]) -> Vec<f64> {
         logs.iter().map(|log| log.exp()).collect()
     }
 
     #[test]
     fn a_shift_is_that_of_a_t_test_worked_out_by_hand() {
-        // Means 0.3 and 0.1; variances 0.01 and 0.01; standard error sqrt(0.02 / 3); t = 2.449 of 4 degrees.
+        // Means 0.3 and 0.1, variances 0.01 and 0.01, standard error sqrt(0.02 / 3), t = 2.449 with
+        // 4 degrees.
         let (new, old) = (times([0.2, 0.3, 0.4]), times([0.0, 0.1, 0.2]));
         let shift = Shift::of(&new, &old).unwrap();
         assert!((shift.ratio() - 0.2f64.exp()).abs() < 1e-12);
@@ -151,7 +155,7 @@ mod tests {
         let (paired, apart) =
             (Shift::of_pairs(&new, &old).unwrap(), Shift::of(&new, &old).unwrap());
         assert!((paired.ratio() - apart.ratio()).abs() < 1e-12);
-        // Differences 0.11, 0.10, 0.09: t = 0.1 / (0.01 / sqrt 3) = 17.32 of 2 degrees.
+        // Differences 0.11, 0.10, 0.09: t = 0.1 / (0.01 / sqrt 3) = 17.32 with 2 degrees.
         assert!((paired.p_beyond(1.0) - 0.001_659).abs() < 1e-5, "{}", paired.p_beyond(1.0));
         assert!(apart.p_beyond(1.0) > 0.4);
         assert_eq!(Shift::of_pairs(&new, &old[..2]), None);

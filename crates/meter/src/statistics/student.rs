@@ -1,13 +1,13 @@
 //! Student's t distribution.
 
-/// How probable a value of at least `t` is, of Student's t distribution with `freedom` degrees of
-/// freedom, which may be a fraction.
+/// Returns the probability of a value of at least `t` for Student's t distribution with `freedom`
+/// degrees of freedom, which may be a fraction.
 pub(super) fn upper_tail(t: f64, freedom: f64) -> f64 {
     let beyond = incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5) / 2.0;
     if t >= 0.0 { beyond } else { 1.0 - beyond }
 }
 
-/// The value that is exceeded with that probability, at most a half, by bisection.
+/// Returns the value that is exceeded with that probability, at most a half, by bisection.
 pub(super) fn exceeded(probability: f64, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while upper_tail(high, freedom) > probability && high < 1e12 {
@@ -20,8 +20,8 @@ pub(super) fn exceeded(probability: f64, freedom: f64) -> f64 {
     high
 }
 
-/// The regularized incomplete beta function, by Lentz's continued fraction (NIST Digital Library of
-/// Mathematical Functions, 8.17.22).
+/// Returns the regularized incomplete beta function, by Lentz's continued fraction (NIST Digital
+/// Library of Mathematical Functions, 8.17.22).
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
@@ -52,7 +52,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     front.exp() * fraction / a
 }
 
-/// The logarithm of the gamma function, by Stirling's series (DLMF 5.11.1) from 10 on.
+/// Returns the logarithm of the gamma function, by Stirling's series (DLMF 5.11.1) from 10 on.
 fn ln_gamma(x: f64) -> f64 {
     if x < 10.0 {
         return ln_gamma(x + 1.0) - x.ln();

@@ -1,19 +1,21 @@
-//! Whether many pairs of sets of trials differ: Welch's test of the logarithms, and how many such calls may
-//! be believed when there are many.
+//! Whether many pairs of sets of trials differ: Welch's test of the logarithms, and which of many
+//! differences are credible.
 
 use super::Shift;
 
-/// The two-sided p-value of Welch's t-test on the logarithms of two sets of trials: how probable means
-/// that lie as far apart are where there is no difference. `None` with fewer than three trials of either.
+/// Returns the two-sided p-value of Welch's t-test on the logarithms of two sets of trials: the
+/// probability of means that are as far apart if there is no difference. `None` with fewer than
+/// three trials of either.
 pub fn welch_p(one: &[f64], other: &[f64]) -> Option<f64> {
     Some(Shift::of(one, other)?.p_different())
 }
 
-/// Which of many p-values may be called differences so that at most `share` of the calls are false on
-/// average: the largest k whose k-th smallest p-value is at most `share` k / n, and all below. Y.
-/// Benjamini and Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal Statistical
-/// Society B 57, 1995. It holds for independent pairs, and for those that err in the same direction
-/// (Y. Benjamini and D. Yekutieli, Annals of Statistics 29, 2001), as the phases of one trial do.
+/// Returns which of many p-values may be called differences so that on average at most `share` of
+/// them are false: the largest k whose k-th smallest p-value is at most `share` k / n, and all
+/// below. Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", Journal of the
+/// Royal Statistical Society B 57, 1995. It is valid for independent pairs, and for those that err
+/// in the same direction (Y. Benjamini and D. Yekutieli, Annals of Statistics 29, 2001), like the
+/// phases of one trial.
 pub fn discoveries(p_values: &[f64], share: f64) -> Vec<bool> {
     let mut sorted = p_values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -52,7 +54,7 @@ mod tests {
         assert_eq!(discoveries(&[0.2, 0.9], 0.05), [false, false]);
     }
 
-    /// A draw whose logarithm is near normal, by a sum of twelve.
+    /// A sample whose logarithm is nearly normal: a sum of twelve.
     fn trial(random: &mut Xoshiro256PlusPlus, factor: f64) -> f64 {
         let uniform = |random: &mut Xoshiro256PlusPlus| random.next_u64() as f64 / u64::MAX as f64;
         let normal = (0..12).map(|_| uniform(random)).sum::<f64>() - 6.0;

@@ -1,41 +1,41 @@
-//! Slices of which neighbours become one when there are too many. Their percentiles are those of what was
-//! recorded in both: the histograms are kept, packed.
+//! Slices whose neighbours are merged when there are too many. Their percentiles cover what was
+//! recorded in both, because the histograms are kept in packed form.
 
 use embermark_model::result::{Slice, SliceLatency};
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
 use crate::latency::{self, Histogram};
 
-/// A slice and its histograms, packed.
+/// A slice and its packed histograms.
 struct Packed {
     slice: Slice,
     recorded: [Vec<u8>; 3],
 }
 
-/// Slices in the order of time.
+/// Slices in order of time.
 pub(super) struct Slices {
     kept: Vec<Packed>,
     most: usize,
-    /// How many became one.
+    /// Number of original slices per kept one.
     each: usize,
     closed: usize,
-    /// Packs.
+    /// Packs histograms.
     with: V2Serializer,
 }
 
 impl Slices {
-    /// None yet, and `most` at most.
+    /// Makes an empty list with at most `most` slices.
     pub fn new(most: usize) -> Self {
         let kept = Vec::with_capacity(most + 1);
         Self { kept, most, each: 1, closed: 0, with: V2Serializer::new() }
     }
 
-    /// How many were given.
+    /// Returns the number of slices added.
     pub const fn closed(&self) -> usize {
         self.closed
     }
 
-    /// The next one, and what was recorded in it of each kind.
+    /// Adds the next slice, and what was recorded in it for each kind.
     pub fn push(&mut self, slice: Slice, recorded: &[Histogram; 3]) {
         let joins = !self.closed.is_multiple_of(self.each);
         self.closed += 1;
@@ -51,7 +51,7 @@ impl Slices {
         }
     }
 
-    /// The slices, with their percentiles.
+    /// Returns the slices with their percentiles.
     pub fn told(&self) -> Vec<Slice> {
         let told = |Packed { slice, recorded }: &Packed| {
             let [commits, questions, expiries] = recorded.each_ref().map(|bytes| shown(bytes));
@@ -60,7 +60,7 @@ impl Slices {
         self.kept.iter().map(told).collect()
     }
 
-    /// Two and two become one.
+    /// Merges the slices in pairs.
     fn halve(&mut self) {
         let mut all = std::mem::take(&mut self.kept).into_iter();
         let mut kept = Vec::with_capacity(self.most + 1);
@@ -93,7 +93,7 @@ impl Slices {
     fn packed(&mut self, recorded: &[Histogram; 3]) -> [Vec<u8>; 3] {
         recorded.each_ref().map(|histogram| {
             let mut bytes = Vec::new();
-            // To a Vec, and far below the format's limits: it does not fail.
+            // Writing to a Vec, far below the format's limits, does not fail.
             if !histogram.is_empty() {
                 let _ = self.with.serialize(histogram, &mut bytes);
             }
@@ -102,7 +102,7 @@ impl Slices {
     }
 }
 
-/// Empty where nothing was recorded.
+/// Returns an empty histogram if nothing was recorded.
 fn unpacked(bytes: &[u8]) -> Histogram {
     let read = (!bytes.is_empty()).then(|| Deserializer::new().deserialize(&mut &*bytes).ok());
     read.flatten().unwrap_or_else(latency::empty)

@@ -1,95 +1,98 @@
-//! What an engine did when its disk was full.
+//! What an engine does when its disk is full.
 
 use serde::{Deserialize, Serialize};
 
 use super::Verdict;
 
-/// File systems of a fixed size that one engine filled in one tier, and what it did in each.
+/// File systems of a fixed size that one engine filled in one tier, and what it did on each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FullDisk {
-    /// Bytes of the device.
+    /// Size of the device in bytes.
     pub disk_bytes: u64,
-    /// Bytes of each of the two files of ballast: the removal of one makes some room.
+    /// Size in bytes of each of the two ballast files. Removing one makes some room.
     pub ballast_bytes: u64,
-    /// Each with a seed of its own, in the order in which they were filled.
+    /// The fills, each with its own seed, in order.
     pub fills: Vec<Fill>,
 }
 
-/// One of them.
+/// One filled file system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fill {
     /// Seed of the work.
     pub seed: u64,
-    /// Bytes that were free when the work began.
+    /// Free bytes when the work began.
     pub room_bytes: u64,
-    /// Commits acknowledged until the engine could no more, the table's among them.
+    /// Commits acknowledged until the disk was full, including that of the table.
     pub commits: u64,
-    /// Bytes that were free then.
+    /// Free bytes at that time.
     pub free_bytes: u64,
     /// How the work ended.
     pub stopped: Said<Stopped>,
-    /// For how long the call that ended it had not returned, in ms; of what does not answer until it was
-    /// given room. Absent where no call failed.
+    /// How long the call that ended the work had not returned, in ms. For a call that hangs this is
+    /// until it was given room. Absent if no call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_ms: Option<f64>,
-    /// Whether every row was read on the full disk, by the process that had filled it.
+    /// Whether every row could be read on the full disk by the process that had filled it.
     pub reads: Said<Tried>,
-    /// Whether commits go on when there is room.
+    /// Whether commits resume when there is room.
     pub goes_on: Said<GoesOn>,
-    /// How long after there was room the first commit was acknowledged that goes on by itself, in ms.
+    /// Time in ms from when there was room to the first acknowledged commit, for an engine that
+    /// resumes by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goes_on_ms: Option<f64>,
-    /// Whether the removal of a quarter of the rows makes room on the full disk.
+    /// Whether removing a quarter of the rows makes room on the full disk.
     pub deletes: Said<Deletes>,
-    /// Whether another process opens the database on the full disk, after all of the first were killed.
+    /// Whether another process can open the database on the full disk after every process of the
+    /// first was killed.
     pub opens: Said<Tried>,
-    /// The worst that was found of the rows, wherever they were looked at.
+    /// The worst finding about the rows, in any of the checks.
     pub verdict: Verdict,
-    /// Where that was found, unless it holds.
+    /// Where it was found, unless the rows hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
 }
 
-/// What was seen, and what the engine said where it failed.
+/// An observation, and the engine's message if it failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said<T> {
-    /// What was seen.
+    /// The observation.
     pub is: T,
-    /// What the engine said.
+    /// The engine's message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
 impl<T> Said<T> {
-    /// With nothing said.
+    /// An observation without a message.
     pub const fn nothing(is: T) -> Self {
         Self { is, message: None }
     }
 
-    /// With what was said.
+    /// An observation with a message.
     pub fn that(is: T, message: impl Into<String>) -> Self {
         Self { is, message: Some(message.into()) }
     }
 }
 
-/// How the work on a disk ended that became full, worse ones later.
+/// How the work ended when the disk became full, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stopped {
     /// A commit was refused with an error.
     Error,
-    /// It did not: commits were acknowledged without a block being free, until the experiment ended it.
+    /// No commit was refused: commits were acknowledged without a free block until the experiment
+    /// ended it.
     NoError,
-    /// A commit had not returned within the time that the experiment waits.
+    /// A commit had not returned within the experiment's time limit.
     Hangs,
     /// The server's process ended.
     ServerEnds,
-    /// The process ended that had the database open.
+    /// The process that had the database open ended.
     ProcessEnds,
 }
 
 impl Stopped {
-    /// In the words of a report.
+    /// Returns the words that a report uses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Error => "an error",
@@ -101,20 +104,20 @@ impl Stopped {
     }
 }
 
-/// Whether something was done.
+/// Whether something succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tried {
-    /// It was.
+    /// It did.
     Yes,
     /// It failed.
     No,
-    /// It was not asked for; the message says why.
+    /// It was not tried. The message says why.
     NotAsked,
 }
 
 impl Tried {
-    /// In the words of a report.
+    /// Returns the words that a report uses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Yes => "yes",
@@ -124,20 +127,20 @@ impl Tried {
     }
 }
 
-/// What it took for commits to go on, when there was room.
+/// What was needed for commits to resume once there was room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GoesOn {
     /// Nothing.
     ByItself,
-    /// The database was opened again.
+    /// Opening the database again.
     Reopened,
-    /// Commits failed after that, too, or it did not open.
+    /// Commits still failed after that, or the database could not be opened.
     No,
 }
 
 impl GoesOn {
-    /// In the words of a report.
+    /// Returns the words that a report uses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ByItself => "by itself",
@@ -147,7 +150,7 @@ impl GoesOn {
     }
 }
 
-/// Whether the removal of rows made room for commits.
+/// Whether removing rows made room for commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Deletes {
@@ -155,16 +158,16 @@ pub enum Deletes {
     MakeRoom,
     /// It did after the engine's own maintenance.
     MakeRoomMaintained,
-    /// Rows were removed, and commits failed as before.
+    /// Rows were removed, but commits still failed.
     MakeNone,
-    /// It was refused itself.
+    /// The removal itself was refused.
     Refused,
-    /// It was not asked for; the message says why.
+    /// It was not tried. The message says why.
     NotAsked,
 }
 
 impl Deletes {
-    /// In the words of a report.
+    /// Returns the words that a report uses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::MakeRoom => "makes room",

@@ -1,41 +1,41 @@
-//! How a try can end.
+//! The possible verdicts of a try.
 
 use serde::{Deserialize, Serialize};
 
-/// What was found out about a database, worse ones later. All but [`Verdict::Holds`] and [`Verdict::HalfMade`] break
-/// the promise of a tier that covers the experiment.
+/// A finding about a database, from best to worst. All but [`Verdict::Holds`] and
+/// [`Verdict::HalfMade`] break the promise of a tier that covers the experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Exactly what some commit had left, and every one acknowledged is there.
+    /// The exact state after some commit, and every acknowledged commit is present.
     Holds,
-    /// What an earlier commit had left: acknowledged ones are lost, from some commit on.
+    /// The state after an earlier commit: acknowledged ones after it are lost.
     LostCommits,
-    /// A commit is there in part.
+    /// Part of a commit is present.
     HalfCommit,
-    /// A commit is missing and a later one there, or a row has an old version.
+    /// A commit is missing while a later one is present, or a row has an old version.
     Hole,
-    /// The rows of its second copy, in columns, are not its pairs.
+    /// The rows of the columnar copy differ from the pairs.
     CopiesDiffer,
     /// A row that nobody wrote, or rows that the engine fails to read.
     CorruptRow,
-    /// The engine does not open what is there.
+    /// The engine cannot open the database.
     NotOpened,
-    /// The engine does not open what is there, and its making had not been acknowledged. No tier
-    /// promises that it does.
+    /// The engine cannot open the database, whose creation had not been acknowledged. No tier
+    /// promises that it can.
     HalfMade,
-    /// The engine's process was ended by a signal that nobody sent.
+    /// A signal that nobody sent ended the engine's process.
     Crashed,
     /// The engine did not answer within 20 s.
     Hangs,
-    /// It opens, holds what it must, and its own check finds fault.
+    /// The database opens and holds what it must, but the engine's own check finds a fault.
     CheckFailed,
-    /// It opens and takes no new commits.
+    /// The database opens but takes no new commits.
     NotWritable,
 }
 
 impl Verdict {
-    /// Every one, in the order in which they are told.
+    /// All verdicts, in the order in which they are reported.
     pub const ALL: [Self; 12] = [
         Self::Holds,
         Self::LostCommits,
@@ -51,7 +51,7 @@ impl Verdict {
         Self::NotWritable,
     ];
 
-    /// In the words of a report.
+    /// Returns the words that a report uses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -69,7 +69,7 @@ impl Verdict {
         }
     }
 
-    /// Whether a tier that survives the experiment had promised otherwise.
+    /// Whether this breaks the promise of a tier that survives the experiment.
     pub const fn is_violation(self) -> bool {
         !matches!(self, Self::Holds | Self::HalfMade)
     }

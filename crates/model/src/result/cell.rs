@@ -15,13 +15,13 @@ pub struct Cell {
     /// Why, when not ok.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The tier that the engine's setting provides, if it differs from the requested one: stronger, or
-    /// weaker for a reference engine.
+    /// The tier that the engine's setting provides, if it differs from the requested one: stronger,
+    /// or weaker for a reference engine.
     #[serde(default, alias = "keeps", skip_serializing_if = "Option::is_none")]
     pub effective_durability: Option<Durability>,
-    /// For a configuration: settings read back that differ from the tier's, `synchronous=0 where power
-    /// has 2`. embermark then does not vouch for its durability: it is what the author of the settings
-    /// claims.
+    /// For a configuration: settings read back that differ from the tier's, `synchronous=0 where
+    /// power has 2`. embermark then does not vouch for its durability: it is what the author of the
+    /// settings claims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_durability: Option<String>,
     /// True for an engine that is shown for reference and never ranked (`memory`, `null`).
@@ -36,12 +36,12 @@ pub struct Cell {
     /// Trials that failed or timed out while others ended well. They are in no figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_trials: Vec<Trial>,
-    /// The trial that counts what reaches storage, separate from the timed trials; absent where it was
+    /// The trial that counts what reaches storage, separate from the timed trials; absent if it was
     /// not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counting: Option<Box<Trial>>,
     /// The trial that counts system calls and other costs of an operation, separate from the timed
-    /// trials; absent where `--show explain` was not given.
+    /// trials; absent if `--show explain` was not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explaining: Option<Box<Trial>>,
 }
@@ -73,9 +73,9 @@ impl Cell {
             || phases.any(|phase| phase.status.is_failure())
     }
 
-    /// Returns the size of a database that was loaded once and closed after maintenance: in the trial
-    /// that counts, or in one whose phases last a fixed time, which load nothing twice. `None` if every
-    /// store was emptied and loaded again.
+    /// Returns the size of a database that was loaded once and closed after maintenance: in the
+    /// trial that counts, or in one whose phases last a fixed time, which load nothing twice.
+    /// `None` if every store was emptied and loaded again.
     pub fn disk(&self) -> Option<DiskSize> {
         let counted = self.counting.as_ref().and_then(|trial| trial.disk);
         let lasts = |trial: &&Trial| {
@@ -100,8 +100,8 @@ impl Cell {
         self.explaining.as_deref().is_some_and(|explaining| std::ptr::eq(explaining, trial))
     }
 
-    /// Whether a trial of the cell is the one that counts or explains, or was lost. Such a trial is in
-    /// no figure of time.
+    /// Whether a trial of the cell is the one that counts or explains, or was lost. Such a trial is
+    /// in no figure of time.
     pub fn is_apart(&self, trial: &Trial) -> bool {
         self.is_counting(trial) || self.is_explaining(trial) || self.is_lost(trial)
     }
@@ -118,8 +118,8 @@ impl Cell {
         explained.runs.last().filter(|run| run.explained.is_some())
     }
 
-    /// Returns the run of a phase in the trial that counts. Its `device_io` and its maintenance's are
-    /// what reached a block device of its own. Its times are in no figure.
+    /// Returns the run of a phase in the trial that counts. Its `device_io` and its maintenance's
+    /// are what reached a block device of its own. Its times are in no figure.
     pub fn counted(&self, phase: &str) -> Option<&Run> {
         let counting = self.counting.as_ref()?;
         counting.phases.iter().find(|counted| counted.phase == phase)?.runs.last()

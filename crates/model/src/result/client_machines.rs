@@ -1,54 +1,54 @@
-//! One run by clients on several machines, of one server.
+//! One run by clients on several machines that use one server.
 
 use serde::{Deserialize, Serialize};
 
 use super::Latency;
 
-/// What the client machines of a run did together. Times of different machines are put on one clock, that
-/// of the machine which had them begin, by each machine's measured offset.
+/// What the client machines of a run did together. Times of different machines are converted by
+/// each machine's measured offset to the clock of the machine that started them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClientMachines {
-    /// From the first machine's start to the last one's start in ns.
+    /// Time from the first machine's start to the last one's start in ns.
     pub start_spread_ns: u64,
-    /// The time in which the clients of all machines were at work in ns: from the last client's start to
-    /// the first one's end.
+    /// Time in which the clients of all machines were working in ns: from the last client's start
+    /// to the first one's end.
     pub common_ns: u64,
-    /// Operations that ended in that time, of all machines.
+    /// Operations of all machines that ended in that time.
     pub common_ops: u64,
-    /// Each machine, in the order of their shares.
+    /// The machines, in the order of their shares.
     pub machines: Vec<ClientMachine>,
 }
 
 /// What one machine's clients did in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientMachine {
-    /// Its name in the inventory.
+    /// Name in the inventory.
     pub device: String,
-    /// Clients on it.
+    /// Number of clients.
     pub clients: u32,
-    /// How its clock stood, measured right before the run.
+    /// Offset of its clock, measured right before the run.
     pub clock: ClockOffset,
-    /// By how much its first client started after the agreed moment in ns, by its own clock with the
-    /// offset taken off; negative: before it.
+    /// Delay of its first client's start after the agreed time in ns, by its own clock corrected by
+    /// the offset. Negative: before that time.
     pub start_delay_ns: i64,
-    /// From its first client's start to its last one's end in ns.
+    /// Time from its first client's start to its last one's end in ns.
     pub elapsed_ns: u64,
     /// Operations done.
     pub ops: u64,
-    /// Those of them that ended in the time in which all machines were at work.
+    /// Operations that ended while all machines were working.
     pub common_ops: u64,
-    /// Latency of its operations; absent where none was timed.
+    /// Latency of its operations. Absent if none was timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
 }
 
-/// By how much a machine's clock is ahead of another one's.
+/// How far a machine's clock is ahead of another one's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockOffset {
-    /// In ns; negative: behind.
+    /// Offset in ns. Negative: behind.
     pub offset_ns: i64,
-    /// The offset lies within so many ns of that.
+    /// Error bound of the offset in ns.
     pub error_ns: u64,
-    /// How many times it was asked for.
+    /// Number of times it was measured.
     pub probes: u32,
 }

@@ -1,37 +1,37 @@
-//! The disk over time.
+//! Disk usage over time.
 
 use serde::{Deserialize, Serialize};
 
-/// The size of the data directory while somebody writes, warm-up included, in allocated blocks as `du`
-/// counts them, the directories themselves left out.
+/// Size of the data directory during writes, including the warm-up. It is in allocated blocks as
+/// `du` counts them, without the directories themselves.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiskCurve {
-    /// Bytes before the first sample: of `write` those of a database whose tables are empty.
+    /// Bytes before the first sample. For `write` this is a database with empty tables.
     pub begin_bytes: u64,
     /// Bytes after the last sample was stored.
     pub end_bytes: u64,
-    /// Seconds since the beginning, and bytes then, in the order of time; none where it did not last
-    /// long enough to be sampled.
+    /// Seconds since the beginning and bytes at that time, in order. Empty if the phase was too
+    /// short to be sampled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<(f64, u64)>,
-    /// Bytes that had been written to the trial's own device at each of the points, since it was made,
-    /// without a sync of ours; none where it has no device of its own.
+    /// Bytes written to the trial's own device since it was created, at each of the points, without
+    /// any sync by embermark. Empty if the trial has no own device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub device_written: Vec<u64>,
-    /// What taking them cost: CPU time in ns of the process that did nothing else, which is counted
+    /// Cost of the sampling: CPU time in ns of the process that did only this. It is counted
     /// nowhere else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
 }
 
 impl DiskCurve {
-    /// By how many bytes it grew in all.
+    /// Returns the total growth in bytes.
     pub const fn growth(&self) -> i64 {
         self.end_bytes.cast_signed() - self.begin_bytes.cast_signed()
     }
 
-    /// By how many bytes it had grown so many seconds after the beginning, by the last point until then;
-    /// `None` of a time after the last point.
+    /// Returns the growth in bytes after `seconds`, by the last point until then. `None` after the
+    /// last point.
     pub fn growth_at(&self, seconds: f64) -> Option<i64> {
         let next = self.points.partition_point(|(at, _)| *at <= seconds);
         let (_, last) = self.points.get(next.checked_sub(1)?)?;
@@ -39,7 +39,7 @@ impl DiskCurve {
         is_known.then(|| last.cast_signed() - self.begin_bytes.cast_signed())
     }
 
-    /// When its last point was taken, in seconds after the beginning.
+    /// Returns the time of its last point in seconds after the beginning.
     pub fn seconds(&self) -> Option<f64> {
         self.points.last().map(|(at, _)| *at)
     }

@@ -2,25 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Energy of a run, by one source.
+/// Energy of a run by one source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Energy {
-    /// Which one: [`EnergySource::id`].
+    /// [`EnergySource::id`] of the source.
     pub source: String,
-    /// All that it counted from the beginning of the run to its end, in joules.
+    /// All energy that it counted from the beginning of the run to its end, in joules.
     pub joules: f64,
-    /// The same less what the idle machine takes in that time; absent where nobody knows. Below 0 where
-    /// the run took less than the idle machine did before it.
+    /// The same minus what the idle machine draws in that time. Absent if that is unknown. Negative
+    /// if the run took less than the idle machine did before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_idle_joules: Option<f64>,
-    /// By how much that may be off, because the idle draw is not constant: its standard deviation over the
-    /// time of the run. What is below it is not told apart from nothing.
+    /// Possible error of this because the idle draw varies: its standard deviation over the time of
+    /// the run. A value below it cannot be told from zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_error_joules: Option<f64>,
 }
 
 impl Energy {
-    /// Of `joules` in so many seconds, by a source of known idle draw or not.
+    /// Makes the energy of `joules` over `seconds`, from a source whose idle draw may be known.
     pub fn of(source: &EnergySource, joules: f64, seconds: f64) -> Self {
         let times = |watts: Option<f64>| watts.map(|watts| watts * seconds);
         Self {
@@ -31,19 +31,19 @@ impl Energy {
         }
     }
 
-    /// Joules over the idle draw of one of so many operations.
+    /// Returns the joules over idle per operation.
     pub fn over_idle_per_operation(&self, ops: u64) -> Option<f64> {
         let joules = self.over_idle_joules?;
         (ops > 0).then(|| joules / ops as f64)
     }
 }
 
-/// A time of the run by the machine's clock.
+/// A period of the run by the machine's clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Period {
     /// When it began, RFC 3339, UTC.
     pub began: String,
-    /// How long it lasted in ns.
+    /// Duration in ns.
     pub lasted_ns: u64,
 }
 
@@ -51,42 +51,43 @@ pub struct Period {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EnergyMeasurement {
-    /// The sources. The first one is that of the figures.
+    /// The sources. The first one gives the figures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<EnergySource>,
-    /// Why others, or all, are not there.
+    /// Why other sources, or all, are missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_measured: Vec<String>,
-    /// When nothing ran, before the first trial: the idle draw is of that time.
+    /// The idle time before the first trial, in which the idle draw was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle: Option<Period>,
-    /// When the load pattern was made by which the clock of an external meter is known.
+    /// When the load patterns ran that align the clock of an external meter.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub markers: Vec<Period>,
 }
 
-/// Something that measures energy or power.
+/// A device that measures energy or power.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EnergySource {
-    /// A name that no other source of the run has: `package`, `pmic`, `meter`.
+    /// Name that is unique in the run: `package`, `pmic`, `meter`.
     pub id: String,
-    /// What it measures, and what is not in it.
+    /// What it measures, and what it leaves out.
     pub about: String,
     /// Mean draw of the idle machine in watts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_watts: Option<f64>,
-    /// Standard deviation of that draw in watts: of a counter over tenths of the time, else over samples.
+    /// Standard deviation of that draw in watts: for a counter over tenths of the time, otherwise
+    /// over samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_spread_watts: Option<f64>,
-    /// Of a power: how often it was read, in ns. Absent of a counter, which is read at the beginning and the
-    /// end of a run.
+    /// Interval between readings of a power in ns. Absent for a counter, which is read at the
+    /// beginning and the end of a run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled_every_ns: Option<u64>,
-    /// How long one reading took, mean of those in the idle time, in ns.
+    /// Duration of one reading, mean over the idle time, in ns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reading_ns: Option<u64>,
-    /// Of an external meter: how its clock was put beside the machine's.
+    /// How the clock of an external meter was aligned with the machine's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aligned: Option<String>,
 }

@@ -1,21 +1,21 @@
-//! What a run asked of the operating system, counted in trials that are not timed.
+//! What a run requested of the operating system, counted in untimed trials.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What a run of the explaining trials cost. What could not be counted is absent, and the reason is
-/// in `not_explained`.
+/// What a run of the explaining trials cost. A figure that could not be counted is absent, with the
+/// reason in `not_explained`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Explained {
-    /// Operations of the run whose system calls were counted, which is another one than the run whose
-    /// faults and switches were: it may have been stopped at the longest run time before.
+    /// Operations of the run whose system calls were counted. It is another run than the one whose
+    /// faults and switches were counted, and the longest run time may have stopped it earlier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traced_ops: Option<u64>,
-    /// Of the engine: the worker of an embedded one, all processes of a server.
+    /// Costs of the engine: the worker of an embedded one, all processes of a server.
     pub engine: OsCost,
-    /// Of the client, where it is another process than the engine.
+    /// Costs of the client if it is another process than the engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<OsCost>,
     /// Why something was not counted, in sentences.
@@ -23,14 +23,14 @@ pub struct Explained {
     pub not_explained: Vec<String>,
 }
 
-/// What processes asked of the system in one run. Absent means not counted, never zero.
+/// What processes requested of the system in one run. Absent means not counted, never zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OsCost {
-    /// System calls, of `traced_ops` operations; what follows is of the run's own.
+    /// System calls of `traced_ops` operations. The other figures are for the run's own operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<SystemCalls>,
-    /// Page faults that took no I/O.
+    /// Page faults without I/O.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minor_faults: Option<u64>,
     /// Page faults that waited for storage.
@@ -39,7 +39,7 @@ pub struct OsCost {
     /// Context switches of threads that waited for something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voluntary_switches: Option<u64>,
-    /// Context switches of threads that could have gone on.
+    /// Context switches of threads that could have continued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub involuntary_switches: Option<u64>,
     /// Instructions in user space.
@@ -50,17 +50,18 @@ pub struct OsCost {
     pub cache_misses: Option<u64>,
 }
 
-/// System calls that began inside the clock, of every thread.
+/// System calls of every thread that began inside the clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SystemCalls {
-    /// Their numbers by kind and name.
+    /// Number of calls by kind and name.
     pub by_kind: BTreeMap<CallKind, BTreeMap<String, u64>>,
-    /// Bytes that they read from files, from the page cache or from storage.
+    /// Bytes read from files, from the page cache or from storage.
     pub file_read_bytes: u64,
-    /// Bytes that they wrote to files.
+    /// Bytes written to files.
     pub file_written_bytes: u64,
-    /// Writes that return when the data is on storage: to a descriptor with `O_DSYNC` or `O_SYNC`.
+    /// Writes that return only when the data is on storage: to a descriptor with `O_DSYNC` or
+    /// `O_SYNC`.
     #[serde(skip_serializing_if = "is_zero")]
     pub synced_writes: u64,
 }
@@ -71,19 +72,19 @@ const fn is_zero(number: &u64) -> bool {
 }
 
 impl SystemCalls {
-    /// How many there were of a kind.
+    /// Returns the number of calls of a kind.
     pub fn of(&self, kind: CallKind) -> u64 {
         self.by_kind
             .get(&kind)
             .map_or(0, |names| names.values().fold(0, |sum: u64, count| sum.saturating_add(*count)))
     }
 
-    /// How many there were.
+    /// Returns the total number of calls.
     pub fn total(&self) -> u64 {
         CallKind::ALL.into_iter().map(|kind| self.of(kind)).fold(0, u64::saturating_add)
     }
 
-    /// Adds those of another process.
+    /// Adds the calls of another process.
     pub fn add(&mut self, other: &Self) {
         for (kind, names) in &other.by_kind {
             let own = self.by_kind.entry(*kind).or_default();
@@ -97,7 +98,7 @@ impl SystemCalls {
     }
 }
 
-/// What a system call is for.
+/// Purpose of a system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallKind {
@@ -109,16 +110,16 @@ pub enum CallKind {
     Flush,
     /// `mmap`, `munmap`, `madvise`, `brk`, …
     Memory,
-    /// `futex`, `poll`, `epoll_wait`, sleeps: a thread waits, or wakes one that does.
+    /// `futex`, `poll`, `epoll_wait`, sleeps: a thread waits, or wakes one that waits.
     Wait,
     /// `send`, `recv`, …, and `read` and `write` of a socket.
     Network,
-    /// Any other.
+    /// Any other call.
     Other,
 }
 
 impl CallKind {
-    /// All, in the order in which they are shown.
+    /// All kinds, in the order in which they are shown.
     pub const ALL: [Self; 7] = [
         Self::Read,
         Self::Write,

@@ -1,22 +1,22 @@
-//! What a model of a flash card made of what a trial brought to its disk.
+//! What a model of a flash card computed from the writes of a trial.
 
 use serde::{Deserialize, Serialize};
 
 use crate::card::End;
 
-/// What one card would have done for a trial, by the model of it. `docs/flash.md` has what the model
-/// takes for granted.
+/// What one card would have done for a trial, by its model. `docs/flash.md` lists the model's
+/// assumptions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlashModel {
-    /// The name of the card, which [`Plan::cards`](crate::plan::Plan::cards) describes.
+    /// Name of the card, described by [`Plan::cards`](crate::plan::Plan::cards).
     pub card: String,
-    /// Why there is nothing of it.
+    /// Why there are no figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_modelled: Option<String>,
-    /// The card came to no steady state: figures are those of the last rounds.
+    /// Whether the card reached no steady state: figures are those of the last rounds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsteady: bool,
-    /// Each phase, in the order in which they ran.
+    /// The phases, in the order in which they ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<FlashOfPhase>,
 }
@@ -24,40 +24,40 @@ pub struct FlashModel {
 /// One phase on a modelled card.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlashOfPhase {
-    /// Its name.
+    /// Name of the phase.
     pub phase: String,
-    /// Its run.
+    /// Work of its run.
     pub run: FlashWork,
-    /// The maintenance after it, where there was one.
+    /// Work of the maintenance after it, if there was any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maintenance: Option<FlashWork>,
 }
 
-/// What was written to a modelled card, and what that came to, the mean over the passes of a round of
+/// What was written to a modelled card and what that cost, the mean over the passes of a round of
 /// its steady state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlashWork {
-    /// Bytes that reached the device, as they were recorded.
+    /// Bytes that reached the device, as recorded.
     pub written_bytes: u64,
-    /// By the likely parameters of the card.
+    /// Cost with the likely parameters of the card.
     pub typical: FlashCost,
-    /// By those with which it lasts the shortest.
+    /// Cost with the parameters with which it wears out soonest.
     pub low: FlashCost,
-    /// By those with which it lasts the longest.
+    /// Cost with the parameters with which it lasts longest.
     pub high: FlashCost,
 }
 
-/// What flash went through.
+/// What the flash went through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlashCost {
     /// Bytes programmed.
     pub programmed_bytes: u64,
-    /// Blocks erased.
+    /// Number of blocks erased.
     pub erases: f64,
 }
 
 impl FlashWork {
-    /// What it came to at an end of the card's parameters.
+    /// Returns the cost at an end of the card's parameters.
     pub const fn at(&self, end: End) -> FlashCost {
         match end {
             End::Low => self.low,
@@ -68,7 +68,7 @@ impl FlashWork {
 }
 
 impl FlashOfPhase {
-    /// What the run and the maintenance after it came to together.
+    /// Returns the cost of the run and of the maintenance after it together.
     pub fn all(&self, end: End) -> FlashCost {
         let (run, after) = (self.run.at(end), self.maintenance.unwrap_or_default().at(end));
         FlashCost {
@@ -79,7 +79,7 @@ impl FlashOfPhase {
 }
 
 impl FlashModel {
-    /// A phase of it.
+    /// Finds a phase by name.
     pub fn phase(&self, name: &str) -> Option<&FlashOfPhase> {
         self.phases.iter().find(|phase| phase.phase == name)
     }

@@ -1,19 +1,19 @@
-//! What a run inserted, what that came to on disk, and the maintenance after it.
+//! What a run inserted, and the maintenance after it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{DeviceIo, DiskSize, Resources, Run};
 
-/// Of a run that inserts or deletes rows. What could not be measured is absent, never zero.
+/// Figures of a run that inserts or deletes rows. What could not be measured is absent, never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
-    /// Bytes of the values of the rows put in, at the width of their types, keys included: `docs/resources.md`. 0 where rows
-    /// were deleted.
+    /// Bytes of the values of the inserted rows, at the width of their types, keys included:
+    /// `docs/resources.md`. 0 if rows were deleted.
     pub user_bytes: u64,
-    /// What [`Run::device_io`] is now, in files that say it here.
+    /// The value of [`Run::device_io`] in older files, which have it here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_io: Option<DeviceIo>,
-    /// The maintenance after it; of the last run of a phase, where the engine can be told to.
+    /// The maintenance after the last run of a phase, if the engine offers any.
     #[serde(default, alias = "settling", skip_serializing_if = "Option::is_none")]
     pub maintenance: Option<Maintenance>,
 }
@@ -21,9 +21,9 @@ pub struct Loaded {
 /// The engine's checkpoint or compaction right after a run, until its background work has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Maintenance {
-    /// How long it took in ns.
+    /// Duration in ns.
     pub elapsed_ns: u64,
-    /// What the engine's processes used for it.
+    /// Resources that the engine's processes used for it.
     #[serde(default)]
     pub engine: Resources,
     /// Size of the data directory before.
@@ -32,32 +32,33 @@ pub struct Maintenance {
     /// Size of the data directory after, the engine still open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_after: Option<DiskSize>,
-    /// What it brought to the trial's own disk, where it had one.
+    /// What it wrote to the trial's own disk, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_io: Option<DeviceIo>,
 }
 
 impl Run {
-    /// Operations per second, if any time passed: of clients on several machines those of the time in which
-    /// all were at work.
+    /// Returns operations per second, if any time passed. For clients on several machines these are
+    /// of the time in which all were working.
     pub fn ops_per_second(&self) -> Option<f64> {
         let (ops, ns) = self.at_work();
         (ns > 0).then(|| ops as f64 * 1e9 / ns as f64)
     }
 
-    /// The maintenance after it.
+    /// Returns the maintenance after the run.
     pub fn maintenance(&self) -> Option<&Maintenance> {
         self.loaded.as_ref()?.maintenance.as_ref()
     }
 
-    /// Bytes that reached the trial's own disk for each byte of user data: write amplification. Absent
-    /// without such a disk.
+    /// Returns the write amplification: bytes that reached the trial's own disk per byte of user
+    /// data. `None` without such a disk.
     pub fn write_amplification(&self) -> Option<f64> {
         self.amplified(self.device_io?.written_bytes)
     }
 
-    /// The same with what maintenance brought there: the background work that a load causes is part of
-    /// its cost. Absent for a run with a window, outside which maintenance also writes.
+    /// Returns the write amplification with maintenance, because the background work that a load
+    /// causes is part of its cost. `None` for a run with a window, because maintenance also writes
+    /// outside of it.
     pub fn amplification_with_maintenance(&self) -> Option<f64> {
         let maintenance = self.maintenance().filter(|_| self.observed.is_none())?;
         let written = self.device_io?.written_bytes;
@@ -105,7 +106,7 @@ mod tests {
         nothing.loaded.as_mut().unwrap().user_bytes = 0;
         assert_eq!(amplifications(&nothing), [None; 2]);
         assert_eq!(amplifications(&Run { loaded: None, ..run() }), [None; 2]);
-        // Pages that became dirty are not what reached the device.
+        // Dirtied pages are not what reached the device.
         assert_eq!(amplifications(&Run { device_io: None, ..run() }), [None; 2]);
         let mut at_once = run();
         at_once.loaded.as_mut().unwrap().maintenance = None;

@@ -10,7 +10,8 @@ use crate::StorageName;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
-    /// The board or the machine's model, as its firmware reports it, or that it is a virtual machine.
+    /// The board or the machine's model, as its firmware reports it, or that it is a virtual
+    /// machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub board: Option<String>,
     /// CPU model.
@@ -22,8 +23,8 @@ pub struct Machine {
     /// Bytes of a page of memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_bytes: Option<u64>,
-    /// Limits of the container or service that this process runs in, by the names and in the units of
-    /// cgroup v2: `memory.max`, `cpu.max`.
+    /// Limits of the container or service that this process runs in, by the names and in the units
+    /// of cgroup v2: `memory.max`, `cpu.max`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, String>,
     /// Kernel name and release.
@@ -43,13 +44,13 @@ pub struct Machine {
     pub journal: Option<bool>,
     /// The block device under it.
     pub device: Option<String>,
-    /// The device that limits on this machine emulate; absent where the figures are the machine's own.
+    /// The device that limits on this machine emulate; absent if the figures are the machine's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emulates: Option<Emulated>,
 }
 
-/// An emulated device: the engines had no more memory and CPU time than it has. The device itself was
-/// not measured.
+/// An emulated device: the engines had no more memory and CPU time than it has. The device itself
+/// was not measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Emulated {
     /// The name of the device, `pi3`.
@@ -62,8 +63,8 @@ pub struct Emulated {
 }
 
 impl Machine {
-    /// Returns the limits of the container or service that the run was in, `512 MB of memory, 1.5 CPUs`;
-    /// `None` if nothing limited it.
+    /// Returns the limits of the container or service that the run was in, `512 MB of memory, 1.5
+    /// CPUs`; `None` if nothing limited it.
     pub fn limits_in_words(&self) -> Option<String> {
         let words = self.limits.iter().map(|(name, value)| match name.as_str() {
             "memory.max" => memory(value),

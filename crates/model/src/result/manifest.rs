@@ -15,7 +15,7 @@ pub struct Manifest {
     pub run_id: String,
     /// When the run began, RFC 3339, UTC.
     pub started: String,
-    /// When the run ended; absent when it did not.
+    /// When the run ended; absent if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished: Option<String>,
     /// The tool that measured.
@@ -27,13 +27,14 @@ pub struct Manifest {
     /// Cost of the harness itself on an engine that does nothing, measured in this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<Floor>,
-    /// Why the bytes that reach storage were not counted; absent where they were, or counting was off.
+    /// Why the bytes that reach storage were not counted; absent if they were, or if counting was
+    /// off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_counted: Option<String>,
     /// The cost of the path to an imitated storage on this machine, if one was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage_path: Option<StoragePath>,
-    /// Why no card was modelled; absent where cards were modelled or none was requested.
+    /// Why no card was modelled; absent if cards were modelled, or if none was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_modelled: Option<String>,
     /// What may have disturbed the figures, and what to do about it.
@@ -42,7 +43,7 @@ pub struct Manifest {
     /// Facts about the engines, by id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub engines: BTreeMap<String, EngineFacts>,
-    /// The first trial, repeated after the last one; absent when it was not repeated.
+    /// The first trial, repeated after the last one; absent if it was not repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
     /// What measured energy, or why nothing did; absent in files of older versions.
@@ -51,8 +52,8 @@ pub struct Manifest {
     /// The wear that the disk reports; absent in files of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<Wear>,
-    /// The machines of the clients by name, when clients on several machines used one server. `machine`
-    /// then has what they have in common.
+    /// The machines of the clients by name, when clients on several machines used one server.
+    /// `machine` then has what they have in common.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub client_machines: BTreeMap<String, Machine>,
 }
@@ -127,7 +128,8 @@ pub struct Floor {
 }
 
 impl Floor {
-    /// Returns the peak memory over some phases of a workload at a scale; `None` where none was measured.
+    /// Returns the peak memory over some phases of a workload at a scale; `None` if none was
+    /// measured.
     pub fn peak_of(&self, workload: &str, scale: Scale, phases: &[&str]) -> Option<u64> {
         let own = self.peak_bytes.get(workload)?.get(&scale.to_string())?;
         phases.iter().filter_map(|phase| own.get(*phase)).max().copied()

@@ -1,4 +1,4 @@
-//! Repetitions of a run that is over too soon to be timed once.
+//! Repetitions of a run that is too short to be timed once.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,18 +7,18 @@ use super::SteadyFigure;
 /// How often a short run was repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Repeated {
-    /// How many times the run was made, the first time included.
+    /// Number of repetitions, including the first.
     pub times: u64,
-    /// Time inside the clock of all of them together in ns.
+    /// Time inside the clock of all repetitions together in ns.
     pub total_ns: u64,
-    /// Of a warm-up run: the time of a repetition over the last rounds, and whether it was steady.
-    /// Absent of counted runs, and where no round ended in the time that a warm-up may take.
+    /// For a warm-up run: the time of a repetition over the last rounds, and whether it was steady.
+    /// Absent for counted runs, and if no round ended within the warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadyFigure>,
 }
 
 impl Repeated {
-    /// A run is repeated until all times together last this long in ns.
+    /// Total time in ns up to which a run is repeated.
     pub const ENOUGH_NS: u64 = 1_000_000;
 
     /// Whether the repetitions together are too short for a reliable time.

@@ -1,34 +1,33 @@
-//! A phase over time: what it was like from one second to the next, its rounds, and whether it came to
-//! a steady state.
+//! A phase over time: slices of about a second, its rounds, and whether it reached a steady state.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A phase that goes on until it is steady, over time.
+/// A phase that runs until it is steady, over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Timeline {
-    /// Rows that are kept: what a window of them holds when it is full.
+    /// Number of rows that are kept: the size of a full window.
     pub window_rows: u64,
-    /// Bytes of user data in a row, at the width of its types.
+    /// Bytes of user data per row, at the width of its types.
     pub row_bytes: u64,
-    /// By which of the engine's means old rows go.
+    /// The engine's means of removing old rows.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub expiry: String,
-    /// Slices of time, one after the other: about a second each, and longer where there would be more
+    /// Consecutive slices of time of about a second each. They are longer if there would be more
     /// than 600.
     pub slices: Vec<Slice>,
-    /// Rounds, one after the other.
+    /// Consecutive rounds.
     pub rounds: Vec<Round>,
-    /// What the last rounds came to.
+    /// Steady state of the last rounds.
     pub steady: SteadyState,
-    /// Operations that took longer than 100 ms, in the order of time: the first thousand.
+    /// Operations that took longer than 100 ms, in order of time: the first thousand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stalls: Vec<Stall>,
-    /// How many there were.
+    /// Total number of such operations.
     pub stalled: u64,
-    /// What the engine tells of its work in the background, by name; none where it tells nothing.
+    /// Names of the engine's figures about its background work. Empty if it reports none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<String>,
 }
@@ -37,28 +36,28 @@ pub struct Timeline {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Slice {
-    /// When it ended, in seconds since the beginning.
+    /// End of the slice in seconds since the beginning.
     pub until_s: f64,
-    /// How much of it was the engine's and its client's, in ns: without the time in which answers were
-    /// compared and figures were read.
+    /// Time of the engine and its client in ns, without the time for comparing answers and reading
+    /// figures.
     pub elapsed_ns: u64,
-    /// Rows that came in.
+    /// Number of rows inserted.
     pub rows_in: u64,
-    /// Rows that went.
+    /// Number of rows expired.
     pub rows_out: u64,
-    /// Latency of the commits that brought rows.
+    /// Latency of the commits that inserted rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commits: Option<SliceLatency>,
-    /// Latency of the questions.
+    /// Latency of the queries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub questions: Option<SliceLatency>,
-    /// How long expiring took, the engine's work for rows that go.
+    /// Duration of expiring: the engine's work to remove old rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expiries: Option<SliceLatency>,
     /// Bytes of the data directory at its end, in allocated blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocated_bytes: Option<u64>,
-    /// Bytes that reached the trial's own device in it, without a sync of ours.
+    /// Bytes that reached the trial's own device in it, without any sync by embermark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_written_bytes: Option<u64>,
 }
@@ -66,11 +65,11 @@ pub struct Slice {
 /// A latency in a slice, in ns. A percentile that the samples cannot support is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SliceLatency {
-    /// Operations.
+    /// Number of operations.
     pub samples: u64,
     /// Median.
     pub p50: u64,
-    /// 99th percentile: needs 100 samples.
+    /// 99th percentile. Needs 100 samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99: Option<u64>,
     /// Largest.
@@ -81,13 +80,13 @@ pub struct SliceLatency {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Round {
-    /// When it ended, in seconds since the beginning.
+    /// End of the round in seconds since the beginning.
     pub until_s: f64,
-    /// Its time in ns, without what was not the engine's and its client's.
+    /// Time of the engine and its client in ns.
     pub elapsed_ns: u64,
-    /// Rows that came in.
+    /// Number of rows inserted.
     pub rows: u64,
-    /// Mean latency of the commits in ns; at a rate from the time at which they were due.
+    /// Mean latency of the commits in ns. With a target rate it counts from when they were due.
     pub commit_mean_ns: f64,
     /// Bytes of the data directory at its end, in allocated blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,7 +94,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// Rows a second.
+    /// Returns rows per second.
     pub fn throughput(&self) -> f64 {
         self.rows as f64 * 1e9 / (self.elapsed_ns.max(1)) as f64
     }
@@ -106,27 +105,27 @@ impl Round {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SteadyState {
-    /// Whether every figure was.
+    /// Whether every figure was steady.
     pub reached: bool,
-    /// When the last round ended, in seconds since the beginning.
+    /// End of the last round in seconds since the beginning.
     pub after_s: f64,
     /// The figures, by name: `throughput` or `latency`, and `space`.
     pub figures: BTreeMap<String, SteadyFigure>,
-    /// How often all rows of the window had been replaced by then.
+    /// Number of times that all rows of the window had been replaced by then.
     pub turnovers: f64,
 }
 
-/// A figure of the last five rounds; of as many as there were, where there were fewer.
+/// A figure of the last five rounds, or of all rounds if there were fewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteadyFigure {
-    /// Rounds that it is of.
+    /// Number of rounds.
     pub rounds: u64,
-    /// Its mean.
+    /// Mean.
     pub mean: f64,
-    /// The largest less the smallest, as a share of the mean: 0.2 at most.
+    /// Largest value minus smallest, as a share of the mean. Must be at most 0.2.
     pub spread: f64,
-    /// By how much the line of least squares rises or falls from the first of them to the last, as a
-    /// share of the mean: 0.1 at most.
+    /// Rise or fall of the least-squares line from the first round to the last, as a share of the
+    /// mean. Must be at most 0.1.
     pub slope: f64,
     /// Whether it was steady.
     pub steady: bool,
@@ -137,12 +136,12 @@ pub struct SteadyFigure {
 pub struct Stall {
     /// When it began, in seconds since the beginning.
     pub at_s: f64,
-    /// How long it took, in ns.
+    /// Duration in ns.
     pub ns: u64,
-    /// What it was: `commit`, `question` or `expiry`.
+    /// Kind of operation: `commit`, `question` or `expiry`.
     pub of: String,
-    /// What the engine tells of its work in the background that moved in the same slice: by how much a
-    /// counter went up, and what a state was.
+    /// Figures about the engine's background work that changed in the same slice: the increase of a
+    /// counter, and the value of a state.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub moved: BTreeMap<String, u64>,
 }

@@ -1,4 +1,4 @@
-//! A trial: one fresh process for one cell, and what was measured of the whole of it.
+//! A trial: one new process for one cell, and what was measured of the whole of it.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{FlashModel, PhaseResult, StorageTimes};
 use crate::Status;
 
-/// One fresh process for one cell.
+/// One new process for one cell.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trial {
     /// The number of the trial within the cell, from 0.
@@ -37,12 +37,12 @@ pub struct Trial {
     /// The phases, in the order in which they ran.
     #[serde(default)]
     pub phases: Vec<PhaseResult>,
-    /// Size of the data directory after the engine was closed. In the trial that counts: after one load
-    /// and maintenance. In a timed one: after all its runs.
+    /// Size of the data directory after the engine was closed. In the trial that counts: after one
+    /// load and maintenance. In a timed one: after all its runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskSize>,
-    /// What reached the trial's disk from before the engine was opened until everything was written, if
-    /// the trial had a disk of its own.
+    /// What reached the trial's disk from before the engine was opened until everything was
+    /// written, if the trial had a disk of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_io: Option<DeviceIo>,
     /// How exactly the imitated storage of its cell kept its times.
@@ -62,9 +62,9 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Returns the phase that ended worst. Unsupported, disputed and failed phases do not count: the
-    /// first two concern only themselves, and what ended a trial is in the trial's own status. If there
-    /// are no others, returns the first phase.
+    /// Returns the phase that ended worst. Unsupported, disputed and failed phases do not count:
+    /// the first two concern only themselves, and what ended a trial is in the trial's own status.
+    /// If there are no others, returns the first phase.
     pub fn worst_phase(&self) -> Option<&PhaseResult> {
         let alone = |status: Status| status.is_of_phase_alone() || status == Status::Failed;
         let counts = |phase: &&PhaseResult| !alone(phase.status);
@@ -75,7 +75,8 @@ impl Trial {
         }
     }
 
-    /// Sets the status of the trial to that of its [worst phase](Self::worst_phase), if that is worse.
+    /// Sets the status of the trial to that of its [worst phase](Self::worst_phase), if that is
+    /// worse.
     pub fn colour(&mut self) {
         let Some(worst) = self.worst_phase().filter(|phase| phase.status > self.status) else {
             return;

@@ -1,4 +1,4 @@
-//! What a disk and its file system say of their wear, before a run and after it.
+//! What a disk and its file system report about their wear, before and after a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Wear {
-    /// The disk, `/dev/mmcblk0`; absent where no disk of its own is below the databases.
+    /// The disk, `/dev/mmcblk0`. Absent if the databases are on no disk that can be identified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<String>,
-    /// What it, and the file system, count.
+    /// Counters of the disk and the file system.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<WearCounter>,
-    /// Why other counters, or all, are not there.
+    /// Why other counters, or all, are missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_counted: Vec<String>,
 }
@@ -20,30 +20,30 @@ pub struct Wear {
 /// One counter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WearCounter {
-    /// What it counts, `life used`, `bytes written`.
+    /// Name of what it counts, `life used`, `bytes written`.
     pub name: String,
-    /// Who says it: a file in `/sys`, or a field of smartctl's.
+    /// Where it comes from: a file in `/sys`, or a field of smartctl.
     pub source: String,
-    /// In what.
+    /// Unit.
     pub unit: WearUnit,
-    /// Its smallest step in that unit: of less it shows nothing.
+    /// Its smallest step in that unit. It does not show less.
     pub resolution: f64,
-    /// Before the first trial. Of a share in steps the upper end of its step.
+    /// Value before the first trial. For a share in steps this is the upper end of the step.
     pub before: f64,
-    /// After the last one; absent of a run that was cut off.
+    /// Value after the last trial. Absent if the run was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<f64>,
 }
 
-/// What a counter of wear counts in.
+/// Unit of a wear counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WearUnit {
-    /// Percent of the life that the maker promises.
+    /// Percent of the life that the manufacturer promises.
     #[default]
     Percent,
     /// Bytes.
     Bytes,
-    /// A step of a scale of its own, 1 the best.
+    /// A step of its own scale, on which 1 is the best.
     Step,
 }

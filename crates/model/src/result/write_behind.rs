@@ -2,21 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A run in which one thread accepted rows into a buffer while another committed what had gathered
-/// there, again and again. A row that is accepted and not committed is lost in a crash.
+/// A run in which one thread accepted rows into a buffer while another one repeatedly committed its
+/// contents. A row that is accepted but not committed is lost in a crash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WriteBehind {
-    /// Rows a second that were offered.
+    /// Rows per second that were offered.
     pub target_rate: f64,
-    /// Rows a second that the buffer accepted, from the start to the last one accepted.
+    /// Rows per second that the buffer accepted, from the start to the last one accepted.
     pub accepted_rate: f64,
-    /// Rows a second that were committed, from the start to the end of the last commit.
+    /// Rows per second that were committed, from the start to the end of the last commit.
     pub committed_rate: f64,
-    /// Commits.
+    /// Number of commits.
     pub commits: u64,
-    /// The largest number of rows that were accepted and not yet committed.
+    /// Largest number of rows that were accepted but not yet committed.
     pub loss_rows: u64,
-    /// The longest time in ns from accepting a row to the end of its commit.
+    /// Longest time in ns from accepting a row to the end of its commit.
     pub loss_ns: u64,
 }

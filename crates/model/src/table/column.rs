@@ -56,7 +56,8 @@ impl Column {
 pub enum ColumnType {
     /// `bool`: stored as the integers 0 and 1.
     Bool,
-    /// `u8` to `u64`, `i8` to `i64`. A `u64` is at most 2^63 - 1, because engines' integers are signed.
+    /// `u8` to `u64`, `i8` to `i64`. A `u64` is at most 2^63 - 1, because engines' integers are
+    /// signed.
     Int {
         /// 8, 16, 32 or 64.
         bits: u8,
@@ -109,8 +110,8 @@ impl TimeUnit {
 }
 
 impl ColumnType {
-    /// Bytes of a value, for counting user bytes. `None` for text and bytes, whose length depends on the
-    /// value.
+    /// Bytes of a value, for counting user bytes. `None` for text and bytes, whose length depends
+    /// on the value.
     pub const fn width(self) -> Option<u64> {
         match self {
             Self::Bool => Some(1),

@@ -2,8 +2,8 @@
 
 use super::OwnedValue;
 
-/// How the values of a column are generated. Each depends only on the seed, the table, the column and
-/// the row's number.
+/// How the values of a column are generated. Each depends only on the seed, the table, the column
+/// and the row's number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Make {
     /// What the values are.
@@ -45,8 +45,8 @@ pub enum MakeKind {
         /// The number of rows with one value; 1 by default.
         repeat: u64,
     },
-    /// `cycle`: `from`, `from + 1`, … and after `distinct` values again from the first. Together with a
-    /// sequence whose `repeat` equals `distinct`, this gives every sensor at every time.
+    /// `cycle`: `from`, `from + 1`, … and after `distinct` values again from the first. Together
+    /// with a sequence whose `repeat` equals `distinct`, this gives every sensor at every time.
     Cycle {
         /// The first.
         from: i64,
@@ -74,15 +74,16 @@ pub enum MakeKind {
         /// The greatest length.
         to: u64,
     },
-    /// `words`: one of `distinct` generated words, the k-th with a probability proportional to 1 / k^skew.
+    /// `words`: one of `distinct` generated words, the k-th with a probability proportional to 1 /
+    /// k^skew.
     Words {
         /// The number of different words.
         distinct: u64,
         /// 0: uniform; 0.99 as in YCSB.
         skew: f64,
     },
-    /// `hashed` texts: the prefix, then the row's number scrambled by a one-to-one function of 64 bits,
-    /// in decimal digits. Like the keys of YCSB, they are distinct and in no order.
+    /// `hashed` texts: the prefix, then the row's number scrambled by a one-to-one function of 64
+    /// bits, in decimal digits. Like the keys of YCSB, they are distinct and in no order.
     Hashed {
         /// `user` in YCSB.
         prefix: String,

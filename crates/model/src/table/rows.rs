@@ -9,11 +9,11 @@ pub enum RowsFrom {
     File(Box<RowsFile>),
     /// This number of rows, generated from the seed: the same on every machine.
     Made(u64),
-    /// `make = "sensor-log"`: this number of rows of a log of room sensors, generated from the seed, or
-    /// a sample of this size of the file that a run names.
+    /// `make = "sensor-log"`: this number of rows of a log of room sensors, generated from the
+    /// seed, or a sample of this size of the file that a run names.
     Log(u64),
-    /// `make = "telemetry"`: this number of rows, a year of locations, carbon dioxide and log lines,
-    /// generated from the seed.
+    /// `make = "telemetry"`: this number of rows, a year of locations, carbon dioxide and log
+    /// lines, generated from the seed.
     Telemetry(u64),
 }
 
@@ -22,8 +22,8 @@ pub enum RowsFrom {
 pub struct RowsFile {
     /// Files, globs and folders, relative to the folder of the workload file.
     pub files: Vec<String>,
-    /// A SELECT that returns the rows: in DuckDB over its readers, or in SQLite if the file is an SQLite
-    /// database.
+    /// A SELECT that returns the rows: in DuckDB over its readers, or in SQLite if the file is an
+    /// SQLite database.
     pub query: Option<String>,
     /// Options of DuckDB's reader, by name.
     pub read: Vec<(String, Literal)>,

@@ -84,10 +84,12 @@ const FORMS: [Form; 7] = [
     },
 ];
 
-/// Checks the URL of an engine's server. Engines in libraries and of tests have no form of their own.
+/// Checks the URL of an engine's server. Engines in libraries and of tests have no form of their
+/// own.
 ///
 /// # Errors
-/// What is wrong and the right form, without any part of the URL.
+/// If the URL is invalid. The error gives what is wrong and the right form, without any part of the
+/// URL.
 pub(super) fn check(engine: &str, url: &str) -> Result<(), String> {
     let form = FORMS.iter().find(|form| form.engine == engine);
     let example = form.map_or("engine://user:password@host:port/database", |form| form.example);

@@ -132,7 +132,8 @@ fn has_whole_escapes(text: &str) -> bool {
         && percent_decode_str(text).decode_utf8().is_ok()
 }
 
-/// A host and its port, as the `url` crate reads them (<https://url.spec.whatwg.org/#host-parsing>).
+/// A host and its port, as the `url` crate reads them
+/// (<https://url.spec.whatwg.org/#host-parsing>).
 fn host(text: &str) -> Result<Host, &'static str> {
     if text.is_empty() {
         return Ok(Host { name: String::new(), port: None });

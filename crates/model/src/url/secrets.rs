@@ -32,8 +32,8 @@ impl Secrets {
         Self { words }
     }
 
-    /// The text with `***` in place of each secret. The name of `engine` at its beginning stays, where a
-    /// user is called as the engine is.
+    /// Returns the text with `***` in place of each secret. The name of `engine` at its beginning
+    /// stays, in case a user has the same name.
     pub fn hide(&self, engine: &str, text: &str) -> String {
         let (name, said) = match text.strip_prefix(engine) {
             Some(said) if said.starts_with(' ') => text.split_at(text.len() - said.len()),
@@ -44,7 +44,7 @@ impl Secrets {
     }
 }
 
-/// The text without a word; of a short one only where it stands alone.
+/// Returns the text without a word. A short word is removed only if it is a word of its own.
 fn without(text: &str, word: &str) -> String {
     let inside = word.chars().count() >= HIDDEN_IN_WORDS;
     let is_apart = |c: Option<char>| !c.is_some_and(|c| c.is_alphanumeric() || c == '_');

@@ -110,7 +110,7 @@ fn urls_that_the_engines_take_are_right() {
     }
 }
 
-/// Words of libpq, MariaDB, MongoDB and HTTP servers, and of embermark about them.
+/// Messages of libpq, MariaDB, MongoDB and HTTP servers, and embermark's own about them.
 #[test]
 fn what_a_client_says_repeats_no_secret() {
     let said =

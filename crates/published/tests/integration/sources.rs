@@ -1,4 +1,4 @@
-//! The files of the sources hang together.
+//! The files of the sources are consistent.
 
 use std::collections::BTreeSet;
 
@@ -78,9 +78,9 @@ fn a_headline_of_one_engine_compares_it_with_something_else() {
 fn the_ratio_of_rates_is_that_of_times() {
     let marending = find("marending").unwrap();
     let co2 = marending.headlines.iter().find(|h| h.phase == "co2").unwrap();
-    // 2.5 requests a second against 35: 14 times as long.
+    // 2.5 requests per second against 35: 14 times as long.
     assert_eq!(co2.printed.unwrap().ratio(), Figure::Number(14.0));
-    // 4,000 inserts a second against 30,000 to 40,000, as the source says in its text.
+    // 4,000 inserts per second against 30,000 to 40,000, as the source says in its text.
     let inserts = marending.headlines.iter().find(|h| h.phase == "insert").unwrap();
     assert_eq!(inserts.printed.unwrap().ratio(), Figure::Range([7.5, 10.0]));
     let ulb = find("ulb").unwrap();
@@ -147,7 +147,7 @@ fn has_engine(source: &Source, piece: &str, engine: &str) -> bool {
     engines.any(|of| of == engine)
 }
 
-/// What stands beside a headline, with the role that it must have.
+/// The results beside a headline, with the role that each must have.
 fn places(headline: &Headline) -> Vec<(Option<Role>, &Beside)> {
     let all = [
         (Some(Role::AsPublished), &headline.as_published),
@@ -159,7 +159,7 @@ fn places(headline: &Headline) -> Vec<(Option<Role>, &Beside)> {
     all.into_iter().filter_map(|(role, beside)| Some((role, beside.as_ref()?))).collect()
 }
 
-/// Whether a piece that is named has the variant.
+/// Whether a named piece has the variant.
 fn has_variant(source: &Source, beside: &Beside, variant: &str) -> bool {
     let named = beside.pieces.iter().chain(beside.to_pieces.iter().flatten());
     let pieces = named.filter_map(|name| source.piece(name));

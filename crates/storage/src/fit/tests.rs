@@ -1,4 +1,4 @@
-//! Parameters from hand-made measurements of devices whose figures are known.
+//! Parameters from constructed measurements of devices with known figures.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ struct Device {
     cache: Option<[f64; 2]>,
 }
 
-/// Factors of a time around its median: a tail upwards, as devices have.
+/// Factors of a time around its median, with an upward tail as devices have.
 const NOISE: [f64; 9] = [0.9, 0.95, 0.97, 0.99, 1.0, 1.02, 1.05, 1.2, 4.0];
 
 impl Device {
@@ -40,7 +40,7 @@ impl Device {
             [true, false].iter().flat_map(move |random| SIZES.map(|bytes| (*kind, *random, bytes)))
         });
         let series = cells.map(|(kind, random, bytes)| {
-            // Less than a page takes a page's time.
+            // Less than a page takes as long as a page.
             let us = noisy(self.us(kind, random, bytes.max(PAGE)));
             let write_us = match kind {
                 Kind::FlushedWrite => noisy(self.us(Kind::Write, random, bytes.max(PAGE))),
@@ -143,7 +143,7 @@ fn a_cache_is_as_large_as_what_was_written_before_it_got_slow() {
     let mut measured = CACHED.measured();
     let (fast, medium) = (182.4, 200.0 + ROW as f64 / 50.0);
     measured.row_us = [vec![fast; 100], vec![medium; 400]].concat();
-    // One that waits is not the end.
+    // A single write that waits is not the end.
     measured.row_us[30] = 9_000.0;
     let taken = (99.0 * fast + 9_000.0) / medium;
     let expected = ((100.0 - taken) * ROW as f64) as u64;
@@ -176,7 +176,7 @@ fn a_device_whose_requests_take_no_longer_for_more_bytes_has_the_highest_rate() 
     }
     let storage = fitted(name(), "a device", &measured);
     assert_eq!(f64::from(storage.read.kb_per_s.typical), MOST_MB_PER_S * 1_000.0);
-    // A line is not steeper than the points, and no latency is below nothing.
+    // A line is not steeper than the points, and no latency is negative.
     let mut measured = PLAIN.measured();
     measured.series.iter_mut().for_each(|s| s.us = vec![s.bytes as f64; 9]);
     let storage = fitted(name(), "a device", &measured);

@@ -10,10 +10,10 @@ use nix::sys::statvfs::statvfs;
 
 /// A mebibyte, in bytes.
 pub(super) const MIB: u64 = 1 << 20;
-/// What direct I/O aligns memory to at most, in bytes.
+/// Largest alignment of memory that direct I/O requires, in bytes.
 const ALIGNED: usize = 4_096;
 
-/// Why a device is not measured.
+/// Why a device cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// The path is not a folder that can be used.
@@ -21,7 +21,7 @@ pub enum MeasureError {
     Folder {
         /// The path.
         path: PathBuf,
-        /// Why it is not one.
+        /// Why it cannot be used.
         why: String,
     },
     /// The file system has no direct I/O.
@@ -32,7 +32,7 @@ pub enum MeasureError {
     NoDirect {
         /// The folder.
         path: PathBuf,
-        /// What says so.
+        /// What shows that.
         why: String,
     },
     /// The device is too full.
@@ -54,7 +54,7 @@ pub enum MeasureError {
         doing: &'static str,
         /// The folder.
         path: PathBuf,
-        /// Why not.
+        /// The error.
         source: io::Error,
     },
 }
@@ -92,8 +92,8 @@ impl Buffer {
     }
 }
 
-/// A file for direct I/O. It has no name any more, so that nothing is left of it, however the process
-/// ends.
+/// A file for direct I/O. It has no name any more, so that nothing is left of it, however the
+/// process ends.
 pub(super) struct Area {
     file: File,
     folder: PathBuf,
@@ -136,7 +136,7 @@ impl Area {
         let named = tempfile::Builder::new()
             .prefix(".embermark-storage-")
             .make_in(folder, |path| {
-                // With a plain file first: it says whether the folder takes files at all.
+                // With a plain file first, which shows whether the folder accepts files at all.
                 options.clone().open(path)
             })
             .map_err(|error| refused(error.to_string()))?;
@@ -155,14 +155,14 @@ impl Area {
         move |source| MeasureError::Io { doing, path: path.clone(), source }
     }
 
-    /// Makes it larger by a MiB of content.
+    /// Extends it by a MiB of content.
     pub fn grow(&mut self, buffer: &Buffer) -> Result<(), MeasureError> {
         self.write(buffer, self.bytes, MIB)?;
         self.bytes += MIB;
         Ok(())
     }
 
-    /// The least request that the file takes: 512 bytes or a page.
+    /// Returns the smallest request that the file accepts: 512 bytes or a page.
     pub fn least_request(&self, buffer: &mut Buffer) -> Result<u64, MeasureError> {
         match self.file.read_exact_at(buffer.first_mut(512), 512) {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(super::PAGE),
@@ -180,7 +180,7 @@ impl Area {
         self.file.write_all_at(buffer.first(bytes), place).map_err(self.failed("write"))
     }
 
-    /// Has the device keep what was written.
+    /// Flushes what was written to the device.
     pub fn flush(&self) -> Result<(), MeasureError> {
         self.file.sync_data().map_err(self.failed("flush"))
     }

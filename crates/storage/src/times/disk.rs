@@ -1,5 +1,5 @@
-//! A hard disk: heads over platters, and a write cache whose content the disk writes in the order of
-//! its places.
+//! A hard disk: heads over platters, and a write cache whose content the disk writes in the order
+//! of its offsets.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use embermark_model::storage::{Platters, Storage};
 
 use super::{Bus, Rate, SECOND, ns};
 
-/// A hard disk. What its write cache holds goes to the platters from the lowest offset to the highest
-/// and again from the lowest (C-LOOK), as disks sort what is queued.
+/// A hard disk. The content of its write cache goes to the platters from the lowest offset to the
+/// highest and again from the lowest (C-LOOK), as disks sort queued requests.
 pub(super) struct Disk {
     heads: Heads,
     write: Rate,
@@ -41,7 +41,7 @@ impl Disk {
         }
     }
 
-    /// Writes what is next in the cache to the platters; whether there was something.
+    /// Writes the next entry of the cache to the platters. Returns whether there was one.
     fn write_next(&mut self) -> bool {
         let next = self.waiting.range(self.written_to..).next().or(self.waiting.iter().next());
         let Some((offset, length)) = next.map(|(offset, length)| (*offset, *length)) else {
@@ -68,8 +68,8 @@ impl Disk {
         }
     }
 
-    /// Moves the heads to a place to read; returns when it is below them. A read goes before what waits
-    /// in the cache.
+    /// Moves the heads to an offset to read. Returns when it is below them. A read has priority
+    /// over the content of the cache.
     pub(super) fn reach(&mut self, offset: u64, length: u64, begin: u64) -> u64 {
         self.catch_up(begin);
         let start = self.free.max(begin);
@@ -105,8 +105,9 @@ impl Disk {
     }
 }
 
-/// Heads over turning platters. A track is what passes below the heads in one turn. Seek time grows
-/// with the square root of the distance (C. Ruemmler, J. Wilkes, *An introduction to disk drive modeling*, IEEE Computer 27(3), 1994).
+/// Heads over turning platters. A track is what passes under the heads in one turn. Seek time grows
+/// with the square root of the distance (C. Ruemmler, J. Wilkes, *An introduction to disk drive
+/// modeling*, IEEE Computer 27(3), 1994).
 struct Heads {
     turn_ns: u64,
     track_bytes: u64,
@@ -142,7 +143,8 @@ impl Heads {
     fn reach(&mut self, offset: u64, from: u64) -> u64 {
         let track = offset / self.track_bytes;
         if self.passed == (offset, from) {
-            // What follows at once is below them, on the next track too: tracks are laid out for that.
+            // What follows directly is below them, even on the next track: tracks are laid out for
+            // that.
             self.track = track;
             return 0;
         }
@@ -156,7 +158,7 @@ impl Heads {
                 self.track_seek_ns + (further * share) as u64
             }
         };
-        // In 128 bits, since it is a product of bytes and ns.
+        // In 128 bits, because it is a product of bytes and ns.
         let within = u128::from(offset % self.track_bytes) * u128::from(self.turn_ns);
         let place = (within / u128::from(self.track_bytes)) as u64;
         let now = (from + seek) % self.turn_ns;

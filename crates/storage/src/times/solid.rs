@@ -121,7 +121,7 @@ impl Layer {
         let mut card = model_of(&flash.card, End::Typical, device_bytes)?;
         let units = u32::try_from(device_bytes.div_ceil(card.unit_bytes())).unwrap_or(u32::MAX);
         if flash.card.filled_permille >= 1_000 {
-            // A card that is full has used its spare space, too: it cleans blocks from now on.
+            // A full card has used its spare space, too: it cleans blocks from now on.
             for unit in (0..units).cycle() {
                 if card.done().erases > 0 {
                     break;
@@ -136,7 +136,7 @@ impl Layer {
         Ok(Self { card, before, buffer, writes_through, erase_ns, page_ns })
     }
 
-    /// Takes a write, and returns its stall in ns: the time of copies and erases.
+    /// Handles a write, and returns its stall in ns: the time of copies and erases.
     fn write(&mut self, offset: u64, length: u64) -> u64 {
         let before = (self.card.done().erases, self.card.copied_pages());
         self.buffer.write_bytes(offset, length, &mut *self.card);
@@ -146,7 +146,7 @@ impl Layer {
         self.stall(before)
     }
 
-    /// Takes a flush, and returns its stall in ns.
+    /// Handles a flush, and returns its stall in ns.
     fn flush(&mut self) -> u64 {
         let before = (self.card.done().erases, self.card.copied_pages());
         self.buffer.flush(&mut *self.card);
@@ -163,7 +163,7 @@ impl Layer {
     }
 }
 
-/// A write cache: for each write in it when the medium holds it, and its bytes; oldest first.
+/// A write cache: for each write in it when the medium holds it, and its bytes. Oldest first.
 struct Cache {
     bytes: u64,
     write_ns: u64,
@@ -172,8 +172,8 @@ struct Cache {
 }
 
 impl Cache {
-    /// Returns when there is room for `length` more bytes: now, or when enough writes have reached the
-    /// medium.
+    /// Returns when there is room for `length` more bytes: now, or when enough writes have reached
+    /// the medium.
     fn room(&mut self, length: u64, now: u64) -> u64 {
         let mut at = now;
         while let Some((done, bytes)) = self.held.front().copied() {

@@ -1,4 +1,4 @@
-//! Times by hand-made storages, whose figures are round.
+//! Times of constructed storages with round figures.
 
 use embermark_blockdev::{Request, RequestKind, Timing as _};
 use embermark_model::Storage;
@@ -10,7 +10,7 @@ const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
 const DEVICE: u64 = 64 << 20;
 
-/// 1 ms and 1 MB/s to write, 100 µs and 10 MB/s to read; in a row a tenth of that.
+/// 1 ms and 1 MB/s to write, 100 µs and 10 MB/s to read. In a row a tenth of the latency.
 const PLAIN: &str = r#"
 about = "a plain one"
 read = { random-us = 100, sequential-us = 10, mb-per-s = 10 }
@@ -19,7 +19,8 @@ flush-us = 0
 queue-depth = 1
 "#;
 
-/// Ten turns per second of 100 ms: at 1 MB/s 100,000 bytes pass in a turn, and there are 1,000 tracks.
+/// Ten turns per second of 100 ms: at 1 MB/s 100,000 bytes pass in a turn, and there are 1,000
+/// tracks.
 const DISK: &str = "
 [disk]
 turns-per-minute = 600
@@ -53,7 +54,7 @@ fn a_request_takes_its_latency_and_its_bytes_and_less_where_it_follows_the_last(
     assert_eq!(plain.end(read(1_000, 1_000), MS), MS + 10 * US + 100 * US);
     assert_eq!(plain.end(read(9_000, 1_000), 2 * MS), 2 * MS + 200 * US);
     assert_eq!(plain.end(write(0, 1_000), 10 * MS), 10 * MS + MS + MS);
-    // Reads between do not break a row of writes.
+    // Reads in between do not break a row of writes.
     plain.end(read(50_000, 1_000), 15 * MS);
     assert_eq!(plain.end(write(1_000, 1_000), 20 * MS), 20 * MS + 100 * US + MS);
     assert_eq!(plain.end(FLUSH, 30 * MS), 30 * MS, "it has nothing to wait for");
@@ -64,7 +65,7 @@ fn with_a_queue_of_one_a_request_waits_for_the_one_before() {
     let mut plain = times(PLAIN);
     assert_eq!(plain.end(write(0, 1_000), 0), 2 * MS);
     assert_eq!(plain.end(read(0, 1_000), 0), 2 * MS + 200 * US);
-    // By then nobody is waited for.
+    // By then there is nothing to wait for.
     assert_eq!(plain.end(read(0, 1_000), 50 * MS), 50 * MS + 200 * US);
 }
 
@@ -84,13 +85,14 @@ fn in_a_deeper_queue_latencies_pass_side_by_side_and_bytes_do_not() {
 fn a_cache_takes_writes_at_the_bus_and_a_flush_waits_for_all_of_them() {
     let cached = format!("{PLAIN}cache = 3000\ncached-write-us = 50\n");
     let mut cached = times(&cached.replace("flush-us = 0", "flush-us = 500"));
-    // 50 µs and 1,000 bytes at the 10 MB/s of reads; programming takes 2 ms and begins with the first byte.
+    // 50 µs and 1,000 bytes at the 10 MB/s of reads; programming takes 2 ms and begins with the
+    // first byte.
     let taken = 150 * US;
     assert_eq!(cached.end(write(0, 1_000), 0), taken);
     assert_eq!(cached.end(write(50_000, 1_000), taken), 2 * taken);
     let medium = 50 * US + 2 * 2 * MS;
     assert_eq!(cached.end(FLUSH, MS), medium + 500 * US);
-    // A flush of nothing.
+    // A flush with nothing to do.
     assert_eq!(cached.end(FLUSH, 100 * MS), 100 * MS + 500 * US);
 }
 
@@ -128,17 +130,17 @@ fn a_disk_writes_what_its_cache_holds_in_the_order_of_its_places() {
         assert!(disk.slots[0] <= places.len() as u64 * 100 * US);
         disk.end(FLUSH, MS)
     };
-    // All pass in one turn, in whichever order they came.
+    // All pass in one turn, in whatever order they came.
     let in_order = last(&[50_000, 60_000, 70_000, 80_000]);
     assert_eq!(in_order, 81 * MS);
     assert_eq!(last(&[50_000, 80_000, 70_000, 60_000]), in_order);
-    // Written again before it left the cache, a place is written once.
+    // An offset that is written again before it left the cache is written once.
     assert_eq!(last(&[50_000, 60_000, 60_000, 60_000, 70_000, 80_000]), in_order);
 }
 
 #[test]
 fn a_layer_that_cleans_makes_the_write_wait_in_which_it_does() {
-    // 17 MB in blocks of 128 KiB, full; 10 ms an erase. The write of a row is 4 KiB in 4.1 ms.
+    // 17 MB in blocks of 128 KiB, full; 10 ms per erase. The write of a row is 4 KiB in 4.1 ms.
     let flash = r#"
 [flash]
 kind = "log-blocks"
@@ -165,14 +167,14 @@ erase-us = 10000
 #[test]
 fn a_disk_waits_for_the_place_to_come_round() {
     let mut disk = times(&format!("{PLAIN}{DISK}"));
-    // Half a turn, and its bytes; the medium's own latency is the heads'.
+    // Half a turn, and its bytes. The medium's own latency is that of the heads.
     assert_eq!(disk.end(write(50_000, 1_000), 0), 50 * MS + MS);
-    // What follows at once passes at once; a millisecond later it is missed, and comes round.
+    // What follows directly passes at once. A millisecond later it is missed, and comes round.
     assert_eq!(disk.end(write(51_000, 1_000), 51 * MS), 52 * MS);
     assert_eq!(disk.end(write(52_000, 1_000), 53 * MS), 152 * MS + MS);
-    // The next track: a move, and then the place, at the begin of a turn.
+    // The next track: a move, and then the offset, at the beginning of a turn.
     assert_eq!(disk.end(read(100_000, 1_000), 153 * MS), 200 * MS + 100 * US);
-    // A seek over all of it takes 5 ms: 1 ms, and 4 by the square root of its way.
+    // A seek over all of it takes 5 ms: 1 ms, and 4 by the square root of its distance.
     let far = disk.end(read(100_000 + 50_000_000 / 4, 1_000), 300 * MS);
     assert!(far > 301 * MS && far < 400 * MS + MS, "{far}");
 }
@@ -203,6 +205,6 @@ fn the_likely_sd_card_of_class_a1_does_what_its_file_says() {
         now = times.end(write(i * 7_919 % (1 << 16) * 4_096, 4_096), now);
     }
     let each_us = now / count / US;
-    // 1,220 µs and 4 KiB at 20 MB/s: 700 a second, between its class and a good one.
+    // 1,220 µs and 4 KiB at 20 MB/s: 700 per second, between its class and a good one.
     assert!((1_420..=1_430).contains(&each_us), "{each_us}");
 }

@@ -4,10 +4,11 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 use super::*;
 
-/// An engine whose times are drawn: each setting changes them by its factor, and a trial by some per cent.
+/// An engine with random times: each setting multiplies them by its factor, and each trial varies
+/// by some percent.
 struct Drawn {
     random: Xoshiro256PlusPlus,
-    /// By `name=value` how many times as fast it makes the engine, and whether it keeps the tier.
+    /// For each `name=value` the speedup, and whether it keeps the tier.
     settings: Vec<(&'static str, f64, bool)>,
     noise: f64,
     left: Duration,
@@ -167,7 +168,7 @@ fn a_time_that_is_too_short_says_how_long_it_takes() {
     bench.left = Duration::from_secs(20);
     let candidates = bench.candidates();
     let Ok(short) = search(&mut bench, candidates);
-    // 13 columns, 2 trials each, are half of it.
+    // 13 columns with 2 trials each are half of it.
     assert_eq!(short.unwrap_err().least, Duration::from_secs(52));
     assert!(bench.asked.is_empty(), "nothing is searched");
 }

@@ -1,8 +1,8 @@
-//! The indexes of a bulk load: gathered while the table is loaded, then sorted.
+//! Index entries of a bulk load, collected while the table is loaded and then sorted.
 
 use super::{Index, Pairs};
 
-/// Hands pairs on, and gathers the entries of every index from them.
+/// Passes pairs on and collects the entries of every index from them.
 pub(super) struct Gather<'a> {
     pairs: &'a mut dyn Pairs,
     indexes: &'a [Index],
@@ -10,7 +10,7 @@ pub(super) struct Gather<'a> {
     short: Option<usize>,
 }
 
-/// Keys of an index, one after the other, and where each lies.
+/// Keys of an index, one after the other, and the place of each.
 #[derive(Default)]
 pub(super) struct Entries {
     bytes: Vec<u8>,
@@ -18,18 +18,18 @@ pub(super) struct Entries {
 }
 
 impl<'a> Gather<'a> {
-    /// Of the pairs of a table with these indexes.
+    /// Wraps the pairs of a table with these indexes.
     pub(super) fn new(pairs: &'a mut dyn Pairs, indexes: &'a [Index]) -> Self {
         let entries = indexes.iter().map(|_| Entries::default()).collect();
         Self { pairs, indexes, entries, short: None }
     }
 
-    /// The length of a value too short for the indexes, before which the load was ended.
+    /// Returns the length of the value that was too short for the indexes and ended the load.
     pub(super) fn short(&self) -> Option<usize> {
         self.short
     }
 
-    /// The entries of every index, in the order of the pairs.
+    /// Returns the entries of every index, in the order of the pairs.
     pub(super) fn entries(self) -> Vec<Entries> {
         self.entries
     }
@@ -59,7 +59,7 @@ pub(super) struct Sorted {
 }
 
 impl Sorted {
-    /// Sorts them.
+    /// Sorts the entries.
     pub(super) fn new(mut entries: Entries) -> Self {
         let bytes = &entries.bytes;
         entries.places.sort_unstable_by_key(|&(from, to)| &bytes[from..to]);

@@ -6,11 +6,11 @@ use super::super::{Change, KvStore, Operations, Range, Table, Visit, copy_value}
 use super::{Index, NAME, too_short};
 use crate::{EngineError, Result, Scope};
 
-/// Entries of an index that are read before the values they lead to: of the first batch, and of
-/// the largest; each is four times the one before.
+/// Number of index entries that are read before their values: in the first batch and in the
+/// largest. Each batch is four times the one before.
 const BATCH: (usize, usize) = (16, 1024);
 
-/// Room for bytes on their way.
+/// Buffers that are reused.
 #[derive(Default)]
 pub(super) struct Scratch {
     /// The indexed bytes before and after a change, one index after the other.
@@ -18,21 +18,21 @@ pub(super) struct Scratch {
     new: Vec<u8>,
     /// A key of an index.
     entry: Vec<u8>,
-    /// Keys that an index led to, and where each of them ends.
+    /// Keys that an index found, and where each of them ends.
     found: Vec<u8>,
     ends: Vec<usize>,
 }
 
-/// The way to the inner store's operations.
+/// Access to the inner store's operations.
 pub(super) enum Inner<'a> {
     /// In its snapshot or batch.
     Entered(&'a mut dyn Operations),
-    /// Each for itself, by its autocommit; what changes an index too, in a batch of its own.
+    /// Each operation alone by autocommit. A change that also changes an index is a batch.
     Alone(&'a mut dyn KvStore),
 }
 
 impl Inner<'_> {
-    /// Does `work` in the scope that was entered, or else in one of its own.
+    /// Runs `work` in the scope that was entered, or otherwise in the scope `own`.
     fn within<T>(
         &mut self,
         own: Scope,
@@ -52,27 +52,27 @@ pub(super) struct Indexing<'a> {
     pub scratch: &'a mut Scratch,
 }
 
-/// A table's indexes, none where it is plain.
+/// Returns a table's indexes, empty for a plain one.
 fn indexes_of(all: &[Vec<Index>], table: Table) -> &[Index] {
     all.get(table.0).map_or(&[], Vec::as_slice)
 }
 
-/// Puts the bytes of every index together; whether the value is long enough for that.
+/// Concatenates the bytes of every index. Returns whether the value is long enough.
 #[inline]
 fn gather(indexes: &[Index], value: &[u8], into: &mut Vec<u8>) -> bool {
     into.clear();
     indexes.iter().all(|index| index.of(value).map(|bytes| into.extend_from_slice(bytes)).is_some())
 }
 
-/// Puts two pieces in place of what was there.
+/// Replaces the content of `bytes` by two pieces.
 fn set(bytes: &mut Vec<u8>, pieces: [&[u8]; 2]) {
     bytes.clear();
     pieces.iter().for_each(|piece| bytes.extend_from_slice(piece));
 }
 
 impl Scratch {
-    /// Brings the indexes of a key from the bytes in `old`, if there `was` a pair, to those in `new`,
-    /// if there `is` one.
+    /// Updates the indexes of a key from the bytes in `old`, if a pair existed (`was`), to those in
+    /// `new`, if one exists now (`is`).
     fn follow(
         &mut self,
         inner: &mut dyn Operations,
@@ -100,7 +100,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Reads the next keys of an index; whether there may be more, from `entry` on.
+    /// Reads the next keys of an index. Returns whether there may be more, starting at `entry`.
     fn read_entries(
         &mut self,
         inner: &mut dyn Operations,
@@ -127,7 +127,7 @@ impl Scratch {
         Ok(ends.len() == most)
     }
 
-    /// Visits the pairs of the keys read; whether the visitor wants more.
+    /// Visits the pairs of the keys read. Returns whether the visitor wants more.
     fn visit_found(
         &self,
         inner: &mut dyn Operations,
@@ -153,8 +153,8 @@ fn stray() -> EngineError {
 }
 
 impl Indexing<'_> {
-    /// Whether a key is there; its indexed bytes are then in `old`. Read before the batch that
-    /// changes it: nobody else does, and some engines then write cheaper.
+    /// Returns whether a key exists and puts its indexed bytes in `old`. Reads before the batch
+    /// that changes it: nobody else changes it, and some engines then write cheaper.
     fn fetch(&mut self, table: Table, key: &[u8]) -> Result<bool> {
         let Self { inner, indexes, scratch } = self;
         let indexes = indexes_of(indexes, table);
@@ -187,8 +187,8 @@ impl Operations for Indexing<'_> {
         self.inner.within(Scope::PerOperation, |inner| inner.count(table))
     }
 
-    /// In batches: entries of the index first, then the values that they lead to; one snapshot for
-    /// all of it.
+    /// Reads in batches: entries of the index first, then their values. One snapshot covers
+    /// everything.
     fn find(
         &mut self,
         table: Table,

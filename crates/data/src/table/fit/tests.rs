@@ -1,4 +1,4 @@
-//! What cells are in columns.
+//! Cells as values of columns.
 
 use super::*;
 
@@ -65,7 +65,7 @@ fn times_are_integers_of_the_unit_or_dates() {
         reading.fit(&column(of(TimeUnit::Seconds)), Cell::Text(text.as_bytes())).unwrap();
     }
     assert_eq!(reading.finer, 2);
-    // Before 1970, too, what is cut off lies after the value.
+    // Before 1970, too, what is cut off comes after the value.
     let before = reading.fit(&column(of(TimeUnit::Seconds)), Cell::Micros(-1_500_000));
     assert_eq!((before, reading.finer), (Ok(Value::Int(-2)), 3));
 }

@@ -1,4 +1,4 @@
-//! From what was seen of fields to columns, and to what it takes to read them.
+//! Derives columns, and how to read them, from what was seen of fields.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::{Survey, counted};
 use crate::DataError;
 use crate::table::source::Source;
 
-/// Says what is passed over before the rows, and adds the options by which it is.
+/// Describes what is skipped before the rows, and adds the reader's options for that.
 pub(super) fn told(source: &Source, from: &mut RowsFile) -> Vec<String> {
     let mut notes = Vec::new();
     let Some(dialect) = &source.dialect else { return notes };
@@ -65,7 +65,7 @@ pub(super) fn told(source: &Source, from: &mut RowsFile) -> Vec<String> {
     notes
 }
 
-/// The columns for all fields, with the words that are absent values, formats and commas.
+/// Returns the columns for all fields, with the words for absent values, formats and commas.
 pub(super) fn columns(
     source: &Source,
     survey: &Survey,
@@ -79,7 +79,7 @@ pub(super) fn columns(
         .zip(&survey.guesses)
         .map(|(field, guess)| guess.found(&field.name, delimiter))
         .collect();
-    // One way to write numbers in a file: where columns differ, those with commas are texts.
+    // A file has one way to write numbers. If columns differ, those with commas are texts.
     let decimal = found.iter().any(|found| found.comma == Some(Comma::Decimal));
     let thousands = found.iter().any(|found| found.comma == Some(Comma::Thousands));
     let points = found.iter().zip(&survey.guesses).any(|(found, guess)| {
@@ -105,7 +105,7 @@ pub(super) fn columns(
         let mut of = found[place].of;
         let mut format = None;
         if source.is_sqlite() && guess.has_texts() && of != ColumnType::Bytes {
-            // As the database compares it.
+            // Compared as the database does.
             of = ColumnType::Text;
             found[place].absent.clear();
         } else if of == ColumnType::Text && guess.seen > 0 {
@@ -154,7 +154,7 @@ pub(super) fn columns(
     Ok(columns)
 }
 
-/// Makes one column of a day and a time of the day, where there is one of each.
+/// Makes one column of a date and a time of day, if there is one of each.
 fn join(
     source: &Source,
     survey: &Survey,

@@ -1,4 +1,4 @@
-//! How times are written that are not written as RFC 3339 has them.
+//! Formats of times that are not RFC 3339.
 
 use embermark_model::table::Literal;
 
@@ -6,7 +6,7 @@ use super::guess::Guess;
 use crate::DataError;
 use crate::table::source::Source;
 
-/// Days, the month before the day only where both are numbers and nothing else is possible.
+/// Dates. The month comes before the day only if both are numbers and nothing else is possible.
 const DAYS: [&str; 25] = [
     "%Y-%m-%d",
     "%d.%m.%Y",
@@ -34,7 +34,7 @@ const DAYS: [&str; 25] = [
     "%A, %d. %B %Y",
     "%d. %B %Y",
 ];
-/// What follows a day.
+/// What follows a date.
 const HOURS: [&str; 20] = [
     "",
     " %H:%M:%S",
@@ -57,7 +57,7 @@ const HOURS: [&str; 20] = [
     " %H:%M Uhr",
     " %H:%M:%S Uhr",
 ];
-/// Others.
+/// Further formats.
 const WHOLE: [&str; 12] = [
     "%Y%m%dT%H%M%SZ",
     "%Y%m%dT%H%M%S",
@@ -72,10 +72,10 @@ const WHOLE: [&str; 12] = [
     "%d.%m.%Y %H:%M:%S,%g",
     "%A, %B %d, %Y",
 ];
-/// A time of the day alone, which stands beside a day.
+/// Only a time of day, which accompanies a date.
 const CLOCKS: [&str; 5] = ["%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%f"];
 
-/// A format, and whether it has a time of the day or a fraction of a second.
+/// A format, and whether it has a time of day or a fraction of a second.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Format {
     pub(super) text: String,
@@ -94,7 +94,7 @@ impl Format {
     }
 }
 
-/// The format of all values of a field but for a hundredth, if one of those that are known is.
+/// Returns the known format of all values of a field, except at most a hundredth, if there is one.
 pub(super) fn find(
     source: &Source,
     field: usize,
@@ -105,7 +105,7 @@ pub(super) fn find(
     matching(source, field, guess, &all)
 }
 
-/// The format of a field of times of the day.
+/// Returns the format of a field with times of day.
 pub(super) fn clock(
     source: &Source,
     field: usize,
@@ -137,7 +137,7 @@ fn matching(
         });
         counts.collect::<Vec<_>>().join(", ")
     };
-    // By a few texts first, then by all.
+    // First with a few texts, then with all.
     let sample = format!(
         "SELECT {} FROM (SELECT unnest({}) AS text)",
         parsed(formats, "text"),
@@ -161,7 +161,7 @@ fn matching(
     let best: Vec<&String> = best.map(|(format, _)| format).collect();
     let is_doubtful = best.iter().any(|format| format.starts_with("%m"))
         && best.iter().any(|format| format.starts_with("%d"));
-    // Clocks of twelve hours are those of where the month comes first.
+    // Twelve-hour clocks are used where the month comes first.
     let is_likely =
         |format: &&&String| is_doubtful && format.contains("%p") && format.starts_with("%m");
     let best = best.iter().find(is_likely).or(best.first());

@@ -13,15 +13,15 @@ use crate::table::fault::Fault;
 use crate::table::number::{boolean, whole};
 use crate::table::time;
 
-/// The share of values that may not fit their column.
+/// Share of values that may not match their column.
 pub(super) const MISFITS: f64 = 0.01;
 /// Seconds from 1970 to the years 1990 and 2100.
 pub(super) const YEARS: (i64, i64) = (631_152_000, 4_102_444_800);
 pub(super) const UNITS: [TimeUnit; 4] =
     [TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds, TimeUnit::Nanoseconds];
-/// Different texts that are remembered of a field.
+/// Number of different texts that are remembered per field.
 const TEXTS: usize = 256;
-/// Numbers that stand for a missing value in some files, if they lie far from all others.
+/// Numbers that represent a missing value in some files, if they are far from all others.
 const SENTINELS: [f64; 16] = [
     -99.0, -999.0, -9999.0, -99999.0, -999999.0, 999.0, 9999.0, 99999.0, 999999.0, -99.9, -999.9,
     999.9, -9999.9, 9999.9, -32768.0, 65535.0,
@@ -31,9 +31,9 @@ const SENTINELS: [f64; 16] = [
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guess {
     pub(super) seen: u64,
-    /// Of the values, so many are of each kind.
+    /// Number of values of each kind.
     bools: u64,
-    /// Whether both truth values are there, or one that is no single letter, `yes` or `no`.
+    /// Whether both truth values occur, or one that is not a single letter, `yes` or `no`.
     both: u8,
     ints: u64,
     /// Numbers with a fraction or an exponent, and those that are not finite.
@@ -42,39 +42,39 @@ pub(super) struct Guess {
     /// Numbers with a comma before the fraction, or between groups of digits.
     commas: u64,
     groups: u64,
-    /// Those with a comma before the fraction that have points between groups of digits.
+    /// Numbers with a comma before the fraction and points between groups of digits.
     points: u64,
-    /// Texts of times as RFC 3339 has them, or times.
+    /// Texts of RFC 3339 times, or times.
     times: u64,
     /// All other texts.
     others: u64,
     not_utf8: bool,
-    /// Values that are no texts.
+    /// Values that are not texts.
     typed: u64,
-    /// The least and greatest integer but for sentinels.
+    /// Least and greatest integer without sentinels.
     whole: Option<(i64, i64)>,
     last: i64,
-    /// Integers that are less than the one before.
+    /// Integers that are less than the previous one.
     descents: u64,
-    /// Integers that lie in the years 1990 to 2100, by unit, and numbers with a fraction as seconds.
+    /// Integers in the years 1990 to 2100, by unit, and numbers with a fraction as seconds.
     in_years: [u64; 4],
     seconds: u64,
-    /// The most digits of a fraction.
+    /// Largest number of digits of a fraction.
     digits: usize,
-    /// The finest unit of the times, as a place in [`UNITS`].
+    /// Finest unit of the times, as an index of [`UNITS`].
     finest: usize,
-    /// Whether a time has more than a day.
+    /// Whether a time has more than a date.
     has_hours: bool,
-    /// The least and greatest number but for sentinels, and how often there is each of these.
+    /// Least and greatest number without sentinels, and how often each sentinel occurs.
     range: Option<(f64, f64)>,
     sentinels: [u64; SENTINELS.len()],
     /// Texts that are neither number nor time nor truth value, and numbers that are not finite.
     words: Words,
-    /// The first texts, of which none is the one before.
+    /// The first texts, without consecutive repetitions.
     texts: Vec<Vec<u8>>,
 }
 
-/// A cell without the NULs before its text.
+/// Removes the NULs before a cell's text.
 pub(super) fn without_nuls(cell: Cell<'_>) -> Cell<'_> {
     match cell {
         Cell::Text(text) => match text.iter().position(|byte| *byte != 0) {
@@ -128,7 +128,7 @@ impl Guess {
         }
         match whole(trimmed) {
             Ok(value) => return self.take_int(value),
-            // What is too large is a number of something: no float keeps its digits.
+            // A number that is too large identifies something: no float keeps its digits.
             Err(Fault::OutOfRange) => return self.take_word(text),
             Err(_) => {}
         }
@@ -189,7 +189,7 @@ impl Guess {
         }
     }
 
-    /// Widens the range by a number unless it is a sentinel; returns whether it did.
+    /// Widens the range by a number unless it is a sentinel. Returns whether it did.
     #[inline]
     fn take_number(&mut self, value: f64) -> bool {
         let is_like = value.abs() >= 99.0;
@@ -211,7 +211,7 @@ impl Guess {
         self.has_hours = true;
     }
 
-    /// Different texts among the first.
+    /// Returns different texts among the first.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         let texts = self.texts.iter().filter_map(|text| str::from_utf8(text).ok());
         texts.filter(|text| !text.is_empty() && !is_marker(text))
@@ -222,12 +222,12 @@ impl Guess {
         self.digits > 0
     }
 
-    /// The least and greatest number.
+    /// Returns the least and greatest number.
     pub(super) const fn range(&self) -> Option<(f64, f64)> {
         self.range
     }
 
-    /// Whether points stand between groups of digits.
+    /// Whether there are points between groups of digits.
     pub(super) fn has_grouping_points(&self) -> bool {
         self.points > 0
     }
@@ -237,7 +237,7 @@ impl Guess {
         !self.texts.is_empty()
     }
 
-    /// Whether it is days without hours.
+    /// Whether the values are dates without times.
     pub(super) fn is_days(&self) -> bool {
         self.times > 0 && !self.has_hours
     }
@@ -249,7 +249,8 @@ fn in_years(value: i64, unit: TimeUnit) -> bool {
     (YEARS.0 * per_second..=to).contains(&value)
 }
 
-/// The coarsest unit that has a number of nanoseconds whole, as a place in [`UNITS`].
+/// Returns the coarsest unit that represents a number of nanoseconds exactly, as an index of
+/// [`UNITS`].
 fn unit_of(nanos: i128) -> usize {
     let is_whole = |unit: &TimeUnit| nanos % i128::from(1_000_000_000 / unit.per_second()) == 0;
     UNITS.iter().position(is_whole).unwrap_or(UNITS.len() - 1)

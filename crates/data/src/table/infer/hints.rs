@@ -1,5 +1,5 @@
-//! What rows may have in them that a column of a type cannot say: how a query, or a line of the file, takes
-//! it out.
+//! Hints about content of rows that a column's type cannot express, with the query or line of the
+//! file that extracts it.
 
 use embermark_model::table::{Column, ColumnType, Literal};
 
@@ -9,7 +9,7 @@ use crate::DataError;
 use crate::table::refused::excerpt;
 use crate::table::source::{Kind, Source};
 
-/// Parts of a time that stand in columns of their own, and how a format calls them.
+/// Parts of a time in separate columns, and their codes in a format.
 const PARTS: [(&str, &str); 6] = [
     ("year", "%Y"),
     ("month", "%m"),
@@ -19,7 +19,7 @@ const PARTS: [(&str, &str); 6] = [
     ("second", "%S"),
 ];
 
-/// What to do about rows and columns that look like more.
+/// Returns what to do about rows and columns that seem to contain more.
 pub(super) fn hints(
     source: &Source,
     survey: &Survey,
@@ -79,7 +79,7 @@ pub(super) fn hints(
     Ok(hints)
 }
 
-/// What rows look like that hold more rows, or more columns.
+/// Describes rows that seem to contain more rows or more columns.
 fn rows(source: &Source, survey: &Survey) -> Option<String> {
     let begin = |guess: &Guess, with: &str| guess.texts().all(|text| text.starts_with(with));
     let kind = source.files.as_ref()?.kind;
@@ -115,7 +115,7 @@ fn rows(source: &Source, survey: &Survey) -> Option<String> {
     })
 }
 
-/// The reader of a query that reads the first file.
+/// Returns the reader function by which a query reads the first file.
 fn read(source: &Source) -> String {
     let function = match source.files.as_ref().map(|files| files.kind) {
         Some(Kind::Json) => "read_json",
@@ -125,8 +125,8 @@ fn read(source: &Source) -> String {
     format!("{function}({})", Literal::Text(source.name.to_string_lossy().into_owned()))
 }
 
-/// What numbers of this range count, where they are no times by themselves, and the expression that makes times of
-/// them.
+/// Returns what numbers in this range count, if they are not times by themselves, and the
+/// expression that makes times of them.
 fn counted_time(name: &str, (least, greatest): (f64, f64)) -> Option<(&'static str, String)> {
     /// Days from 1899-12-30 to the years 1990 and 2100.
     const DAYS: (f64, f64) = (32_874.0, 73_051.0);
@@ -143,10 +143,10 @@ fn counted_time(name: &str, (least, greatest): (f64, f64)) -> Option<(&'static s
         .then(|| ("milliseconds since 1970 with an exponent", format!("CAST({name} AS BIGINT)")))
 }
 
-/// Groups of digits, with one of these signs between, and none of the zeros in front that codes have.
+/// Groups of digits with one of these signs between, without the leading zeros that codes have.
 const GROUPS: &str = "(?:0|[1-9][0-9]*|[1-9][0-9]{0,2}(?:[SIGNS][0-9]{3})+)";
-/// How people write numbers that are texts, as regular expressions, and the expressions that read them. What stands
-/// before a number or behind it is the same in all texts.
+/// How people write numbers as text: regular expressions, and the expressions that read them. What
+/// comes before or after a number is the same in all texts.
 const WRITTEN: [(&str, &str); 4] = [
     ("()0x[0-9a-fA-F]+()", "try_cast(TEXT AS BIGINT)"),
     ("()0[0-9]+\\.[0-9]+()", "try_cast(TEXT AS DOUBLE)"),
@@ -159,18 +159,19 @@ const WRITTEN: [(&str, &str); 4] = [
         "try_cast(replace(regexp_replace(TEXT, '[^0-9,-]', '', 'g'), ',', '.') AS DOUBLE)",
     ),
 ];
-/// Signs between groups of digits, but for a comma or a point; signs of money; those of units, letters aside.
+/// Signs between groups of digits other than comma and point; currency signs; signs of units
+/// without letters.
 const BETWEEN: &str = " '\u{a0}\u{202f}\u{2009}";
 const MONEY: &str = " $€£¥₹\u{a0}";
 const UNITS: &str = "%‰°/²³";
 
-/// The expression that makes numbers of texts with signs, as `$` or ` °C`, as a query has it.
+/// Returns the expression by which a query makes numbers of texts with signs, such as `$` or ` °C`.
 fn number(source: &Source, name: &str, guess: &Guess) -> Result<Option<String>, DataError> {
     let texts: Vec<_> = guess.texts().map(str::to_owned).collect();
     if source.is_sqlite() || texts.is_empty() {
         return Ok(None);
     }
-    // Accountants write what is below nothing in parentheses, typesetters with a sign of their own.
+    // Accountants write negative numbers in parentheses, typesetters with their own sign.
     let mut of = "TEXT".to_owned();
     let within = texts.iter().filter(|text| text.starts_with('(') && text.ends_with(')')).count();
     if within > 0 {

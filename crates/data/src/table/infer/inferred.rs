@@ -15,14 +15,14 @@ pub struct Inferred {
     pub from: RowsFile,
     /// Name of their format: `CSV with tabs`.
     pub format: String,
-    /// Number of rows that fit `columns`.
+    /// Number of rows that match `columns`.
     pub rows: u64,
     /// Number of rows that do not, by reason.
     pub dropped: BTreeMap<String, u64>,
     /// The columns, in the order of the file.
     pub columns: Vec<InferredColumn>,
-    /// Keys of up to three columns, the best first. A key is a list of indexes into `columns`, in which no two
-    /// rows have the same values.
+    /// Keys of up to three columns, the best first. A key is a list of indexes into `columns`; no
+    /// two rows have the same values in these columns.
     pub keys: Vec<Vec<usize>>,
     /// If there is no key, columns that are unique together except in a few rows.
     pub nearly: Option<Nearly>,
@@ -37,8 +37,8 @@ pub struct Inferred {
 }
 
 impl Inferred {
-    /// Returns the first and the last time and the average rate of the rows as text, or `None` if they have no
-    /// time column.
+    /// Returns the first and the last time and the average rate of the rows as text, or `None` if
+    /// they have no time column.
     pub fn span(&self) -> Option<String> {
         let column = &self.columns[self.time?];
         let ColumnType::Timestamp(unit) = column.of else { return None };
@@ -61,7 +61,8 @@ impl Inferred {
         Some(format!("{} from {} to {}{often}", column.name, shown(*from), shown(*to)))
     }
 
-    /// Returns a name for the rows: that of their table in a database, or the common prefix of their files.
+    /// Returns a name for the rows: that of their table in a database, or the common prefix of
+    /// their files.
     pub fn label(&self) -> String {
         if let Some((name, _)) = &self.schema {
             return name.clone();
@@ -104,14 +105,14 @@ pub struct Nearly {
     pub first: (String, String),
 }
 
-/// A column. All counts are of the rows that fit.
+/// A column. All counts are of the matching rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InferredColumn {
     /// Name of the field in the file, which may be invalid as a column name.
     pub name: String,
     /// How it is read, if not simply from the field of that name.
     pub from: Option<Field>,
-    /// The narrowest type that fits all values. Integers have room to grow: see [`super::infer`].
+    /// The narrowest type that all values match. Integers have room to grow: see [`super::infer`].
     pub of: ColumnType,
     /// Whether values are missing.
     pub nullable: bool,

@@ -1,4 +1,4 @@
-//! Which columns are a key, and which is the one of time.
+//! Finds which columns are a key, and which is the time column.
 
 use std::cmp::Reverse;
 use std::io;
@@ -11,17 +11,17 @@ use super::{InferredColumn, names};
 use crate::table::StagedTable;
 use crate::table::order::{Sorted, ascends};
 
-/// The first rows, by which most columns are told to be no key.
+/// Number of first rows by which most columns are ruled out as a key.
 const SAMPLE: usize = 10_000;
-/// Columns that are tried in pairs and triples: the first so many.
+/// Number of first columns that are tried in pairs and triples.
 const TRIED: usize = 16;
-/// Sets of columns that are tried on all rows.
+/// Number of column sets that are tried on all rows.
 const WHOLE: usize = 20;
-/// Keys that are enough.
+/// Number of keys after which the search ends.
 const ENOUGH: usize = 4;
 
-/// The column of time: of several one that ascends, then one whose name says so, then that of most
-/// different values.
+/// Returns the time column. Of several it is an ascending one, then one with a matching name, then
+/// the one with most different values.
 pub(super) fn time(columns: &[InferredColumn]) -> Option<usize> {
     let times = (0..columns.len()).filter(|&at| is_time(&columns[at]) && !columns[at].nullable);
     times.max_by_key(|&at| {
@@ -34,9 +34,9 @@ fn is_time(column: &InferredColumn) -> bool {
     matches!(column.of, ColumnType::Timestamp(_))
 }
 
-/// The keys, the best first: a column that numbers the rows; what has a series of rows, and time;
-/// other columns; other pairs; triples, where there is nothing shorter. None has a key within it,
-/// but for a series and time where time alone is one.
+/// Returns the keys, best first: a column that numbers the rows; a series and the time; other
+/// columns; other pairs; and triples if nothing shorter is found. None contains another key, except
+/// a series and the time if the time alone is a key.
 pub(super) fn find(
     rows: &StagedTable,
     columns: &[InferredColumn],
@@ -54,7 +54,7 @@ pub(super) fn find(
         keys.try_key(&[id], false)?;
     }
     if let Some(time) = time {
-        // Times that differ by chance are no reason to forget whose they are.
+        // Times that differ by chance are no reason to leave out their series.
         let (named, unnamed): (Vec<usize>, Vec<usize>) =
             of_series.iter().partition(|&&at| names::is_id(&columns[at].name));
         for series in named {
@@ -68,7 +68,7 @@ pub(super) fn find(
     for other in others {
         keys.try_key(&[other], false)?;
     }
-    // From few different values to many, time last.
+    // From few different values to many, with the time last.
     able.truncate(TRIED);
     able.sort_by_key(|&at| (Some(at) == time, columns[at].distinct));
     for pair in able.iter().copied().combinations(2) {
@@ -82,8 +82,9 @@ pub(super) fn find(
     Ok(keys.found)
 }
 
-/// The columns that come nearest to a key, and how many rows have the key of another, fewer than half of
-/// all: what may tell series apart, each with time; time alone; what may number the rows.
+/// Returns the columns that come nearest to a key, and the number of rows that have the key of
+/// another one, less than half. Tries possible series, each with the time, then the time alone,
+/// then columns that may number the rows.
 pub(super) fn nearest(
     rows: &StagedTable,
     columns: &[InferredColumn],
@@ -120,7 +121,7 @@ pub(super) fn nearest(
     Ok(best)
 }
 
-/// Whether a column may be a part of a key.
+/// Whether a column may be part of a key.
 fn is_able(column: &InferredColumn) -> bool {
     !column.nullable && !matches!(column.of, ColumnType::Float | ColumnType::Bool)
 }
@@ -131,12 +132,12 @@ struct Keys<'a> {
     columns: &'a [InferredColumn],
     folder: &'a Path,
     found: Vec<Vec<usize>>,
-    /// Sets that were tried on all rows.
+    /// Number of sets that were tried on all rows.
     whole: usize,
 }
 
 impl Keys<'_> {
-    /// Whether a column has few values, each in many rows, as the name of a sensor.
+    /// Whether a column has few values, each in many rows, like the name of a sensor.
     fn is_series(&self, at: usize) -> bool {
         let distinct = self.columns[at].distinct;
         distinct > 1 && 10 * distinct <= self.rows.rows() as u64
@@ -148,7 +149,7 @@ impl Keys<'_> {
         !is_time(column) && (at == 0 || column.ascending || names::is_id(&column.name))
     }
 
-    /// Takes columns for a key if they are one. `longer`: even if some of them are one already.
+    /// Adds columns as a key if they are one. With `longer` even if some of them already are one.
     fn try_key(&mut self, columns: &[usize], longer: bool) -> io::Result<()> {
         let part = |key: &Vec<usize>| key.iter().all(|column| columns.contains(column));
         let known =
@@ -174,7 +175,7 @@ impl Keys<'_> {
     }
 }
 
-/// How many of the first so many rows have the same in these columns as another.
+/// Returns how many of the first rows have the same values in these columns as another row.
 fn repeats(
     table: &StagedTable,
     columns: &[usize],

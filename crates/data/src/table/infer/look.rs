@@ -1,4 +1,4 @@
-//! Rows as a run will read them, looked at: columns, keys, and what is odd.
+//! Examines rows as a run will read them: columns, keys, and unusual content.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::table::stage::stage;
 use crate::table::{StagedTable, compare};
 use crate::zipf::fnv1a;
 
-/// Stages the rows as they will be read, and looks at them.
+/// Stages the rows as a run will read them, and examines them.
 pub(super) fn look(
     source: &Source,
     mut table: Table,
@@ -68,8 +68,8 @@ pub(super) fn look(
     Ok(inferred)
 }
 
-/// Says that columns are unique together but for a few rows, or proposes them as the key where these are
-/// few enough.
+/// Notes that columns are unique together except in a few rows, or proposes them as the key if
+/// these are few enough.
 fn nearly(
     inferred: &mut Inferred,
     table: &Table,
@@ -101,7 +101,7 @@ fn nearly(
     Ok(())
 }
 
-/// Whether a time that goes on goes back by an hour at times, as that of local clocks does in autumn.
+/// Notes a time that ascends but sometimes goes back by an hour, like local clocks in autumn.
 fn clocks_put_back(rows: &StagedTable, place: usize, column: &InferredColumn) -> Option<String> {
     const HOUR: i64 = 3_600;
     let ColumnType::Timestamp(unit) = column.of else { return None };
@@ -123,10 +123,10 @@ fn clocks_put_back(rows: &StagedTable, place: usize, column: &InferredColumn) ->
     })
 }
 
-/// Different values of a column that are counted.
+/// Number of different values of a column that are counted.
 const COUNTED: usize = 100_000;
 
-/// Looks at all values of a column.
+/// Examines all values of a column.
 fn column_of(rows: &StagedTable, at: usize, column: &Column) -> InferredColumn {
     let mut hashes = HashSet::new();
     let mut ascending = true;
@@ -137,7 +137,7 @@ fn column_of(rows: &StagedTable, at: usize, column: &Column) -> InferredColumn {
         if hashes.len() <= COUNTED && hashes.insert(hash(&value)) && examples.len() < EXAMPLES {
             examples.push(value);
         }
-        // Null comes before all values.
+        // Null sorts before all values.
         ascending &= compare(&last, &value).is_le();
         last = value;
         if least == Value::Null || compare(&value, &least).is_lt() {

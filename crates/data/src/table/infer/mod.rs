@@ -1,4 +1,4 @@
-//! What rows hold: their columns, the types of these, and which of them are a key.
+//! Infers the content of rows: their columns, types and keys.
 
 mod columns;
 mod formats;
@@ -23,26 +23,27 @@ use super::select::Selection;
 use super::source::{Kind, Rejected, Source, SqliteTable};
 use crate::DataError;
 
-/// Different values that are shown of a column.
+/// Number of different values of a column that are shown.
 const EXAMPLES: usize = 3;
-/// The share of rows that may have the key of another for that key to be proposed.
+/// Largest share of rows with the key of another one for that key to be proposed.
 const NEARLY: f64 = 0.1;
 
-/// Reads all rows of files or of a query, and says what they hold. Names count from `base`.
+/// Reads all rows of files or of a query, and describes them. Names are relative to `base`.
 ///
-/// Integers are unsigned where none is negative, and of at least 16 bits with room for twice the
-/// greatest: what numbers things or counts grows, one byte less a row is hardly worth a row that
-/// does not fit later. Integers with zeros in front are texts. Integers are times where they lie in
-/// the years 1990 to 2100 as seconds, milliseconds, microseconds or nanoseconds and the name of the
-/// field or its ascending values say so. Times get the coarsest unit that cuts nothing off. Of up to
-/// a hundredth of a field's values it does not matter what they are: their rows do not fit. Words
-/// that stand for no value are named.
+/// Integers are unsigned if none is negative. They have at least 16 bits, with room for twice the
+/// greatest value: numbers and counts grow, and saving one byte per row is not worth a row that
+/// does not fit later. Integers with leading zeros are texts.
 ///
-/// The rows lie in a temporary file meanwhile, of the size of a staged table, and for each key that
-/// is tried 16 bytes a row; memory does not grow with their number.
+/// Integers are times if they are in the years 1990 to 2100 as seconds, milliseconds, microseconds
+/// or nanoseconds, and if the name of the field or its ascending values suggest that. Times get the
+/// coarsest unit that is exact. Up to a hundredth of a field's values may be anything: their rows
+/// do not match. Words for missing values are listed.
+///
+/// The rows are in a temporary file meanwhile, with the size of a staged table plus 16 bytes per
+/// row for each key that is tried. Memory does not grow with their number.
 ///
 /// # Errors
-/// Those of reading a file, and [`DataError::NotTabular`] where it has no rows.
+/// The errors of reading a file, and [`DataError::NotTabular`] if it has no rows.
 pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
     let unwritable = |cause| DataError::Unwritable { path: std::env::temp_dir(), cause };
     let folder = tempfile::tempdir().map_err(unwritable)?;
@@ -57,7 +58,7 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
         looked => looked?,
     };
     let states = source.states.clone();
-    // A quote that is not closed takes lines with it: without quotes there may be fewer.
+    // A quote that is not closed swallows lines. Without quotes there may be fewer such lines.
     let lost = |survey: &Survey| survey.rejected.iter().map(|line| line.lines).sum::<u64>();
     let has = |survey: &Survey, fault| survey.rejected.iter().any(|line| line.fault == fault);
     let text = |text: &str| Literal::Text(text.to_owned());
@@ -125,10 +126,10 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
     look(&source, table, base, folder.path(), format, notes)
 }
 
-/// Looks at a table of an SQLite database: with the key and the indexes that it has there.
+/// Examines a table of an SQLite database, with its key and indexes there.
 ///
 /// # Errors
-/// As of [`infer`].
+/// The errors of [`infer`].
 pub fn infer_sqlite(file: &str, table: &SqliteTable, base: &Path) -> Result<Inferred, DataError> {
     let from = RowsFile { query: Some(table.query.clone()), ..RowsFile::from(file) };
     let mut inferred = infer(&from, base)?;
@@ -148,10 +149,10 @@ pub fn infer_sqlite(file: &str, table: &SqliteTable, base: &Path) -> Result<Infe
     Ok(inferred)
 }
 
-/// Files grouped by their fields: those of the same fields are one table.
+/// Groups files by their fields: files with the same fields are one table.
 ///
 /// # Errors
-/// Those of opening files.
+/// The errors of opening files.
 pub fn alike(files: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, DataError> {
     let mut groups: Vec<(Vec<String>, Vec<PathBuf>)> = Vec::new();
     for file in files {
@@ -168,7 +169,7 @@ pub fn alike(files: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, DataError> {
     Ok(groups.into_iter().map(|(_, group)| group).collect())
 }
 
-/// What was seen of every field, and the lines that are no rows.
+/// What was seen of every field, and the lines that are not rows.
 struct Survey {
     rows: u64,
     guesses: Vec<Guess>,
@@ -199,7 +200,7 @@ fn look_over(from: &RowsFile, base: &Path, scratch: &Path) -> Result<(Source, Su
     Ok((source, Survey { rows, guesses, rejected }))
 }
 
-/// So many of something, in words.
+/// Formats a count with its noun.
 fn counted(count: u64, of: &str) -> String {
     format!("{count} {of}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,4 +1,4 @@
-//! What the name of a field says of what it holds.
+//! What the name of a field suggests about its content.
 
 const TIMES: [&str; 13] = [
     "time",
@@ -20,18 +20,18 @@ const IDS: [&str; 18] = [
     "station", "mote", "node", "host", "symbol", "user",
 ];
 
-/// Whether a name has a word of times.
+/// Whether a name has a word for times.
 pub(super) fn is_time(name: &str) -> bool {
     has(name, &TIMES)
 }
 
-/// Whether a name has a word of what things are told apart by.
+/// Whether a name has a word for identifiers.
 pub(super) fn is_id(name: &str) -> bool {
     has(name, &IDS)
 }
 
-/// Whether a name has one of these words: between signs that are no letters, after a change from
-/// small letters to capitals, or, where it has three letters and more, at the end of a longer word.
+/// Whether a name has one of these words: between signs that are not letters, after a change from
+/// lower to upper case, or, with at least three letters, at the end of a longer word.
 fn has(name: &str, words: &[&str]) -> bool {
     let mut parts = String::new();
     let mut small = false;

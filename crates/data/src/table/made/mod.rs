@@ -1,6 +1,6 @@
-//! Rows that are made from a seed: each value follows from the seed, the names of the table and
-//! the column, and the number of the row; of a `walk` from those before it, too. They are the same
-//! on every machine: what is not whole numbers is added, multiplied and rounded, and powers are
+//! Rows generated from a seed. Each value depends on the seed, the names of the table and the
+//! column, and the number of the row. A value of a `walk` also depends on the earlier ones. They
+//! are the same on every machine: floats are only added, multiplied and rounded, and powers are
 //! those of [`crate::zipf`].
 
 mod text;
@@ -13,26 +13,26 @@ use crate::DataError;
 use crate::draw::{Deal, Draw};
 use crate::zipf::{Zipf, fnv1a};
 
-/// Makes the rows of a table in order, from the first.
+/// Generates the rows of a table in order, from the first.
 #[derive(Debug)]
 pub(super) struct Maker<'a> {
     columns: Vec<ColumnMaker<'a>>,
 }
 
-/// Makes the values of a column.
+/// Generates the values of a column.
 #[derive(Debug)]
 pub(super) struct ColumnMaker<'a> {
     source: Source<'a>,
     absent: f64,
-    /// A value that a share of the rows have, and the draw that picks those rows.
+    /// A value that a share of the rows have, and the random choice of those rows.
     often: Option<(Value<'a>, Deal, Draw)>,
-    /// The seeds of its values, and of which are absent.
+    /// Seeds of its values, and of which are absent.
     seeds: [u64; 2],
     text: Vec<u8>,
     bytes: bool,
 }
 
-/// Where the values of a column come from: [`MakeKind`] with what is computed once.
+/// Source of a column's values: [`MakeKind`] with what is computed once.
 #[derive(Debug)]
 enum Source<'a> {
     Sequence {
@@ -66,12 +66,12 @@ enum Source<'a> {
         walk: Walk,
         whole: bool,
     },
-    /// Values and the sum of the weights up to each.
+    /// Values, and the cumulative sums of the weights.
     Choice {
         values: &'a [OwnedValue],
         upto: Vec<f64>,
     },
-    /// What the values of a key are made of in another table.
+    /// The generator of the key in another table.
     Reference {
         of: Box<ColumnMaker<'a>>,
         rows: Zipf,
@@ -80,8 +80,8 @@ enum Source<'a> {
 
 impl<'a> Maker<'a> {
     /// # Errors
-    /// [`DataError::Unmakeable`] where a column says nothing of how it is made, or what its type
-    /// cannot hold.
+    /// [`DataError::Unmakeable`] if a column does not say how it is generated, or its type cannot
+    /// hold the values.
     pub(super) fn new(
         tables: &'a [Table],
         table: usize,
@@ -128,7 +128,8 @@ impl<'a> ColumnMaker<'a> {
         Ok(Self { source, absent, often, seeds, text: Vec::new(), bytes })
     }
 
-    /// The value in a row. Rows are asked for in order, from the first, by which a walk goes, and what is dealt out.
+    /// Returns the value in a row. Rows must be requested in order, from the first, because walks
+    /// and dealt values depend on it.
     #[inline]
     pub(super) fn value(&mut self, row: u64) -> Value<'_> {
         let [values, absences] = self.seeds;
@@ -156,7 +157,7 @@ impl<'a> ColumnMaker<'a> {
             }
             Source::Floats { from, to } => {
                 let value = from + draw().unit() * (to - from);
-                // Rounding may reach what is not among them.
+                // Rounding may reach the excluded end.
                 Value::Float(if value < to { value } else { from })
             }
             Source::Random { from, to } => {
@@ -199,7 +200,7 @@ fn made_text(text: &[u8], bytes: bool, absent: bool) -> Value<'_> {
     }
 }
 
-/// Where the values of a column of some type come from; says why there are none.
+/// Returns the source of a column's values for its type, or why there is none.
 fn source<'a>(
     tables: &'a [Table],
     of: ColumnType,

@@ -1,9 +1,9 @@
-//! Texts that are made.
+//! Generated texts.
 
 use crate::draw::Draw;
 
 /// Fills `to` with random bytes, or with random characters of printable ASCII from blank to tilde,
-/// each as likely to a thousandth; of a length from `least` to `most`.
+/// equally likely to within a thousandth. The length is from `least` to `most`.
 pub(super) fn random(draw: &mut Draw, least: u64, most: u64, printable: bool, to: &mut Vec<u8>) {
     let length = (least + draw.below((most - least + 1) as usize) as u64) as usize;
     to.clear();
@@ -25,11 +25,11 @@ const CONSONANTS: [u8; 16] = *b"bdfghjklmnprstvz";
 const VOWELS: [u8; 5] = *b"aeiou";
 const SYLLABLES: u64 = (CONSONANTS.len() * VOWELS.len()) as u64;
 
-/// The word number `k`, from 0: two syllables or more, such as "rona". It is `k` to the base of the
-/// number of syllables, so that no two words are the same.
+/// Writes word number `k`, from 0, to `to`: two or more syllables, such as "rona". It is `k` in the
+/// base of the number of syllables, so that no two words are the same.
 pub(super) fn word(k: u64, to: &mut Vec<u8>) {
     to.clear();
-    // What is not below the base has two digits at least, the last of them not 0.
+    // A number not below the base has at least two digits, the last of which is not 0.
     let mut left = k.saturating_add(SYLLABLES);
     while left > 0 {
         let syllable = (left % SYLLABLES) as usize;
@@ -38,7 +38,7 @@ pub(super) fn word(k: u64, to: &mut Vec<u8>) {
     }
 }
 
-/// A random UUID of version 4 (RFC 9562), in its usual 36 characters.
+/// Writes a random UUID of version 4 (RFC 9562) to `to`, in its usual 36 characters.
 pub(super) fn uuid(draw: &mut Draw, to: &mut Vec<u8>) {
     const VERSION_4: u128 = 0x4 << 76;
     const VARIANT: u128 = 0b10 << 62;
@@ -55,7 +55,7 @@ pub(super) fn uuid(draw: &mut Draw, to: &mut Vec<u8>) {
     }
 }
 
-/// The prefix and a row's number scrambled, in decimal digits.
+/// Writes the prefix and a row's number scrambled to `to`, in decimal digits.
 pub(super) fn hashed(prefix: &str, row: u64, to: &mut Vec<u8>) {
     to.clear();
     to.extend_from_slice(prefix.as_bytes());
@@ -72,8 +72,9 @@ pub(super) fn hashed(prefix: &str, row: u64, to: &mut Vec<u8>) {
     to.extend_from_slice(&digits[at..]);
 }
 
-/// Another number for each of 64 bits: the finalizer of SplitMix64 (G. Steele, D. Lea, C. Flood, Fast
-/// Splittable Pseudorandom Number Generators, 2014), each of whose steps can be undone.
+/// Returns a different number for each number of 64 bits: the finalizer of SplitMix64 (G. Steele,
+/// D. Lea, C. Flood, Fast Splittable Pseudorandom Number Generators, 2014), each of whose steps is
+/// invertible.
 const fn scrambled(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,8 +1,8 @@
-//! A walk: a number that goes by a random step from row to row.
+//! A walk: a number that changes by a random step from row to row.
 
 use crate::draw::Draw;
 
-/// Where a walk is. A copy goes on from there.
+/// State of a walk. A copy continues from there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk {
     at: f64,
@@ -17,7 +17,7 @@ impl Walk {
         Self { at: from, step, lowest, highest, begun: false }
     }
 
-    /// The number of the next row; of the first where it starts.
+    /// Returns the number of the next row. The first is where it starts.
     pub(super) fn next(&mut self, draw: &mut Draw) -> f64 {
         if self.begun {
             let mut to = self.at + self.step * normal(draw);
@@ -27,7 +27,7 @@ impl Walk {
             if to < self.lowest {
                 to = 2.0 * self.lowest - to;
             }
-            // A step may be longer than the way between the two.
+            // A step may be longer than the distance between the two.
             self.at = to.min(self.highest).max(self.lowest);
         }
         self.begun = true;
@@ -35,9 +35,9 @@ impl Walk {
     }
 }
 
-/// A number of mean 0 and standard deviation 1: twelve even ones from 0 to 1, added, less 6 (the
-/// Irwin-Hall distribution). That is normal to the eye, never beyond 6, and needs no logarithm,
-/// which platforms round each in their way.
+/// Returns a number with mean 0 and standard deviation 1: the sum of twelve uniform ones from 0 to
+/// 1, minus 6 (the Irwin-Hall distribution). It looks normal, is never beyond 6, and needs no
+/// logarithm, which platforms round differently.
 fn normal(draw: &mut Draw) -> f64 {
     let halves = |bits: u64| (bits >> 32) + (bits & 0xffff_ffff);
     let sum: u64 = (0..6).map(|_| halves(draw.bits())).sum();

@@ -1,4 +1,4 @@
-//! Rows as they come from a source.
+//! Rows as a source returns them.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use embermark_libraries::duckdb::stream::{Cell, Chunk, Number};
 /// Some rows.
 pub(in crate::table) enum Block<'a> {
     Chunk(&'a Chunk),
-    /// One.
+    /// One row.
     Row(&'a [Cell<'a>]),
 }
 
@@ -27,7 +27,8 @@ impl Block<'_> {
         }
     }
 
-    /// The numbers of a column in some rows, where all of them are: see [`Chunk::numbers`].
+    /// Returns the numbers of a column in some rows, if all of them are numbers: see
+    /// [`Chunk::numbers`].
     pub(in crate::table) fn numbers(
         &self,
         column: usize,
@@ -40,7 +41,7 @@ impl Block<'_> {
         }
     }
 
-    /// Hands the cells of a column in some rows to `take`, each with its row.
+    /// Passes the cells of a column in some rows to `take`, each with its row.
     #[inline]
     pub(in crate::table) fn each<'c>(
         &'c self,

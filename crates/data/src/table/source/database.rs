@@ -1,4 +1,4 @@
-//! DuckDB as a reader: in memory, and closed to all but the files that it is to read.
+//! DuckDB as a reader: in memory, and with access only to the files that it reads.
 
 use std::path::{Path, PathBuf};
 
@@ -8,25 +8,26 @@ use embermark_model::table::Literal;
 
 use crate::DataError;
 
-/// Memory that DuckDB may take. What it takes beside it, its buffers of CSV among that, keeps a
-/// process below 256 MiB.
+/// Memory limit of DuckDB. With its further memory, such as its CSV buffers, the process stays
+/// below 256 MiB.
 pub(super) const MEMORY: u64 = 128 << 20;
-/// Columns that delimited text may have: most engines take fewer.
+/// Largest number of columns of delimited text. Most engines take fewer.
 pub(super) const COLUMNS: u64 = 8_192;
-/// What one of them takes where there are very many.
+/// Memory per column if there are very many.
 const OF_A_COLUMN: u64 = 256 << 10;
 /// Bytes of CSV that are read at once.
 pub(super) const BUFFER: usize = 4 << 20;
 
-/// Memory for delimited text that begins so; `None` where it has more columns than [`COLUMNS`].
+/// Returns the memory for delimited text with this beginning. `None` if it has more columns than
+/// [`COLUMNS`].
 pub(super) fn memory(head: &[u8]) -> Option<u64> {
     let line = head.split(|byte| *byte == b'\n' || *byte == b'\r').next().unwrap_or_default();
     let columns = line.iter().filter(|byte| b",;\t|".contains(byte)).count() as u64;
     (columns < COLUMNS).then(|| MEMORY.max(OF_A_COLUMN * columns))
 }
 
-/// Opens it. It may read these files and those below these folders, and its temporary files lie in
-/// `scratch`. It has no network and loads nothing
+/// Opens DuckDB. It may read these files and those below these directories, and its temporary files
+/// are in `scratch`. It has no network access and loads no extensions
 /// (<https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview>).
 pub(super) fn open(
     files: &[PathBuf],

@@ -10,7 +10,7 @@ use super::{Dialect, Source, SourceField, database, dialect, files};
 use crate::{DataError, compressed};
 
 impl Source {
-    /// Where `guesses`, an encoding is told by bytes that are not UTF-8.
+    /// Opens CSV files. With `guesses`, an encoding is recognised by bytes that are not UTF-8.
     pub(super) fn csv(
         &mut self,
         paths: &[PathBuf],

@@ -1,4 +1,4 @@
-//! How a file of delimited text is written, told by its beginning.
+//! How a delimited file is written, recognised by its beginning.
 
 mod header;
 #[cfg(test)]
@@ -11,38 +11,38 @@ use header::{differs, first_line, is_alike, is_comment, is_values, named, units}
 pub(super) use text::is_open;
 use text::{decoded, delimiter_of, encoding, lines, mixes_ends, split, unreadable, usual_width};
 
-/// Delimiters, those first that are rarely a part of values.
+/// Delimiters, with those first that are rarely part of values.
 const DELIMITERS: [char; 6] = [';', '\t', '|', '\u{1}', ',', ' '];
-/// Options that say how the text is written, which are not handed on as they are.
+/// Options that describe how the text is written, and are not passed on unchanged.
 pub(super) const OPTIONS: [&str; 9] =
     ["delim", "sep", "quote", "escape", "header", "skip", "names", "encoding", "strict_mode"];
 
-/// How a file of delimited text is written.
+/// How a delimited file is written.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::table) struct Dialect {
     pub(in crate::table) delimiter: String,
     pub(in crate::table) quote: String,
     pub(in crate::table) escape: String,
-    /// Lines before the first row, a quoted text over several of them counted as one.
+    /// Number of lines before the first row. A quoted text over several lines counts as one.
     pub(in crate::table) skip: usize,
     /// Whether one of them has the names.
     pub(in crate::table) header: bool,
     /// Whether its values are of another kind than those of the rows.
     pub(in crate::table) is_told: bool,
-    /// Whether the names are the last of them, and no more lines than one.
+    /// Whether the last of them has the names and there is only one.
     pub(in crate::table) is_plain: bool,
     pub(in crate::table) names: Vec<String>,
-    /// As DuckDB calls it; none of UTF-8.
+    /// DuckDB's name of the encoding. `None` for UTF-8.
     pub(in crate::table) encoding: Option<String>,
-    /// Whether lines end in one way.
+    /// Whether all lines end in the same way.
     pub(in crate::table) strict: bool,
-    /// Whether lines that begin with `#` lie among the rows, and no row has one.
+    /// Whether there are lines among the rows that begin with `#`, and no row does.
     pub(in crate::table) comments: bool,
 }
 
 impl Dialect {
-    /// Tells how a file is written by its beginning, as far as `read` does not say so. Where it `guesses`,
-    /// bytes that are not UTF-8 are told for Latin-1.
+    /// Recognises how a file is written by its beginning, except for what `read` specifies. With
+    /// `guesses`, bytes that are not UTF-8 are taken for Latin-1.
     pub(super) fn of(
         head: &[u8],
         read: &[(String, Literal)],
@@ -77,7 +77,7 @@ impl Dialect {
         if lines.iter().all(|line| line.trim().is_empty()) {
             return Err("it has no lines".to_owned());
         }
-        // Comments may be more than rows.
+        // There may be more comments than rows.
         let rows: Vec<_> = (0..lines.len()).filter(|at| !is_comment(lines[*at])).collect();
         let rows = if rows.is_empty() { (0..lines.len()).collect() } else { rows };
         let delimiter = delimiter.unwrap_or_else(|| {
@@ -94,7 +94,7 @@ impl Dialect {
         let mut records = split_by(&quote, escape.as_deref());
         let width_of = |records: &[Vec<String>]| usual_width(rows.iter().map(|at| &records[*at]));
         if given("quote").or(given("escape")).is_none() {
-            // Quotes of another kind, where they give all rows as many values as there are names.
+            // Tries other quotes if they give all rows as many values as there are names.
             let single = split_by("'", None);
             let are_alike = |all: &[Vec<String>]| {
                 all[0].len() > 1 && all.iter().all(|row| row.len() == all[0].len())
@@ -161,7 +161,7 @@ impl Dialect {
         })
     }
 
-    /// The options of a reader that reads such a file, with columns `c0`, `c1` and so on.
+    /// Returns the options of a reader for such a file, with columns `c0`, `c1` and so on.
     pub(super) fn options(&self, width: usize) -> String {
         let columns: Vec<_> = (0..width).map(|place| format!("'c{place}': 'VARCHAR'")).collect();
         let text = |text: &str| Literal::Text(text.to_owned());

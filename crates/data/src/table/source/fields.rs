@@ -1,4 +1,4 @@
-//! Fields of rows, those within others among them.
+//! Fields of rows, including nested ones.
 
 use embermark_model::table::Literal;
 
@@ -8,16 +8,16 @@ use crate::DataError;
 /// A field of the rows.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct SourceField {
-    /// Its name; of a field within others, these with dots.
+    /// Name. The name of a nested field has dots.
     pub(in crate::table) name: String,
-    /// The expression that gives it.
+    /// Expression for its value.
     pub(super) sql: String,
-    /// Its type in DuckDB.
+    /// Type in DuckDB.
     pub(in crate::table) of: String,
 }
 
 impl SourceField {
-    /// The expression of its value for a column of texts, or of another type.
+    /// Returns the expression of its value for a column of texts, or of another type.
     pub(in crate::table) fn sql(&self, for_text: bool) -> String {
         match for_text && !matches!(&*self.of, "VARCHAR" | "BLOB") {
             true => format!("CAST({} AS VARCHAR)", self.sql),
@@ -26,12 +26,12 @@ impl SourceField {
     }
 }
 
-/// A name as SQL has it.
+/// Quotes a name for SQL.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A field of an object of JSON.
+/// Makes a field of a JSON object.
 pub(super) fn of_object(column: &str, name: String) -> SourceField {
     let path = Literal::Text(format!("$.\"{}\"", name.replace('"', "\\\"")));
     let sql = format!("json_extract_string({column}, {path})");
@@ -39,7 +39,7 @@ pub(super) fn of_object(column: &str, name: String) -> SourceField {
 }
 
 impl Source {
-    /// The fields of a structure: names and types; `None` of another type.
+    /// Returns the fields of a structure: names and types. `None` for another type.
     fn members(&self, of: &str) -> Result<Option<Vec<(String, String)>>, DataError> {
         if !(of.starts_with("STRUCT(") && of.ends_with(')')) {
             return Ok(None);
@@ -52,7 +52,7 @@ impl Source {
         Ok(Some(described.into_iter().filter_map(member).collect()))
     }
 
-    /// Adds a column of Parquet or of a query, or what is within it.
+    /// Adds a column of Parquet or of a query, or its nested fields.
     pub(super) fn add(&mut self, name: &str, sql: &str, of: &str) -> Result<(), DataError> {
         if let Some(members) = self.members(of)? {
             for (member, of) in members {
@@ -89,8 +89,8 @@ impl Source {
         Ok(())
     }
 
-    /// Adds a field of JSON, or what is within it: by its path below the column of the field at the top, whose name
-    /// stands for the type.
+    /// Adds a field of JSON, or its nested fields. It is found by its path below the column of the
+    /// top-level field, whose name takes the place of the type.
     pub(super) fn add_json(
         &mut self,
         top: &str,

@@ -1,4 +1,4 @@
-//! The files of a table: which they are.
+//! Finds the files of a table.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use glob::{MatchOptions, Pattern};
 use super::kind::Kind;
 use crate::DataError;
 
-/// How the names of files in a folder end that are rows.
+/// Extensions of files in a directory that are rows.
 const ENDS: [&str; 8] = ["csv", "tsv", "txt", "dat", "json", "jsonl", "ndjson", "parquet"];
 
 /// Files of one kind.
@@ -19,7 +19,7 @@ pub(in crate::table) struct Files {
 }
 
 impl Files {
-    /// Finds files, those of globs and folders too. Names count from `base`.
+    /// Finds files, including those of globs and directories. Names are relative to `base`.
     pub(super) fn find(names: &[String], base: &Path) -> Result<Self, DataError> {
         let mut paths = Vec::new();
         for name in names {
@@ -64,7 +64,7 @@ impl Files {
     }
 }
 
-/// A path without `..`, which DuckDB takes for another than the file that it names.
+/// Returns a path without `..`, which DuckDB resolves to another file than the system does.
 fn whole(path: &Path) -> PathBuf {
     let is_up = |part: std::path::Component<'_>| part == std::path::Component::ParentDir;
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -74,7 +74,8 @@ fn whole(path: &Path) -> PathBuf {
     }
 }
 
-/// The names of values that folders have in their names, as in `day=1`: those of all of several files.
+/// Returns the names of values that directories have in their names, as in `day=1`: those that all
+/// of several files have.
 pub(super) fn partitions(paths: &[PathBuf]) -> Vec<String> {
     let of = |path: &PathBuf| -> Vec<String> {
         let parts = path.parent().into_iter().flat_map(Path::iter);
@@ -93,8 +94,8 @@ fn is_rows(path: &Path) -> bool {
     ENDS.iter().any(|end| name.rsplit_once('.').is_some_and(|(_, suffix)| suffix == *end))
 }
 
-/// The files that a glob matches, by name, those aside that have nothing in them or names that begin with
-/// a dot. A file to which several names lead is there once.
+/// Returns the files that a glob matches, by name. Leaves out empty files and names that begin with
+/// a dot. A file with several names appears once.
 fn matching(pattern: &str) -> Result<Vec<PathBuf>, DataError> {
     let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
     let found = glob::glob_with(pattern, options).map_err(|error| DataError::NotTabular {
@@ -102,9 +103,9 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>, DataError> {
         what: format!("not a pattern of files: {error}"),
     })?;
     let mut seen = HashSet::new();
-    // What may not be looked into has no files for us.
+    // Directories that cannot be read have no usable files.
     let mut found: Vec<PathBuf> = found.flatten().collect();
-    // The shortest of the names that a circle of links gives.
+    // The shortest of the names that a cycle of links gives.
     found.sort_by_key(|path| path.components().count());
     found.retain(|path| {
         std::fs::metadata(path).is_ok_and(|of| of.is_file() && of.len() > 0)

@@ -9,11 +9,12 @@ use super::options::{list, options};
 use super::{Source, SourceField};
 use crate::{DataError, compressed};
 
-/// Lines of JSON by which its fields are told.
+/// Number of JSON lines that determine its fields.
 const SAMPLE: i64 = 20_480;
 
 impl Source {
-    /// Of JSON, whose fields no header has, `wanted` are the names of those that it must have.
+    /// Opens JSON files. They have no header, so `wanted` are the names of fields that they must
+    /// have.
     pub(super) fn json(
         &mut self,
         paths: &[PathBuf],
@@ -33,7 +34,7 @@ impl Source {
             "{}, format = '{format}', compression = '{compression}'{ignore}{others}",
             list(paths)
         );
-        // The first lines, and all where they lack one that is wanted.
+        // The first lines, or all if the first ones lack a wanted field.
         for sample in [SAMPLE, -1] {
             let is_enough = |wanted: &[&str]| wanted.iter().all(|name| self.field(name).is_ok());
             if sample == -1 && wanted.is_some_and(is_enough) || sample == SAMPLE && wanted.is_none()
@@ -46,7 +47,7 @@ impl Source {
             self.describe("json")?;
         }
         if self.fields.iter().any(|field| self.differs_in_case(&field.name)) {
-            // Names that are one for DuckDB.
+            // Names that are equal for DuckDB.
             self.from = format!("read_json_objects({shared})");
             let keys = format!(
                 "SELECT DISTINCT unnest(json_keys(json)) AS name FROM {} ORDER BY name",
@@ -58,7 +59,7 @@ impl Source {
             return Ok(());
         }
         if matches!(&self.fields[..], [one] if one.name == "json") {
-            // A line is no object: the fields are those that are wanted.
+            // A line is not an object: the fields are those that are wanted.
             let Some(wanted) = wanted else { return Err(self.no_objects(&format)) };
             self.fields.clear();
             for name in wanted {
@@ -66,7 +67,7 @@ impl Source {
                 self.fields.push(SourceField { name: name.clone(), sql, of: name });
             }
         }
-        // All top fields as they are written, of which those within are taken out.
+        // All top-level fields as they are written. Nested ones are extracted from them.
         let mut tops: Vec<&str> = Vec::new();
         for field in &self.fields {
             if !tops.iter().any(|top| top.eq_ignore_ascii_case(&field.of)) {
@@ -89,7 +90,8 @@ impl Source {
         Ok(())
     }
 
-    /// Whether DuckDB has numbered a field of JSON, since another's name differs from it in case alone.
+    /// Whether DuckDB has numbered a field of JSON, because its name differs from another one only
+    /// in case.
     fn differs_in_case(&self, name: &str) -> bool {
         name.rsplit_once('_').is_some_and(|(base, number)| {
             let is_alike = |other: &SourceField| {
@@ -99,7 +101,7 @@ impl Source {
         })
     }
 
-    /// Says what takes rows out of JSON that has no objects for them.
+    /// Makes the error for JSON without objects as rows, with what extracts them.
     fn no_objects(&self, format: &str) -> DataError {
         let of = self.texts(&format!("SELECT any_value(typeof(json)) FROM {}", self.from));
         let of = of.ok().and_then(|rows| rows.into_iter().flatten().next()?).unwrap_or_default();
@@ -120,7 +122,7 @@ impl Source {
     }
 }
 
-/// How JSON lies in a file, by its beginning.
+/// Recognises the format of a JSON file by its beginning.
 fn json_format(head: &[u8]) -> &'static str {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();

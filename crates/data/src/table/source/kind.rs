@@ -1,4 +1,4 @@
-//! What is in a file, told by its beginning.
+//! Recognises the content of a file by its beginning.
 
 use std::fmt;
 use std::path::Path;
@@ -6,9 +6,9 @@ use std::path::Path;
 use crate::DataError;
 use crate::compressed::head;
 
-/// What an SQLite database begins with.
+/// Beginning of an SQLite database.
 pub(super) const SQLITE: &[u8] = b"SQLite format 3\0";
-/// Beginnings of files that are no table, what they are, and how they become one.
+/// Beginnings of files that are not tables, what they are, and how to convert them.
 const OTHERS: [(&[u8], &str); 8] = [
     (b"PK\x03\x04", "a ZIP archive (or a spreadsheet): unpack it with `unzip`, or save it as CSV"),
     (b"\xfd7zXZ\0", "compressed by xz: unpack it with `xz -d`"),
@@ -19,7 +19,7 @@ const OTHERS: [(&[u8], &str); 8] = [
     (b"ORC", "an ORC file: write it as Parquet"),
     (b"\x89HDF", "an HDF5 file: write it as Parquet or CSV"),
 ];
-/// The same of texts.
+/// The same for texts.
 const TEXTS: [(&[u8], &str); 8] = [
     (b"<?xml", "XML: convert it to CSV or JSON"),
     (b"<!DOCTYPE", "a web page, perhaps of an error: fetch the file again"),
@@ -35,9 +35,9 @@ const TEXTS: [(&[u8], &str); 8] = [
 ];
 const SCRIPT: &str =
     "a script of SQL: run it, as with `sqlite3 rows.db < FILE`, and give that database";
-/// Where in a tar archive its mark is.
+/// Position of the mark in a tar archive.
 const TAR: std::ops::Range<usize> = 257..262;
-/// What files hold.
+/// Content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum Kind {
     Csv,
@@ -58,7 +58,7 @@ impl fmt::Display for Kind {
 }
 
 impl Kind {
-    /// What a file holds, by what it begins with.
+    /// Recognises the content of a file by its beginning.
     pub(super) fn of(path: &Path) -> Result<Self, DataError> {
         let head = head(path)?;
         if head.starts_with(b"PAR1") {
@@ -82,7 +82,7 @@ impl Kind {
             {
                 Ok(Self::Json)
             }
-            // A list a line.
+            // One list per line.
             [b'[', ..]
                 if matches!(
                     text.split(|byte| *byte == b'\n').next(),
@@ -96,13 +96,13 @@ impl Kind {
     }
 }
 
-/// What a file is that is no table, by its beginning and by that of its text.
+/// Returns what a file is that is not a table, by its beginning and that of its text.
 fn other(head: &[u8], text: &[u8]) -> Option<&'static str> {
     let is_binary = head.iter().take(64).any(|byte| *byte < 9);
     let known = OTHERS.iter().find(|(magic, _)| is_binary && head.starts_with(magic));
     let begins = |of: &[u8]| text.get(..of.len()).is_some_and(|text| text.eq_ignore_ascii_case(of));
     let known = known.or_else(|| TEXTS.iter().find(|(beginning, _)| begins(beginning)));
-    // A power cut leaves zeros, a mark of UTF-16 says that they belong there.
+    // A power cut leaves zeros, and a UTF-16 mark shows that they belong there.
     let is_odd = |byte: &u8| matches!(byte, 1..=6 | 14..=26 | 28..=31);
     let is_text = matches!(head, [0xfe, 0xff, ..] | [0xff, 0xfe, ..])
         || str::from_utf8(&head[..head.len().min(512)]).is_ok()

@@ -1,4 +1,4 @@
-//! The line in which a row stands, for messages: the file is read anew up to it.
+//! Finds the line of a row for messages, by reading the file again up to it.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -7,10 +7,11 @@ use super::Rejected;
 use super::dialect::{Dialect, is_open};
 use crate::{DataError, compressed};
 
-/// Bytes of a line that DuckDB remembers of one that is no row.
+/// Number of bytes that DuckDB keeps of a line that is not a row.
 pub(super) const CUT: usize = 10_000;
 
-/// The line of a row of delimited text, both counted from where files begin: rows from 0, lines from 1.
+/// Returns the file and line of a row of delimited text. Rows count from 0 over all files. Lines
+/// count from 1 in each file.
 pub(super) fn line(
     paths: &[PathBuf],
     dialect: &Dialect,
@@ -54,7 +55,7 @@ pub(super) fn line(
     None
 }
 
-/// The line of the row among lines that are not blank.
+/// Returns the file and line of a row, if each line that is not blank is a row.
 pub(super) fn filled(paths: &[PathBuf], row: u64) -> Option<(PathBuf, u64)> {
     let mut left = row;
     for path in paths {
@@ -72,7 +73,7 @@ pub(super) fn filled(paths: &[PathBuf], row: u64) -> Option<(PathBuf, u64)> {
     None
 }
 
-/// How many lines a file has from one on.
+/// Returns the number of lines of a file from one on.
 pub(super) fn lines_from(path: &Path, line: u64) -> Result<u64, DataError> {
     let lines = BufReader::new(compressed::text(path)?).split(b'\n').count() as u64;
     Ok((lines + 1).saturating_sub(line).max(1))

@@ -36,38 +36,38 @@ use within::Within;
 pub use sqlite::{SqliteTable, is_sqlite, sqlite_reads, sqlite_tables, sqlite_views};
 pub use unchanged::FileStates;
 
-/// Where rows come from.
+/// Source of rows.
 pub(super) struct Source {
     reader: Reader,
-    /// The folder of a query.
+    /// The directory of a query.
     _within: Option<Within>,
-    /// What stands behind FROM.
+    /// Text after FROM.
     from: String,
     fields: Vec<SourceField>,
-    /// What is read.
+    /// The files that are read.
     pub(super) files: Option<Files>,
-    /// How the first file is written, of CSV.
+    /// How the first CSV file is written.
     pub(super) dialect: Option<Dialect>,
-    /// Times of Parquet whose nanoseconds DuckDB cuts off: INT96, and those in UTC.
+    /// Parquet times whose nanoseconds DuckDB cuts off: INT96, and those in UTC.
     pub(super) coarse: Vec<String>,
     /// Whether a row without any value is a line that could not be read.
     pub(super) has_broken: bool,
-    /// The files as they are before anything of their rows is read.
+    /// State of the files before any of their rows is read.
     pub(super) states: FileStates,
-    /// How messages call it.
+    /// Name in messages.
     pub(super) name: PathBuf,
 }
 
-/// What reads them.
+/// The reader.
 enum Reader {
     DuckDb(Connection),
     Sqlite(rusqlite::Connection),
 }
 
 impl Source {
-    /// Opens files or a query. Names count from `base`; temporary files lie in `scratch`. Of JSON, whose
-    /// fields no header has, `wanted` are the names of those that it must have; without it, all lines
-    /// are looked at.
+    /// Opens files or a query. Names are relative to `base`, and temporary files are in `scratch`.
+    /// JSON has no header, so `wanted` are the names of fields that it must have. Without `wanted`
+    /// all lines are examined.
     pub(super) fn open(
         rows: &RowsFile,
         base: &Path,
@@ -142,7 +142,7 @@ impl Source {
 
     fn query(&mut self, query: &str) -> Result<(), DataError> {
         let query = query.trim().trim_end_matches(';');
-        // On lines of its own, so that a comment at its end ends there.
+        // On separate lines, so that a comment at its end ends there.
         self.from = format!("(\n{query}\n)");
         if let Reader::Sqlite(connection) = &self.reader {
             let fields = sqlite::fields(connection, &format!("SELECT * FROM {}", self.from));
@@ -152,7 +152,8 @@ impl Source {
         self.describe("")
     }
 
-    /// Asks DuckDB for the fields. Of JSON the type of each is the name of the field that it is within.
+    /// Asks DuckDB for the fields. For JSON the type of each is the name of the field that contains
+    /// it.
     fn describe(&mut self, kind: &str) -> Result<(), DataError> {
         let described = self.texts(&format!("DESCRIBE SELECT * FROM {}", self.from))?;
         for row in described {
@@ -162,7 +163,7 @@ impl Source {
                 _ => self.add(name, &quoted(name), of)?,
             }
         }
-        // A name with a dot may be that of a field within another, too.
+        // A name with a dot may also be that of a nested field.
         for place in 1..self.fields.len() {
             let (before, field) = self.fields.split_at_mut(place);
             while before.iter().any(|other| other.name == field[0].name) {
@@ -172,20 +173,20 @@ impl Source {
         Ok(())
     }
 
-    /// Whether it is an SQLite database, whose values keep the kind that they have there.
+    /// Whether it is an SQLite database, whose values keep their kind.
     pub(super) const fn is_sqlite(&self) -> bool {
         matches!(self.reader, Reader::Sqlite(_))
     }
 
-    /// All fields.
+    /// Returns all fields.
     pub(super) fn fields(&self) -> &[SourceField] {
         &self.fields
     }
 
-    /// The field of a name.
+    /// Finds a field by name.
     ///
     /// # Errors
-    /// If there is no such field; the error names the nearest one.
+    /// If there is no such field. The error names the nearest one.
     pub(super) fn field(&self, name: &str) -> Result<usize, DataError> {
         let place = self.fields.iter().position(|field| field.name == name);
         place.ok_or_else(|| {
@@ -195,7 +196,8 @@ impl Source {
         })
     }
 
-    /// Hands rows of these expressions to `sink`, in the order of the files, until it wants no more.
+    /// Passes rows of these expressions to `sink`, in the order of the files, until it wants no
+    /// more.
     pub(super) fn read(
         &self,
         select: &[String],
@@ -215,13 +217,14 @@ impl Source {
         Ok(())
     }
 
-    /// Whether a row of so many fields is a line of JSON that could not be read.
+    /// Whether a row with this many fields is a line of JSON that could not be read.
     #[inline]
     pub(super) fn is_broken(&self, block: &Block<'_>, row: usize, fields: usize) -> bool {
         self.has_broken && (0..fields).all(|at| block.cell(at, row) == Cell::Null)
     }
 
-    /// Counts over all values of a field, as texts. `counts` makes expressions of that of the field.
+    /// Counts over all values of a field, as texts. `counts` makes expressions from that of the
+    /// field.
     pub(super) fn count(
         &self,
         field: usize,
@@ -232,7 +235,7 @@ impl Source {
         Ok(row.into_iter().map(Option::unwrap_or_default).collect())
     }
 
-    /// A short answer.
+    /// Returns a short answer.
     pub(super) fn texts(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DataError> {
         match &self.reader {
             Reader::DuckDb(connection) => connection.texts(sql).map_err(|error| self.failed(error)),
@@ -256,7 +259,7 @@ impl Source {
         if cause.to_string().contains("invalid state") {
             return DataError::MixedEnds(self.name.clone());
         }
-        // What follows shows the statement, which is not the user's.
+        // The rest shows the statement, which is not the user's.
         let cause = cause.to_string();
         let cause = cause.split("\n\n").next().unwrap_or_default().to_owned();
         DataError::Unread { path: self.name.clone(), cause }

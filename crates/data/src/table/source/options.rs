@@ -6,7 +6,7 @@ use embermark_model::table::Literal;
 
 use crate::DataError;
 
-/// Options that the reader sets itself, and what says the same.
+/// Options that the reader sets itself, and their equivalents.
 const OURS: [(&str, &str); 12] = [
     ("columns", "the columns of the table"),
     ("types", "the columns of the table"),
@@ -21,7 +21,7 @@ const OURS: [(&str, &str); 12] = [
     ("rejects_limit", "--lenient"),
     ("sample_size", "nothing: the columns are given"),
 ];
-/// Options that say how values are written, which are read here.
+/// Options for how values are written, which are handled here.
 const VALUES: [&str; 4] = ["decimal_separator", "thousands", "dateformat", "timestampformat"];
 
 /// Refuses options that the reader sets itself.
@@ -32,14 +32,14 @@ pub(super) fn check_options(read: &[(String, Literal)]) -> Result<(), DataError>
     }
 }
 
-/// The options that are handed on, but for some, behind a comma each.
+/// Formats the options that are passed on, except for some, each after a comma.
 pub(super) fn options(read: &[(String, Literal)], but: &[&str]) -> String {
     let handed =
         read.iter().filter(|(name, _)| !but.contains(&&**name) && !VALUES.contains(&&**name));
     handed.map(|(name, value)| format!(", {name} = {value}")).collect()
 }
 
-/// Paths as SQL has them.
+/// Formats paths for SQL.
 pub(super) fn list(paths: &[PathBuf]) -> Literal {
     let texts = paths.iter().map(|path| Literal::Text(path.to_string_lossy().into_owned()));
     Literal::List(texts.collect())

@@ -1,4 +1,4 @@
-//! Lines that are no rows, and where rows stand.
+//! Lines that are not rows, and the positions of rows.
 
 use std::path::Path;
 
@@ -6,21 +6,21 @@ use super::super::fault::Fault;
 use super::{Kind, Source, locate};
 use crate::DataError;
 
-/// Lines that are no rows.
+/// Lines that are not rows.
 #[derive(Debug)]
 pub(in crate::table) struct Rejected {
     pub(in crate::table) fault: Fault,
     pub(in crate::table) file: String,
     pub(in crate::table) line: u64,
-    /// How many lines are lost with it.
+    /// Number of lines that are lost with it.
     pub(in crate::table) lines: u64,
     pub(in crate::table) text: String,
 }
 
 impl Source {
-    /// The lines that were no rows, after a read.
+    /// Returns the lines that were not rows, after a read.
     pub(in crate::table) fn rejected(&self) -> Result<Vec<Rejected>, DataError> {
-        // A read that was ended before the end of the files has made no table of them.
+        // A read that ended before the end of the files has made no table of them.
         let made = "SELECT 1 FROM duckdb_tables() WHERE table_name = 'reject_errors'";
         if self.dialect.is_none() || self.texts(made)?.is_empty() {
             return Ok(Vec::new());
@@ -42,7 +42,7 @@ impl Source {
                 "LINE SIZE OVER MAXIMUM" => Fault::TooLong,
                 _ => Fault::Unreadable,
             };
-            // Blank lines before it are not its.
+            // Blank lines before it do not belong to it.
             let text = text.trim_start_matches(['\r', '\n']).to_owned();
             let within = text.trim_end().matches('\n').count() as u64;
             let is_cut = text.len() >= locate::CUT;
@@ -54,7 +54,7 @@ impl Source {
         Ok(all)
     }
 
-    /// Where a row stands, counted from 0: its file and line, where it has lines.
+    /// Describes the position of a row, counted from 0: its file and line, if it has lines.
     pub(in crate::table) fn place(&self, row: u64, rejected: &[Rejected]) -> String {
         let files = self.files.as_ref();
         let lines = match (files.map(|files| files.kind), &self.dialect) {

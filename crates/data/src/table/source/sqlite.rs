@@ -1,4 +1,4 @@
-//! Rows of an SQLite database, read by SQLite itself; and what its schema says.
+//! Rows of an SQLite database, read by SQLite itself, and its schema.
 
 use std::path::{Path, PathBuf};
 
@@ -9,19 +9,19 @@ use rusqlite::{Connection, OpenFlags, limits::Limit};
 use super::{Block, SourceField};
 use crate::DataError;
 
-/// Where in a database stands whether it has a log, of version 2, and no journal.
+/// Position in a database of whether it has a write-ahead log (version 2) instead of a journal.
 const LOG_MODE: usize = 18;
 
 /// A table of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqliteTable {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// A query that gives all of its rows, with the number of each where it has no key.
+    /// A query for all of its rows, with the number of each if it has no key.
     pub query: String,
-    /// The columns of its primary key, in order.
+    /// Columns of its primary key, in order.
     pub key: Vec<String>,
-    /// The columns of its other indexes, those of expressions and of parts of the rows aside.
+    /// Columns of its other indexes, except indexes of expressions and partial indexes.
     pub indexes: Vec<Vec<String>>,
 }
 
@@ -31,10 +31,10 @@ pub fn is_sqlite(path: &Path) -> bool {
         && crate::compressed::head(path).is_ok_and(|head| head.starts_with(super::kind::SQLITE))
 }
 
-/// Opens a database so that nothing of it or another is changed, and nothing lies beside it afterwards.
+/// Opens a database so that nothing is changed and no file is left beside it.
 pub(super) fn open(path: &Path) -> Result<Connection, DataError> {
     let has_log = crate::compressed::head(path)?.get(LOG_MODE) == Some(&2);
-    // Without a log nobody has it open, and SQLite would make one.
+    // Without a log file nothing has it open, and SQLite would create one.
     let opened = match has_log && !log_of(path).exists() {
         true => {
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
@@ -44,7 +44,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, DataError> {
     };
     opened
         .and_then(|connection| {
-            // A query reads this database alone.
+            // A query reads only this database.
             connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
             connection.pragma_update(None, "query_only", true)?;
             Ok(connection)
@@ -52,14 +52,14 @@ pub(super) fn open(path: &Path) -> Result<Connection, DataError> {
         .map_err(|cause| failed(path, &cause))
 }
 
-/// The log beside a database.
+/// Path of the log beside a database.
 pub(super) fn log_of(path: &Path) -> PathBuf {
     let mut log = path.to_owned().into_os_string();
     log.push("-wal");
     log.into()
 }
 
-/// The URI of a database that nobody changes (<https://www.sqlite.org/uri.html>).
+/// Returns the URI of a database that nothing changes (<https://www.sqlite.org/uri.html>).
 fn immutable(path: &Path) -> String {
     let byte = |byte: &u8| match byte {
         b'/' | b'.' | b'-' | b'_' => char::from(*byte).to_string(),
@@ -74,7 +74,7 @@ pub(super) fn failed(path: &Path, cause: &rusqlite::Error) -> DataError {
     DataError::NotTabular { path: path.to_owned(), what: format!("SQLite says: {cause}") }
 }
 
-/// The fields of a query.
+/// Returns the fields of a query.
 pub(super) fn fields(connection: &Connection, query: &str) -> rusqlite::Result<Vec<SourceField>> {
     let statement = connection.prepare(query)?;
     let columns = statement.columns();
@@ -88,7 +88,7 @@ pub(super) fn fields(connection: &Connection, query: &str) -> rusqlite::Result<V
     Ok(columns.map(|column| field(&column)).collect())
 }
 
-/// Hands rows to `sink` until it wants no more.
+/// Passes rows to `sink` until it wants no more.
 pub(super) fn read(
     connection: &Connection,
     path: &Path,
@@ -116,7 +116,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// The tables of a database with their keys and indexes.
+/// Returns the tables of a database with their keys and indexes.
 ///
 /// # Errors
 /// If the file is not a database, or cannot be read.
@@ -131,7 +131,8 @@ pub fn sqlite_tables(path: &Path) -> Result<Vec<SqliteTable>, DataError> {
     }
 }
 
-/// The views and virtual tables of a database, whose rows are those of other tables or of no other reader.
+/// Returns the views and virtual tables of a database, whose rows belong to other tables or which
+/// only other software can read.
 ///
 /// # Errors
 /// If the file is not a database, or cannot be read.
@@ -140,10 +141,10 @@ pub fn sqlite_views(path: &Path) -> Result<Vec<String>, DataError> {
     texts(&open(path)?, sql, []).map_err(|cause| failed(path, &cause))
 }
 
-/// Whether a statement is one of this database's, and reads.
+/// Whether a statement is valid for this database and only reads.
 ///
 /// # Errors
-/// Where the database cannot be read.
+/// If the database cannot be read.
 pub fn sqlite_reads(path: &Path, statement: &str) -> Result<bool, DataError> {
     let connection = open(path)?;
     Ok(connection.prepare(statement).is_ok_and(|statement| {

@@ -1,4 +1,4 @@
-//! Whether files stay as they are while they are read.
+//! Checks that files do not change while they are read.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use super::sqlite;
 use crate::DataError;
 
-/// Files as they were before they were read, so that one that is written to meanwhile is noticed: those of a table,
+/// State of files before they were read, to notice one that is written meanwhile: those of a table,
 /// and those that its query names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileStates(Vec<(PathBuf, Option<State>)>);
 
-/// What the system says of a file.
+/// What the system reports about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
     device: u64,
@@ -22,7 +22,7 @@ struct State {
 }
 
 impl State {
-    /// `None` where there is no such file, or nothing in it.
+    /// Returns `None` if the file does not exist or is empty.
     fn of(path: &Path) -> Option<Self> {
         let of = fs::metadata(path).ok().filter(|of| of.is_file() && of.len() > 0)?;
         Some(Self {
@@ -35,11 +35,11 @@ impl State {
 }
 
 impl FileStates {
-    /// As they are now. Texts of a query that are names of files count from `base`.
+    /// Records the current state. Texts of a query that are file names are relative to `base`.
     pub(super) fn of(paths: &[PathBuf], query: Option<&str>, base: &Path) -> Self {
         let texts = query.unwrap_or_default().split('\'').skip(1).step_by(2);
         let named = texts.map(|text| base.join(text));
-        // Newer rows of an SQLite database may lie in the log beside it.
+        // Newer rows of an SQLite database may be in the log beside it.
         let logs = paths.iter().map(|path| sqlite::log_of(path));
         let all = paths.iter().cloned().chain(named).chain(logs);
         Self(all.map(|path| (path.clone(), State::of(&path))).collect())
@@ -48,7 +48,7 @@ impl FileStates {
     /// Checks that none of them has changed since.
     ///
     /// # Errors
-    /// [`DataError::Changed`].
+    /// [`DataError::Changed`] if one has.
     pub fn check(&self) -> Result<(), DataError> {
         match self.0.iter().find(|(path, before)| State::of(path) != *before) {
             Some((path, _)) => Err(DataError::Changed(path.clone())),

@@ -1,19 +1,21 @@
-//! The folder that relative names of a query count from: DuckDB takes them from this process's.
+//! The directory for a query's relative names. DuckDB resolves them against the process's working
+//! directory.
 
 use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Held by the thread whose folder is this process's.
+/// Held by the thread that has set the working directory.
 static FOLDER: Mutex<()> = Mutex::new(());
 
 thread_local! {
-    /// How many of them this thread has.
+    /// Number of `Within`s of this thread.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Has this process be in a folder until it is dropped; other threads that want to be in one wait.
+/// Changes the process's working directory until it is dropped. Other threads that want to do so
+/// wait.
 pub(super) struct Within {
     before: PathBuf,
     _alone: Option<MutexGuard<'static, ()>>,
@@ -33,7 +35,7 @@ impl Within {
 impl Drop for Within {
     fn drop(&mut self) {
         DEPTH.set(DEPTH.get() - 1);
-        // Where that folder is gone there is nowhere to go back to.
+        // If that directory is gone, there is nothing to return to.
         let _ = std::env::set_current_dir(&self.before);
     }
 }

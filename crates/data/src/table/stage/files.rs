@@ -1,4 +1,4 @@
-//! Rows of files and of queries, checked and staged.
+//! Checks and stages rows of files and of queries.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,7 +19,7 @@ use crate::table::select::{self, From, Selection};
 use crate::table::source::{Block, Source};
 use crate::table::writer::{TableWriter, folder};
 
-/// What may be odd about rows that are staged.
+/// What may be unusual about staged rows.
 const FINER: &str = "time finer than the unit of its column: cut";
 const NULS: &str = "NULs before a value: passed over";
 const DOUBTFUL: &str = "local time that the clocks of its zone show twice or never";
@@ -28,9 +28,10 @@ const HEADERS: &str = "the names of the columns again: passed over";
 const CUT: &str =
     "the first rows, as the scale says; lines among them that are no rows are not counted";
 const COARSE: &str = "times in nanoseconds, of Parquet's INT96 or in UTC, read to the microsecond";
-/// Rows that are taken at once, so few that they stay in a processor's nearest cache.
+/// Number of rows that are processed at once, so few that they stay in the processor's nearest
+/// cache.
 const AT_ONCE: usize = 256;
-/// Places of dropped rows that are remembered, by which a message finds a line.
+/// Number of dropped rows whose positions are kept, by which a message finds a line.
 const REMEMBERED: usize = 1 << 20;
 
 /// Stages rows of files or of a query.
@@ -43,7 +44,7 @@ pub(super) fn read(
     to: &Path,
 ) -> Result<Staged, DataError> {
     let unwritable = |cause| DataError::Unwritable { path: to.to_owned(), cause };
-    // A query is read in its folder.
+    // A query is read in its directory.
     let to = &*std::path::absolute(to).map_err(unwritable)?;
     let scratch = tempfile::tempdir_in(folder(to)).map_err(unwritable)?;
     let wanted: Vec<&str> = table.columns.iter().flat_map(select::names).collect();
@@ -65,16 +66,16 @@ pub(super) fn read(
     };
     let paths = source.files.as_ref().map(|files| files.paths.clone()).unwrap_or_default();
     let (read, sha256) = std::thread::scope(|scope| {
-        // Beside the reading where there is a second core.
+        // In parallel with the reading if there is a second core.
         let hashing = scope.spawn(|| {
             paths.iter().try_for_each(|path| check_whole(path)).and_then(|()| digest(&paths))
         });
         let read = source.read(&selection.sql, |block| stager.take(block));
         (read, hashing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
-    // What is wrong with a file that changes may be that it does.
+    // A change of the file may be the cause of an error in it.
     source.states.check()?;
-    // A compressed file that ends too early is the cause of whatever else went wrong.
+    // A compressed file that ends too early is the cause of any other error.
     let sha256 = sha256?;
     read?;
     let rejected = source.rejected()?;
@@ -110,7 +111,7 @@ pub(super) fn read(
     Ok(Staged { sha256, file, ..staged })
 }
 
-/// SHA-256 of a file in hexadecimal; of several, of their digests.
+/// Returns the SHA-256 of a file in hexadecimal. For several files it is that of their digests.
 fn digest(paths: &[PathBuf]) -> Result<Option<String>, DataError> {
     let of = |path: &PathBuf| -> io::Result<String> {
         let (mut hasher, mut file) = (Sha256::new(), File::open(path)?);
@@ -143,21 +144,21 @@ struct Stager<'a> {
     selection: &'a Selection,
     source: &'a Source,
     reading: Reading,
-    /// Rows so far.
+    /// Number of rows so far.
     read: u64,
     writer: TableWriter<'a>,
     refused: Refused<'a>,
     /// Those of them that are not staged.
     gone: Vec<u64>,
     headers: u64,
-    /// Those of a column that are taken as they are.
+    /// Values of a column that are taken unchanged.
     numbers: Vec<u64>,
     /// Whether there were more rows than are wanted.
     is_cut: bool,
 }
 
 impl Stager<'_> {
-    /// Takes rows; says whether it wants more.
+    /// Stages rows. Returns whether it wants more.
     fn take(&mut self, block: &Block<'_>) -> Result<bool, DataError> {
         let mut from = 0;
         while from < block.rows() {
@@ -173,7 +174,7 @@ impl Stager<'_> {
         Ok(true)
     }
 
-    /// Takes some of them, column by column.
+    /// Stages some of them, column by column.
     fn rows(&mut self, block: &Block<'_>, rows: Range<usize>) -> Result<(), DataError> {
         let first = self.read;
         self.read += rows.len() as u64;

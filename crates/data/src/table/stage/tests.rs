@@ -16,7 +16,7 @@ fn table(columns: Vec<Column>, key: &[usize], rows: u64) -> Table {
 
 const U64: ColumnType = ColumnType::Int { bits: 64, signed: false };
 
-/// Stages a made table; the file goes with the folder.
+/// Stages a generated table. The file is removed with the directory.
 fn staged(table: Table) -> (TempDir, Staged, StagedTable) {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("t");

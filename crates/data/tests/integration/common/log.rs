@@ -1,16 +1,16 @@
-//! Readings as text in the format of the sensor log, of which benchmarks and tests read them.
+//! Readings as text in the format of the sensor log, for benchmarks and tests.
 
 use std::fmt::Write;
 
 use embermark_model::Reading;
 use jiff::Timestamp;
 
-/// Microseconds of an epoch of the log, and the number after which its epochs start again.
+/// Microseconds per epoch of the log, and the number after which its epochs restart.
 const EPOCH: i64 = 31_000_000;
 const EPOCHS: i64 = 1 << 16;
 
-/// The lines that `lab::read` reads, in the order given. Epochs, which readings do not keep, are counted anew from
-/// the first reading's time.
+/// Writes the lines that `lab::read` reads, in the given order. Readings do not keep epochs, so
+/// they are counted from the first reading's time.
 pub fn log(readings: &[Reading]) -> Vec<u8> {
     let start = readings.first().map_or(0, |reading| reading.ts);
     let mut text = String::new();

@@ -12,7 +12,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::TempDir;
 
-/// A file with these bytes; it goes when the directory is dropped.
+/// A file with these bytes. It is removed when the directory is dropped.
 pub fn file(bytes: &[u8]) -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log.txt");
@@ -31,7 +31,7 @@ pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A good line with its end.
+/// A good line with its line end.
 pub fn line(sensor: u16, second: u32) -> String {
     format!("2004-02-28 00:59:{second:02} 3 {sensor} 19.9884 37.0933 45.08 2.69964\n")
 }

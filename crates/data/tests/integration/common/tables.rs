@@ -18,7 +18,7 @@ pub const BYTES: ColumnType = ColumnType::Bytes;
 pub const SECONDS: ColumnType = ColumnType::Timestamp(TimeUnit::Seconds);
 pub const MICROS: ColumnType = ColumnType::Timestamp(TimeUnit::Microseconds);
 
-/// A column of a file; a name that ends with '?' may be absent.
+/// A column of a file. A name that ends with '?' may be absent.
 pub fn column(name: &str, of: ColumnType) -> Column {
     let nullable = name.ends_with('?');
     let name = name.trim_end_matches('?').to_owned();
@@ -35,14 +35,14 @@ pub fn table(file: &str, columns: &[(&str, ColumnType)], key: &[usize]) -> Table
     }
 }
 
-/// A folder with a file of these bytes.
+/// A directory with a file of these bytes.
 pub fn file(name: &str, bytes: impl AsRef<[u8]>) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), bytes).unwrap();
     folder
 }
 
-/// Stages a table whose file lies in a folder.
+/// Stages a table whose file is in a directory.
 pub fn staged_with(
     folder: &Path,
     table: Table,

@@ -24,8 +24,8 @@ const BETWEEN: Duration = Duration::from_millis(250);
 const REMOVES: Duration = Duration::from_secs(20);
 
 impl Live<'_> {
-    /// Makes some room and tries to continue, in the same process or after reopening. Returns the outcome
-    /// and the time until a commit was acknowledged, in ms.
+    /// Makes some room and tries to continue, in the same process or after reopening. Returns the
+    /// outcome and the time until a commit was acknowledged, in ms.
     pub(in crate::full) fn goes_on(
         &mut self,
         worst: &mut Worst,
@@ -50,8 +50,8 @@ impl Live<'_> {
         })
     }
 
-    /// Retries some commits until they are acknowledged or the time is over. Returns the last message if they
-    /// were not.
+    /// Retries some commits until they are acknowledged or the time is over. Returns the last
+    /// message if they were not.
     fn tries(&mut self, within: Duration) -> Result<Option<String>, TestError> {
         let begun = Instant::now();
         loop {
@@ -70,8 +70,8 @@ impl Live<'_> {
         }
     }
 
-    /// Closes the database, by a kill if necessary, and opens it in a new process. Returns the message if it
-    /// does not open or lacks promised rows.
+    /// Closes the database, by a kill if necessary, and opens it in a new process. Returns the
+    /// message if it does not open or lacks promised rows.
     fn reopen(&mut self, of: &str, worst: &mut Worst) -> Result<Option<String>, TestError> {
         self.close()?;
         let test = Test { filling: Some(self.filling), ..*self.test };
@@ -87,7 +87,8 @@ impl Live<'_> {
             }
             (verdict, _) => {
                 let message = looked.message.clone().unwrap_or_else(|| verdict.name().to_owned());
-                // The message reports that it does not open here. Whether it opens with more room is tested later.
+                // The message reports that it does not open here. Whether it opens with more room
+                // is tested later.
                 if !after::is_unopened(&looked) {
                     worst.add(&test, self.space, looked, promised, of)?;
                 }

@@ -12,8 +12,8 @@ const MANY: u64 = 2_000;
 const ROUNDS: u32 = 6;
 
 impl Live<'_> {
-    /// Fills the disk. Returns the commits acknowledged when the engine first could not continue, how it
-    /// stopped, and the bytes that were free then.
+    /// Fills the disk. Returns the commits acknowledged when the engine first could not continue,
+    /// how it stopped, and the bytes that were free then.
     #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
     pub(in crate::full) fn fill(
         &mut self,
@@ -37,8 +37,8 @@ impl Live<'_> {
         Ok((commits, stopped, free))
     }
 
-    /// Commits until the engine cannot continue and no block is free. Calls `stopped` each time that it
-    /// stops.
+    /// Commits until the engine cannot continue and no block is free. Calls `stopped` each time
+    /// that it stops.
     pub(super) fn fill_up(
         &mut self,
         stopped: &mut dyn FnMut(&Self, &End) -> Result<(), TestError>,

@@ -1,4 +1,4 @@
-//! The work's table a second time, in columns, where a store keeps it so.
+//! The columnar copy of the work's table, if a store keeps one.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use embermark_contract::{Result, Scope};
 
 use crate::work::Key;
 
-/// Commits between two questions to the rows, so that changes are brought to them in the middle of the
-/// work: few enough that one falls into each short work of two operations, and more than one, so that
-/// what is brought is of several commits.
+/// Number of commits between two queries of the rows, so that changes reach them in the middle of
+/// the work. It is small enough for one query in each short work of two operations, and more than
+/// one, so that several commits are transferred at once.
 const ASKED: u64 = 3;
 
 const ROWS: TableDef = TableDef {
@@ -26,7 +26,7 @@ const ROWS: TableDef = TableDef {
     key: &["id"],
 };
 
-/// What the pairs of the ledger are as rows.
+/// The pairs of the ledger as rows.
 struct Ledger;
 
 impl Decode for Ledger {
@@ -54,10 +54,10 @@ pub(super) struct Copy {
     asked: Option<Asked>,
 }
 
-/// Questions to the rows.
+/// Queries of the rows.
 #[derive(Clone, Copy)]
 struct Asked {
-    /// The number of the rows that they were prepared for.
+    /// Number of the rows that they were prepared for.
     number: u64,
     count: Statement,
     all: Statement,
@@ -72,14 +72,14 @@ struct Read {
 }
 
 impl Copy {
-    /// Has the ledger shown as rows; none where the store keeps no second copy.
+    /// Makes the ledger available as rows. `None` if the store keeps no second copy.
     pub(super) fn show(store: &mut dyn KvStore, table: Table) -> Result<Option<Self>> {
         let Some(mirror) = store.mirror() else { return Ok(None) };
         mirror.show(table, Arc::new(Ledger))?;
         Ok(Some(Self::default()))
     }
 
-    /// Asks the rows something before a commit, where it is time.
+    /// Queries the rows before a commit, if it is time.
     pub(super) fn ask_before(&mut self, store: &mut dyn KvStore, commit: u64) -> Result<()> {
         if !commit.is_multiple_of(ASKED) {
             return Ok(());
@@ -87,8 +87,8 @@ impl Copy {
         self.ask(store, |asked| asked.count, |(), _| Ok(()))
     }
 
-    /// The first difference between the rows by SQL and the pairs by a scan, in words. Nobody may write
-    /// meanwhile.
+    /// Returns the first difference between the rows by SQL and the pairs by a scan. Nobody may
+    /// write meanwhile.
     pub(super) fn difference(
         &mut self,
         store: &mut dyn KvStore,
@@ -112,7 +112,7 @@ impl Copy {
         Ok(difference(&pairs, &rows))
     }
 
-    /// Asks the rows.
+    /// Queries the rows.
     fn ask<T: Default>(
         &mut self,
         store: &mut dyn KvStore,
@@ -128,7 +128,7 @@ impl Copy {
         Ok(found)
     }
 
-    /// The questions, prepared.
+    /// Returns the prepared queries.
     fn asked(&mut self, sql: &mut dyn SqlStore, number: u64) -> Result<Asked> {
         if let Some(asked) = self.asked.filter(|asked| asked.number == number) {
             return Ok(asked);
@@ -143,7 +143,7 @@ impl Copy {
 }
 
 impl Read {
-    /// What is absent is what no pair has.
+    /// An absent value becomes one that no pair has.
     fn of_row(row: &dyn ResultRow) -> Result<Self> {
         let (key, commit) = (row.int(0)?.unwrap_or(-1), row.int(1)?.unwrap_or(-1));
         let content = row.text(2)?.unwrap_or_default().as_bytes().to_vec();
@@ -158,7 +158,7 @@ impl Read {
     }
 }
 
-/// The first difference, both in the order of keys.
+/// Returns the first difference. Both are in the order of keys.
 fn difference(pairs: &[Read], rows: &[Read]) -> Option<String> {
     let same = pairs.iter().zip(rows).take_while(|(pair, row)| pair == row).count();
     let tell = |what: String| Some(format!("the rows are not the pairs: {what}"));

@@ -1,4 +1,4 @@
-//! Full disks: what must be found there, and what must not.
+//! Full disks: what must be found, and what must not.
 
 use embermark_durability::Experiment::FullDisk;
 use embermark_durability::{Deletes, Fill, GoesOn, Stopped, Tested, Tried, Verdict};
@@ -8,15 +8,15 @@ use libtest_mimic::Trial;
 use super::tried;
 use crate::common::{on_devices, some_of};
 
-/// Of 32 MiB, the smallest that the command takes, in a tier that promises to survive the death of the
-/// process.
+/// A disk of 32 MiB, the smallest that the command accepts, in a tier that promises to survive the
+/// death of the process.
 fn filled(id: &str, fills: u32) -> Option<Tested> {
     let tested = tried(id, Durability::Process, FullDisk, |settings| {
         (settings.fills, settings.disk) = (fills, 32 << 20);
     })?;
     assert!(tested.is_promised() && tested.tried == fills, "{tested:?}");
     for fill in fills_of(&tested) {
-        // A third of the disk at most, and filled by more than the table.
+        // At most a third of the disk, filled by more than the table.
         assert!(fill.room_bytes >= 8 << 20 && fill.room_bytes <= 11 << 20, "{fill:?}");
         assert!(fill.commits > 50, "{fill:?}");
     }
@@ -53,9 +53,9 @@ fn who_does_it_rightly_loses_nothing_and_goes_on() {
         assert_eq!(fill.reads.is, Tried::Yes);
         assert_eq!(fill.goes_on.is, GoesOn::ByItself);
         assert!(fill.goes_on_ms.is_some() && fill.stopped_ms.is_some(), "{fill:?}");
-        // A log that only grows: to remove is to write.
+        // A log that only grows: removing requires writing.
         assert!(matches!(fill.deletes.is, Deletes::Refused | Deletes::MakeNone), "{fill:?}");
-        // What it has in its log it reads; nothing is to be written.
+        // It can read what its log has, and needs to write nothing.
         assert_eq!((fill.opens.is, fill.verdict), (Tried::Yes, Verdict::Holds), "{fill:?}");
     }
 }
@@ -74,7 +74,7 @@ fn who_acknowledges_what_was_not_written_is_found_out() {
 fn who_writes_in_place_is_found_out() {
     let tested = filled("in-place", 1).unwrap();
     let [fill] = fills_of(&tested) else { panic!("{tested:?}") };
-    // In its memory all is well.
+    // In its memory everything is right.
     assert_eq!((fill.stopped.is, fill.reads.is), (Stopped::Error, Tried::Yes), "{fill:?}");
     assert_eq!((fill.verdict, tested.violations()), (Verdict::HalfCommit, 1), "{tested:?}");
 }

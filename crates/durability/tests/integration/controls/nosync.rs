@@ -1,4 +1,4 @@
-//! A worker whose syncs do nothing: a library of ours is before libc in what it is linked with
+//! A worker whose syncs do nothing: a test library precedes libc in its symbol search
 //! (`LD_PRELOAD`, ld.so(8)).
 
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use embermark_durability::WorkerProgram;
 
-/// Builds the library in a folder.
+/// Builds the library in a directory.
 fn library(folder: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/integration/controls/nosync.c");
     let library = folder.join("libnosync.so");
@@ -18,7 +18,8 @@ fn library(folder: &Path) -> PathBuf {
     library
 }
 
-/// That worker, with the library in a folder. env(1) becomes the program, so that its parent is ours.
+/// The worker with the library in a directory. env(1) replaces itself by the program, so that its
+/// parent stays the same.
 pub fn without_syncs(worker: &WorkerProgram, folder: &Path) -> WorkerProgram {
     let words =
         [format!("LD_PRELOAD={}", library(folder).display()), worker.program.display().to_string()];

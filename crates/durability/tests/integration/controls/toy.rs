@@ -1,5 +1,5 @@
-//! Toy engines: a map whose commits are appended to a file, or written into it in place, done rightly and
-//! wrongly.
+//! Toy engines: a map whose commits are appended to a file or written into it in place, correctly
+//! and incorrectly.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions as FileOptions};
@@ -23,22 +23,22 @@ pub enum Acknowledges {
     Synced,
     /// After it was written.
     Written,
-    /// Before: it is written, and synced, with the next one.
+    /// Before: it is written and synced with the next one.
     Before,
     /// After an attempt to write it, which may have failed.
     Anyway,
-    /// After each of its rows was written to a place of its own, where a failure leaves some of them.
+    /// After each of its rows was written to its own place, where a failure leaves some of them.
     InPlace,
 }
 
 pub struct Toy {
     pub id: &'static str,
     pub acknowledges: Acknowledges,
-    /// Whether it has a check, which finds fault with a database that was not closed.
+    /// Whether it has a check, which reports a fault for a database that was not closed.
     pub finds_fault: bool,
 }
 
-/// The file that is there while a database is open whose check finds fault.
+/// File that exists while a database is open whose check reports faults.
 const OPEN: &str = "open";
 
 impl Engine for Toy {
@@ -87,10 +87,10 @@ impl Engine for Toy {
 }
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
-/// A key, and its value; removed where that is `None`.
+/// A key and its value. `None` if it is removed.
 type Change = (Vec<u8>, Option<Vec<u8>>);
 
-/// A commit in the log: length, digest, changes.
+/// Encodes a commit for the log: length, digest, changes.
 fn frame(changes: &[Change]) -> Vec<u8> {
     let body = serde_json::to_vec(changes).unwrap();
     let header = [body.len() as u64, digest(&body)];
@@ -103,7 +103,7 @@ fn digest(body: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The map that the whole commits of a log leave, and where these end.
+/// Returns the map that the complete commits of a log leave, and where these end.
 fn replay(bytes: &[u8]) -> (Map, usize) {
     let (mut map, mut at) = (Map::new(), 0);
     let number = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
@@ -123,15 +123,16 @@ fn replay(bytes: &[u8]) -> (Map, usize) {
     (map, at)
 }
 
-/// Bytes of the place of a row: as many as the longest has, and two of its length.
+/// Bytes of a row's place: those of the longest row, and two for its length.
 const SLOT: usize = 512;
 
-/// The place of a key of four bytes.
+/// Returns the place of a four-byte key.
 fn slot(key: &[u8]) -> u64 {
     u32::from_be_bytes(key.try_into().unwrap()).into()
 }
 
-/// What stands in the place of a row: one more than its length, and it; nothing but zeros where there is none.
+/// Returns the content of a row's place: its length plus one, and the row. All zeros if there is
+/// none.
 fn slotted(value: Option<&[u8]>) -> Vec<u8> {
     let length = value.map_or(0, |value| value.len() as u16 + 1).to_le_bytes();
     let mut slot = [&length, value.unwrap_or_default()].concat();
@@ -139,7 +140,7 @@ fn slotted(value: Option<&[u8]>) -> Vec<u8> {
     slot
 }
 
-/// The map in such places.
+/// Reads the map from such places.
 fn slots(bytes: &[u8]) -> Map {
     let row = |(at, slot): (usize, &[u8])| {
         let length = usize::from(u16::from_le_bytes(*slot.first_chunk().unwrap()));
@@ -155,9 +156,9 @@ struct ToyStore {
     map: Map,
     acknowledges: Acknowledges,
     changes: Vec<Change>,
-    /// What was there before each of them.
+    /// The earlier content of each of them.
     undo: Vec<Change>,
-    /// What was acknowledged and is not written.
+    /// What was acknowledged but not written.
     late: Vec<u8>,
     open: Option<PathBuf>,
     was_open: bool,
@@ -193,7 +194,7 @@ impl ToyStore {
             if let (Ok(length), Acknowledges::Synced | Acknowledges::Written) =
                 (length, self.acknowledges)
             {
-                // What was written of it in part is no prefix of what comes next.
+                // A partly written commit must not precede the next one.
                 self.log.set_len(length).unwrap();
                 self.log.seek(SeekFrom::Start(length)).unwrap();
             }

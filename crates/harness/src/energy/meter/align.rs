@@ -1,57 +1,58 @@
-//! How a meter's clock stands to the machine's: the load pattern that a run makes is looked for in the
-//! meter's record.
+//! Aligns a meter's clock with the machine's: finds the load pattern of a run in the meter's
+//! record.
 
 use super::Moment;
 use crate::energy::curve::Curve;
 use crate::energy::marker::PATTERN;
 use crate::energy::spread::mean;
 
-/// The least correlation of the record with the pattern, for the place to be its.
+/// Least correlation of the record with the pattern for a match.
 const LEAST: f64 = 0.8;
 
-/// Places that correlate less than the best one by no more than that may be the pattern's, too.
+/// Matches that correlate less than the best one by no more than this may be the pattern too.
 const MARGIN: f64 = 0.1;
 
-/// Places that correlate as well as that with the best one are no worse: of them the middle is taken.
+/// Matches that correlate less than the best one by no more than this are equally good. The middle
+/// one is taken.
 const SAME: f64 = 0.002;
 
-/// The most that a clock goes wrong: 1 in 1,000. Quartz is off by 1 in 10,000 at the worst.
+/// Largest rate error of a clock: 1 in 1,000. Quartz is off by at most 1 in 10,000.
 const WORST_RATE: f64 = 1e-3;
 
-/// The meter's clock beside the machine's.
+/// Relation of the meter's clock to the machine's.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
-    /// A time of the meter's, and by how many seconds the machine's is ahead of it there.
+    /// A time of the meter's, and how many seconds the machine's clock is ahead of it at that time.
     at: f64,
     offset: f64,
-    /// By how many seconds that grows in a second of the meter's.
+    /// Increase of the offset in seconds per second of the meter's.
     rate: f64,
-    /// All of it in words.
+    /// Description in words.
     pub says: String,
 }
 
 impl Clock {
-    /// The machine's time at one of the meter's.
+    /// Converts a time of the meter's to the machine's.
     pub fn day(&self, meter: f64) -> f64 {
         meter + self.offset + self.rate * (meter - self.at)
     }
 }
 
-/// As somebody says.
+/// Makes a clock with the offset that the user gave.
 pub(super) fn given(offset: f64) -> Clock {
     Clock { at: 0.0, offset, rate: 0.0, says: format!("{offset:+.3} s, as was given (--offset)") }
 }
 
-/// Taken to be the same.
+/// Makes a clock that is assumed to be the same.
 pub(super) fn same() -> Clock {
     let says = "its clock is assumed to be the machine's: this run cannot verify that";
     Clock { at: 0.0, offset: 0.0, rate: 0.0, says: says.to_owned() }
 }
 
-/// By the load pattern, which was made at these times of the machine's.
+/// Aligns by the load pattern, which ran at these times of the machine's.
 ///
 /// # Errors
-/// When it is not in the record, or it is not clear where.
+/// If the record does not contain it, or it is not clear where.
 pub(super) fn by_markers(curve: &Curve, markers: &[Moment]) -> Result<Clock, String> {
     let [first, later @ ..] = markers else { return Err("no load pattern was made".to_owned()) };
     let slot = (first.ended - first.began) / PATTERN.len() as f64;
@@ -87,7 +88,7 @@ fn alike(places: &[Place]) -> String {
     )
 }
 
-/// A place in the record, in the meter's seconds, and how well it correlates with the pattern.
+/// A place in the record, in the meter's seconds, and its correlation with the pattern.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     at: f64,
@@ -114,7 +115,8 @@ fn by_two(first: &Moment, last: &Moment, one: Place, other: Place) -> Clock {
     Clock { at: one.at, offset, rate, says }
 }
 
-/// Where the record looks like the pattern, whose parts last that long: as well as the best place, nearly.
+/// Returns where the record resembles the pattern with parts of this length almost as well as at
+/// the best place.
 fn places(curve: &Curve, slot: f64) -> Result<Vec<Place>, String> {
     let [begins, ends] = curve.ends().ok_or("it is empty")?;
     let interval = curve.interval().unwrap_or(slot);
@@ -156,7 +158,7 @@ fn places(curve: &Curve, slot: f64) -> Result<Vec<Place>, String> {
     Ok(found.into_iter().map(finer).collect())
 }
 
-/// The middle of those that fit no worse than the best one.
+/// Returns the middle of the places that fit as well as the best one.
 fn middle(places: &[Place]) -> Option<Place> {
     let best = places.iter().map(|place| place.fits).reduce(f64::max)?;
     let same: Vec<f64> =
@@ -164,8 +166,8 @@ fn middle(places: &[Place]) -> Option<Place> {
     Some(Place { at: mean(&same)?, fits: best })
 }
 
-/// Pearson's correlation of the mean power in each part of the pattern, if it began then, with the
-/// pattern; `None` over a gap, or where nothing changes.
+/// Returns Pearson's correlation of the pattern with the mean power in each of its parts, if it
+/// began at `start`. `None` if there is a gap or nothing changes.
 fn correlation(curve: &Curve, start: f64, slot: f64) -> Option<f64> {
     let mut watts = [0.0; PATTERN.len()];
     for (part, watts) in watts.iter_mut().enumerate() {

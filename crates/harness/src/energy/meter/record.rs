@@ -1,4 +1,5 @@
-//! The record of a meter: a CSV file with a column of time, and one of watts or two of volts and amperes.
+//! The record of a meter: a CSV file with a column of times, and one of watts or two of volts and
+//! amperes.
 
 use std::fs;
 use std::path::Path;
@@ -10,18 +11,18 @@ use jiff::tz::TimeZone;
 use super::Curve;
 use crate::HarnessError;
 
-/// Times below this are no time of day: they began at 0 some day (1e9 is September 2001).
+/// Times below this are not times of day: they started at 0 at some point (1e9 is September 2001).
 const FIRST_DAY: f64 = 1e9;
 
 /// A meter's power over time.
 #[derive(Clone, Debug)]
 pub struct Record {
     pub(super) curve: Curve,
-    /// Its times are no times of day.
+    /// Whether its times are not times of day.
     pub(super) is_relative: bool,
 }
 
-/// A column by its names, and what its numbers are to be multiplied with.
+/// Names of a column, each with the factor for its numbers.
 type Names = &'static [(&'static str, f64)];
 
 const TIME: Names = &[
@@ -63,7 +64,7 @@ const AMPERES: Names = &[
     ("ma", 1e-3),
 ];
 
-/// Where a column is.
+/// Index of a column and its unit.
 #[derive(Clone, Copy)]
 struct Column {
     place: usize,
@@ -79,7 +80,7 @@ impl Record {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it cannot be read, or a line of it is not what it should be: says which.
+    /// If it cannot be read, or a line of it is invalid. The error says which.
     pub fn read(path: &Path) -> Result<Self, HarnessError> {
         let refused = |why: String| HarnessError::Meter { path: path.to_owned(), why };
         let text = fs::read(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
@@ -88,7 +89,7 @@ impl Record {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        // What follows a mark that some programs put before a file.
+        // The text after a byte order mark, which some programs write.
         let text = text.trim_start_matches('\u{feff}');
         let header = text.lines().next().unwrap_or_default();
         let separator = [b';', b'\t', b','].into_iter();
@@ -143,7 +144,7 @@ impl Record {
                 Some((last, ..)) if at < *last => {
                     return Err(format!("line {line}: its time is before that of the line above"));
                 }
-                // A clock that is coarser than the lines: their mean.
+                // If the clock is coarser than the lines, takes their mean.
                 Some((last, sum, times)) if at <= *last => {
                     (*sum, *times) = (*sum + watts, *times + 1)
                 }
@@ -159,19 +160,20 @@ impl Record {
     }
 }
 
-/// A name in small letters, blanks and brackets as underscores: `Power (W)` is `power_w`.
+/// Normalises a name: lower case, with underscores for blanks and brackets. `Power (W)` becomes
+/// `power_w`.
 fn plain(name: &str) -> String {
     let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("_").to_lowercase()
 }
 
-/// A number; with a comma for the point where that separates no columns.
+/// Parses a number. A comma may be the decimal point if it does not separate columns.
 fn parsed(text: &str, separator: u8) -> Option<f64> {
     let text = if separator == b',' { text.to_owned() } else { text.replace(',', ".") };
     text.parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
-/// Unix seconds, or seconds since the meter began. A time of day without a zone is one in UTC.
+/// Parses Unix seconds, or seconds since the meter began. A time of day without a zone is in UTC.
 fn seconds(text: &str, unit: f64, separator: u8) -> Option<f64> {
     let of = |at: Timestamp| at.as_nanosecond() as f64 / 1e9;
     let day = || {
@@ -219,7 +221,7 @@ mod tests {
             ),
             wanted
         );
-        // Columns that nobody asks for, and a mark before the first line.
+        // Unused columns, and a byte order mark before the first line.
         assert_eq!(samples("\u{feff}note,s,W\nx,0.0,1\ny,0.5,2\n"), [(0.0, 1.0), (0.5, 2.0)]);
         assert!(Record::parse("s,w\n0,1\n1,1\n").unwrap().is_relative);
         assert!(!Record::parse("time,w\n1767225600,1\n1767225601,1\n").unwrap().is_relative);

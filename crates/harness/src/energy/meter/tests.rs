@@ -13,7 +13,7 @@ fn period(began: f64, seconds: f64) -> Period {
     Period { began: began.to_string(), lasted_ns: (seconds * 1e9) as u64 }
 }
 
-/// A result with runs at these times, its pattern of 30 s at 100 s and its idle time behind that.
+/// A result with runs at these times, its pattern of 30 s at 100 s and its idle time after that.
 fn result(runs: &[(f64, f64)]) -> ResultFile {
     let run = |(began, seconds): &(f64, f64)| Run {
         ops: 1_000,
@@ -62,7 +62,7 @@ fn result(runs: &[(f64, f64)]) -> ResultFile {
     }
 }
 
-/// The meter: 3 W idle, 7 W in the pattern, 5 W from 150 s on; its clock is ahead by `off`.
+/// The meter: 3 W idle, 7 W in the pattern, 5 W from 150 s on. Its clock is ahead by `off`.
 fn record(off: f64, gap: Option<(f64, f64)>) -> Record {
     let watts = |at: f64| match at - 100.0 {
         at if (0.0..30.0).contains(&at) && PATTERN[(at / 2.0) as usize] => 7.0,
@@ -100,7 +100,7 @@ fn a_meter_whose_clock_is_off_gives_each_run_its_energy_over_idle() {
     assert!((sources[0].idle_watts.unwrap() - 3.0).abs() < 0.1, "{:?}", sources[0]);
     let aligned = sources[0].aligned.as_ref().unwrap();
     assert!(aligned.contains("+3723.") && aligned.contains("load pattern"), "{aligned}");
-    // Once more it is the same, and not there twice.
+    // Applied again it gives the same, and is not there twice.
     apply_to(&mut result, &record, MeterOptions::default()).unwrap();
     assert_eq!(result.manifest.energy.as_ref().unwrap().sources.len(), 2);
     assert_eq!(self::runs(&result).next().unwrap().energy_beside.len(), 1);

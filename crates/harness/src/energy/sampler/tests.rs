@@ -41,7 +41,8 @@ impl Device {
     }
 }
 
-/// A run of at least that long in which the parent looks as it does, every 20 ms or when the machine finds the time.
+/// A run of at least that length. The parent reads as usual, every 20 ms or when the machine finds
+/// the time.
 fn run(sampler: &Sampler, lasts: Duration, mut meanwhile: impl FnMut(u32)) -> Run {
     let counters = sampler.counters();
     let readings = Readings::begin(&counters);
@@ -72,7 +73,7 @@ fn a_run_has_its_energy_by_every_source_and_the_first_is_that_of_the_figures() {
     let seconds = run.period.as_ref().unwrap().lasted_ns as f64 / 1e9;
     assert!((0.1..0.4).contains(&energy.joules), "{energy:?}");
     assert!((beside.joules - 2.0 * seconds).abs() < 1e-6, "2 W: {beside:?} in {seconds}");
-    // Nothing was said of the idle machine.
+    // Nothing was measured of the idle machine.
     assert_eq!((energy.over_idle_joules, run.no_energy), (None, None));
     let day: Timestamp = run.period.unwrap().began.parse().unwrap();
     assert!(Timestamp::now().duration_since(day).as_secs().abs() < 60);
@@ -82,7 +83,7 @@ fn a_run_has_its_energy_by_every_source_and_the_first_is_that_of_the_figures() {
 fn a_counter_that_began_anew_more_than_once_counts_all_of_it() {
     let device = Device::new();
     let sampler = device.sampler();
-    // 25 J in steps of 0.1 J, past the parent's looks each second: its range is 1 J.
+    // 25 J in steps of 0.1 J, while the parent reads every second. The range is 1 J.
     let mut total = 0;
     let counters = sampler.counters();
     let readings = Readings::begin(&counters);
@@ -103,7 +104,7 @@ fn a_counter_that_began_anew_more_than_once_counts_all_of_it() {
 fn a_source_that_vanishes_and_a_run_too_short_are_absent_with_the_reason() {
     let device = Device::new();
     let sampler = device.sampler();
-    // A busy machine may hold up even this one: it is short by its own measure.
+    // A busy machine may delay even this one, so its own duration decides that it is short.
     let short = loop {
         let short = run(&sampler, Duration::from_millis(40), |_| {});
         if short.period.as_ref().unwrap().lasted_ns < 100_000_000 {

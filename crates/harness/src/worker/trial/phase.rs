@@ -17,8 +17,8 @@ use crate::worker::{Stop, failed, status_of};
 use crate::{clock, cold};
 
 impl Trial<'_> {
-    /// Runs a phase as often as requested. A wrong answer ends only this phase: `Bench::ready` restores the
-    /// database for the next one.
+    /// Runs a phase as often as requested. A wrong answer ends only this phase: `Bench::ready`
+    /// restores the database for the next one.
     pub(super) fn phase(&mut self, index: usize, phase: BenchPhase) -> Result<(), Stop> {
         let BenchPhase { name, ops, execution, .. } = phase;
         let mut phase = phase.to_result();
@@ -203,8 +203,8 @@ impl Trial<'_> {
     }
 }
 
-/// Checks that a run has a time. A clock that went backwards gives 0, which would make it the fastest of
-/// all.
+/// Checks that a run has a time. A clock that went backwards gives 0, which would make it the
+/// fastest of all.
 fn time_is_known(measured: Measured) -> Result<(), String> {
     if measured.elapsed_ns > 0 || measured.ops == 0 {
         return Ok(());

@@ -1,4 +1,4 @@
-//! A table of a key of two numbers and a value of a number and a text, over real engines.
+//! A table with a key of two numbers and a value of a number and a text, over real engines.
 
 #![allow(dead_code, reason = "each test takes what it needs of it")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
@@ -63,7 +63,7 @@ pub fn value(amount: i64, word: &str) -> Vec<u8> {
     [&amount.to_le_bytes()[..], word.as_bytes()].concat()
 }
 
-/// Opens `engine` as a front in a folder.
+/// Opens `engine` as a front in a directory.
 pub fn front(engine: &str, folder: &Path) -> Box<dyn KvStore> {
     let folder = folder.join("front");
     std::fs::create_dir_all(&folder).unwrap();
@@ -74,7 +74,7 @@ pub fn front(engine: &str, folder: &Path) -> Box<dyn KvStore> {
     }
 }
 
-/// DuckDB in a folder.
+/// Opens DuckDB in a directory.
 pub fn mirror() -> OpenMirror {
     Arc::new(|folder| {
         let mut options = OpenOptions::new(folder, Durability::None, 16 << 20);
@@ -90,7 +90,7 @@ pub fn options(folder: &Path) -> Options {
     Options::new(folder.join("mirror"), mirror())
 }
 
-/// A hybrid over LMDB with its table open and shown.
+/// Opens a hybrid over LMDB with its table open and shown.
 pub fn open(folder: &Path, options: Options) -> (Hybrid, Table) {
     open_over("lmdb", folder, options)
 }
@@ -133,7 +133,7 @@ pub fn rows(hybrid: &mut Hybrid) -> Rows {
     rows
 }
 
-/// Every pair of the front, as a row.
+/// Returns every pair of the front, as a row.
 pub fn pairs(hybrid: &mut Hybrid, table: Table) -> Rows {
     let mut pairs = Rows::new();
     as_store(hybrid)

@@ -1,4 +1,4 @@
-//! Which type all values of a field fit, and what stands for no value among them.
+//! The type that all values of a field match, and what represents missing values among them.
 
 use embermark_model::table::ColumnType;
 
@@ -6,22 +6,22 @@ use super::super::names;
 use super::words::is_known;
 use super::{Guess, MISFITS, SENTINELS, UNITS};
 
-/// The share of times that may lie before 1990, as those of a clock that is not set yet.
+/// Share of times that may be before 1990, like those of a clock that is not set yet.
 const UNSET: f64 = 0.2;
 
 /// What was found for a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::table::infer) struct Found {
     pub(in crate::table::infer) of: ColumnType,
-    /// Words and numbers that stand for no value, with their counts.
+    /// Words and numbers that represent a missing value, with their counts.
     pub(in crate::table::infer) absent: Vec<(String, u64)>,
-    /// What is odd.
+    /// What is unusual.
     pub(in crate::table::infer) remark: Option<String>,
-    /// The byte before a fraction, or between groups, where it is a comma.
+    /// What a comma in numbers means, if there are any.
     pub(in crate::table::infer) comma: Option<Comma>,
 }
 
-/// What a comma in numbers is.
+/// Meaning of a comma in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table::infer) enum Comma {
     Decimal,
@@ -29,7 +29,7 @@ pub(in crate::table::infer) enum Comma {
 }
 
 impl Guess {
-    /// The type of a field of that name, and what stands for no value.
+    /// Returns the type of a field with this name, and what represents missing values.
     pub(in crate::table::infer) fn found(&self, name: &str, delimiter: Option<&str>) -> Found {
         let text = || match self.not_utf8 {
             true => ColumnType::Bytes,
@@ -51,13 +51,13 @@ impl Guess {
             let bad = left.saturating_sub(of);
             of > 0 && bad as f64 <= MISFITS * self.seen as f64
         };
-        // Not finite numbers are values that are absent.
+        // Numbers that are not finite are absent values.
         let (sentinels, sentinel_rows) = self.sentinels(left);
         let mut absent = absent;
         if are(self.times) {
             return Found { absent, ..plain(ColumnType::Timestamp(UNITS[self.finest])) };
         }
-        // 0 and 1 are truth values beside words.
+        // 0 and 1 are truth values next to words.
         if self.both == 3 && are(self.bools) {
             return Found { absent, ..plain(ColumnType::Bool) };
         }
@@ -98,17 +98,17 @@ impl Guess {
         Found { absent, comma, ..plain(ColumnType::Float) }
     }
 
-    /// Those among the numbers that are not finite, where these count as numbers.
+    /// Returns the count of numbers that are not finite, if these count as numbers.
     fn not_finite_or(&self, comma: Option<Comma>) -> u64 {
         if comma == Some(Comma::Decimal) { 0 } else { self.not_finite }
     }
 
-    /// What a comma is in the numbers, if there are any.
+    /// Returns the meaning of a comma in the numbers, if there are any.
     fn comma(&self, delimiter: Option<&str>) -> Option<Comma> {
         if self.commas + self.groups == 0 {
             return None;
         }
-        // `1,234` is either: between commas it was quoted, as spreadsheets write thousands.
+        // `1,234` may be either. Between commas it was quoted, as spreadsheets write thousands.
         let are_groups = self.groups > 0 && (self.commas == 0 || self.groups >= self.commas);
         if are_groups && (self.floats > 0 || delimiter == Some(",")) {
             return Some(Comma::Thousands);
@@ -116,12 +116,12 @@ impl Guess {
         (self.floats == 0).then_some(Comma::Decimal)
     }
 
-    /// Words that stand for no value among times that only a format reads.
+    /// Returns words for missing values among times that only a format can read.
     pub(in crate::table::infer) fn absent_among_times(&self) -> Vec<(String, u64)> {
         self.absent_words(false).0
     }
 
-    /// Words that stand for no value, and how many values they are.
+    /// Returns words for missing values, and the number of these values.
     fn absent_words(&self, has_commas: bool) -> (Vec<(String, u64)>, u64) {
         let mut absent = self.words.absent(self.seen, has_commas);
         if self.typed > 0 && self.not_finite > 0 {
@@ -131,7 +131,7 @@ impl Guess {
         (absent, rows)
     }
 
-    /// Numbers that stand for no value, since they lie far from all others and come again.
+    /// Returns numbers for missing values: they are far from all others and occur repeatedly.
     fn sentinels(&self, left: u64) -> (Vec<(String, u64)>, u64) {
         let Some((least, greatest)) = self.range else { return (Vec::new(), 0) };
         let far = (2.0 * (greatest - least)).max(50.0);
@@ -144,7 +144,7 @@ impl Guess {
         (found, rows)
     }
 
-    /// The range of all integers, sentinels that are none among them.
+    /// Returns the range of all integers, including sentinels that turned out to be values.
     fn int_range(&self) -> (i64, i64) {
         let mut all = self.whole;
         for (value, _) in SENTINELS.iter().zip(self.sentinels).filter(|(_, count)| *count > 0) {
@@ -154,7 +154,8 @@ impl Guess {
         all.unwrap_or((0, 0))
     }
 
-    /// The unit in which the integers are times, if they are, as a place in [`UNITS`].
+    /// Returns the unit in which the integers are times, as an index of [`UNITS`]. `None` if they
+    /// are not.
     fn unit_of_ints(&self, name: &str, ints: u64) -> Option<usize> {
         let ascend = self.whole.is_some_and(|(a, b)| b > a) && self.descents <= self.seen / 100;
         let (unit, count) = self.in_years.iter().enumerate().max_by_key(|(_, count)| **count)?;
@@ -179,7 +180,7 @@ fn unset(before: u64) -> String {
     format!("{before} before 1990, as of a clock that is not set")
 }
 
-/// The narrowest type of integers with room for twice these.
+/// Returns the narrowest integer type with room for twice these values.
 fn integer(least: i64, greatest: i64) -> ColumnType {
     let signed = least < 0;
     let room = |bits: u8| {

@@ -1,17 +1,17 @@
 //! How people write numbers.
 
-/// Whether a number has zeros in front, as what is no quantity may have.
+/// Whether a number has leading zeros, which quantities do not have.
 pub(super) fn is_padded(number: &[u8]) -> bool {
     matches!(number, [b'0', b'0'..=b'9', ..] | [b'-' | b'+', b'0', b'0'..=b'9', ..])
         && !matches!(number, [_, _, _, _, b'-', ..])
 }
 
-/// Whether a whole number with a plus has as many digits as those of telephones.
+/// Whether a whole number with a plus has as many digits as a telephone number.
 pub(super) fn is_phone(number: &[u8]) -> bool {
     matches!(number, [b'+', digits @ ..] if digits.len() > 6 && digits.iter().all(u8::is_ascii_digit))
 }
 
-/// Whether a text is digits, or groups of three with points between, a comma and digits.
+/// Whether a text has digits, or groups of three with points between, then a comma and digits.
 pub(super) fn has_decimal_comma(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"-").unwrap_or(text);
     let mut parts = text.split(|byte| *byte == b',');
@@ -22,7 +22,7 @@ pub(super) fn has_decimal_comma(text: &[u8]) -> bool {
     )
 }
 
-/// Whether a text is groups of three digits with a sign between, commas before a point.
+/// Whether a text has groups of three digits separated by a sign. Commas come before a point.
 pub(super) fn is_grouped(text: &[u8], sign: u8) -> bool {
     let text = text.strip_prefix(b"-").unwrap_or(text);
     let whole = text.split(|byte| *byte == b'.' && sign == b',').next().unwrap_or_default();

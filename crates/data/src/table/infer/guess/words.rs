@@ -1,18 +1,19 @@
-//! Words among the values of a field, and which of them stand for no value.
+//! Words among the values of a field, and which of them represent missing values.
 
 use std::collections::HashMap;
 
 use super::MISFITS;
 use crate::table::absent::is_marker;
 
-/// Different words that are remembered of a field; of those that mark a missing value as many more.
+/// Number of different words that are remembered per field, and the same number of known markers of
+/// missing values.
 const REMEMBERED: usize = 256;
-/// Bytes of the longest word: what is longer says something.
+/// Bytes of the longest word. Longer texts have content.
 const LONGEST: usize = 64;
-/// The share of values that words may be which stand for no value, and how many different ones.
+/// Largest share of words for missing values, and the largest number of different ones.
 const FEW: (f64, usize) = (0.3, 3);
 
-/// Different words and how often there is each. What it holds does not grow with the rows.
+/// Different words, and how often each occurs. Its size does not grow with the rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Words {
     counts: HashMap<Vec<u8>, u64>,
@@ -21,7 +22,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Counts one, which has no blanks around it.
+    /// Counts a word without blanks around it.
     pub(super) fn take(&mut self, word: &[u8]) {
         if let Some(count) = self.counts.get_mut(word) {
             *count += 1;
@@ -37,9 +38,9 @@ impl Words {
         }
     }
 
-    /// Those that stand for no value among so many values, with their counts: those that mark a missing
-    /// value nearly everywhere, and others where they are few, without digits, and more than there may be
-    /// misfits. Where numbers have commas, what has a digit is one of them.
+    /// Returns the words for missing values among `seen` values, with their counts. Known markers
+    /// count, and so do others if they are few, have no digits, and are more than the allowed
+    /// misfits. If numbers have commas, a word with a digit is a number.
     pub(super) fn absent(&self, seen: u64, has_commas: bool) -> Vec<(String, u64)> {
         let text = |word: &Vec<u8>| String::from_utf8_lossy(word).into_owned();
         let has_digit = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
@@ -58,7 +59,7 @@ impl Words {
     }
 }
 
-/// Whether a word stands for no value nearly everywhere, or for a number that is not finite.
+/// Whether a word represents a missing value nearly everywhere, or a number that is not finite.
 pub(super) fn is_known(word: &str) -> bool {
     is_marker(word) || word.parse::<f64>().is_ok_and(|value| !value.is_finite())
 }

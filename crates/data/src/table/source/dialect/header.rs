@@ -3,8 +3,8 @@
 use crate::table::absent::is_marker;
 use crate::table::time;
 
-/// Returns the index of the header, or of the first row if there is no header. Blank lines, comments, titles
-/// and lines with an unusual number of fields may come before it.
+/// Returns the index of the header, or of the first row if there is no header. Blank lines,
+/// comments, titles and lines with an unusual number of fields may come before it.
 pub(super) fn first_line(lines: &[&str], records: &[Vec<String>], width: usize) -> usize {
     let is_row = |at: &usize| {
         records[*at].len() == width && !lines[*at].trim().is_empty() && !is_comment(lines[*at])
@@ -31,7 +31,8 @@ pub(super) fn is_comment(line: &str) -> bool {
     line.trim_start().starts_with('#')
 }
 
-/// Returns how many of the first records are titles: mostly empty records without values, before a header.
+/// Returns how many of the first records are titles: mostly empty records without values, before a
+/// header.
 fn titles(records: &[Vec<String>]) -> usize {
     let is_title = |record: &&Vec<String>| {
         let filled = record.iter().filter(|field| !field.trim().is_empty()).count();
@@ -42,8 +43,9 @@ fn titles(records: &[Vec<String>]) -> usize {
     if names { count } else { 0 }
 }
 
-/// Whether the contents of the first record show that it is a header. It has text in a column of numbers or
-/// times, a time in a column of numbers, or consecutive numbers when no other record has.
+/// Whether the contents of the first record show that it is a header. It has text in a column of
+/// numbers or times, a time in a column of numbers, or consecutive numbers that no other record
+/// has.
 pub(super) fn differs(records: &[Vec<String>]) -> bool {
     let Some((first, rest)) = records.split_first() else { return true };
     let kind = |field: &str| match is_number(field) {
@@ -65,13 +67,15 @@ pub(super) fn differs(records: &[Vec<String>]) -> bool {
     (0..first.len()).any(differs) || counts_on(first) && !rest.iter().any(|row| counts_on(row))
 }
 
-/// Whether the numbers of a record are consecutive, as in a header of years. It has three or more of them.
+/// Whether the numbers of a record are consecutive, as in a header of years. It has three or more
+/// of them.
 pub(super) fn counts_on(record: &[String]) -> bool {
     let numbers: Vec<i64> = record.iter().filter_map(|field| field.trim().parse().ok()).collect();
     numbers.len() > 2 && numbers.windows(2).all(|pair| pair[1].checked_sub(1) == Some(pair[0]))
 }
 
-/// Whether a field of the first record has many digits, and all values below it differ from it only in digits.
+/// Whether a field of the first record has many digits, and all values below it differ from it only
+/// in digits.
 pub(super) fn is_alike(records: &[Vec<String>]) -> bool {
     const DIGITS: usize = 6;
     let shape = |field: &str| field.replace(|char: char| char.is_ascii_digit(), "0");
@@ -90,8 +94,8 @@ pub(super) fn is_values(record: &[String]) -> bool {
     record.iter().any(|field| is_number(field) || is_time(field))
 }
 
-/// Returns how many records between header and rows are not rows, such as a line of units. The last of them has
-/// text and no value in the columns in which rows have numbers or times.
+/// Returns how many records between header and rows are not rows, such as a line of units. The last
+/// of them has text and no value in the columns in which rows have numbers or times.
 pub(super) fn units(records: &[Vec<String>], width: usize) -> usize {
     const MOST: usize = 10;
     let rows: Vec<_> = records.iter().filter(|row| row.len() == width).collect();
@@ -117,9 +121,9 @@ pub(super) fn units(records: &[Vec<String>], width: usize) -> usize {
     head.iter().rposition(is_units).map_or(0, |last| last + 1)
 }
 
-/// Returns `width` different column names from a header. An empty name becomes `column` with its index, and a
-/// repeated name gets a number. A header with too few names lacks the first ones, which become `row_name`. If all
-/// rows end with a delimiter, it lacks the last one.
+/// Returns `width` different column names from a header. An empty name becomes `column` with its
+/// index, and a repeated name gets a number. A header with too few names lacks the first ones,
+/// which become `row_name`. If all rows end with a delimiter, it lacks the last one.
 pub(super) fn named(record: &[String], rows: &[Vec<String>], width: usize) -> Vec<String> {
     let ends_empty = |row: &Vec<String>| row.last().is_some_and(|last| last.trim().is_empty());
     let is_at_end = rows.iter().filter(|row| row.len() == width).all(ends_empty);

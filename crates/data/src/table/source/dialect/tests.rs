@@ -1,4 +1,4 @@
-//! How texts are told to be written.
+//! Recognising how texts are written.
 
 use super::*;
 
@@ -43,7 +43,7 @@ fn what_stands_before_the_rows_is_skipped() {
 
 #[test]
 fn a_row_with_a_word_for_no_value_is_no_line_of_names() {
-    // Nor is one of numbers whose signs a time could have, too.
+    // Nor one with numbers whose signs a time could also have.
     for first in ["1.5,NaN,0.5", "-1.284650e-05,0.5,0.5"] {
         let dialect = of(&format!("{first}\n2.5,0.25,0.5\n3.5,0.5,0.5\n"));
         assert_eq!((dialect.header, dialect.skip, dialect.is_told), (false, 0, false));

@@ -2,12 +2,12 @@
 
 use super::DELIMITERS;
 
-/// Lines that are looked at.
+/// Number of lines that are examined.
 const LINES: usize = 500;
-/// Lines that a quoted text may have here.
+/// Largest number of lines of a quoted text here.
 const QUOTED: usize = 20;
 
-/// What is to be done about a text whose encoding DuckDB does not read.
+/// Returns what to do about a text whose encoding DuckDB cannot read.
 pub(super) fn unreadable(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"\xff\xfe\0\0") || head.starts_with(b"\0\0\xfe\xff") {
         return Some("it is UTF-32: convert it with `iconv -f UTF-32 -t UTF-8`");
@@ -18,12 +18,12 @@ pub(super) fn unreadable(head: &[u8]) -> Option<&'static str> {
     )
 }
 
-/// The encoding of a text that is not UTF-8.
+/// Returns the encoding of a text that is not UTF-8.
 pub(super) fn encoding(head: &[u8], guesses: bool) -> Option<&'static str> {
     if head.starts_with(b"\xff\xfe") || zeros(head) == Some(1) {
         return Some("utf-16");
     }
-    // With a character of UTF-8 beside them they are damage.
+    // If there are UTF-8 characters too, invalid bytes are damage.
     let (mut valid, mut invalid) = (false, false);
     for chunk in head.utf8_chunks() {
         valid |= !chunk.valid().is_ascii();
@@ -34,7 +34,7 @@ pub(super) fn encoding(head: &[u8], guesses: bool) -> Option<&'static str> {
     (guesses && invalid && !valid).then_some("latin-1")
 }
 
-/// Which byte of each of the first pairs is zero, and no other, as in UTF-16.
+/// Returns which byte of each of the first pairs is zero, if the other never is, as in UTF-16.
 fn zeros(head: &[u8]) -> Option<usize> {
     let pairs = &head[..head.len().min(64) / 2 * 2];
     let is_zero = |place: usize| {
@@ -58,19 +58,20 @@ pub(super) fn decoded(head: &[u8], encoding: Option<&str>) -> String {
     }
 }
 
-/// The first lines, without one that the end of the head cuts; a quoted text may go over several.
+/// Returns the first lines, without one that the end of the head cuts. A quoted text may span
+/// several.
 pub(super) fn lines<'a>(text: &'a str, quote: &str) -> Vec<&'a str> {
     let end = if text.contains('\n') { '\n' } else { '\r' };
     let mut ends: Vec<usize> = text.match_indices(end).map(|(at, _)| at).collect();
     if ends.len() < 2 {
-        // A last line without an end counts where there are no others.
+        // A last line without an end counts if there are no others.
         ends.push(text.len());
     }
     let quote = quote.chars().next();
     let is_open = |line: &str| quote.is_some_and(|quote| is_open(line, quote, false));
     let (mut lines, mut start, mut at) = (Vec::new(), 0, 0);
     while at < ends.len() && lines.len() < LINES {
-        // Where it does not close soon it is no quote.
+        // A quote that is not closed soon is not a quote.
         let closed = (at..ends.len().min(at + QUOTED)).find(|at| !is_open(&text[start..ends[*at]]));
         let last = closed.unwrap_or(at);
         lines.push(text[start..ends[last]].trim_end_matches('\r'));
@@ -79,11 +80,12 @@ pub(super) fn lines<'a>(text: &'a str, quote: &str) -> Vec<&'a str> {
     lines
 }
 
-/// Whether a quote is open at the end of a line, which opens at the beginning of a field, or was before.
+/// Whether a quote is open at the end of a line. It opens at the beginning of a field, or was open
+/// before.
 pub(in crate::table::source) fn is_open(line: &str, quote: char, mut open: bool) -> bool {
     let mut before = DELIMITERS[0];
     for char in line.chars() {
-        // One that is doubled closes, and opens again.
+        // A doubled quote closes and opens again.
         let begins = before == quote || before.is_whitespace() || DELIMITERS.contains(&before);
         open ^= char == quote && (open || begins);
         before = char;
@@ -102,7 +104,7 @@ pub(super) fn mixes_ends(text: &str) -> bool {
     both > 0 && both < feeds || ends > both && feeds > 0
 }
 
-/// The fields of a line.
+/// Splits a line into fields.
 pub(super) fn split(line: &str, delimiter: &str, quote: &str) -> Vec<String> {
     let quote = quote.chars().next();
     let (mut fields, mut field, mut quoted) = (Vec::new(), String::new(), false);
@@ -129,7 +131,7 @@ pub(super) fn split(line: &str, delimiter: &str, quote: &str) -> Vec<String> {
     fields
 }
 
-/// The number of fields that most lines have; of equal ones the greater.
+/// Returns the number of fields that most lines have. Of equal counts it is the greater.
 pub(super) fn usual_width<'a>(records: impl Iterator<Item = &'a Vec<String>>) -> usize {
     let filled = records.filter(|record| !matches!(&record[..], [one] if one.trim().is_empty()));
     let mut counts = std::collections::BTreeMap::new();
@@ -139,7 +141,7 @@ pub(super) fn usual_width<'a>(records: impl Iterator<Item = &'a Vec<String>>) ->
     counts.into_iter().max_by_key(|(width, count)| (*count, *width)).map_or(1, |(width, _)| width)
 }
 
-/// The delimiter by which most lines have the same number of fields, more than one.
+/// Returns the delimiter by which most lines have the same number of fields, more than one.
 pub(super) fn delimiter_of(lines: &[&str], quote: &str) -> String {
     let score = |delimiter: &char| {
         let delimiter = delimiter.to_string();
@@ -150,7 +152,7 @@ pub(super) fn delimiter_of(lines: &[&str], quote: &str) -> String {
     let is_whole = |delimiter: &str| {
         lines.first().is_some_and(|names| split(names, delimiter, quote).len() > 1)
     };
-    // Of equal ones the first; a blank only where there is nothing else, and the first line has it.
+    // The first of equal scores. A blank only if there is nothing else and the first line has it.
     let scores = DELIMITERS.map(|delimiter| score(&delimiter));
     let best = scores[..5].iter().max().copied().unwrap_or(0);
     match scores.iter().position(|score| *score == best) {

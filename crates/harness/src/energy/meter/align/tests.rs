@@ -1,6 +1,6 @@
 use super::*;
 
-/// The machine's power: 3 W, 7 W in the pattern, and a load that comes and goes between the patterns.
+/// The machine's power: 3 W, 7 W in the pattern, and a varying load between the patterns.
 fn watts(day: f64, markers: &[Moment]) -> f64 {
     for marker in markers {
         let slot = (marker.ended - marker.began) / PATTERN.len() as f64;
@@ -15,8 +15,8 @@ fn watts(day: f64, markers: &[Moment]) -> f64 {
 const FIRST: Moment = Moment { began: 1_000.0, ended: 1_030.0 };
 const LAST: Moment = Moment { began: 4_600.0, ended: 4_630.0 };
 
-/// What a meter with a line every `interval` writes whose clock is `day + off`, slowed by `rate`; each
-/// line is the mean of the time before it, with noise of a tenth of a watt.
+/// The record of a meter with a line every `interval` and a clock of `day + off`, slowed by `rate`.
+/// Each line is the mean of the time before it, with noise of a tenth of a watt.
 fn record(
     interval: f64,
     markers: &[Moment],
@@ -45,7 +45,7 @@ fn a_clock_that_is_off_is_found_to_a_part_of_a_line() {
         let curve = record(interval, &[FIRST], |day| day + off, |meter| meter - off);
         let clock = by_markers(&curve, &[FIRST]).unwrap();
         let error = clock.day(1_015.0 + off) - 1_015.0;
-        // Each line is of the time before it: half a line is to be seen as that.
+        // Each line covers the time before it, which must show as half a line.
         assert!(
             (error + interval / 2.0).abs() <= 0.3 * interval + 0.05,
             "{interval}: {error} {}",
@@ -56,7 +56,7 @@ fn a_clock_that_is_off_is_found_to_a_part_of_a_line() {
 
 #[test]
 fn a_clock_that_goes_wrong_is_followed() {
-    // A minute ahead, and 300 in a million too fast: a second in an hour.
+    // A minute ahead, and 300 in a million too fast: about a second per hour.
     let rate = 1.0 + 3e-4;
     let to_meter = |day: f64| 60.0 + day * rate;
     let to_day = |meter: f64| (meter - 60.0) / rate;
@@ -70,7 +70,7 @@ fn a_clock_that_goes_wrong_is_followed() {
     assert!(clock.says.contains("in a million"), "{}", clock.says);
 }
 
-/// Without what is after a time of the meter's, or before it.
+/// Keeps only what is between two times of the meter's.
 fn cut(curve: &Curve, from: f64, to: f64) -> Curve {
     let all: Vec<(f64, f64)> = curve.samples().filter(|(at, _)| (from..to).contains(at)).collect();
     all.into_iter().collect()
@@ -87,7 +87,7 @@ fn which_of_two_patterns_one_is_nobody_guesses() {
             .skip(1)
             .map(|text| text.split([',', ' ']).next().unwrap().parse().unwrap())
             .collect();
-        // The machine's clock is 40 s behind, and each line is of the second before it.
+        // The machine's clock is 40 s behind, and each line covers the second before it.
         assert!((offsets[place] + 40.5).abs() < 0.4, "{why}");
     }
 }
@@ -95,7 +95,7 @@ fn which_of_two_patterns_one_is_nobody_guesses() {
 #[test]
 fn of_several_patterns_those_count_that_are_as_far_apart_as_they_were_made() {
     let markers = [FIRST, LAST];
-    // Three of them, of which two are as far apart as they must be.
+    // Three patterns, of which two have the right distance.
     let other = Moment { began: 5_500.0, ended: 5_530.0 };
     let three = record(1.0, &[FIRST, LAST, other], |day| day + 40.0, |meter| meter - 40.0);
     assert!((by_markers(&three, &markers).unwrap().day(2_040.0) - 2_000.0 + 0.5).abs() < 0.4);
