@@ -173,12 +173,18 @@ impl Slots {
         let found = watch.time(|| read(log, task.reader, at, buffer))?;
         self.answers.push((at.nanoseconds(), found));
         self.slot += 1;
-        let now = self.began.elapsed();
-        while self.next_slot() + Duration::from_secs(1) / SLOTS_PER_SECOND <= now {
+        self.leave_out_missed(self.began.elapsed());
+        Ok(())
+    }
+
+    /// Counts the slots that have passed by `now` without a read, and goes on to the first that has not. Slots after
+    /// the window are not missed.
+    fn leave_out_missed(&mut self, now: Duration) {
+        let third = Duration::from_secs(1) / SLOTS_PER_SECOND;
+        while self.next_slot() < self.end() && self.next_slot() + third <= now {
             self.missed += 1;
             self.slot += 1;
         }
-        Ok(())
     }
 
     /// What came of it.
@@ -253,5 +259,33 @@ impl Aside<Storing<'_>> for Slots {
     fn turn(&mut self, storing: &mut Storing<'_>) -> Result<()> {
         self.opens();
         self.read(storing.log)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_that_lasts_beyond_the_window_misses_the_slots_of_the_window_alone() {
+        let second_ns = 1_000_000_000;
+        let task = Task {
+            reader: Reader::Individual,
+            layout: Layout::Samples,
+            form: Form::Own,
+            from_ns: 0,
+            to_ns: 1,
+            seed: 1,
+            warm_up_ns: 0,
+            window_ns: second_ns,
+            live: false,
+        };
+        for (milliseconds, missed) in [(10, 0), (667, 1), (999, 1), (1_000, 2), (60_000, 2)] {
+            let mut slots = Slots::new(task);
+            slots.slot = 1;
+            slots.leave_out_missed(Duration::from_millis(milliseconds));
+            assert_eq!(slots.missed, missed, "{milliseconds} ms");
+            assert_eq!(slots.next().is_none(), missed == 2, "{milliseconds} ms");
+        }
     }
 }
