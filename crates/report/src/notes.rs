@@ -1,5 +1,5 @@
-//! The notes below the tables: what the marks mean, why a cell has no figures, what the figures were
-//! measured with.
+//! Notes below the tables: what the marks mean, why a cell has no figures, and how the figures were
+//! measured.
 
 mod checked;
 pub(crate) mod energy;

@@ -1,4 +1,4 @@
-//! What the figures were measured with: engines, rows, the machine, and the harness's own cost.
+//! Conditions of the measurement: engines, rows, the machine, and the harness's own cost.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -63,7 +63,7 @@ fn data(workload: &str, dataset: &Dataset) -> Option<Note> {
 fn versions(file: &ResultFile) -> String {
     let show = |(engine, versions): (&str, Vec<&str>)| {
         let versions = versions.iter().map(|version| text::clipped(version, 60));
-        // A configuration with settings has a note of its own.
+        // A configuration with settings has its own note.
         let own = file.plan.configurations.get(engine).filter(|own| !own.has_settings());
         let own =
             own.map(|own| format!(" ({})", text::plain(&own.to_string()))).unwrap_or_default();

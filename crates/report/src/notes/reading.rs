@@ -1,4 +1,4 @@
-//! What the tables' marks and units mean.
+//! Explains the marks and units in the tables.
 
 use embermark_model::result::{ResultFile, Trial};
 
