@@ -109,7 +109,8 @@ fn jobs_of_their_own(words: &mut Vec<OsString>, hints: &mut Vec<String>) {
     }
 }
 
-/// Splits a word with an old option into the option, its value in the same word, and the new spelling.
+/// Splits a word with an old option into the option, its value in the same word, and the new
+/// spelling.
 fn renamed(command: &str, word: &OsStr) -> Option<(&'static str, Option<OsString>, New)> {
     let text = word.to_str()?;
     let mut of_command = RENAMED.iter().filter(|(commands, ..)| commands.contains(&command));

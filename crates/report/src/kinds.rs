@@ -15,7 +15,7 @@ static PUBLISHED: LazyLock<Vec<Counted>> = LazyLock::new(counted);
 /// A workload, its variant and a phase.
 pub(crate) type PhaseOf<'a> = (&'a str, &'a str, &'a str);
 
-/// The kind of each phase of a result.
+/// Kinds of the phases of a result.
 #[derive(Clone, Debug)]
 pub(crate) struct Kinds<'a>(HashMap<PhaseOf<'a>, PhaseKind>);
 

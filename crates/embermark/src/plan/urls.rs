@@ -8,8 +8,8 @@ use embermark_model::{Configuration, Configurations, ServerUrl};
 
 use crate::error::Failure;
 
-/// Parses the URLs of `ENGINE=URL`, adds the password from the environment, and checks that the engine
-/// accepts each.
+/// Parses the URLs of `ENGINE=URL`, adds the password from the environment, and checks that the
+/// engine accepts each.
 pub fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
     let mut urls = BTreeMap::new();
     for text in given {

@@ -9,8 +9,8 @@ use embermark_model::result::{Floor, Machine, Manifest, ResultFile};
 use crate::note::{Note, note};
 use crate::{drift, format, summary, text};
 
-/// Returns the harness's own cost per operation of each phase and workload, or per point read in older
-/// files.
+/// Returns the harness's own cost per operation of each phase and workload, or per point read in
+/// older files.
 fn floors(floor: &Floor) -> Option<String> {
     let phase =
         |(name, ns): (&String, &f64)| format!("{} {}", text::plain(name), format::duration(*ns));
@@ -104,7 +104,7 @@ fn client_machines(file: &ResultFile) -> Option<String> {
     })
 }
 
-/// Describes the machine in one line; empty if nothing of it could be read.
+/// Describes the machine in one line. Empty if nothing of it could be read.
 pub(crate) fn machine(machine: &Machine) -> String {
     let of = |value: &Option<String>| value.as_deref().map(text::plain);
     let parts = [
