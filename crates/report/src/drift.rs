@@ -61,8 +61,8 @@ impl Drift {
         outside && (self.ratio - 1.0).abs() > OF_INTEREST
     }
 
-    /// Describes the drift: `sqlite sensors 1k process single took 3.1 % longer at the end than at
-    /// the beginning …`.
+    /// Describes the drift: `sqlite sensors 1k process single took 3.1 % more time at the end than
+    /// at the beginning …`.
     pub fn says(&self) -> String {
         let share = (self.ratio - 1.0) * 100.0;
         let way = if share < 0.0 { "less" } else { "more" };

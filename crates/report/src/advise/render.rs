@@ -211,7 +211,7 @@ fn not_comparable(best: &BestAt) -> String {
     format!(", of {all}: {count} not comparable, because {}", text::joined(reasons, "; "))
 }
 
-/// Formats the needs: `Short list · tier power · with SQL, embedded`.
+/// Formats the needs: `Short list · durability power · SQL, embedded`.
 fn needs(advice: &Advice) -> String {
     let needs = &advice.needs;
     let parts = [

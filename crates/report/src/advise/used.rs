@@ -28,7 +28,8 @@ struct Part<'a> {
 }
 
 /// Makes a line for each workload from what the phases of its main variant used, as far as every
-/// engine did them. The work of `ingest` has one line per phase.
+/// engine did them. Disk space is that of the first variant that was loaded completely. The work of
+/// `ingest` has one line per phase.
 pub(super) fn lines<'a>(
     file: &'a ResultFile,
     groups: &[&Group<'a>],

@@ -115,7 +115,7 @@ fn is_coarse(wear: &Wear) -> bool {
     wear.counters.iter().any(|of| of.unit == WearUnit::Percent && of.resolution >= 10.0)
 }
 
-/// Describes a counter: `life used 20 %, as before (smartctl percentage_used)`.
+/// Describes a counter: `life used 20 % before the run and after it (smartctl percentage_used)`.
 fn counter(of: &WearCounter) -> String {
     let show = |value: f64| match of.unit {
         // The value is the upper end of its step.

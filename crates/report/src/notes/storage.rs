@@ -79,8 +79,8 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     notes
 }
 
-/// Describes how well a storage kept its times: `times kept but for 12 of 4,312 requests, late by
-/// 8.1 µs on average and 93 µs at most`.
+/// Describes how well a storage kept its times: `12 of 4,312 requests were late by more than 50 µs
+/// and 5 %; …`.
 fn kept(file: &ResultFile, name: StorageName) -> Option<String> {
     let own = file.cells.iter().filter(|cell| cell.id.storage == Some(name));
     let mut all = StorageTimes::default();
