@@ -1,4 +1,4 @@
-//! The examples as shared libraries, for tests and benchmarks: those of C compiled when they are asked for.
+//! The examples as shared libraries, for tests and benchmarks. Those in C are compiled on demand.
 
 #![allow(dead_code, reason = "each of them uses its part")]
 
@@ -9,24 +9,25 @@ use std::process::{self, Command};
 
 use embermark_skips::skipped;
 
-/// The root of the source tree.
+/// Root of the source tree.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 const HEADER: &str = "crates/abi/include/embermark_engine.h";
 
-/// The example in C. `None`, and a skipped test, without a C compiler.
+/// Compiles the example in C. `None`, and a skipped test, without a C compiler.
 pub fn logmap() -> Option<PathBuf> {
     let source = Path::new(ROOT).join("examples/engine-c/logmap.c");
     compiled("logmap", &source, &["-lpthread"])
 }
 
-/// The example in C that answers SQL. `None`, and a skipped test, without a C compiler or SQLite's header.
+/// Compiles the example in C with SQL. `None`, and a skipped test, without a C compiler or SQLite's
+/// header.
 pub fn sqlite() -> Option<PathBuf> {
     let source = Path::new(ROOT).join("examples/engine-sql-c/sqlite.c");
     with_sqlite("sqlite-library", &source)
 }
 
-/// The same of a C file of that example.
+/// Compiles a C file of the example with SQL.
 pub fn with_sqlite(name: &str, source: &Path) -> Option<PathBuf> {
     let has_header = Command::new("cc")
         .args(["-E", "-include", "sqlite3.h", "-x", "c", "/dev/null", "-o", "/dev/null"])
@@ -45,19 +46,19 @@ pub fn with_sqlite(name: &str, source: &Path) -> Option<PathBuf> {
     compiled(name, source, &["-lsqlite3"])
 }
 
-/// A library of that name of a C file, with every warning an error.
+/// Compiles a C file to a library with this name. Every warning is an error.
 pub fn compiled(name: &str, source: &Path, more: &[&str]) -> Option<PathBuf> {
     let beside = current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
     let folder = beside.unwrap_or_else(temp_dir).join("engine-libraries");
     fs::create_dir_all(&folder).expect("a folder beside the test program");
     let library = folder.join(format!("lib{name}.so"));
-    // One process at a time: whoever has the library already would find another file in its place.
+    // One process at a time, because replacing the file would break a process that has loaded it.
     let alone = File::create(folder.join(format!("{name}.lock"))).expect("a file of ours");
     alone.lock().expect("the file system has locks");
     if is_newer(&library, source) {
         return Some(library);
     }
-    // Whole or not there, also where this process is killed.
+    // Renaming makes the file appear whole, even if this process is killed.
     let own = folder.join(format!("lib{name}-{}.so", process::id()));
     let mut cc = Command::new("cc");
     cc.args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC"]);
@@ -80,7 +81,7 @@ pub fn compiled(name: &str, source: &Path, more: &[&str]) -> Option<PathBuf> {
     Some(library)
 }
 
-/// Whether a library was compiled from its source as it is, with what that includes.
+/// Whether a library is newer than its source and the files that it includes.
 fn is_newer(library: &Path, source: &Path) -> bool {
     let changed = |path: &Path| fs::metadata(path)?.modified();
     let examples = ["examples/engine-c/logmap.c", "examples/engine-sql-c/sqlite.c"];
@@ -91,7 +92,7 @@ fn is_newer(library: &Path, source: &Path) -> bool {
         .is_ok_and(|made| of.map(changed).all(|time| time.is_ok_and(|time| time < made)))
 }
 
-/// The example in Rust, which Cargo has built beside what depends on it.
+/// Returns the example in Rust, which Cargo builds beside the crates that depend on it.
 pub fn redb() -> PathBuf {
     let program = current_exe().expect("the system tells");
     let folders = program.ancestors().skip(1).take(2);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the release binary and says now and then how long it will still take.
-# The estimate weighs each crate by build-costs.tsv: seconds of compiler time that a crate took where it was measured
-# (`cargo build --release --timings`), those with more than 2 s; every other counts as DEFAULT.
+# Builds the release binary, and reports the remaining time from time to time. The estimate weighs
+# each crate by build-costs.tsv, which has the seconds of compiler time of crates that took more
+# than 2 s (`cargo build --release --timings`). Every other crate counts as DEFAULT.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

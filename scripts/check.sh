@@ -1,9 +1,11 @@
 #!/bin/sh
-# Checks a change in a minute or so: formatting, lints, the unit tests of the crates that it touches, and of the engines
-# whose adapters it touches every test of the crate `engines`, servers left out that are not installed.
-#   check.sh        against the last common commit with origin/main, what is not committed included
-#   BASE=REV check.sh    against another one
-# An engine is built alone, with its own feature. A change of what all engines share is tried on one of each kind.
+# Checks a change in about a minute: formatting, lints, and the unit tests of the changed crates.
+# For an engine whose adapter changed it runs every test of the crate `engines`, except those of
+# servers that are not installed.
+#   check.sh             against the last common commit with origin/main, with uncommitted changes
+#   BASE=REV check.sh    against another commit
+# Each engine is built separately, with only its own feature. A change of code that all engines
+# share is tested with one engine of each kind.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,22 +1,28 @@
 #!/bin/sh
-# Gets what embermark needs from outside: Debian packages, and into .deps the parts that
-# no package of the system brings, each pinned by version and digest.
-#   deps.sh embedded [COMMAND…]   what the embedded engines need, and the page of the HTML report; COMMAND, which builds with their
-#                      headers, runs while WiredTiger's library is compiled
-#   deps.sh tests      what the tests need besides: cargo-nextest, a browser for the page's, a compiler for C++, SQLite's header,
-#                      Ansible, a server of SSH, and pandas beside the packages of clients in Python
-#   deps.sh tools      what calibration needs: engines with tools of their own, and these
-#   deps.sh servers    what the server engines need (some 230 MB to download); HarperDB only with
-#                      ACCEPT_LICENSE=harperdb, which says that you have accepted its licence
-#   deps.sh node-clients   what clients in Node.js need
-#   deps.sh python-clients   what clients in Python need
-#   deps.sh older [duckdb-1.5.6|rocksdb-11.1.2|rocksdb-10.4.2]…   on request alone: older releases, to measure beside today's
-#   deps.sh turso|datafusion|chdb|sqlcipher|libsql   on request alone: Turso, DataFusion, chDB, SQLCipher or libSQL, as a library for --engine-library
-#   deps.sh book       on request alone: mdBook, which makes a book of docs/
-#   deps.sh package ARCHITECTURE FOLDER   what goes into a package (dist.sh), for x86_64 or aarch64; compiled by CC
-#   deps.sh packages embedded|tests|tools|servers|node-clients|python-clients   of these the Debian packages alone
-# Idempotent, and quiet when there is nothing to do. Without root it says what to install and goes on: libraries are
-# unpacked below .deps, an engine whose other parts are missing is reported as unavailable, the others run.
+# Gets what embermark needs from outside: Debian packages, and in .deps the parts that no package of
+# the system has, each pinned by version and digest.
+#   deps.sh embedded [COMMAND…]   for the embedded engines, and the page of the HTML report. COMMAND
+#                      builds with their headers, and runs while WiredTiger's library is compiled
+#   deps.sh tests      for the tests: cargo-nextest, a browser for those of the page, a C++
+#                      compiler, SQLite's header, Ansible, an SSH server, and pandas beside
+#                      the packages of Python clients
+#   deps.sh tools      for calibration: engines with their own tools, and these tools
+#   deps.sh servers    for the server engines (some 230 MB to download). HarperDB only with
+#                      ACCEPT_LICENSE=harperdb, which states that you have accepted its licence
+#   deps.sh node-clients     for clients in Node.js
+#   deps.sh python-clients   for clients in Python
+#   deps.sh older [duckdb-1.5.6|rocksdb-11.1.2|rocksdb-10.4.2]…   only on request: older releases,
+#                      to compare with the current ones
+#   deps.sh turso|datafusion|chdb|sqlcipher|libsql   only on request: Turso, DataFusion, chDB,
+#                      SQLCipher or libSQL, as a library for --engine-library
+#   deps.sh book       only on request: mdBook, which makes a book of docs/
+#   deps.sh package ARCHITECTURE FOLDER   the contents of a package (dist.sh), for x86_64 or
+#                      aarch64, compiled by CC
+#   deps.sh packages embedded|tests|tools|servers|node-clients|python-clients   only the Debian
+#                      packages of these
+# It is idempotent, and quiet if there is nothing to do. Without root it names the packages to
+# install and continues: it unpacks libraries below .deps. An engine whose other parts are missing
+# is reported as unavailable, and the others run.
 set -eu
 cd "$(dirname "$0")/.."
 

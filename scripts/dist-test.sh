@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Installs what dist.sh made, into a bare Debian 11, the oldest system that it is for, and uses it there as an ordinary
-# user: the archive below his home, the Debian package, the wheel in a virtual environment. Each time: what the device
-# is, answers in the tier `process` of SQLite, DuckDB and RocksDB, of the Debian package of every embedded engine, and a small
-# run with its page.
-#   dist-test.sh [--quick] [ARCHITECTURE…]   x86_64 and aarch64 unless named; of another machine under QEMU
-#     --quick   of SQLite and DuckDB alone
-# It takes root's rights, and mmdebstrap, and for another architecture qemu-user-static and arch-test, which it installs
-# where they are missing.
+# Installs the packages of dist.sh in a bare Debian 11, the oldest supported system, and uses them
+# there as an ordinary user: the archive in the user's home, the Debian package, and the wheel in a
+# virtual environment. Each time it describes the device, checks answers in the tier `process`, and
+# makes a small run with its page. The answers are those of SQLite, DuckDB and RocksDB, and for the
+# Debian package those of every embedded engine.
+#   dist-test.sh [--quick] [ARCHITECTURE…]   default: x86_64 and aarch64. Others than this machine's
+#                run under QEMU
+#     --quick    only SQLite and DuckDB
+# It needs root and mmdebstrap, and for another architecture qemu-user-static and arch-test. It
+# installs these packages if they are missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Makes packages of embermark for devices, in target/dist: for each architecture a .tar.zst with install.sh, a Debian
-# package and a Python wheel, and SHA256SUMS of all.
-#   dist.sh [ARCHITECTURE…]    x86_64 and aarch64 unless named; each from this machine, whatever that is
-# They run where the C library is glibc 2.31 or newer: Zig's linker and headers are as old as one says. The libraries of
-# engines lie beside the program in lib/embermark, as released, by version and digest (deps.sh package); servers are the
-# system's. It takes Debian's python3-venv, dpkg-deb, zstd and rustup, which fetches the standard library for the target.
+# Makes packages of embermark for devices in target/dist: for each architecture a .tar.zst with
+# install.sh, a Debian package and a Python wheel. SHA256SUMS has the digests of all.
+#   dist.sh [ARCHITECTURE…]    default: x86_64 and aarch64. Each is cross-compiled on this machine
+# The packages run with glibc 2.31 or newer, because Zig's linker and headers target that version.
+# The libraries of engines are beside the program in lib/embermark. They are the released ones,
+# pinned by version and digest (deps.sh package). Servers are those of the system. The script needs
+# Debian's python3-venv, dpkg-deb and zstd, and rustup, which fetches the standard library for the
+# target.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Runs the README's commands on a machine that has nothing: a bare Debian root with a compiler, make, this machine's
-# Rust toolchain, certificates and settings of registries, and a fresh clone of what is committed here.
+# Runs the README's commands on a machine that has nothing: a bare Debian root with a compiler,
+# make, this machine's Rust toolchain, its certificates and registry settings, and a fresh clone of
+# what is committed here.
 #
 #   scripts/fresh.sh [--cold] [--user] [--packages] [--keep] [COMMAND…]
 #
-# COMMAND is a target of the Makefile: by default `run` and then `test`.
+# COMMAND is a target of the Makefile. The default is `run` and then `test`.
 #   --cold      begin with nothing downloaded or compiled, and keep nothing of it for the next time
-#   --user      as an ordinary user, in a root where no Debian package of ours is there
-#   --packages  with --user: root has installed the Debian packages before
-#   --keep      leave the root where it is, and say where
-#   --check     only find out whether such a root can be made here; exit status 1 and the reason if not
+#   --user      as an ordinary user, in a root without the Debian packages that embermark needs
+#   --packages  with --user: root has installed these packages before
+#   --keep      keep the root, and print its path
+#   --check     only test whether such a root can be made here. If not, exit status 1 and the reason
 #
-# It takes root's rights, and mmdebstrap, which it installs where it is missing. Everything runs in namespaces of its
-# own for mounts and processes, so that nothing stays mounted or running however this ends.
+# It needs root and mmdebstrap, which it installs if it is missing. Everything runs in separate
+# mount and process namespaces, so that nothing stays mounted or running however this ends.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD

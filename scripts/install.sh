@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs embermark from the folder that this lies in, or removes it.
-#   install.sh [--prefix FOLDER] [--uninstall]    by default into /usr/local as root, and into ~/.local otherwise
+# Installs embermark from the folder of this script, or removes it.
+#   install.sh [--prefix FOLDER] [--uninstall]    default: /usr/local as root, otherwise ~/.local
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "$(id -u)" = 0 ]; then prefix=/usr/local; else prefix=$HOME/.local; fi

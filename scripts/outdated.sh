@@ -1,9 +1,11 @@
 #!/bin/sh
-# Lists what the project pins, one line each: name, version, and the newest release in its registry where that is another.
-#   outdated.sh           everything: scripts/deps.sh, the packages of clients, of packages and of the page, what is made on request
-#   outdated.sh NAME…     these alone
-# It asks PyPI, npm, Maven Central and crates.io, takes no release candidates, changes nothing and always succeeds: what
-# could not be asked is said. Needs curl, and sort -V.
+# Lists the project's pinned versions, one per line: name, version, and the newest release in its
+# registry if that differs.
+#   outdated.sh           everything: scripts/deps.sh, the packages of clients, of packages and of
+#                         the page, and what is made on request
+#   outdated.sh NAME…     only these
+# It asks PyPI, npm, Maven Central and crates.io, ignores release candidates, and changes nothing.
+# It always succeeds, and names what could not be asked. It needs curl, and sort -V.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 names=" $* "

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks the types of the HTML report's page and runs its tests in a real browser.
-# Without Node.js there is no page to test, and without a Chromium not all of it: skips, as scripts/test.sh has them.
+# Checks the types of the HTML report's page, and runs its tests in a real browser. Without Node.js
+# or Chromium it skips what they are needed for, like scripts/test.sh.
 set -eu
 cd "$(dirname "$0")/../crates/report/page"
 if ! command -v npm >/dev/null || [ ! -d node_modules ]; then

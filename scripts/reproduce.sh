@@ -1,8 +1,9 @@
 #!/bin/sh
-# Repeats the five published comparisons at the scales and by the protocol that they were published with, and makes the
-# document that sets them beside what came out here. All of it takes hours; called again it goes on where it was ended.
-#   reproduce.sh                      all of it, into results/reproduced
-#   WITHIN=1h reproduce.sh            what headlines rest on first, within an hour
+# Repeats the five published comparisons with their published scales and protocol, and makes the
+# document that compares them with the results here. All of it takes hours. When called again, it
+# resumes.
+#   reproduce.sh                      everything, into results/reproduced
+#   WITHIN=1h reproduce.sh            within an hour, starting with the pieces behind headlines
 #   SOURCES=ulb,mcknight OUT=results/mine reproduce.sh
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,23 +1,26 @@
 #!/bin/sh
-# Checks formatting and lints, runs every test, the page's in a browser too, those of pure Rust under Miri where that is
-# installed, and verifies every engine's answers in the tier `process`. At the end it says how long each part took, which
-# tests were slowest, and which could not run here.
-#   test.sh              all of that, as `make test` does
-#   test.sh COMMAND…     a command in its place, for example  scripts/test.sh cargo test -p embermark-engines
-#   EMBERMARK_TEST_LONG=1   as `make test-long` does: long campaigns are done whole, not a part of them that changes with the commit
-#   NO_SKIPS=1           as CI sets it: a test that could not run is a failure
+# Checks formatting and lints, and runs every test, including the page's in a browser, and those of
+# pure Rust under Miri if that is installed. Verifies every engine's answers in the tier `process`.
+# At the end it prints the time of each part, the slowest tests, and the tests that could not run
+# here.
+#   test.sh              all of that, like `make test`
+#   test.sh COMMAND…     only a command, for example scripts/test.sh cargo test -p embermark-engines
+#   EMBERMARK_TEST_LONG=1   like `make test-long`: runs long campaigns whole, instead of a part that
+#                        changes with the commit
+#   NO_SKIPS=1           as in CI: a test that could not run is a failure
 #   ACCEPT_LICENSE=…     engines whose licence you have accepted: harperdb
 #
-# A test that cannot run adds a line to the file that EMBERMARK_SKIPPED names: the test, what it lacks and why, with tabs
-# between (crates/skips; crates/report/page/tests/skipped.ts). Nobody is asked to have these:
+# A test that cannot run adds a line to the file named by EMBERMARK_SKIPPED: the test, what is
+# missing and why, separated by tabs (crates/skips, crates/report/page/tests/skipped.ts). These may
+# be missing even with NO_SKIPS=1:
 #   zen                  a proprietary engine that cannot be fetched
 #   harperdb             unless ACCEPT_LICENSE names it
 #   sensor log           rows of the public log, beside the project
 #   file system          XFS, Btrfs or F2FS: in the kernel, and its mkfs
-#   given server         a server of one's own for the tests, named by a variable
-#   turso, datafusion    engines that are compiled on request alone: make turso, make datafusion
-# What else a test lacks can be had, if only by root, so there it is skipped. What an engine does not support is no skip:
-# tests assert that it is refused.
+#   given server         your own server for the tests, named by a variable
+#   turso, datafusion    engines that are compiled only on request: make turso, make datafusion
+# Everything else can be installed, if only by root, so a test without it is skipped. What an engine
+# does not support is not a skip: tests assert that it refuses it.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Tunes every embedded engine for the five published workloads, in each durability tier and at two scales, and keeps what was
-# found: a folder for each below results/tuned. What gains 5 % and more there should become the default of its engine
-# (docs/tuning.md). As root also by power cuts. It takes hours.
-#   tune-defaults.sh                all of it
+# Tunes every embedded engine for the five published workloads, in each durability tier and at two
+# scales. The findings are kept below results/tuned, one folder each. A gain of at least 5 % there
+# should become the engine's default (docs/tuning.md). As root it also cuts the power. It takes
+# hours.
+#   tune-defaults.sh                everything
 #   TIERS='power' SCALES='10k' WORKLOADS='sensors' FOR=30m tune-defaults.sh sqlite lmdb
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,11 +1,13 @@
 #!/bin/sh
-# Compiles WiredTiger's library with what a bare Debian with a C compiler has, in place of its CMake files, which need
-# CMake and Python.
-#   wiredtiger.sh header SOURCES FOLDER    writes the header and the licence into a new folder, from unpacked sources
-#   wiredtiger.sh library SOURCES FOLDER [ARCHITECTURE]   adds libwiredtiger.so, for this architecture; with a C compiler in CC for
-#                                          another, named as uname -m does
-# Options and definitions are those of its own release build (cmake/configs/base.cmake, auto.cmake and those of the
-# architecture), without diagnostics and without extensions.
+# Compiles WiredTiger's library on a bare Debian with a C compiler. It replaces WiredTiger's CMake
+# files, which need CMake and Python.
+#   wiredtiger.sh header SOURCES FOLDER    writes the header and the licence into a new folder, from
+#                                          unpacked sources
+#   wiredtiger.sh library SOURCES FOLDER [ARCHITECTURE]   adds libwiredtiger.so for this
+#                                          architecture, or for another (named as by uname -m) with
+#                                          its compiler in CC
+# Options and definitions are those of WiredTiger's release build (cmake/configs/base.cmake,
+# auto.cmake and those of the architecture), without diagnostics and extensions.
 set -eu
 sources=$(cd "$2" && pwd)
 mkdir -p "$3"

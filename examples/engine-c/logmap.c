@@ -1,13 +1,14 @@
 /*
- * logmap: a key-value engine in one file. Every pair is in memory, in a skip list for each table; every commit
- * is a record at the end of a log, which is read from its beginning when the database is opened.
+ * logmap: a key-value engine in one file. All pairs are in memory, in one skip list per table.
+ * Every commit is a record at the end of a log, which is read from its beginning when the database
+ * is opened.
  *
  *     cc -std=c11 -O2 -shared -fPIC -I crates/abi/include -o liblogmap.so examples/engine-c/logmap.c -lpthread
  *     embermark verify logmap --engine-library ./liblogmap.so
  *
- * What is in it: durability tiers that differ by what they do, batches that can be undone, several clients
- * behind one lock, recovery, compaction, and a check of its own. What a program would want of it and it does
- * not have: to hold more than the memory does, and readers beside a writer.
+ * It has durability tiers that differ in what they do, batches that can be undone, several clients
+ * behind one lock, recovery, compaction, and its own check. It lacks what a program would want:
+ * more data than memory, and readers beside a writer.
  */
 #define _GNU_SOURCE
 #include <embermark_engine.h>
@@ -26,25 +27,25 @@
 
 typedef struct embermark_bytes bytes;
 
-/* The most levels of a skip list: enough for 4 to the power of 16 keys. */
+/* Largest number of levels of a skip list, which is enough for 4 to the power of 16 keys. */
 #define LEVELS 16
-/* The most tables. */
+/* Largest number of tables. */
 #define TABLES 256
-/* With `sync` none so many bytes are gathered before they are written. */
+/* Bytes that are collected before they are written if `sync` is none. */
 #define GATHERED (64 * 1024)
-/* Bytes of a record of a log that is compacted. */
+/* Bytes of a record in a compacted log. */
 #define TOGETHER (1024 * 1024)
-/* What a log begins with. */
+/* Beginning of a log. */
 static const char MAGIC[8] = "logmap1";
 
-/* ---- Bytes that grow ---- */
+/* ---- Growing buffers ---- */
 
 struct buffer {
     uint8_t *at;
     size_t size, room;
 };
 
-/* Makes room for more bytes: 0 where there is no memory. */
+/* Makes room for more bytes. Returns 0 without memory. */
 static int reserve(struct buffer *buffer, size_t more) {
     if (buffer->size + more <= buffer->room) return 1;
     size_t room = (buffer->size + more) * 2;
@@ -55,7 +56,7 @@ static int reserve(struct buffer *buffer, size_t more) {
     return 1;
 }
 
-/* Adds bytes for which there is room. */
+/* Adds bytes, for which there is room. */
 static void add(struct buffer *buffer, const void *at, size_t size) {
     if (size) memcpy(buffer->at + buffer->size, at, size);
     buffer->size += size;
@@ -66,15 +67,15 @@ static void add_number(struct buffer *buffer, uint32_t number) { add(buffer, &nu
 /* ---- Skip lists ---- */
 
 struct node {
-    struct node *before; /* The one with the next lower key. */
+    struct node *before; /* Node with the next lower key. */
     uint8_t *value;
     uint32_t key_size, value_size, levels;
-    struct node *next[]; /* Behind them lies the key. */
+    struct node *next[]; /* The key follows them. */
 };
 
 struct table {
     char *name;
-    struct node *head; /* No pair: what comes before the first. */
+    struct node *head; /* The node before the first pair. */
     uint64_t keys;
 };
 
@@ -103,7 +104,7 @@ static void free_node(struct node *node) {
     free(node);
 }
 
-/* On each level the last node with a lower key; returns the first one without. */
+/* Finds the last node with a lower key on each level. Returns the first node with no lower key. */
 static struct node *seek(struct table *table, bytes key, struct node *lower[LEVELS]) {
     struct node *at = table->head;
     for (int level = LEVELS; level-- > 0;) {
@@ -161,25 +162,25 @@ static const char *const SYNCS[] = {"none", "write", "fdatasync", NULL};
 
 struct database {
     pthread_rwlock_t lock;
-    int alone; /* One client has it: no lock is taken, and no value is copied. */
+    int alone; /* Only one client: no locks, and no copies of values. */
     char *dir;
     int lock_file, log;
     enum sync sync;
-    uint64_t log_size;        /* What has been written of the log. */
-    struct buffer unwritten;  /* What comes behind it. */
-    int broken;               /* The log could not be written: nothing is committed any more. */
-    int crashes;              /* What is not written is dropped at close. */
-    _Atomic uint32_t tables; /* More of them by who has the lock; one that is there stays where it is. */
+    uint64_t log_size;        /* Bytes of the log that are written. */
+    struct buffer unwritten;  /* Bytes that follow them. */
+    int broken;               /* Writing the log failed: no further commits. */
+    int crashes;              /* Unwritten bytes are dropped at close. */
+    _Atomic uint32_t tables; /* Added under the lock. Existing tables do not move. */
     struct table table[TABLES];
     uint32_t random;
 };
 
-/* What a batch has changed, so that it can be undone. */
+/* A change of a batch, by which it can be undone. */
 struct change {
     enum { SET, INSERTED, REMOVED } kind;
     struct table *table;
     struct node *node;
-    uint8_t *value; /* Of SET, what was there before. */
+    uint8_t *value; /* For SET, the old value. */
     uint32_t value_size;
 };
 
@@ -187,10 +188,10 @@ struct embermark_client {
     struct database *database;
     int is_first;
     int scope;             /* An `enum embermark_scope`, or NO_SCOPE. */
-    struct buffer record;  /* Of a batch, what it will be in the log. */
+    struct buffer record;  /* For a batch, its record for the log. */
     struct change *changes;
     size_t changed, room;
-    struct buffer value; /* A value that was handed out. */
+    struct buffer value; /* The value that was returned last. */
     char error[256];
 };
 #define NO_SCOPE (-1)
@@ -221,7 +222,7 @@ static void unlock(client *client) {
     if (!client->database->alone) pthread_rwlock_unlock(&client->database->lock);
 }
 
-/* ---- The log: records of a size, a checksum and changes ---- */
+/* ---- The log: records with a size, a checksum and changes ---- */
 
 enum { MAKE_TABLE = 1, PUT, DELETE, CLEAR };
 
@@ -247,7 +248,7 @@ static uint32_t crc32c(const uint8_t *at, size_t size) {
     return ~crc;
 }
 
-/* Begins a record: its header is filled in at its end. */
+/* Begins a record. Its header is filled in at the end. */
 static int begin_record(struct buffer *record) {
     record->size = 0;
     if (!reserve(record, sizeof(struct header))) return 0;
@@ -255,7 +256,7 @@ static int begin_record(struct buffer *record) {
     return 1;
 }
 
-/* Fills the header in; 0 where there is nothing in the record. */
+/* Fills in the header. Returns 0 if the record is empty. */
 static int end_record(struct buffer *record) {
     struct header header = {.size = record->size - sizeof header};
     if (!header.size) return 0;
@@ -286,7 +287,8 @@ static int write_all(int file, const uint8_t *at, size_t size, uint64_t place) {
     return 1;
 }
 
-/* Writes bytes to the end of the log. After a failure nothing is: what the file then has is not known. */
+/* Writes bytes to the end of the log. After a failure nothing more is written, because the content
+ * of the file is unknown. */
 static int write_log(client *client, struct database *database, const uint8_t *at, size_t size) {
     if (!write_all(database->log, at, size, database->log_size)) {
         database->broken = 1;
@@ -303,7 +305,7 @@ static int write_gathered(client *client, struct database *database) {
     return status;
 }
 
-/* Brings a record to where its commit says that it is. */
+/* Appends a record, as far as the setting of the commit requires. */
 static int append(client *client, const struct buffer *record) {
     struct database *database = client->database;
     if (database->broken) return failed(client, "the log could not be written before");
@@ -323,7 +325,8 @@ static int append(client *client, const struct buffer *record) {
 
 /* ---- Changes in memory ---- */
 
-/* The levels of a new node: each with a quarter of the nodes of the one below. */
+/* Returns the number of levels of a new node. Each level has a quarter of the nodes of the one
+ * below. */
 static uint32_t levels(struct database *database) {
     uint32_t levels = 1, random = database->random;
     random ^= random << 13, random ^= random >> 17, random ^= random << 5;
@@ -332,14 +335,14 @@ static uint32_t levels(struct database *database) {
     return levels;
 }
 
-/* A copy; there is no memory where it is NULL and the value has bytes. */
+/* Returns a copy. NULL for a value with bytes means that there is no memory. */
 static uint8_t *copied(bytes value) {
     uint8_t *copy = value.size ? malloc(value.size) : NULL;
     if (copy) memcpy(copy, value.at, value.size);
     return copy;
 }
 
-/* Sets a value; `change` is what undoes it. 0 where there is no memory. */
+/* Sets a value. `change` is filled with what undoes it. Returns 0 without memory. */
 static int set(struct database *database, struct table *table, bytes key, bytes value, struct change *change) {
     uint8_t *copy = copied(value);
     if (!copy && value.size) return 0;
@@ -376,7 +379,7 @@ static uint32_t number_at(const uint8_t *at) {
     return number;
 }
 
-/* Makes the changes of a record. 0 where they make no sense, or there is no memory. */
+/* Makes the changes of a record. Returns 0 if they are invalid, or without memory. */
 static int replay(struct database *database, const uint8_t *at, uint64_t size) {
     while (size) {
         if (size < 13) return 0;
@@ -409,7 +412,7 @@ static int replay(struct database *database, const uint8_t *at, uint64_t size) {
     return 1;
 }
 
-/* The record at a place of a log of so many bytes; NULL where it is not whole. */
+/* Returns the record at `place` in a log of `bytes` bytes. NULL if it is incomplete or damaged. */
 static const uint8_t *record_at(const uint8_t *log, uint64_t bytes, uint64_t place, uint64_t *size) {
     struct header header;
     if (bytes - place < sizeof header) return NULL;
@@ -421,8 +424,8 @@ static const uint8_t *record_at(const uint8_t *log, uint64_t bytes, uint64_t pla
     return record;
 }
 
-/* Goes through the records of the log, with their changes where `replays`; where the first one begins that is
- * not whole, or the end. */
+/* Reads the records of the log, and makes their changes if `replays` is set. `end` is where the
+ * first invalid record begins, or the end of the log. */
 static int go_through(client *client, struct database *database, int replays, uint64_t *end) {
     struct stat facts;
     if (fstat(database->log, &facts) != 0) return failed(client, "cannot look at the log: %s", strerror(errno));
@@ -452,7 +455,7 @@ static int sync_folder(const char *dir) {
     return done;
 }
 
-/* Writes the pairs that there are as a log of their own, one record at a time. */
+/* Writes the pairs as a new log, with many pairs in each record. */
 static int write_pairs(struct database *database, int file, uint64_t *size) {
     struct buffer record = {0};
     int done = write_all(file, (const uint8_t *)MAGIC, sizeof MAGIC, 0);
@@ -476,7 +479,7 @@ static int write_pairs(struct database *database, int file, uint64_t *size) {
     return done;
 }
 
-/* Replaces the log by one of the pairs that there are: the other one, or this one, is there at any time. */
+/* Replaces the log by a new one with the current pairs. One of the two exists at any time. */
 static int compact(client *client, struct database *database) {
     char fresh[4096], old[4096];
     if (snprintf(fresh, sizeof fresh, "%s/log.new", database->dir) >= (int)sizeof fresh) {
@@ -514,7 +517,7 @@ static int check(client *client, embermark_take_finding take, void *context) {
     int status = write_gathered(client, database);
     if (status == EMBERMARK_OK) status = go_through(client, database, 0, &end);
     if (status != EMBERMARK_OK) {
-        /* What cannot be read is what was to be found. */
+        /* A log that cannot be read is a finding. */
         take(context, client->error);
     } else if (end != database->log_size) {
         char text[128];
@@ -554,7 +557,7 @@ static void free_client(client *client) {
     free(client);
 }
 
-/* What is set: by the tier, or by a configuration. */
+/* Returns the setting of the configuration, or else of the tier. */
 static int sync_of(const struct embermark_options *options, enum sync *sync) {
     static const enum sync OF_TIER[] = {GATHER, WRITE, FDATASYNC};
     *sync = OF_TIER[options->tier];
@@ -569,7 +572,7 @@ static int sync_of(const struct embermark_options *options, enum sync *sync) {
     return EMBERMARK_OK;
 }
 
-/* The files of a database, and what is in them. */
+/* Opens the files of a database, and reads them. */
 static int open_files(struct database *database) {
     char path[4096];
     if (snprintf(path, sizeof path, "%s/lock", database->dir) >= (int)sizeof path) {
@@ -586,7 +589,7 @@ static int open_files(struct database *database) {
     if (database->log < 0) return failed(NULL, "cannot open %s: %s", path, strerror(errno));
     int status = go_through(NULL, database, 1, &database->log_size);
     if (status != EMBERMARK_OK) return status;
-    /* What a crash has left of a record goes, so that the next one is not behind it. */
+    /* Removes an invalid record of a crash, so that the next record does not follow it. */
     if (ftruncate(database->log, (off_t)database->log_size) != 0 || fdatasync(database->log) != 0) {
         return failed(NULL, "cannot cut %s: %s", path, strerror(errno));
     }
@@ -659,7 +662,7 @@ static int crash_on_close(client *client) {
     return status;
 }
 
-/* It compacts when it is told to and never else. */
+/* The engine compacts only on request. */
 static int suspend_checkpoints(client *client, uint64_t bytes) {
     (void)bytes;
     return logs_all(client);
@@ -712,7 +715,7 @@ static int commit(client *client) {
     return EMBERMARK_OK;
 }
 
-/* Makes room for what undoes a change. */
+/* Makes room for an entry that undoes a change. */
 static struct change *next_change(client *client) {
     if (client->changed == client->room) {
         size_t room = client->room ? client->room * 2 : 16;
@@ -723,13 +726,13 @@ static struct change *next_change(client *client) {
     return &client->changes[client->changed];
 }
 
-/* ---- Operations. One outside of any scope is a batch of its own. ---- */
+/* ---- Operations. One outside any scope is its own batch. ---- */
 
 static int is_table(client *client, uint32_t table) {
     return table < client->database->tables || failed(client, "there is no table %u", table) == EMBERMARK_OK;
 }
 
-/* Begins the batch of a change, where it is not in one; whether it did is left in `alone`. */
+/* Begins a batch for a change, unless there is one. `alone` is set if it did. */
 static int enter(client *client, uint32_t table, int *alone) {
     *alone = client->scope == NO_SCOPE;
     if (client->scope == EMBERMARK_SNAPSHOT) return failed(client, "a snapshot is not changed");
@@ -737,7 +740,7 @@ static int enter(client *client, uint32_t table, int *alone) {
     return *alone ? begin(client, EMBERMARK_BATCH) : EMBERMARK_OK;
 }
 
-/* Ends it. */
+/* Ends the batch. */
 static int leave(client *client, int alone, int status) {
     if (!alone) return status;
     if (status == EMBERMARK_OK) return commit(client);
@@ -745,7 +748,7 @@ static int leave(client *client, int alone, int status) {
     return status;
 }
 
-/* Hands out bytes: where they lie, or copied where another client may change them from now on. */
+/* Returns bytes in place, or a copy if another client may change them from now on. */
 static int hand_out(client *client, bytes found, bytes *value) {
     *value = found;
     if (client->scope != NO_SCOPE || client->database->alone) return EMBERMARK_OK;
@@ -856,7 +859,7 @@ static int count(client *client, uint32_t table, uint64_t *keys) {
     return EMBERMARK_OK;
 }
 
-/* The table of a name: found, or made by a record of its own. */
+/* Returns the table with this name. Creates it with its own record if it does not exist. */
 static int table(client *client, const char *name, uint32_t key_length, uint32_t *number) {
     struct database *database = client->database;
     (void)key_length;
@@ -891,7 +894,7 @@ static int clear(client *client, uint32_t number) {
     return status;
 }
 
-/* ---- What embermark is told ---- */
+/* ---- The interface ---- */
 
 #define MANUAL "examples/engine-c/logmap.c"
 

@@ -1,12 +1,12 @@
 /*
- * The SQLite of the system as a library: a thin SQL engine of embermark_engine.h. Embermark has the same engine
- * compiled in (crates/engines/src/sqlite), of another version perhaps.
+ * The system's SQLite as a library: a thin SQL engine of embermark_engine.h. embermark has the same
+ * engine compiled in (crates/engines/src/sqlite), perhaps in another version.
  *
  *     cc -std=c11 -O2 -shared -fPIC -I crates/abi/include -o libsqlite-library.so examples/engine-sql-c/sqlite.c -lsqlite3
  *     embermark verify sqlite-library --engine-library ./libsqlite-library.so
  *
- * It wants SQLite's header: libsqlite3-dev on Debian. Its tiers are those of the compiled-in engine, where the
- * reasons for each setting stand.
+ * It needs SQLite's header: libsqlite3-dev on Debian. Its tiers are those of the compiled-in
+ * engine, whose source gives the reason for each setting.
  */
 #define _GNU_SOURCE
 #include <embermark_engine.h>
@@ -18,7 +18,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What it is; a file that includes this one may say that it is something else, and what runs before all else. */
+/* Names of the engine, and statements that run first. A file that includes this one may define
+ * others. */
 #ifndef ENGINE_ID
 #define ENGINE_ID "sqlite-library"
 #define ENGINE_NAME "SQLite of the system, an example in C"
@@ -30,9 +31,10 @@
 #define ENGINE_VERSION sqlite3_libversion()
 #endif
 
-/* How long a client waits for another one, in ms. */
+/* Time that a client waits for another one, in ms. */
 #define PATIENCE 60000
-/* Texts beside the key of a row that is taken to be narrow (https://www.sqlite.org/withoutrowid.html). */
+/* Number of texts beside the key up to which a row counts as narrow
+ * (https://www.sqlite.org/withoutrowid.html). */
 #define MOST_TEXTS 5
 
 /* A connection. */
@@ -40,14 +42,14 @@ struct embermark_client {
     sqlite3 *db;
     char *path;
     uint32_t tier;
-    /* Whether it has the database alone. */
+    /* Whether it is the only client of the database. */
     uint32_t alone;
     uint64_t memory;
     sqlite3_stmt *begin_read, *begin_write, *commit, *undo;
     char error[512];
 };
 
-/* A statement, and the row that it stands on. */
+/* A statement, and its current row. */
 struct embermark_statement {
     sqlite3_stmt *raw;
     struct embermark_value *row;
@@ -57,10 +59,10 @@ struct embermark_statement {
 typedef struct embermark_client client;
 typedef struct embermark_statement statement;
 
-/* Why the last `open` or `close` failed. */
+/* Error of the last `open` or `close`. */
 static _Thread_local char opening[512];
 
-/* Keeps what went wrong. */
+/* Saves an error. */
 __attribute__((format(printf, 2, 3))) static int failed(client *client, const char *why, ...) {
     char *error = client ? client->error : opening;
     va_list values;
@@ -70,7 +72,7 @@ __attribute__((format(printf, 2, 3))) static int failed(client *client, const ch
     return EMBERMARK_FAILED;
 }
 
-/* What a result code of SQLite's comes to, which is not OK. */
+/* Saves an error of SQLite. Returns the status for its code, which is not OK. */
 static int refused(client *client, int code) {
     failed(client, "%s", sqlite3_errmsg(client->db));
     return (code & 0xff) == SQLITE_BUSY ? EMBERMARK_CONFLICT : EMBERMARK_FAILED;
@@ -87,7 +89,7 @@ static int script(client *client, const char *sql) {
     return code == SQLITE_OK ? EMBERMARK_OK : refused(client, code);
 }
 
-/* Prepares one statement that is kept, and nothing else. */
+/* Prepares exactly one statement for repeated use. */
 static int prepare_raw(client *client, const char *sql, sqlite3_stmt **raw) {
     const char *rest = NULL;
     int code = sqlite3_prepare_v3(client->db, sql, -1, SQLITE_PREPARE_PERSISTENT, raw, &rest);
@@ -119,7 +121,7 @@ static int prepare(client *client, const char *sql, statement **made) {
 
 static int finish(client *client, statement *statement) {
     (void)client;
-    /* Its code repeats what the last step said. */
+    /* The code repeats that of the last step, so it is ignored. */
     sqlite3_finalize(statement->raw);
     free(statement->row);
     free(statement);
@@ -127,8 +129,8 @@ static int finish(client *client, statement *statement) {
 }
 
 static int bind_one(sqlite3_stmt *raw, int place, const struct embermark_value *value) {
-    /* Read while the statement is stepped alone, and bound anew before that. Of no bytes the place may be NULL,
-     * which SQLite would take for NULL. */
+    /* SQLite reads it only while the statement is stepped, and it is bound again before that.
+     * Without bytes the pointer may be NULL, which SQLite would take for NULL. */
     const void *at = value->size ? value->content.at : "";
     switch (value->kind) {
     case EMBERMARK_INTEGER: return sqlite3_bind_int64(raw, place, value->content.integer);
@@ -149,7 +151,7 @@ static int bind(client *client, sqlite3_stmt *raw, const struct embermark_value 
     return EMBERMARK_OK;
 }
 
-/* Runs it to its end. */
+/* Runs a statement to its end. */
 static int run_bound(client *client, sqlite3_stmt *raw, const struct embermark_value *values, size_t count) {
     int status = bind(client, raw, values, count), code;
     if (status != EMBERMARK_OK) return status;
@@ -172,7 +174,7 @@ static int query(client *client, statement *statement, const struct embermark_va
     return bind(client, statement->raw, values, count);
 }
 
-/* Makes room for a row: at first, and where the statement was planned anew since a table was changed. */
+/* Makes room for a row: at first, and if the statement was planned again after a change. */
 static int reserve(client *client, statement *statement, size_t columns) {
     struct embermark_value *row = realloc(statement->row, columns * sizeof *row);
     if (!row) return failed(client, "no memory");
@@ -224,7 +226,7 @@ static int end_query(client *client, statement *statement) {
     return EMBERMARK_OK;
 }
 
-/* ---- Transactions, and rows to load ---- */
+/* ---- Transactions and bulk loads ---- */
 
 static int begin(client *client, uint32_t scope) {
     return run(client, scope == EMBERMARK_BATCH ? client->begin_write : client->begin_read);
@@ -232,7 +234,7 @@ static int begin(client *client, uint32_t scope) {
 
 static int commit(client *client) { return run(client, client->commit); }
 
-/* Some errors have ended the transaction already. */
+/* Some errors have already ended the transaction. */
 static int undo(client *client) {
     return sqlite3_get_autocommit(client->db) ? EMBERMARK_OK : run(client, client->undo);
 }
@@ -268,7 +270,8 @@ static int32_t close_client(client *client) {
     return code == SQLITE_OK ? EMBERMARK_OK : EMBERMARK_FAILED;
 }
 
-/* Sets what a tier needs, and prepares what every client runs. A page cache is of a connection. */
+/* Sets what a tier needs, and prepares the statements of every client. Each connection has its own
+ * page cache. */
 static int configure(client *client) {
     static const char *const JOURNAL[] = {"MEMORY", "WAL", "WAL"}, *const SYNCHRONOUS[] = {"OFF", "OFF", "FULL"};
     char pragmas[256];
@@ -277,7 +280,7 @@ static int configure(client *client) {
              client->alone ? "EXCLUSIVE" : "NORMAL", JOURNAL[client->tier], SYNCHRONOUS[client->tier],
              (unsigned long long)client->memory / 1024);
     sqlite3_busy_timeout(client->db, PATIENCE);
-    /* No new plan for every parameter (https://www.sqlite.org/queryplanner-ng.html#qpsg). */
+    /* Keeps one plan for all parameters (https://www.sqlite.org/queryplanner-ng.html#qpsg). */
     sqlite3_db_config(client->db, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
     int status = script(client, FIRST);
     if (status == EMBERMARK_OK) status = script(client, pragmas);
@@ -341,8 +344,8 @@ static int settings_of(client *client, embermark_take_setting take, void *contex
     return EMBERMARK_OK;
 }
 
-/* Fresh statistics first, so that they are in the file too; the checkpoint says in its result whether it was
- * kept from finishing. */
+/* Updates the statistics first, so that they are in the file too. The result of the checkpoint
+ * shows whether something kept it from finishing. */
 static int maintain(client *client) {
     int status = script(client, "ANALYZE");
     if (status != EMBERMARK_OK || !is_log(client)) return status;
@@ -385,20 +388,20 @@ static int check(client *client, embermark_take_finding take, void *context) {
     if (status != EMBERMARK_OK) return status;
     while ((code = sqlite3_step(raw)) == SQLITE_ROW) {
         const char *said = (const char *)sqlite3_column_text(raw, 0);
-        /* One row where nothing is wrong. */
+        /* There is one row if nothing is wrong. */
         if (said && strcmp(said, "ok") != 0) take(context, said);
     }
-    /* Damage that it cannot go on at. */
+    /* Damage at which the check stops. */
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) take(context, sqlite3_errmsg(client->db));
     else if (code != SQLITE_DONE) status = refused(client, code);
     sqlite3_finalize(raw);
     return status;
 }
 
-/* ---- What embermark is told ---- */
+/* ---- The interface ---- */
 
-/* A key of one INTEGER column is the row's own number; with any other key the manual advises WITHOUT ROWID, for
- * rows that are narrow (https://www.sqlite.org/withoutrowid.html). */
+/* A key of one INTEGER column is the row's own number. For any other key the manual advises WITHOUT
+ * ROWID if rows are narrow (https://www.sqlite.org/withoutrowid.html). */
 static const char *table_options(const struct embermark_table *table) {
     int texts = 0;
     if (!table->key[0]) return NULL;
@@ -429,7 +432,7 @@ static struct embermark_dialect dialect = {
 
 static const struct embermark_sql SQL = {
     .size = sizeof SQL,
-    /* A table is stored in key order. */
+    /* Tables are stored in key order. */
     .wants = EMBERMARK_BULK_SORTED,
     .dialect = &dialect,
     .begin = begin,

@@ -1,5 +1,6 @@
-/* Puts rows into an LMDB database, a commit each: lmdb FOLDER ROWS. Then puts as many more, and prints how many
- * nanoseconds a commit of those took. The flags are lines of C in the file that SETTINGS names. */
+/* Puts rows into an LMDB database with one commit per row: lmdb FOLDER ROWS. Then puts as many rows
+ * again, and prints the mean time of these commits in nanoseconds. The flags are lines of C in the
+ * file that SETTINGS names. */
 #include <lmdb.h>
 #include <stdint.h>
 #include <stdio.h>

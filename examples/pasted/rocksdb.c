@@ -1,6 +1,7 @@
-/* Puts rows into a RocksDB database, a synced write each: rocksdb OPTIONS FOLDER ROWS, the options a file that
- * rocksdb_get_options_from_string reads. Then puts as many more, and prints how many nanoseconds a write of those took.
- * The functions are those of rocksdb/c.h, declared here so that the library is enough. */
+/* Puts rows into a RocksDB database with one synced write per row: rocksdb OPTIONS FOLDER ROWS.
+ * OPTIONS is a file for rocksdb_get_options_from_string. Then puts as many rows again, and prints
+ * the mean time of these writes in nanoseconds. The functions of rocksdb/c.h are declared here, so
+ * that only the library is needed. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ int main(int count, char **words) {
     size_t read = 0;
     FILE *file = fopen(words[1], "r");
     if (!file) return 2;
-    /* Lines that begin with # are notes. */
+    /* Lines that begin with # are comments. */
     while (fgets(text + read, (int)(sizeof text - read), file))
         if (text[read] != '#') read += strcspn(text + read, "\n");
     text[read] = 0;

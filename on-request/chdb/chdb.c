@@ -1,13 +1,15 @@
 /*
- * chDB, which is ClickHouse in a process, as an engine of embermark_engine.h. Its library (libchdb.so, 559 MB) lies beside
- * this one and is opened at run time; the declarations below are of its functions for C, as its header chdb.h has them.
+ * chDB, which is ClickHouse in a process, as an engine of embermark_engine.h. Its library
+ * (libchdb.so, 559 MB) is beside this one and is loaded at run time. The declarations below are
+ * those of its C header, chdb.h.
  *
  *     make chdb
  *     embermark verify chdb --engine-library .deps/chdb/libembermark_chdb.so
  *
- * ClickHouse has no transactions (`BEGIN TRANSACTION` ends with "Transactions are not supported"), so it is offered in the
- * tier `none` alone, which promises nothing, and a batch is its statements, one after the other: what of them was done
- * stays, and `undo` says so. An UPDATE or a DELETE does not tell how many rows it has changed: they are counted before it.
+ * ClickHouse has no transactions (`BEGIN TRANSACTION` fails with "Transactions are not supported").
+ * So it is offered only in the tier `none`, which promises nothing. A batch is a sequence of
+ * statements. Those that were done stay, and `undo` reports that. An UPDATE or a DELETE does not
+ * report the number of changed rows, so they are counted before it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,13 +24,13 @@
 typedef struct chdb_result chdb_result;
 typedef void *chdb_connection;
 
-/* What marks the place of a parameter, around its number: no statement has such bytes. */
+/* Marks around the number of a parameter. No statement contains these bytes. */
 #define OPEN '\x01'
 #define CLOSE '\x02'
-/* Rows that are handed out at once. */
+/* Number of rows that are returned at once. */
 #define ROWS 1024
-/* Bytes of rows to load that are sent in one INSERT, at least: each makes a part, and ClickHouse advises large ones
- * (https://clickhouse.com/docs/optimize/bulk-inserts). */
+/* Smallest size of an INSERT of rows to load, in bytes. Each INSERT makes a part, and ClickHouse
+ * advises large ones (https://clickhouse.com/docs/optimize/bulk-inserts). */
 #define BLOCK (32u << 20)
 
 static struct {
@@ -48,7 +50,7 @@ typedef struct embermark_client {
     char error[1024];
 } client;
 
-/* Bytes that grow. */
+/* A growing buffer. */
 typedef struct {
     char *at;
     size_t size, room;
@@ -76,7 +78,7 @@ static int failed(client *client, const char *format, ...) {
 
 static const char *error_of(client *client) { return client ? client->error : opening; }
 
-/* There is no going on without memory, and nothing to undo. */
+/* Aborts without memory: there is no way to continue, and nothing to undo. */
 static void add(text *to, const void *bytes, size_t size) {
     if (to->size + size > to->room) {
         to->room = (to->size + size) * 2 + 64;
@@ -89,7 +91,7 @@ static void add(text *to, const void *bytes, size_t size) {
 
 /* ---- Statements ---- */
 
-/* A value as it is written in a statement (https://clickhouse.com/docs/sql-reference/syntax#literals). */
+/* Adds a value as a literal (https://clickhouse.com/docs/sql-reference/syntax#literals). */
 static void add_literal(text *to, const struct embermark_value *value) {
     char number[64];
     switch (value->kind) {
@@ -166,8 +168,9 @@ static int script(client *client, const char *sql) {
     return status;
 }
 
-/* A statement in which LAG is of a value that may be NULL: where there is no row before it gives what its type has for
- * none, which of a number is 0 (https://clickhouse.com/docs/sql-reference/window-functions/lag). */
+/* Returns a statement in which LAG is of a nullable value. Otherwise LAG gives the default of its
+ * type if there is no row before, which is 0 for a number
+ * (https://clickhouse.com/docs/sql-reference/window-functions/lag). */
 static char *with_null(const char *sql) {
     text to = {0};
     for (const char *at; (at = strstr(sql, "LAG(")); sql = strchr(at, ')') ? strchr(at, ')') : at + 4) {
@@ -207,7 +210,8 @@ static int finish(client *client, statement *statement) {
     return EMBERMARK_OK;
 }
 
-/* How many rows a statement `UPDATE t SET … WHERE …` or `DELETE FROM t WHERE …` is about to change. */
+/* Counts the rows that a statement `UPDATE t SET … WHERE …` or `DELETE FROM t WHERE …` is about to
+ * change. */
 static int count(client *client, const text *sql, uint64_t *rows) {
     int update = strncmp(sql->at, "UPDATE ", 7) == 0;
     const char *name = sql->at + (update ? 7 : 12), *where = memmem(sql->at, sql->size, " WHERE ", 7);
@@ -244,7 +248,7 @@ static int execute(client *client, statement *statement, const struct embermark_
 
 /* ---- Results, in the format RowBinaryWithNamesAndTypes ---- */
 
-/* A length; past the end of the bytes it leaves `next` there. */
+/* Reads a variable-length number. Stops at the end of the bytes. */
 static size_t take_length(statement *statement) {
     size_t length = 0;
     for (int shift = 0; statement->next < statement->end; shift += 7) {
@@ -341,7 +345,7 @@ static int fetch(client *client, statement *statement, struct embermark_rows *ro
     return EMBERMARK_OK;
 }
 
-/* ---- Batches, and rows to load ---- */
+/* ---- Batches and bulk loads ---- */
 
 static int begin(client *client, uint32_t scope) {
     (void)scope;
@@ -385,7 +389,7 @@ static int bulk(client *client, const struct embermark_table *table, embermark_n
 
 /* ---- A database ---- */
 
-/* What makes its SQL that of others: columns take NULL unless told otherwise, and a row that a join does not find is of
+/* Settings for standard SQL: columns are nullable by default, and a join without a match gives
  * NULLs (https://clickhouse.com/docs/operations/settings/settings). */
 static const char SETTINGS[] = "SET data_type_default_nullable = 1, join_use_nulls = 1, mutations_sync = 1";
 
@@ -468,9 +472,10 @@ static int settings_of(client *client, embermark_take_setting take, void *contex
     return EMBERMARK_OK;
 }
 
-/* ---- What embermark is told ---- */
+/* ---- The interface ---- */
 
-/* Lightweight updates need both columns (https://clickhouse.com/docs/sql-reference/statements/update). */
+/* Lightweight updates need both columns
+ * (https://clickhouse.com/docs/sql-reference/statements/update). */
 static const char *table_options(const struct embermark_table *table) {
     return table->key[0] ? " ENGINE = MergeTree SETTINGS enable_block_number_column = 1, enable_block_offset_column = 1"
                          : " ENGINE = MergeTree ORDER BY tuple() SETTINGS enable_block_number_column = 1, enable_block_offset_column = 1";

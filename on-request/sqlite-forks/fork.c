@@ -1,6 +1,6 @@
 /*
- * What SQLite was made into by others, as engines of embermark_engine.h: the example of SQLite with what differs, compiled
- * with the sources of one of them (scripts/deps.sh).
+ * Forks of SQLite as engines of embermark_engine.h: the SQLite example with the differences,
+ * compiled with the sources of a fork (scripts/deps.sh).
  *
  *     make sqlcipher libsql
  *     embermark verify sqlcipher --engine-library .deps/sqlcipher/libembermark_sqlcipher.so
@@ -8,8 +8,9 @@
  */
 #if defined(FORK_SQLCIPHER)
 /*
- * SQLite with encrypted pages. The key is given as it is, 32 bytes, as a device has it from where it keeps its secrets: a
- * passphrase would be hashed 256,000 times at each opening (https://www.zetetic.net/sqlcipher/sqlcipher-api/#key).
+ * SQLite with encrypted pages. The key is a raw key of 32 bytes, like one from a device's secret
+ * store. A passphrase would be hashed 256,000 times at each opening
+ * (https://www.zetetic.net/sqlcipher/sqlcipher-api/#key).
  */
 #define ENGINE_ID "sqlcipher"
 #define ENGINE_NAME "SQLCipher"

@@ -1,4 +1,4 @@
-//! How the program ends when it does not end well.
+//! Failures of the program.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -8,22 +8,22 @@ use std::process::ExitCode;
 use embermark_harness::HarnessError;
 use embermark_model::foreign;
 
-/// A message for the user, and the exit status that goes with it.
+/// A message for the user, with its exit status.
 #[derive(Debug)]
 pub struct Failure {
     message: String,
-    /// What follows it, drawn for a terminal: with colours where it takes them.
+    /// Text that follows the message, formatted for a terminal.
     drawn: String,
     status: u8,
 }
 
 impl Failure {
-    /// What was asked for makes no sense: exit status 2.
+    /// The request is invalid: exit status 2.
     pub fn usage(message: impl ToString) -> Self {
         Self { message: message.to_string(), drawn: String::new(), status: 2 }
     }
 
-    /// What was asked for could not be done: exit status 1.
+    /// The request could not be fulfilled: exit status 1.
     pub fn runtime(message: impl ToString) -> Self {
         Self { message: message.to_string(), drawn: String::new(), status: 1 }
     }
@@ -33,18 +33,18 @@ impl Failure {
         move |error| Self::runtime(format!("cannot write {}: {error}", path.display()))
     }
 
-    /// The same followed by a text that is drawn for a terminal.
+    /// Adds a text that is formatted for a terminal.
     #[must_use]
     pub fn showing(self, drawn: impl ToString) -> Self {
         Self { drawn: drawn.to_string(), ..self }
     }
 
-    /// Says it on standard error.
+    /// Prints the failure on standard error.
     pub fn say(&self) {
         let _ = writeln!(io::stderr(), "embermark: {self}");
     }
 
-    /// Its exit status.
+    /// Returns the exit status.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.status)
     }

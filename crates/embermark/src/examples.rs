@@ -1,5 +1,5 @@
-//! Commands in the example workflows of `examples/ci` and in the documents: this version accepts each of them, without
-//! a hint that its spelling is old.
+//! Tests the commands in the example workflows of `examples/ci` and in the documents. This version
+//! must accept each of them, without a hint that its spelling is old.
 
 use std::fs;
 use std::path::Path;
@@ -9,14 +9,14 @@ use yaml_rust2::{Yaml, YamlLoader};
 
 use crate::{Cli, older};
 
-/// The texts of all steps that run something.
+/// Returns the texts of all steps that run something.
 fn scripts(workflow: &Yaml) -> Vec<String> {
     let jobs = workflow["jobs"].as_hash().unwrap().values();
     let steps = jobs.flat_map(|job| job["steps"].as_vec().unwrap());
     steps.filter_map(|step| step["run"].as_str().map(str::to_owned)).collect()
 }
 
-/// The words of each command of embermark in a script: lines that end in `\` go on.
+/// Returns the words of each embermark command in a script. Lines that end in `\` continue.
 fn commands(script: &str) -> Vec<Vec<String>> {
     let whole = script.replace("\\\n", " ");
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
@@ -46,7 +46,8 @@ fn example_workflows_are_yaml_and_their_commands_are_taken() {
     assert_eq!(files, 3);
 }
 
-/// The documents whose commands are checked: the README, the contributor's guide and every page below `docs/`.
+/// Returns the documents whose commands are checked: the README, the contributor's guide and every
+/// page below `docs/`.
 fn documents() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = Vec::new();
@@ -62,8 +63,8 @@ fn documents() -> Vec<(String, String)> {
     found
 }
 
-/// The lines of a document's code: blocks between fences, and lines that are indented by four blanks and begin
-/// a command. Lines that end in `\` are joined with the next one.
+/// Returns the code lines of a document: fenced blocks, and lines that are indented by four spaces.
+/// Lines that end in `\` are joined with the next one.
 fn code(document: &str) -> String {
     let mut fenced = false;
     let mut code = String::new();
@@ -78,7 +79,7 @@ fn code(document: &str) -> String {
     code.replace("\\\n", " ")
 }
 
-/// The commands of embermark in a line of a shell, each as its words; comments are dropped.
+/// Returns the embermark commands in a shell line, each as its words, without comments.
 fn commands_in(line: &str) -> Vec<Vec<String>> {
     let words = shlex::split(line.strip_prefix("$ ").unwrap_or(line)).unwrap_or_default();
     // A semicolon, a pipe or a redirection ends a command; it may be at the end of a word.
@@ -109,7 +110,7 @@ fn this_version_accepts_every_command_in_the_documents() {
             let (words, hints) = older::modern(words.into_iter().map(Into::into));
             wrong.extend(hints.into_iter().map(|hint| format!("{name}: {shown}: {hint}")));
             if let Err(error) = Cli::try_parse_from(words) {
-                // `--help` and `--version` are answered in place of an error.
+                // `--help` and `--version` are reported like errors, but are none.
                 if error.use_stderr() {
                     wrong.push(format!("{name}: {shown}: {error}"));
                 }

@@ -1,6 +1,6 @@
 //! The command line of embermark.
 
-/// Says something to the user on standard error, as [`output::say`](commands::output::say) does.
+/// Prints a message to the user on standard error, like [`output::say`](commands::output::say).
 macro_rules! say {
     ($($words:tt)*) => { $crate::commands::output::say(&format!($($words)*)) };
 }
@@ -119,7 +119,7 @@ enum Command {
     },
 }
 
-/// The version, and what is built in.
+/// Returns the version, and what is built in.
 fn built() -> String {
     let ids: Vec<&str> = registry::ENGINES.iter().map(|engine| engine.info().id).collect();
     let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
@@ -132,7 +132,7 @@ fn built() -> String {
     )
 }
 
-/// Opens the library of an engine in this process, under the id that is given with it.
+/// Loads the library of an engine into this process, under the id that is given with it.
 fn opened(given: &Path) -> Result<(), Failure> {
     let (id, path) = engine_library::given(given);
     let described = Described::of(path);
@@ -141,12 +141,12 @@ fn opened(given: &Path) -> Result<(), Failure> {
     added.map(drop).map_err(Failure::usage)
 }
 
-/// Shows what clap says of a command line, which repeats words of it: help, or what is wrong.
+/// Prints clap's answer to a command line, which repeats words of it: help or an error.
 fn refused(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
         say!("{}", error.to_string().trim_end());
     } else {
-        // A reader that went away early is no failure.
+        // A reader that closes the pipe early is not an error.
         let _ = error.print();
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))

@@ -1,16 +1,17 @@
-//! Spellings of the release before this one. They work until the next release, with a hint on standard error.
+//! Spellings of the previous release. They work until the next release, with a hint on standard
+//! error.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use New::{Flag, Renamed, Setting};
 
-/// What takes the place of an option.
+/// Replacement of an option.
 #[derive(Clone, Copy)]
 enum New {
     /// Another option, with the same value.
     Renamed(&'static str),
-    /// An option with this value, in place of a flag.
+    /// An option with this value, which replaces a flag.
     Flag(&'static str, &'static str),
     /// A key of the plan file, which `--set` sets.
     Setting(&'static str),
@@ -19,7 +20,7 @@ enum New {
 /// Commands that measure a plan.
 const PLANS: &[&str] = &["run", "rate", "reproduce"];
 
-/// The commands that an old spelling belonged to, the spelling, and what takes its place.
+/// Commands that had the old spelling, the spelling, and its replacement.
 const RENAMED: &[(&[&str], &str, New)] = &[
     (&["run", "verify", "durability"], "--durability", Renamed("--tier")),
     (&["run", "verify", "durability", "tune"], "-d", Renamed("-t")),
@@ -45,7 +46,7 @@ const RENAMED: &[(&[&str], &str, New)] = &[
     (&["data"], "--output", Renamed("--out")),
 ];
 
-/// The words of a command line as they are spelled today, and a hint for each one that was not.
+/// Returns the words of a command line in today's spelling, and a hint for each old one.
 pub fn modern(words: impl IntoIterator<Item = OsString>) -> (Vec<OsString>, Vec<String>) {
     let mut words: Vec<OsString> = words.into_iter().collect();
     let mut hints = Vec::new();
@@ -83,7 +84,7 @@ pub fn modern(words: impl IntoIterator<Item = OsString>) -> (Vec<OsString>, Vec<
     (modern, hints)
 }
 
-/// `run --as-published SOURCE` and `run --rate max` are commands of their own now.
+/// Replaces `run --as-published SOURCE` and `run --rate max`, which now have their own commands.
 fn jobs_of_their_own(words: &mut Vec<OsString>, hints: &mut Vec<String>) {
     if words.get(1).is_none_or(|command| command != "run") {
         return;
@@ -108,7 +109,8 @@ fn jobs_of_their_own(words: &mut Vec<OsString>, hints: &mut Vec<String>) {
     }
 }
 
-/// Splits a word with an old option into the option, its value in the same word, and the new spelling.
+/// Splits a word with an old option into the option, its value in the same word, and the new
+/// spelling.
 fn renamed(command: &str, word: &OsStr) -> Option<(&'static str, Option<OsString>, New)> {
     let text = word.to_str()?;
     let mut of_command = RENAMED.iter().filter(|(commands, ..)| commands.contains(&command));
@@ -129,7 +131,7 @@ fn hint(old: &str, new: &str) -> String {
     format!("{old} is now {new}; the old spelling works until the next release")
 }
 
-/// Says which keys of a plan file have other names today.
+/// Prints hints for the keys of a plan file that have new names.
 pub fn hint_at_keys(path: &Path, plan: &toml::Table) {
     for (_, old, new) in RENAMED.iter().filter(|(commands, ..)| commands.contains(&"run")) {
         if let Renamed(new) = new

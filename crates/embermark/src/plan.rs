@@ -1,4 +1,4 @@
-//! From the command line and a plan file to a [`Plan`].
+//! Makes a [`Plan`] from the command line and a plan file.
 
 use embermark_harness::{Catalog, cells};
 use embermark_model::plan::{DataSource, Plan, Rate};
@@ -34,18 +34,18 @@ pub use storages::storages;
 use urls::refuse_urls_of_clients;
 pub use urls::urls;
 
-/// Trials, and runs of each phase in one, by their name in `--effort`.
+/// Number of trials, and of runs per phase and trial, by the name of the effort.
 const EFFORTS: [(&str, u32, u32); 3] = [("quick", 1, 2), ("normal", 3, 6), ("thorough", 10, 6)];
 
 impl PlanArgs {
-    /// The plan these arguments mean, every name checked.
+    /// Returns the plan of these arguments, after checking every name.
     pub fn plan(mut self) -> Result<Plan, Failure> {
         let until = self.scales_until.clone();
         let whole_run = self.lasts.as_deref().filter(|_| until.is_none());
         let whole_run = whole_run.map(|text| milliseconds("--for", text)).transpose()?;
         let left_out = self.follow(whole_run)?;
         let libraries = engine_libraries(&self.engine_library)?;
-        // A file is used whole; every workload has scales of its own for rows that are made.
+        // A file is used whole. For synthetic rows every workload has its own scales.
         let whole = self.data.is_some() && self.scales_until.is_none();
         let scales = or_else(self.scale, if whole { &["full"] } else { &[] });
         let scales = unique(scales.iter().map(|s| s.parse::<Scale>().map_err(Failure::usage)))?;
@@ -79,9 +79,9 @@ impl PlanArgs {
                 "warmup-runs = {warmup_runs} leaves nothing of {runs} runs to count: give fewer"
             )));
         }
-        // Small when every workload runs, unless the cells themselves are named.
+        // Every workload on synthetic rows is an overview, which is kept short.
         let overview = names.is_empty() && self.data.is_none();
-        // Slow loops are stopped early then, and shown per operation.
+        // Slow loops are then stopped early, and shown per operation.
         let default_limit = if overview { "500ms" } else { "20s" };
         let max_run_time_ms = match self.max_run_time.as_deref() {
             Some("none") => None,
@@ -98,7 +98,7 @@ impl PlanArgs {
                     let info = w.info();
                     !info.points.is_empty() || info.until_steady || !info.arrivals.is_empty()
                 };
-                // Where nothing takes it, that is an error and not left out.
+                // If no workload takes the rate, it is kept so that a later check refuses it.
                 (!lasts || workloads.iter().any(takes)).then_some(rate)
             }
             Some(Rate::Max) | None => None,
@@ -139,7 +139,7 @@ impl PlanArgs {
                 Some("0" | "none") => Some(0),
                 given => time("warm-up", given)?,
             },
-            // Of samples: where nothing makes any, a rate of operations is not said twice.
+            // Rate of samples. If no workload makes samples, only `target_rate` has the rate.
             rate: rate.filter(|rate| lasts || *rate == Rate::Max).unwrap_or_default(),
             clients: self.clients.unwrap_or(1),
             target_rate,
@@ -164,7 +164,7 @@ impl PlanArgs {
     }
 }
 
-/// Trials, and runs in each, of an effort.
+/// Returns the trials, and the runs per trial, of an effort.
 fn effort(name: &str) -> Result<(u32, u32), Failure> {
     let found = EFFORTS.iter().find(|(known, ..)| *known == name);
     found.map(|(_, trials, runs)| (*trials, *runs)).ok_or_else(|| {
@@ -172,12 +172,12 @@ fn effort(name: &str) -> Result<(u32, u32), Failure> {
     })
 }
 
-/// What was given, or the default where nothing was.
+/// Returns the given words, or the default if there are none.
 pub fn or_else(given: Vec<String>, default: &[&str]) -> Vec<String> {
     if given.is_empty() { default.iter().map(|&word| word.to_owned()).collect() } else { given }
 }
 
-/// Keeps the first of equal things, so that naming one twice measures it once.
+/// Removes duplicates and keeps the order, so that naming something twice measures it once.
 fn unique<T: PartialEq>(
     things: impl Iterator<Item = Result<T, Failure>>,
 ) -> Result<Vec<T>, Failure> {
@@ -191,7 +191,7 @@ fn unique<T: PartialEq>(
     Ok(kept)
 }
 
-/// Every variant of the workloads named.
+/// Returns every variant of the named workloads.
 pub fn variants_of(names: &[String]) -> Result<Vec<String>, Failure> {
     let variants = files::chosen(names, 0)?
         .workloads

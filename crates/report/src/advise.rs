@@ -1,5 +1,5 @@
-//! Which engine to take: criteria made of phases and resources, facts about engines, and a ranking by
-//! the user's needs and weights. `docs/advice.md` has the rule.
+//! Recommends engines. Builds criteria from phases and resources, collects facts about engines, and
+//! ranks them by the user's needs and weights. `docs/advice.md` explains the rule.
 
 mod brief;
 mod clients;
@@ -49,10 +49,10 @@ use crate::{notes, scaling, text};
 use clients::Language;
 use levels::Level;
 
-/// Builds the tables of one or several results: one per measured scale, or the one nearest to `rows`,
-/// under each of these conditions that was measured. Without conditions, under every measured one.
-/// Engines used from different languages are never in one table: a program in Python cannot use what
-/// only Rust has. Several results are treated as one run on one machine with one protocol.
+/// Builds the tables of one or more results under each of `conditions` that was measured. With
+/// `rows`, only the nearest measured scale has a table. Without conditions, all measured ones are
+/// used. Engines used from different languages are never in one table: a Python program cannot use
+/// what only Rust has. Several results are treated as one run on one machine with one protocol.
 /// [`crate::compare::unpoolable`] checks that.
 pub fn tables(files: &[&ResultFile], rows: Option<u64>, conditions: &[Conditions]) -> AdviceTables {
     let pooled = pool::pooled(files);
@@ -92,8 +92,8 @@ fn of_columns(
     AdviceTables { tables: tables.collect(), turns }
 }
 
-/// Divides the ratios by the best engine's of the tier. Over several workloads no engine may be the best
-/// in each, and then every mean ratio is above 1.
+/// Divides the ratios by those of the tier's best engine. Over several workloads no engine may be
+/// the best in each, and then every mean ratio is above 1.
 fn over_the_best(engines: &mut [EngineAdvice]) {
     let mut best: BTreeMap<(Durability, &'static str), f64> = BTreeMap::new();
     let competes = |entry: &&EngineAdvice| {
@@ -195,13 +195,13 @@ fn table<'a>(
     table
 }
 
-/// Returns the workload and scale of the group of a workload in a tier: `sensors 100k`.
+/// Returns the workload and scale of the group with this workload and tier: `sensors 100k`.
 fn place(groups: &[&Group<'_>], tier: Durability, workload: &str) -> Option<String> {
     let is = |group: &&&Group<'_>| (group.workload, group.durability) == (workload, tier);
     groups.iter().find(is).map(|group| group.place())
 }
 
-/// Describes a group as a basis of ratios. `None` if nothing in it ended well.
+/// Describes a group as the basis of ratios. `None` if nothing in it completed.
 fn rests_on(file: &ResultFile, group: &Group<'_>, criteria: Vec<&'static str>) -> Option<RestsOn> {
     let protocol = Protocol::of(file.cells.iter().filter(|cell| group.holds(&cell.id)))?;
     let cold = if file.plan.cold { ", cold reads" } else { "" };
@@ -218,7 +218,8 @@ fn rests_on(file: &ResultFile, group: &Group<'_>, criteria: Vec<&'static str>) -
     })
 }
 
-/// Lists shortfalls of an engine's cells in a tier: `machine 60k individual: write lost 24,261 of 40,000`.
+/// Lists the shortfalls of an engine's cells in a tier: `machine 60k individual: write lost 24,261
+/// of 40,000`.
 fn shortfalls(
     file: &ResultFile,
     groups: &[&Group<'_>],

@@ -1,5 +1,4 @@
-//! What it was like over time of a phase that goes on until it is steady: the table of its last rounds beside
-//! its first minute.
+//! Tables of phases that run until they are steady: the last rounds beside the first minute.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +13,10 @@ use crate::note::{Note, note};
 use crate::statistics::total;
 use crate::{flash, format, text};
 
-/// Rounds that the figures of a steady state are of.
+/// Number of rounds that the steady-state figures cover.
 const ROUNDS: usize = 5;
 
-/// Causes of stalls that are named.
+/// Number of stall causes that are named.
 const NAMED: usize = 3;
 
 /// One run of one engine in one phase.
@@ -28,15 +27,15 @@ struct Line<'a> {
     run: &'a Run,
     seen: &'a Observed,
     timeline: &'a Timeline,
-    /// Its trial, where there are several.
+    /// Trial of the run, if there are several.
     trial: Option<u32>,
-    /// Its imitated storage, where it has one.
+    /// Imitated storage of the run, if it has one.
     storage: Option<&'a StorageTimes>,
-    /// Rows per day for which the years of a card are shown.
+    /// Rows per day for which the lifetime of a card is shown.
     rows_per_day: Option<f64>,
 }
 
-/// The tables, one for each workload, scale, limit of memory and tier.
+/// Returns one table per workload, scale, memory limit and tier.
 pub(crate) fn grids(file: &ResultFile, rows_per_day: Option<f64>) -> Vec<Annotated> {
     let mut tables: Vec<(String, Vec<Line<'_>>)> = Vec::new();
     for line in file.cells.iter().flat_map(|cell| lines(file, cell, rows_per_day)) {
@@ -100,7 +99,7 @@ impl Line<'_> {
         label
     }
 
-    /// Whether it came to a steady state, and after how long; else which figure did not.
+    /// Reports when the phase became steady, or which figures did not.
     fn steady(&self) -> Text {
         let steady = &self.timeline.steady;
         let after = format::duration(steady.after_s * 1e9);
@@ -122,39 +121,40 @@ impl Line<'_> {
         self.seen.latencies.get(name)
     }
 
-    /// The 99th percentile, or, of too few, the largest.
+    /// Returns the 99th percentile, or the maximum if there are too few samples.
     fn p99(&self, name: &str) -> Option<String> {
         let latency = self.latency(name)?;
         Some(format::duration(latency.p99.unwrap_or(latency.max) as f64))
     }
 
-    /// What was allocated at the end of the last round.
+    /// Returns the allocated space at the end of the last round.
     fn space(&self) -> Option<String> {
         let bytes = self.timeline.rounds.last()?.allocated_bytes?;
         Some(format::bytes(bytes as f64))
     }
 
-    /// Bytes that reached the trial's own device over bytes of rows.
+    /// Returns bytes written to the trial's own device per byte of rows.
     fn written(&self) -> Option<String> {
         written_per_byte(self.run).map(format::number)
     }
 
-    /// Rows that came in.
+    /// Returns the number of rows written.
     fn rows(&self) -> u64 {
         total(self.timeline.slices.iter().map(|slice| slice.rows_in))
     }
 
-    /// Bytes that the imitated storage programmed into its flash per row.
+    /// Returns the bytes that the imitated storage programmed into its flash per row.
     fn programmed(&self) -> Option<f64> {
         let (programmed, rows) = (self.storage?.programmed_bytes?, self.rows());
         (rows > 0).then(|| programmed as f64 / rows as f64)
     }
 
-    /// Years that the imitated storage lasts at the asked rows per day, from its shortest life to its longest.
+    /// Returns the lifetime of the imitated storage in years at the given rows per day, from
+    /// shortest to longest.
     fn years(&self) -> Option<String> {
         let flash = self.file.plan.storage(self.cell.id.storage?)?.flash.as_ref()?;
         let erases_per_row = match flash.card.mapping {
-            // In a steady state a block is erased for each that is programmed.
+            // In a steady state each programmed block causes one erase.
             Mapping::PageMapped { .. } => self.programmed()? / flash.card.erase_block_bytes as f64,
             Mapping::LogBlocks { .. } => self.storage?.erases? as f64 / self.rows().max(1) as f64,
         };
@@ -163,7 +163,8 @@ impl Line<'_> {
         Some(flash::years_between([at(End::Low)?, at(End::High)?]))
     }
 
-    /// How many operations stalled, and what the engine tells that moved in the slices of those.
+    /// Returns the number of stalled operations, and the engine's figures that changed in the
+    /// slices with stalls.
     fn stalls(&self) -> String {
         let Timeline { stalled, stalls, background, .. } = self.timeline;
         if *stalled == 0 {
@@ -187,7 +188,7 @@ impl Line<'_> {
     }
 }
 
-/// Bytes that reached a run's own device for each byte of the rows that came in.
+/// Returns bytes written to a run's own device per byte of the rows that it wrote.
 pub(crate) fn written_per_byte(run: &Run) -> Option<f64> {
     let timeline = run.observed.as_ref()?.timeline.as_ref()?;
     let rows = total(timeline.slices.iter().map(|slice| slice.rows_in));
@@ -195,12 +196,12 @@ pub(crate) fn written_per_byte(run: &Run) -> Option<f64> {
     (user > 0).then_some(run.device_io?.written_bytes as f64 / user as f64)
 }
 
-/// The last rounds of a timeline.
+/// Returns the last rounds of a timeline.
 pub(crate) fn last(timeline: &Timeline) -> &[Round] {
     &timeline.rounds[timeline.rounds.len().saturating_sub(ROUNDS)..]
 }
 
-/// Rows a second over the last rounds.
+/// Returns rows per second over the last rounds.
 pub(crate) fn throughput(timeline: &Timeline) -> Option<f64> {
     let last = last(timeline);
     let rows = total(last.iter().map(|round| round.rows));
@@ -208,7 +209,7 @@ pub(crate) fn throughput(timeline: &Timeline) -> Option<f64> {
     (rows > 0 && ns > 0).then(|| rows as f64 * 1e9 / ns as f64)
 }
 
-/// Rows a second until the window was full, in the first minute at most.
+/// Returns rows per second until the window was full, over at most the first minute.
 fn throughput_at_first(timeline: &Timeline) -> Option<f64> {
     const MINUTE_S: f64 = 60.0;
     let (mut rows, mut ns) = (0, 0);
@@ -225,7 +226,7 @@ fn a_second(rate: Option<f64>) -> Option<String> {
     rate.map(|rate| format::count(rate.round() as u64))
 }
 
-/// A column: its heading, and what it shows of a line.
+/// A column: its heading, and the text that it shows for a line.
 type Column = (&'static str, fn(&Line<'_>) -> Option<String>);
 
 const COLUMNS: [Column; 11] = [
@@ -242,7 +243,7 @@ const COLUMNS: [Column; 11] = [
     ("stalls", |line| Some(line.stalls())),
 ];
 
-/// Shown where the storage is imitated and has flash.
+/// Columns for imitated storage with flash.
 const OF_FLASH: [Column; 2] = [
     ("programmed/row", |line| line.programmed().map(format::bytes)),
     ("years", |line| line.years()),

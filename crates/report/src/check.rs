@@ -1,4 +1,4 @@
-//! Whether a result may be published: the rules, and the result's answer to each.
+//! Checks whether a result may be published: the rules, and the result's answer to each.
 //! `docs/check.md` has the reasons and the sources of the limits.
 
 mod anonymous;
@@ -13,33 +13,33 @@ use serde::Serialize;
 pub use anonymous::{Anonymous, anonymous};
 pub use render::{Checked, json, table};
 
-/// What a result says to one rule.
+/// Answer of a result to one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Answer {
-    /// The rule's name, `clean-tree`.
+    /// Name of the rule, like `clean-tree`.
     pub rule: &'static str,
-    /// What it asks for.
+    /// What the rule requires.
     pub asks: &'static str,
-    /// How it went.
+    /// Outcome of the rule.
     #[serde(flatten)]
     pub finding: Finding,
-    /// What to do where it failed.
+    /// What to do if it failed.
     pub remedy: &'static str,
 }
 
-/// How a rule went, with what was found.
+/// Outcome of a rule, with what was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "finding", content = "found")]
 pub enum Finding {
-    /// The result is as the rule asks.
+    /// The result meets the rule.
     Passed(String),
-    /// It is not.
+    /// The result breaks the rule.
     Failed(String),
-    /// The result does not record it, or the rule does not apply to what was measured.
+    /// The result does not record it, or the rule does not apply to the measurement.
     NotKnown(String),
 }
 
-/// What a result says to every rule, in the order in which they are documented.
+/// Checks a result against every rule, in the order of their documentation.
 pub fn check(file: &ResultFile) -> Vec<Answer> {
     let answer = |rule: &rules::Rule| Answer {
         rule: rule.name,
@@ -50,17 +50,17 @@ pub fn check(file: &ResultFile) -> Vec<Answer> {
     rules::RULES.iter().map(answer).collect()
 }
 
-/// Whether a result may be published: no rule failed.
+/// Whether a result may be published, which means that no rule failed.
 pub fn may_stand(answers: &[Answer]) -> bool {
     !answers.iter().any(|answer| matches!(answer.finding, Finding::Failed(_)))
 }
 
-/// Cells with figures of engines that are compared.
+/// Iterates over the measured cells of engines that are compared.
 fn measured(file: &ResultFile) -> impl Iterator<Item = &Cell> {
     file.cells.iter().filter(|cell| !cell.reference && !cell.trials.is_empty())
 }
 
-/// Their phases, each with its cell.
+/// Iterates over the phases of the measured cells, each with its cell.
 fn phases(file: &ResultFile) -> impl Iterator<Item = (&Cell, &PhaseResult)> {
     measured(file).flat_map(|cell| {
         let parts = cell.trials.iter().flat_map(|trial| &trial.phases);

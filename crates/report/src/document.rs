@@ -1,4 +1,4 @@
-//! Reports, comparisons and advice as blocks, which a terminal and Markdown lay out each in its way.
+//! Reports, comparisons and advice as blocks, which are formatted for a terminal or as Markdown.
 
 use embermark_model::result::ResultFile;
 
@@ -8,18 +8,18 @@ use crate::note::Section;
 use crate::text::{joined, markdown as escaped};
 use crate::{Options, ageing, cost, flash, notes, published, scaling, shown, summary, table};
 
-/// What stands between two blank lines, or more than that of it.
+/// A part of a document between blank lines. Some blocks have several such parts.
 pub(crate) enum Block {
-    /// What must be read first.
+    /// A warning that comes first.
     Head(String),
-    /// A table with what stands under its title, in parts, and below it.
+    /// A table with its notes, and the lines below it.
     Table(Annotated, Vec<String>),
     /// Notes under a heading.
     Section(Section),
 }
 
 impl Block {
-    /// A table of which nothing is to be said.
+    /// Makes a table without notes.
     pub(crate) const fn table(grid: Grid, under: Vec<String>) -> Self {
         Self::Table(Annotated { grid, notes: Vec::new() }, under)
     }
@@ -59,17 +59,17 @@ impl Block {
     }
 }
 
-/// For a terminal.
+/// Formats blocks for a terminal.
 pub(crate) fn terminal(blocks: &[Block], options: &Options<'_>) -> String {
     joined(blocks.iter().flat_map(|block| block.terminal(options)), "\n\n") + "\n"
 }
 
-/// For a page on GitHub.
+/// Formats blocks as Markdown for GitHub.
 pub(crate) fn markdown(blocks: &[Block]) -> String {
     joined(blocks.iter().flat_map(Block::markdown), "\n\n") + "\n"
 }
 
-/// The whole report of a result.
+/// Returns the whole report of a result.
 pub(crate) fn report(file: &ResultFile, options: &Options<'_>) -> Vec<Block> {
     let mut comparison = summary::compare(file, options.order);
     let durability = shown::of(file, options.durability);

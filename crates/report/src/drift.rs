@@ -1,4 +1,4 @@
-//! Drift of the machine: the first trial of a run against the same trial made again at its end.
+//! Drift of the machine: the first trial of a run against the same trial repeated at the end.
 
 use embermark_model::result::{PhaseResult, ResultFile, Trial};
 
@@ -6,24 +6,25 @@ use crate::statistics::geometric_mean;
 use crate::summary::{counted, per_operation};
 use crate::{format, text};
 
-/// A drift within this share is not remarked on, as one trial differs so much from another.
+/// Drift up to this share is not reported, because single trials differ by as much.
 const OF_INTEREST: f64 = 0.05;
 
-/// What the second of the two trials took, over the first.
+/// Time of the repeated trial relative to the first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drift {
-    /// The cell, as a text.
+    /// The cell, as text.
     pub cell: String,
-    /// Geometric mean over the phases of the time per operation, again over first.
+    /// Geometric mean over the phases of the time per operation, repeated over first.
     pub ratio: f64,
-    /// Phases that both trials have.
+    /// Number of phases that both trials have.
     pub phases: usize,
-    /// The least and the largest such mean of the cell's own trials over the first of them; absent
-    /// with fewer than three.
+    /// Smallest and largest such mean of the cell's own trials over the first of them. Absent with
+    /// fewer than three.
     pub trials: Option<[f64; 2]>,
 }
 
-/// The drift of a run; `None` where the first trial was not made again, or either did not end well.
+/// Returns the drift of a run. `None` if the first trial was not repeated, or if either trial
+/// failed.
 pub fn of(file: &ResultFile) -> Option<Drift> {
     let drift = file.manifest.drift.as_ref()?;
     let cell = file.cells.iter().find(|cell| cell.id == drift.cell)?;
@@ -38,7 +39,8 @@ pub fn of(file: &ResultFile) -> Option<Drift> {
     Some(Drift { cell: text::plain(&drift.cell.to_string()), ratio, phases, trials })
 }
 
-/// Geometric mean of the phases' times of one trial over another's, and how many phases both have.
+/// Returns the geometric mean of one trial's phase times over another's, and the number of phases
+/// that both have.
 fn over(trial: &Trial, first: &Trial) -> Option<(f64, usize)> {
     let time =
         |part: &PhaseResult| per_operation(&counted(part)).filter(|_| part.status.has_figures());
@@ -51,15 +53,16 @@ fn over(trial: &Trial, first: &Trial) -> Option<(f64, usize)> {
 }
 
 impl Drift {
-    /// Whether it is beyond what the cell's own trials differ by, and beyond 5 %: a drift that a
-    /// reader should know of.
+    /// Whether the drift is larger than 5 % and outside the range of the cell's own trials. Readers
+    /// should know of such a drift.
     pub fn is_notable(&self) -> bool {
         let [low, high] = self.trials.unwrap_or([1.0, 1.0]);
         let outside = self.ratio < low || self.ratio > high;
         outside && (self.ratio - 1.0).abs() > OF_INTEREST
     }
 
-    /// `sqlite sensors 1k process single took 3.1 % longer at the end than at the beginning …`.
+    /// Describes the drift: `sqlite sensors 1k process single took 3.1 % more time at the end than
+    /// at the beginning …`.
     pub fn says(&self) -> String {
         let share = (self.ratio - 1.0) * 100.0;
         let way = if share < 0.0 { "less" } else { "more" };

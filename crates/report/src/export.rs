@@ -1,4 +1,4 @@
-//! The forms a result can be given in, one module each.
+//! Output formats of a result, one module each.
 
 mod bencher;
 mod column;
@@ -31,29 +31,29 @@ use embermark_model::result::ResultFile;
 
 use crate::{Options, ReportError, document};
 
-/// A form of a report.
+/// An output format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For a terminal.
+    /// Tables for a terminal.
     Table,
-    /// The result file itself, indented.
+    /// The result file, indented.
     Json,
     /// One line per run.
     Csv,
-    /// The terminal's tables for a page on GitHub.
+    /// The terminal's tables as Markdown for GitHub.
     Markdown,
-    /// One row per run, in columns: no text, see [`crate::parquet()`].
+    /// One row per run, in columns. This format is binary: see [`crate::parquet()`].
     Parquet,
-    /// Times per operation in the JSON that bencher.dev takes.
+    /// Times per operation in the JSON format of bencher.dev.
     Bencher,
 }
 
 impl Format {
-    /// All forms.
+    /// All formats.
     pub const ALL: [Self; 6] =
         [Self::Table, Self::Json, Self::Csv, Self::Markdown, Self::Parquet, Self::Bencher];
 
-    /// The form's name on the command line.
+    /// Returns the name of the format on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Table => "table",
@@ -83,11 +83,11 @@ impl FromStr for Format {
     }
 }
 
-/// The report of `file` in one form. It ends with a line break.
+/// Formats the report of `file`. The text ends with a line break.
 ///
 /// # Errors
-/// When CSV or JSON cannot be written, which no valid result causes, and for
-/// [`Format::Parquet`], which is no text.
+/// If CSV or JSON cannot be written, which no valid result causes, and for [`Format::Parquet`],
+/// which is binary.
 pub fn render(
     file: &ResultFile,
     format: Format,
@@ -106,12 +106,13 @@ pub fn render(
     }
 }
 
-/// The name of the device that a result is of, where it is shown alone: its path's.
+/// Returns the name of the device of a result that is shown by itself: the label of its path.
 fn device(options: &Options<'_>, file: &ResultFile) -> String {
     options.path.map_or_else(|| file.manifest.run_id.clone(), label)
 }
 
-/// A name for a result by its path: the file's, or its folder's where the file is called `result`.
+/// Returns a label for a result from its path: the file's name, or the folder's if the file is
+/// called `result`.
 pub fn label(path: &Path) -> String {
     let plain = if path.extension().is_some_and(|end| end == "gz") {
         path.with_extension("")

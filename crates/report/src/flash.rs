@@ -1,5 +1,5 @@
-//! What modelled flash cards would have programmed for the work of each engine, and how long they would
-//! last at a rate. Everywhere it is shown it is called a model; `docs/flash.md` says what it rests on.
+//! Models the bytes that flash cards would program for each engine's work, and their lifetime at a
+//! given rate. Reports always call these figures modelled. `docs/flash.md` explains the model.
 
 mod assumptions;
 mod grids;
@@ -10,47 +10,49 @@ use embermark_model::result::{Cell, FlashModel, FlashOfPhase, ResultFile, Run};
 
 pub(crate) use grids::{grids, years_between};
 
-/// Days of a year.
+/// Days per year.
 pub(crate) const YEAR: f64 = 365.25;
 
-/// What one phase of one cell came to on a card: its run, and the maintenance after it.
+/// Wear of one phase of one cell on a card: its run, and the maintenance after it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wear<'a> {
     pub card: &'a Card,
     pub phase: &'a FlashOfPhase,
-    /// Operations of its run: rows, where it puts rows in.
+    /// Operations of the run. For a phase that loads rows these are rows.
     pub ops: u64,
-    /// Whether it puts rows in.
+    /// Whether the phase loads rows.
     pub loads: bool,
 }
 
 impl<'a> Wear<'a> {
-    /// Of a phase in the trial of a cell that counts; `None` where the card was not modelled for it.
+    /// Returns the wear of a phase in the counting trial of a cell. `None` if the card was not
+    /// modelled for it.
     pub fn of(cell: &'a Cell, card: &'a Card, phase: &str) -> Option<Self> {
         let run: &Run = cell.counted(phase)?;
         let phase = model(cell, card)?.phase(phase)?;
         Some(Self { card, phase, ops: run.ops, loads: run.loaded.is_some() })
     }
 
-    /// Bytes programmed.
+    /// Returns the bytes programmed.
     pub fn programmed(&self) -> f64 {
         self.phase.all(End::Typical).programmed_bytes as f64
     }
 
-    /// Bytes programmed for a million rows, or operations.
+    /// Returns the bytes programmed per million operations (rows, if the phase loads them).
     pub fn per_million(&self) -> Option<f64> {
         (self.ops > 0).then(|| self.programmed() / self.ops as f64 * 1e6)
     }
 
-    /// The same at both ends of the card's parameters, the least first.
+    /// Returns the bytes programmed per million operations at both ends of the card's parameters,
+    /// the smaller first.
     pub fn per_million_ends(&self) -> Option<[f64; 2]> {
         let at = |end| self.phase.all(end).programmed_bytes as f64 / self.ops as f64 * 1e6;
         let (low, high) = (at(End::Low), at(End::High));
         (self.ops > 0).then(|| [low.min(high), low.max(high)])
     }
 
-    /// Years that the card lasts at so many rows a day, by the ends of its parameters. `None` where
-    /// no rows are put in, or no block is erased.
+    /// Returns the lifetime of the card in years at this number of rows per day, at both ends of
+    /// its parameters. `None` if the phase loads no rows or erases no block.
     pub fn years(&self, rows_per_day: f64) -> Option<[f64; 2]> {
         let at = |end| {
             let erases = self.phase.all(end).erases / self.ops as f64 * rows_per_day;
@@ -62,19 +64,19 @@ impl<'a> Wear<'a> {
     }
 }
 
-/// What a card made of the trial of a cell that counts.
+/// Returns the flash model of a card for the counting trial of a cell.
 pub(crate) fn model<'a>(cell: &'a Cell, card: &Card) -> Option<&'a FlashModel> {
     cell.counting.as_ref()?.flash.iter().find(|model| model.card == card.name)
 }
 
-/// Whether the first card of the plan was modelled for a cell.
+/// Whether the plan's first card was modelled for a cell.
 pub(crate) fn is_modelled(file: &ResultFile, cell: &Cell) -> bool {
     let model = file.plan.cards.first().and_then(|card| model(cell, card));
     model.is_some_and(|model| !model.phases.is_empty())
 }
 
-/// Bytes programmed for these phases of a cell, on the first card of the plan; of a phase that was
-/// stopped, as if it had gone on so. `None` where that was not modelled.
+/// Returns the bytes programmed for these phases of a cell on the plan's first card. A phase that
+/// was stopped is extrapolated to all of its operations. `None` if the phases were not modelled.
 pub(crate) fn programmed(file: &ResultFile, cell: &Cell, phases: &[&str]) -> Option<f64> {
     let (card, counting) = (file.plan.cards.first()?, cell.counting.as_ref()?);
     let of = |phase: &&str| {
@@ -93,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// A card of 1,000 blocks of 1 MiB and 100 more that are spare, each erased 1,000 times.
+    /// Makes a card of 1,000 blocks of 1 MiB and 100 spare blocks, each good for 1,000 erases.
     fn card() -> Card {
         Card {
             name: "one".to_owned(),
@@ -108,14 +110,14 @@ mod tests {
         }
     }
 
-    /// So many bytes, and a block erased for each megabyte of them; twice of that at the lower end.
+    /// Makes the cost of `bytes`, with one erase per megabyte. The low end costs twice as much.
     fn work(bytes: u64) -> FlashWork {
         let cost = |bytes| FlashCost { programmed_bytes: bytes, erases: bytes as f64 / 1e6 };
         let (typical, low) = (cost(bytes), cost(2 * bytes));
         FlashWork { written_bytes: bytes / 4, typical, low, high: typical }
     }
 
-    /// A cell with a load of 10,000 rows, which is maintained, and a read of 500.
+    /// Makes a cell with a load of 10,000 rows, which is maintained, and a read of 500.
     fn cell() -> Cell {
         let loaded = Some(Loaded { user_bytes: 330_000, device_io: None, maintenance: None });
         let run = |ops, loaded| Run { elapsed_ns: 1, ops, loaded, ..Run::default() };
@@ -165,8 +167,8 @@ mod tests {
     fn years_are_a_range_from_one_end_of_the_parameters_to_the_other() {
         let (cell, card) = (cell(), card());
         let load = Wear::of(&cell, &card, "load").unwrap();
-        // At 10,000 rows a day: 8 blocks a day at the lower end, of 1,100 blocks 500 times each; 4 blocks at
-        // the upper one, 2,000 times each.
+        // At 10,000 rows per day, the low end erases 8 blocks per day of 1,100 that last 500
+        // erases. The high end erases 4 of those that last 2,000.
         let [low, high] = load.years(10_000.0).unwrap();
         assert!((low - 1_100.0 * 500.0 / 8.0 / 365.25).abs() < 1e-9, "{low}");
         assert!((high - 1_100.0 * 2_000.0 / 4.0 / 365.25).abs() < 1e-9, "{high}");

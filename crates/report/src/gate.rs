@@ -1,5 +1,5 @@
-//! Whether a new result is slower than an old one by more than is allowed, for a build to pass or fail by.
-//! `docs/gate.md` has the rule and what it was measured to find.
+//! Judges whether a new result is slower than an old one by more than an allowed share, so that a
+//! build can pass or fail. `docs/gate.md` has the rule and its measured power.
 
 mod columns;
 mod junit;
@@ -18,60 +18,61 @@ pub use whole::Whole;
 use crate::compare::{self, Differences, Pairs, PhasePair, Turn};
 use crate::statistics::{Shift, holm};
 
-/// How often a gate fails, of runs between which nothing became slower than is allowed, at most: the
-/// probability of one false alarm in a whole run, however many phases it has. The engines as wholes have one
-/// half of it, the phases the other.
+/// Largest probability that a gate fails although nothing became slower than allowed. It holds for
+/// a whole run, however many phases it has. The engines over all phases take one half of it, and
+/// the phases the other half.
 pub const FALSE_ALARMS: f64 = 0.01;
 
-/// Where not even so many times what is allowed would be found, nothing is judged.
+/// If a slowdown of this many times the allowed one would not be found, nothing is judged.
 const FINDS_NOTHING: f64 = 2.0;
 
-/// What a gate says of two results.
+/// Outcome of a gate between two results.
 #[derive(Clone, Debug, Serialize)]
 pub struct Gate {
-    /// Engines with figures in either file that may not be published.
+    /// Engines in either file whose figures may not be published.
     pub unpublishable: Vec<String>,
-    /// What speaks against the comparison, or must be known to read it.
+    /// Differences that make the comparison invalid, or that a reader must know.
     pub differences: Differences,
-    /// The slowdown that is allowed: 0.05 for 5 %.
+    /// Allowed slowdown: 0.05 for 5 %.
     pub allow: f64,
     /// [`FALSE_ALARMS`].
     pub false_alarms: f64,
-    /// Whether old and new are columns of one run, so that trials of the same round make pairs.
+    /// Whether old and new are columns of one run, so that trials of the same round form pairs.
     pub one_run: bool,
-    /// How it ends.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Why, in sentences.
+    /// Reasons for the outcome, in sentences.
     pub why: Vec<String>,
-    /// Each engine over all of its phases.
+    /// Each engine over all its phases.
     pub wholes: Vec<Whole>,
-    /// Each phase with figures in both, in the order of the old file's cells; references are not among them.
+    /// Each phase with figures in both files, in the order of the old file's cells. References are
+    /// not included.
     pub phases: Vec<Judged>,
-    /// Each cell or phase that ended well in one file only.
+    /// Each cell or phase that completed in only one file.
     pub turned: Vec<Turn>,
-    /// Of two runs, the references that both have, as a whole: what became of the machine.
+    /// References that two runs have in common, as a whole. They show how the machine changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Whole>,
-    /// Cells that the old file has and the new one has not.
+    /// Cells that only the old file has.
     pub only_old: Vec<CellId>,
-    /// Cells that the new file has and the old one has not.
+    /// Cells that only the new file has.
     pub only_new: Vec<CellId>,
 }
 
-/// How a gate ends.
+/// Outcome of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Nothing is shown to be slower than is allowed: exit status 0.
+    /// Nothing is significantly slower than allowed: exit status 0.
     Passed,
-    /// Something is slower, does not keep up any more, or is no longer right: exit status 1.
+    /// Something is slower, no longer keeps up, or is no longer correct: exit status 1.
     Failed,
-    /// The results do not tell: exit status 2.
+    /// The results do not show whether anything is slower: exit status 2.
     Unclear,
 }
 
 impl Outcome {
-    /// The exit status of `embermark gate`.
+    /// Returns the exit status of `embermark gate`.
     pub const fn status(self) -> u8 {
         match self {
             Self::Passed => 0,
@@ -90,52 +91,53 @@ pub struct Judged {
     pub phase: String,
     /// Time per operation in the old file in ns, median over the trials.
     pub old_ns: f64,
-    /// In the new one.
+    /// Time per operation in the new file in ns, median over the trials.
     pub new_ns: f64,
-    /// How many trials there are, old and new.
+    /// Number of trials, old and new.
     pub trials: [usize; 2],
-    /// New over old, of the geometric means over the trials; absent with fewer than three of either.
+    /// Ratio of the geometric means over the trials, new over old. Absent if either has fewer than
+    /// three.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// The 95 % interval of that ratio, of this phase alone.
+    /// The 95 % confidence interval of the ratio of this phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// How probable such times are of a phase that is just as much slower as is allowed.
+    /// Probability of such times if the phase is slower by exactly the allowed share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// The ratio that would be found 95 times of 100.
+    /// Ratio that would be found in 95 of 100 cases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finds: Option<f64>,
-    /// What its cell did not do in either file.
+    /// What its cell failed to do in either file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lacking: Option<String>,
-    /// What that comes to.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// What is said of a phase, among all of them.
+/// Verdict on a phase, with the other phases taken into account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Slower than is allowed.
+    /// Slower than allowed.
     Slower,
-    /// It kept up and does not any more.
+    /// It kept up in the old file only.
     NoLongerKeepsUp,
-    /// Not shown to be slower than is allowed.
+    /// Not significantly slower than allowed.
     NotSlower,
-    /// Its cell did not do all that it was to do: times do not tell.
+    /// Its cell did not do all its work, so its times cannot be compared.
     DidNotKeepUp,
-    /// Fewer than three trials in one of the files.
+    /// One of the files has fewer than three trials.
     TooFewTrials,
 }
 
 impl Verdict {
-    /// Whether a gate fails by it.
+    /// Whether this verdict makes a gate fail.
     pub const fn fails(self) -> bool {
         matches!(self, Self::Slower | Self::NoLongerKeepsUp)
     }
 
-    /// The words that tables show.
+    /// Returns the words that tables show.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Slower => "slower than allowed",
@@ -147,7 +149,7 @@ impl Verdict {
     }
 }
 
-/// Judges `new` by `old`: whether it is slower by more than `allow`, 0.05 for 5 %.
+/// Judges whether `new` is slower than `old` by more than `allow`, which is 0.05 for 5 %.
 pub fn gate(old: &ResultFile, new: &ResultFile, allow: f64) -> Gate {
     let Pairs { phases: pairs, turned, only_old, only_new } = compare::pairs(old, new);
     let one_run = old.manifest.run_id == new.manifest.run_id;
@@ -175,7 +177,7 @@ pub fn gate(old: &ResultFile, new: &ResultFile, allow: f64) -> Gate {
     gate
 }
 
-/// Each phase, judged among all.
+/// Judges each phase among all phases.
 fn phases(pairs: &[PhasePair<'_>], allow: f64) -> Vec<Judged> {
     let shift = |pair: &PhasePair<'_>| {
         let [old, new] = &pair.figures;
@@ -216,13 +218,15 @@ fn phases(pairs: &[PhasePair<'_>], allow: f64) -> Vec<Judged> {
 }
 
 impl Gate {
-    /// The smallest slowdown that any of its judgements would find; `None` where nothing was judged.
+    /// Returns the smallest slowdown that one of the judgements would find. `None` if nothing was
+    /// judged.
     pub fn finds(&self) -> Option<f64> {
         let wholes = self.wholes.iter().map(|whole| whole.finds);
         wholes.chain(self.phases.iter().filter_map(|phase| phase.finds)).reduce(f64::min)
     }
 
-    /// How it ends, and why. What broke tells whatever the machine did; what is slower does not.
+    /// Returns the outcome and its reasons. Broken work counts even if the machine changed. Slower
+    /// work does not.
     fn ends(&self) -> (Outcome, Vec<String>) {
         let broken = render::broken(self);
         if !broken.is_empty() {
@@ -245,8 +249,8 @@ impl Gate {
         }
     }
 
-    /// Whether the references of two runs tell that the machine became slower or faster by more than is
-    /// allowed, so that the engines' times tell nothing.
+    /// Whether the references of two runs show that the machine became slower or faster by more
+    /// than the allowed share. The engines' times then prove nothing.
     fn has_machine_changed(&self) -> bool {
         self.machine.as_ref().is_some_and(|machine| machine.is_slower || machine.is_faster)
     }

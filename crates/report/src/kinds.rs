@@ -1,4 +1,4 @@
-//! The kinds of the phases of a result. In older results, whose phases do not record theirs, they come from the
+//! Kinds of the phases of a result. Older results do not record them. For those, they come from the
 //! plan or from the published workloads.
 
 use std::collections::HashMap;
@@ -12,10 +12,10 @@ use crate::text;
 /// The phases of the published workloads.
 static PUBLISHED: LazyLock<Vec<Counted>> = LazyLock::new(counted);
 
-/// A workload, a variant and a phase.
+/// A workload, its variant and a phase.
 pub(crate) type PhaseOf<'a> = (&'a str, &'a str, &'a str);
 
-/// The kind of each phase of a result.
+/// Kinds of the phases of a result.
 #[derive(Clone, Debug)]
 pub(crate) struct Kinds<'a>(HashMap<PhaseOf<'a>, PhaseKind>);
 
@@ -31,12 +31,12 @@ impl<'a> Kinds<'a> {
         Self(kinds)
     }
 
-    /// What a phase is.
+    /// Returns the kind of a phase.
     pub(crate) fn at(&self, of: PhaseOf<'_>) -> PhaseKind {
         self.0.get(&of).copied().unwrap_or_default()
     }
 
-    /// Whether its times count for a criterion.
+    /// Whether the times of a phase count for a criterion.
     pub(crate) fn count(&self, of: PhaseOf<'_>, criterion: Counts) -> bool {
         self.at(of).counts == Some(criterion)
     }
@@ -47,7 +47,7 @@ impl<'a> Kinds<'a> {
     }
 }
 
-/// What a phase is that does not say so.
+/// Returns the kind of a phase that does not record it.
 fn older(file: &ResultFile, (workload, variant, phase): PhaseOf<'_>) -> PhaseKind {
     if let Some(criterion) = file.plan.criterion_of(workload, phase) {
         let counts = Counts::ALL.into_iter().find(|counts| counts.id() == criterion);
@@ -58,12 +58,13 @@ fn older(file: &ResultFile, (workload, variant, phase): PhaseOf<'_>) -> PhaseKin
     PUBLISHED.iter().find(is).map(|of| of.kind).unwrap_or_default()
 }
 
-/// The published workloads that have phases of a kind.
+/// Returns the published workloads that have phases of a kind.
 pub(crate) fn published(is: impl Fn(&PhaseKind) -> bool) -> Vec<&'static str> {
     text::unique(PUBLISHED.iter().filter(|of| is(&of.kind)).map(|of| of.workload))
 }
 
-/// The published workloads that have a variant in which phases count for a criterion, for each of these.
+/// Returns the published workloads in which, for every pair in `wanted`, the variant has phases
+/// that count for the criterion.
 pub(crate) fn with_variants(wanted: &[(&str, Counts)]) -> Vec<&'static str> {
     let has = |of: &str, (variant, counts): &(&str, Counts)| {
         PUBLISHED.iter().any(|phase| {
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
     use crate::summary::tests::{cell, file, trial};
 
-    /// A result of one phase that says what it is, or does not.
+    /// Makes a result of one phase, which records its kind or not.
     fn result(of: PhaseOf<'_>, kind: Option<PhaseKind>) -> ResultFile {
         let phase = PhaseResult { phase: of.2.to_owned(), kind, ..PhaseResult::default() };
         let mut cell = cell("sqlite", of.1, vec![trial(vec![phase])]);

@@ -1,4 +1,4 @@
-//! Reading a result file, which may be compressed.
+//! Reads result files, which may be compressed.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -16,13 +16,13 @@ use serde_json::Value;
 use crate::error::LARGEST_MIB;
 use crate::{ReportError, text};
 
-/// The most bytes of a text that an engine says: a run keeps 10,000 characters of one at most.
+/// Longest text of an engine in bytes. A run keeps at most 10,000 characters of one.
 const LONGEST_TEXT: usize = 1 << 20;
 
-/// The first bytes of a gzip file (RFC 1952).
+/// First bytes of a gzip file (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// What is looked at before the file is taken for a result.
+/// Fields that show whether a file is a result. They are read first.
 #[derive(Deserialize)]
 struct Face {
     schema: Option<Value>,
@@ -30,12 +30,13 @@ struct Face {
     cells: Option<IgnoredAny>,
 }
 
-/// Reads the result file at `path`, of any schema up to [`SCHEMA`], which it then has. It may be compressed by
-/// gzip, whatever its name. Fields this version does not know are ignored, optional ones that are absent take
-/// their defaults.
+/// Reads the result file at `path`, of any schema up to [`SCHEMA`], and upgrades it to that schema.
+/// The file may be gzip-compressed, whatever its name. Unknown fields are ignored, and absent
+/// optional fields take their defaults.
 ///
 /// # Errors
-/// When the file is missing, unreadable, cut off, damaged, too large, not JSON, not a result, or of a newer schema.
+/// If the file is missing, unreadable, cut off, damaged, too large, not JSON, not a result, or of a
+/// newer schema.
 pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
     let bytes = read(path, ReportError::Missing)?;
     if is_journal(&bytes) {
@@ -58,7 +59,8 @@ pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
         return Err(not_a_result("it has no cells"));
     }
     let malformed = |field: String| ReportError::Malformed(path.to_owned(), field);
-    // The path of the field takes a reading that is twice as slow.
+    // Finding the path of a bad field makes reading twice as slow, so it is done only after an
+    // error.
     let mut file: ResultFile =
         serde_json::from_slice(&bytes).or_else(|_| by_field(&bytes).map_err(malformed))?;
     if let Some(long) = too_long(&file) {
@@ -73,19 +75,20 @@ pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
     Ok(ResultFile { schema: SCHEMA, ..file })
 }
 
-/// The content of a file, or the path of the first field that cannot be read and what is wrong with it.
+/// Reads the content of a file. The error has the path of the first unreadable field and its
+/// problem.
 fn by_field<T: DeserializeOwned>(json: &[u8]) -> Result<T, String> {
     serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_slice(json)).map_err(
         |error| {
             let (field, what) = (error.path().to_string(), error.inner().to_string());
-            // The column of a file that is one line says nothing.
+            // The file is one line, so the column is of no use.
             let what = what.rsplit_once(" at line ").map_or(&*what, |(what, _)| what);
             format!("{field}: {what}")
         },
     )
 }
 
-/// The first text of an engine's that is longer than any that a run keeps.
+/// Returns the first engine text that is longer than any that a run keeps.
 fn too_long(file: &ResultFile) -> Option<String> {
     let of_trial = |trial: &Trial| {
         let reasons = trial.phases.iter().filter_map(|part| part.reason.as_deref());
@@ -105,8 +108,8 @@ fn too_long(file: &ResultFile) -> Option<String> {
     })
 }
 
-/// The first cell, trial of a cell or phase of a trial that the file holds more than once: each would
-/// count as often.
+/// Returns the first cell, trial or phase that the file has more than once. Each copy would be
+/// counted.
 fn twice(file: &ResultFile) -> Option<String> {
     let mut cells = HashSet::new();
     for cell in &file.cells {
@@ -128,8 +131,8 @@ fn twice(file: &ResultFile) -> Option<String> {
     None
 }
 
-/// Makes of a cell of schema 3 or older what it is today: one that was never begun was failed then,
-/// and so was one that lost a trial.
+/// Upgrades a cell of schema 3 or older. In that schema a cell was failed if it never began or if
+/// it lost a trial.
 fn of_older(cell: &mut Cell) {
     if cell.status == Status::Failed && cell.trials.is_empty() {
         cell.status = Status::NotRun;
@@ -137,10 +140,11 @@ fn of_older(cell: &mut Cell) {
     cell.set_lost_aside();
 }
 
-/// Reads the result of an `embermark durability`: the file, or that of the folder at `path`.
+/// Reads the result of an `embermark durability`: the file at `path`, or the one in the folder at
+/// `path`.
 ///
 /// # Errors
-/// When it is missing, unreadable, or no such result.
+/// If it is missing, unreadable, or not such a result.
 pub fn load_durability(path: &Path) -> Result<Outcome, ReportError> {
     let path = if path.is_dir() { path.join("result.json") } else { path.to_owned() };
     let bytes = read(&path, ReportError::NoDurability)?;
@@ -154,8 +158,8 @@ pub fn load_durability(path: &Path) -> Result<Outcome, ReportError> {
     by_field(&bytes).map_err(not)
 }
 
-/// Returns the JSON of a result file. Every reader of results uses this function. A file that begins as gzip files do
-/// is decompressed.
+/// Returns the JSON of a result file. Every reader of results uses this function. A file with the
+/// first bytes of gzip is decompressed.
 fn read(path: &Path, missing: fn(PathBuf) -> ReportError) -> Result<Vec<u8>, ReportError> {
     let file = File::open(path).map_err(|source| match source.kind() {
         ErrorKind::NotFound => missing(path.to_owned()),
@@ -164,7 +168,7 @@ fn read(path: &Path, missing: fn(PathBuf) -> ReportError) -> Result<Vec<u8>, Rep
     at_most(LARGEST_MIB << 20, path, file)
 }
 
-/// The bytes of a file, decompressed, if there are no more than `limit` of them.
+/// Returns the decompressed bytes of a file if there are at most `limit`.
 fn at_most(limit: u64, path: &Path, mut file: impl Read) -> Result<Vec<u8>, ReportError> {
     let unreadable = |source| ReportError::Unreadable(path.to_owned(), source);
     let mut first = Vec::new();
@@ -195,7 +199,7 @@ fn no_face(path: &Path, error: &serde_json::Error) -> ReportError {
     }
 }
 
-/// A journal says what it is in its first line.
+/// Whether a file is a journal, which the first line shows.
 fn is_journal(bytes: &[u8]) -> bool {
     let first_line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     serde_json::from_slice::<Value>(first_line)
@@ -230,7 +234,8 @@ mod tests {
             assert!(matches!(error, ReportError::TooLarge(_)), "{error}");
             assert!(error.to_string().contains("bomb.json has more than 512 MiB"), "{error}");
         }
-        // Several members, as `cat a.gz b.gz` makes them, are one text, and all of them count.
+        // Several members, as from `cat a.gz b.gz`, form one text, and the limit applies to their
+        // sum.
         let twice = [bomb.clone(), bomb].concat();
         assert_eq!(at_most(200_000, path, &twice[..]).unwrap().len(), 200_000);
         assert!(at_most(199_999, path, &twice[..]).is_err());

@@ -1,5 +1,5 @@
-//! The notes below the tables: what the marks mean, why a cell has no figures, what the figures were
-//! measured with.
+//! Notes below the tables: what the marks mean, why a cell has no figures, and how the figures were
+//! measured.
 
 mod checked;
 pub(crate) mod energy;
@@ -32,7 +32,8 @@ pub(crate) fn face(file: &ResultFile) -> Option<String> {
     face_of(&file.unpublishable())
 }
 
-/// Returns the warning at the top of a report with figures of these engines that may not be published.
+/// Returns the warning at the top of a report with figures of these engines that may not be
+/// published.
 pub(crate) fn face_of(engines: &[&str]) -> Option<String> {
     Some(secret(engines)? + " (--publishable leaves them out)")
 }

@@ -1,5 +1,6 @@
-//! The one screen at the end of a run: how engines compare in each workload, what each is best and
-//! worst at, what was not ok, and where the rest is. `docs/statistics.md` says how its means are made.
+//! The overview at the end of a run, which fits one screen. It shows how engines compare in each
+//! workload, their strengths and weaknesses, what was not ok, and where to find the rest.
+//! `docs/statistics.md` explains its means.
 
 pub(crate) mod device;
 mod legend;
@@ -27,19 +28,19 @@ use textwrap::core::display_width;
 
 use means::{Line, Mean, Standing};
 
-/// The most workloads of one tier that have a row each.
+/// Largest number of workloads in a tier that have their own row.
 const MOST_LINES: usize = 12;
 
-/// Files that were made of a result.
+/// Files that were made from a result.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Files<'a> {
-    /// The HTML page; absent where there is none.
+    /// The HTML page, if there is one.
     pub page: Option<&'a Path>,
-    /// All tables as text; absent where there is no such file.
+    /// All tables as text, if there is such a file.
     pub tables: Option<&'a Path>,
 }
 
-/// The screen of `file`, `options.width` columns wide. It ends with a line break.
+/// Returns the overview of `file`, `options.width` columns wide. It ends with a line break.
 pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> String {
     let mut comparison = summary::compare(file, options.order);
     let durability = shown::of(file, options.durability);
@@ -69,7 +70,7 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
     out.join("\n\n") + "\n"
 }
 
-/// How engines compare, tier by tier.
+/// Compares engines, tier by tier.
 fn of_tiers(comparison: &Comparison<'_>, lines: &[Line<'_>], options: &Options<'_>) -> Vec<String> {
     let mut out = Vec::new();
     for tier in text::unique(lines.iter().map(|line| line.group.durability)) {
@@ -82,7 +83,8 @@ fn of_tiers(comparison: &Comparison<'_>, lines: &[Line<'_>], options: &Options<'
     out
 }
 
-/// What was not ok, a line each, but for rows that are not used, whose reasons are all told.
+/// Lists what was not ok, one line each. Only unused rows have more lines, because all their
+/// reasons are shown.
 fn not_ok(
     file: &ResultFile,
     comparison: &Comparison<'_>,
@@ -99,14 +101,14 @@ fn not_ok(
     Some(format!("{}\n{}", table::heading("Not ok", options), lines.join("\n")))
 }
 
-/// Rows that are not used, by workload and reason.
+/// Lists unused rows by workload and reason.
 fn not_used(file: &ResultFile) -> impl Iterator<Item = String> {
     let datasets = file.manifest.datasets.iter();
     datasets.filter_map(|(workload, rows)| Some(text::plain(&rows.not_used(workload)?)))
 }
 
-/// What to take as far as it is known, of a run that goes on; how engines compare where there are no commits of
-/// single rows to compare.
+/// Returns the provisional recommendation of a run that is still going on. If there are no commits
+/// of single rows to compare, it shows how engines compare.
 pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
     let mut comparison = summary::compare(file, options.order);
     shown::mark(&mut comparison, &shown::of(file, options.durability));
@@ -142,7 +144,7 @@ pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
     [head].into_iter().chain(blocks).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The most important turn of the order between two scales, and how many more there are.
+/// Returns the most important change of the order between two scales, and the number of others.
 fn order_turns(scaling: &Scaling<'_>, width: usize) -> Option<String> {
     let turns = scaling::order_turns(scaling);
     let (first, others) = turns.split_first()?;
@@ -153,7 +155,7 @@ fn order_turns(scaling: &Scaling<'_>, width: usize) -> Option<String> {
     Some(table::wrapped(&format!("order turns: {first}{more}"), width, "", "  ").join("\n"))
 }
 
-/// What each tier rests on, engine by engine.
+/// Lists the basis of each tier, engine by engine.
 fn rests_on(comparison: &Comparison<'_>, all: &[Told], width: usize) -> Option<String> {
     let tiers = text::unique(comparison.groups.iter().map(|group| group.durability));
     let lines = tiers.into_iter().filter_map(|tier| shown::in_short(tier, all));
@@ -162,7 +164,7 @@ fn rests_on(comparison: &Comparison<'_>, all: &[Told], width: usize) -> Option<S
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// What the figures of a tier are.
+/// Returns the heading of a tier: what its commits survive.
 fn head(tier: Durability, options: &Options<'_>) -> String {
     let survives = match tier {
         Durability::None => "a commit may be lost with its process",
@@ -174,7 +176,7 @@ fn head(tier: Durability, options: &Options<'_>) -> String {
     format!("{heading}\n{}", table::wrapped(says, options.width, "", "").join("\n"))
 }
 
-/// Workloads down, engines across, and a line for what has no row.
+/// Builds a table with workloads down and engines across, and a line for workloads without a row.
 fn boxes(lines: &[&Line<'_>], options: &Options<'_>) -> Vec<String> {
     let shown = largest(lines);
     let engines = engines(lines);
@@ -209,7 +211,7 @@ fn boxes(lines: &[&Line<'_>], options: &Options<'_>) -> Vec<String> {
     out
 }
 
-/// What is to be said where no two engines compete.
+/// Returns the note for a tier in which no two engines compete.
 fn alone(lines: &[&Line<'_>]) -> Option<String> {
     let competing = lines.iter().flat_map(|Line { group, steps, boxes }| {
         let has_time = |place: usize| {
@@ -233,7 +235,8 @@ fn alone(lines: &[&Line<'_>]) -> Option<String> {
     }
 }
 
-/// As many lines as there is room for, in their order: of every workload the largest scale first.
+/// Returns at most the number of lines that there is room for, in their order. The largest scale of
+/// every workload comes first.
 fn largest<'b, 'a>(lines: &'b [&'b Line<'a>]) -> Vec<&'b &'b Line<'a>> {
     let larger = |line: &Line<'_>| {
         let same = lines.iter().filter(|other| other.group.workload == line.group.workload);
@@ -248,7 +251,8 @@ fn largest<'b, 'a>(lines: &'b [&'b Line<'a>]) -> Vec<&'b &'b Line<'a>> {
     places.into_iter().map(|at| &lines[at]).collect()
 }
 
-/// Engines with a column, and its heading. One that could take part in nothing has none.
+/// Returns the engines that have a column, and its heading. An engine that supports none of the
+/// workloads has no column.
 fn engines<'a>(lines: &[&Line<'a>]) -> Vec<(&'a str, String)> {
     let mut engines: Vec<(&str, String)> = Vec::new();
     for Line { group, .. } in lines {
@@ -291,8 +295,8 @@ fn box_text(standing: &Standing<'_>, reference: bool) -> Text {
     }
 }
 
-/// What was measured, where the rest is, and what can be done next. Paths and commands stay whole
-/// and on one line, so that they can be copied.
+/// Lists what was measured, where to find the rest, and what to do next. Paths and commands stay on
+/// one line, so that they can be copied.
 fn places(
     file: &ResultFile,
     comparison: &Comparison<'_>,
@@ -318,7 +322,7 @@ fn places(
     lines.map(|(about, says)| format!("  {about:<8}  {says}")).collect()
 }
 
-/// `3 trials of 6 runs, synthetic rows, AMD EPYC, 2 CPUs, …`.
+/// Describes the measurement: `3 trials of 6 runs, synthetic rows, AMD EPYC, 2 CPUs, …`.
 fn measured(file: &ResultFile) -> String {
     let (plan, manifest) = (&file.plan, &file.manifest);
     let rows = text::unique(manifest.datasets.values().map(|dataset| match dataset.file {
@@ -340,7 +344,7 @@ fn measured(file: &ResultFile) -> String {
     text::joined(parts, ", ")
 }
 
-/// Notes that take no more than a line each, but for those that say something of which all is wanted.
+/// Shortens notes to one line each, except those that must be shown whole.
 fn clipped(all: &[Note], width: usize, whole: &[String]) -> Vec<Note> {
     let about = all.iter().map(|note| display_width(&note.about)).max().unwrap_or(0);
     let room = width.saturating_sub(about + 4).max(20);

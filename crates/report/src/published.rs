@@ -1,8 +1,8 @@
-//! What a workload's source printed, laid beside what was measured here.
+//! Compares the figures of a workload's published source with those measured here.
 //!
-//! For each phase and scale a first line has the source's figures, further lines those of this run,
-//! one for each tier and variant: that a difference is one of durability or of the way of loading
-//! is seen by looking down.
+//! Each phase and scale has a first line with the source's figures. Further lines have those of
+//! this run, one per tier and variant. They show whether a difference comes from durability or from
+//! how rows are loaded.
 
 use std::sync::LazyLock;
 
@@ -19,31 +19,31 @@ use crate::{Beside, format, text};
 /// One published comparison.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Published {
-    /// Where its figures are from.
+    /// Source of the figures.
     pub source: Source,
-    /// Its figures; none where its engines' licences forbid every one of them.
+    /// The figures. Empty if the licences of its engines forbid publishing all of them.
     #[serde(default, rename = "figure")]
     pub figures: Vec<PublishedFigure>,
 }
 
-/// Where figures are from.
+/// Source of published figures.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Source {
-    /// Its title, author and year.
+    /// Title, author and year.
     pub title: String,
-    /// The workload that reproduces it.
+    /// Workload that reproduces it.
     pub workload: String,
-    /// What was made of its repetitions.
+    /// How it summarizes its repetitions.
     pub statistic: String,
-    /// What it ran on.
+    /// Hardware that it ran on.
     pub hardware: String,
-    /// The variant its figures are of, where a figure names no other.
+    /// Variant of the figures that name no other.
     pub variant: String,
-    /// In a line, why the figures need not agree with a run's.
+    /// Why the figures need not agree with those of a run, in one line.
     pub differs: String,
-    /// Which of its figures are not part of embermark, and why; absent where all are.
+    /// Which of its figures embermark leaves out, and why. Absent if it has all.
     pub left_out: Option<String>,
-    /// What is ambiguous or inconsistent in the source itself.
+    /// What is ambiguous or inconsistent in the source.
     #[serde(default)]
     pub notes: Vec<String>,
 }
@@ -51,24 +51,24 @@ pub struct Source {
 /// A published figure.
 #[derive(Clone, Debug, Deserialize)]
 pub struct PublishedFigure {
-    /// Of which phase.
+    /// Phase.
     pub phase: String,
-    /// Of which engine.
+    /// Engine.
     pub engine: String,
-    /// Of how many rows; absent: the source's own number.
+    /// Number of rows. If absent, the number that the source uses.
     pub scale: Option<u64>,
-    /// Of which variant; absent: the source's.
+    /// Variant. If absent, that of the source.
     pub variant: Option<String>,
-    /// Seconds for the whole phase.
+    /// Seconds of the whole phase.
     pub seconds: Option<f64>,
-    /// Operations a second.
+    /// Operations per second.
     pub per_second: Option<f64>,
 }
 
-/// Every published comparison.
+/// Returns every published comparison.
 ///
 /// # Panics
-/// When a file of the repository is no such comparison, which a test rules out.
+/// If a file in the repository is not such a comparison, which a test rules out.
 pub fn all() -> &'static [Published] {
     static ALL: LazyLock<Vec<Published>> = LazyLock::new(|| {
         [
@@ -83,7 +83,8 @@ pub fn all() -> &'static [Published] {
     &ALL
 }
 
-/// Published beside measured, for every workload of a result that has a source.
+/// Returns published figures beside measured ones, for every workload of a result that has a
+/// source.
 pub(crate) fn beside(
     file: &ResultFile,
     comparison: &Comparison<'_>,
@@ -117,7 +118,8 @@ impl Published {
             }
         }
         let Source { title, statistic, hardware, differs, left_out, notes, .. } = &self.source;
-        // Of figures that fit nothing measured there is nothing to say; of none at all there is.
+        // If none of the figures match a measurement, there is nothing to show. A source without
+        // figures is still shown.
         if rows.is_empty() && !self.figures.is_empty() {
             return None;
         }
@@ -137,7 +139,7 @@ impl Published {
         })
     }
 
-    /// The engines it compares.
+    /// Returns the engines that it compares.
     fn engines(&self) -> Vec<&str> {
         text::unique(self.figures.iter().map(|figure| figure.engine.as_str()))
     }
@@ -151,13 +153,13 @@ impl Published {
         Line { phase: &figure.phase, scale: figure.scale, variant }
     }
 
-    /// What the source printed in a line.
+    /// Returns the source's figures for a line.
     fn printed(&self, line: &Line<'_>, engines: &[&str]) -> Vec<Text> {
         let of = |engine: &str| {
             let mut figures = self.figures.iter();
             figures.find(|figure| self.line(figure) == *line && figure.engine == engine)
         };
-        // Times, also of what is given as a rate, so that the ratios mean the same.
+        // Rates are converted to times, so that ratios mean the same.
         let time = |engine: &str| {
             let figure = of(engine)?;
             figure.seconds.or_else(|| figure.per_second.map(f64::recip))
@@ -172,7 +174,7 @@ impl Published {
         with_ratios(engines.iter().map(|engine| (time(engine), value(engine))))
     }
 
-    /// What was measured of a line, in every tier and variant.
+    /// Returns the measurements for a line, in every tier and variant.
     fn measured(
         &self,
         line: &Line<'_>,
@@ -181,7 +183,7 @@ impl Published {
     ) -> Vec<(String, Vec<Text>)> {
         let mut rows = Vec::new();
         let rate = self.figures.iter().any(|f| f.phase == line.phase && f.per_second.is_some());
-        // Figures of one variant alone are laid beside that variant.
+        // If the source has figures of single variants, each is compared only with that variant.
         let varied = self.figures.iter().any(|figure| figure.variant.is_some());
         for group in &comparison.groups {
             let scale = line.scale.is_none_or(|rows| group.scale == Scale::Rows(rows));
@@ -190,7 +192,7 @@ impl Published {
             }
             for row in group.rows.iter().filter(|row| row.phase == Some(line.phase)) {
                 let variant = row.variant.unwrap_or(group.variant);
-                // The engine itself, or else its first configuration.
+                // The engine itself, or its first configuration.
                 let column = |engine: &&str| {
                     let known = || group.engines.iter().enumerate();
                     let itself = known().find(|(_, known)| known.id == *engine);
@@ -219,7 +221,8 @@ impl Published {
     }
 }
 
-/// Measured figures with their ratios to the best; per operation where one did not do all of it.
+/// Formats measured figures with their ratios to the best. They are times per operation if an
+/// engine did not do all the work.
 fn texts(figures: &[Option<&Figure<'_>>], rate: bool) -> Vec<Text> {
     let whole = !rate && figures.iter().flatten().all(|figure| figure.elapsed_ns.is_some());
     let time = |figure: &Figure<'_>| match figure.elapsed_ns {
@@ -235,7 +238,7 @@ fn texts(figures: &[Option<&Figure<'_>>], rate: bool) -> Vec<Text> {
     with_ratios(times.map(|time| (time, time.map(value))))
 }
 
-/// Times, each with its text and its ratio to the best.
+/// Formats times, each with its text and its ratio to the best.
 fn with_ratios(all: impl Iterator<Item = (Option<f64>, Option<String>)>) -> Vec<Text> {
     let all: Vec<_> = all.collect();
     let best = all.iter().filter_map(|(time, _)| *time).fold(f64::INFINITY, f64::min);
@@ -268,7 +271,7 @@ mod tests {
         for published in all() {
             let Source { differs, left_out, .. } = &published.source;
             assert!(!differs.is_empty());
-            // Whoever has no figure says why.
+            // A source without figures has a reason.
             assert!(!published.figures.is_empty() || left_out.is_some());
             for figure in &published.figures {
                 assert!(

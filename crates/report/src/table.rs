@@ -1,5 +1,5 @@
-//! The tables as a terminal shows them. Numbers are never cut or wrapped: engines that do not fit
-//! beside each other are stacked in further tables.
+//! Formats tables for a terminal. Numbers are never cut or wrapped: engines that do not fit side by
+//! side go into further tables.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ use crate::Options;
 use crate::grid::{Grid, Text, Tone};
 use crate::note::Note;
 
-/// A rule under the header and nothing else.
+/// Only a rule under the header.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
-/// Blanks between two columns, at least.
+/// Smallest number of spaces between two columns.
 const GAP: usize = 2;
-/// Blanks between two columns where there is room.
+/// Number of spaces between two columns if there is room.
 const WIDE_GAP: usize = 3;
-/// The widest heading of a note that others are lined up with.
+/// Widest heading of a note that the others are aligned with.
 const WIDEST_ABOUT: usize = 13;
 
 pub(crate) fn heading(text: &str, options: &Options<'_>) -> String {
@@ -26,7 +26,8 @@ pub(crate) fn heading(text: &str, options: &Options<'_>) -> String {
     if options.colour { format!("\x1b[1m{lines}\x1b[0m") } else { lines }
 }
 
-/// `text` in lines of `width` columns, broken between words alone: a number or a path stays whole.
+/// Wraps `text` to lines of `width` columns. It breaks only between words, so that numbers and
+/// paths stay whole.
 pub fn wrapped(text: &str, width: usize, first: &str, further: &str) -> Vec<String> {
     let options = textwrap::Options::new(width)
         .initial_indent(first)
@@ -36,7 +37,7 @@ pub fn wrapped(text: &str, width: usize, first: &str, further: &str) -> Vec<Stri
     textwrap::wrap(text, options).iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// As many of `parts` on a line as fit, with dots between them.
+/// Joins `parts` with dots, as many on each line as fit.
 pub(crate) fn packed(parts: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
@@ -59,14 +60,14 @@ pub(crate) fn notes_text(notes: &[Note], options: &Options<'_>) -> Vec<String> {
         let about = pad_right(&note.about, column);
         let about = if column == 0 { "  ".into() } else { format!("  {about}  ") };
         let indent = " ".repeat(if column == 0 { 4 } else { column + 4 });
-        // In a terminal too narrow for both columns the text keeps a readable width.
+        // In a terminal that is too narrow for both columns, the text keeps a readable width.
         let width = options.width.max(indent.len() + 20);
         lines.extend(wrapped(&note.says, width, &about, &indent));
     }
     lines
 }
 
-/// One grid as one table, or as several under each other where its columns do not fit in one.
+/// Formats a grid as one table, or as several below each other if its columns do not fit.
 pub(crate) fn stacked(grid: &Grid, options: &Options<'_>) -> Vec<String> {
     let columns: Vec<Vec<String>> = (0..grid.header.len()).map(|at| aligned(grid, at)).collect();
     let widths: Vec<usize> = columns
@@ -79,12 +80,13 @@ pub(crate) fn stacked(grid: &Grid, options: &Options<'_>) -> Vec<String> {
     let labels = grid.rows.iter().map(|(label, _)| display_width(label)).max().unwrap_or(0);
     let room = options.width.saturating_sub(labels);
     let (wide, narrow) = (chunks(&widths, WIDE_GAP, room), chunks(&widths, GAP, room));
-    // Room between the columns where it costs no further table.
+    // Widens the gaps if that needs no further table.
     let (gap, ranges) = if wide.len() == narrow.len() { (WIDE_GAP, wide) } else { (GAP, narrow) };
     ranges.into_iter().map(|range| table(grid, &columns, range, gap, options.colour)).collect()
 }
 
-/// One grid as one table; where its columns do not fit in one, those from `first` on are tables of their own.
+/// Formats a grid as one table. If its columns do not fit, those from `first` on go into separate
+/// tables.
 pub(crate) fn in_parts(grid: &Grid, first: usize, options: &Options<'_>) -> Vec<String> {
     let whole = stacked(grid, options);
     if whole.len() < 2 || first == 0 || first >= grid.header.len() {
@@ -103,8 +105,8 @@ pub(crate) fn in_parts(grid: &Grid, first: usize, options: &Options<'_>) -> Vec<
     parts.iter().flat_map(|part| stacked(part, options)).collect()
 }
 
-/// Ranges of columns whose widths fit `room`, as evenly filled as their number allows. A column
-/// wider than the room stands alone.
+/// Returns ranges of columns whose widths fit `room`, filled as evenly as their number allows. A
+/// column that is wider than the room has its own range.
 fn chunks(widths: &[usize], gap: usize, room: usize) -> Vec<Range<usize>> {
     let fill = |most: usize| {
         let mut ranges: Vec<Range<usize>> = Vec::new();
@@ -166,8 +168,8 @@ fn tinted(cell: Cell, tone: Tone) -> Cell {
     }
 }
 
-/// The texts of one column, their parts one under the other: value flush right, marks, ratio flush
-/// right, best. Words stand as they are.
+/// Aligns the parts of the texts in a column: value right, marks, ratio right, best. Words are left
+/// as they are.
 fn aligned(grid: &Grid, column: usize) -> Vec<String> {
     let texts: Vec<&Text> = grid.rows.iter().filter_map(|(_, texts)| texts.get(column)).collect();
     let widest = |part: fn(&Text) -> &str| {

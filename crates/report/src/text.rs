@@ -1,19 +1,21 @@
-//! Text that came from outside, as reports show it, and lists without repetition.
+//! Formats text from outside for reports, and lists without duplicates.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 pub use embermark_model::foreign::{clipped, plain};
 
-/// [`plain`] text that Markdown shows as it is, in a table cell too. On GitHub it names nobody and no issue: a
-/// comment stands between a sign and the name or number behind it, as a backslash does not prevent that.
+/// Formats [`plain`] text so that Markdown shows it unchanged, in a table cell too. On GitHub it
+/// does not link to users or issues: an HTML comment separates the sign from the name or number,
+/// since a backslash does not prevent the link.
 pub fn markdown(text: &str) -> String {
     let text = plain(text);
     let mut out = String::with_capacity(text.len());
     let mut previous = ' ';
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        // An underscore between letters is left alone: it marks nothing, and names stay readable.
+        // An underscore between letters is not escaped: it has no effect there, and names stay
+        // readable.
         let inside_a_word = |c: char| c.is_alphanumeric();
         let special = match c {
             '_' => !(inside_a_word(previous) && chars.peek().copied().is_some_and(inside_a_word)),
@@ -34,18 +36,18 @@ pub fn markdown(text: &str) -> String {
     out
 }
 
-/// One after the other, with something between them.
+/// Joins texts with `between`.
 pub(crate) fn joined(all: impl IntoIterator<Item = String>, between: &str) -> String {
     all.into_iter().collect::<Vec<String>>().join(between)
 }
 
-/// Without repetition, in the order they come.
+/// Removes duplicates and keeps the order.
 pub(crate) fn unique<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut known = HashSet::new();
     all.into_iter().filter(|one| known.insert(one.clone())).collect()
 }
 
-/// The values of each key, both without repetition, in the order they come.
+/// Groups values by key, without duplicates and in order.
 pub(crate) fn by_key<K: Clone + Eq + Hash, V: Clone + Eq + Hash>(
     all: impl IntoIterator<Item = (K, V)>,
 ) -> Vec<(K, Vec<V>)> {

@@ -1,4 +1,4 @@
-//! What `embermark tune` found, as a terminal and the page show it.
+//! Formats the findings of `embermark tune` for a terminal and the page.
 
 use std::fmt::Write as _;
 
@@ -14,10 +14,10 @@ use crate::notes::storage::imitated;
 
 use crate::text::{clipped, joined, plain};
 
-/// The longest message that is told; the result file has it whole.
+/// Longest message that is shown, in characters. The result file has all of it.
 const LONGEST: usize = 300;
 
-/// What was found of one engine, for a terminal.
+/// Formats the findings for one engine for a terminal.
 pub fn text(name: &str, tuned: &Tuned, of: &TuningResult) -> String {
     let mut text = format!("\n{}\n\n", title(name, tuned, of));
     for Note { about, says } in notes(tuned, of) {
@@ -45,18 +45,18 @@ pub fn text(name: &str, tuned: &Tuned, of: &TuningResult) -> String {
     text
 }
 
-/// `sqlite, tier power, for sensors on sd-a1 (590 s)`.
+/// Returns the title: `sqlite, tier power, for sensors on sd-a1 (590 s)`.
 pub(crate) fn title(name: &str, tuned: &Tuned, of: &TuningResult) -> String {
     plain(&format!("{name}, tier {}, for {} ({} s)", of.tier, work(of), tuned.seconds.round()))
 }
 
-/// `sensors, contacts on sd-a1`.
+/// Returns the workloads and the storage: `sensors, contacts on sd-a1`.
 pub(crate) fn work(of: &TuningResult) -> String {
     let on = of.storage.as_ref().map(|storage| format!(" on {}", storage.name));
     of.workloads.join(", ") + &on.unwrap_or_default()
 }
 
-/// What was found, line by line.
+/// Returns the findings as notes.
 pub(crate) fn notes(tuned: &Tuned, of: &TuningResult) -> Vec<Note> {
     let tier = of.tier;
     let mut notes = Vec::new();
@@ -90,7 +90,7 @@ pub(crate) fn notes(tuned: &Tuned, of: &TuningResult) -> Vec<Note> {
     notes
 }
 
-/// Every engine: its best settings, and what they gain, use and rest on.
+/// Returns a table of all engines: the best settings, what they gain and use, and the evidence.
 pub(crate) fn overview(of: &TuningResult) -> Grid {
     let header = [
         "best settings",
@@ -133,7 +133,7 @@ pub(crate) fn overview(of: &TuningResult) -> Grid {
     }
 }
 
-/// The settings of the winner that mattered, each with its own gain and what it trades.
+/// Returns the winner's settings that mattered, each with its own gain and its trade-off.
 pub(crate) fn because(tuned: &Tuned) -> Grid {
     let rows = tuned.because.iter().map(|because| {
         let tried = tuned.found.tried.iter().find(|tried| tried.set == because.set);
@@ -147,7 +147,7 @@ pub(crate) fn because(tuned: &Tuned) -> Grid {
     }
 }
 
-/// Every candidate, with its gain and what became of it.
+/// Returns every candidate with its gain and its outcome.
 pub(crate) fn candidates(tuned: &Tuned) -> Grid {
     let row = |tried: &Tried| {
         let texts =
@@ -161,7 +161,7 @@ pub(crate) fn candidates(tuned: &Tuned) -> Grid {
     }
 }
 
-/// Today's settings with the winner's on top, as a plan file has them.
+/// Formats today's settings, overridden by the winner's, as lines of a plan file.
 pub(crate) fn in_a_plan(tuned: &Tuned) -> Vec<String> {
     let all: Set = tuned.today.clone().into_iter().chain(tuned.found.winner.clone()).collect();
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -211,13 +211,13 @@ fn certainty(gain: &Gain) -> String {
     format!("{range}{} trials of each that the search did not see", gain.trials)
 }
 
-/// Nothing of one phase, which the gain says already.
+/// Returns the gain by phase. `None` for one phase, where it equals the total gain.
 fn by_phase(gain: &Gain) -> Option<String> {
     let phases = gain.phases.iter().map(|(phase, ratio)| plain(&format!("{phase} {ratio:.2}x")));
     (gain.phases.len() > 1).then(|| joined(phases, ", "))
 }
 
-/// Why today's settings stay.
+/// Explains why today's settings stay.
 fn not_better(tuned: &Tuned) -> String {
     match &tuned.found.gain {
         None => String::new(),
@@ -242,7 +242,8 @@ fn kept(kept: &Kept) -> String {
     }
 }
 
-/// Memory, disk and opening of the winner and of today's settings, where both were measured.
+/// Compares memory, disk and opening time of the winner with today's settings, where both were
+/// measured.
 fn used(today: &Uses, new: &Uses) -> [Option<String>; 3] {
     let pair = |today: Option<f64>, new: Option<f64>, shown: fn(f64) -> String| {
         let (today, new) = today.zip(new)?;

@@ -2,8 +2,8 @@
 
 use crate::text;
 
-/// Text on one line, as the content of an element or of an attribute in double quotes. What XML has no
-/// character for is shown as text, as all that a terminal obeys is.
+/// Escapes text as one line for the content of an element or of a double-quoted attribute.
+/// Characters that XML cannot have, like terminal control characters, are shown as text.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text::plain(text).chars() {

@@ -1,12 +1,12 @@
-//! How a test says that it cannot run here: it ends, passes, and is listed at the end of `make
-//! test`, where with `NO_SKIPS=1`, as in CI, it is a failure.
+//! Lets a test report that it cannot run here. It ends and passes, and `make test` lists it at the
+//! end. With `NO_SKIPS=1`, as in CI, it fails.
 //!
-//! A test is skipped when a program, a library, a device or a right is missing that it could have.
-//! What it can get itself, it gets. No skip is what a test can assert: that an engine without a
-//! tier or a feature refuses it with the reason. Nor are parts that were left out of a build by its
-//! features, and tests that are `#[ignore]`d because others run them or they take long.
+//! A test is skipped if a program, a library, a device or a right is missing that it could have.
+//! What it can get itself, it gets. If an engine lacks a tier or a feature, that is not a skip: the
+//! test asserts that the engine refuses it with the reason. Neither are parts that a build's
+//! features leave out, and tests that are `#[ignore]`d because others run them or they take long.
 //!
-//! Which things nobody is asked to have, so that their lack is no failure, `scripts/test.sh` says.
+//! `scripts/test.sh` lists what may be missing without a failure.
 
 mod sample;
 
@@ -18,29 +18,29 @@ use std::{env, thread};
 use embermark_contract::{Availability, Engine};
 pub use sample::{LONG, SEED, chosen, sampled};
 
-/// Names the file to which [`skipped`] adds a line: the test, what it lacks and why, with tabs
-/// between. Set by `scripts/test.sh`.
+/// Names the file to which [`skipped`] adds a line: the test, what is missing and why, separated by
+/// tabs. Set by `scripts/test.sh`.
 pub const FILE: &str = "EMBERMARK_SKIPPED";
 
-/// Says that the test of this thread cannot run, or not all of it: `what` it lacks, in a word or an
-/// engine's id, and why it is not there.
+/// Reports that the test of this thread cannot run, or only in part. `what` is missing, in a word
+/// or as an engine's id, and `why` is the reason.
 ///
 /// # Panics
-/// When the file cannot be written: the skip would go unseen.
+/// If the file cannot be written, because the skip would be overlooked.
 pub fn skipped(what: &str, why: impl Display) {
     let why = why.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
     println!("skipped: {what}: {why}");
     let Some(file) = env::var_os(FILE) else { return };
     let line = format!("{}\t{what}\t{why}\n", test());
-    // One write at the end of the file, whoever else adds to it meanwhile.
+    // A single write at the end of the file, because other processes add to it too.
     let opened = OpenOptions::new().create(true).append(true).open(&file);
     if let Err(error) = opened.and_then(|mut file| file.write_all(line.as_bytes())) {
         panic!("could not add to {}, which {FILE} names: {error}: {line}", file.display());
     }
 }
 
-/// Whether an engine can run here; where it cannot, the test of this thread is [`skipped`], or the
-/// part of it for this engine.
+/// Whether an engine can run here. If it cannot, the test of this thread is [`skipped`], or the
+/// part for this engine.
 pub fn is_here(engine: &dyn Engine) -> bool {
     match engine.availability() {
         Availability::Ready { .. } => true,
@@ -55,8 +55,8 @@ pub fn is_here(engine: &dyn Engine) -> bool {
     }
 }
 
-/// The package of the test, as cargo names it to what it runs, and the test: the thread's name, as
-/// libtest starts it, or in a process of its own what cargo-nextest calls it.
+/// Returns the package of the test, from cargo's environment, and the test. That is the name of the
+/// thread, which libtest sets, or cargo-nextest's name for it if it has its own process.
 fn test() -> String {
     let package = env::var("CARGO_PKG_NAME").unwrap_or_default();
     let own = || env::var("NEXTEST_TEST_NAME").unwrap_or_default();

@@ -1,19 +1,19 @@
-//! Long campaigns: `make test` does a part of each, and `make test-long` the whole.
+//! Long campaigns: `make test` does a part of each, `make test-long` all.
 
 use std::env;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::test;
 
-/// Set by `make test-long`: every campaign is done whole.
+/// Set by `make test-long` to run every campaign whole.
 pub const LONG: &str = "EMBERMARK_TEST_LONG";
 
-/// What chooses the part. `scripts/test.sh` sets it to the commit, so that it changes with that; to
-/// repeat a choice, set it to what the test printed.
+/// Seed of the selection. `scripts/test.sh` sets it to the commit, so that it changes with each. To
+/// repeat a selection, set it to the value that the test printed.
 pub const SEED: &str = "EMBERMARK_TEST_SEED";
 
-/// The part of a campaign that the test of this thread does: `most` of `all`, in their order, drawn
-/// by [`SEED`] and the test's name, or with [`LONG`] all.
+/// Returns the part of a campaign that the test of this thread does: `most` of `all`, in their
+/// order. [`SEED`] and the name of the test select them. With [`LONG`] it is all.
 pub fn sampled<T>(all: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
     let all: Vec<T> = all.into_iter().collect();
     if env::var_os(LONG).is_none() && most < all.len() {
@@ -23,8 +23,8 @@ pub fn sampled<T>(all: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
     all.into_iter().zip(chosen).filter_map(|(one, chosen)| chosen.then_some(one)).collect()
 }
 
-/// Which of a campaign's tests are done, by its name: for programs that make their list of tests themselves, in which the
-/// others are ignored.
+/// Selects the tests of a campaign by its name. This is for programs that list their tests
+/// themselves and mark the others as ignored.
 pub fn chosen(campaign: &str, count: usize, most: usize) -> Vec<bool> {
     let all = env::var_os(LONG).is_some();
     let drawn = drawn(&seed(), campaign, count, most);
@@ -35,12 +35,12 @@ fn seed() -> String {
     env::var(SEED).unwrap_or_default()
 }
 
-/// The `most` numbers below `count` with the smallest hashes.
+/// Returns the `most` numbers below `count` with the smallest hashes.
 fn drawn(seed: &str, test: &str, count: usize, most: usize) -> Vec<usize> {
     let hash = |n: usize| {
-        // With keys that are the same everywhere.
+        // Its keys are the same everywhere.
         let mut hasher = DefaultHasher::new();
-        // With the count, so that a draw among engines and one among tiers have nothing to do with each other.
+        // Includes the count, so that a draw among engines and one among tiers are independent.
         (seed, test, count, n).hash(&mut hasher);
         hasher.finish()
     };
@@ -63,7 +63,7 @@ mod tests {
             assert_eq!(chosen.len(), 4);
             chosen.iter().for_each(|n| seen[*n] += 1);
         }
-        // 89 of 200 are expected of each; a draw has a deviation of 7.
+        // About 89 of 200 are expected of each. The standard deviation is 7.
         assert!(seen.iter().all(|times| (60..=120).contains(times)), "{seen:?}");
     }
 

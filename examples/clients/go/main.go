@@ -1,5 +1,5 @@
-// A client for SQLite in Go: does the operations of embermark with the driver modernc.org/sqlite. It was written from
-// docs/clients.md alone.
+// A client for SQLite in Go. It does the operations of embermark with the driver
+// modernc.org/sqlite, and was written only from docs/clients.md.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// What calls do.
+// Kinds of calls.
 const (
 	callRun   = 1
 	callQuery = 2
@@ -30,7 +30,7 @@ const (
 
 var errUnsupported = errors.New("unsupported")
 
-// A table that calls name.
+// A table that calls refer to.
 type table struct {
 	Name    string   `json:"name"`
 	Columns []string `json:"columns"`
@@ -51,14 +51,14 @@ type request struct {
 	MostNs     *int64            `json:"most_ns"`
 }
 
-// A call of every operation of a block: its parameters are those of an operation, one after the other.
+// A call that every operation of a block makes. It has the parameters of all operations, in order.
 type call struct {
 	code, target int
 	params       [][]any
 	statement    *sql.Stmt
 }
 
-// Operations that make the same calls.
+// A group of operations that make the same calls.
 type block struct {
 	transaction uint64
 	writes      bool
@@ -66,21 +66,21 @@ type block struct {
 	calls       []call
 }
 
-// What a call answered: rows changed, or rows.
+// Result of a call: the number of changed rows, or rows.
 type answer struct {
 	changed int64
 	columns int
 	values  []any
 }
 
-// The answers to a block.
+// Results of a block.
 type answered struct {
 	total bool
 	done  int
 	calls []answer
 }
 
-// The file of operations.
+// A reader for the file of operations.
 type reader struct {
 	bytes []byte
 	at    int
@@ -97,7 +97,7 @@ func (r *reader) padded(n int) []byte {
 	return piece
 }
 
-// The values of a parameter, one for each of n operations.
+// Reads the values of a parameter, one for each of n operations.
 func (r *reader) column(n int) []any {
 	kind, hasNulls := r.word(), r.word() == 1
 	values := make([]any, n)
@@ -167,7 +167,7 @@ func readBlocks(path string) ([]block, error) {
 	return blocks, nil
 }
 
-// An open database and the phase that was prepared.
+// An open database and the prepared phase.
 type client struct {
 	database   *sql.DB
 	connection *sql.Conn
@@ -266,7 +266,7 @@ func (c *client) run(told request) (any, error) {
 	return map[string]any{"elapsed_ns": time.Since(began).Nanoseconds(), "operations": operations, "capped": capped}, nil
 }
 
-// Does every operation once; how many were done, and whether `most` ended them.
+// Does every operation once. Returns how many were done, and whether `most` stopped them.
 func (c *client) once(most time.Time) (done int, capped bool, err error) {
 	c.answers, c.samples = nil, nil
 	open := uint64(0)
@@ -333,7 +333,7 @@ func (c *client) work(b *block, most time.Time) (answered, error) {
 	return got, err
 }
 
-// A load: one transaction around the insertion of each row.
+// Loads rows: one transaction around the INSERT of each row.
 func (c *client) load(b *block) (answered, error) {
 	if _, err := c.connection.ExecContext(background, "BEGIN IMMEDIATE"); err != nil {
 		return answered{}, err
@@ -380,8 +380,8 @@ func (c *call) do(operation int) (answer, error) {
 	return found, rows.Err()
 }
 
-// Does operations 0 to n-1 until `most` and times some of them; how many were done. Reading the clock may cost half a
-// percent.
+// Does operations 0 to n-1 until `most`, and times some of them. Returns how many were done.
+// Reading the clock may take at most half a percent of the time.
 func loop(n int, most time.Time, samples *[]int64, operation func(int) error) (int, error) {
 	every := 1
 	for at := 0; at < n; {
@@ -410,7 +410,7 @@ func loop(n int, most time.Time, samples *[]int64, operation func(int) error) (i
 	return n, nil
 }
 
-// Writes the file of answers.
+// Writes the file of results.
 func (c *client) write() error {
 	file, err := os.OpenFile(c.told.Answers, os.O_RDWR, 0)
 	if err != nil {
@@ -479,7 +479,7 @@ func (c *client) close() error {
 	return err
 }
 
-// Operations that do nothing, in the loop of all others.
+// Does operations that do nothing, in the loop of all others.
 func floor(told request) (any, error) {
 	var operations int
 	if err := json.Unmarshal(told.Operations, &operations); err != nil {
@@ -495,7 +495,7 @@ func floor(told request) (any, error) {
 	return map[string]any{"elapsed_ns": time.Since(began).Nanoseconds(), "operations": operations, "capped": false}, nil
 }
 
-// What the driver is, from the modules that the program was built of.
+// Returns the driver's version, from the modules of the program.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range info.Deps {

@@ -1,5 +1,5 @@
-//! redb in a shared library: an engine of `embermark_engine.h` in Rust. Embermark has the same engine compiled in
-//! (`crates/engines/src/redb.rs`), so that what the interface costs can be measured.
+//! redb in a shared library: an engine of `embermark_engine.h` in Rust. embermark has the same
+//! engine compiled in (`crates/engines/src/redb.rs`), so the cost of the interface can be measured.
 //!
 //! ```sh
 //! cargo build --release -p embermark-example-redb
@@ -24,19 +24,19 @@ use redb::{Database, DatabaseError, Durability, StorageError, TableDefinition, W
 
 use scope::Scope;
 
-/// What a function comes to: a status of the interface, or what is told of a failure.
+/// Result of a function: a status of the interface, or an error message.
 type Done = Result<i32, String>;
 
-/// What is behind a `struct embermark_client`.
+/// Content of a `struct embermark_client`.
 struct Client {
-    /// Ended before the database is closed.
+    /// Dropped before the database is closed.
     scope: Scope,
     db: Arc<Database>,
     commit: Durability,
     cache: u64,
-    /// The tables, by number.
+    /// Names of the tables, by number.
     names: Vec<String>,
-    /// A value that was handed out.
+    /// The value that was returned last.
     value: Vec<u8>,
     error: CString,
 }
@@ -59,19 +59,19 @@ fn tree(name: &str) -> TableDefinition<'_, &'static [u8], &'static [u8]> {
 }
 
 impl Client {
-    /// A write transaction.
+    /// Begins a write transaction.
     fn start(&self, commit: Durability) -> Result<WriteTransaction, String> {
         let mut txn = self.db.begin_write().map_err(told("begin to write"))?;
         txn.set_durability(commit).map_err(told("set the durability"))?;
         Ok(txn)
     }
 
-    /// Makes a commit that keeps all those before it.
+    /// Makes a commit that also makes all earlier commits durable.
     fn keep(&self) -> Result<(), String> {
         self.start(Durability::Immediate)?.commit().map_err(told("commit"))
     }
 
-    /// The database, for what no other client may be there.
+    /// Returns the database for exclusive access. Fails while another client has it open.
     fn alone(&mut self) -> Result<&mut Database, String> {
         Arc::get_mut(&mut self.db).ok_or_else(|| "another client has the database open".to_owned())
     }
@@ -82,12 +82,12 @@ impl Client {
     }
 }
 
-/// Does something with a client, and keeps what went wrong.
+/// Calls `work` with a client, and saves its error.
 ///
 /// # Safety
-/// The client is one of [`made`], and nobody else uses it meanwhile.
+/// The client is one of [`made`], and nothing else uses it meanwhile.
 unsafe fn with(client: *mut abi::Client, work: impl FnOnce(&mut Client) -> Done) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let client = unsafe { &mut *client.cast::<Client>() };
     match work(client) {
         Ok(status) => status,
@@ -102,7 +102,7 @@ fn made(client: Client) -> *mut abi::Client {
     Box::into_raw(Box::new(client)).cast()
 }
 
-/// Does something without a client, and keeps what went wrong.
+/// Calls `work` without a client, and saves its error.
 fn without(work: impl FnOnce() -> Result<(), String>) -> i32 {
     match work() {
         Ok(()) => abi::OK,
@@ -115,7 +115,7 @@ fn without(work: impl FnOnce() -> Result<(), String>) -> i32 {
 
 unsafe extern "C" fn open(options: *const abi::Options, client: *mut *mut abi::Client) -> i32 {
     without(|| {
-        // SAFETY: as the header has it.
+        // SAFETY: the caller follows the rules of the header.
         let (options, dir) = unsafe {
             let options = &*options;
             (options, OsStr::from_bytes(CStr::from_ptr(options.dir).to_bytes()))
@@ -127,15 +127,15 @@ unsafe extern "C" fn open(options: *const abi::Options, client: *mut *mut abi::C
         let (commit, cache) = (tiers::commit_of(options.tier), options.memory);
         let (names, value, error) = Default::default();
         let opened = Client { scope: Scope::None, db, commit, cache, names, value, error };
-        // SAFETY: as the header has it.
+        // SAFETY: the caller follows the rules of the header.
         unsafe { *client = made(opened) };
         Ok(())
     })
 }
 
-/// The same database, which threads share by its handle.
+/// Opens another client of the same database, which the threads share.
 unsafe extern "C" fn open_client(first: *mut abi::Client, client: *mut *mut abi::Client) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(first, |first| {
             let (db, names, scope) = (Arc::clone(&first.db), first.names.clone(), Scope::None);
@@ -146,9 +146,10 @@ unsafe extern "C" fn open_client(first: *mut abi::Client, client: *mut *mut abi:
     }
 }
 
-/// The last client's keeps what was committed.
+/// Closing the last client makes its commits durable.
 unsafe extern "C" fn close(client: *mut abi::Client) -> i32 {
-    // SAFETY: as the header has it: it was made here, and is not used again.
+    // SAFETY: the caller follows the rules of the header. The client was made here, and is not
+    // used again.
     let mut client = unsafe { Box::from_raw(client.cast::<Client>()) };
     client.scope = Scope::None;
     without(|| if Arc::strong_count(&client.db) == 1 { client.keep() } else { Ok(()) })
@@ -156,10 +157,10 @@ unsafe extern "C" fn close(client: *mut abi::Client) -> i32 {
 
 unsafe extern "C" fn error(client: *mut abi::Client) -> *const c_char {
     if client.is_null() {
-        // The text stays where it is until the next one takes its place.
+        // The text is valid until the next error replaces it.
         return ERROR.with_borrow(|error| error.as_ptr());
     }
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe { (*client.cast::<Client>()).error.as_ptr() }
 }
 
@@ -168,7 +169,7 @@ unsafe extern "C" fn settings_of(
     take: abi::TakeSetting,
     context: *mut c_void,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             let durability = c_text(&format!("{:?} (as set)", client.commit));
@@ -180,9 +181,9 @@ unsafe extern "C" fn settings_of(
     }
 }
 
-/// A commit that keeps all those before it, and compaction.
+/// Makes all earlier commits durable, and compacts the file.
 unsafe extern "C" fn maintain(client: *mut abi::Client) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             client.keep()?;
@@ -197,7 +198,7 @@ unsafe extern "C" fn check(
     take: abi::TakeFinding,
     context: *mut c_void,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             let found = match client.alone()?.check_integrity() {
@@ -218,7 +219,7 @@ unsafe extern "C" fn table(
     _key_length: u32,
     number: *mut u32,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         let name = CStr::from_ptr(name).to_string_lossy();
         with(client, |client| {
@@ -236,7 +237,7 @@ unsafe extern "C" fn table(
 }
 
 unsafe extern "C" fn clear(client: *mut abi::Client, table: u32) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             let (txn, tree) = (client.start(client.commit)?, tree(client.name(table)?));
@@ -248,14 +249,14 @@ unsafe extern "C" fn clear(client: *mut abi::Client, table: u32) -> i32 {
     }
 }
 
-/// Through a cursor behind the last key, which fills page after page without a search.
+/// Inserts through a cursor after the last key, which fills page after page without a search.
 unsafe extern "C" fn bulk(
     client: *mut abi::Client,
     table: u32,
     next: abi::NextPair,
     context: *mut c_void,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             let txn = client.start(client.commit)?;
@@ -322,7 +323,7 @@ static ENGINE: abi::Engine = abi::Engine {
     sql: ptr::null(),
 };
 
-/// The engine; null where it is asked for by another version of the interface.
+/// Returns the engine, or null for another version of the interface.
 #[unsafe(no_mangle)]
 pub extern "C" fn embermark_engine(version: u32) -> *const abi::Engine {
     if version == abi::ABI { &raw const ENGINE } else { ptr::null() }

@@ -1,4 +1,4 @@
-//! What happens in a transaction.
+//! Transactions of a client.
 
 use std::ffi::c_void;
 use std::ops::Bound;
@@ -14,8 +14,8 @@ use crate::{Client, Done, told, tree, with};
 
 type Of = &'static [u8];
 
-/// The transaction of a client, and its tables, each opened when it is first used: to open one for each
-/// operation costs as much as the operation.
+/// Transaction of a client with its tables. Each table is opened when it is first used, because
+/// opening it for each operation costs as much as the operation.
 pub(crate) enum Scope {
     None,
     Snapshot { tables: Vec<Option<ReadOnlyTable<Of, Of>>>, txn: ReadTransaction },
@@ -24,9 +24,9 @@ pub(crate) enum Scope {
 
 /// A write transaction.
 pub(crate) struct Batch {
-    /// They borrow the transaction, and are gone before it is.
+    /// They borrow the transaction, and are dropped before it.
     tables: Vec<Option<Table<'static, Of, Of>>>,
-    /// Where it stays, whoever has this.
+    /// Its address stays the same if the batch is moved.
     txn: Rc<WriteTransaction>,
 }
 
@@ -39,15 +39,15 @@ impl Batch {
         match &mut self.tables[place] {
             Some(table) => Ok(table),
             none => {
-                // SAFETY: the transaction stays where it is and is dropped after its tables, or taken
-                // when they are gone.
+                // SAFETY: the transaction does not move. It is dropped after its tables, or taken
+                // after they are dropped.
                 let txn: &'static WriteTransaction = unsafe { &*Rc::as_ptr(&self.txn) };
                 Ok(none.insert(txn.open_table(tree(name)).map_err(told("open a table"))?))
             }
         }
     }
 
-    /// The transaction, when no table borrows it any more.
+    /// Returns the transaction, which no table borrows any more.
     fn ended(self) -> Result<WriteTransaction, String> {
         let Self { tables, txn } = self;
         drop(tables);
@@ -71,7 +71,7 @@ fn of<'a>(
     }
 }
 
-/// Reads of the table of a number, whichever transaction it is of.
+/// Reads from a table by number, in either kind of transaction.
 macro_rules! read {
     ($scope:expr, $names:expr, $number:ident, |$table:ident| $work:expr) => {{
         let name = $names.get($number as usize).ok_or("there is no such table")?;
@@ -89,7 +89,7 @@ macro_rules! read {
     }};
 }
 
-/// The table of a number, to be changed.
+/// Returns a table by number, for changes.
 fn changed<'a>(
     scope: &'a mut Scope,
     names: &[String],
@@ -103,7 +103,7 @@ fn changed<'a>(
 }
 
 pub(crate) unsafe extern "C" fn begin(client: *mut abi::Client, scope: u32) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             client.scope = if scope == abi::BATCH {
@@ -123,7 +123,7 @@ fn end(client: &mut Client) -> Scope {
 }
 
 pub(crate) unsafe extern "C" fn commit(client: *mut abi::Client) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             if let Scope::Batch(batch) = end(client) {
@@ -135,7 +135,7 @@ pub(crate) unsafe extern "C" fn commit(client: *mut abi::Client) -> i32 {
 }
 
 pub(crate) unsafe extern "C" fn undo(client: *mut abi::Client) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             if let Scope::Batch(batch) = end(client) {
@@ -146,14 +146,14 @@ pub(crate) unsafe extern "C" fn undo(client: *mut abi::Client) -> i32 {
     }
 }
 
-/// A copy: a table that is written to lends no value for longer than it is borrowed.
+/// Copies the value, because a writable table lends it only for the borrow.
 pub(crate) unsafe extern "C" fn get(
     client: *mut abi::Client,
     number: u32,
     key: Bytes,
     value: *mut Bytes,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         let key = key.as_slice();
         with(client, |Client { scope, names, value: copy, .. }| {
@@ -164,7 +164,7 @@ pub(crate) unsafe extern "C" fn get(
     }
 }
 
-/// Copies the value of a key; whether it is there.
+/// Copies the value of a key. Returns whether the key exists.
 fn copied(
     table: &impl ReadableTable<Of, Of>,
     key: &[u8],
@@ -182,7 +182,7 @@ pub(crate) unsafe extern "C" fn put(
     key: Bytes,
     value: Bytes,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         let (key, value) = (key.as_slice(), value.as_slice());
         with(client, |Client { scope, names, .. }| {
@@ -193,7 +193,7 @@ pub(crate) unsafe extern "C" fn put(
 }
 
 pub(crate) unsafe extern "C" fn del(client: *mut abi::Client, number: u32, key: Bytes) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         let key = key.as_slice();
         with(client, |Client { scope, names, .. }| {
@@ -210,7 +210,7 @@ pub(crate) unsafe extern "C" fn modify(
     change: abi::Change,
     context: *mut c_void,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         let key = key.as_slice();
         with(client, |Client { scope, names, value: copy, .. }| {
@@ -232,7 +232,7 @@ pub(crate) unsafe extern "C" fn scan(
     visit: abi::Visit,
     context: *mut c_void,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         let (range, to) = (&*range, (*range).to.as_slice());
         let from = Bound::Included(range.from.as_slice());
@@ -269,7 +269,7 @@ pub(crate) unsafe extern "C" fn count(
     number: u32,
     keys: *mut u64,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |Client { scope, names, .. }| {
             *keys =

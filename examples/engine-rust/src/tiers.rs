@@ -1,4 +1,4 @@
-//! How redb makes the tiers: by the durability of each transaction.
+//! Durability tiers of redb, by the durability of each transaction.
 
 use std::ffi::CStr;
 use std::ptr;
@@ -15,7 +15,7 @@ const fn offered(survives: u32, setting: &'static CStr) -> abi::Tier {
         setting: setting.as_ptr(),
         manual: MANUAL.as_ptr(),
         unsupported: ptr::null(),
-        // It tells its page size alone.
+        // redb reports only its page size.
         read_back: ptr::null(),
     }
 }
@@ -31,7 +31,7 @@ pub(crate) static TIERS: [abi::Tier; 3] = [
     offered(abi::POWER, c"Durability::Immediate (default): a commit is synced"),
 ];
 
-/// What a tier sets.
+/// Returns the durability that a tier sets.
 pub(crate) fn commit_of(tier: u32) -> Durability {
     if tier == abi::NONE { Durability::None } else { Durability::Immediate }
 }

@@ -1,4 +1,4 @@
-//! A client, and why its last call failed.
+//! A client, and the error of its last call.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -13,17 +13,17 @@ use embermark_abi as abi;
 
 use crate::database::Database;
 
-/// What is behind a `struct embermark_client`.
+/// Content of a `struct embermark_client`.
 pub(crate) struct Client {
     pub database: Database,
     error: CString,
 }
 
-/// Why a call failed.
+/// Reasons why a call failed.
 pub(crate) enum Failure {
-    /// There is no such thing, in words.
+    /// Not supported, with a message.
     Unsupported(String),
-    /// For any other reason.
+    /// Any other reason.
     Failed(String),
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
-/// A failure of something that was being done.
+/// Returns a function that makes a failure of an action.
 pub(crate) fn cannot<E: Display>(doing: impl Display) -> impl FnOnce(E) -> Failure {
     move |error| Failure::Failed(format!("cannot {doing}: {error}"))
 }
@@ -77,7 +77,7 @@ fn panicked(message: Box<dyn Any + Send>) -> Failure {
     Failure::Failed(format!("DataFusion panicked: {}", text.unwrap_or("without a message")))
 }
 
-/// Does something, and turns a panic into a failure: nothing may be unwound into embermark.
+/// Calls `work`, and turns a panic into a failure, because nothing may unwind into embermark.
 fn caught(work: impl FnOnce() -> Done) -> Done {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|message| Err(panicked(message)))
 }
@@ -91,15 +91,15 @@ fn status(failure: Failure, keep: impl FnOnce(CString)) -> i32 {
     status
 }
 
-/// Does something with a client's database, and keeps what went wrong.
+/// Calls `work` with a client's database, and saves its error.
 ///
 /// # Safety
-/// The client is one of this library's, and nobody else uses it meanwhile.
+/// The client is one of this library, and nothing else uses it meanwhile.
 pub(crate) unsafe fn with(
     client: *mut abi::Client,
     work: impl FnOnce(&mut Database) -> Done,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let client = unsafe { &mut *client.cast::<Client>() };
     match caught(|| work(&mut client.database)) {
         Ok(()) => abi::OK,
@@ -107,7 +107,7 @@ pub(crate) unsafe fn with(
     }
 }
 
-/// Does something without a client, and keeps what went wrong.
+/// Calls `work` without a client, and saves its error.
 pub(crate) fn without(work: impl FnOnce() -> Done) -> i32 {
     match caught(work) {
         Ok(()) => abi::OK,
@@ -123,9 +123,9 @@ impl Client {
 
 pub(crate) unsafe extern "C" fn error(client: *mut abi::Client) -> *const c_char {
     if client.is_null() {
-        // The text stays where it is until the next one takes its place.
+        // The text is valid until the next error replaces it.
         return ERROR.with_borrow(|error| error.as_ptr());
     }
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe { (*client.cast::<Client>()).error.as_ptr() }
 }

@@ -1,4 +1,4 @@
-//! Rows on their way into a file: an Arrow builder for each column.
+//! Rows to be written to a file, with an Arrow builder per column.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use embermark_abi as abi;
 
 use crate::client::{Done, Failure, cannot};
 
-/// Rows of a batch, as many as DataFusion takes at a time.
+/// Number of rows in a batch, which is DataFusion's own batch size.
 pub(crate) const ROWS: usize = 8192;
 
-/// The builder of a column.
+/// Builder of a column.
 enum Column {
     Short(Int16Builder),
     Int(Int32Builder),
@@ -52,9 +52,9 @@ impl Column {
     /// Adds a value.
     ///
     /// # Safety
-    /// A text or bytes are there.
+    /// The text or the bytes of the value are valid.
     unsafe fn add(&mut self, value: &abi::Value) -> Done {
-        // SAFETY: the kind of the value says what its content is; the caller's promise.
+        // SAFETY: the kind of the value determines its content, and the caller guarantees the rest.
         unsafe {
             let (integer, number) = (value.content.integer, value.content.number);
             match (self, value.kind) {
@@ -85,18 +85,18 @@ fn narrow<T: TryFrom<i64, Error: std::fmt::Display>>(integer: i64) -> Done<T> {
 }
 
 /// # Safety
-/// The text is there.
+/// The text of the value is valid.
 unsafe fn text<'a>(value: &abi::Value) -> Done<&'a str> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     str::from_utf8(unsafe { value.bytes().as_slice() }).map_err(cannot("take a text"))
 }
 
-/// A value as a parameter of a query.
+/// Converts a value to a parameter of a query.
 ///
 /// # Safety
-/// A text or bytes are there.
+/// The text or the bytes of the value are valid.
 pub(crate) unsafe fn scalar(value: &abi::Value) -> Done<ScalarValue> {
-    // SAFETY: the kind of the value says what its content is; the caller's promise.
+    // SAFETY: the kind of the value determines its content, and the caller guarantees the rest.
     unsafe {
         Ok(match value.kind {
             abi::NULL => ScalarValue::Null,
@@ -109,7 +109,7 @@ pub(crate) unsafe fn scalar(value: &abi::Value) -> Done<ScalarValue> {
     }
 }
 
-/// The builders of a table's columns.
+/// Builders of a table's columns.
 pub(crate) struct Columns {
     schema: SchemaRef,
     columns: Vec<Column>,
@@ -126,14 +126,14 @@ impl Columns {
         &self.schema
     }
 
-    /// Adds a row, given the value of each column by its number. A row that fails has to be followed by
+    /// Adds a row from the value of each column by its number. If it fails, call
     /// [`forget`](Self::forget).
     ///
     /// # Safety
-    /// The texts and bytes of its values are there.
+    /// The texts and bytes of its values are valid.
     pub unsafe fn add<'a>(&mut self, value: impl Fn(usize) -> &'a abi::Value) -> Done {
         for (number, column) in self.columns.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { column.add(value(number))? };
         }
         self.rows += 1;
@@ -145,7 +145,7 @@ impl Columns {
         self.rows >= ROWS
     }
 
-    /// The rows, if there are any, as a batch.
+    /// Returns the rows as a batch, if there are any.
     pub fn take(&mut self) -> Done<Option<RecordBatch>> {
         if self.rows == 0 {
             return Ok(None);

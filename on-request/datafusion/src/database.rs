@@ -1,4 +1,4 @@
-//! A database: opened, its tables, its settings, closed.
+//! A database: opening, tables, settings, closing.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
@@ -31,9 +31,9 @@ use crate::table::{Table, listing};
 /// A table of the database.
 pub(crate) struct Stored {
     pub source: Arc<Table>,
-    /// Rows of the open transaction that are no batch yet.
+    /// Rows of the open transaction that do not form a batch yet.
     pub columns: Columns,
-    /// Its files, in the order of commits.
+    /// Files in the order of commits.
     pub parts: Vec<Part>,
 }
 
@@ -44,16 +44,16 @@ pub(crate) struct Database {
     task: Arc<TaskContext>,
     pub folder: Folder,
     pub tables: BTreeMap<String, Stored>,
-    /// How often a table was made or dropped: statements of before are planned anew.
+    /// Number of changes of tables. Statements from before are planned again.
     pub generation: u64,
-    /// Whether a transaction is open, and the table that it has changed.
+    /// Whether a transaction is open, and the table that it changed.
     pub in_transaction: bool,
     pub changed: Option<String>,
-    /// How files are written.
+    /// Properties of new files.
     pub how: WriterProperties,
-    /// Commits that have a file of their own, at most.
+    /// Largest number of commits with their own file.
     pub most: usize,
-    /// Settings that nothing gives back, as they were set.
+    /// Settings that cannot be read back, as they were set.
     as_set: Vec<(&'static CStr, String)>,
 }
 
@@ -68,7 +68,7 @@ impl Database {
                 set(name, otherwise).parse().map_err(cannot(format!("set {name:?}")));
             number
         };
-        // As the engine `parquet` has them, so that both read the same files.
+        // The same as in the engine `parquet`, so that both read the same files.
         let (compression, group) = (set(COMPRESSION, "snappy"), number(GROUP, "122880")?);
         let most = number(FILES, "100")?;
         let how = WriterProperties::builder()
@@ -86,7 +86,7 @@ impl Database {
                 config.options_mut().set(&name.to_string_lossy(), &value)?;
             }
         }
-        // Nothing is spilled, because operators may take what memory they need.
+        // Nothing is spilled, because operators may use all the memory they need.
         let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
         let environment = RuntimeEnvBuilder::new()
             .with_metadata_cache_limit(usize::try_from(memory).unwrap_or(usize::MAX))
@@ -125,10 +125,10 @@ impl Database {
         Ok(database)
     }
 
-    /// Has DataFusion know a table whose folder is there.
+    /// Registers a table whose folder exists with DataFusion.
     pub fn add(&mut self, name: &str, schema: SchemaRef, parts: Vec<Part>) -> Done {
         let columns = Columns::of(schema.clone())?;
-        // A folder ends with a slash.
+        // The URL of a folder ends with a slash.
         let folder = [self.folder.table(name).join("")];
         let source = Arc::new(Table::over(listing(&self.state, schema, &folder)?));
         self.names(name)?.register_table(name.to_owned(), source.clone())?;
@@ -137,12 +137,12 @@ impl Database {
         Ok(())
     }
 
-    /// Where DataFusion looks for a table.
+    /// Returns the schema in which DataFusion looks for a table.
     fn names(&self, table: &str) -> Done<Arc<dyn SchemaProvider>> {
         Ok(self.state.schema_for_ref(TableReference::bare(table))?)
     }
 
-    /// Has DataFusion forget a table; whether there was one of that name.
+    /// Removes a table from DataFusion. Returns whether it existed.
     pub fn remove(&mut self, name: &str) -> Done<bool> {
         if self.tables.remove(name).is_none() {
             return Ok(false);
@@ -152,21 +152,21 @@ impl Database {
         Ok(true)
     }
 
-    /// Has DataFusion list folders anew, as an INSERT of its own does.
+    /// Makes DataFusion list folders again, as its own INSERT does.
     pub fn forget_listings(&self) {
         if let Some(cache) = self.state.runtime_env().cache_manager.get_list_files_cache() {
             cache.clear();
         }
     }
 
-    /// Plans a question and begins to answer it.
+    /// Plans a query and starts it.
     pub fn ask(&self, plan: &LogicalPlan) -> Done<SendableRecordBatchStream> {
         let _runs = self.runtime.enter();
         let plan = self.runtime.block_on(self.state.create_physical_plan(plan))?;
         Ok(execute_stream(plan, self.task.clone())?)
     }
 
-    /// The table of that name.
+    /// Returns the table with this name.
     pub fn stored(&mut self, name: &str) -> Done<&mut Stored> {
         let found = self.tables.get_mut(name);
         found.ok_or_else(|| Failure::Failed(format!("there is no table {name}")))
@@ -178,19 +178,20 @@ pub(crate) unsafe extern "C" fn open(
     client: *mut *mut abi::Client,
 ) -> i32 {
     without(|| {
-        // SAFETY: as the header has it.
+        // SAFETY: the caller follows the rules of the header.
         let (options, dir, given) =
             unsafe { (&*options, CStr::from_ptr((*options).dir), given((*options).settings)) };
         let dir = dir.to_str().map_err(cannot("open a folder whose name is not UTF-8"))?;
         let database = Database::open(dir.into(), options.tier, options.memory, &given)?;
-        // SAFETY: as the header has it.
+        // SAFETY: the caller follows the rules of the header.
         unsafe { *client = Client::of(database) };
         Ok(())
     })
 }
 
 pub(crate) unsafe extern "C" fn close(client: *mut abi::Client) -> i32 {
-    // SAFETY: as the header has it: it was made here, and is not used again.
+    // SAFETY: the caller follows the rules of the header. The client was made here, and is not
+    // used again.
     let client = unsafe { Box::from_raw(client.cast::<Client>()) };
     without(move || {
         drop(client);
@@ -203,7 +204,7 @@ pub(crate) unsafe extern "C" fn settings_of(
     take: abi::TakeSetting,
     context: *mut c_void,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |database| {
             for (name, value) in &database.as_set {
@@ -225,6 +226,6 @@ pub(crate) unsafe extern "C" fn settings_of(
 }
 
 pub(crate) unsafe extern "C" fn maintain(client: *mut abi::Client) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe { with(client, Database::merge_all) }
 }

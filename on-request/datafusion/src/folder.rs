@@ -1,8 +1,10 @@
-//! The folder of a database: a folder for each table, with a file for each commit, or for several that were merged.
+//! The folder of a database, with a folder per table. A table's folder has a file per commit, or
+//! per group of merged commits.
 //!
-//! A file is written under a name that nothing reads, and renamed when it is complete. Its name tells which commits it
-//! holds: `0000000007-0000000012.parquet` took the place of six files. Files whose commits another one holds too are
-//! what an interrupted merge left. They are removed when the folder is opened.
+//! A file is written under a name that is never read, and renamed when it is complete. Its name has
+//! the commits in it: `0000000007-0000000012.parquet` replaced six files. Files whose commits are
+//! also in another file are left from an interrupted merge. They are removed when the folder is
+//! opened.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,12 +12,12 @@ use std::path::{Path, PathBuf};
 
 use crate::client::{Done, Failure, cannot};
 
-/// The name of a file until it is complete.
+/// Name of a file until it is complete.
 const UNFINISHED: &str = "new.tmp";
-/// The end of the name of a table's folder that is being removed.
+/// Suffix of a table's folder that is being removed.
 const REMOVED: &str = ".tmp";
 
-/// A complete file, by the first and the last commit in it.
+/// A complete file, with its first and its last commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub first: u64,
@@ -32,7 +34,7 @@ impl Part {
         Some(Self { first: first.parse().ok()?, last: last.parse().ok()? })
     }
 
-    /// Whether it holds every commit of another one.
+    /// Whether it has every commit of another file.
     const fn holds(self, other: Self) -> bool {
         self.first <= other.first && other.last <= self.last
     }
@@ -48,7 +50,7 @@ fn failed<'a>(doing: &'a str, path: &'a Path) -> impl FnOnce(io::Error) -> Failu
     cannot(format!("{doing} {}", path.display()))
 }
 
-/// The names in a folder, sorted.
+/// Returns the names in a folder, sorted.
 fn names(folder: &Path) -> Done<Vec<String>> {
     let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into());
     let names: io::Result<Vec<String>> =
@@ -59,7 +61,8 @@ fn names(folder: &Path) -> Done<Vec<String>> {
 }
 
 impl Folder {
-    /// The tables, each with its files in the order of commits. Removes what was interrupted.
+    /// Returns the tables, each with its files in the order of commits. Removes the rest of
+    /// interrupted work.
     pub fn tables(&self) -> Done<Vec<(String, Vec<Part>)>> {
         let mut tables = Vec::new();
         for table in names(&self.dir)? {
@@ -78,19 +81,19 @@ impl Folder {
         Ok(tables)
     }
 
-    /// The folder of a table.
+    /// Returns the folder of a table.
     pub fn table(&self, table: &str) -> PathBuf {
         self.dir.join(table)
     }
 
-    /// Makes the folder of a table, which counts once a file is in it.
+    /// Makes the folder of a table. The table exists once there is a file in it.
     pub fn make(&self, table: &str) -> Done {
         let folder = self.table(table);
         fs::create_dir(&folder).map_err(failed("make", &folder))?;
         self.sync(&self.dir)
     }
 
-    /// Removes a table as a whole.
+    /// Removes a whole table.
     pub fn remove_table(&self, table: &str) -> Done {
         let removed = self.dir.join(format!("{table}{REMOVED}"));
         self.rename(&self.table(table), &removed)?;
@@ -101,19 +104,19 @@ impl Folder {
         self.table(table).join(part.name())
     }
 
-    /// Where the next file of a table is written.
+    /// Returns the path at which the next file of a table is written.
     pub fn unfinished(&self, table: &str) -> PathBuf {
         self.table(table).join(UNFINISHED)
     }
 
-    /// Gives the file that was written its name: its rows are kept from then on.
+    /// Gives a written file its name, which makes its rows permanent.
     pub fn finish(&self, table: &str, part: Part) -> Done {
         let file = self.unfinished(table);
         self.sync(&file)?;
         self.rename(&file, &self.file(table, part))
     }
 
-    /// Removes a file whose commits another one has.
+    /// Removes a file whose commits are in another one.
     pub fn forget(&self, table: &str, part: Part) -> Done {
         let file = self.file(table, part);
         fs::remove_file(&file).map_err(failed("remove", &file))

@@ -1,13 +1,13 @@
-//! Parquet files in folders, asked by DataFusion, as an engine of embermark in a shared library: an engine of
-//! `embermark_engine.h`.
+//! Parquet files in folders, queried by DataFusion: an engine of embermark in a shared library,
+//! with the interface of `embermark_engine.h`.
 //!
 //! ```sh
 //! make datafusion
 //! embermark verify datafusion --engine-library .deps/datafusion/libembermark_datafusion.so
 //! ```
 //!
-//! Each table is a folder, and each commit a file in it, as with embermark's own engine `parquet`, which asks by
-//! DuckDB. Rows are only added.
+//! Each table is a folder, and each commit a file in it, as in embermark's own engine `parquet`,
+//! which queries through DuckDB. Rows can only be added.
 
 mod client;
 mod columns;
@@ -27,7 +27,7 @@ use std::ptr;
 
 use embermark_abi as abi;
 
-/// The version of the crate `datafusion`, as `Cargo.toml` pins it.
+/// Version of the crate `datafusion`, as pinned in `Cargo.toml`.
 const VERSION: &std::ffi::CStr = c"55.2.0";
 
 static SQL: abi::Sql = abi::Sql {
@@ -76,7 +76,7 @@ static ENGINE: abi::Engine = abi::Engine {
     sql: &raw const SQL,
 };
 
-/// The engine; null where it is asked for by another version of the interface.
+/// Returns the engine, or null for another version of the interface.
 #[unsafe(no_mangle)]
 pub extern "C" fn embermark_engine(version: u32) -> *const abi::Engine {
     if version == abi::ABI { &raw const ENGINE } else { ptr::null() }

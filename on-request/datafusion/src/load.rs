@@ -1,4 +1,4 @@
-//! Loading rows: into builders of Arrow, and from there to a file.
+//! Loads rows through Arrow builders into a file.
 
 use std::ffi::{CStr, c_void};
 
@@ -8,12 +8,12 @@ use crate::client::{Done, with};
 use crate::database::Stored;
 
 impl Stored {
-    /// Adds a row, given the value of each column by its number.
+    /// Adds a row from the value of each column by its number.
     ///
     /// # Safety
-    /// The texts and bytes of its values are there.
+    /// The texts and bytes of its values are valid.
     pub unsafe fn add<'a>(&mut self, value: impl Fn(usize) -> &'a abi::Value) -> Done {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.columns.add(value)? };
         if self.columns.is_full() {
             self.source.new_rows().extend(self.columns.take()?);
@@ -28,7 +28,7 @@ pub(crate) unsafe extern "C" fn bulk(
     next: abi::NextRow,
     context: *mut c_void,
 ) -> i32 {
-    // SAFETY: as the header has it: a row has a value for each column.
+    // SAFETY: the caller follows the rules of the header. A row has a value for each column.
     unsafe {
         with(client, |database| {
             let name = CStr::from_ptr((*table).name).to_string_lossy();

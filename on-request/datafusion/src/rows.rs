@@ -1,4 +1,4 @@
-//! Rows of a result: batches of Arrow as values of the interface.
+//! Converts Arrow batches of a result to rows of the interface.
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::compute::cast;
@@ -7,16 +7,16 @@ use embermark_abi as abi;
 
 use crate::client::{Done, Failure};
 
-/// The rows of a batch that was handed out.
+/// Rows of a batch that were returned.
 #[derive(Default)]
 pub(crate) struct Handed {
-    /// What texts and bytes of the values are in.
+    /// Memory of the texts and bytes in the values.
     arrays: Vec<ArrayRef>,
     values: Vec<abi::Value>,
     rows: usize,
 }
 
-/// An array with values of a type that [`fill`] reads.
+/// Converts an array to a type that [`fill`] reads.
 fn readable(array: &ArrayRef) -> Done<ArrayRef> {
     use DataType as Is;
     let to = match array.data_type() {
@@ -35,7 +35,7 @@ fn readable(array: &ArrayRef) -> Done<ArrayRef> {
     Ok(cast(array, &to)?)
 }
 
-/// Puts the values of a column into rows of `width` values.
+/// Writes the values of a column to rows of `width` values.
 fn fill(values: &mut [abi::Value], width: usize, column: usize, array: &ArrayRef) {
     let places = values.iter_mut().skip(column).step_by(width);
     let rows = (0..array.len()).zip(places).filter(|(row, _)| array.is_valid(*row));
@@ -54,13 +54,13 @@ fn fill(values: &mut [abi::Value], width: usize, column: usize, array: &ArrayRef
         DataType::Utf8View => fill!(array.as_string_view(), abi::Value::text),
         DataType::Binary => fill!(array.as_binary::<i32>(), abi::Value::blob),
         DataType::BinaryView => fill!(array.as_binary_view(), abi::Value::blob),
-        // Of the type Null.
+        // The type Null has no values.
         _ => {}
     }
 }
 
 impl Handed {
-    /// Takes the place of the rows that were handed out before.
+    /// Replaces the rows that were returned before.
     pub fn take(&mut self, batch: &RecordBatch) -> Done {
         self.arrays = batch.columns().iter().map(readable).collect::<Done<_>>()?;
         self.rows = batch.num_rows();
@@ -73,7 +73,7 @@ impl Handed {
         Ok(())
     }
 
-    /// No rows.
+    /// Removes the rows.
     pub fn clear(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! The durability tiers, and what a user may set.
+//! Durability tiers, and settings of users.
 
 use std::ffi::{CStr, c_char};
 use std::ptr;
@@ -21,26 +21,27 @@ const UNSYNCED: abi::Tier = tier(
     c"no fsync: a commit is a file in the operating system's page cache, which a killed process does not take along",
 );
 
-/// From the weakest to the strongest. There is nothing cheaper than what `process` has.
+/// From the weakest to the strongest. No setting is cheaper than that of `process`.
 pub(crate) static TIERS: [abi::Tier; 3] = [
     UNSYNCED,
     UNSYNCED,
     tier(abi::POWER, c"a commit is a file: written, fsync, renamed, fsync of the folder"),
 ];
 
-/// How files are compressed, how many rows a row group has, and how many commits have a file of their own until these
+/// Compression of files, rows per row group, and number of commits with their own file before they
 /// are merged.
 pub(crate) const COMPRESSION: &CStr = c"compression";
 pub(crate) const GROUP: &CStr = c"max_row_group_size";
 pub(crate) const FILES: &CStr = c"files_before_merge";
-/// Options of DataFusion: how many threads work on a question, and whether conditions are evaluated while a file is read.
+/// Options of DataFusion: threads per query, and whether conditions are evaluated while a file is
+/// read.
 pub(crate) const PARTITIONS: &CStr = c"datafusion.execution.target_partitions";
 pub(crate) const PUSHDOWN: &CStr = c"datafusion.execution.parquet.pushdown_filters";
 
-/// A list of texts that null ends.
+/// A null-terminated list of texts.
 struct Words<const N: usize>([*const c_char; N]);
 
-// SAFETY: addresses of texts that nobody changes.
+// SAFETY: the pointers are to static texts that never change.
 unsafe impl<const N: usize> Sync for Words<N> {}
 
 static COMPRESSIONS: Words<4> =
@@ -52,7 +53,7 @@ const fn setting(name: &'static CStr, words: *const *const c_char) -> abi::Setti
     abi::Setting { name: name.as_ptr(), takes, reserved: 0, words, by_default: ptr::null() }
 }
 
-/// What a user may set.
+/// Settings of users.
 pub(crate) static SETTINGS: [abi::Setting; 6] = [
     setting(COMPRESSION, &raw const COMPRESSIONS.0[0]),
     setting(GROUP, ptr::null()),
@@ -68,13 +69,13 @@ pub(crate) static SETTINGS: [abi::Setting; 6] = [
     },
 ];
 
-/// The settings of a configuration.
+/// Reads the settings of a configuration.
 ///
 /// # Safety
-/// As the header has them: pairs, ended by one with the name NULL.
+/// The pairs follow the header: the last one has the name NULL.
 pub(crate) unsafe fn given(mut pair: *const abi::Pair) -> Vec<(String, String)> {
     let mut given = Vec::new();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         while !(*pair).name.is_null() {
             let text = |text| CStr::from_ptr(text).to_string_lossy().into_owned();

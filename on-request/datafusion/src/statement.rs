@@ -1,4 +1,4 @@
-//! Statements: parsed and bound once, planned for their parameters each time they are run.
+//! Statements. They are parsed and bound once, and planned for their parameters in each run.
 
 use std::ffi::{CStr, c_char};
 use std::slice;
@@ -17,31 +17,31 @@ use crate::columns::scalar;
 use crate::database::Database;
 use crate::rows::Handed;
 
-/// Why rows are not changed.
+/// Reason why rows cannot be changed.
 const APPENDS: &str =
     "to change or delete rows: files are added to a folder, and what is in one stays as it is";
 
-/// What is behind a `struct embermark_statement`.
+/// Content of a `struct embermark_statement`.
 struct Prepared {
     sql: String,
     plan: LogicalPlan,
-    /// Of the database when it was planned.
+    /// Generation of the database when it was planned.
     generation: u64,
     parameters: usize,
-    /// For an INSERT of parameters: which of them each column takes, row by row.
+    /// For an INSERT of parameters: the parameter of each column, row by row.
     inserts: Option<Vec<Vec<usize>>>,
     running: Option<SendableRecordBatchStream>,
     handed: Handed,
 }
 
 /// # Safety
-/// It is a statement of [`prepare`], and nobody else uses it meanwhile.
+/// It is a statement of [`prepare`], and nothing else uses it meanwhile.
 unsafe fn prepared<'a>(statement: *mut abi::Statement) -> &'a mut Prepared {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { &mut *statement.cast() }
 }
 
-/// The number of a parameter, from 0 on, where an expression is one.
+/// Returns the number of a parameter, from 0, if an expression is one.
 fn parameter(expression: &Expr) -> Option<usize> {
     match expression {
         Expr::Placeholder(place) => {
@@ -52,7 +52,7 @@ fn parameter(expression: &Expr) -> Option<usize> {
     }
 }
 
-/// The column of `VALUES` that a column of the table takes: `column1` is the first one.
+/// Returns the column of `VALUES` for a column of the table. `column1` is the first one.
 fn taken(expression: &Expr) -> Option<usize> {
     match expression {
         Expr::Column(column) => {
@@ -64,7 +64,7 @@ fn taken(expression: &Expr) -> Option<usize> {
     }
 }
 
-/// Which parameter each column of each row takes, where an INSERT has nothing but parameters.
+/// Returns the parameter of each column of each row, if an INSERT has only parameters.
 fn inserts(input: &LogicalPlan) -> Option<Vec<Vec<usize>>> {
     let LogicalPlan::Projection(projection) = input else { return None };
     let LogicalPlan::Values(values) = &*projection.input else { return None };
@@ -75,7 +75,7 @@ fn inserts(input: &LogicalPlan) -> Option<Vec<Vec<usize>>> {
     values.values.iter().map(row).collect()
 }
 
-/// Refuses to change what is there.
+/// Returns the table of an INSERT. Refuses changes of existing rows.
 fn inserted(dml: &DmlStatement) -> Done<&str> {
     match dml.op {
         WriteOp::Insert(_) => Ok(dml.table_name.table()),
@@ -103,10 +103,10 @@ impl Prepared {
         })
     }
 
-    /// Checks the number of parameters, and plans anew where tables have changed.
+    /// Checks the number of parameters, and plans again if tables have changed.
     ///
     /// # Safety
-    /// So many values are there.
+    /// `values` has `count` valid values.
     unsafe fn renew<'a>(
         &mut self,
         database: &Database,
@@ -121,17 +121,17 @@ impl Prepared {
             let why = format!("the statement has {places} parameters, and {count} were given");
             return Err(why.into());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         Ok(if count == 0 { &[] } else { unsafe { slice::from_raw_parts(values, count) } })
     }
 }
 
-/// A plan with values in the place of its parameters.
+/// Returns a plan with values instead of its parameters.
 ///
 /// # Safety
-/// Their texts and bytes are there.
+/// The texts and bytes of the values are valid.
 unsafe fn filled(plan: &LogicalPlan, values: &[abi::Value]) -> Done<LogicalPlan> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let values = values.iter().map(|value| unsafe { scalar(value) });
     let values: Vec<_> = values.collect::<Done<_>>()?;
     Ok(plan.clone().with_param_values(ParamValues::from(values))?)
@@ -155,28 +155,29 @@ impl Database {
         Ok(count)
     }
 
-    /// Runs a statement without results; how many rows it has inserted.
+    /// Runs a statement without results. Returns the number of inserted rows.
     ///
     /// # Safety
-    /// The texts and bytes of the values are there.
+    /// The texts and bytes of the values are valid.
     unsafe fn run(&mut self, statement: &Prepared, values: &[abi::Value]) -> Done<u64> {
         let LogicalPlan::Dml(dml) = &statement.plan else {
             return self.define(&statement.plan).map(|()| 0);
         };
         let table = inserted(dml)?;
         let Some(rows) = &statement.inserts else {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             let plan = unsafe { filled(&dml.input, values)? };
             return self.insert_all(table, &plan);
         };
         self.change(table, |stored| {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             rows.iter().try_for_each(|row| unsafe { stored.add(|column| &values[row[column]]) })
         })?;
         Ok(rows.len() as u64)
     }
 
-    /// Makes and drops tables. In place of indexes every row group has its columns' least and greatest values.
+    /// Creates and drops tables. Row groups have the minimum and maximum of their columns, which
+    /// replace indexes.
     fn define(&mut self, plan: &LogicalPlan) -> Done {
         let name = |reference: &TableReference| reference.table().to_owned();
         match plan {
@@ -187,7 +188,7 @@ impl Database {
                 }
                 self.folder.make(&name)?;
                 self.add(&name, Arc::clone(made.input.schema().inner()), Vec::new())?;
-                // Empty: it says which columns there are.
+                // An empty file, which defines the columns.
                 self.write(&name, &[])
             }
             LogicalPlan::Ddl(DdlStatement::DropTable(dropped)) => {
@@ -205,7 +206,7 @@ impl Database {
 }
 
 pub(crate) unsafe extern "C" fn script(client: *mut abi::Client, sql: *const c_char) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         let sql = CStr::from_ptr(sql).to_string_lossy();
         with(client, |database| {
@@ -223,7 +224,7 @@ pub(crate) unsafe extern "C" fn prepare(
     sql: *const c_char,
     statement: *mut *mut abi::Statement,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         let sql = CStr::from_ptr(sql).to_string_lossy();
         with(client, |database| {
@@ -237,7 +238,8 @@ pub(crate) unsafe extern "C" fn finish(
     client: *mut abi::Client,
     statement: *mut abi::Statement,
 ) -> i32 {
-    // SAFETY: as the header has it: it was made by `prepare`, and is not used again.
+    // SAFETY: the caller follows the rules of the header. The statement was made by `prepare`,
+    // and is not used again.
     unsafe {
         with(client, |_| {
             drop(Box::from_raw(statement.cast::<Prepared>()));
@@ -253,7 +255,7 @@ pub(crate) unsafe extern "C" fn execute(
     count: usize,
     changed: *mut u64,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |database| {
             let statement = prepared(statement);
@@ -270,7 +272,7 @@ pub(crate) unsafe extern "C" fn query(
     values: *const abi::Value,
     count: usize,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |database| {
             database.show_changes()?;
@@ -287,13 +289,13 @@ pub(crate) unsafe extern "C" fn fetch(
     statement: *mut abi::Statement,
     rows: *mut abi::Rows,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |database| {
             let Prepared { running, handed, .. } = prepared(statement);
             handed.clear();
             if let Some(running) = running {
-                // A batch may be empty, which would be the end.
+                // An empty batch would end the result.
                 while let Some(batch) = database.runtime.block_on(running.next()) {
                     let batch = batch?;
                     if batch.num_rows() > 0 {
@@ -312,7 +314,7 @@ pub(crate) unsafe extern "C" fn end_query(
     client: *mut abi::Client,
     statement: *mut abi::Statement,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |database| {
             let _runs = database.runtime.enter();

@@ -1,4 +1,4 @@
-//! A table as DataFusion sees it: the files of a folder, and the rows of the open transaction.
+//! A table for DataFusion: the files of a folder, and the rows of the open transaction.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,8 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::union::UnionExec;
 
-/// Parquet files, or folders of them, as a table of DataFusion's own, which reads them as its configuration has it.
+/// Returns Parquet files, or folders of them, as DataFusion's own kind of table, which reads them
+/// by its configuration.
 pub(crate) fn listing(
     state: &SessionState,
     schema: SchemaRef,
@@ -48,7 +49,7 @@ impl Table {
         Self { files, new: Mutex::new(Vec::new()) }
     }
 
-    /// The rows of the open transaction.
+    /// Returns the rows of the open transaction.
     pub fn new_rows(&self) -> MutexGuard<'_, Vec<RecordBatch>> {
         self.new.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! The library as embermark has it: by the functions that it exports.
+//! Tests the library like embermark: through the functions that it exports.
 
 use std::ffi::{CStr, CString};
 use std::fs;
@@ -9,7 +9,7 @@ use embermark_abi as abi;
 
 use crate::{ENGINE, SQL, VERSION, embermark_engine};
 
-/// A client, closed at its end.
+/// A client, which is closed when it is dropped.
 struct Client(*mut abi::Client);
 
 impl Drop for Client {
@@ -42,7 +42,7 @@ impl Client {
             settings: settings.as_ptr(),
         };
         let mut client = ptr::null_mut();
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         let status = unsafe { ENGINE.open.unwrap()(&raw const options, &raw mut client) };
         assert_eq!(status, abi::OK, "{}", error(ptr::null_mut()));
         Self(client)
@@ -54,24 +54,24 @@ impl Client {
 
     /// Runs statements without results.
     fn script(&self, sql: &CStr) {
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         self.status(unsafe { SQL.script.unwrap()(self.0, sql.as_ptr()) });
     }
 
     fn begin(&self) {
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         self.status(unsafe { SQL.begin.unwrap()(self.0, abi::BATCH) });
     }
 
     fn commit(&self) {
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         self.status(unsafe { SQL.commit.unwrap()(self.0) });
     }
 
-    /// What preparing a statement returns, which is ended if there is one.
+    /// Returns the status of preparing a statement, which is finished if there is one.
     fn prepared(&self, sql: &CStr) -> i32 {
         let mut statement = ptr::null_mut();
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         unsafe {
             let status = SQL.prepare.unwrap()(self.0, sql.as_ptr(), &raw mut statement);
             if status == abi::OK {
@@ -83,31 +83,31 @@ impl Client {
 
     fn prepare(&self, sql: &CStr) -> *mut abi::Statement {
         let mut statement = ptr::null_mut();
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         self.status(unsafe { SQL.prepare.unwrap()(self.0, sql.as_ptr(), &raw mut statement) });
         statement
     }
 
     fn execute(&self, statement: *mut abi::Statement, values: &[abi::Value]) -> (i32, u64) {
         let (execute, mut changed) = (SQL.execute.unwrap(), 0);
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         let status =
             unsafe { execute(self.0, statement, values.as_ptr(), values.len(), &raw mut changed) };
         (status, changed)
     }
 
-    /// The integers that a query of one column returns.
+    /// Returns the integers of a query with one column.
     fn asked(&self, sql: &CStr, values: &[abi::Value]) -> Vec<i64> {
         let statement = self.prepare(sql);
         let found = self.rows(statement, values);
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         self.status(unsafe { SQL.finish.unwrap()(self.0, statement) });
         found
     }
 
     fn rows(&self, statement: *mut abi::Statement, values: &[abi::Value]) -> Vec<i64> {
         let mut found = Vec::new();
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         unsafe {
             self.status(SQL.query.unwrap()(self.0, statement, values.as_ptr(), values.len()));
             loop {
@@ -130,11 +130,11 @@ impl Client {
 }
 
 fn error(client: *mut abi::Client) -> String {
-    // SAFETY: as the header has it.
+    // SAFETY: this follows the rules of the header.
     unsafe { CStr::from_ptr(ENGINE.error.unwrap()(client)) }.to_str().unwrap().to_owned()
 }
 
-/// The names of a table's files.
+/// Returns the names of a table's files.
 fn files(dir: &Path, table: &str) -> Vec<String> {
     let name =
         |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
@@ -170,7 +170,7 @@ fn what_was_committed_is_there_again_and_what_was_undone_is_not() {
         client.commit();
         client.begin();
         client.script(c"INSERT INTO t VALUES (3, 'three')");
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         client.status(unsafe { SQL.undo.unwrap()(client.0) });
         drop(client);
         let client = Client::open(dir.path(), tier);
@@ -193,14 +193,14 @@ fn each_commit_is_a_file_until_there_are_too_many() {
         let expected: Vec<i64> = (6 - number..=5).collect();
         assert_eq!(client.rows(all, &[abi::Value::integer(0)]), expected);
     }
-    // The empty file of the table was the first one.
+    // The first file is the empty one of the table.
     let merged = [
         "0000000000-0000000003.parquet",
         "0000000004-0000000004.parquet",
         "0000000005-0000000005.parquet",
     ];
     assert_eq!(files(dir.path(), "t"), merged);
-    // SAFETY: as the header has it.
+    // SAFETY: this follows the rules of the header.
     unsafe {
         client.status(ENGINE.maintain.unwrap()(client.0));
         assert_eq!(files(dir.path(), "t"), ["0000000000-0000000005.parquet"]);
@@ -246,11 +246,11 @@ fn what_files_cannot_do_is_unsupported_in_words() {
     }
     client.begin();
     client.script(c"INSERT INTO t VALUES (1, 'one')");
-    // SAFETY: as the header has it.
+    // SAFETY: this follows the rules of the header.
     let second = unsafe { SQL.script.unwrap()(client.0, c"INSERT INTO u VALUES (1)".as_ptr()) };
     assert_eq!(second, abi::UNSUPPORTED);
     assert!(error(client.0).contains("two tables"), "{}", error(client.0));
-    // SAFETY: as the header has it.
+    // SAFETY: this follows the rules of the header.
     client.status(unsafe { SQL.undo.unwrap()(client.0) });
     assert_eq!(client.asked(c"SELECT COUNT(*) FROM t", &[]), [0]);
 }
@@ -274,7 +274,7 @@ fn a_row_that_is_refused_leaves_nothing_behind() {
     let row = [abi::Value::integer(7), abi::Value::NULL];
     assert_eq!(client.execute(insert, &row), (abi::OK, 1));
     assert_eq!(client.asked(c"SELECT a FROM t", &[]), [7]);
-    // SAFETY: as the header has it.
+    // SAFETY: this follows the rules of the header.
     client.status(unsafe { SQL.finish.unwrap()(client.0, insert) });
 }
 

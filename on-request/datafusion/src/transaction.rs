@@ -1,4 +1,4 @@
-//! Transactions: the rows of one are in memory until its commit writes them to a file.
+//! Transactions. Their rows are in memory until the commit writes them to a file.
 
 use std::mem;
 
@@ -8,7 +8,7 @@ use crate::client::{Done, Failure, with};
 use crate::database::{Database, Stored};
 
 impl Database {
-    /// Adds rows to a table, in the transaction that is open, or in one of their own.
+    /// Adds rows to a table, in the open transaction or in one of their own.
     pub fn change(&mut self, table: &str, work: impl FnOnce(&mut Stored) -> Done) -> Done {
         if self.changed.as_deref().is_some_and(|other| other != table) {
             let what = "to change two tables in one transaction: each has a file of its own";
@@ -23,7 +23,7 @@ impl Database {
         if self.in_transaction { Ok(()) } else { self.commit() }
     }
 
-    /// Has questions find the rows of the open transaction.
+    /// Lets queries find the rows of the open transaction.
     pub fn show_changes(&mut self) -> Done {
         if let Some(name) = &self.changed
             && let Some(stored) = self.tables.get_mut(name)
@@ -33,7 +33,7 @@ impl Database {
         Ok(())
     }
 
-    /// Commits, or leaves nothing of it.
+    /// Commits, or removes the whole transaction.
     fn commit(&mut self) -> Done {
         let done = self.keep_changes();
         self.undo();
@@ -60,7 +60,7 @@ impl Database {
 }
 
 pub(crate) unsafe extern "C" fn begin(client: *mut abi::Client, _scope: u32) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |database| {
             database.in_transaction = true;
@@ -70,12 +70,12 @@ pub(crate) unsafe extern "C" fn begin(client: *mut abi::Client, _scope: u32) -> 
 }
 
 pub(crate) unsafe extern "C" fn commit(client: *mut abi::Client) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe { with(client, Database::commit) }
 }
 
 pub(crate) unsafe extern "C" fn undo(client: *mut abi::Client) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |database| {
             database.undo();

@@ -1,4 +1,4 @@
-//! Writing files: of the rows of a transaction, and of those of several files that are merged.
+//! Writes files with the rows of a transaction, or of several merged files.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::database::Database;
 use crate::folder::Part;
 use crate::table::listing;
 
-/// Bytes from which a file is not merged with others by maintenance.
+/// Size in bytes from which maintenance does not merge a file with others.
 const LARGE: u64 = 128 << 20;
 
 impl Database {
@@ -37,15 +37,15 @@ impl Database {
         Ok(())
     }
 
-    /// Gives a file its name, and has DataFusion list the folder anew.
+    /// Gives a file its name, and makes DataFusion list the folder again.
     fn finish(&self, table: &str, part: Part) -> Done {
         self.folder.finish(table, part)?;
         self.forget_listings();
         Ok(())
     }
 
-    /// Merges the small ones of files that follow one another, sorted by their columns from the first one on, which in most
-    /// tables are the key.
+    /// Merges small files that follow each other. Their rows are sorted by the columns from the
+    /// first on, which in most tables are the key.
     fn merge(&mut self, table: &str, is_small: impl Fn(&Self, Part) -> bool) -> Done {
         let (mut left, parts) = (Vec::new(), self.tables[table].parts.clone());
         let mut rest = &parts[..];
@@ -81,7 +81,7 @@ impl Database {
         Ok(())
     }
 
-    /// Merges the files of a table that hold one commit each, once there are too many.
+    /// Merges the files of a table that have one commit each, if there are too many.
     pub fn merge_commits(&mut self, table: &str) -> Done {
         let is_alone = |part: Part| part.first == part.last;
         let parts = self.tables[table].parts.iter().rev();
@@ -91,7 +91,7 @@ impl Database {
         self.merge(table, |_, part| is_alone(part))
     }
 
-    /// Merges all files but large ones.
+    /// Merges all files except large ones.
     pub fn merge_all(&mut self) -> Done {
         let names: Vec<String> = self.tables.keys().cloned().collect();
         names.iter().try_for_each(|table| {

@@ -1,4 +1,4 @@
-//! A client: a connection, and why its last call failed.
+//! A client: a connection, and the error of its last call.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -11,23 +11,23 @@ use std::thread;
 use embermark_abi as abi;
 use turso::core::{Connection, Database, LimboError, Row, Statement, StepResult};
 
-/// What is behind a `struct embermark_client`.
+/// Content of a `struct embermark_client`.
 pub(crate) struct Client {
-    /// What begins and ends transactions, prepared once; dropped before the connection.
+    /// Statements of transactions, prepared once. Dropped before the connection.
     pub scopes: Scopes,
     pub connection: Arc<Connection>,
     pub db: Arc<Database>,
     pub path: String,
     pub tier: u32,
     pub memory: u64,
-    /// Whether its connection is dropped in place of being closed, which would checkpoint.
+    /// Whether its connection is dropped instead of closed, because closing would checkpoint.
     pub crashes: bool,
-    /// Whether it takes no checkpoint by itself.
+    /// Whether its automatic checkpoints are off.
     pub suspended: bool,
     pub error: CString,
 }
 
-/// The statements of transactions.
+/// Statements of transactions.
 pub(crate) struct Scopes {
     pub read: Statement,
     pub write: Statement,
@@ -35,11 +35,11 @@ pub(crate) struct Scopes {
     pub undo: Statement,
 }
 
-/// Why a call came to nothing.
+/// Reasons why a call failed.
 pub(crate) enum Failure {
-    /// For the sake of another client.
+    /// A conflict with another client.
     Conflict(String),
-    /// For any other reason.
+    /// Any other reason.
     Failed(String),
 }
 
@@ -84,24 +84,24 @@ pub(crate) fn told<E: Display>(doing: &str) -> impl FnOnce(E) -> Failure {
     move |error| Failure::Failed(format!("cannot {doing}: {error}"))
 }
 
-/// What was said by code that panicked.
+/// Returns the message of a panic as a failure.
 fn panicked(said: Box<dyn Any + Send>) -> Failure {
     let text = said.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| said.downcast_ref::<&str>().copied()).unwrap_or("it says nothing");
     Failure::Failed(format!("Turso panicked: {text}"))
 }
 
-/// Does something, and has a panic be a failure: nothing may be unwound into embermark.
+/// Calls `work`, and turns a panic into a failure, because nothing may unwind into embermark.
 fn caught(work: impl FnOnce() -> Done) -> Done {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|said| Err(panicked(said)))
 }
 
-/// Does something with a client, and keeps what went wrong.
+/// Calls `work` with a client, and saves its error.
 ///
 /// # Safety
-/// The client is one of this library's, and nobody else uses it meanwhile.
+/// The client is one of this library, and nothing else uses it meanwhile.
 pub(crate) unsafe fn with(client: *mut abi::Client, work: impl FnOnce(&mut Client) -> Done) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let client = unsafe { &mut *client.cast::<Client>() };
     let failure = match caught(|| work(client)) {
         Ok(()) => return abi::OK,
@@ -112,7 +112,7 @@ pub(crate) unsafe fn with(client: *mut abi::Client, work: impl FnOnce(&mut Clien
     status
 }
 
-/// Does something without a client, and keeps what went wrong.
+/// Calls `work` without a client, and saves its error.
 pub(crate) fn without(work: impl FnOnce() -> Done) -> i32 {
     match caught(work) {
         Ok(()) => abi::OK,
@@ -125,10 +125,10 @@ pub(crate) fn without(work: impl FnOnce() -> Done) -> i32 {
 
 pub(crate) unsafe extern "C" fn error(client: *mut abi::Client) -> *const c_char {
     if client.is_null() {
-        // The text stays where it is until the next one takes its place.
+        // The text is valid until the next error replaces it.
         return ERROR.with_borrow(|error| error.as_ptr());
     }
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe { (*client.cast::<Client>()).error.as_ptr() }
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn step(statement: &mut Statement) -> Done<Option<&Row>> {
     Ok(statement.row())
 }
 
-/// Runs a statement to its end, so that it may be run again, whatever came of it.
+/// Runs a statement to its end, so that it can be run again even after an error.
 pub(crate) fn run(statement: &mut Statement) -> Done {
     let mut ended = Ok(());
     loop {

@@ -1,4 +1,4 @@
-//! A database: opened, shared by its clients, closed.
+//! A database: opening, sharing between clients, closing.
 
 use std::ffi::{CStr, c_void};
 use std::fs::File;
@@ -12,13 +12,13 @@ use turso::core::{Database, OpenOptions, SqliteDialect};
 use crate::client::{Client, Done, Scopes, c_text, told, with, without};
 use crate::tiers;
 
-/// How long a statement waits for another client's.
+/// Time that a statement waits for another client's.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Settings that matter, as a pragma each.
+/// Settings that matter. Each is a pragma.
 const SETTINGS: [&CStr; 4] = [c"journal_mode", c"synchronous", c"cache_size", c"page_size"];
 
-/// A further connection, with what its tier needs. A page cache is of a connection.
+/// Opens another connection, with the settings of its tier. Each connection has its own page cache.
 fn connected(db: Arc<Database>, path: String, tier: u32, memory: u64) -> Done<Client> {
     let connection = db.connect()?;
     connection.set_busy_timeout(PATIENCE);
@@ -34,8 +34,8 @@ fn connected(db: Arc<Database>, path: String, tier: u32, memory: u64) -> Done<Cl
     Ok(Client { scopes, connection, db, path, tier, memory, crashes, suspended, error })
 }
 
-/// Makes the names of the files last: Turso syncs its files, and not the folder that they lie in. (On ext4 nothing was
-/// lost without it.)
+/// Makes the names of the files durable. Turso syncs its files, but not their folder. (On ext4
+/// nothing was lost without this.)
 fn sync_folder(path: &str) -> Done {
     let folder = Path::new(path).parent().unwrap_or(Path::new("."));
     File::open(folder)
@@ -52,7 +52,7 @@ pub(crate) unsafe extern "C" fn open(
     client: *mut *mut abi::Client,
 ) -> i32 {
     without(|| {
-        // SAFETY: as the header has it.
+        // SAFETY: the caller follows the rules of the header.
         let (options, dir) = unsafe { (&*options, CStr::from_ptr((*options).dir)) };
         let dir = dir.to_str().map_err(told("open a folder whose name is not UTF-8"))?;
         let path = format!("{dir}/embermark.turso");
@@ -62,7 +62,7 @@ pub(crate) unsafe extern "C" fn open(
         if options.tier == abi::POWER {
             sync_folder(&opened.path)?;
         }
-        // SAFETY: as the header has it.
+        // SAFETY: the caller follows the rules of the header.
         unsafe { *client = made(opened) };
         Ok(())
     })
@@ -72,7 +72,7 @@ pub(crate) unsafe extern "C" fn open_client(
     first: *mut abi::Client,
     client: *mut *mut abi::Client,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(first, |first| {
             let mut opened =
@@ -87,9 +87,10 @@ pub(crate) unsafe extern "C" fn open_client(
     }
 }
 
-/// The last connection that is closed checkpoints; one that is dropped does not.
+/// Closes a client. Closing the last connection checkpoints. Dropping it does not.
 pub(crate) unsafe extern "C" fn close(client: *mut abi::Client) -> i32 {
-    // SAFETY: as the header has it: it was made here, and is not used again.
+    // SAFETY: the caller follows the rules of the header. The client was made here, and is not
+    // used again.
     let client = unsafe { Box::from_raw(client.cast::<Client>()) };
     without(move || {
         let Client { scopes, connection, crashes, .. } = *client;
@@ -106,7 +107,7 @@ pub(crate) unsafe extern "C" fn settings_of(
     take: abi::TakeSetting,
     context: *mut c_void,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             for name in SETTINGS {

@@ -1,5 +1,5 @@
-//! How Turso writes what SQL leaves open: as SQLite does. A table has no `WITHOUT ROWID`, which is an experiment of
-//! it that has to be switched on.
+//! Turso's SQL where the standard leaves a choice, which is that of SQLite. Tables have no `WITHOUT
+//! ROWID`, because it is experimental in Turso and off by default.
 
 use std::ffi::CStr;
 
@@ -9,7 +9,8 @@ const INTEGER: &CStr = c"INTEGER";
 const FIELD: &CStr = c"{1} ->> '$.{2}'";
 
 pub(crate) static DIALECT: abi::Dialect = abi::Dialect {
-    // A comparison of rows it answers by a scan; written out it finds the range of its first column (EXPLAIN QUERY PLAN).
+    // Turso answers a comparison of rows with a scan. Written out, it finds the range of its first
+    // column (EXPLAIN QUERY PLAN).
     has: abi::WINDOWS | abi::DERIVED_TABLES | abi::GROUP_BY_EXPRESSION | abi::SEEKS_BY_KEY,
     placeholder: c"?{1}".as_ptr(),
     type_int: INTEGER.as_ptr(),

@@ -1,13 +1,13 @@
-//! Turso as an engine of embermark, in a shared library: an engine of `embermark_engine.h`.
+//! Turso in a shared library: an engine of embermark, with the interface of `embermark_engine.h`.
 //!
 //! ```sh
 //! make turso
 //! embermark verify turso --engine-library .deps/turso/libembermark_turso.so
 //! ```
 //!
-//! Turso's own interface for Rust is of futures, for a program that has a runtime; each of them steps a statement of
-//! the core, which that crate hands on (`turso::core`). This library steps the core's statements itself, as the same
-//! futures do, and hands out rows where they lie.
+//! Turso's own Rust interface has futures, for programs with a runtime. Each of them steps a
+//! statement of the core, which that crate exports (`turso::core`). This library steps the core's
+//! statements itself, like these futures, and returns rows without copying them.
 
 mod client;
 mod database;
@@ -22,12 +22,12 @@ use std::ptr;
 
 use embermark_abi as abi;
 
-/// The version of the crate `turso`, as `Cargo.toml` pins it.
+/// Version of the crate `turso`, as pinned in `Cargo.toml`.
 const VERSION: &std::ffi::CStr = c"0.8.3";
 
 static SQL: abi::Sql = abi::Sql {
     size: size_of::<abi::Sql>() as u32,
-    // Its tables are stored by a number of the row, which is the key where that is one integer.
+    // Its tables are stored by row number, which is the key if that is a single integer.
     wants: abi::BULK_SORTED,
     dialect: &raw const dialect::DIALECT,
     begin: Some(transaction::begin),
@@ -71,7 +71,7 @@ static ENGINE: abi::Engine = abi::Engine {
     sql: &raw const SQL,
 };
 
-/// The engine; null where it is asked for by another version of the interface.
+/// Returns the engine, or null for another version of the interface.
 #[unsafe(no_mangle)]
 pub extern "C" fn embermark_engine(version: u32) -> *const abi::Engine {
     if version == abi::ABI { &raw const ENGINE } else { ptr::null() }

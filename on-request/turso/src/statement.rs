@@ -1,4 +1,4 @@
-//! Statements: parameters, results, rows to load.
+//! Statements: parameters, results, and bulk loads.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::num::NonZero;
@@ -9,24 +9,24 @@ use turso::core::{Numeric, Statement, Value};
 
 use crate::client::{Done, Failure, run, step, told, with};
 
-/// What is behind a `struct embermark_statement`.
+/// Content of a `struct embermark_statement`.
 struct Prepared {
     inner: Statement,
-    /// A row that was handed out.
+    /// The row that was returned last.
     row: Vec<abi::Value>,
 }
 
 /// # Safety
-/// It is a statement of [`prepare`], and nobody else uses it meanwhile.
+/// It is a statement of [`prepare`], and nothing else uses it meanwhile.
 unsafe fn prepared<'a>(statement: *mut abi::Statement) -> &'a mut Prepared {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { &mut *statement.cast() }
 }
 
 /// # Safety
-/// A text or bytes are there.
+/// The text or the bytes of the value are valid.
 unsafe fn bound(value: &abi::Value) -> Done<Value> {
-    // SAFETY: the caller's promise, and the kind of the value says what its content is.
+    // SAFETY: the kind of the value determines its content, and the caller guarantees the rest.
     unsafe {
         Ok(match value.kind {
             abi::NULL => Value::Null,
@@ -43,23 +43,23 @@ unsafe fn bound(value: &abi::Value) -> Done<Value> {
 }
 
 /// # Safety
-/// The values are there.
+/// `values` has `count` valid values.
 unsafe fn bind(statement: &mut Statement, values: *const abi::Value, count: usize) -> Done {
     let places = statement.parameters_count();
     if places != count {
         return Err(format!("the statement has {places} parameters, and {count} were given").into());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let values = if count == 0 { &[] } else { unsafe { slice::from_raw_parts(values, count) } };
     for (place, value) in values.iter().enumerate() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let value = unsafe { bound(value)? };
         statement.bind_at(NonZero::<usize>::MIN.saturating_add(place), value)?;
     }
     Ok(())
 }
 
-/// A value of a row, where it lies.
+/// Returns a value of a row without copying it.
 fn handed(value: &Value) -> abi::Value {
     match value {
         Value::Null => abi::Value::NULL,
@@ -71,7 +71,7 @@ fn handed(value: &Value) -> abi::Value {
 }
 
 pub(crate) unsafe extern "C" fn script(client: *mut abi::Client, sql: *const c_char) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         let sql = CStr::from_ptr(sql).to_string_lossy();
         with(client, |client| Ok(client.connection.prepare_execute_batch(&sql)?))
@@ -83,7 +83,7 @@ pub(crate) unsafe extern "C" fn prepare(
     sql: *const c_char,
     statement: *mut *mut abi::Statement,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         let sql = CStr::from_ptr(sql).to_string_lossy();
         with(client, |client| {
@@ -102,7 +102,8 @@ pub(crate) unsafe extern "C" fn finish(
     client: *mut abi::Client,
     statement: *mut abi::Statement,
 ) -> i32 {
-    // SAFETY: as the header has it: it was made by `prepare`, and is not used again.
+    // SAFETY: the caller follows the rules of the header. The statement was made by `prepare`,
+    // and is not used again.
     unsafe {
         with(client, |_| {
             drop(Box::from_raw(statement.cast::<Prepared>()));
@@ -118,7 +119,7 @@ pub(crate) unsafe extern "C" fn execute(
     count: usize,
     changed: *mut u64,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             let inner = &mut prepared(statement).inner;
@@ -137,7 +138,7 @@ pub(crate) unsafe extern "C" fn query(
     values: *const abi::Value,
     count: usize,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe { with(client, |_| bind(&mut prepared(statement).inner, values, count)) }
 }
 
@@ -146,7 +147,7 @@ pub(crate) unsafe extern "C" fn fetch(
     statement: *mut abi::Statement,
     rows: *mut abi::Rows,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |_| {
             let Prepared { inner, row } = prepared(statement);
@@ -166,18 +167,18 @@ pub(crate) unsafe extern "C" fn end_query(
     client: *mut abi::Client,
     statement: *mut abi::Statement,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe { with(client, |_| Ok(prepared(statement).inner.reset()?)) }
 }
 
-/// A prepared INSERT for each row, as its manual knows no other way.
+/// Runs a prepared INSERT for each row, because the manual has no other way.
 pub(crate) unsafe extern "C" fn bulk(
     client: *mut abi::Client,
     table: *const abi::Table,
     next: abi::NextRow,
     context: *mut c_void,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             let table = &*table;

@@ -1,4 +1,4 @@
-//! The library as embermark has it: by the functions that it exports.
+//! Tests the library like embermark: through the functions that it exports.
 
 use std::ffi::{CStr, CString};
 use std::path::Path;
@@ -8,7 +8,7 @@ use embermark_abi as abi;
 
 use crate::{ENGINE, SQL, VERSION, embermark_engine};
 
-/// A client, closed at its end.
+/// A client, which is closed when it is dropped.
 struct Client(*mut abi::Client);
 
 impl Drop for Client {
@@ -32,7 +32,7 @@ impl Client {
             settings: &raw const settings,
         };
         let mut client = ptr::null_mut();
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         let status = unsafe { ENGINE.open.unwrap()(&raw const options, &raw mut client) };
         assert_eq!(status, abi::OK, "{}", said(ptr::null_mut()));
         Self(client)
@@ -40,24 +40,24 @@ impl Client {
 
     /// Runs statements without results.
     fn script(&self, sql: &CStr) {
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         let status = unsafe { SQL.script.unwrap()(self.0, sql.as_ptr()) };
         assert_eq!(status, abi::OK, "{}", said(self.0));
     }
 
     fn prepare(&self, sql: &CStr) -> *mut abi::Statement {
         let mut statement = ptr::null_mut();
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         let status = unsafe { SQL.prepare.unwrap()(self.0, sql.as_ptr(), &raw mut statement) };
         assert_eq!(status, abi::OK, "{}", said(self.0));
         statement
     }
 
-    /// What the query of one integer answers.
+    /// Returns the integers of a query with one column.
     fn asked(&self, sql: &CStr, parameters: &[abi::Value]) -> Vec<i64> {
         let statement = self.prepare(sql);
         let mut found = Vec::new();
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         unsafe {
             let status =
                 SQL.query.unwrap()(self.0, statement, parameters.as_ptr(), parameters.len());
@@ -80,7 +80,7 @@ impl Client {
 }
 
 fn said(client: *mut abi::Client) -> String {
-    // SAFETY: as the header has it.
+    // SAFETY: this follows the rules of the header.
     unsafe { CStr::from_ptr(ENGINE.error.unwrap()(client)) }.to_str().unwrap().to_owned()
 }
 
@@ -104,7 +104,7 @@ fn what_was_committed_is_there_again_and_what_was_undone_is_not() {
         client.script(
             c"DROP TABLE IF EXISTS t; CREATE TABLE t (a INTEGER, b TEXT, PRIMARY KEY (a, b))",
         );
-        // SAFETY: as the header has it.
+        // SAFETY: this follows the rules of the header.
         unsafe {
             assert_eq!(SQL.begin.unwrap()(client.0, abi::BATCH), abi::OK);
             client.script(c"INSERT INTO t VALUES (1, 'one'), (2, 'two')");
@@ -128,7 +128,7 @@ fn a_key_that_is_there_is_refused_with_its_reason() {
     client.script(c"CREATE TABLE t (a INTEGER PRIMARY KEY)");
     let insert = client.prepare(c"INSERT INTO t VALUES (?1)");
     let (one, mut changed) = ([abi::Value::integer(1)], 0);
-    // SAFETY: as the header has it.
+    // SAFETY: this follows the rules of the header.
     unsafe {
         let execute = SQL.execute.unwrap();
         assert_eq!(execute(client.0, insert, one.as_ptr(), 1, &raw mut changed), abi::OK);
@@ -146,7 +146,7 @@ fn a_key_that_is_there_is_refused_with_its_reason() {
 fn two_statements_are_not_prepared_as_one() {
     let dir = tempfile::tempdir().unwrap();
     let (client, mut statement) = (Client::open(dir.path(), abi::NONE), ptr::null_mut());
-    // SAFETY: as the header has it.
+    // SAFETY: this follows the rules of the header.
     let prepared = |sql: &CStr, at| unsafe { SQL.prepare.unwrap()(client.0, sql.as_ptr(), at) };
     assert_eq!(prepared(c"SELECT 1; SELECT 2", &raw mut statement), abi::FAILED);
     assert!(said(client.0).contains("more than one"), "{}", said(client.0));

@@ -1,12 +1,13 @@
-//! How Turso makes the tiers: it has a write-ahead log and no other journal, which a commit writes and, by
-//! `PRAGMA synchronous`, syncs.
+//! Durability tiers of Turso. Its only journal is a write-ahead log. A commit writes the log, and
+//! syncs it if `PRAGMA synchronous` says so.
 
 use std::ffi::CStr;
 use std::ptr;
 
 use embermark_abi as abi;
 
-/// The state `WaitSync` of a commit: with FULL it syncs the log before the commit is done, with OFF it does not.
+/// State `WaitSync` of a commit: with FULL it syncs the log before the commit ends, with OFF it
+/// does not.
 const SOURCE: &CStr = c"https://docs.rs/crate/turso_core/0.8.3/source/storage/pager.rs";
 
 const fn pair(name: &'static CStr, value: &'static CStr) -> abi::Pair {
@@ -32,14 +33,14 @@ const fn offered(
     }
 }
 
-/// From the weakest to the strongest. There is nothing cheaper than what `process` has.
+/// From the weakest to the strongest. No setting is cheaper than that of `process`.
 pub(crate) static TIERS: [abi::Tier; 3] = [
     offered(abi::PROCESS, c"journal_mode=WAL, synchronous=OFF", &OFF),
     offered(abi::PROCESS, c"journal_mode=WAL, synchronous=OFF", &OFF),
     offered(abi::POWER, c"journal_mode=WAL, synchronous=FULL", &FULL),
 ];
 
-/// What a tier sets.
+/// Returns the value of `synchronous` for a tier.
 pub(crate) const fn synchronous(tier: u32) -> &'static str {
     if tier == abi::POWER { "FULL" } else { "OFF" }
 }

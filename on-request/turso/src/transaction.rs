@@ -5,7 +5,7 @@ use embermark_abi as abi;
 use crate::client::{Client, run, with};
 
 pub(crate) unsafe extern "C" fn begin(client: *mut abi::Client, scope: u32) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             let scopes = &mut client.scopes;
@@ -15,15 +15,15 @@ pub(crate) unsafe extern "C" fn begin(client: *mut abi::Client, scope: u32) -> i
 }
 
 pub(crate) unsafe extern "C" fn commit(client: *mut abi::Client) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe { with(client, |client| run(&mut client.scopes.commit)) }
 }
 
-/// Some errors have ended the transaction already.
+/// Undoes a transaction. Some errors have already ended it.
 pub(crate) unsafe extern "C" fn undo(client: *mut abi::Client) -> i32 {
     let undone = |Client { connection, scopes, .. }: &mut Client| {
         if connection.get_auto_commit() { Ok(()) } else { run(&mut scopes.undo) }
     };
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe { with(client, undone) }
 }

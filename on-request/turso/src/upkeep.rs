@@ -1,4 +1,4 @@
-//! Maintenance, the log, recovery, a check.
+//! Maintenance, the log, recovery, and the check.
 
 use std::ffi::c_void;
 use std::fs;
@@ -8,9 +8,9 @@ use turso::core::{CheckpointMode, LimboError};
 
 use crate::client::{c_text, with};
 
-/// Fresh statistics first, so that they are in the file too.
+/// Updates the statistics first, so that they are in the file too.
 pub(crate) unsafe extern "C" fn maintain(client: *mut abi::Client) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             client.connection.execute("ANALYZE")?;
@@ -23,7 +23,7 @@ pub(crate) unsafe extern "C" fn maintain(client: *mut abi::Client) -> i32 {
 }
 
 pub(crate) unsafe extern "C" fn log_bytes(client: *mut abi::Client, bytes: *mut u64) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             *bytes = fs::metadata(format!("{}-wal", client.path)).map_or(0, |file| file.len());
@@ -33,7 +33,7 @@ pub(crate) unsafe extern "C" fn log_bytes(client: *mut abi::Client, bytes: *mut 
 }
 
 pub(crate) unsafe extern "C" fn crash_on_close(client: *mut abi::Client) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             client.crashes = true;
@@ -43,7 +43,7 @@ pub(crate) unsafe extern "C" fn crash_on_close(client: *mut abi::Client) -> i32 
 }
 
 pub(crate) unsafe extern "C" fn suspend_checkpoints(client: *mut abi::Client, _bytes: u64) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             client.connection.wal_auto_actions_disable();
@@ -58,19 +58,19 @@ pub(crate) unsafe extern "C" fn check(
     take: abi::TakeFinding,
     context: *mut c_void,
 ) -> i32 {
-    // SAFETY: as the header has it.
+    // SAFETY: the caller follows the rules of the header.
     unsafe {
         with(client, |client| {
             let rows = match client.connection.pragma_query("integrity_check") {
                 Ok(rows) => rows,
-                // Damage that it cannot go on at.
+                // Damage at which the check stops.
                 Err(LimboError::Corrupt(what)) => {
                     take(context, c_text(&what).as_ptr());
                     return Ok(());
                 }
                 Err(error) => return Err(error.into()),
             };
-            // One row where nothing is wrong.
+            // There is one row if nothing is wrong.
             for found in
                 rows.iter().flatten().map(ToString::to_string).filter(|found| found != "ok")
             {

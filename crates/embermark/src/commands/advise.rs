@@ -203,7 +203,8 @@ fn alike(paths: &[PathBuf], results: &[ResultFile]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the measured conditions with the chosen memory limits and storages; without a choice, all.
+/// Returns the measured conditions with the chosen memory limits and storages. Without a choice,
+/// returns all.
 fn chosen(args: &AdviseArgs, results: &[ResultFile]) -> Result<Vec<Conditions>, Failure> {
     let limits = memory_limits(&args.memory_limit, None)?;
     let limits = limits.into_iter().map(|limit| limit.map_or("none".into(), |of| of.to_string()));
@@ -228,7 +229,7 @@ fn chosen(args: &AdviseArgs, results: &[ResultFile]) -> Result<Vec<Conditions>, 
     }
 }
 
-/// Keeps the tables for the chosen languages; without a choice, all.
+/// Keeps the tables for the chosen languages. Without a choice, keeps all.
 fn keep_clients(tables: &mut AdviceTables, chosen: &[String]) -> Result<(), Failure> {
     let languages = tables.tables.iter().map(|table| table.language().to_owned());
     measured("--client", chosen, languages)?;

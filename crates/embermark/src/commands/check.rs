@@ -45,7 +45,7 @@ enum Form {
     Json,
 }
 
-/// Checks results; exit status 1 if one may not be published.
+/// Checks results. Exit status 1 if one of them may not be published.
 pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     if args.out.is_some() && args.results.len() > 1 {
         return Err(Failure::usage("--out takes one result: give one"));
@@ -78,7 +78,8 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!all.iter().all(|checked| checked.may_stand))))
 }
 
-/// The names of this computer and its user. A name of few letters would hide other words.
+/// Returns the names of this computer and its user. Very short names are left out, because they
+/// would hide other words.
 fn names() -> Vec<String> {
     let computer = fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let users = ["USER", "LOGNAME", "SUDO_USER"].map(|name| std::env::var(name).ok());

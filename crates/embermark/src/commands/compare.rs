@@ -57,7 +57,7 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode, Failure> {
     output::print(&text.map_err(Failure::runtime)?)
 }
 
-/// Refuses two results whose figures do not compare, with every reason.
+/// Refuses two results whose figures cannot be compared, with every reason.
 pub fn comparable(
     differences: &Differences,
     [old, new]: [&Path; 2],

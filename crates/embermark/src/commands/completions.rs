@@ -16,9 +16,9 @@ pub struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Prints the script by which a shell completes the commands and options of `program`.
+/// Prints the shell script that completes the commands and options of `program`.
 pub fn completions(args: &CompletionsArgs, program: Command) -> Result<ExitCode, Failure> {
-    // The scripts would offer the commands that are hidden.
+    // Without this filter, the scripts would offer hidden commands.
     let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
     let mut shown = Command::new("embermark").subcommands(shown.cloned()).version("");
     let mut script = Vec::new();
@@ -33,9 +33,9 @@ pub struct ManArgs {
     command: Option<String>,
 }
 
-/// Prints the manual page of `program`, or of one of its commands.
+/// Prints the manual page of `program` or of one of its commands.
 pub fn man(args: &ManArgs, mut program: Command) -> Result<ExitCode, Failure> {
-    // Each command is then called by its whole name.
+    // This gives each command its full name.
     program.build();
     let of = match &args.command {
         None => program,

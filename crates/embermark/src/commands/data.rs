@@ -13,7 +13,7 @@ use embermark_model::{Reading, Scale};
 use super::output;
 use crate::error::Failure;
 
-/// Rows made when neither a file nor a scale is given.
+/// Number of rows that are made if neither a file nor a scale is given.
 const SYNTHETIC_ROWS: u64 = 10_000;
 
 /// The arguments of `embermark data`.
@@ -35,7 +35,7 @@ pub struct DataArgs {
     out: Option<PathBuf>,
 }
 
-/// Describes rows, and converts them if asked to.
+/// Describes rows, and converts them if requested.
 pub fn data(args: DataArgs) -> Result<ExitCode, Failure> {
     let mut log = read(&args)?;
     if let (Some(_), Some(Scale::Rows(rows))) = (&args.file, args.scale) {
@@ -93,7 +93,7 @@ fn write(path: &Path, rows: &[Reading]) -> Result<(), Failure> {
         }
     };
     let file = File::create(path).map_err(Failure::unwritable(path))?;
-    // Both write out what they hold back.
+    // Both write out their buffers.
     let written = match to_csv {
         true => export::to_csv(rows, BufWriter::new(file)),
         false => export::to_parquet(rows, file),

@@ -30,8 +30,7 @@ enum Format {
     Json,
 }
 
-/// Says what this device is and what would disturb a measurement; exit status 1 where something
-/// would.
+/// Describes this device and what would disturb a measurement. Exit status 1 if something would.
 pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let data = args.dir.clone().map_or_else(env::current_dir, Ok);
     let data = data.and_then(|data| data.canonicalize()).map_err(|error| {
@@ -51,7 +50,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     Ok(if found.device.warnings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// What was found.
+/// Findings about the device and the engines.
 #[derive(Serialize)]
 struct Found {
     #[serde(flatten)]
@@ -69,7 +68,7 @@ struct Missing {
     remedy: String,
 }
 
-/// The engines that cannot run here, without those that need a licence first.
+/// Returns the engines that cannot run here, without those that need a licence first.
 fn missing() -> Vec<Missing> {
     let engines = ENGINES.iter().filter(|engine| !engine.forbids_publishing());
     let missing = engines.filter_map(|engine| match engine.availability() {

@@ -24,14 +24,14 @@ use experiments::try_all;
 pub(super) use experiments::worker_args;
 use head::head;
 
-/// The folder of databases and devices, in that of the run; gone with it.
+/// Folder of databases and devices, below the run's folder. It is removed at the end.
 const WORK: &str = "work";
-/// The tables, beside the result, and their columns.
+/// File of the tables beside the result, and its width in columns.
 const TABLES: (&str, usize) = ("table.txt", 120);
-/// What engines did when their disk was full, in Markdown.
+/// Markdown file of what engines did when their disk was full.
 const FULL_DISK: &str = "full-disk.md";
 
-/// Kills and cuts, and shows what was left.
+/// Runs kills and power cuts, and shows what was left.
 pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
     let (out, mut journal) = match &args.resume {
         Some(out) => {
@@ -68,7 +68,7 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
         let path = out.join(name);
         fs::write(&path, content).map_err(Failure::unwritable(&path))?;
     }
-    // The trying is done and kept: a page that cannot be made of it is a note and no failure.
+    // The tests are done and saved, so a failure to make the page is only a note.
     let page = match page::write_durability(outcome, &out.join(PAGE)) {
         Ok(()) => format!("  page    {}\n", out.join(PAGE).display()),
         Err(failure) => {

@@ -39,7 +39,7 @@ pub struct EnergyArgs {
     out: Option<PathBuf>,
 }
 
-/// Adds the record of a meter to a result.
+/// Adds the record of a power meter to a result.
 pub fn energy(args: &EnergyArgs) -> Result<ExitCode, Failure> {
     if args.offset.is_some_and(|offset| !offset.is_finite()) {
         return Err(Failure::usage("--offset is a number of seconds, such as -3.5"));
@@ -61,7 +61,7 @@ pub fn energy(args: &EnergyArgs) -> Result<ExitCode, Failure> {
     output::print(&said(&metered, out))
 }
 
-/// What came of it.
+/// Describes what was added.
 fn said(metered: &Metered, out: &Path) -> String {
     let mut text = String::new();
     let source = &metered.source;

@@ -33,7 +33,7 @@ pub struct EnginesArgs {
     engine_library: Vec<PathBuf>,
 }
 
-/// What the words in the columns of the tiers mean.
+/// Meaning of the words in the tier columns.
 const KEY: &str = "\
 none: a commit may be lost when the process dies · process: survives that · power: survives a power cut
 shown: tested by 'embermark durability' with this version, and no violation found · broken: one was
@@ -41,7 +41,7 @@ manual: only by the engine's manual · in brackets: the effective durability, wh
 from: compiled in, fetched by 'make deps' or 'make servers', the system's, or named by that variable
 ";
 
-/// Lists every engine of this build, and those of libraries.
+/// Lists every engine of this build and of libraries.
 pub fn list(args: &EnginesArgs) -> Result<ExitCode, Failure> {
     engine_libraries(&args.engine_library)?;
     let own = args.durability.iter().map(|path| load_durability(path));
@@ -112,8 +112,8 @@ pub fn list(args: &EnginesArgs) -> Result<ExitCode, Failure> {
     output::print(&text)
 }
 
-/// What the tier rests on, if it is offered, and the effective durability where that is another. The
-/// setting, and what was tried, go to the notes.
+/// Returns the evidence for the tier, if it is offered, and the effective durability if that
+/// differs. The setting and the tests go to the notes.
 fn tier(
     engine: &dyn Engine,
     durability: Durability,

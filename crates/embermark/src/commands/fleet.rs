@@ -85,7 +85,7 @@ struct ReportArgs {
     publishable: bool,
 }
 
-/// One plan on many devices.
+/// Runs one plan on many devices.
 pub fn fleet(args: FleetArgs) -> Result<ExitCode, Failure> {
     match args.what {
         What::Init(args) => init(&args),
@@ -139,7 +139,7 @@ fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The devices of a fleet with a result, and those without.
+/// Returns the devices of a fleet with a result, and those without.
 fn of_fleet(fleet: &Path) -> Result<(Vec<OfDevice>, Vec<Reported>), Failure> {
     let measured = embermark_fleet::measured(fleet)?;
     let last = embermark_fleet::last(fleet)?;
@@ -201,12 +201,12 @@ fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Reads the plan before any device does.
+/// Checks the plan before any device reads it.
 fn makes_sense(fleet: &Path) -> Result<(), Failure> {
     let folder = fleet.join("plan");
     let plan = PlanArgs::read(&folder.join("plan.toml"))?;
     let here = env::current_dir().map_err(Failure::runtime)?;
-    // What it names lies there.
+    // Its paths are relative to this folder.
     env::set_current_dir(&folder).map_err(Failure::runtime)?;
     let plan = plan.plan();
     env::set_current_dir(here).map_err(Failure::runtime)?;

@@ -72,7 +72,7 @@ struct Line {
     engine: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     footprint: Option<Footprint>,
-    /// Lines of embermark's own code for this engine alone.
+    /// Lines of embermark's own code for this engine only.
     #[serde(skip_serializing_if = "Option::is_none")]
     adapter_lines: Option<u32>,
     /// Why there is no footprint.
@@ -80,8 +80,8 @@ struct Line {
     why: Option<String>,
 }
 
-/// Opens an empty database of each engine, leaves it idle and shows what it takes. Exit status 1 if an
-/// engine that was named has no footprint.
+/// Opens an empty database of each engine, leaves it idle, and shows its footprint. Exit status 1
+/// if a named engine has none.
 pub fn show(args: FootprintArgs) -> Result<ExitCode, Failure> {
     let idle = Duration::from_millis(milliseconds("--idle", &args.idle)?);
     let cache_bytes = cache(&args.cache)?;
@@ -132,7 +132,7 @@ fn is_reference(name: &str) -> bool {
     registry::find(name).is_ok_and(|engine| engine.info().kind == Kind::Reference)
 }
 
-/// Why the licence of an engine keeps it from being opened, if it does.
+/// Returns the reason why an engine's licence forbids opening it, if it does.
 fn licence(engine: &dyn Engine, accepted: &[String]) -> Option<String> {
     let id = engine.info().id;
     (engine.forbids_publishing() && accepted.iter().all(|other| other != id)).then(|| {
@@ -204,7 +204,7 @@ fn table(
     text
 }
 
-/// What the columns mean.
+/// Explains the columns.
 fn key(tier: Durability, idle: Duration) -> String {
     format!(
         "\

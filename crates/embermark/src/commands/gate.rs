@@ -70,8 +70,8 @@ enum Form {
     Json,
 }
 
-/// Judges a result by another, or a column by another; exit status 1 where something is slower than is
-/// allowed or broke, 2 where the results do not tell.
+/// Judges a result against another, or a column against another. Exit status 1 if something broke
+/// or is slower than allowed, 2 if the results do not show it.
 pub fn gate(args: GateArgs) -> Result<ExitCode, Failure> {
     for (_, path) in &args.out {
         output::can_be_written(path)?;
@@ -91,7 +91,7 @@ pub fn gate(args: GateArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(gate.outcome.status()))
 }
 
-/// The two results, or the two columns of one.
+/// Reads the two results, or the two columns of one.
 fn read(args: &GateArgs) -> Result<[ResultFile; 2], Failure> {
     let file = |path: &Path| {
         let file = load(path).map_err(Failure::usage)?;
@@ -131,7 +131,7 @@ fn shown(
     }
 }
 
-/// `junit=gate.xml`.
+/// Parses `junit=gate.xml`.
 fn written(text: &str) -> Result<(Form, PathBuf), String> {
     let wrong = || format!("'{text}' names no form and file: write for example junit=gate.xml");
     let (form, path) =
@@ -140,7 +140,7 @@ fn written(text: &str) -> Result<(Form, PathBuf), String> {
     Ok((form, path.into()))
 }
 
-/// `5%` or `0.05` as a share.
+/// Parses `5%` or `0.05` as a share.
 fn share(text: &str) -> Result<f64, String> {
     let share = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse().map(|percent: f64| percent / 100.0),

@@ -19,7 +19,7 @@ use super::output;
 use crate::error::Failure;
 use crate::plan::shipped;
 
-/// The share of rows that a run leaves out without `--lenient`.
+/// Share of rows that a run may skip without `--lenient`.
 const LENIENT: f64 = 0.01;
 
 /// The arguments of `embermark init`.
@@ -52,7 +52,7 @@ pub struct InitArgs {
     out: Option<PathBuf>,
 }
 
-/// Reads all rows, proposes a workload file, and reads them once more by what it says.
+/// Reads all rows, proposes a workload file, and reads the rows again by the proposal.
 pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     if let Some(out) = args.out.as_deref().filter(|out| out.exists()) {
         return Err(taken(out));
@@ -87,7 +87,7 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
         say!("  {} kinds of statements have no phase, the first: {first}", left_out.len());
     }
     let read = read_by(&text, &folder);
-    // What was seen of a file that changes is not what a run would read.
+    // If a file changes meanwhile, a run would read other rows than the proposal is for.
     tables.iter().try_for_each(|table| table.states.check()).map_err(Failure::usage)?;
     read?;
     let Some(out) = args.out else { return output::print(&text) };
@@ -102,7 +102,7 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Looks at the rows of files or of a query.
+/// Examines the rows of files or of a query.
 fn of_files(args: &InitArgs, folder: &Path) -> Result<Vec<Inferred>, Failure> {
     let mut tables = Vec::new();
     for files in tables_of(args)? {
@@ -122,7 +122,7 @@ fn of_files(args: &InitArgs, folder: &Path) -> Result<Vec<Inferred>, Failure> {
     Ok(tables)
 }
 
-/// Looks at all tables of a database that have rows.
+/// Examines all tables of a database that have rows.
 fn of_database(file: &Path, folder: &Path) -> Result<Vec<Inferred>, Failure> {
     let name = relative(file, folder)?;
     let mut tables = Vec::new();
@@ -151,7 +151,8 @@ fn of_database(file: &Path, folder: &Path) -> Result<Vec<Inferred>, Failure> {
     Ok(tables)
 }
 
-/// The statements of a log: those that read are of the database, without parameters.
+/// Returns the statements of a log. Queries that the database does not accept without parameters
+/// are left out, and reported.
 fn read_log(log: &Path, database: &Path) -> Result<Vec<String>, Failure> {
     let text = std::fs::read_to_string(log);
     let text =
@@ -173,7 +174,7 @@ fn read_log(log: &Path, database: &Path) -> Result<Vec<String>, Failure> {
     Ok(taken)
 }
 
-/// The files of each table.
+/// Returns the files of each table.
 fn tables_of(args: &InitArgs) -> Result<Vec<Vec<PathBuf>>, Failure> {
     if args.query.is_some() {
         Ok(vec![args.data.clone()])
@@ -182,7 +183,7 @@ fn tables_of(args: &InitArgs) -> Result<Vec<Vec<PathBuf>>, Failure> {
     }
 }
 
-/// Says what was seen of a table.
+/// Prints the findings for a table.
 fn tell(table: &Inferred) {
     say!("  {} rows, {} columns: {}", table.rows, table.columns.len(), table.format);
     let key = |key: &[usize]| {
@@ -211,7 +212,7 @@ fn tell(table: &Inferred) {
     }
 }
 
-/// Reads every row by the proposal, as a run will.
+/// Reads every row by the proposal, like a run.
 fn read_by(text: &str, folder: &Path) -> Result<(), Failure> {
     let engines: Vec<&str> = registry::all().iter().map(|engine| engine.info().id).collect();
     let definition = parse("proposal", text, &engines).map_err(|mistakes| {
@@ -241,7 +242,7 @@ fn taken(out: &Path) -> Failure {
     Failure::usage(format!("{} already exists: give another -o, or remove it", out.display()))
 }
 
-/// Refuses a name that cannot stand in a workload file.
+/// Refuses a file name that a workload file cannot have.
 fn can_be_named(file: &Path) -> Result<(), Failure> {
     match file.to_str() {
         Some(_) => Ok(()),
@@ -252,14 +253,14 @@ fn can_be_named(file: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The folder that the workload file will lie in.
+/// Returns the folder of the workload file.
 fn folder(out: Option<&Path>) -> Result<PathBuf, Failure> {
     let out = out.unwrap_or_else(|| Path::new("workload.toml"));
     let path = std::path::absolute(out).map_err(Failure::runtime)?;
     Ok(path.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned))
 }
 
-/// A file as it is named from a folder: below it relative, elsewhere absolute.
+/// Returns the name of a file from a folder: relative if it is below, otherwise absolute.
 fn relative(file: &Path, folder: &Path) -> Result<String, Failure> {
     let file = std::path::absolute(file).map_err(Failure::runtime)?;
     let named = file.strip_prefix(folder).unwrap_or(&file);

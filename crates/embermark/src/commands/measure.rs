@@ -1,4 +1,4 @@
-//! Measuring a plan into a folder, with its page and its tables beside the result.
+//! Measures a plan into a folder, and writes its page and tables beside the result.
 
 use std::fs;
 use std::path::Path;
@@ -16,29 +16,29 @@ use super::show::{Known, ShowArgs};
 use super::{output, page};
 use crate::error::Failure;
 
-/// The page that a run leaves beside its result.
+/// Page that a run writes beside its result.
 pub const PAGE: &str = "report.html";
 
-/// All tables as text, which a run leaves beside its result.
+/// All tables as text, which a run writes beside its result.
 pub const TABLES: &str = "tables.txt";
 
-/// How wide these are.
+/// Width of the tables in columns.
 const TABLES_WIDTH: usize = 120;
 
-/// How a run ended that did not fail.
+/// How a run ended without failing.
 pub enum Measured {
-    /// It came to its end.
+    /// It completed.
     Complete(ResultFile),
-    /// A signal ended it; the trials that had ended are kept, where there were any.
+    /// A signal ended it. The result has the completed trials, if there were any.
     Interrupted(Option<ResultFile>),
 }
 
-/// Whether a run is begun or gone on with.
+/// Whether a run begins or resumes.
 #[derive(Clone, Copy)]
 pub enum How<'a> {
-    /// Begun, with this plan.
+    /// Begins with this plan.
     Begin(&'a Plan),
-    /// Gone on with; what is asked for beside must be its own plan.
+    /// Resumes. A plan that is given must be that of the run.
     GoOn(Option<&'a Plan>),
 }
 
@@ -66,10 +66,10 @@ pub fn measure(how: How<'_>, options: &RunOptions) -> Result<Measured, Failure> 
     }
 }
 
-/// Rows of a terminal that the bar takes, with what stands around it.
+/// Rows of a terminal that the progress bar and its surroundings take.
 const BAR: usize = 5;
 
-/// Progress as it is, and what is known until now as soon as every cell was measured once.
+/// Progress that also shows the results so far, once every cell was measured.
 struct Provisional {
     under: Box<dyn Progress>,
     known: Known,
@@ -93,7 +93,7 @@ impl Progress for Provisional {
         let durability = &self.known.durability;
         let options = Options { width, durability, ..Options::default() };
         let screen = embermark_report::provisional(result, &options);
-        // On a terminal with little room the end is what stays: the table.
+        // On a small terminal only the end is shown, which has the table.
         let lines: Vec<&str> = screen.lines().collect();
         let from = rows.map_or(0, |rows| lines.len().saturating_sub(rows.saturating_sub(BAR)));
         self.under.screen(&lines[from..].join("\n"));
@@ -120,8 +120,8 @@ impl Progress for Provisional {
     }
 }
 
-/// Writes page and tables of a result beside it, in `out`. The measuring is done and kept: a file that
-/// cannot be made of it is a note on standard error and no failure.
+/// Writes the page and the tables of a result beside it, in `out`. The measurement is done and
+/// saved, so a failure here is only a note on standard error.
 pub fn write_beside(result: &ResultFile, out: &Path, show: &ShowArgs, known: &Known) {
     let path = out.join(RESULT);
     let tables = || {
@@ -133,17 +133,17 @@ pub fn write_beside(result: &ResultFile, out: &Path, show: &ShowArgs, known: &Kn
         [(PAGE, page::write(&[(&path, result)], &out.join(PAGE), known)), (TABLES, tables())]
     {
         if let Err(failure) = made {
-            // Not an older one in its place.
+            // An older file must not stay in its place.
             let _ = fs::remove_file(out.join(name));
             say!("embermark: no {name}: {failure}");
         }
     }
 }
 
-/// Exit status of a run that a signal ended, as shells count it: 128 + SIGINT.
+/// Exit status of a run that a signal ended, as in shells: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
 
-/// 1 when a cell, or a trial of one, is wrong, failed or timed out.
+/// Returns 1 if a cell or one of its trials is wrong, failed or timed out.
 pub fn exit_status(result: &ResultFile) -> ExitCode {
     ExitCode::from(u8::from(is_failure(result)))
 }

@@ -1,4 +1,4 @@
-//! How and where a plan is carried out, as options of the commands that do.
+//! Options of the commands that execute a plan.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub struct OptionArgs {
 }
 
 impl OptionArgs {
-    /// What they mean for a run in a folder.
+    /// Returns the options for a run in the folder `out`.
     pub fn of_run(&self, out: &Path) -> Result<RunOptions, Failure> {
         let device = self.device.as_deref().map(device::find).transpose();
         let mut energy = EnergyOptions { metered: self.metered, ..EnergyOptions::default() };
@@ -70,7 +70,7 @@ impl OptionArgs {
     }
 }
 
-/// A folder of its own for each run, named by the time in UTC.
+/// Returns a new folder for each run, named by the time in UTC.
 pub fn default_out() -> PathBuf {
     let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
     PathBuf::from("results").join(now.strftime("%Y-%m-%d-%H%M%S").to_string())

@@ -1,4 +1,4 @@
-//! The HTML report: what the page is told beside the results, and its file.
+//! Writes the HTML report, with the facts that embermark adds to the results.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::plan::of_plan;
 /// Writes the page of one or several results to `file`.
 ///
 /// # Errors
-/// When this build has no page, two results are of the same run, or the file cannot be written.
+/// If this build has no page, if two results are of the same run, or if the file cannot be written.
 pub fn write(results: &[(&Path, &ResultFile)], file: &Path, known: &Known) -> Result<(), Failure> {
     let sources: Vec<Source<'_>> =
         results.iter().map(|(path, result)| Source { path, result }).collect();
@@ -41,7 +41,7 @@ pub fn write(results: &[(&Path, &ResultFile)], file: &Path, known: &Known) -> Re
 /// Writes the page of a run of `embermark durability` to `file`.
 ///
 /// # Errors
-/// When this build has no page, or the file cannot be written.
+/// If this build has no page, or if the file cannot be written.
 pub fn write_durability(run: &Outcome, file: &Path) -> Result<(), Failure> {
     let page = html::durability_page(run, &unpublishable()).map_err(Failure::runtime)?;
     std::fs::write(file, page).map_err(Failure::unwritable(file))
@@ -50,25 +50,25 @@ pub fn write_durability(run: &Outcome, file: &Path) -> Result<(), Failure> {
 /// Writes the page of a result of `embermark tune` to `file`.
 ///
 /// # Errors
-/// When this build has no page, or the file cannot be written.
+/// If this build has no page, or if the file cannot be written.
 pub fn write_tuning(result: &TuningResult, file: &Path) -> Result<(), Failure> {
     let page = html::tuning_page(result, &unpublishable()).map_err(Failure::runtime)?;
     std::fs::write(file, page).map_err(Failure::unwritable(file))
 }
 
-/// The engines whose licences forbid publishing figures.
+/// Returns the engines whose licences forbid publishing figures.
 pub fn unpublishable() -> Vec<&'static str> {
     let engines = registry::all().iter().filter(|engine| engine.forbids_publishing());
     engines.map(|engine| engine.info().id).collect()
 }
 
-/// What embermark knows of its engines, by id.
+/// Returns embermark's facts about its engines, by id.
 pub fn engines() -> BTreeMap<String, EngineFacts> {
     let engines = registry::all().iter().map(|engine| engine.info());
     engines.map(|info| (info.id.to_owned(), info.facts())).collect()
 }
 
-/// What embermark knows of a workload.
+/// Returns embermark's facts about a workload.
 pub fn facts(workload: &dyn Workload) -> WorkloadFacts {
     let info = workload.info();
     let phases = info

@@ -1,6 +1,6 @@
-//! A rate as the command line has it.
+//! Rates on the command line.
 
-/// Rows a day: `86400`, `100k`, `8.64M`, `1G`.
+/// Parses a number of rows: `86400`, `100k`, `8.64M`, `1G`.
 pub fn rows(text: &str) -> Result<f64, String> {
     let plain = text.replace(['_', ','], "");
     let (number, times) = match plain.chars().last() {

@@ -1,4 +1,4 @@
-//! `embermark durability-record`: what of runs of `embermark durability` becomes part of embermark.
+//! `embermark durability-record`: makes the record of durability results that is part of embermark.
 
 use std::fs;
 use std::path::PathBuf;
@@ -29,13 +29,13 @@ pub struct RecordArgs {
     engine_library: Vec<PathBuf>,
 }
 
-/// Writes the record of these results and no other, and names the engines that have no place in it.
+/// Writes the record of these results only, and names the engines that are left out.
 pub fn record(args: RecordArgs) -> Result<ExitCode, Failure> {
     engine_libraries(&args.engine_library)?;
     let runs = args.results.iter().map(|path| load_durability(path));
     let runs: Vec<Outcome> = runs.collect::<Result<_, _>>().map_err(Failure::usage)?;
     for tested in runs.iter().flat_map(|run| &run.tested) {
-        // One that this build lacks may be one whose licence forbids it.
+        // The licence of an engine that this build lacks may forbid it.
         let engine = registry::find(&tested.engine).map_err(Failure::usage)?;
         if engine.forbids_publishing() {
             let (id, tier) = (&tested.engine, tested.durability);
@@ -47,7 +47,7 @@ pub fn record(args: RecordArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether an engine is known, and its licence does not forbid publishing its figures.
+/// Whether an engine is known, and its licence allows publishing its figures.
 pub fn may_be_published(id: &str) -> bool {
     registry::find(id).is_ok_and(|engine| !engine.forbids_publishing())
 }

@@ -1,5 +1,5 @@
-//! `embermark reproduce`: the published comparisons, part by part. A part is a piece of a
-//! source at one scale, a run of its own in a folder of its own below the one of the whole.
+//! `embermark reproduce`: repeats published comparisons, part by part. A part is a piece of a
+//! source at one scale. It is a run in its own folder, below that of the repetition.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,10 +24,10 @@ mod within;
 use parts::Part;
 use within::span;
 
-/// What is to be repeated, in the folder of the whole.
+/// File with the parts to repeat, in the folder of the repetition.
 pub const PARTS: &str = "as-published.json";
 
-/// The document that is made of the results.
+/// Document that is made from the results.
 const DOCUMENT: &str = "reproduction.md";
 
 /// The arguments of `embermark reproduce`.
@@ -98,7 +98,7 @@ pub fn reproduce(args: ReproduceArgs) -> Result<ExitCode, Failure> {
     begin(&args, &given.or(PlanArgs::of_settings(&args.set)?)?, options, show)
 }
 
-/// Whether the folder is one of a whole repetition.
+/// Whether a folder has a repetition.
 pub fn is_repeated(out: &Path) -> bool {
     out.join(PARTS).exists()
 }
@@ -112,7 +112,7 @@ fn begin(
 ) -> Result<ExitCode, Failure> {
     let all = parts::of(&asked.sources, &asked.pieces, given, options.device)?;
     let within = asked.within.as_deref().map(within::parsed).transpose()?;
-    // What was repeated there before stands.
+    // Parts that have completed there are kept.
     let (stand, all): (Vec<Part>, Vec<Part>) =
         all.into_iter().partition(|part| ended(&options.out.join(&part.folder)).is_some());
     let repetition = within::fitted(all, within);
@@ -122,7 +122,7 @@ fn begin(
             within::announced(&repetition).trim_end()
         )));
     }
-    // Every plan is checked before the first is carried out.
+    // Every plan is checked before the first one runs.
     for part in &repetition.parts {
         part.plan()?;
     }
@@ -145,7 +145,7 @@ fn begin(
     carry_out(&repetition.parts, repetition.within_s, &options, show)
 }
 
-/// Whether a folder has anything beside folders of sources: kept results lie in these alone.
+/// Whether a folder has something other than folders of sources, which have only kept results.
 fn holds_something_else(out: &Path) -> bool {
     let is_source = |entry: fs::DirEntry| {
         let name = entry.file_name();
@@ -154,12 +154,12 @@ fn holds_something_else(out: &Path) -> bool {
     fs::read_dir(out).is_ok_and(|mut all| !all.all(|entry| entry.is_ok_and(is_source)))
 }
 
-/// Goes on with the repetition in the folder of `options`.
+/// Resumes the repetition in the folder of `options`.
 pub fn go_on(options: &RunOptions, show: &ShowArgs) -> Result<ExitCode, Failure> {
     carry_out(&kept(&options.out)?, None, options, show)
 }
 
-/// The parts that the folder of a whole names.
+/// Returns the parts that the folder of a repetition names.
 fn kept(out: &Path) -> Result<Vec<Part>, Failure> {
     let file = out.join(PARTS);
     let text = fs::read(&file)
@@ -168,7 +168,7 @@ fn kept(out: &Path) -> Result<Vec<Part>, Failure> {
         .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))
 }
 
-/// Runs the parts that have not ended, and makes the document of all that have.
+/// Runs the parts that have not completed, and makes the document of all that have.
 fn carry_out(
     parts: &[Part],
     within_s: Option<u64>,
@@ -224,13 +224,13 @@ fn carry_out(
     Ok(ExitCode::from(if interrupted { INTERRUPTED } else { u8::from(failed) }))
 }
 
-/// The result of a part that came to its end.
+/// Returns the result of a part that completed.
 fn ended(out: &Path) -> Option<ResultFile> {
     let result = load(&out.join(RESULT)).ok()?;
     result.manifest.finished.is_some().then_some(result)
 }
 
-/// Runs a part, or goes on with it.
+/// Runs or resumes a part.
 fn carried_out(part: &Part, out: &Path, options: &RunOptions) -> Result<Measured, Failure> {
     let device = part.device.as_deref().map(device::find).transpose().map_err(Failure::usage)?;
     let out = PathBuf::from(out);

@@ -70,7 +70,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
         page::write(&named, page, &known)?;
         return Ok(ExitCode::SUCCESS);
     }
-    // There is exactly one: several were handled above.
+    // Exactly one is left, because several were handled above.
     let (Some(path), Some(result)) = (paths.first(), results.first()) else {
         return Err(Failure::usage("no result found: give a result file"));
     };

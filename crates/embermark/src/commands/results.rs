@@ -57,7 +57,8 @@ fn is_named_as_result(path: &Path) -> bool {
     (text.ends_with(".json") || text.ends_with(".json.gz")) && name != repeat::PARTS
 }
 
-/// Returns the paths that match a pattern. An existing path, or one without wildcards, matches itself.
+/// Returns the paths that match a pattern. An existing path, or one without wildcards, matches
+/// itself.
 fn matching(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let text = path.to_string_lossy();
     if path.exists() || !text.contains(['*', '?', '[']) {

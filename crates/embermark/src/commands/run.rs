@@ -78,7 +78,8 @@ pub struct FileArgs {
     pub set: Vec<String>,
 }
 
-/// Finds the highest rate that is sustained, where no workload is named of the first that looks for one.
+/// Finds the highest sustained rate. Without a workload, uses the first one that searches for a
+/// rate.
 pub fn rate(args: RateArgs) -> Result<ExitCode, Failure> {
     let mut run = args.run;
     if run.resume.is_none() {
@@ -93,14 +94,14 @@ pub fn rate(args: RateArgs) -> Result<ExitCode, Failure> {
     self::run(run)
 }
 
-/// Measures, and shows the result.
+/// Measures a plan, and shows the result.
 pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let out = args.resume.clone().or(args.options.out.clone()).unwrap_or_else(default_out);
     let given = args.plan.or(PlanArgs::of_settings(&args.file.set)?)?;
     let args = RunArgs { plan: given, ..args };
     let show = &args.options.show;
     let format = show.format()?;
-    // All that a resumed run may lack, since its journal has no secrets.
+    // A resumed run may lack only these, because its journal has no secrets.
     let only_urls = PlanArgs { url: args.plan.url.clone(), ..PlanArgs::default() };
     let urls_alone = args.plan == only_urls;
     let resumed = args.resume.is_some() && urls_alone;
@@ -114,7 +115,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         }
         return repeat::go_on(&options, show);
     }
-    // Beside --resume a plan need not be given; where it is, it must be the run's own.
+    // With --resume a plan is optional. If it is given, it must be that of the run.
     let asked = args.resume.is_none() || !urls_alone || args.file.plan.is_some();
     let plan = asked.then(|| plan(args.plan, args.file.plan)).transpose()?;
     if args.dry_run {
@@ -144,7 +145,8 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(INTERRUPTED));
         }
     };
-    // All is kept: from here on a signal ends the program at once, also while the page is made.
+    // Everything is saved. From here on a signal ends the program at once, even while the page is
+    // made.
     options.interrupt.set();
     let result = show.allowed(result);
     let known = Known::with(Vec::new()).at(show.rows_per_day);
@@ -154,7 +156,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let files = Files { page: page.as_deref(), tables: tables.as_deref() };
     show.print(&known, &result, format, &out.join(RESULT), &files)?;
     if result.manifest.finished.is_none() {
-        // Below the screen, where it stays visible.
+        // Printed below the overview, where it stays visible.
         say!(
             "embermark: interrupted; the finished trials are kept; continue with 'embermark run --resume {}'",
             out.display()
@@ -163,7 +165,8 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     Ok(status)
 }
 
-/// Returns what a plan measures: a line for each table, and how long it takes, as far as that is known.
+/// Describes what a plan measures, one line per table, and how long it takes as far as that is
+/// known.
 fn shown(plan: &Plan, options: &RunOptions) -> Result<String, Failure> {
     let folder = tempfile::tempdir().map_err(Failure::runtime)?;
     let foreseen = foreseen(plan, options, folder.path()).map_err(Failure::usage)?;
@@ -214,7 +217,7 @@ fn shown(plan: &Plan, options: &RunOptions) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The plan, of which every option has an effect.
+/// Returns the plan, after checking that every option has an effect.
 fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {
     let from_file = file.map_or_else(|| Ok(PlanArgs::default()), |path| PlanArgs::read(&path))?;
     let given = args.or(from_file)?;
@@ -223,7 +226,7 @@ fn plan(args: PlanArgs, file: Option<PathBuf>) -> Result<Plan, Failure> {
         return Err(Failure::usage("p99-limit is for `embermark rate`: leave it out"));
     }
     let catalog = Catalog::default().with_files(&plan).map_err(Failure::usage)?;
-    // What the default plan says is for the workloads that it has.
+    // Settings of the default plan apply only to workloads that have them.
     let asked =
         Plan { window_ms: plan.window_ms.filter(|_| given.window.is_some()), ..plan.clone() };
     cells::check_effects(&asked, &catalog)?;

@@ -107,7 +107,7 @@ impl ShowArgs {
         self.shows(Detail::Explain)
     }
 
-    /// Returns the requested format; `None` is the one screen.
+    /// Returns the requested format. `None` is the overview.
     pub fn format(&self) -> Result<Option<Format>, Failure> {
         let format = self.format.as_deref().map(str::parse).transpose().map_err(Failure::usage)?;
         // Details that only tables have select the tables.
@@ -145,7 +145,7 @@ impl ShowArgs {
         Ok(())
     }
 
-    /// Reads runs of `embermark durability`; with --publishable only what may be published.
+    /// Reads runs of `embermark durability`. With --publishable, keeps only what may be published.
     pub fn own(&self, paths: &[PathBuf]) -> Result<Vec<Outcome>, Failure> {
         let own = paths.iter().map(|path| load_durability(path)).collect::<Result<_, _>>();
         let own: Vec<Outcome> = own.map_err(Failure::usage)?;
@@ -173,7 +173,7 @@ impl ShowArgs {
         })
     }
 
-    /// Returns the result, with --publishable without figures that may not be published.
+    /// Returns the result. With --publishable, leaves out figures that may not be published.
     pub fn allowed(&self, result: ResultFile) -> ResultFile {
         if self.publishable { result.publishable() } else { result }
     }

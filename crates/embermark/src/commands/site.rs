@@ -34,7 +34,7 @@ pub struct SiteArgs {
     strict: bool,
 }
 
-/// Makes a site of results. Names files that are not results, and leaves them out.
+/// Makes a site of results. Files that are not results are named and left out.
 pub fn site(args: &SiteArgs) -> Result<ExitCode, Failure> {
     let paths = results_below(&args.results)?;
     let known = Known::with(Vec::new());
@@ -77,7 +77,7 @@ pub fn site(args: &SiteArgs) -> Result<ExitCode, Failure> {
     Ok(if left_out > 0 && args.strict { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// What is wrong with the folder: bad input where something else is in it.
+/// Converts an error about the folder. If something else is in it, that is bad input.
 fn of_folder(error: ReportError) -> Failure {
     match error {
         ReportError::NotASite(_) => Failure::usage(error),
@@ -85,8 +85,9 @@ fn of_folder(error: ReportError) -> Failure {
     }
 }
 
-/// The program for a cell, as `embermark snippet` prints it in a process of its own: no engine's library is opened
-/// in this one. It would start a server, whose program is left to the reader.
+/// Returns the program for a cell as `embermark snippet` prints it. That runs in a separate
+/// process, because it opens the engine's library. Programs for servers are left out, because it
+/// would start one.
 fn program(of: &SnippetOf) -> Program {
     let (Ok(engine), Ok(client)) = (registry::find(&of.engine), of.client.parse()) else {
         return Program::None;

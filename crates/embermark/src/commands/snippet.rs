@@ -26,17 +26,17 @@ pub struct SnippetArgs {
     tier: Durability,
 }
 
-/// The folder of the database in what is printed.
+/// Folder of the database in the printed program.
 const FOLDER: &str = "data";
 
-/// Cache memory, as `embermark run` gives it where nothing else is said.
+/// Cache memory in bytes, the default of `embermark run`.
 const CACHE_BYTES: u64 = 64 << 20;
 
-/// What stands for a server of the user's own in place of the private one that was asked.
+/// Values of the user's own server, which replace those of the private server.
 const OF_A_SERVER: [(&str, &str); 4] =
     [("conninfo", "host=localhost dbname=mine"), ("database", "mine"), ("socket", ""), ("url", "")];
 
-/// Prints a program that opens, sets and commits as the client does that is measured.
+/// Prints a program that opens, configures and commits like the measured client.
 pub fn print(args: &SnippetArgs) -> Result<ExitCode, Failure> {
     let engine = registry::find(&args.engine).map_err(Failure::usage)?;
     let info = engine.info();
@@ -47,7 +47,7 @@ pub fn print(args: &SnippetArgs) -> Result<ExitCode, Failure> {
             return Err(Failure::usage(format!("{} has no tier {}: {why}", info.id, args.tier)));
         }
     };
-    // The engine says itself what it is opened by.
+    // The engine itself reports how it is opened.
     let place = tempfile::tempdir().map_err(Failure::runtime)?;
     let dir = fs::canonicalize(place.path()).map_err(Failure::runtime)?;
     let opened = engine.open(&OpenOptions::new(&dir, args.tier, CACHE_BYTES));
@@ -69,7 +69,7 @@ pub fn print(args: &SnippetArgs) -> Result<ExitCode, Failure> {
     output::print(&format!("{promise}\n{printed}"))
 }
 
-/// The same without the places of what the engine is not told: `{{block_size}}`.
+/// Removes placeholders of options that the engine does not get: `{{block_size}}`.
 fn without_places(text: &str) -> String {
     let mut parts = text.split("{{");
     let mut whole = parts.next().unwrap_or_default().to_owned();
@@ -87,7 +87,7 @@ fn without_places(text: &str) -> String {
     whole
 }
 
-/// A text within double quotes, of either language.
+/// Escapes a text for double quotes, which works in either language.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -38,7 +38,7 @@ enum Action {
     Measure(measuring::MeasureArgs),
 }
 
-/// Lists the built-in storages, or does what is asked with one.
+/// Lists the built-in storages, or performs the action.
 pub fn storage(args: StorageArgs) -> Result<ExitCode, Failure> {
     match args.action {
         None => list(),
@@ -48,10 +48,10 @@ pub fn storage(args: StorageArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The size of a request in the tables, in bytes.
+/// Size of a request in the tables, in bytes.
 const REQUEST: u64 = 4_096;
 
-/// What the columns of the table are.
+/// Explains the columns of the table.
 const KEY: &str = "\
 Times of 4 KiB at a random place, by the likely values; a run uses these. commit: a write and a flush.
 In a row: read and written. These are models: measure your own device to decide for it.
@@ -73,7 +73,7 @@ fn list() -> Result<ExitCode, Failure> {
     output::print(&format!("{}\n\n{KEY}", lines.join("\n")))
 }
 
-/// Time of a read, a write and a write with its flush; rates; cache.
+/// Returns the times of a read, a write and a write with its flush, the rates, and the cache.
 fn columns(storage: &Storage) -> [String; 5] {
     let typical = Typical::of(storage, REQUEST);
     let [read, write, commit] = [typical.read, typical.write, typical.flushed_write];
@@ -97,7 +97,7 @@ fn show(given: &str) -> Result<ExitCode, Failure> {
     output::print(&summary(&of_file(Path::new(given))?))
 }
 
-/// What a storage amounts to, in lines.
+/// Summarizes a storage in lines.
 fn summary(storage: &Storage) -> String {
     let typical = Typical::of(storage, REQUEST);
     let [read, write, commit, rates, cache] = columns(storage);
@@ -126,7 +126,7 @@ fn summary(storage: &Storage) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The storage of a name or a file.
+/// Returns the storage with a name or in a file.
 fn chosen(given: &str) -> Result<Storage, Failure> {
     if is_file(given) {
         return of_file(Path::new(given));
@@ -143,7 +143,7 @@ fn is_file(given: &str) -> bool {
     given.contains('/') || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"))
 }
 
-/// The name of the storage in a file: the file's, without its ending.
+/// Returns the name of the storage in a file: the file name without its extension.
 fn name_of(path: &Path) -> String {
     path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

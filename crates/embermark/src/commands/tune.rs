@@ -28,13 +28,14 @@ use crate::plan::{PlanArgs, configurations, milliseconds, parsed, refuse_clients
 use keeps::{Keeper, Proof};
 use subjects::{Task, set_of};
 
-/// The default workload.
+/// Default workload.
 const WORK: &str = "sensors:10k";
 
-/// Short works of a proof: those of no and of one operation, some 400 states. Of all 14 there are 1,300.
+/// Number of short works in a proof: those with no or one operation, with some 400 states. All 14
+/// have 1,300.
 const SHORT_WORKS: u32 = 4;
 
-/// The result, in the folder.
+/// File of the result.
 const RESULT: &str = "tune.json";
 
 /// The arguments of `embermark tune`.
@@ -176,7 +177,7 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
         let path = out.join(RESULT);
         fs::write(&path, json).map_err(Failure::unwritable(&path))?;
     }
-    // The search is done and kept: a page that cannot be made of it is a note and no failure.
+    // The search is done and saved, so a failure to make the page is only a note.
     let page = match page::write_tuning(&all, &out.join(PAGE)) {
         Ok(()) => format!("  page    {}\n", out.join(PAGE).display()),
         Err(failure) => {
@@ -187,7 +188,7 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     output::print(&format!("\n  result  {}\n{page}", out.join(RESULT).display()))
 }
 
-/// Why an engine is not tuned.
+/// Reasons why an engine is not tuned.
 enum Stop {
     Interrupted,
     TooShort(Duration),
@@ -203,7 +204,7 @@ impl From<HarnessError> for Stop {
     }
 }
 
-/// Tunes one engine, and says on which machine.
+/// Tunes one engine, and returns the result with the machine.
 fn one(
     Task { subject, candidates, weaker }: &Task,
     (plan, tier): (&Plan, Durability),
@@ -267,7 +268,8 @@ fn one(
     Ok((tuned, last.map(|(file, _)| file.manifest.machine.clone())))
 }
 
-/// How a program has the settings of the tier, today's and these on top, by what the engine gave back in the last run.
+/// Formats the tier's settings, today's and the new ones as code of a program, by what the engine
+/// reported in the last run.
 fn in_a_program(
     subject: &Subject,
     set: &Set,

@@ -57,7 +57,7 @@ pub struct VerifyArgs {
 }
 
 /// Runs every workload once on small data, in every variant and tier, and shows whether the answers
-/// are right.
+/// are correct.
 pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
     let (asked, outside) = (args.engines.clone(), !args.engine_library.is_empty());
     let dir = args.dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -97,7 +97,7 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
     }
     shown.push('\n');
     output::print(&shown)?;
-    // Who names an engine, not a group of them, wants to know that it was verified.
+    // An engine that is named, rather than part of a group, must have been verified.
     let lacking = named.iter().any(|name| said.contains(&name.as_str()));
     Ok(ExitCode::from(u8::from(!bad.is_empty() || lacking)))
 }
@@ -127,7 +127,7 @@ fn plan(args: VerifyArgs) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// Engines by tiers: the worst of what each came to.
+/// Returns a table of engines by tiers, with the worst status of each.
 fn table(result: &ResultFile, engines: &[String]) -> String {
     let mut table = Table::new();
     table.load_style(TableStyle::new());
@@ -148,8 +148,8 @@ fn table(result: &ResultFile, engines: &[String]) -> String {
     table.trim_fmt()
 }
 
-/// `ok` with the number of phases whose answers were checked, or what is wrong. What an engine does
-/// not support in some variant stands beside it.
+/// Returns `ok` with the number of phases whose answers were checked, or what is wrong. Variants
+/// that an engine does not support are mentioned.
 fn verdict(cells: &[&&Cell]) -> String {
     let lacking = cells.iter().filter(|cell| cell.status == Status::Unsupported).count();
     let tried = cells.iter().map(|cell| cell.status).filter(|s| *s != Status::Unsupported);

@@ -20,7 +20,7 @@ pub struct WorkloadsArgs {
     name: Option<String>,
 }
 
-/// Lists every workload with its phases and variants, or prints one that is a file.
+/// Lists every workload with its phases and variants, or prints a workload file.
 pub fn list(args: &WorkloadsArgs) -> Result<ExitCode, Failure> {
     let mut text = String::new();
     if args.name.as_deref() == Some("default") {
@@ -74,7 +74,7 @@ pub fn list(args: &WorkloadsArgs) -> Result<ExitCode, Failure> {
     output::print(&text)
 }
 
-/// `1k,10k`.
+/// Formats scales: `1k,10k`.
 fn scales(rows: &[u64]) -> String {
     let scales: Vec<String> = rows.iter().map(|rows| Scale::Rows(*rows).to_string()).collect();
     scales.join(",")

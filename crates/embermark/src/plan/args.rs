@@ -91,7 +91,7 @@ pub struct PlanArgs {
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: Option<u32>,
 
-    /// Warm-up runs among them, the first ones: recorded and not counted.
+    /// Number of warm-up runs among them. These come first, and are recorded but not counted.
     #[arg(skip)]
     pub warmup_runs: Option<u32>,
 
@@ -236,7 +236,8 @@ pub struct Then {
 }
 
 impl fmt::Display for Then {
-    /// `sensors:100k (--for 20m)`, `within 64MiB (--for 1h)`, `on sd-a1 (--for 1h)`.
+    /// Formats the addition: `sensors:100k (--for 20m)`, `within 64MiB (--for 1h)`, `on sd-a1
+    /// (--for 1h)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limits = self.memory_limit.iter().filter(|limit| *limit != "none");
         let limits = limits.map(|limit| format!("within {limit}"));

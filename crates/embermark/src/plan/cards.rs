@@ -7,7 +7,7 @@ use embermark_model::Card;
 
 use crate::error::Failure;
 
-/// The cards of these names and files.
+/// Returns the cards with these names or in these files.
 pub fn cards(given: &[String]) -> Result<Vec<Card>, Failure> {
     let mut cards: Vec<Card> = Vec::new();
     for given in given {
@@ -26,7 +26,7 @@ pub fn cards(given: &[String]) -> Result<Vec<Card>, Failure> {
     Ok(cards)
 }
 
-/// Whether a file is named, and not something built in.
+/// Whether a file is named, rather than something built in.
 pub(super) fn is_file(given: &str) -> bool {
     let path = Path::new(given);
     given.contains('/') || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"))
@@ -38,7 +38,7 @@ fn named(name: &str) -> Result<Card, Failure> {
     })
 }
 
-/// A card that a file describes; it is called like the file.
+/// Reads a card from a file, whose name it gets.
 fn of_file(path: &Path) -> Result<Card, Failure> {
     let refused = |why: String| Failure::usage(format!("--card {}: {why}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;

@@ -8,8 +8,8 @@ use embermark_model::{Client, Configuration, Configurations};
 
 use crate::error::Failure;
 
-/// Reads a client: `python`, `node:better-sqlite3`, `./my-program`; `native` is `None`. A program must be
-/// there and executable; its path becomes absolute.
+/// Parses a client: `python`, `node:better-sqlite3`, `./my-program`. `native` is `None`. A program
+/// must exist and be executable. Its path becomes absolute.
 pub fn client(text: &str) -> Result<Option<Client>, String> {
     if text == Client::NATIVE {
         return Ok(None);
@@ -30,7 +30,7 @@ pub fn client(text: &str) -> Result<Option<Client>, String> {
     absolute.parse().map(Some).map_err(|error| format!("{error}"))
 }
 
-/// Reads `--client`, each client once.
+/// Parses `--client`, each client once.
 pub fn clients(given: &[String]) -> Result<Vec<Option<Client>>, Failure> {
     let all = given
         .iter()
@@ -38,7 +38,7 @@ pub fn clients(given: &[String]) -> Result<Vec<Option<Client>>, Failure> {
     super::unique(all)
 }
 
-/// The columns with each of these clients, and the configurations that they are. A column that names its
+/// Returns the columns with each of these clients, and their configurations. A column with its own
 /// client keeps it, and a reference engine has none.
 pub fn with_clients(
     columns: Vec<String>,

@@ -12,16 +12,16 @@ use serde::{Deserialize, Deserializer};
 use super::clients::client;
 use crate::error::Failure;
 
-/// Words among the settings of the command line that are no settings: where the library is, and which
-/// client does the work.
+/// Words among the settings of the command line that are not settings: the folder of the library,
+/// and the client that does the work.
 const LIBRARY: &str = "library";
 const CLIENT: &str = "client";
 
-/// What the names end in of the configurations of an engine's own defaults, and of the system's version.
+/// Suffixes of configurations with an engine's own defaults, and with the system's version.
 const DEFAULTS: &str = "-defaults";
 const SYSTEM: &str = "-system";
 
-/// Reads `NAME=ENGINE:setting=value,…`. A comma within brackets belongs to a value.
+/// Parses `NAME=ENGINE:setting=value,…`. A comma within brackets belongs to a value.
 pub fn parsed(text: &str) -> Result<(String, Configuration), String> {
     let wrong = || format!("'{text}' is not of the form NAME=ENGINE:setting=value,…");
     let (name, of) = text.split_once('=').ok_or_else(wrong)?;
@@ -41,7 +41,7 @@ pub fn parsed(text: &str) -> Result<(String, Configuration), String> {
     ))
 }
 
-/// Where a library is, from the folder of this process.
+/// Returns the absolute path of a library.
 fn absolute(library: impl AsRef<Path>) -> Result<PathBuf, String> {
     let library = library.as_ref();
     path::absolute(library).map_err(|error| format!("library '{}': {error}", library.display()))
@@ -89,7 +89,7 @@ pub fn of_file<'de, D: Deserializer<'de>>(
     tables.into_iter().map(configuration).collect()
 }
 
-/// Checks that no name was given twice.
+/// Checks that every name is given once.
 pub fn distinct(given: &[(String, Configuration)]) -> Result<(), Failure> {
     let mut names = given.iter().enumerate();
     let twice = names.find(|(at, (name, _))| given[..*at].iter().any(|(other, _)| other == name));
@@ -99,7 +99,7 @@ pub fn distinct(given: &[(String, Configuration)]) -> Result<(), Failure> {
     })
 }
 
-/// The configurations that were given, and those of the `words` that name an engine's own defaults, the
+/// Returns the given configurations, and those of `words` that name an engine's own defaults, the
 /// system's version of it, or a column with a client.
 pub fn configurations(
     given: Vec<(String, Configuration)>,
@@ -120,12 +120,14 @@ pub fn configurations(
     Ok(all)
 }
 
-/// The configuration of an engine's own defaults or of the system's version of it, if the word names one.
+/// Returns the configuration of an engine's own defaults or of the system's version of it, if the
+/// word names one.
 fn built_in(word: &str) -> Option<Result<Configuration, String>> {
     defaults(word).or_else(|| system(word))
 }
 
-/// The configuration of a column with a client, `sqlite-python`, if the word names one.
+/// Returns the configuration of a column with a client, like `sqlite-python`, if the word names
+/// one.
 fn used_by(word: &str, given: &Configurations) -> Option<Result<Configuration, String>> {
     let (column, language) = Client::LANGUAGES
         .iter()
@@ -143,7 +145,7 @@ fn used_by(word: &str, given: &Configurations) -> Option<Result<Configuration, S
     }))
 }
 
-/// The configuration of an engine's own defaults, if the word names one.
+/// Returns the configuration of an engine's own defaults, if the word names one.
 fn defaults(word: &str) -> Option<Result<Configuration, String>> {
     let engine = word.strip_suffix(DEFAULTS)?;
     let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
@@ -158,7 +160,7 @@ fn defaults(word: &str) -> Option<Result<Configuration, String>> {
     })
 }
 
-/// The configuration of the system's version of an engine, if the word names one.
+/// Returns the configuration of the system's version of an engine, if the word names one.
 fn system(word: &str) -> Option<Result<Configuration, String>> {
     let engine = word.strip_suffix(SYSTEM)?;
     let found = registry::find(engine).ok()?;
@@ -172,8 +174,8 @@ fn system(word: &str) -> Option<Result<Configuration, String>> {
     })
 }
 
-/// The columns that words of `--engines` stand for, each once, and the configurations that they leave
-/// out.
+/// Returns the columns of the words of `--engines`, each once, and of the configurations that they
+/// do not name.
 pub fn columns(words: &[String], configurations: &Configurations) -> Result<Vec<String>, Failure> {
     let mut columns: Vec<String> = Vec::new();
     let mut add = |column: &str| {

@@ -8,7 +8,7 @@ use embermark_model::EngineLibrary;
 
 use crate::error::Failure;
 
-/// Has this process know the engines of libraries, and says which they are, by their ids.
+/// Registers the engines of libraries in this process, and returns them by id.
 pub fn engine_libraries(paths: &[PathBuf]) -> Result<BTreeMap<String, EngineLibrary>, Failure> {
     let worker = WorkerCommand::of_this_program()?;
     let added = paths.iter().map(|path| {
@@ -18,7 +18,7 @@ pub fn engine_libraries(paths: &[PathBuf]) -> Result<BTreeMap<String, EngineLibr
     added.collect()
 }
 
-/// The engines that were named; those of libraries where none was, or without any `default`.
+/// Returns the named engines. Without any, returns those of libraries, or else `default`.
 pub fn ids_or(
     named: Vec<String>,
     paths: &[PathBuf],

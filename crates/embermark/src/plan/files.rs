@@ -1,4 +1,4 @@
-//! Workloads by their names, and those that files describe.
+//! Workloads by name, and those in files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,17 @@ use embermark_workloads::{WORKLOADS, Workload};
 
 use crate::error::Failure;
 
-/// Workloads that were asked for.
+/// Workloads that were requested.
 pub struct Chosen {
-    /// Each once.
+    /// The workloads, each once.
     pub workloads: Vec<&'static dyn Workload>,
-    /// Those of them that files describe, by id.
+    /// Those of them in files, by id.
     pub files: BTreeMap<String, WorkloadFile>,
 }
 
-/// The workloads of these names, or files; without any every one that is no file, but those that go on until
-/// they are steady: for minutes.
+/// Returns the workloads with these names or in these files. Without names, returns every built-in
+/// workload that is not a file. Those that run until they are steady are then left out, because
+/// they take minutes.
 pub fn chosen(names: &[String], misfits_per_million: u32) -> Result<Chosen, Failure> {
     let mut all = Chosen { workloads: Vec::new(), files: BTreeMap::new() };
     if names.is_empty() {
@@ -45,14 +46,15 @@ pub fn chosen(names: &[String], misfits_per_million: u32) -> Result<Chosen, Fail
     Ok(all)
 }
 
-/// Whether any of these workloads, with scales behind their names, goes on until it is steady.
+/// Whether any of these workloads, which may have scales after their names, runs until it is
+/// steady.
 pub fn until_steady(names: &[String]) -> Result<bool, Failure> {
     let (names, _) = super::with_scales(names)?;
     let chosen = chosen(&names, 0)?;
     Ok(chosen.workloads.iter().any(|workload| workload.info().until_steady))
 }
 
-/// A workload by its name, or from a file.
+/// Returns a workload by its name, or from a file.
 fn one(
     name: &str,
     misfits_per_million: u32,
@@ -82,7 +84,7 @@ fn one(
     Ok((defined(definition, &file), Some(file)))
 }
 
-/// What a file says.
+/// Parses the text of a file.
 fn read_definition(name: &str, text: &str) -> Result<Definition, Failure> {
     let engines: Vec<&str> = registry::all().iter().map(|engine| engine.info().id).collect();
     let definition = parse(name, text, &engines).map_err(|mistakes| {
@@ -102,27 +104,28 @@ fn read_definition(name: &str, text: &str) -> Result<Definition, Failure> {
     Ok(definition)
 }
 
-/// The workload that a file describes.
+/// Returns the workload that a file describes.
 fn defined(definition: Definition, file: &WorkloadFile) -> &'static dyn Workload {
     let lenient = f64::from(file.misfits_per_million) / 1e6;
     Defined::leak(definition, file.folder.clone(), lenient)
 }
 
-/// The workloads of a plan that files describe.
+/// Returns the workloads of a plan that are in files.
 pub fn of_plan(plan: &Plan) -> Vec<&'static dyn Workload> {
-    // What a result holds was read once; a later version that reads it otherwise shows less of it.
+    // The file was valid when it was measured. If a later version cannot read it, its facts are not
+    // shown.
     let read = |(id, file): (&String, &WorkloadFile)| {
         Some(defined(read_definition(id, &file.text).ok()?, file))
     };
     plan.workload_files.iter().filter_map(read).collect()
 }
 
-/// The text of a built-in workload file.
+/// Returns the text of a built-in workload file.
 pub fn shipped(name: &str) -> Option<&'static str> {
     PUBLISHED.iter().chain(BUILT_IN).find(|(id, _)| *id == name).map(|(_, text)| *text)
 }
 
-/// Whether a workload is a file, somebody's own or one that comes with the program.
+/// Whether a workload is a file: a user's, or one that is part of the program.
 pub fn is_file(name: &str) -> bool {
     let name = name.split_once(':').map_or(name, |(name, _)| name);
     let is_toml = Path::new(name).extension().is_some_and(|extension| extension == "toml");
@@ -138,7 +141,7 @@ fn read(path: &Path) -> Result<(String, PathBuf), Failure> {
     Ok((text, path.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned)))
 }
 
-/// Rows of a million that may not fit, of a share such as `5%` or `0.05`.
+/// Returns the number of rows per million that may be skipped, from a share such as `5%` or `0.05`.
 pub fn misfits_per_million(share: Option<&str>) -> Result<u32, Failure> {
     let Some(text) = share else { return Ok(10_000) };
     let (digits, of) = text.strip_suffix('%').map_or((text, 1.0), |digits| (digits, 100.0));

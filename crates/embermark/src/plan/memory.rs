@@ -1,4 +1,4 @@
-//! Memory and sizes as the command line has them.
+//! Memory and sizes on the command line.
 
 use bytesize::ByteSize;
 use embermark_model::MemoryLimit;
@@ -6,7 +6,7 @@ use embermark_model::MemoryLimit;
 use super::unique;
 use crate::error::Failure;
 
-/// Limits of memory, `none` for none. A cache that is asked for must fit into each.
+/// Parses memory limits. `none` is no limit. A given cache must fit into each.
 pub fn memory_limits(
     texts: &[String],
     cache: Option<&str>,
@@ -28,7 +28,7 @@ pub fn memory_limits(
     }
 }
 
-/// The size given with --cache.
+/// Parses the size of --cache.
 pub fn cache(text: &str) -> Result<u64, Failure> {
     match size("--cache", text)? {
         bytes if bytes >= 1 << 20 => Ok(bytes),
@@ -36,12 +36,13 @@ pub fn cache(text: &str) -> Result<u64, Failure> {
     }
 }
 
-/// The size given with --max-rss.
+/// Parses the size of --max-rss.
 pub fn max_rss(text: &str) -> Result<u64, Failure> {
     size("--max-rss", text)
 }
 
-/// The size of a file system `disk-size`, in bytes: there is room for a database and its log.
+/// Parses the size of a file system, `disk-size`, in bytes. It must have room for a database and
+/// its log.
 pub(super) fn disk_size(text: &str) -> Result<u64, Failure> {
     match size("disk-size", text)? {
         bytes if bytes >= 64 << 20 => Ok(bytes),
@@ -49,7 +50,7 @@ pub(super) fn disk_size(text: &str) -> Result<u64, Failure> {
     }
 }
 
-/// A size given with an option, in bytes.
+/// Parses the size of an option, in bytes.
 fn size(option: &str, text: &str) -> Result<u64, Failure> {
     text.parse::<ByteSize>().map(|ByteSize(bytes)| bytes).map_err(|_| {
         Failure::usage(format!("{option} '{text}' is not a size: write for example 64MiB or 1GB"))

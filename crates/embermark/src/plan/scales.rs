@@ -1,4 +1,4 @@
-//! The numbers of rows that a plan asks for.
+//! Numbers of rows of a plan.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -8,11 +8,11 @@ use embermark_workloads::Workload;
 
 use crate::error::Failure;
 
-/// The names of workloads, and the scales of some.
+/// Names of workloads, and the scales of some.
 pub(super) type WithScales = (Vec<String>, Vec<(String, Scale)>);
 
-/// Splits the scales off the names of workloads: `sensors:10k`. `all` gives no name, and without a name every
-/// workload runs.
+/// Splits the scales from the names of workloads: `sensors:10k`. `all` gives no name, and without a
+/// name every workload runs.
 pub(super) fn with_scales(given: &[String]) -> Result<WithScales, Failure> {
     if given == ["all"] {
         return Ok((Vec::new(), Vec::new()));
@@ -44,7 +44,7 @@ pub(super) fn scales_by_id(
     for (name, scale) in given {
         let id = match workloads.iter().any(|workload| workload.info().id == name) {
             true => Some(name.as_str()),
-            // Named once, as the files are in their order.
+            // No duplicates, so the names have the order of the workloads.
             false => names.iter().position(|other| other == name).map(|at| workloads[at].info().id),
         };
         if let Some(id) = id {
@@ -54,7 +54,8 @@ pub(super) fn scales_by_id(
     all
 }
 
-/// Returns the scale given, or 1k, ten times that and so on while it is below `until`, and `until`.
+/// Returns the given scale, or 1k, then ten times as many rows and so on below `until`, and `until`
+/// itself.
 pub(super) fn decades(given: &[Scale], until: &str) -> Result<Vec<Scale>, Failure> {
     let refused = |why: &str| Err(Failure::usage(format!("--scales-until {until}: {why}")));
     let first = match given {

@@ -1,4 +1,5 @@
-//! Where a plan's options come from: the command line, a plan file, the default plan, and what follows in a longer run.
+//! Sources of a plan's options: the command line, a plan file, the default plan, and the additions
+//! of longer runs.
 
 use std::path::Path;
 
@@ -25,12 +26,12 @@ impl PlanArgs {
         })
     }
 
-    /// The plan file of a bare `embermark run`.
+    /// Plan file of `embermark run` without arguments.
     pub const DEFAULT: &str = include_str!("../../files/default.toml");
 
-    /// Fills the arguments up from the [default plan](Self::DEFAULT), unless they say what work to measure or how
-    /// often. Workload files keep their own work and variants, and take everything else from it; if one of them goes on
-    /// until it is steady, they take nothing.
+    /// Adds the [default plan](Self::DEFAULT), unless the arguments define the work or the number
+    /// of trials. Workload files keep their own work and variants, and take everything else from
+    /// it. If one of them runs until it is steady, they take nothing.
     pub fn or_default(self) -> Result<Self, Failure> {
         let is_file = |name: &String| files::is_file(name);
         let files = !self.workloads.is_empty() && self.workloads.iter().all(is_file);
@@ -86,7 +87,7 @@ impl PlanArgs {
         })
     }
 
-    /// Takes what these arguments do not give from `other`.
+    /// Takes arguments that are not given from `other`.
     pub fn or(self, other: Self) -> Result<Self, Failure> {
         configurations::distinct(&self.configuration)?;
         let named = |args| serde_json::from_value(serde_json::to_value(args)?);
@@ -100,7 +101,7 @@ impl PlanArgs {
         merged().map_err(Failure::runtime)
     }
 
-    /// Adds what follows in a run of this length. Returns what is left out of it, as text.
+    /// Adds the additions for a run of this length. Returns those that are left out, as text.
     pub(super) fn follow(&mut self, lasts_ms: Option<u64>) -> Result<Vec<String>, Failure> {
         let mut left_out = Vec::new();
         let (limits, storages) = (self.memory_limit.is_empty(), self.storage.is_empty());
@@ -120,7 +121,7 @@ impl PlanArgs {
     }
 }
 
-/// Removes the text that a parser's message quotes from a file, because it may hold a URL's secret.
+/// Removes the text that a parser's message quotes from a file, because it may have a URL's secret.
 fn without_values(message: &str) -> String {
     match (message.find("string \""), message.rfind('"')) {
         (Some(first), Some(last)) => {

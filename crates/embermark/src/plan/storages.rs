@@ -1,4 +1,4 @@
-//! Storages that are imitated: `--storage`.
+//! Imitated storages: `--storage`.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use embermark_storage::{built_in, parse};
 use super::cards::is_file;
 use crate::error::Failure;
 
-/// The storages of these names and files, `none` this machine's own disk.
+/// Returns the storages with these names or in these files. `none` is this machine's own disk.
 pub fn storages(given: &[String]) -> Result<Vec<Option<Storage>>, Failure> {
     let mut storages: Vec<Option<Storage>> = Vec::new();
     for given in given {
@@ -40,7 +40,7 @@ fn named(name: &str) -> Result<Storage, Failure> {
     })
 }
 
-/// A storage that a file describes; it is called like the file.
+/// Reads a storage from a file, whose name it gets.
 fn of_file(path: &Path) -> Result<Storage, Failure> {
     let refused = |why: String| Failure::usage(format!("--storage {}: {why}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;

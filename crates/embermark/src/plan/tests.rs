@@ -113,7 +113,7 @@ fn naming_a_thing_twice_measures_it_once() {
     assert_eq!((plan.scales.len(), plan.engines.len()), (1, 1));
 }
 
-/// Values that a plan file may hold in any place.
+/// Values that a plan file may have for any key.
 const VALUES: [&str; 22] = [
     "0",
     "-1",
@@ -166,7 +166,7 @@ fn where_nothing_is_asked_for_the_work_of_a_device_is_measured_within_five_minut
     assert_eq!(plan.workloads, ["sensors", "contacts", "events", "htap"]);
     assert_eq!(plan.scales_of["sensors"], [Scale::Rows(10_000)]);
     assert!(!plan.overview && plan.engines == ["memory"]);
-    // What is asked for beside the engines is a plan of its own.
+    // Arguments beyond the engines make a separate plan.
     for own in [
         PlanArgs { workloads: words(&["sensors"]), ..PlanArgs::default() },
         PlanArgs { scale: words(&["10"]), ..PlanArgs::default() },
@@ -272,7 +272,8 @@ fn an_effort_is_a_number_of_trials_and_runs() {
     assert_eq!((plan.trials, plan.runs, plan.warmup_runs, plan.own_trials), (1, 2, 1, false));
     assert_eq!(of("thorough").plan().unwrap().trials, 10);
     assert!(says(of("quik")).contains("did you mean 'quick'?"));
-    // Where no workload is named, that of a device is measured by it, however long that takes.
+    // Without a workload, the work of a device is measured with this effort, however long that
+    // takes.
     let plan = of("normal").or_default().unwrap().plan().unwrap();
     assert_eq!((plan.lasts_ms, plan.trials, plan.workloads.len()), (None, 3, 4));
     let both = PlanArgs { lasts: Some("5m".into()), ..of("quick") };

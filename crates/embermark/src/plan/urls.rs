@@ -8,12 +8,12 @@ use embermark_model::{Configuration, Configurations, ServerUrl};
 
 use crate::error::Failure;
 
-/// Parses the URLs of `ENGINE=URL`, adds the password from the environment, and checks that the engine
-/// accepts each.
+/// Parses the URLs of `ENGINE=URL`, adds the password from the environment, and checks that the
+/// engine accepts each.
 pub fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
     let mut urls = BTreeMap::new();
     for text in given {
-        // What is no ENGINE=URL may be a secret from its first letter on.
+        // Without ENGINE=URL, all of the text may be secret.
         let given = text.split_once('=');
         let given = given.and_then(|(engine, url)| Some((registry::find(engine).ok()?, url)));
         let Some((found, url)) = given else {
@@ -34,7 +34,8 @@ pub fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
     Ok(urls)
 }
 
-/// Refuses a server given by its URL beside a client, whose columns embermark starts servers for.
+/// Refuses a server given by its URL together with a client, because embermark starts the servers
+/// of clients.
 pub fn refuse_urls_of_clients(
     urls: &BTreeMap<String, ServerUrl>,
     configurations: &Configurations,

@@ -1,4 +1,4 @@
-//! Advice in three lines: what to take, how far the next is behind, and what would turn it.
+//! Advice in three lines: the pick, the margin to the next, and what would change the pick.
 
 use embermark_model::Conditions;
 
@@ -11,11 +11,11 @@ use crate::document::{self, Block};
 use crate::note::{Note, Section, note};
 use crate::{Options, format, notes, text};
 
-/// For a terminal of `width` columns, for each language that engines are used from. Without weights all
-/// work counts alike, as on the screen.
+/// Formats the advice for a terminal of `width` columns, for each language that engines are used
+/// from. Without weights all work counts alike, as in the overview.
 ///
 /// # Errors
-/// When the tables have no criterion of a weight's name.
+/// If the tables have no criterion with the name of a weight.
 pub fn brief(
     tables: &AdviceTables,
     needs: Needs,
@@ -56,7 +56,7 @@ pub fn brief(
     Ok(document::terminal(&blocks, &Options { width: width.max(40), ..Options::default() }))
 }
 
-/// All work alike, or else what is measured first.
+/// Returns equal weights for all work, or otherwise the first criterion that is measured.
 fn usual(table: &AdviceTable, needs: Needs) -> Vec<Weight> {
     let work = pick::all_work(table, needs.tier);
     if !work.is_empty() {
@@ -68,7 +68,8 @@ fn usual(table: &AdviceTable, needs: Needs) -> Vec<Weight> {
     first.map(|criterion| pick::alone(criterion.id)).into_iter().collect()
 }
 
-/// The table of the most rows, without a limit of memory and on this machine's own disk where there is one.
+/// Returns the table with the most rows. One without a memory limit and on this machine's own disk
+/// is preferred.
 fn largest<'t>(tables: impl Iterator<Item = &'t AdviceTable>) -> Option<&'t AdviceTable> {
     tables.max_by_key(|table| (table.conditions == Conditions::default(), table.rows))
 }
@@ -79,7 +80,7 @@ fn largest_of<'a, 't>(
     all.iter().max_by_key(|(table, _)| (table.conditions == Conditions::default(), table.rows))
 }
 
-/// At other numbers of rows and under other conditions, who is picked there in place of the pick.
+/// Lists the picks at other scales and under other conditions where they differ from the pick.
 fn others(
     all: &[(&AdviceTable, Advice)],
     table: &AdviceTable,
@@ -125,7 +126,8 @@ fn alike(weights: &[Weight]) -> bool {
     weights.windows(2).all(|pair| pair[0].weight.total_cmp(&pair[1].weight).is_eq())
 }
 
-/// `1,000 rows/s take 4 % of one processor; it commits 8,300 at sensors 10k, one after the other; …`.
+/// Describes the pace: `1,000 rows/s take 4 % of one processor; it commits 8,300 at sensors 10k,
+/// one after the other; …`.
 fn keeps_up(table: &AdviceTable, advice: &Advice, pick: &Pick, rate: f64) -> Option<String> {
     let tier = advice.needs.tier;
     let mut entries = table.engines.iter();

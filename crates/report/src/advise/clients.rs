@@ -1,4 +1,4 @@
-//! The columns of a result by the language that they are used from.
+//! Columns of a result by the language that they are used from.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,18 @@ use embermark_model::{Client, Conditions};
 
 use crate::text;
 
-/// One language, and a result's columns that are used from it.
+/// One language, and the columns of a result that are used from it.
 pub(super) struct Language<'a> {
-    /// `python`; `None`: embermark itself.
+    /// Name, like `python`. `None` is embermark itself.
     pub name: Option<String>,
-    /// Its clients, as the command line has them.
+    /// Its clients, as on the command line.
     pub clients: Vec<String>,
-    /// The result with its columns only, and the engines for reference.
+    /// The result with only these columns and the reference engines.
     pub file: Cow<'a, ResultFile>,
 }
 
-/// Every language of a result, embermark itself first, then in the order of the columns. Engines for
-/// reference are no candidates: they stand beside those of every language.
+/// Returns every language of a result: embermark itself first, then in the order of the columns.
+/// Reference engines are not candidates, and every language has them.
 pub(super) fn by_language(file: &ResultFile) -> Vec<Language<'_>> {
     let plan = &file.plan;
     let candidates = || file.cells.iter().filter(|cell| !cell.reference);
@@ -43,7 +43,7 @@ pub(super) fn by_language(file: &ResultFile) -> Vec<Language<'_>> {
     }
 }
 
-/// A result with some of its columns and the engines for reference.
+/// Returns a result with some of its columns and the reference engines.
 fn with_columns(file: &ResultFile, own: impl Fn(&str) -> bool) -> ResultFile {
     let cells: Vec<_> = (file.cells.iter())
         .filter(|cell| cell.reference || own(&cell.id.engine))
@@ -55,12 +55,13 @@ fn with_columns(file: &ResultFile, own: impl Fn(&str) -> bool) -> ResultFile {
 }
 
 impl<'a> Language<'a> {
-    /// All columns of a result as if they were of one language.
+    /// Treats all columns of a result as if they were of one language.
     pub fn all(file: &'a ResultFile) -> Self {
         Self { name: None, clients: Vec::new(), file: Cow::Borrowed(file) }
     }
 
-    /// Whether a candidate was measured under one of these conditions; without any, under some.
+    /// Whether a candidate was measured under one of these conditions, or under any if there are
+    /// none.
     pub fn has_cells(&self, conditions: &[Conditions]) -> bool {
         let mut cells = self.file.cells.iter().filter(|cell| !cell.reference);
         cells.any(|cell| {

@@ -1,12 +1,12 @@
-//! Advice over many devices: an engine is as good as it is on the device that suits it least.
+//! Advice over many devices. An engine is rated by the device that suits it least.
 
 use embermark_model::result::ResultFile;
 use embermark_model::{Conditions, Durability};
 
 use super::{AdviceTable, AdviceTables, EngineAdvice};
 
-/// The advice of many devices as one, built up device by device: of each figure the worst one, of memory the
-/// most. What is not known of an engine on one of them is not known of it.
+/// Advice of many devices as one, built device by device. It takes the worst of each figure and the
+/// largest memory. A figure that is unknown on one device is unknown.
 #[derive(Clone, Debug, Default)]
 pub struct OverDevices {
     devices: Vec<String>,
@@ -14,16 +14,16 @@ pub struct OverDevices {
     shortfalls: Vec<Shortfall>,
 }
 
-/// What an engine did not do on some of the devices.
+/// What an engine failed to do on some of the devices.
 #[derive(Clone, Debug)]
 struct Shortfall {
     of: Of,
-    /// What, in words; `None` where there are no figures of it.
+    /// The failure in words. `None` if there are no figures.
     what: Option<String>,
     devices: Vec<String>,
 }
 
-/// An engine in a tier, in one table: by its rows, conditions and language.
+/// An engine in a tier of one table, which has its rows, conditions and language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Of {
     rows: u64,
@@ -33,11 +33,11 @@ struct Of {
     tier: Durability,
 }
 
-/// So many devices are named of those on which an engine did not do something.
+/// Number of devices that are named for each shortfall.
 const NAMED: usize = 3;
 
 impl OverDevices {
-    /// Adds a device's result.
+    /// Adds the result of a device.
     pub fn add(&mut self, device: &str, result: &ResultFile) {
         let mut own = super::tables(&[result], None, &[]).tables;
         for table in &mut own {
@@ -72,7 +72,7 @@ impl OverDevices {
             };
             let mut engines = std::mem::take(&mut table.engines);
             engines.retain(new);
-            // The devices before this one have no figures of these.
+            // The devices before this one have no figures for these engines.
             for device in self.devices.clone() {
                 for entry in &mut engines {
                     if worse(entry, None) {
@@ -89,7 +89,8 @@ impl OverDevices {
         self.devices.push(device.to_owned());
     }
 
-    /// What advice is drawn from. The order of two engines over scales is not told of several devices.
+    /// Returns the tables that advice is drawn from. Changes of the order over scales are not
+    /// reported for several devices.
     pub fn tables(self) -> AdviceTables {
         let Self { mut tables, shortfalls, .. } = self;
         for table in &mut tables {
@@ -124,7 +125,7 @@ impl Of {
 }
 
 impl Shortfall {
-    /// With the names of some of its devices.
+    /// Describes the shortfall, with the names of some of its devices.
     fn says(&self) -> String {
         let (named, more) = self.devices.split_at(self.devices.len().min(NAMED));
         let more = match more.len() {
@@ -143,7 +144,7 @@ fn is_same(one: &EngineAdvice, other: &EngineAdvice) -> bool {
     (&one.engine, one.tier) == (&other.engine, other.tier)
 }
 
-/// Takes the worse of what is known and of what a device has; whether the device has nothing.
+/// Keeps the worse of the known figures and those of a device. Returns whether the device has none.
 fn worse(known: &mut EngineAdvice, own: Option<&EngineAdvice>) -> bool {
     let Some(own) = own else {
         known.ratios.clear();
@@ -186,7 +187,7 @@ mod tests {
         load(Path::new("tests/fixtures/schema-1.json")).unwrap()
     }
 
-    /// The same where one engine takes so many times as long.
+    /// Makes the same result, but with one engine `times` as slow.
     fn slower(engine: &str, times: u64) -> ResultFile {
         let mut file = result();
         let cells = file.cells.iter_mut().filter(|cell| cell.id.engine == engine);
@@ -248,7 +249,7 @@ mod tests {
         for (criterion, ratio) in &is.ratios {
             assert!(*ratio >= was.ratios[criterion], "{criterion}");
         }
-        // Who was best on one device is not on both.
+        // The best engine on one device is not the best on both.
         let weights: Vec<Weight> = is
             .ratios
             .keys()

@@ -1,5 +1,5 @@
-//! At how many rows, within how much memory and on which storage advice is given: of each workload one
-//! scale, the one measured under these conditions that is nearest.
+//! Chooses the scales, memory limits and storages for which advice is given. For each workload it
+//! takes the nearest scale that was measured under these conditions.
 
 use embermark_model::{Conditions, Durability, Scale};
 
@@ -7,17 +7,17 @@ use super::{AdviceTable, RestsOn};
 use crate::summary::{Comparison, Group};
 use crate::text;
 
-/// Of every workload in every tier the group under the same conditions that is nearest to a number
-/// of rows.
+/// For every workload in every tier, the group under the same conditions that is nearest to a
+/// number of rows.
 pub(super) struct Level<'a, 'c> {
-    /// That number: as asked for, or a scale that was measured.
+    /// The number of rows: the requested one, or a measured scale.
     pub rows: u64,
     pub conditions: Conditions,
     pub groups: Vec<&'c Group<'a>>,
 }
 
-/// The levels under each of these conditions that was measured, without any under each, those of no
-/// limit of memory and of this machine's own disk first.
+/// Returns the levels under each of the chosen conditions that was measured, or under all measured
+/// ones if none are chosen. Those without a memory limit and on this machine's own disk come first.
 pub(super) fn of<'a, 'c>(
     comparison: &'c Comparison<'a>,
     rows: Option<u64>,
@@ -32,8 +32,8 @@ pub(super) fn of<'a, 'c>(
     measured.into_iter().flat_map(|conditions| under(comparison, rows, conditions)).collect()
 }
 
-/// The level nearest to `rows`; or one for each scale measured, the smallest first, but for those
-/// that have the groups of the one before.
+/// Returns the level nearest to `rows`. Without `rows`, returns one level per measured scale, the
+/// smallest first, and leaves out levels with the groups of the one before.
 fn under<'a, 'c>(
     comparison: &'c Comparison<'a>,
     rows: Option<u64>,
@@ -73,26 +73,27 @@ fn nearest<'a, 'c>(groups: &[&'c Group<'a>], rows: u64) -> Vec<&'c Group<'a>> {
     all.into_iter().filter_map(of).collect()
 }
 
-/// How far a group is from a number of rows, by powers; infinitely far where its own is not known.
+/// Returns the logarithmic distance of a group from a number of rows. It is infinite if the group's
+/// own number is unknown.
 fn away(group: &Group<'_>, rows: u64) -> f64 {
     let of = |own: u64| (own.max(1) as f64 / rows.max(1) as f64).ln().abs();
     group.row_count().map_or(f64::INFINITY, of)
 }
 
-/// `100k`, as a scale is written.
+/// Formats a number of rows as a scale: `100k`.
 pub(super) fn written(rows: u64) -> String {
     Scale::Rows(rows).to_string()
 }
 
-/// `10k rows`, `10k rows within 256 MiB on sd-a1, python`.
+/// Formats rows and conditions: `10k rows`, `10k rows within 256 MiB on sd-a1, python`.
 pub(super) fn at(rows: u64, conditions: Conditions, client: Option<&str>) -> String {
     let client = client.map(|client| format!(", {}", text::plain(client))).unwrap_or_default();
     format!("{} rows{conditions}{client}", written(rows))
 }
 
-/// The tables that differ in what counts: one whose scales are those of the one before in its
-/// language, in the workloads that `weighted` criteria are made of, says the same again. Without any all count. One
-/// that rests on nothing says nothing, unless all do.
+/// Returns the tables that differ in what counts. A table is left out if, in the workloads of the
+/// `weighted` criteria, it has the scales of the table before it in its language. Without weights
+/// all criteria count. A table without measurements is left out unless all are.
 pub(super) fn differing<'t>(
     tables: &'t [AdviceTable],
     tier: Durability,

@@ -1,23 +1,23 @@
-//! The ratios that a criterion is made of.
+//! The ratios of a criterion.
 
 use crate::statistics::{is_measure, median, ratio_interval, to_the_best};
 use crate::summary::Group;
 
-/// One figure that a criterion is made of, over the engines that compete for it.
+/// One figure of a criterion, over the engines that compete for it.
 pub(super) struct Line<'a> {
-    /// Of which workload.
+    /// Workload of the figure.
     pub workload: &'a str,
-    /// That with its scale: `sensors 10k`.
+    /// Workload and scale: `sensors 10k`.
     pub place: String,
-    /// Engine, its figure over the best one's, and the interval of that ratio.
+    /// Each engine, its ratio to the best, and the confidence interval of that ratio.
     pub ratios: Vec<(&'a str, f64, Option<[f64; 2]>)>,
-    /// Engines that lack it, and why.
+    /// Engines without the figure, and why.
     pub lacking: Vec<(&'a str, String)>,
 }
 
 impl<'a> Line<'a> {
-    /// The ratios to the smallest median; `None` where fewer than two have one. `why` says of each
-    /// engine why it has none, if it has none.
+    /// Computes the ratios to the smallest median. `None` if fewer than two engines have one. `why`
+    /// has the reason of each engine without a figure.
     pub fn of(
         group: &Group<'a>,
         values: Vec<(&'a str, Vec<f64>)>,
@@ -28,13 +28,13 @@ impl<'a> Line<'a> {
             .filter_map(|(engine, trials)| Some((*engine, median(trials)?, trials.as_slice())))
             .filter(|(_, median, _)| is_measure(*median))
             .collect();
-        // Who is alone is compared with nobody.
+        // A single engine has nothing to be compared with.
         if medians.len() < 2 {
             return None;
         }
         let (best, least, of_best) = *medians.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
         let ratios = medians.iter().map(|(engine, median, trials)| {
-            // The best is 1 by definition; what is uncertain about it is in the others' intervals.
+            // The best is 1 by definition. Its uncertainty is in the intervals of the others.
             let interval = ratio_interval(trials, of_best).map(to_the_best);
             let interval = if *engine == best { interval.map(|_| [1.0, 1.0]) } else { interval };
             (*engine, median / least, interval)
@@ -45,7 +45,7 @@ impl<'a> Line<'a> {
         Some(Self { workload: group.workload, place: group.place(), ratios, lacking })
     }
 
-    /// Says of the engines that compete in the tier and are not in this group that they were not measured.
+    /// Adds engines that compete in the tier but are not in this group as not measured.
     pub fn miss(&mut self, competing: &[&'a str]) {
         for engine in competing {
             let has = self.ratios.iter().any(|(other, ..)| other == engine);

@@ -1,14 +1,15 @@
-//! What weights mean together: of which work a resource counts.
+//! Interprets weights together: which work a resource is weighed for.
 
 use super::Weight;
 
-/// Criteria of time but `ingest`.
+/// Criteria of time except `ingest`.
 const TIMES: [&str; 5] = ["load", "point", "update", "analytics", "mixed"];
 
 /// Those of them that write.
 const WRITES: [&str; 3] = ["load", "update", "mixed"];
 
-/// Resources that have a criterion of `ingest` alone, and what else must not count for that.
+/// Resources with a criterion for `ingest` only, and the criteria that must not be weighed for it
+/// to apply.
 const OF_INGEST: [(&str, &str, &[&str]); 4] = [
     ("wear", "ingest-wear", &WRITES),
     ("memory", "ingest-memory", &TIMES),
@@ -16,9 +17,9 @@ const OF_INGEST: [(&str, &str, &[&str]); 4] = [
     ("energy", "ingest-energy", &TIMES),
 ];
 
-/// The weights with `wear`, `memory`, `cpu` and `energy` of one commit a row where that is the work
-/// that counts: `wear` where no other writing is weighed beside `ingest`, the others where no other
-/// time is.
+/// Replaces `wear`, `memory`, `cpu` and `energy` with their criteria for one commit per row, if
+/// that is the work that counts. `wear` is replaced if no other writing is weighed beside `ingest`,
+/// and the others if no other time is.
 pub(super) fn meant(weights: &[Weight]) -> Vec<Weight> {
     let weighs = |id: &str| weights.iter().any(|weight| weight.criterion == id);
     let criterion = |id: &str| {
@@ -54,7 +55,7 @@ mod tests {
             ids(&["ingest", "wear", "memory", "disk"]),
             ["ingest", "ingest-wear", "ingest-memory", "disk"]
         );
-        // Questions write nothing, and take memory.
+        // Queries write nothing, but they use memory.
         assert_eq!(ids(&["ingest", "analytics", "wear", "cpu"])[2..], ["ingest-wear", "cpu"]);
         assert_eq!(ids(&["ingest", "load", "wear"])[2..], ["wear"]);
         assert_eq!(ids(&["wear", "memory"]), ["wear", "memory"]);

@@ -1,5 +1,5 @@
-//! What to take: the first of a ranking, how far the next is behind, and what would turn it. The screen, the
-//! page and `embermark advise` all ask here.
+//! Picks an engine: the first of a ranking, its margin to the next, and what would change the pick.
+//! The overview, the page and `embermark advise` all use it.
 
 use embermark_model::Durability;
 use serde::Serialize;
@@ -7,25 +7,25 @@ use serde::Serialize;
 use super::{Advice, AdviceTable, EngineAdvice, Left, Needs, Place, Weight, advise};
 use crate::{format, text};
 
-/// The kinds of work that count alike where nothing is weighed, with their names in a sentence.
+/// Kinds of work that count alike without weights, with their names in a sentence.
 pub(crate) const WORK: [(&str, &str); 4] =
     [("ingest", "commits"), ("point", "reads"), ("update", "changes"), ("analytics", "questions")];
 
-/// What is used, with its names in a sentence.
+/// Resources, with their names in a sentence.
 const USED: [(&str, &str); 3] = [("memory", "memory"), ("wear", "bytes written"), ("disk", "disk")];
 
-/// A ratio from which on another engine's lead at something is worth a word.
+/// Smallest lead of another engine that is mentioned, as a ratio.
 const LEAD: f64 = 1.5;
 
-/// What to take for some work.
+/// The engine to take for some work.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pick {
     /// The engine.
     pub engine: String,
-    /// The next, if anyone else was ranked.
+    /// The next engine, if another was ranked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Next>,
-    /// What would turn the choice, the greatest lead first.
+    /// What would change the pick, the largest lead first.
     pub turns: Vec<Turn>,
 }
 
@@ -34,42 +34,42 @@ pub struct Pick {
 pub struct Next {
     /// Its id.
     pub engine: String,
-    /// Its score over the pick's.
+    /// Its score relative to the pick's.
     pub ratio: f64,
-    /// How sure that order is.
+    /// How certain the order is.
     pub order: Order,
 }
 
-/// How sure an order is.
+/// How certain an order is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// The intervals are apart.
+    /// The intervals do not overlap.
     Certain,
     /// The intervals overlap.
     Open,
-    /// Too few trials for intervals.
+    /// There are too few trials for intervals.
     NoInterval,
 }
 
-/// Another engine that would be picked if only one thing counted, or another tier.
+/// Another engine that would be picked if only one thing counted, or in another tier.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Turn {
-    /// What: `mostly questions`, `memory`, `durability power`.
+    /// What counts: `mostly questions`, `memory`, `durability power`.
     pub by: String,
-    /// The criterion of that, where it is one.
+    /// Its criterion, if it is one.
     #[serde(skip)]
     pub criterion: Option<&'static str>,
-    /// That tier, of another tier.
+    /// The tier, if it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Durability>,
-    /// That engine.
+    /// The engine that would be picked.
     pub engine: String,
-    /// How many times the pick is behind it.
+    /// Ratio by which the pick is behind it.
     pub ratio: f64,
 }
 
-/// The kinds of work that at least two engines were measured in.
+/// Returns equal weights for the kinds of work that at least two engines were measured in.
 pub(crate) fn all_work(table: &AdviceTable, tier: Durability) -> Vec<Weight> {
     let measured = |criterion: &str| {
         let own = table.engines.iter().filter(|entry| entry.tier == tier);
@@ -79,12 +79,12 @@ pub(crate) fn all_work(table: &AdviceTable, tier: Durability) -> Vec<Weight> {
     work.map(|(criterion, _)| alone(criterion)).collect()
 }
 
-/// A criterion that counts alone.
+/// Makes the weight of a criterion that counts by itself.
 pub(crate) fn alone(criterion: &str) -> Weight {
     Weight { criterion: criterion.to_owned(), weight: 1.0 }
 }
 
-/// The names of weighed criteria in a sentence: `commits, reads and questions`.
+/// Names weighed criteria in a sentence: `commits, reads and questions`.
 pub(crate) fn work_name(weights: &[Weight]) -> String {
     let name = |weight: &Weight| {
         let named = WORK.into_iter().chain(USED).find(|(id, _)| *id == weight.criterion);
@@ -98,7 +98,8 @@ pub(crate) fn work_name(weights: &[Weight]) -> String {
     }
 }
 
-/// Who is left under these needs, in which order. An engine that broke what the tier promises is left out.
+/// Ranks the engines that meet these needs. An engine that broke the promise of the tier is left
+/// out.
 pub(crate) fn advice(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> Advice {
     let (broken, kept) = table.engines.iter().cloned().partition(|entry| entry.broken.is_some());
     let kept = AdviceTable { engines: kept, ..table.clone() };
@@ -112,7 +113,7 @@ pub(crate) fn advice(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> A
     advice
 }
 
-/// What to take by these weights; `None` where nobody is ranked.
+/// Returns the pick by these weights. `None` if no engine is ranked.
 pub(crate) fn of(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> Option<Pick> {
     let ranked = ranked(table, needs, weights);
     let (first, others) = ranked.split_first()?;
@@ -139,13 +140,14 @@ fn ranked(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> Vec<Place> {
     advice(table, needs, weights).ranked
 }
 
-/// One kind of work at which another is far ahead, one resource, and another tier with another pick.
+/// Lists what would change the pick: a kind of work or a resource in which another engine is far
+/// ahead, and tiers with another pick.
 fn turns(table: &AdviceTable, needs: Needs, weights: &[Weight], first: &str) -> Vec<Turn> {
     let of = |tier: Durability| {
         let own = |entry: &&EngineAdvice| entry.engine == first && entry.tier == tier;
         table.engines.iter().find(own)
     };
-    // Who keeps more than the other tier asks is no news there.
+    // An engine that keeps more than the other tier requires is not news there.
     let lead = |criterion: &'static str, by: String, needs: Needs| {
         let ratio = of(needs.tier)?.ratios.get(criterion)?;
         let ranked = ranked(table, needs, &[alone(criterion)]);
@@ -187,21 +189,21 @@ fn turns(table: &AdviceTable, needs: Needs, weights: &[Weight], first: &str) -> 
 }
 
 impl Pick {
-    /// `lmdb, 1.13x ahead of hybrid`.
+    /// Describes the pick: `lmdb, 1.13x ahead of hybrid`.
     pub fn says(&self) -> String {
         let name = text::plain(&self.engine);
         let Some(next) = &self.next else { return format!("{name}, the only one that is ranked") };
         format!("{name}, {}", next.says())
     }
 
-    /// Whether more trials could tell the first two apart.
+    /// Whether more trials could separate the first two.
     pub fn is_open(&self) -> bool {
         self.next.as_ref().is_some_and(|next| next.order != Order::Certain)
     }
 }
 
 impl Next {
-    /// `1.13x ahead of hybrid`, `not certainly ahead of hybrid (1.01x)`.
+    /// Describes the margin: `1.13x ahead of hybrid`, `not certainly ahead of hybrid (1.01x)`.
     pub fn says(&self) -> String {
         let (ratio, next) = (format::ratio(self.ratio), text::plain(&self.engine));
         match self.order {
@@ -215,7 +217,7 @@ impl Next {
 }
 
 impl Turn {
-    /// `duckdb, 3.2x ahead`.
+    /// Describes the lead: `duckdb, 3.2x ahead`.
     pub fn leads(&self) -> String {
         format!("{}, {} ahead", text::plain(&self.engine), format::ratio(self.ratio))
     }

@@ -1,4 +1,4 @@
-//! Several results as one.
+//! Pools several results into one.
 
 use std::borrow::Cow;
 
@@ -6,8 +6,8 @@ use embermark_model::result::{Cell, Manifest, ResultFile};
 
 use crate::text;
 
-/// The cells of all files under the first one's manifest; `None` of none. A cell that stands in
-/// several files has the trials of all. A file given twice counts once.
+/// Pools the cells of all files under the manifest of the first. `None` without files. A cell in
+/// several files has the trials of all of them. A file that is given twice counts once.
 pub(super) fn pooled<'a>(files: &[&'a ResultFile]) -> Option<Cow<'a, ResultFile>> {
     let (first, others) = files.split_first()?;
     let mut pool = Cow::Borrowed(*first);
@@ -25,7 +25,7 @@ pub(super) fn pooled<'a>(files: &[&'a ResultFile]) -> Option<Cow<'a, ResultFile>
         for cell in &file.cells {
             match same {
                 true => add(&mut pool.cells, cell),
-                // Joules of a processor and of a board do not compare.
+                // Joules of a processor and of a board cannot be compared.
                 false => add(&mut pool.cells, &without_energy(cell)),
             }
         }
@@ -39,13 +39,13 @@ pub(super) fn pooled<'a>(files: &[&'a ResultFile]) -> Option<Cow<'a, ResultFile>
         for (name, own) in &file.plan.configurations {
             pool.plan.configurations.entry(name.clone()).or_insert_with(|| own.clone());
         }
-        // Where one of the files has it by its URL, no private one has all of its trials.
+        // If one of the files uses the engine by its URL, not all trials ran on a private server.
         pool.plan.urls.extend(file.plan.urls.clone());
     }
     Some(pool)
 }
 
-/// What the energies of a file are by.
+/// Returns the source of a file's energies.
 fn source(manifest: &Manifest) -> Option<(&str, &str)> {
     let source = manifest.energy.as_ref()?.sources.first()?;
     Some((&source.id, &source.about))
@@ -61,7 +61,7 @@ fn without_energy(cell: &Cell) -> Cell {
 
 fn add(cells: &mut Vec<Cell>, cell: &Cell) {
     match cells.iter_mut().find(|known| known.id == cell.id) {
-        // What was not there in one run may have been in another.
+        // A cell without trials in one run may have some in another.
         Some(known) if known.trials.is_empty() => *known = cell.clone(),
         Some(known) if !cell.trials.is_empty() => {
             known.status = known.status.worst(cell.status);

@@ -1,4 +1,4 @@
-//! From figures to the ratios of criteria.
+//! Computes the ratios of criteria from figures.
 
 use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Status};
@@ -11,7 +11,7 @@ use crate::statistics::geometric_mean;
 use crate::summary::{Entry, Figure, Group, Row};
 use crate::text;
 
-/// By criterion the lines it is made of in one tier, of these groups.
+/// Returns the lines of each criterion in one tier of these groups.
 pub(super) fn lines<'a>(
     file: &'a ResultFile,
     groups: &[&Group<'a>],
@@ -57,20 +57,20 @@ fn time(figure: &Figure<'_>) -> Option<Vec<f64>> {
     Some(figure.per_trial_ns.clone())
 }
 
-/// How an engine stands in a criterion.
+/// Result of an engine in a criterion.
 pub(super) struct Standing<'a> {
-    /// Its ratio, and the interval of that where every line has one.
+    /// The ratio, and its interval if every line has one.
     pub ratio: Option<(f64, Option<[f64; 2]>)>,
-    /// By workload the ratio over its lines; without those of which it lacks one.
+    /// The ratio over the lines of each workload, without workloads in which a line is missing.
     pub by_workload: Vec<(&'a str, f64)>,
-    /// Why it has no ratio.
+    /// Why the engine has no ratio.
     pub lacks: Vec<String>,
 }
 
-/// The ratio of an engine in a criterion and its interval: the geometric means over its lines, of
-/// the intervals' ends too, which is the widest that the ratio's can be. It has none where it lacks
-/// the figure of a line, if only as it has a workload not at all: a mean over the easier part of the
-/// work would compare nothing.
+/// Computes an engine's ratio in a criterion and the interval: geometric means over the lines. The
+/// ends of the intervals are averaged too, which gives the widest possible interval. An engine that
+/// lacks the figure of any line, or a whole workload, has no ratio. A mean over the easier part of
+/// the work would compare nothing.
 pub(super) fn of<'a>(lines: &[Line<'a>], engine: &str) -> Standing<'a> {
     let workloads = text::unique(lines.iter().map(|line| line.workload));
     let of_one = |workload: &'a str| {
@@ -105,9 +105,9 @@ fn mean<'l, 'a: 'l>(
     Some((ratio, interval))
 }
 
-/// A line for each row of these phases in which all who have a time have this figure too: fast
-/// operations are timed seldom, so that the fastest engines are the first to lack a percentile, and
-/// a slow one would be the best of those that are left.
+/// Makes a line for each row of these phases in which all engines with a time have this figure too.
+/// Fast operations are sampled rarely, so the fastest engines are the first to lack a percentile,
+/// and a slow one would be the best of the rest.
 fn by_row<'a>(
     groups: &[&Group<'a>],
     phases: impl Fn(PhaseOf<'_>) -> bool,
@@ -116,7 +116,7 @@ fn by_row<'a>(
     by_rows(groups, phases, |_, _| true, trials)
 }
 
-/// The same of rows that `counts` lets pass.
+/// Makes the lines of [`by_row`] for the rows that `counts` accepts.
 fn by_rows<'a>(
     groups: &[&Group<'a>],
     phases: impl Fn(PhaseOf<'_>) -> bool,
@@ -144,7 +144,7 @@ fn by_rows<'a>(
     lines
 }
 
-/// Engines without a ratio in a row, and why.
+/// Lists engines without a ratio in a row, and why.
 fn lacking<'a>(group: &Group<'a>, row: &Row<'a>) -> Vec<(&'a str, String)> {
     let variant = row.variant.unwrap_or(group.variant);
     let place = format!("{} {variant} {}", group.place(), row.phase.unwrap_or_default());
@@ -163,8 +163,8 @@ fn lacking<'a>(group: &Group<'a>, row: &Row<'a>) -> Vec<(&'a str, String)> {
     engines.map(|(engine, entry)| (engine.id, format!("{place}: {}", why(entry)))).collect()
 }
 
-/// A line for each row of these phases, of the engines that have this figure: one that lacks it came to no
-/// steady state, and is not measured.
+/// Makes a line for each row of these phases from the engines with this figure. An engine without
+/// it reached no steady state, and counts as not measured.
 fn by_those_that_have<'a>(
     groups: &[&Group<'a>],
     phases: impl Fn(PhaseOf<'_>) -> bool,

@@ -1,4 +1,4 @@
-//! The command that measures what advice lacks.
+//! Builds the command that measures what the advice lacks.
 
 use std::sync::LazyLock;
 
@@ -9,15 +9,17 @@ use super::levels::written;
 use super::{AdviceTable, RestsOn, criteria};
 use crate::{kinds, text};
 
-/// Published files with a variant that commits each row, `commit-each`, beside one that does not, `single`.
+/// Published workload files with a variant that commits each row, `commit-each`, and one that does
+/// not, `single`.
 static COMMIT_EACH: LazyLock<Vec<&str>> = LazyLock::new(|| {
     kinds::with_variants(&[("commit-each", Counts::Ingest), ("single", Counts::Load)])
 });
 
-/// `embermark run sensors -s 10k -t power --variant single,commit-each`: the workloads of the table in
-/// a tier, at the rows asked for or else those that were measured, with one commit a row where
-/// `ingest` or a resource of it is weighted. Of what nobody has a ratio in also the workload that
-/// has it, and how it is measured: energy by a meter, bytes that reach a disk as root.
+/// Builds a command like `embermark run sensors -s 10k -t power --variant single,commit-each`. It
+/// has the table's workloads in a tier, at the requested or the measured number of rows. It commits
+/// each row if `ingest` or a resource of it is weighted. For a criterion without any ratio it adds
+/// the workload that has the criterion, and how to measure it: energy with a meter, disk writes as
+/// root.
 pub(super) fn command(table: &AdviceTable, tier: Durability, weighted: &[&str]) -> String {
     let each = weighted.iter().any(|id| id.starts_with("ingest"));
     let measured = || table.rests_on.iter();

@@ -16,13 +16,14 @@ use ranking::{left, names, no_list, ranked_line};
 mod conditions;
 pub(super) mod ranking;
 
-/// Advice at each number of rows under each set of conditions, with the table that it is drawn from.
+/// Advice at each number of rows under each set of conditions, with its table.
 type All<'t> = [(&'t AdviceTable, Advice)];
 
-/// The maximum number of changes of the order that are listed.
+/// Largest number of changes of the order that are listed.
 const MOST_TURNS: usize = 8;
 
-/// Formats advice for a terminal of `width` columns. `rows` is the requested number of rows, if any.
+/// Formats advice for a terminal of `width` columns. `rows` is the requested number of rows, if
+/// any.
 pub fn words(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>, width: usize) -> String {
     let options = Options { width: width.max(40), ..Options::default() };
     document::terminal(&blocks(all, tables, rows), &options)
@@ -36,7 +37,7 @@ pub fn markdown(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Stri
 /// Formats the advice at each number of rows, and its tables, as JSON.
 ///
 /// # Errors
-/// When a value has no JSON form, which does not happen here.
+/// If a value has no JSON form, which does not happen here.
 pub fn json(all: &All<'_>, tables: &AdviceTables) -> Result<String, serde_json::Error> {
     #[derive(Serialize)]
     struct At<'a> {
@@ -135,8 +136,8 @@ pub(super) fn at(table: &AdviceTable, advice: &Advice) -> String {
     if places.is_empty() { "at no scale".to_owned() } else { format!("at {places}") }
 }
 
-/// Lists where the order of suitable engines changes with the scale, by weighted score and in phases of
-/// weighted criteria.
+/// Lists where the order of suitable engines changes with the scale, by weighted score and in
+/// phases of weighted criteria.
 fn turns(all: &All<'_>, tables: &AdviceTables) -> Vec<String> {
     let Some((_, first)) = all.first() else { return Vec::new() };
     let weighed = |id: &str| {
@@ -190,13 +191,14 @@ fn best(all: &All<'_>) -> Vec<String> {
     table.criteria.iter().filter_map(of).collect()
 }
 
-/// `best at sensors 10k: lmdb, at contacts 1k: redb`.
+/// Formats the best engine of each workload: `best at sensors 10k: lmdb, at contacts 1k: redb`.
 fn each(by_workload: &[(String, String)]) -> String {
     let each = by_workload.iter().map(|(at, who)| format!("at {at}: {}", text::plain(who)));
     format!("best {}", text::joined(each, ", "))
 }
 
-/// `, of 12: 2 not comparable, because a: failed; b: not measured`; empty if all are comparable.
+/// Lists the engines that are not comparable: `, of 12: 2 not comparable, because a: failed; b: not
+/// measured`. Empty if all are comparable.
 fn not_comparable(best: &BestAt) -> String {
     let missing = &best.not_comparable;
     if missing.is_empty() {
@@ -209,7 +211,7 @@ fn not_comparable(best: &BestAt) -> String {
     format!(", of {all}: {count} not comparable, because {}", text::joined(reasons, "; "))
 }
 
-/// `Short list · tier power · with SQL, embedded`.
+/// Formats the needs: `Short list · durability power · SQL, embedded`.
 fn needs(advice: &Advice) -> String {
     let needs = &advice.needs;
     let parts = [

@@ -11,12 +11,12 @@ mod limits;
 mod picks;
 
 fn fixture() -> ResultFile {
-    // Tests run in the directory of their package.
+    // Tests run in the folder of their package.
     let path = "tests/fixtures/schema-1.json";
     load(std::path::Path::new(path)).unwrap()
 }
 
-/// A file of `sensors` at 1k rows in the tier `process`, without cells.
+/// Makes a file of `sensors` with 1k rows in the tier `process`, without cells.
 fn empty() -> ResultFile {
     let mut file = fixture();
     file.cells.clear();
@@ -24,8 +24,8 @@ fn empty() -> ResultFile {
     file
 }
 
-/// A cell of three trials, each a run of ten operations per phase that takes so long; the second
-/// trial takes 2 % more, the third 2 % less.
+/// Makes a cell of three trials, each with a run of ten operations per phase that takes the given
+/// time. The second trial takes 2 % more, the third 2 % less.
 fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
     let mut cell = fixture().cells.swap_remove(0);
     cell.id.engine = engine.into();
@@ -73,7 +73,8 @@ fn facts(data_model: &str, kind: &str, licence: &str) -> EngineFacts {
     }
 }
 
-/// `rows` is good at rows, `columns` at questions, `tree` at both and without SQL.
+/// Makes three engines: `rows` is good at rows, `columns` at queries, and `tree` at both but
+/// without SQL.
 fn three() -> ResultFile {
     let mut file = empty();
     for (engine, load, question) in [("rows", 10, 80), ("columns", 90, 20), ("tree", 10, 20)] {
@@ -96,14 +97,14 @@ const ANY: Needs = Needs {
     rows_per_second: None,
 };
 
-/// The one table of files with one scale.
+/// Returns the only table of files with one scale.
 fn table(files: &[&ResultFile]) -> AdviceTable {
     let mut all = tables(files, None, &[]).tables;
     assert_eq!(all.len(), 1);
     all.swap_remove(0)
 }
 
-/// The words of one advice.
+/// Formats one advice as text.
 fn words(advice: &Advice, table: &AdviceTable, width: usize) -> String {
     let tables = AdviceTables { tables: vec![table.clone()], turns: Vec::new() };
     super::words(&[(table, advice.clone())], &tables, None, width)
@@ -214,7 +215,7 @@ fn several_rows_of_a_criterion_count_by_their_geometric_mean_over_that_of_the_be
     file.cells.push(cell("a", "single", &[("read", 10), ("last_readings", 40)]));
     file.cells.push(cell("b", "single", &[("read", 20), ("last_readings", 10)]));
     let table = table(&[&file]);
-    // Of one a is the best and of the other b: 1 and 4, 2 and 1.
+    // `a` is best in the first and `b` in the second: 1 and 4, 2 and 1.
     assert!((entry(&table, "a").ratios["point"] - 2f64.sqrt()).abs() < 1e-12);
     assert!((entry(&table, "b").ratios["point"] - 1.0).abs() < 1e-12);
 }
@@ -394,7 +395,8 @@ fn an_unknown_criterion_is_answered_with_the_nearest() {
     assert_eq!(error.nearest.as_deref(), Some("ingest"));
 }
 
-/// `rows` and `columns` load at three scales; `columns` is slower at first and faster in the end.
+/// Makes `rows` and `columns`, which load at three scales. `columns` is slower at the smallest and
+/// faster at the largest.
 fn turning() -> ResultFile {
     let mut file = three();
     file.cells.clear();
@@ -502,7 +504,7 @@ fn a_phase_that_was_capped_or_cannot_be_done_takes_nobody_out_of_the_resources()
         }
         file.cells.push(cell);
     }
-    // Half of the reading was done, in half of the time.
+    // Half of the reads were done in half of the time.
     file.cells[0].status = Status::Capped;
     for trial in &mut file.cells[0].trials {
         trial.phases[1].status = Status::Capped;
@@ -527,7 +529,7 @@ fn a_phase_that_was_capped_or_cannot_be_done_takes_nobody_out_of_the_resources()
 #[test]
 fn of_ingest_wear_memory_and_cpu_are_those_of_one_commit_a_row() {
     let mut file = empty();
-    // Of many rows in a commit the one is better, of a commit a row the other.
+    // One engine is better at many rows per commit, the other at one row per commit.
     for (engine, single, each) in [("one", 10, 90), ("other", 20, 30)] {
         file.cells.push(cell(engine, "single", &[("load", single)]));
         file.cells.push(cell(engine, "commit-each", &[("load", each)]));
@@ -573,7 +575,7 @@ fn the_memory_of_the_engine_that_does_nothing_is_taken_off() {
     let shown = crate::render(&file, crate::Format::Table, &options).unwrap();
     let both = |line: &&str| line.contains("10.0 MB") && line.contains("6.00 MB");
     assert!(shown.contains("above floor") && shown.lines().any(|line| both(&line)), "{shown}");
-    // A server has nothing of the harness in it.
+    // The harness does not run in a server's process.
     for run in file.cells[0].trials.iter_mut().flat_map(|trial| &mut trial.phases[0].runs) {
         run.client = Some(Resources::default());
     }
@@ -628,7 +630,8 @@ fn no_interval_of_a_ratio_to_the_best_goes_below_1() {
     }
 }
 
-/// `a` and `b` do both workloads, `c` cannot do `contacts` and is the best at `sensors`.
+/// Makes `a` and `b`, which do both workloads, and `c`, which cannot do `contacts` and is the best
+/// at `sensors`.
 fn without_a_workload(of_c: Option<Status>) -> ResultFile {
     let mut file = empty();
     for (engine, load, insert) in [("a", 30, 10), ("b", 20, 30), ("c", 10, 10)] {

@@ -13,22 +13,23 @@ use crate::statistics::FEWEST_TRIALS;
 use crate::summary::{Group, Resource, Shortfall, Work, memory_floor};
 use crate::text;
 
-/// Memory above the harness's floor is not told apart below this: resident memory of the same work
-/// differs by as much from trial to trial.
+/// Smallest difference of memory above the harness's floor, in bytes. The resident memory of the
+/// same work differs by as much between trials.
 const LEAST_MEMORY: f64 = 262_144.0;
 
-/// Sizes below one page of 4,096 bytes are not told apart: memory and storage come in pages, and
-/// what an engine did not write at all would be infinitely better than one page.
+/// Sizes below one page of 4,096 bytes count as one page. Memory and storage come in pages, and an
+/// engine that wrote nothing would otherwise be infinitely better than one that wrote a page.
 const PAGE: f64 = 4_096.0;
 
-/// Phases of one variant whose amounts are taken together.
+/// Phases of one variant whose amounts are added up.
 struct Part<'a> {
     variant: &'a str,
     phases: Vec<&'a str>,
 }
 
-/// A line for each workload: what the phases of its main variant used, those that every engine did.
-/// Of the work of `ingest` one for each of its phases.
+/// Makes a line for each workload from what the phases of its main variant used, as far as every
+/// engine did them. Disk space is that of the first variant that was loaded completely. The work of
+/// `ingest` has one line per phase.
 pub(super) fn lines<'a>(
     file: &'a ResultFile,
     groups: &[&Group<'a>],
@@ -52,8 +53,8 @@ fn main<'a>(group: &Group<'a>) -> Part<'a> {
     Part { variant: group.variant, phases: own.filter_map(|row| row.phase).collect() }
 }
 
-/// The work of the first variant whose rows no engine that competes has lost a part of, as its load was
-/// stopped: where there is none, of the main one.
+/// Returns the first variant that every competing engine loaded completely, without a load that was
+/// stopped. If there is none, returns the main variant.
 fn whole<'a>(file: &ResultFile, group: &Group<'a>) -> Part<'a> {
     let variants = group.sizes.iter().map(|(variant, _)| *variant);
     let is_whole = |variant: &&str| {
@@ -90,7 +91,7 @@ fn line<'a>(
     let cells: Vec<(&str, &Cell)> = competing
         .filter_map(|engine| Some((engine.id, group.cell(file, part.variant, engine.id)?)))
         .collect();
-    // Of an engine that did nothing of it nothing is asked.
+    // An engine that did none of the work is left out.
     let did = |cell: &Cell| match is_of_cell(resource) {
         true => part.phases.iter().copied().collect(),
         false => done(cell, &part.phases, resource),
@@ -110,7 +111,7 @@ fn line<'a>(
         false if is_of_cell(resource) => resource.per_trial(cell, Work::All),
         false => resource.per_trial(cell, Work::Whole(&names)),
     };
-    // What is counted has no error: its interval is the ratio itself.
+    // Counts have no error, so the interval is the ratio itself.
     let times = if resource.is_counted() { FEWEST_TRIALS } else { 1 };
     let sizes = matches!(resource, Resource::Written | Resource::Disk);
     let least = match resource {
@@ -119,7 +120,7 @@ fn line<'a>(
         _ => 0.0,
     };
     let values = able.iter().map(|(engine, cell, _)| {
-        // Of memory what is the harness's is taken off, where it was measured.
+        // The memory of the harness is subtracted where it was measured.
         let peak = resource == Resource::Peak;
         let floor = peak.then(|| memory_floor(file, cell, &common)).flatten().unwrap_or(0.0);
         let amounts = amounts(cell).repeat(times);
@@ -139,18 +140,19 @@ fn line<'a>(
     Line::of(group, values.collect(), lacking.collect())
 }
 
-/// Whether a cell did its work, if without a phase that its engine cannot do.
+/// Whether a cell did its work, apart from phases that its engine cannot do.
 fn took_part(cell: &Cell) -> bool {
     let ended = cell.status.has_figures() || cell.status.is_of_phase_alone();
     ended && Shortfall::of(cell, None).is_none()
 }
 
-/// Whether a resource is of a whole cell, whatever its phases did.
+/// Whether a resource belongs to a whole cell, whatever its phases did.
 const fn is_of_cell(resource: Resource) -> bool {
     matches!(resource, Resource::Disk | Resource::Opening)
 }
 
-/// The phases that a cell did in every trial, or in the one that counts.
+/// Returns the phases that a cell did in every trial, or in its counting trial if the resource is
+/// counted.
 fn done<'a, 'c>(cell: &'c Cell, phases: &[&'a str], resource: Resource) -> HashSet<&'a str> {
     let trials: Vec<&'c Trial> = match resource.is_counted() {
         true => cell.counting.as_deref().into_iter().collect(),
@@ -165,7 +167,7 @@ fn done<'a, 'c>(cell: &'c Cell, phases: &[&'a str], resource: Resource) -> HashS
     phases.iter().filter(every).copied().collect()
 }
 
-/// Whether the database whose size was taken lacks rows, as its load was stopped.
+/// Whether the measured database lacks rows because its load was stopped.
 fn is_partly_loaded(cell: &Cell) -> bool {
     let mut parts = cell.counting.iter().flat_map(|trial| &trial.phases);
     parts.any(|part| part.runs.iter().any(|run| run.loaded.is_some() && run.ops < part.ops))

@@ -1,4 +1,4 @@
-//! Where the figures of the criterion `wear` are from.
+//! Source of the figures of the criterion `wear`.
 
 use embermark_model::result::ResultFile;
 
@@ -6,8 +6,8 @@ use crate::flash;
 use crate::summary::{Group, Resource, Work};
 use crate::text;
 
-/// Whether the card that counts, the first of the plan, was modelled for every engine of a group whose
-/// bytes were counted: the ratios of some by a model and of others by a count would compare nothing.
+/// Whether the first card of the plan was modelled for every engine in a group whose bytes were
+/// counted. Ratios of modelled and of counted bytes cannot be compared.
 pub(super) fn is_modelled(file: &ResultFile, group: &Group<'_>) -> bool {
     let cells = group.engines.iter();
     let mut cells = cells.filter_map(|engine| group.cell(file, group.variant, engine.id));
@@ -16,7 +16,8 @@ pub(super) fn is_modelled(file: &ResultFile, group: &Group<'_>) -> bool {
     known.peek().is_some() && known.all(|cell| flash::is_modelled(file, cell))
 }
 
-/// `wear by bytes programmed into sd-32gb, a model`; `None` where nobody's bytes were counted.
+/// Describes the source: `wear by bytes programmed into sd-32gb, a model`. `None` if no engine's
+/// bytes were counted.
 pub(super) fn source(file: &ResultFile, group: &Group<'_>) -> Option<String> {
     let mut usage = group.usage.iter();
     usage.find(|usage| usage.get(Resource::Written).is_some())?;

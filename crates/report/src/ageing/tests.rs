@@ -94,7 +94,7 @@ fn cell(timeline: Timeline) -> Cell {
     }
 }
 
-/// The line's texts, by their headings.
+/// Returns the texts of the line by their headings.
 fn texts(timeline: Timeline) -> BTreeMap<String, String> {
     let mut file = crate::summary::tests::file(vec![cell(timeline)]);
     file.manifest.run_id = "test".into();
@@ -121,7 +121,7 @@ fn the_last_five_rounds_make_the_figures_and_no_round_before_them() {
 
 #[test]
 fn what_was_written_is_by_the_bytes_of_all_rows() {
-    // 2,000 rows of 32 bytes are 64,000.
+    // 2,000 rows of 32 bytes are 64,000 bytes.
     assert_eq!(written_per_byte(&run(timeline())), Some(3.0));
     assert_eq!(texts(timeline())["written/byte"], "3.00");
     let unseen = Run { device_io: None, ..run(timeline()) };
@@ -151,7 +151,7 @@ fn an_imitated_card_has_what_it_programmed_and_its_years_at_a_rate() {
     file.plan.storages = vec![Some(serde_json::from_value(storage).unwrap())];
     let texts = texts_of(&file, Some(25_600.0));
     assert_eq!(texts["programmed/row"], "16.4 kB");
-    // 256 rows a block: 100 blocks a day.
+    // 256 rows per block make 100 blocks per day.
     assert_eq!(texts["years"], "2.7-82 y");
     assert_eq!(texts_of(&file, None)["years"], "-", "nobody said how many rows a day");
 }
@@ -180,7 +180,8 @@ fn stalls_name_what_moved_or_that_the_engine_tells_nothing() {
     assert_eq!(texts(none)["stalls"], "0");
 }
 
-/// A trial whose last rounds were steady or not, with so many ns at the 99th percentile of its commits.
+/// Makes a phase whose last rounds were steady or not, with `p99` ns as the 99th percentile of its
+/// commits.
 fn part(reached: bool, p99: u64) -> PhaseResult {
     let mut timeline = timeline();
     timeline.steady.reached = reached;
@@ -218,6 +219,6 @@ fn the_steady_latency_is_of_trials_that_were_steady_every_one() {
 fn the_time_of_a_row_is_that_of_the_last_rounds() {
     let part = part(true, 70);
     let figure = Figure::of(&[(0, &part)]).unwrap();
-    // 150 rows a second.
+    // 150 rows per second.
     assert!((figure.per_op_ns - 1e9 / 150.0).abs() < 1.0, "{}", figure.per_op_ns);
 }

@@ -1,4 +1,4 @@
-//! A result without what tells whose computer it is of.
+//! Makes a result anonymous: removes what identifies the computer.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::private::Names;
 use crate::note::{Note, note};
 use crate::{ReportError, format, notes, text};
 
-/// Mount options that name a user, a computer or a folder.
+/// Mount options that can name a user, a computer or a folder.
 const PRIVATE_OPTIONS: [&str; 10] = [
     "uid",
     "gid",
@@ -26,20 +26,21 @@ const PRIVATE_OPTIONS: [&str; 10] = [
     "source",
 ];
 
-/// A result that was made anonymous.
+/// An anonymous result.
 #[derive(Clone, Debug)]
 pub struct Anonymous {
     /// The result.
     pub file: ResultFile,
-    /// What is left in it that tells of the computer or its owner, for the owner to decide.
+    /// What still identifies the computer or its owner. The owner must decide about it.
     pub left: Vec<Note>,
 }
 
-/// The result without names of computers and users, paths, URLs, addresses, names of devices, counters of wear,
-/// and files of logs; `names` are those of this computer and its user, which may stand in any text.
+/// Removes from a result the names of computers and users, paths, URLs, addresses, device names,
+/// wear counters and log file names. `names` are those of this computer and its user, which can be
+/// in any text.
 ///
 /// # Errors
-/// When the result has no JSON form, which no valid one lacks.
+/// If the result has no JSON form, which every valid result has.
 pub fn anonymous(file: &ResultFile, names: &[String]) -> Result<Anonymous, ReportError> {
     let mut file = file.clone();
     let machines = file.manifest.client_machines.keys().cloned().zip(1..);
@@ -73,7 +74,7 @@ fn plan(file: &mut ResultFile) {
     plan.configurations.values_mut().for_each(configuration);
 }
 
-/// The library and the client of a configuration by the names of their files.
+/// Reduces the library and the client of a configuration to their file names.
 fn configuration(own: &mut Configuration) {
     if let Some(library) = &mut own.library {
         *library = file_name(library);
@@ -107,14 +108,14 @@ fn manifest(file: &mut ResultFile, machines: &BTreeMap<String, String>) {
     for facts in manifest.engines.values_mut() {
         facts.configuration.iter_mut().for_each(configuration);
     }
-    // Counters over a disk's life tell it from every other.
+    // Counters over the life of a disk identify it.
     manifest.wear = None;
     if let Some(drift) = &mut manifest.drift {
         in_trial(&mut drift.again, machines);
     }
 }
 
-/// Mount options without those that name somebody or something.
+/// Removes mount options that name a person, a computer or a folder.
 fn public(options: &str) -> String {
     let is_public = |option: &&str| {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
@@ -141,10 +142,10 @@ fn in_trial(trial: &mut Trial, machines: &BTreeMap<String, String>) {
     }
 }
 
-/// Hides what is private in every text, but for those whose form is known.
+/// Replaces private parts in every text, except in fields with a known format.
 fn hide(value: &mut Value, names: &Names<'_>, field: &str) {
     match value {
-        // A version of four parts looks like an address; histograms are base64.
+        // A version of four parts looks like an address, and histograms are base64.
         Value::String(_) if matches!(field, "version" | "hdr" | "sha256" | "run_id") => {}
         Value::String(text) => *text = names.hidden(text),
         Value::Array(all) => all.iter_mut().for_each(|one| hide(one, names, field)),
@@ -153,7 +154,7 @@ fn hide(value: &mut Value, names: &Names<'_>, field: &str) {
     }
 }
 
-/// What still tells of a computer or its owner.
+/// Lists what still identifies a computer or its owner.
 fn left(file: &ResultFile) -> Vec<Note> {
     let (manifest, plan) = (&file.manifest, &file.plan);
     let mut left = Vec::new();

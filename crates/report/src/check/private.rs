@@ -1,23 +1,25 @@
-//! What in a text tells who, where or on which computer: it is replaced by a word for what it was.
+//! Finds parts of a text that identify a person, a place or a computer, and replaces each with a
+//! word for what it was.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// Names that are private wherever they stand, as those of this computer and its user.
+/// Names that are always private, such as those of this computer and its user.
 pub(super) struct Names<'a>(pub &'a [String]);
 
-/// Between these a text has words; slashes, points, colons, `@` and dashes are parts of words.
+/// Separators of words. Slashes, points, colons, `@` and dashes are parts of words.
 const BETWEEN: &[char] = &[
     ' ', '\t', '\n', '\r', '"', '\'', '`', ',', ';', '(', ')', '[', ']', '{', '}', '<', '>', '=',
     '|',
 ];
 
 impl Names<'_> {
-    /// The text without absolute paths, URLs, addresses of computers, of e-mail, and these names.
+    /// Returns the text without absolute paths, URLs, computer and e-mail addresses, and these
+    /// names.
     pub fn hidden(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for part in text.split_inclusive(BETWEEN) {
             let word = part.trim_end_matches(BETWEEN);
-            // A full stop or colon behind a word is no part of it.
+            // A full stop or colon after a word is not part of it.
             let bare = word.trim_end_matches(['.', ':', '!', '?']);
             match self.replaced(bare) {
                 Some(instead) => {
@@ -30,7 +32,7 @@ impl Names<'_> {
         out
     }
 
-    /// What stands in place of a word; `None` where it may stay.
+    /// Returns the replacement for a word. `None` if the word may stay.
     fn replaced(&self, word: &str) -> Option<String> {
         if self.0.iter().any(|name| name == word) {
             return Some("(name)".to_owned());

@@ -1,4 +1,4 @@
-//! A check as people and programs read it.
+//! Formats a check as text and as JSON.
 
 use serde::Serialize;
 
@@ -7,36 +7,36 @@ use crate::document::{self, Block};
 use crate::note::{self, Note, Section, note};
 use crate::{Options, ReportError, text};
 
-/// One result that was checked.
+/// A result that was checked.
 #[derive(Clone, Debug, Serialize)]
 pub struct Checked {
     /// The file.
     pub file: String,
     /// Whether it may be published.
     pub may_stand: bool,
-    /// Each rule.
+    /// The answer to each rule.
     pub rules: Vec<Answer>,
-    /// Where it was made anonymous, what is left that tells of the computer or its owner.
+    /// What still identifies the computer or its owner, if the result was made anonymous.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<Note>,
 }
 
 impl Checked {
-    /// A file with its answers.
+    /// Makes the check of a file from its answers.
     pub fn of(file: String, rules: Vec<Answer>, left: Vec<Note>) -> Self {
         Self { file, may_stand: may_stand(&rules), rules, left }
     }
 }
 
-/// For a terminal.
+/// Formats checks for a terminal.
 pub fn table(all: &[Checked], options: &Options<'_>) -> String {
     document::terminal(&all.iter().flat_map(blocks).collect::<Vec<_>>(), options)
 }
 
-/// All of it.
+/// Formats checks as JSON.
 ///
 /// # Errors
-/// When a value has no JSON form, which none here lacks.
+/// If a value has no JSON form, which does not happen here.
 pub fn json(all: &[Checked]) -> Result<String, ReportError> {
     Ok(serde_json::to_string_pretty(all)? + "\n")
 }

@@ -1,4 +1,4 @@
-//! The rules, each an entry of one table.
+//! The rules, as one table.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,21 @@ use crate::{drift, format, text};
 /// One rule.
 pub(super) struct Rule {
     pub name: &'static str,
-    /// What it asks for, in a few words.
+    /// What the rule requires, in a few words.
     pub asks: &'static str,
-    /// What to do where a result is not so.
+    /// What to do if a result breaks the rule.
     pub remedy: &'static str,
     pub look: fn(&ResultFile) -> Finding,
 }
 
-/// The share of all CPUs that other programs may take while trials run: that of the run's own warning.
+/// Share of all CPUs that other programs may use while trials run. The run's own warning has the
+/// same limit.
 const BUSY: f64 = 0.15;
 
-/// The share that the host of a virtual machine may take, likewise.
+/// Share that the host of a virtual machine may take, with the same limit as the run's warning.
 const STOLEN: f64 = 0.05;
 
-/// All of them.
+/// All rules.
 pub(super) const RULES: [Rule; 13] = [
     Rule {
         name: "schema",
@@ -108,7 +109,7 @@ pub(super) const RULES: [Rule; 13] = [
     },
 ];
 
-/// The first few of some places, and how many more there are.
+/// Names the first few places and the number of others.
 fn some(places: impl IntoIterator<Item = String>) -> String {
     const MOST: usize = 3;
     let places = text::unique(places);

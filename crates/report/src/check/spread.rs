@@ -1,4 +1,5 @@
-//! By how much the trials of a phase differ: what a run itself tells of the differences that it could show.
+//! Checks how much the trials of a phase differ, which limits the differences that a run could
+//! show.
 
 use embermark_model::result::ResultFile;
 
@@ -9,16 +10,18 @@ use crate::statistics::{FEWEST_TRIALS, mean, median};
 use crate::summary::{Figure, Phases};
 use crate::text;
 
-/// The range within which SNIA's rule wants five rounds: 20 % of their mean (*Solid State Storage Performance
-/// Test Specification* 2.0.1, section 2.1.24).
+/// Range that SNIA's rule allows for five rounds: 20 % of their mean (*Solid State Storage
+/// Performance Test Specification* 2.0.1, section 2.1.24).
 const RANGE: f64 = 0.20;
 
-/// The mean range of five values of a normal distribution, in standard deviations (L. H. C. Tippett, "On the
-/// extreme individuals and the range of samples taken from a normal population", Biometrika 17, 1925).
+/// Mean range of five values of a normal distribution, in standard deviations (L. H. C. Tippett,
+/// "On the extreme individuals and the range of samples taken from a normal population", Biometrika
+/// 17, 1925).
 const RANGE_OF_FIVE: f64 = 2.326;
 
-/// The typical spread is the median over the phases of the standard deviation of the logarithms of their trials'
-/// times. Its limit is that of trials of which five lie within SNIA's range.
+/// Compares the typical spread with its limit. The spread is the median over the phases of the
+/// standard deviation of the logarithms of the trials' times. The limit is that of trials of which
+/// five are within SNIA's range.
 pub(super) fn look(file: &ResultFile) -> Finding {
     let mut phases = 0;
     let mut spreads: Vec<f64> = Vec::new();
@@ -55,7 +58,7 @@ pub(super) fn look(file: &ResultFile) -> Finding {
     }
 }
 
-/// The standard deviation of the logarithms; `None` of fewer than three.
+/// Returns the standard deviation of the logarithms. `None` for fewer than three.
 fn deviation(trials: &[f64]) -> Option<f64> {
     if trials.len() < FEWEST_TRIALS {
         return None;

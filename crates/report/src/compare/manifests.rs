@@ -1,4 +1,4 @@
-//! Whether two results were measured alike.
+//! Compares the conditions under which two results were measured.
 
 use std::fmt::Display;
 
@@ -10,23 +10,23 @@ use serde::Serialize;
 use crate::statistics::total;
 use crate::{drift, format, notes, summary, text};
 
-/// Memory of one machine, as different kernels report it, differs by less than this share.
+/// Largest share by which the memory of one machine differs between kernels.
 const SAME_MEMORY: f64 = 0.02;
 
-/// The remark on two files of one run.
+/// Remark on two files of one run.
 pub(crate) const ONE_RUN: &str = "both files are of one and the same run";
 
-/// In what the conditions of two results differ.
+/// Differences between the conditions of two results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Differences {
-    /// What makes their figures incomparable.
+    /// Differences that make the figures incomparable.
     pub incomparable: Vec<String>,
-    /// What may be the cause of a change, or cast doubt on it.
+    /// Differences that may cause a change or cast doubt on it.
     pub remarks: Vec<String>,
 }
 
 impl Differences {
-    /// Two values that must be the same; where one was not recorded, that is said.
+    /// Compares two values that must be equal. If one was not recorded, a remark says so.
     fn must(&mut self, what: &str, old: Option<String>, new: Option<String>) {
         match (old, new) {
             (Some(old), Some(new)) if old != new => {
@@ -39,7 +39,7 @@ impl Differences {
         }
     }
 
-    /// Two values that may differ, and which one wants to know of.
+    /// Compares two values that may differ. A difference becomes a remark.
     fn may(&mut self, what: &str, old: &str, new: &str) {
         if old != new {
             let (old, new) = (text::plain(old), text::plain(new));
@@ -48,10 +48,10 @@ impl Differences {
     }
 }
 
-/// A condition of a run, and what it was; `None` where it is not recorded.
+/// A condition of a run and its value. `None` if it is not recorded.
 type Condition = (&'static str, fn(&ResultFile) -> Option<String>);
 
-/// What must be the same of two results, or their figures compare nothing.
+/// Conditions that must be equal, because the figures are incomparable otherwise.
 const CONDITIONS: [Condition; 30] = [
     ("CPU", |file| file.manifest.machine.cpu.clone()),
     ("number of CPUs", |file| shown(file.manifest.machine.cpus?)),
@@ -93,7 +93,7 @@ const CONDITIONS: [Condition; 30] = [
     ("cache memory given to engines", |file| bytes(Some(file.plan.memory_bytes))),
     ("data", |file| match file.plan.data {
         DataSource::Synthetic => shown("synthetic"),
-        // Which file is in the data sets, with its digest.
+        // The data sets show which file it is, with its digest.
         DataSource::File(_) => shown("of a file"),
     }),
     ("memory", |file| bytes(file.manifest.machine.memory_bytes)),
@@ -111,8 +111,8 @@ fn bytes(bytes: Option<u64>) -> Option<String> {
     Some(format::bytes(bytes? as f64))
 }
 
-/// In what the conditions of two results differ. Other versions of engines and of embermark are
-/// what one compares for; another machine, protocol, data set or build is not.
+/// Lists the differences between the conditions of two results. Other versions of engines and of
+/// embermark are the purpose of a comparison. Another machine, protocol, data set or build is not.
 pub fn differences(old: &ResultFile, new: &ResultFile) -> Differences {
     let mut found = conditions(old, new);
     if !old.cells.iter().any(|cell| new.cells.iter().any(|other| other.id == cell.id)) {
@@ -121,7 +121,7 @@ pub fn differences(old: &ResultFile, new: &ResultFile) -> Differences {
     found
 }
 
-/// The same of two files that need have no cell in common.
+/// Lists the differences between two files that need not have a cell in common.
 pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
     let mut found = Differences::default();
     let memory = |file: &ResultFile| file.manifest.machine.memory_bytes;
@@ -137,7 +137,7 @@ pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
         if let Some(after) = new.plan.configurations.get(name) {
             let about = format!("configuration {}", text::plain(name));
             found.must(&about, shown(before.subject()), shown(after.subject()));
-            // Another version, or use from another language, is what one compares for.
+            // Comparing versions or languages is a purpose of a comparison.
             found.may(&format!("library of {name}"), &library(before), &library(after));
             found.may(&format!("client of {name}"), &client(before), &client(after));
         }
@@ -165,18 +165,18 @@ fn emulated(file: &ResultFile) -> Option<String> {
     Some(format!("{} ({})", emulated.device, text::joined(limits, ", ")))
 }
 
-/// Where the library of a configuration is.
+/// Returns the path of a configuration's library.
 fn library(own: &Configuration) -> String {
     own.library.as_ref().map_or("its own".into(), |path| path.display().to_string())
 }
 
-/// The client of a configuration: `python`, `native`.
+/// Returns the client of a configuration: `python`, `native`.
 fn client(own: &Configuration) -> String {
     own.client.as_ref().map_or(Client::NATIVE.into(), ToString::to_string)
 }
 
-/// Whether trials had disks of their own, whose times have a loop device in them; `None` where none
-/// ran.
+/// Describes whether trials had their own disks, whose times include a loop device. `None` if no
+/// trial ran.
 fn disk(file: &ResultFile) -> Option<String> {
     let mut trials = file.cells.iter().flat_map(|cell| &cell.trials);
     let isolated = trials.clone().any(|trial| trial.device_io.is_some());
@@ -184,8 +184,8 @@ fn disk(file: &ResultFile) -> Option<String> {
     shown(if isolated { "its own (--isolate-disk)" } else { "that of all" }).filter(|_| ran)
 }
 
-/// What an engine's server was; `None` where the file has none of its cells. Of a URL what names the
-/// server alone: what it says of a user is nobody's business.
+/// Describes the server of an engine. `None` if the file has none of its cells. Only the host of a
+/// URL is shown, because the rest may name a user.
 fn server(file: &ResultFile, engine: &str) -> Option<String> {
     file.cells.iter().find(|cell| cell.id.engine == engine)?;
     let Some(url) = file.plan.urls.get(engine) else { return Some("private".to_owned()) };
@@ -242,7 +242,7 @@ fn remarks(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
     }
 }
 
-/// The versions of each engine that ran in both.
+/// Returns the versions of each engine that ran in both.
 fn versions<'a>(old: &'a ResultFile, new: &'a ResultFile) -> Vec<(&'a str, String, String)> {
     let after = summary::versions(new);
     let both = summary::versions(old).into_iter().filter_map(|(engine, old)| {
@@ -252,8 +252,8 @@ fn versions<'a>(old: &'a ResultFile, new: &'a ResultFile) -> Vec<(&'a str, Strin
     both.collect()
 }
 
-/// Why two results cannot be taken for one measurement: what makes them incomparable, other versions
-/// of an engine, and other clients of a column.
+/// Lists why two results cannot be pooled as one measurement: what makes them incomparable, other
+/// versions of an engine, and other clients of a column.
 pub fn unpoolable(one: &ResultFile, other: &ResultFile) -> Vec<String> {
     let mut reasons = conditions(one, other).incomparable;
     let differ = versions(one, other).into_iter().filter(|(_, one, other)| one != other);

@@ -1,4 +1,4 @@
-//! Two results put beside each other: what both have, and what one lacks.
+//! Pairs two results: what both have, and what one lacks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,41 +9,42 @@ use serde::Serialize;
 use crate::summary::{Figure, Phases, Shortfall, Shortfalls};
 use crate::text;
 
-/// What two results have in common, and what not.
+/// What two results have in common and what they do not.
 pub(crate) struct Pairs<'a> {
-    /// Each phase with figures in both, in the order of the old file's cells.
+    /// Each phase with figures in both files, in the order of the old file's cells.
     pub phases: Vec<PhasePair<'a>>,
-    /// Each cell or phase that ended well in one file only.
+    /// Each cell or phase that completed in only one file.
     pub turned: Vec<Turn>,
-    /// Cells that the old file has and the new one has not.
+    /// Cells that only the old file has.
     pub only_old: Vec<CellId>,
-    /// Cells that the new file has and the old one has not.
+    /// Cells that only the new file has.
     pub only_new: Vec<CellId>,
 }
 
-/// One phase of one cell with figures in both files. Of two things the first is the old file's.
+/// One phase of one cell with figures in both files. In pairs, the old file comes first.
 pub(crate) struct PhasePair<'a> {
     /// The cell.
     pub cell: &'a CellId,
     /// The phase.
     pub phase: &'a str,
-    /// Its engine is shown for orientation.
+    /// Whether its engine is only a reference.
     pub reference: bool,
     /// The times.
     pub figures: [Figure<'a>; 2],
-    /// What its cell did not do.
+    /// What its cell failed to do.
     pub shortfalls: [Option<Shortfall<'a>>; 2],
 }
 
 impl PhasePair<'_> {
-    /// Whether this phase kept up in the old file and does not in the new one.
+    /// Whether this phase kept up in the old file only.
     pub fn no_longer_keeps_up(&self) -> bool {
         let [fell_short, falls_short] =
             self.shortfalls.map(|of| of.is_some_and(|of| of.phase == self.phase));
         falls_short && !fell_short
     }
 
-    /// What was not done, `old lost 3 of 40,000, new lost 24,261 of 40,000`; `None` where both kept up.
+    /// Describes what was not done, `old lost 3 of 40,000, new lost 24,261 of 40,000`. `None` if
+    /// both kept up.
     pub fn lacking(&self) -> Option<String> {
         let known = ["old", "new"].into_iter().zip(&self.shortfalls).filter_map(|(which, of)| {
             Some(format!("{which} {}", of.as_ref()?.beside(Some(self.phase))))
@@ -53,31 +54,31 @@ impl PhasePair<'_> {
     }
 }
 
-/// A cell, or one phase of it, that ended well in one file and not in the other.
+/// A cell, or one of its phases, that completed in only one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Turn {
     /// The cell.
     pub cell: CellId,
-    /// The phase; absent where the cell had no phase at all.
+    /// The phase. Absent if the cell had no phase.
     pub phase: Option<String>,
-    /// How it ended in the old file.
+    /// Status in the old file.
     pub was: Status,
-    /// How it ends in the new one.
+    /// Status in the new file.
     pub is: Status,
-    /// Why, where it does not end well.
+    /// The reason, if it did not complete.
     pub reason: Option<String>,
-    /// It was right and is wrong, failed or timed out.
+    /// Whether it was correct before, and is now wrong, failed or timed out.
     pub broke: bool,
 }
 
 impl Turn {
-    /// `ok, then wrong`.
+    /// Describes the change: `ok, then wrong`.
     pub fn words(&self) -> String {
         format!("{}, then {}", self.was, self.is)
     }
 }
 
-/// Puts `new` beside `old`.
+/// Pairs `old` and `new`.
 pub(crate) fn pairs<'a>(old: &'a ResultFile, new: &'a ResultFile) -> Pairs<'a> {
     let mut pairs = Pairs {
         phases: Vec::new(),
@@ -108,7 +109,7 @@ fn pair<'a>(pairs: &mut Pairs<'a>, before: &'a Cell, after: &'a Cell) {
                 pairs.phases.push(PhasePair {
                     cell: &old.cell.id,
                     phase,
-                    // A reference that slows down tells of the machine.
+                    // A reference that slows down shows a change of the machine.
                     reference: old.cell.reference,
                     figures: [before, after],
                     shortfalls: [old.shortfalls.at(Some(phase)), new.shortfalls.at(Some(phase))],
@@ -117,14 +118,14 @@ fn pair<'a>(pairs: &mut Pairs<'a>, before: &'a Cell, after: &'a Cell) {
             ((was, _), (is, _)) => pairs.turned.extend(turn(before, after, Some(phase), was, is)),
         }
     }
-    // A cell may end badly in a way that no phase of it shows: a crash between two.
+    // A cell may fail in a way that none of its phases shows, such as a crash between two.
     let shown = pairs.turned.iter().any(|turn| turn.cell == before.id);
     if !shown {
         pairs.turned.extend(turn(before, after, None, before.status, after.status));
     }
 }
 
-/// A cell of one of the files, its phases found by their names.
+/// A cell of one of the files, whose phases are found by name.
 struct Side<'a> {
     cell: &'a Cell,
     phases: Phases<'a>,
@@ -136,8 +137,8 @@ impl<'a> Side<'a> {
         Self { cell, phases: Phases::of(cell), shortfalls: Shortfalls::of(cell) }
     }
 
-    /// How a phase ended over all trials, and its figure. A phase that the cell never came to ended as the
-    /// cell did.
+    /// Returns how a phase ended over all trials, and its figure. A phase that the cell never
+    /// reached has the status of the cell.
     fn outcome(&self, phase: &str) -> (Status, Option<Figure<'a>>) {
         let parts = self.phases.at(phase);
         let status = parts.iter().map(|(_, part)| part.status).reduce(Status::worst);
@@ -161,7 +162,7 @@ fn turn(before: &Cell, after: &Cell, phase: Option<&str>, was: Status, is: Statu
     })
 }
 
-/// The reason nearest to the fault: a phase's, else the cell's.
+/// Returns the reason nearest to the fault: that of the phase, or that of the cell.
 fn reason(cell: &Cell, phase: Option<&str>) -> Option<String> {
     let parts = cell.trials.iter().flat_map(|trial| &trial.phases);
     let mut of_phase = parts.filter(|part| Some(part.phase.as_str()) == phase);

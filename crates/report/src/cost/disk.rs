@@ -1,4 +1,4 @@
-//! The disk over time: by how much an empty database had grown at some moments.
+//! Disk use over time: the growth of an empty database at some moments.
 
 use embermark_model::result::DiskCurve;
 
@@ -9,14 +9,14 @@ use crate::note::note;
 use crate::statistics::median;
 use crate::{format, text};
 
-/// Moments that are shown, in minutes, of a time that has two of them at least; of a shorter one its
-/// quarters are.
+/// Moments that are shown, in minutes, if the time has at least two of them. A shorter time is
+/// shown at its quarters.
 const MINUTES: [f64; 6] = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0];
 
-/// How much shorter than a moment what was sampled may be and still have it.
+/// Share of a moment that must have been sampled for it to be shown.
 const NEARLY: f64 = 0.99;
 
-/// The table, with a line for each that wrote; nothing where nobody was sampled.
+/// Returns a table with a line for each engine that wrote. `None` if no disk was sampled.
 pub(super) fn table(costs: &Costs<'_>) -> Option<Annotated> {
     let lines: Vec<(&Cost<'_>, Vec<&DiskCurve>)> = (costs.lines.iter())
         .filter(|line| line.does == Does::Writes && line.status.has_figures())
@@ -56,7 +56,7 @@ pub(super) fn table(costs: &Costs<'_>) -> Option<Annotated> {
     Some(Annotated { grid: Grid { title, header, rows: rows.collect() }, notes })
 }
 
-/// In seconds, of a time of so many.
+/// Returns the moments to show, in seconds, for a time of `lasted` seconds.
 fn moments(lasted: f64) -> Vec<f64> {
     let within = |seconds: &f64| *seconds * NEARLY <= lasted;
     let minutes: Vec<f64> =
@@ -67,7 +67,7 @@ fn moments(lasted: f64) -> Vec<f64> {
     }
 }
 
-/// `5 min`, `17.5 s`.
+/// Formats a moment: `5 min`, `17.5 s`.
 fn moment(seconds: f64) -> String {
     let minutes = seconds / 60.0;
     match MINUTES.contains(&minutes) {
@@ -76,7 +76,7 @@ fn moment(seconds: f64) -> String {
     }
 }
 
-/// Bytes, fewer than before with a minus.
+/// Formats a number of bytes that may be negative.
 pub(super) fn signed(bytes: f64) -> String {
     let sign = if bytes < 0.0 { "-" } else { "" };
     format!("{sign}{}", format::bytes(bytes.abs()))

@@ -1,5 +1,5 @@
-//! What it costs to keep up with a machine: the resources of each process in the window of a phase,
-//! what was lost and how late it was, and the score of the workload's source.
+//! Cost of keeping up with a machine: the resources of each process during a phase, lost and late
+//! rows, and the score of the workload's source.
 
 mod disk;
 mod grids;
@@ -12,7 +12,8 @@ use embermark_model::{Durability, Extent, Status};
 
 pub(crate) use grids::grids;
 
-/// The source's own tables, each row beside what was measured of it; none where nothing was.
+/// Returns the source's own tables, each row beside its measurement. Empty if nothing of it was
+/// measured.
 pub(crate) fn source_tables(
     file: &ResultFile,
     weights: &score::Weights,
@@ -28,24 +29,25 @@ use crate::statistics::total;
 use crate::summary::{Phases, Shortfall, Shortfalls};
 use crate::{grid, text};
 
-/// The time of a commit from when it was due to its end.
+/// Latency of a commit from when it was due to when it ended.
 const RESPONSE: &str = "response";
 
-/// What is done in a phase that lasts by the clock.
+/// Work of a phase that lasts a fixed time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
-    /// Rows that come are stored.
+    /// Stores incoming rows.
     Writes,
-    /// Rows are read.
+    /// Reads rows.
     Reads,
-    /// Both.
+    /// Stores and reads.
     Both,
-    /// The highest rate of rows that come is looked for.
+    /// Searches for the highest sustained rate of incoming rows.
     Searches,
 }
 
 impl Does {
-    /// By what was counted, or, where nothing was, by the names of older workloads.
+    /// Derives the work from what was counted. Older workloads counted nothing and are recognized
+    /// by their names.
     fn of(phase: &str, observed: &[&Observed]) -> Self {
         let has = |name: &str| observed.iter().any(|one| one.counts.contains_key(name));
         match (has("sustained-rate"), has("lost"), has("reads"), phase) {
@@ -58,67 +60,67 @@ impl Does {
     }
 }
 
-/// What one engine used in one phase that lasts by the clock: medians over the trials.
+/// Resources that one engine used in one phase of a fixed time: medians over the trials.
 #[derive(Clone, Debug)]
 pub struct Cost<'a> {
     /// The engine.
     pub engine: &'a str,
     /// The engine without the name of a configuration.
     pub base: &'a str,
-    /// How samples lie in it.
+    /// How samples are stored.
     pub variant: &'a str,
     /// The phase.
     pub phase: &'a str,
-    /// What is done in it.
+    /// Work of the phase.
     pub does: Does,
-    /// Never ranked.
+    /// Whether it is a reference, which is never ranked.
     pub reference: bool,
-    /// A server that was given by its URL, with its own settings: never ranked either.
+    /// Whether it is a server given by its URL, with its own settings. It is never ranked.
     pub by_url: bool,
-    /// A configuration whose settings are not the tier's: never ranked either.
+    /// Whether it is a configuration whose settings are not those of the tier. It is never ranked.
     pub own_durability: bool,
     /// How the phase ended.
     pub status: Status,
-    /// What its cell did not do: it has no score.
+    /// What its cell failed to do. With a shortfall it has no score.
     pub shortfall: Option<Shortfall<'a>>,
-    /// In the order of [`Resource::WRITING`]; absent was not measured.
+    /// Usage in the order of [`Resource::WRITING`]. Absent if not measured.
     pub usage: [Option<f64>; 8],
     /// Windows that were observed.
     observed: Vec<&'a Observed>,
 }
 
 impl Cost<'_> {
-    /// The usage of a resource.
+    /// Returns the usage of a resource.
     pub fn of(&self, resource: Resource) -> Option<f64> {
         let place = Resource::WRITING.iter().position(|other| *other == resource)?;
         self.usage[place]
     }
 
-    /// A count, of the trial with most.
+    /// Returns a count from the trial with the largest.
     pub fn count(&self, name: &str) -> Option<u64> {
         self.observed.iter().filter_map(|observed| observed.counts.get(name).copied()).max()
     }
 
-    /// A count's median over the trials.
+    /// Returns the median of a count over the trials.
     pub fn median(&self, name: &str) -> Option<f64> {
         let counts = self.observed.iter().map(|observed| observed.counts.get(name).copied());
         let counts: Option<Vec<f64>> = counts.map(|count| Some(count? as f64)).collect();
         crate::statistics::median(&counts?)
     }
 
-    /// The disk over time, of each trial that wrote.
+    /// Iterates over the disk curves of the trials that wrote.
     fn curves(&self) -> impl Iterator<Item = &DiskCurve> {
         self.observed.iter().filter_map(|observed| observed.disk.as_ref())
     }
 
-    /// By how many bytes the database grew from before the first sample until the last was stored: the
-    /// median over the trials.
+    /// Returns the growth of the database in bytes, from before the first sample until the last was
+    /// stored. It is the median over the trials.
     pub fn growth(&self) -> Option<f64> {
         let grown: Vec<f64> = self.curves().map(|curve| curve.growth() as f64).collect();
         crate::statistics::median(&grown).filter(|_| grown.len() == self.observed.len())
     }
 
-    /// The engine and how samples lie in it, and how it was read where that is another way.
+    /// Names the engine and how samples are stored, and how they were read if that differs.
     fn label(&self) -> String {
         let reader = self.phase.strip_prefix("read_");
         let own = self.variant.strip_suffix(published::FORM).unwrap_or(self.variant);
@@ -135,12 +137,13 @@ impl Cost<'_> {
         label
     }
 
-    /// Whether commits were timed from when they were due: results of older versions do not tell.
+    /// Whether commits were timed from when they were due. Results of older versions do not record
+    /// it.
     fn is_timed_from_due(&self) -> bool {
         self.observed.iter().any(|observed| observed.latencies.contains_key(RESPONSE))
     }
 
-    /// A percentile in ns, of the trial in which it is largest.
+    /// Returns a percentile in ns from the trial in which it is largest.
     fn latency(
         &self,
         name: &str,
@@ -149,30 +152,30 @@ impl Cost<'_> {
         self.observed.iter().filter_map(|observed| of(observed.latencies.get(name)?)).max()
     }
 
-    /// What has to be known of the figures.
+    /// Iterates over remarks on the figures.
     fn remarks(&self) -> impl Iterator<Item = &str> {
         self.observed.iter().flat_map(|observed| &observed.remarks).map(String::as_str)
     }
 }
 
-/// What may be compared: a workload at one scale, within one limit of memory, in one tier.
+/// What can be compared: a workload at one scale, within one memory limit, in one tier.
 #[derive(Clone, Debug)]
 pub struct Costs<'a> {
     /// The workload.
     pub workload: &'a str,
-    /// Its scale and its limit of memory.
+    /// Scale and memory limit.
     pub extent: Extent,
     /// The tier.
     pub durability: Durability,
-    /// The window in ns.
+    /// Length of the window in ns.
     pub window_ns: u64,
-    /// Whether it is the user's own: the score is the source's for its own workload.
+    /// Whether it is the user's own workload. The source's score is for its own workload only.
     pub own: bool,
-    /// In the order of the cells and their phases.
+    /// Lines in the order of the cells and their phases.
     pub lines: Vec<Cost<'a>>,
 }
 
-/// The costs in a result, in the order of its cells.
+/// Returns the costs in a result, in the order of its cells.
 pub fn of(file: &ResultFile) -> Vec<Costs<'_>> {
     let mut all: Vec<Costs<'_>> = Vec::new();
     for cell in &file.cells {
@@ -203,7 +206,7 @@ pub fn of(file: &ResultFile) -> Vec<Costs<'_>> {
 }
 
 fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
-    // What goes on until it is steady has no rate of a machine to keep up with.
+    // A phase that runs until it is steady has no machine rate to keep up with.
     let keeps_up = |run: &Run| run.observed.as_ref().is_some_and(|seen| seen.timeline.is_none());
     let all = cell.trials.iter().flat_map(|trial| &trial.phases);
     let own = all.filter(|part| part.runs.iter().any(keeps_up));
@@ -248,11 +251,11 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
         .collect()
 }
 
-/// A window shorter than this tells of no rate: probes cost some of it themselves.
+/// Shortest window that shows a rate, in ns. Probes use some of a shorter one.
 const LEAST_NS: u64 = 50_000_000;
 
-/// Medians over windows. An embedded engine is in its user's process, and there is neither server nor
-/// network: those are truly nothing.
+/// Returns medians over windows. An embedded engine runs in its user's process, so its server and
+/// network use are truly zero.
 fn usage(
     observed: &[&Observed],
     counted: Option<&Run>,
@@ -270,7 +273,8 @@ fn usage(
     let per_second = |amount: f64, observed: &Observed| {
         (observed.window_ns >= LEAST_NS).then(|| amount * 1e9 / observed.window_ns as f64)
     };
-    // Whoever speaks to the database: the writer, the reader where it is another process, or both.
+    // Processes that talk to the database: the writer, the reader if it is another process, or
+    // both.
     let client = |observed: &Observed, of: fn(&Resources) -> Option<u64>| -> Option<f64> {
         let reader = observed.processes.get("reader");
         let writer = observed.processes.get("writer");
@@ -280,8 +284,8 @@ fn usage(
         all.map(|all| total(all) as f64)
     };
     let cpu = |ns: f64, observed: &Observed| per_second(ns / 1e9 * 100.0, observed);
-    // From and to a block device of its own: pages that became dirty are no such bytes. They are what
-    // the source has, whose pidstat reads /proc/PID/io of the server.
+    // Bytes to and from a separate block device. Dirty pages are not such bytes. The source counts
+    // those instead: its pidstat reads /proc/PID/io of the server.
     let io = match published {
         true => server(&|o| {
             let server = o.processes.get("server")?;
@@ -299,8 +303,8 @@ fn usage(
         median(&|o| cpu(client(o, |used| used.cpu_ns)?, o)),
         median(&|o| client(o, |used| used.peak_bytes)),
         server(&|o| per_second(o.network_bytes? as f64, o)),
-        // The source has the disk of the whole time, whose warm-up is not measured otherwise. A server
-        // that has written nothing yet has no disk that could be compared.
+        // The source counts the disk over the whole time, including a warm-up that is otherwise not
+        // measured. A server that has written nothing yet has no comparable growth.
         median(&|o| match published {
             true => Some(o.disk.as_ref()?.growth() as f64).filter(|bytes| *bytes > 0.0),
             false => Some(o.disk_growth_bytes?.max(0) as f64),

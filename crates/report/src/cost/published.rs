@@ -1,4 +1,4 @@
-//! The tables of the workload's source, and its scores.
+//! Tables of the workload's source, and its scores.
 
 use std::sync::LazyLock;
 
@@ -6,31 +6,31 @@ use serde::Deserialize;
 
 use super::score::{Resource, Weights, scores};
 
-/// The source's tables.
+/// Tables of the source.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Tables {
-    /// Where they are from.
+    /// Source of the tables.
     pub source: Source,
-    /// A way of writing with a way of reading.
+    /// Rows, each with one way of writing and one of reading.
     pub row: Vec<Row>,
 }
 
-/// Where figures are from.
+/// Source of the figures.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Source {
     /// Its title.
     pub title: String,
     /// The workload that reproduces it.
     pub workload: String,
-    /// What it ran on.
+    /// Hardware that it ran on.
     pub hardware: String,
-    /// In a line, why the figures need not agree with a run's.
+    /// Why the figures need not agree with those of a run, in one line.
     pub differs: String,
-    /// What is inconsistent in the source itself.
+    /// What is inconsistent in the source.
     pub notes: Vec<String>,
 }
 
-/// One engine, written and read in one way each.
+/// One engine with one way of writing and one of reading.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Row {
     /// The engine.
@@ -43,14 +43,14 @@ pub struct Row {
     pub write: Vec<f64>,
     /// Usage of reading, in the order of [`Resource::READING`].
     pub read: Vec<f64>,
-    /// The source's own scores of writing and reading and of both, in percent.
+    /// The source's scores of writing, of reading and of both, in percent.
     pub score: [f64; 3],
 }
 
-/// The source's tables.
+/// Returns the source's tables.
 ///
 /// # Panics
-/// When the file of the repository is no such tables, which a test rules out.
+/// If the file in the repository does not have these tables, which a test rules out.
 pub fn tables() -> &'static Tables {
     static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         let text = include_str!("../../published/highfreq-three-servers.toml");
@@ -59,11 +59,11 @@ pub fn tables() -> &'static Tables {
     &TABLES
 }
 
-/// What the names of variants end with whose tables, documents and readers are the source's.
+/// Suffix of variants that have the source's tables, documents and readers.
 pub const FORM: &str = "-published";
 
-/// How laborious the source found it to write or to read an engine in one way, from 1 (easy) to 5;
-/// `None` of what it did not grade.
+/// Returns the effort that the source assigns to writing or reading an engine in one way, from 1
+/// (easy) to 5. `None` if it did not grade it.
 pub fn effort(engine: &str, variant: &str, phase: &str) -> Option<f64> {
     let variant = variant.strip_suffix(FORM).unwrap_or(variant);
     let mut rows =
@@ -75,7 +75,7 @@ pub fn effort(engine: &str, variant: &str, phase: &str) -> Option<f64> {
     .copied()
 }
 
-/// Scores of writing, of reading and of both, computed from the columns by the source's formula,
+/// Computes scores of writing, of reading and of both from the columns by the source's formula,
 /// from 0 to 1.
 pub fn recomputed(tables: &Tables, weights: &Weights) -> Vec<[f64; 3]> {
     let columns = |of: fn(&Row) -> &Vec<f64>| -> Vec<Vec<Option<f64>>> {
@@ -94,7 +94,7 @@ pub fn recomputed(tables: &Tables, weights: &Weights) -> Vec<[f64; 3]> {
 mod tests {
     use super::*;
 
-    /// Places of the rows, the highest total first.
+    /// Returns the indexes of the rows, the highest total first.
     fn ranking(totals: impl Iterator<Item = f64>) -> Vec<usize> {
         let totals: Vec<f64> = totals.collect();
         let mut places: Vec<usize> = (0..totals.len()).collect();
@@ -113,7 +113,7 @@ mod tests {
             let row = |place: &usize| &tables.row[*place];
             places.iter().map(|p| format!("{} {}", row(p).engine, row(p).reader)).collect()
         };
-        // The two that the source gives 43 % each are in either order.
+        // The source gives two rows 43 %, so they may be in either order.
         assert_eq!(name(&ours[..5]), name(&printed[..5]));
         for (row, score) in tables.row.iter().zip(&recomputed) {
             for (ours, printed) in score.iter().zip(row.score) {
@@ -163,7 +163,8 @@ mod tests {
             off.fold(0.0, f64::max)
         };
         assert_eq!((furthest(&with), furthest(&without)), (8.0, 4.0));
-        // Its text has 75 % for MariaDB bulk; its table the mean of its own two.
+        // The source's text has 75 % for MariaDB bulk, but its table has the mean of its two
+        // scores.
         let [write, read, both] = tables.row[1].score;
         assert_eq!((f64::midpoint(write, read), both), (71.0, 71.0));
     }

@@ -1,33 +1,34 @@
-//! The score of a resource table, as the source of the workload `machine` has it: one minus the
-//! weighted mean of each resource's share of the largest in its column.
+//! Score of a resource table as defined by the source of the workload `machine`: one minus the
+//! weighted mean of each resource's share of the largest value in its column.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A resource: a column of the table.
+/// A resource, which is a column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Resource {
     /// CPU of the server, in percent of one CPU.
     ServerCpu,
     /// Memory of the server, in bytes.
     ServerMemory,
-    /// Bytes from and to storage, a second.
+    /// Bytes per second from and to storage.
     Io,
-    /// CPU of the client, in percent of one CPU; of an embedded engine's user.
+    /// CPU of the client, in percent of one CPU. For an embedded engine this is the process that
+    /// uses it.
     ClientCpu,
-    /// Memory of the client, in bytes; of an embedded engine's user.
+    /// Memory of the client, in bytes. For an embedded engine this is the process that uses it.
     ClientMemory,
-    /// Bytes between client and server, a second.
+    /// Bytes per second between client and server.
     Network,
     /// Bytes by which the database grew.
     Disk,
-    /// How laborious the source of the workload found it, from 1 to 5; of engines that it did not
-    /// grade there is none.
+    /// Effort according to the source of the workload, from 1 to 5. Absent for engines that it did
+    /// not grade.
     Effort,
 }
 
 impl Resource {
-    /// Those of writing.
+    /// Resources of writing.
     pub const WRITING: [Self; 8] = [
         Self::ServerCpu,
         Self::ServerMemory,
@@ -39,7 +40,7 @@ impl Resource {
         Self::Effort,
     ];
 
-    /// Those of reading, which leaves the disk as it is.
+    /// Resources of reading, which does not change the disk.
     pub const READING: [Self; 7] = [
         Self::ServerCpu,
         Self::ServerMemory,
@@ -51,12 +52,12 @@ impl Resource {
     ];
 }
 
-/// How much each kind of resource counts.
+/// Weight of each kind of resource.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
-    /// CPU, of server and client each.
+    /// CPU, for the server and the client each.
     pub cpu: f64,
-    /// Memory, of server and client each.
+    /// Memory, for the server and the client each.
     pub memory: f64,
     /// Disk I/O.
     pub io: f64,
@@ -69,13 +70,13 @@ pub struct Weights {
 }
 
 impl Default for Weights {
-    /// Those of the source.
+    /// Returns the weights of the source.
     fn default() -> Self {
         Self { cpu: 3.0, memory: 1.0, io: 2.0, network: 2.0, disk: 1.0, effort: 1.0 }
     }
 }
 
-/// A text that names no weights.
+/// An invalid list of weights.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is not a weight: give cpu, memory, io, network, disk or effort, and a number of 0 or more, as in cpu=3,io=2"
@@ -85,7 +86,7 @@ pub struct NoWeights(String);
 impl FromStr for Weights {
     type Err = NoWeights;
 
-    /// `cpu=3,io=2`; what is not named keeps the weight of the source.
+    /// Parses `cpu=3,io=2`. Weights that are not named stay those of the source.
     fn from_str(text: &str) -> Result<Self, NoWeights> {
         let mut weights = Self::default();
         for part in text.split(',') {
@@ -121,13 +122,13 @@ impl fmt::Display for Weights {
 }
 
 impl Weights {
-    /// The same without effort, which is a matter of opinion.
+    /// Returns the weights without effort, which is a matter of opinion.
     #[must_use]
     pub const fn without_effort(self) -> Self {
         Self { effort: 0.0, ..self }
     }
 
-    /// The weight of a resource.
+    /// Returns the weight of a resource.
     pub const fn of(&self, resource: Resource) -> f64 {
         match resource {
             Resource::ServerCpu | Resource::ClientCpu => self.cpu,
@@ -140,10 +141,10 @@ impl Weights {
     }
 }
 
-/// The score of each row of a table, from 0 to 1: `1 - sum(usage / column maximum x weight) /
-/// sum(weights)`. A column of nothing but zeros takes nothing from anybody. A row that lacks a
-/// resource of any weight has no score, and takes part in no maximum; but effort that nobody graded
-/// weighs nothing for its row.
+/// Computes the score of each row of a table, from 0 to 1: `1 - sum(usage / column maximum x
+/// weight) / sum(weights)`. A column of zeros lowers no score. A row without the value of a
+/// weighted resource has no score, and is not part of any maximum. Only effort may be missing: its
+/// weight is then 0 for that row.
 pub fn scores(
     rows: &[Vec<Option<f64>>],
     resources: &[Resource],
@@ -216,7 +217,7 @@ mod tests {
         let columns = [Resource::ServerCpu, Resource::Effort];
         let rows = [vec![Some(10.0), Some(5.0)], vec![Some(5.0), Some(1.0)], vec![Some(4.0), None]];
         let scores = scores(&rows, &columns, &Weights::default());
-        // Weights 3 and 1: 1 - 4/4, 1 - (1.5 + 0.2)/4, and of CPU alone 1 - 1.2/3.
+        // Weights 3 and 1: 1 - 4/4, 1 - (1.5 + 0.2)/4, and for CPU only 1 - 1.2/3.
         let expected = [0.0, 0.575, 0.6];
         for (score, expected) in scores.into_iter().zip(expected) {
             assert!((score.unwrap() - expected).abs() < 1e-12, "{score:?}");

@@ -1,4 +1,5 @@
-//! The tables of the workload's source in its own shape, printed beside measured, and its scores.
+//! Tables of the workload's source in their own shape, with published beside measured figures and
+//! scores.
 
 use super::published::{self, FORM, Row};
 use super::score::{Resource, Weights, scores};
@@ -8,15 +9,15 @@ use crate::note::{Note, note};
 
 use crate::{format, text};
 
-/// One of the source's two tables of resources.
+/// One of the source's two resource tables.
 struct Shape {
     title: &'static str,
     resources: &'static [Resource],
-    /// What a row has in it.
+    /// Figures of a row in this table.
     figures: fn(&Row) -> &Vec<f64>,
-    /// The place of its score among a row's.
+    /// Index of this table's score among those of a row.
     score: usize,
-    /// The phase that measures it.
+    /// Phase that measures it.
     phase: fn(&Row) -> String,
 }
 
@@ -36,15 +37,16 @@ const READING: Shape = Shape {
     phase: |row| format!("read_{}", row.reader),
 };
 
-/// A line that measured a row of the source, and its scores with the difficulty and without.
+/// A line that measured a row of the source, with its scores with and without effort.
 struct Here<'a> {
-    /// The place of the row.
+    /// Index of the row.
     row: usize,
     line: &'a Cost<'a>,
     scores: [Option<f64>; 2],
 }
 
-/// The source's two tables for each tier in which its own variants were measured, and its scores.
+/// Returns the source's two tables for each tier in which its variants were measured, and its
+/// scores.
 pub(super) fn tables(all: &[Costs<'_>], weights: &Weights) -> Vec<Annotated> {
     let (mut tables, mut totals) = (Vec::new(), Vec::new());
     for costs in all {
@@ -58,13 +60,13 @@ pub(super) fn tables(all: &[Costs<'_>], weights: &Weights) -> Vec<Annotated> {
     tables
 }
 
-/// With the difficulty and without.
+/// Returns the weights with and without effort.
 fn twice(weights: &Weights) -> [Weights; 2] {
     [*weights, weights.without_effort()]
 }
 
 impl Shape {
-    /// The lines that measured a row in the source's own form, in the order of its rows.
+    /// Returns the lines that measured a row in the source's own form, in the order of its rows.
     fn measured<'a>(&self, costs: &'a Costs<'a>, weights: &Weights) -> Vec<Here<'a>> {
         let rows = published::tables().row.iter().enumerate();
         let mut here: Vec<Here<'_>> = rows
@@ -78,7 +80,7 @@ impl Shape {
             })
             .collect();
         let mut lines: Vec<&Cost<'_>> = Vec::new();
-        // What was written in one way and read in three has one line of writing.
+        // A variant that is written once and read in three ways has one line of writing.
         here.iter().for_each(|one| {
             if !lines.iter().any(|line| std::ptr::eq(*line, one.line)) {
                 lines.push(one.line);
@@ -93,8 +95,8 @@ impl Shape {
         here
     }
 
-    /// By the source's formula, over what was measured of any line; none of a lone one, which uses
-    /// the most of everything.
+    /// Computes scores by the source's formula, over the resources that any line measured. A single
+    /// line has no score, because it uses the most of everything.
     fn scores(&self, lines: &[&Cost<'_>], weights: &Weights) -> Vec<Option<f64>> {
         let measured = |of: &Resource| lines.iter().any(|line| line.of(*of).is_some());
         let resources: Vec<Resource> = self.resources.iter().copied().filter(measured).collect();
@@ -151,7 +153,7 @@ impl Here<'_> {
         format!("  here{name}")
     }
 
-    /// Its scores, or what it did not do.
+    /// Formats its scores, or what it failed to do.
     fn told(&self) -> [Text; 2] {
         match self.line.shortfall {
             None => self.scores.map(percent),
@@ -164,25 +166,25 @@ impl Here<'_> {
 }
 
 impl Row {
-    /// How it was written.
+    /// Names how it was written.
     fn written(&self) -> String {
         match self.engine.as_str() {
-            // The source writes it in one way.
+            // The source has only one way of writing it.
             "influxdb" => self.engine.clone(),
             engine => format!("{engine} {}", self.variant),
         }
     }
 
-    /// How it was read.
+    /// Names how it was read.
     fn label(&self) -> String {
         format!("{} {}", self.engine, self.reader)
     }
 }
 
-/// Scores of writing, reading and both, each with the difficulty and without.
+/// Scores of writing, reading and both, each with and without effort.
 type Total = (usize, String, [[Option<f64>; 2]; 3]);
 
-/// Those of the rows that were both written and read.
+/// Returns the scores of the rows that were both written and read.
 fn both(costs: &Costs<'_>, written: &[Here<'_>], read: &[Here<'_>]) -> Vec<Total> {
     let total = |one: &Here<'_>| {
         let same = |other: &&Here<'_>| (other.row, other.line.engine) == (one.row, one.line.engine);
@@ -194,7 +196,7 @@ fn both(costs: &Costs<'_>, written: &[Here<'_>], read: &[Here<'_>]) -> Vec<Total
     read.iter().filter_map(total).collect()
 }
 
-/// What the source printed, what its formula makes of its columns, and what was measured.
+/// Compares the source's printed scores, those recomputed from its columns, and those measured.
 fn scored(totals: &[Total], weights: &Weights) -> Annotated {
     let tables = published::tables();
     let again = twice(weights).map(|weights| published::recomputed(tables, &weights));
@@ -257,7 +259,7 @@ fn legend(shape: &Shape) -> Vec<Note> {
     notes
 }
 
-/// The head of a resource's column, with its unit.
+/// Returns the heading of a resource's column, with its unit.
 const fn heading(of: Resource) -> &'static str {
     match of {
         Resource::ServerCpu => "server CPU %",
@@ -271,7 +273,7 @@ const fn heading(of: Resource) -> &'static str {
     }
 }
 
-/// An amount in the unit of the source's column.
+/// Converts an amount to the unit of the source's column.
 fn in_its_unit(of: Resource, value: f64) -> f64 {
     match of {
         Resource::ServerCpu | Resource::ClientCpu | Resource::Effort => value,
@@ -281,7 +283,7 @@ fn in_its_unit(of: Resource, value: f64) -> f64 {
     }
 }
 
-/// A number as the source prints it: with a decimal where it is small and has one.
+/// Formats a number as the source prints it: a small one with its decimal.
 fn number(value: f64) -> String {
     if value.fract() == 0.0 || value >= 99.95 {
         format::count(value.round() as u64)

@@ -1,5 +1,5 @@
-//! Bencher Metric Format, <https://bencher.dev/docs/reference/bencher-metric-format>: by the name of a benchmark
-//! its latency in ns, a value with the ends of its interval.
+//! Bencher Metric Format, <https://bencher.dev/docs/reference/bencher-metric-format>: for each
+//! benchmark its latency in ns, with a value and the ends of its interval.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use crate::{ReportError, summary, text};
 
-/// The longest name that Bencher takes, in characters.
+/// Longest name that Bencher accepts, in characters.
 const LONGEST_NAME: usize = 1024;
 
-/// The measures of one benchmark.
+/// Measures of one benchmark.
 #[derive(Serialize)]
 struct Measures {
     latency: Metric,
@@ -27,11 +27,12 @@ struct Metric {
     upper_value: Option<f64>,
 }
 
-/// The time per operation of every phase of a cell that ended well and kept up, the median over the trials with its 95 % interval. Without
-/// references, and without figures that may not be published, as it is for a web site.
+/// Returns the time per operation of every phase of a cell that completed and kept up: the median
+/// over the trials with its 95 % interval. References are left out, and so are figures that may not
+/// be published, because Bencher is a web site.
 ///
 /// # Errors
-/// When a value has no JSON form, which none here lacks.
+/// If a value has no JSON form, which does not happen here.
 pub(super) fn render(file: &ResultFile) -> Result<String, ReportError> {
     let file = file.clone().publishable();
     let comparison = summary::compare(&file, &[]);

@@ -33,7 +33,8 @@ impl Get {
 
 type Of<T> = Box<dyn Fn(&Line<'_>) -> Option<T>>;
 
-/// A function for values of one type. It returns `None` if the value was not measured or does not apply to the line.
+/// A function for values of one type. It returns `None` if the value was not measured or does not
+/// apply to the line.
 pub(super) enum Get {
     Text(Of<String>),
     Flag(Of<bool>),
@@ -43,7 +44,8 @@ pub(super) enum Get {
 
 pub(super) type Figure<T> = fn(&T) -> Option<u64>;
 
-/// The columns of several results by name and kind: those of the first, then further ones of the others.
+/// The columns of several results by name and kind: those of the first, then further ones of the
+/// others.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Header(Vec<(String, Kind)>);
 

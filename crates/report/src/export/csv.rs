@@ -1,4 +1,4 @@
-//! The runs as CSV. What was not measured is empty.
+//! Writes the runs as CSV. Unmeasured values are empty.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use super::rows::{self, Rows};
 use crate::ReportError;
 use crate::shown::Record;
 
-/// Rows of CSV.
+/// A writer of CSV rows.
 pub(super) struct Csv<W: Write>(Writer<W>);
 
 impl<W: Write> Csv<W> {
@@ -45,7 +45,7 @@ impl<W: Write> Rows for Csv<W> {
 }
 
 /// # Errors
-/// When the CSV writer fails, which it does not on memory.
+/// If the CSV writer fails, which it does not in memory.
 pub(super) fn render(
     device: &str,
     file: &ResultFile,
@@ -59,10 +59,10 @@ pub(super) fn render(
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Records as a text.
+/// Formats records as CSV.
 ///
 /// # Errors
-/// When the CSV writer fails, which it does not on memory.
+/// If the CSV writer fails, which it does not in memory.
 pub(crate) fn written(records: impl Iterator<Item = Vec<String>>) -> Result<String, ReportError> {
     let mut writer = Writer::from_writer(Vec::new());
     for record in records {

@@ -1,11 +1,11 @@
-//! The columns of the disk over time, in files that have it.
+//! Columns of disk use over time, in files that have it.
 
 use embermark_model::result::{DiskCurve, Run};
 
 use super::column::{Column, run, word};
 use crate::text;
 
-/// What was counted at the ends, every point, and what the points cost.
+/// Returns the columns: the disk at both ends, every point, and the cost of sampling.
 pub(super) fn columns() -> [Column; 4] {
     [
         run("observed_disk_begin_bytes", |run| Some(disk(run)?.begin_bytes)),
@@ -15,12 +15,12 @@ pub(super) fn columns() -> [Column; 4] {
     ]
 }
 
-/// The disk over time of a run.
+/// Returns the disk curve of a run.
 pub(super) fn disk(run: &Run) -> Option<&DiskCurve> {
     run.observed.as_ref()?.disk.as_ref()
 }
 
-/// Seconds and bytes, `0.100:57344 0.200:61440`.
+/// Formats points as seconds and bytes: `0.100:57344 0.200:61440`.
 fn points(curve: &DiskCurve) -> String {
     let points = curve.points.iter().map(|(seconds, bytes)| format!("{seconds:.3}:{bytes}"));
     text::joined(points, " ")

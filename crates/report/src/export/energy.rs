@@ -1,4 +1,4 @@
-//! The columns of energy.
+//! Columns of energy.
 
 use embermark_model::result::{Energy, Run};
 

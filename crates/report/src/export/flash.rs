@@ -1,4 +1,4 @@
-//! What modelled flash cards would have programmed, as columns: of each card of the plan the same.
+//! Columns of what modelled flash cards would program, the same for each card of the plan.
 
 use embermark_model::card::End;
 use embermark_model::result::{FlashCost, FlashOfPhase, ResultFile};
@@ -6,7 +6,7 @@ use embermark_model::result::{FlashCost, FlashOfPhase, ResultFile};
 use super::column::{Column, real, whole};
 use super::lines::Line;
 
-/// The name of a column, and its number.
+/// Name of a column, and its value.
 type Figure = (&'static str, fn(&FlashOfPhase) -> Option<u64>);
 
 const FIGURES: [Figure; 6] = [
@@ -18,8 +18,8 @@ const FIGURES: [Figure; 6] = [
     ("maintenance_programmed_bytes", |of| Some(of.maintenance?.typical.programmed_bytes)),
 ];
 
-/// Of each modelled card what a run, and the maintenance after it, came to, and for a million
-/// operations both together. Of lines of the trial that counts.
+/// Returns the columns of each modelled card: the run, the maintenance after it, and both together
+/// per million operations. Only lines of the counting trial have values.
 pub(super) fn columns(file: &ResultFile) -> Vec<Column> {
     let cards = file.plan.cards.iter();
     cards.flat_map(|card| of_card(&card.name)).collect()

@@ -1,4 +1,4 @@
-//! The result file with the statistics of its phases beside it, on one line.
+//! The result file with the statistics of its phases, on one line.
 
 use embermark_model::result::ResultFile;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use crate::scaling::{self, Scaling};
 use crate::shown::{self, Told};
 use crate::{Options, ReportError, summary};
 
-/// The result, and what is computed from it: readers of results ignore the latter.
+/// The result and the figures computed from it, which readers of results ignore.
 #[derive(Serialize)]
 struct Both<'a> {
     #[serde(flatten)]
@@ -19,7 +19,7 @@ struct Both<'a> {
 }
 
 /// # Errors
-/// When a value has no JSON form.
+/// If a value has no JSON form.
 pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> Result<String, ReportError> {
     let comparison = summary::compare(file, &[]);
     let scaling = scaling::of(file, &comparison, options.explanations);

@@ -1,4 +1,4 @@
-//! One line for each run, each complete in itself: what CSV and Parquet are made of.
+//! One line per run, each complete. CSV and Parquet are made of them.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use embermark_model::result::{Cell, PhaseResult, ResultFile, Run, Trial};
 use super::statistics::{Of, Statistic, key};
 use crate::text;
 
-/// What a line is about, as deep as it goes.
+/// Subject of a line, as far as it goes.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'a> {
     pub file: &'a ResultFile,
@@ -15,12 +15,12 @@ pub(super) struct Line<'a> {
     pub trial: Option<&'a Trial>,
     pub phase: Option<&'a PhaseResult>,
     pub run: Option<(usize, &'a Run)>,
-    /// Of its phase.
+    /// Statistic of its phase.
     pub statistic: Option<&'a Statistic<'a>>,
 }
 
-/// A line for each run. A cell, a trial or a phase without runs has a line too: nothing that was
-/// asked for is missing.
+/// Returns a line for each run. A cell, trial or phase without runs also has a line, so that
+/// nothing is missing.
 pub(super) fn of<'a>(file: &'a ResultFile, statistics: &'a [Statistic<'a>]) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
     let known: BTreeMap<Of<'_>, &Statistic<'_>> =
@@ -53,7 +53,7 @@ pub(super) fn of<'a>(file: &'a ResultFile, statistics: &'a [Statistic<'a>]) -> V
 }
 
 impl Line<'_> {
-    /// The reason nearest to what the line is about.
+    /// Returns the most specific reason.
     pub(super) fn reason(&self) -> String {
         let reason = match (self.phase, self.trial) {
             (Some(phase), _) => &phase.reason,

@@ -1,11 +1,11 @@
-//! Tables and notes as GitHub shows them.
+//! Tables and notes as Markdown for GitHub.
 
 use crate::grid::{Grid, Text};
 use crate::note::Note;
 
 use crate::text::{self, markdown as escaped};
 
-/// `None` of a table without columns or rows.
+/// Formats a table. `None` if it has no columns or rows.
 pub(crate) fn table(grid: &Grid) -> Option<String> {
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     let header = [String::new()].into_iter().chain(grid.header.iter().map(|name| escaped(name)));

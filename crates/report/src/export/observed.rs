@@ -1,5 +1,5 @@
-//! The columns of what was observed in phases that last a fixed time. The usual names of roles, counts
-//! and latencies are listed here, so that files of several results have the same columns. Other names
+//! Columns of what was observed in phases of a fixed time. The usual names of roles, counts and
+//! latencies are listed here, so that files of several results have the same columns. Other names
 //! follow them.
 
 use embermark_model::result::{Latency, Observed, Resources, ResultFile, Run};

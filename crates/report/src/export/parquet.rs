@@ -1,4 +1,4 @@
-//! The runs in columns: one row a run.
+//! The runs in columns, with one row per run.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use super::rows::{self, Rows};
 use crate::ReportError;
 use crate::shown::Record;
 
-/// Writes every run of a device's result as Parquet, compressed by Snappy: the columns of the CSV, as texts,
-/// booleans, whole numbers of 64 bits (INT64) and DOUBLE, NULL where something was not measured.
-/// `durability` tells what tiers rest on.
+/// Writes every run of a device's result as Parquet, compressed with Snappy. It has the columns of
+/// the CSV as text, BOOLEAN, INT64 and DOUBLE. Unmeasured values are NULL. `durability` has the
+/// evidence for the tiers.
 ///
 /// # Errors
-/// When `file` cannot be written.
+/// If `file` cannot be written.
 pub fn parquet<W: Write + Send>(
     device: &str,
     result: &ResultFile,
@@ -35,19 +35,19 @@ pub fn parquet<W: Write + Send>(
     rows.end()
 }
 
-/// A group of rows is written when there are so many, whole results always: every group has a description of
-/// each column, which stays in memory until the file ends.
+/// Number of rows from which a row group is written. Row groups have whole results. Each one
+/// describes every column, and these descriptions stay in memory until the file ends.
 const GROUP: usize = 4_096;
 
-/// Rows of Parquet, those of several results in a group.
+/// A writer of Parquet rows, with several results per row group.
 pub(super) struct Parquet<W: Write + Send> {
     writer: SerializedFileWriter<W>,
-    /// The group that is not written yet, by column.
+    /// Row group that is not written yet, by column.
     group: Vec<Values>,
     rows: usize,
 }
 
-/// The values of one column.
+/// Values of one column.
 enum Values {
     Text(Vec<Option<ByteArray>>),
     Flag(Vec<Option<bool>>),
@@ -65,7 +65,7 @@ impl Values {
         }
     }
 
-    /// Adds what a result has of the column, or nothing for each of its rows where it lacks it.
+    /// Adds a result's values of the column, or NULL for each of its rows if it has no such column.
     fn add(&mut self, get: Option<&Get>, rows: &[Line<'_>]) {
         match (self, get) {
             (Self::Text(all), Some(Get::Text(get))) => {
@@ -81,7 +81,7 @@ impl Values {
         }
     }
 
-    /// Writes them as the next column of a group, and has none of them any more.
+    /// Writes the values as the next column of a row group, and empties them.
     fn write<W: Write + Send>(
         &mut self,
         group: &mut SerializedRowGroupWriter<'_, W>,
@@ -96,7 +96,7 @@ impl Values {
 }
 
 impl<W: Write + Send> Parquet<W> {
-    /// Begins the file.
+    /// Begins a file.
     pub fn new(header: &Header, file: W) -> Result<Self, ReportError> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
@@ -109,7 +109,7 @@ impl<W: Write + Send> Parquet<W> {
         Ok(Self { writer, group, rows: 0 })
     }
 
-    /// Writes the group that has been gathered.
+    /// Writes the collected row group.
     fn flush(&mut self) -> Result<(), ReportError> {
         let mut group = self.writer.next_row_group()?;
         for column in &mut self.group {
@@ -156,7 +156,7 @@ fn field((name, kind): &(String, Kind)) -> Result<TypePtr, ParquetError> {
     field.build().map(Arc::new)
 }
 
-/// Writes the next column of the schema, and takes its values.
+/// Writes `values` as the next column of the schema, and empties them.
 fn write<W: Write + Send, T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &mut Vec<Option<T::T>>,

@@ -1,4 +1,4 @@
-//! The rows of a table that is written result by result.
+//! Rows of a table that is written result by result.
 
 use embermark_model::result::ResultFile;
 
@@ -8,12 +8,12 @@ use super::{columns, statistics};
 use crate::shown::Record;
 use crate::{ReportError, summary};
 
-/// A form that is written row by row.
+/// A format that is written row by row.
 pub(super) trait Rows {
-    /// Adds the rows of a result, whose columns are the header's in its order.
+    /// Adds the rows of a result. Its columns are in the order of the header.
     fn add(&mut self, columns: &[Option<&Get>], rows: &[Line<'_>]) -> Result<(), ReportError>;
 
-    /// Ends what is written.
+    /// Finishes the output.
     fn end(self) -> Result<(), ReportError>;
 }
 
@@ -34,7 +34,7 @@ pub(super) fn add(
     rows.add(&header.of(&columns), &lines)
 }
 
-/// The header of one result.
+/// Returns the header of one result.
 pub(super) fn header_of(device: &str, result: &ResultFile, durability: &Record) -> Header {
     let mut header = Header::default();
     header.add(&columns::of(device, result, durability));

@@ -1,5 +1,5 @@
-//! The runs of one or many results in one table, which is written result by result: no more than one of
-//! them is in memory.
+//! Writes the runs of one or many results as one table, result by result, so that only one of them
+//! is in memory.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,20 +15,20 @@ use super::rows::{Rows, add};
 use crate::ReportError;
 use crate::shown::Record;
 
-/// A result of many, and the device that it is of.
+/// One of several results, with its device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfDevice {
-    /// The device's name.
+    /// Name of the device.
     pub device: String,
-    /// The result file.
+    /// Path of the result file.
     pub path: PathBuf,
 }
 
-/// Writes the runs of all results as CSV into `out`: what [`crate::render`] gives of one, one header for all.
-/// `read` reads a result, each of them twice.
+/// Writes the runs of all results as CSV to `out`. The rows are those of [`crate::render`], with
+/// one header for all. `read` reads each result twice.
 ///
 /// # Errors
-/// When a result cannot be read, or `out` not be written.
+/// If a result cannot be read, or if `out` cannot be written.
 pub fn csv_of<W: Write>(
     all: &[OfDevice],
     read: impl Fn(&Path) -> Result<ResultFile, ReportError>,
@@ -39,10 +39,10 @@ pub fn csv_of<W: Write>(
     write(Csv::new(&header, out)?, &header, all, read, durability, |_| true)
 }
 
-/// The same as Parquet: what [`crate::parquet()`] writes of one.
+/// Writes the runs of all results as Parquet, with the rows of [`crate::parquet()`].
 ///
 /// # Errors
-/// As [`csv_of`].
+/// The same as for [`csv_of`].
 pub fn parquet_of<W: Write + Send>(
     all: &[OfDevice],
     read: impl Fn(&Path) -> Result<ResultFile, ReportError>,
@@ -53,7 +53,7 @@ pub fn parquet_of<W: Write + Send>(
     write(Parquet::new(&header, out)?, &header, all, read, durability, |line| line.run.is_some())
 }
 
-/// Names of what was watched differ from result to result.
+/// Returns the header of all results, because observed names differ between them.
 fn header(
     all: &[OfDevice],
     read: &impl Fn(&Path) -> Result<ResultFile, ReportError>,

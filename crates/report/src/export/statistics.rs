@@ -1,11 +1,11 @@
-//! What the tables show, as numbers for programs.
+//! The statistics of the tables, as numbers for programs.
 
 use embermark_model::{CellId, Conditions, Durability, Extent, Scale};
 use serde::Serialize;
 
 use crate::summary::Comparison;
 
-/// The statistics of one phase of one cell. Times are per operation.
+/// Statistics of one phase of one cell. Times are per operation.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Statistic<'a> {
     workload: &'a str,
@@ -18,30 +18,30 @@ pub(super) struct Statistic<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     by_url: bool,
     phase: &'a str,
-    /// Trials that have a figure.
+    /// Number of trials with a figure.
     trials: usize,
     pub median_ns: f64,
     pub mean_ns: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval_ns: Option<[f64; 2]>,
-    /// Indices of trials that stand apart.
+    /// Indexes of trials that are outliers.
     pub outliers: Vec<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_interval: Option<[f64; 2]>,
-    /// The difference to the best is not significant.
+    /// Whether the difference to the best is not significant.
     pub not_significant: bool,
-    /// What its cell did not do, in place of a ratio.
+    /// What its cell failed to do, which replaces a ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortfall: Option<String>,
 }
 
-/// The phase of a cell.
+/// A phase of a cell.
 pub(super) type Of<'a> = (&'a str, Extent, Durability, &'a str, &'a str, &'a str);
 
 impl<'a> Statistic<'a> {
-    /// What it is of.
+    /// Returns the phase that the statistics describe.
     pub(super) const fn of(&self) -> Of<'a> {
         let Conditions { memory_limit, storage } = self.conditions;
         let extent = Extent { scale: self.scale, memory_limit, storage };
@@ -49,12 +49,12 @@ impl<'a> Statistic<'a> {
     }
 }
 
-/// A phase of a cell, as statistics are found by it.
+/// Returns the phase of a cell, which is the key of its statistics.
 pub(super) fn key<'a>(id: &'a CellId, phase: &'a str) -> Of<'a> {
     (&id.workload, id.extent(), id.durability, &id.variant, &id.engine, phase)
 }
 
-/// Of every phase that has a figure, in the order of the tables.
+/// Returns the statistics of every phase with a figure, in the order of the tables.
 pub(super) fn of<'a>(comparison: &Comparison<'a>) -> Vec<Statistic<'a>> {
     let mut all = Vec::new();
     for group in &comparison.groups {

@@ -1,11 +1,11 @@
-//! The columns of what it was like over time, in files that have it.
+//! Columns of the timeline, in files that have one.
 
 use embermark_model::result::{Run, SteadyFigure, Timeline};
 
 use super::column::{Column, flag, real, run, word};
 use crate::{ageing, text};
 
-/// Whether it was steady and when, the last rounds, and every slice.
+/// Returns the columns: whether and when it became steady, the last rounds, and every slice.
 pub(super) fn columns() -> Vec<Column> {
     let figure = |name: &str, of: &'static [&'static str], get: fn(&SteadyFigure) -> f64| {
         real(name, move |line| {
@@ -30,14 +30,14 @@ pub(super) fn columns() -> Vec<Column> {
     ]
 }
 
-/// What it was like over time of a run.
+/// Returns the timeline of a run.
 pub(super) fn of_run(run: &Run) -> Option<&Timeline> {
     run.observed.as_ref()?.timeline.as_ref()
 }
 
-/// Of each slice when it ended, rows in, median, 99th percentile and largest of its commits in ns, bytes
-/// allocated and bytes written to the device, `1.000:52000:140000:900000:2000000:57344:61440`; nothing
-/// between two colons of what was not measured.
+/// Formats each slice: its end, rows in, median, 99th percentile and maximum of its commits in ns,
+/// bytes allocated, and bytes written to the device,
+/// `1.000:52000:140000:900000:2000000:57344:61440`. Unmeasured parts are empty.
 fn slices(timeline: &Timeline) -> String {
     let shown = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
     let slices = timeline.slices.iter().map(|slice| {

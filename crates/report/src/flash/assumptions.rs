@@ -1,11 +1,11 @@
-//! What the figures of a modelled card rest on, in words.
+//! The assumptions behind the figures of a modelled card, in words.
 
 use embermark_model::Card;
 use embermark_model::card::{Cleaning, Mapping, Spread};
 
 use crate::format;
 
-/// `one`, or `30 to 74, likely 50`.
+/// Formats a parameter: `one`, or `30 to 74, likely 50`.
 fn spread(all: Spread, show: impl Fn(u32) -> String) -> String {
     let Spread { low, typical, high } = all;
     match low == high {
@@ -14,7 +14,7 @@ fn spread(all: Spread, show: impl Fn(u32) -> String) -> String {
     }
 }
 
-/// The parameters of a card in a line.
+/// Describes the parameters of a card in one line.
 pub(super) fn card(card: &Card) -> String {
     let bytes = |count: u64| match count.is_multiple_of(1 << 10) {
         true if count >= 1 << 20 && count.is_multiple_of(1 << 20) => format!("{} MiB", count >> 20),
@@ -52,14 +52,14 @@ pub(super) fn card(card: &Card) -> String {
     )
 }
 
-/// What the model is, for whoever reads a figure of it.
+/// Explains the model to readers of its figures.
 pub(super) const MODEL: &str = "no card was measured: every write, discard and flush that reached the disk \
     in the trial that counts was replayed on a model of the card, repeatedly until it was steady; \
     programmed: bytes programmed into flash by one run of the phase and the maintenance after it, by the \
     card's likely parameters; ends: at both ends of them, where that is another figure. A ratio \
     counts only if both ends confirm it (docs/flash.md)";
 
-/// What years rest on.
+/// Explains the assumptions behind years.
 pub(super) fn years(rows_per_day: Option<f64>) -> String {
     match rows_per_day {
         Some(rate) => format!(

@@ -1,4 +1,4 @@
-//! The tables of modelled cards.
+//! Tables of modelled cards.
 
 use embermark_model::Card;
 use embermark_model::result::ResultFile;
@@ -10,14 +10,14 @@ use crate::note::{Note, note};
 use crate::summary::{Comparison, Engine, Group, Row};
 use crate::{format, text};
 
-/// From so many years on nobody believes a number.
+/// Years from which no number is shown, because it would not be credible.
 const LONG: f64 = 1_000.0;
 
-/// From which ratio of both ends on they are shown.
+/// Ratio of both ends from which they are shown.
 const TELLING: f64 = 1.1;
 
-/// Every table of a result's cards: of each card one for each group. `rows_per_day` is the rate at
-/// which years are told.
+/// Returns the tables of a result's cards, one per card and group. `rows_per_day` is the rate for
+/// which years are shown.
 pub(crate) fn grids(
     file: &ResultFile,
     comparison: &Comparison<'_>,
@@ -51,13 +51,13 @@ pub(crate) fn grids(
     tables
 }
 
-/// A table without a line, of a card that could not be modelled.
+/// Makes a table without lines, for a card that could not be modelled.
 fn empty(card: &Card) -> Grid {
     let title = format!("flash programmed on {} (model)", text::plain(&card.name));
     Grid { title, header: Vec::new(), rows: Vec::new() }
 }
 
-/// Cells that a card could not be modelled for, and those that came to no steady state.
+/// Lists cells that a card could not be modelled for, and cells that reached no steady state.
 fn refusals(file: &ResultFile, card: &Card) -> Vec<Note> {
     let told = file.cells.iter().filter_map(|cell| {
         let model = model(cell, card)?;
@@ -74,8 +74,9 @@ fn refusals(file: &ResultFile, card: &Card) -> Vec<Note> {
         .collect()
 }
 
-/// Phases down, engines across: what was programmed, that for a million rows or operations with the ratio
-/// to the least and what both ends of the card's parameters make of it, and years at a rate. `None` where nothing was modelled.
+/// Returns a table with phases down and engines across. It has the bytes programmed, also per
+/// million rows or operations with the ratio to the least and the range of the card's parameters,
+/// and years at a rate. `None` if nothing was modelled.
 fn of_group(
     file: &ResultFile,
     group: &Group<'_>,
@@ -93,7 +94,7 @@ fn of_group(
     for row in &group.rows {
         let all: Vec<Option<Wear<'_>>> =
             places.iter().map(|at| wear(row, &group.engines[*at])).collect();
-        // A phase that only reads programs nothing: there is nothing to compare.
+        // A phase that only reads programs nothing, so there is nothing to compare.
         if !all.iter().flatten().any(|wear| wear.programmed() > 0.0) {
             continue;
         }
@@ -134,7 +135,7 @@ fn of_group(
     (!rows.is_empty()).then(|| Grid { title, header: header.collect(), rows })
 }
 
-/// Of both ends of a card's parameters: `147 MB-3.01 GB`.
+/// Formats the range of a card's parameters: `147 MB-3.01 GB`.
 fn spread(ends: Option<[f64; 2]>) -> Text {
     Text::of(format::or_dash(ends, |ends| format::between(ends, format::bytes)))
 }
@@ -158,7 +159,7 @@ fn years(ends: Option<[f64; 2]>) -> Text {
 
 /// Formats the shortest and the longest life of a card: `0.42-12 y`, `over 1,000 y`.
 pub(crate) fn years_between(ends: [f64; 2]) -> String {
-    // Two digits at most: a range of this kind has no more.
+    // At most two digits, because the range is not more precise.
     let show = |years: f64| match years {
         LONG.. => format!("over {} y", format::number(LONG)),
         10.0.. => format!("{years:.0} y"),

@@ -1,4 +1,4 @@
-//! Two columns of one run, and some columns of several, as results to judge.
+//! Selects what a gate judges: two columns of one run, or some columns of several.
 
 use embermark_model::CellId;
 use embermark_model::choice;
@@ -6,10 +6,10 @@ use embermark_model::result::ResultFile;
 
 use crate::text;
 
-/// Two columns of one result as two results, whose cells have the name of the new one.
+/// Splits two columns of one result into two results, whose cells have the new column's name.
 ///
 /// # Errors
-/// When the result has no such column, with those that it has.
+/// If the result has no such column. The error lists those that it has.
 pub fn columns(file: &ResultFile, old: &str, new: &str) -> Result<[ResultFile; 2], String> {
     let of = |column: &str| {
         has(file, column)?;
@@ -23,10 +23,10 @@ pub fn columns(file: &ResultFile, old: &str, new: &str) -> Result<[ResultFile; 2
     Ok([of(old)?, of(new)?])
 }
 
-/// A result with these columns alone, and the references, which tell what became of the machine.
+/// Keeps only these columns of a result, and the references, which show how the machine changed.
 ///
 /// # Errors
-/// When the result has no such column, with those that it has.
+/// If the result has no such column. The error lists those that it has.
 pub fn only(mut file: ResultFile, columns: &[String]) -> Result<ResultFile, String> {
     columns.iter().try_for_each(|column| has(&file, column))?;
     file.cells.retain(|cell| cell.reference || columns.contains(&cell.id.engine));

@@ -1,15 +1,16 @@
-//! A gate as JUnit XML, which build servers read: a test per engine, per phase, and per cell that turned.
+//! A gate as JUnit XML, which build servers read. It has a test per engine, per phase, and per cell
+//! that changed its status.
 
 use std::fmt::Write as _;
 
 use super::{Gate, Judged, Outcome, Verdict, Whole, render};
 use crate::xml::escaped;
 
-/// How one test ended: the element that says so with its message, or nothing where it passed.
+/// Result of one test: its element and message, or `None` if it passed.
 type Ended = Option<(&'static str, String)>;
 
-/// All of a gate. A failure is what the gate fails by, `skipped` what could not be judged. Where nothing tells
-/// there is an error.
+/// Formats a gate as JUnit XML. Failures are what the gate fails by, and `skipped` is what could
+/// not be judged. If the gate is unclear, there is an error.
 pub fn junit(gate: &Gate) -> String {
     let wholes = gate.wholes.iter().map(whole);
     let turned = gate.turned.iter().filter(|turn| turn.was.has_figures()).map(|turn| {
@@ -44,7 +45,7 @@ pub fn junit(gate: &Gate) -> String {
         count("skipped")
     );
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    // Writing to a String does not fail.
+    // Writing to a String cannot fail.
     let _ = writeln!(out, "<testsuites name=\"embermark gate\" {counts}>");
     let _ = writeln!(out, "  <testsuite name=\"embermark gate\" {counts}>");
     for (class, name, ended) in &tests {

@@ -1,4 +1,4 @@
-//! A gate as people and programs read it.
+//! Formats a gate as text, Markdown and JSON.
 
 use embermark_model::CellId;
 
@@ -9,23 +9,23 @@ use crate::grid::{Grid, Text, Tone};
 use crate::note::{self, Note, Section, note};
 use crate::{Options, ReportError, format, notes, text};
 
-/// So many phases that are not slower are shown: those nearest to it. JSON and JUnit have all.
+/// Number of phases shown that are not slower: those nearest to it. JSON and JUnit have all.
 const NEAREST: usize = 10;
 
-/// For a terminal.
+/// Formats a gate for a terminal.
 pub fn table(gate: &Gate, options: &Options<'_>) -> String {
     document::terminal(&blocks(gate), options)
 }
 
-/// For a comment on GitHub.
+/// Formats a gate for a comment on GitHub.
 pub fn markdown(gate: &Gate) -> String {
     document::markdown(&blocks(gate))
 }
 
-/// All of it.
+/// Formats a gate as JSON.
 ///
 /// # Errors
-/// When a value has no JSON form, which none here lacks.
+/// If a value has no JSON form, which does not happen here.
 pub fn json(gate: &Gate) -> Result<String, ReportError> {
     Ok(serde_json::to_string_pretty(gate)? + "\n")
 }
@@ -41,7 +41,7 @@ fn blocks(gate: &Gate) -> Vec<Block> {
     heads.chain([Block::Section(why)]).chain(tables).chain(sections).collect()
 }
 
-/// `Failed: slower than 5 % allows`.
+/// Returns the head line: `Failed, with 5 % allowed`.
 fn head(gate: &Gate) -> String {
     let allowed = format::percent(gate.allow);
     match gate.outcome {
@@ -51,7 +51,7 @@ fn head(gate: &Gate) -> String {
     }
 }
 
-/// What broke: answers, cells, rates.
+/// Lists what broke: answers, cells, rates.
 pub(super) fn broken(gate: &Gate) -> Vec<String> {
     let turned = gate.turned.iter().filter(|turn| turn.broke).map(|turn| {
         let phase = turn.phase.as_deref().map(|phase| format!(" {phase}")).unwrap_or_default();
@@ -63,7 +63,7 @@ pub(super) fn broken(gate: &Gate) -> Vec<String> {
     turned.chain(behind.map(says_of_phase_by_name)).map(|says| text::plain(&says)).collect()
 }
 
-/// What is slower than is allowed.
+/// Lists what is slower than allowed.
 pub(super) fn slower(gate: &Gate) -> Vec<String> {
     let wholes = gate.wholes.iter().filter(|whole| whole.is_slower);
     let wholes = wholes.map(|whole| format!("{} {}", whole.engine, says_of_whole(whole)));
@@ -71,7 +71,7 @@ pub(super) fn slower(gate: &Gate) -> Vec<String> {
     wholes.chain(phases.map(says_of_phase_by_name)).map(|says| text::plain(&says)).collect()
 }
 
-/// What would have been found.
+/// Lists the slowdowns that would have been found.
 pub(super) fn found(gate: &Gate) -> Vec<String> {
     let wholes = gate.wholes.iter().map(|whole| {
         let more = whole.rounds_for_twice.filter(|_| whole.finds > 1.0 + 2.0 * gate.allow);
@@ -99,7 +99,7 @@ pub(super) fn found(gate: &Gate) -> Vec<String> {
     wholes.chain(single).collect()
 }
 
-/// Why nothing was judged.
+/// Explains why nothing was judged.
 pub(super) fn nothing_judged(gate: &Gate) -> String {
     let few = gate.phases.iter().filter(|phase| phase.verdict == Verdict::TooFewTrials).count();
     match few {
@@ -108,7 +108,7 @@ pub(super) fn nothing_judged(gate: &Gate) -> String {
     }
 }
 
-/// Why nothing could have been found.
+/// Explains why nothing could have been found.
 pub(super) fn finds_nothing(gate: &Gate) -> String {
     let finds = gate.finds().map(by).unwrap_or_default();
     format!(
@@ -117,7 +117,7 @@ pub(super) fn finds_nothing(gate: &Gate) -> String {
     )
 }
 
-/// That the machine is another one than it was.
+/// States that the machine changed.
 pub(super) fn machine_changed(machine: &Whole) -> String {
     format!(
         "the machine changed between the runs: the references, which no engine is part of, took {} ({}): \
@@ -127,7 +127,7 @@ pub(super) fn machine_changed(machine: &Whole) -> String {
     )
 }
 
-/// `took 1.12x (1.08-1.15x) over 13 phases`.
+/// Describes an engine: `took 1.12x (1.08-1.15x) over 13 phases`.
 pub(super) fn says_of_whole(whole: &Whole) -> String {
     format!(
         "took {} ({}) over {}",
@@ -137,7 +137,7 @@ pub(super) fn says_of_whole(whole: &Whole) -> String {
     )
 }
 
-/// `took 1.12x (1.08-1.15x): slower than allowed`.
+/// Describes a phase: `took 1.12x (1.08-1.15x): slower than allowed`.
 pub(super) fn says_of_phase(judged: &Judged) -> String {
     let verdict = judged.verdict.name();
     let lacking = judged.lacking.as_ref().map(|lacking| format!(": {lacking}")).unwrap_or_default();
@@ -155,7 +155,7 @@ fn says_of_phase_by_name(judged: &Judged) -> String {
     format!("{} {} {}", judged.cell, judged.phase, says_of_phase(judged))
 }
 
-/// A ratio as the share that it is above 1: `8.1 %`, `12 %`.
+/// Formats the share by which a ratio is above 1: `8.1 %`, `12 %`.
 fn by(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
@@ -185,7 +185,7 @@ fn wholes(gate: &Gate) -> Grid {
     }
 }
 
-/// The phases that the gate fails by, and those that are nearest to it.
+/// Returns a table of the phases that the gate fails by, and of those nearest to it.
 fn phases(gate: &Gate) -> Grid {
     let (failing, mut others): (Vec<&Judged>, Vec<&Judged>) =
         gate.phases.iter().partition(|phase| phase.verdict.fails());

@@ -1,8 +1,8 @@
-//! An engine over all of its phases: what a single one is too uncertain to show.
+//! Judges an engine over all its phases, which shows what a single phase is too uncertain for.
 //!
-//! The unit is the round, in which every cell has a trial. Trials of one round share what the machine did in
-//! that time: of a recorded plan of 153 cells the rounds differed nine times as much as they would if its
-//! trials were independent (`crates/harness/recordings/quiet.json`).
+//! The unit is the round, in which every cell has a trial. Trials of one round share the state of
+//! the machine. In a recorded plan of 153 cells, rounds differed nine times as much as they would
+//! with independent trials (`crates/harness/recordings/quiet.json`).
 
 use std::collections::BTreeMap;
 
@@ -13,34 +13,34 @@ use crate::compare::PhasePair;
 use crate::statistics::{FEWEST_TRIALS, Shift, holm};
 use crate::text;
 
-/// An engine as a whole: the geometric mean over its phases of the time per operation.
+/// An engine over all its phases: the geometric mean of the time per operation.
 #[derive(Clone, Debug, Serialize)]
 pub struct Whole {
-    /// The engine's column.
+    /// Column of the engine.
     pub engine: String,
-    /// How many phases are in it: those with three trials and more, that kept up.
+    /// Number of phases in it: those with at least three trials that kept up.
     pub phases: usize,
-    /// How many rounds have all of them, old and new.
+    /// Number of rounds that have all these phases, old and new.
     pub rounds: [usize; 2],
-    /// New over old.
+    /// Ratio, new over old.
     pub ratio: f64,
-    /// The 95 % interval of that ratio.
+    /// The 95 % confidence interval of the ratio.
     pub interval: [f64; 2],
-    /// How probable such times are of an engine that is just as much slower as is allowed.
+    /// Probability of such times if the engine is slower by exactly the allowed share.
     pub p: f64,
-    /// The ratio that would be found 95 times of 100.
+    /// Ratio that would be found in 95 of 100 cases.
     pub finds: f64,
-    /// How many rounds would find twice what is allowed; absent where nothing is allowed.
+    /// Number of rounds that would find twice the allowed slowdown. Absent if none is allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds_for_twice: Option<u64>,
-    /// Whether it is slower than is allowed.
+    /// Whether it is slower than allowed.
     pub is_slower: bool,
     /// Whether it is faster by as much.
     #[serde(skip)]
     pub(super) is_faster: bool,
 }
 
-/// Every engine that has phases to judge, in the order of the cells.
+/// Judges every engine with phases to judge, in the order of the cells.
 pub(super) fn wholes(pairs: &[PhasePair<'_>], one_run: bool, allow: f64) -> Vec<Whole> {
     let engines = text::unique(pairs.iter().map(|pair| pair.cell.engine.as_str()));
     let of = |engine: &&str| {
@@ -56,7 +56,8 @@ pub(super) fn wholes(pairs: &[PhasePair<'_>], one_run: bool, allow: f64) -> Vec<
 }
 
 impl Whole {
-    /// Of some phases, one of so many `engines`; `None` where fewer than three rounds have all of them.
+    /// Judges these phases as one of `engines` engines. `None` if fewer than three rounds have all
+    /// of them.
     pub(super) fn of<'a>(
         engine: &str,
         pairs: impl Iterator<Item = &'a PhasePair<'a>>,
@@ -98,7 +99,7 @@ impl Whole {
     }
 }
 
-/// The mean logarithm of the times of all phases in each round that has all of them.
+/// Returns, for each round that has all phases, the mean logarithm of their times.
 fn rounds(pairs: &[&PhasePair<'_>], side: usize) -> BTreeMap<u32, f64> {
     let mut sums: BTreeMap<u32, (usize, f64)> = BTreeMap::new();
     for pair in pairs {

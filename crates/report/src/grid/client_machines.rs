@@ -1,12 +1,12 @@
-//! The table of clients on several machines.
+//! Table of clients on several machines.
 
 use super::{Grid, Text, columns, title};
 use crate::format;
 use crate::summary::{Group, MachineShare};
 use crate::text;
 
-/// Machines of each phase and engine down; how their clocks stood, when they began, and what they did across;
-/// `None` where clients were on one machine.
+/// Returns a table with the machines of each phase and engine down, and their clock offset, start
+/// and work across. `None` if all clients were on one machine.
 pub(super) fn of(group: &Group<'_>) -> Option<Grid> {
     let places = columns(group);
     let mut rows = Vec::new();
@@ -44,7 +44,7 @@ fn figures(machine: &MachineShare) -> Vec<Text> {
     ]
 }
 
-/// `+1.20 ms`, `-340 µs`.
+/// Formats a time with its sign: `+1.20 ms`, `-340 µs`.
 fn signed(ns: i64) -> String {
     let sign = if ns < 0 { '-' } else { '+' };
     format!("{sign}{}", format::duration(ns.unsigned_abs() as f64))

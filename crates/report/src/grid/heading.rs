@@ -1,4 +1,4 @@
-//! What stands over tables: what ran, on what, and the engines' names.
+//! Headings of tables: what ran, on what, and the names of the engines.
 
 use embermark_model::Status;
 use embermark_model::result::{Floor, ResultFile};
@@ -7,13 +7,14 @@ use super::{BROKEN, OWN_DURABILITY, OWN_SETTINGS, REFERENCE, STRONGER, WEAKER};
 use crate::summary::{Engine, Entry, Group};
 use crate::{format, notes, text};
 
-/// `sensors 10k · durability process`, `sensors 1M within 256 MiB on sd-a1 · durability process`.
+/// Returns the title: `sensors 10k · durability process`, `sensors 1M within 256 MiB on sd-a1 ·
+/// durability process`.
 pub(crate) fn title(group: &Group<'_>) -> String {
     format!("{} {} · durability {}", text::plain(group.workload), group.extent(), group.durability)
 }
 
-/// What the figures of a group were measured on, in parts: rows, what ran, variant, clients, whether
-/// reads were cold, the harness's own cost, that its storage is imitated, and who could not take part.
+/// Returns the conditions of a group in parts: rows, protocol, variant, clients, cold reads, the
+/// harness's own cost, imitated storage, and engines that could not take part.
 pub(crate) fn subtitle(group: &Group<'_>, file: &ResultFile) -> Vec<String> {
     let rows = group.row_count().map(|rows| format::counted(rows, "row"));
     let name = group.dataset.map(|dataset| format!(", {}", text::plain(&dataset.name)));
@@ -38,8 +39,8 @@ pub(crate) fn subtitle(group: &Group<'_>, file: &ResultFile) -> Vec<String> {
     parts
 }
 
-/// The harness's own cost of the cheapest and the dearest phase of a workload, an operation: `3.90 ns to
-/// 61.0 ns`; of an older file that of a point read.
+/// Returns the harness's own cost per operation in the cheapest and in the most expensive phase of
+/// a workload: `3.90 ns to 61.0 ns`. For older files it is that of a point read.
 fn own_floor(floor: &Floor, workload: &str) -> Option<String> {
     if floor.phases.is_empty() {
         return floor.read_ns.map(format::duration);
@@ -50,12 +51,12 @@ fn own_floor(floor: &Floor, workload: &str) -> Option<String> {
     Some(if least == most { least } else { format!("{least} to {most}") })
 }
 
-/// `target rate 2.00 k/s`.
+/// Formats a target rate: `target rate 2.00 k/s`.
 pub(crate) fn target_rate(per_second: u64) -> String {
     format!("target rate {}", format::rate(per_second as f64))
 }
 
-/// `unavailable: zen, harperdb`, for the engines without a column.
+/// Lists the engines without a column: `unavailable: zen, harperdb`.
 fn absentees(group: &Group<'_>) -> Vec<String> {
     let of = |status: Status| {
         let engines = group.engines.iter().enumerate();
@@ -68,11 +69,11 @@ fn absentees(group: &Group<'_>) -> Vec<String> {
     ABSENT.into_iter().filter_map(of).collect()
 }
 
-/// How a cell ends that had no turn or could not have one.
+/// Statuses of cells that did not or could not run.
 const ABSENT: [Status; 4] =
     [Status::Skipped, Status::NotRun, Status::Unavailable, Status::Unsupported];
 
-/// How an engine ended that could take part in nothing of a group.
+/// Returns the status of an engine that ran nothing in a group.
 pub(crate) fn absence(group: &Group<'_>, engine: usize) -> Option<Status> {
     let mut entries = group.rows.iter().filter_map(|row| row.entries.get(engine));
     let Some(Entry::Ended(first)) = entries
@@ -84,7 +85,7 @@ pub(crate) fn absence(group: &Group<'_>, engine: usize) -> Option<Status> {
     entries.all(|entry| matches!(entry, Entry::Ended(status) if status == first)).then_some(*first)
 }
 
-/// An engine's name with what is to be known of it in the group.
+/// Returns an engine's name with its marks in the group.
 pub(crate) fn engine_heading(group: &Group<'_>, engine: &Engine<'_>) -> String {
     let broken = if engine.broken { BROKEN } else { "" };
     let name = engine.name() + broken;

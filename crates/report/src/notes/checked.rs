@@ -1,4 +1,4 @@
-//! Who said what is right, of phases that no oracle checks.
+//! What confirmed the answers of phases that no oracle checks.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use embermark_model::result::ResultFile;
 use crate::note::{Note, names, note};
 use crate::text;
 
-/// Each with its phases: `agreed by sqlite and duckdb: shop cities, shop regions`.
+/// Lists each confirmation with its phases: `agreed by sqlite and duckdb: shop cities, shop
+/// regions`.
 pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     let mut phases: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for cell in &file.cells {

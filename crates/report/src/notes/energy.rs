@@ -1,4 +1,4 @@
-//! What measured energy, and what the disk says of its wear.
+//! How energy was measured, and what the disk reports about its wear.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,16 @@ use embermark_model::result::{ResultFile, Run, Wear, WearCounter, WearUnit};
 use crate::note::{Note, note};
 use crate::{format, text};
 
-/// The most reasons that are told.
+/// Largest number of reasons that are shown.
 const MOST: usize = 3;
 
-/// How energy and wear were measured, or why not.
+/// Explains how energy and wear were measured, or why they were not.
 pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     energy(file).into_iter().chain(wear(file)).collect()
 }
 
-/// `CPU packages by powercap (package-0)`: what the figures of energy are by; `None` where nothing measures.
+/// Returns the source of the energy figures: `CPU packages by powercap (package-0)`. `None` if
+/// nothing measures energy.
 pub(crate) fn source(file: &ResultFile) -> Option<String> {
     let source = file.manifest.energy.as_ref()?.sources.first()?;
     let about = source.about.split(';').next().unwrap_or_default();
@@ -61,7 +62,7 @@ fn energy(file: &ResultFile) -> Vec<Note> {
     notes
 }
 
-/// Why runs have no energy, with their number.
+/// Explains why runs have no energy, with their number.
 fn absent(file: &ResultFile) -> Option<Note> {
     let runs: Vec<&Run> = file
         .cells
@@ -73,7 +74,7 @@ fn absent(file: &ResultFile) -> Option<Note> {
         .collect();
     let mut reasons: BTreeMap<String, (u64, &str)> = BTreeMap::new();
     for why in runs.iter().filter_map(|run| run.no_energy.as_deref()) {
-        // The same but for its numbers.
+        // Reasons that differ only in their numbers are one.
         let kind = why.chars().filter(|c| !c.is_ascii_digit()).collect();
         reasons.entry(kind).or_insert((0, why)).0 += 1;
     }
@@ -91,7 +92,7 @@ fn absent(file: &ResultFile) -> Option<Note> {
     })
 }
 
-/// The counters of wear, before and after.
+/// Shows the wear counters before and after.
 fn wear(file: &ResultFile) -> Vec<Note> {
     let Some(wear) = &file.manifest.wear else { return Vec::new() };
     let disk =
@@ -114,10 +115,10 @@ fn is_coarse(wear: &Wear) -> bool {
     wear.counters.iter().any(|of| of.unit == WearUnit::Percent && of.resolution >= 10.0)
 }
 
-/// `life used 20 %, as before (smartctl percentage_used)`.
+/// Describes a counter: `life used 20 % before the run and after it (smartctl percentage_used)`.
 fn counter(of: &WearCounter) -> String {
     let show = |value: f64| match of.unit {
-        // The upper end of its step.
+        // The value is the upper end of its step.
         WearUnit::Percent if of.resolution > 1.0 && value > 100.0 => "more than 100 %".to_owned(),
         WearUnit::Percent if of.resolution > 1.0 => {
             format!("{} to {} %", value - of.resolution, value)

@@ -1,4 +1,4 @@
-//! Why a cell or a phase has no figures: each reason once, with the places it holds for.
+//! Why a cell or a phase has no figures: each reason once, with its places.
 
 use embermark_model::result::{Cell, ResultFile, Trial};
 use embermark_model::{CellId, Status};
@@ -6,9 +6,9 @@ use embermark_model::{CellId, Status};
 use crate::note::{Note, note};
 use crate::text;
 
-/// The longest reason shown, in characters; the result file has it whole.
+/// Longest reason that is shown, in characters. The result file has all of it.
 const LONGEST_REASON: usize = 400;
-/// The most places named for one reason.
+/// Largest number of places that are named for one reason.
 const MOST_PLACES: usize = 3;
 
 /// Why one cell, or one phase of it, has no figures.
@@ -18,17 +18,17 @@ struct Reason<'a> {
     status: Status,
     text: Option<&'a str>,
     log: Option<&'a str>,
-    /// Of a trial that was lost.
+    /// Whether it is the reason of a lost trial.
     lost: bool,
 }
 
-/// What several cells of one engine have in common.
+/// A reason that several cells of one engine share.
 pub(crate) struct Failure<'a> {
     pub engine: &'a str,
     pub status: Status,
     pub text: String,
     log: Option<&'a str>,
-    /// Each cell, or phase of one, that ended so.
+    /// Each cell or phase with this reason.
     pub places: Vec<Place<'a>>,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     failures(file).iter().map(|failure| failure.note(file)).collect()
 }
 
-/// Why cells and phases have no figures, the worst first.
+/// Lists why cells and phases have no figures, the worst first.
 pub(crate) fn failures(file: &ResultFile) -> Vec<Failure<'_>> {
     let keyed = |Reason { cell, phase, status, text, log, lost }| {
         let mut text = text::clipped(text.unwrap_or("no reason recorded"), LONGEST_REASON);
@@ -59,12 +59,12 @@ pub(crate) fn failures(file: &ResultFile) -> Vec<Failure<'_>> {
         let places = crate::text::unique(seen.iter().map(|(place, _)| *place));
         failures.push(Failure { engine, status, text, log: seen[0].1, places });
     }
-    // What a reader must not miss stands where reading begins.
+    // The most important failure comes first.
     failures.sort_by_key(|failure| std::cmp::Reverse(failure.status));
     failures
 }
 
-/// The reasons of one cell, those nearest to the fault: of a phase, else of a trial, else its own.
+/// Returns the most specific reasons of one cell: those of phases, or of trials, or of the cell.
 fn reasons(cell: &Cell) -> Vec<Reason<'_>> {
     let mut reasons: Vec<Reason<'_>> = Vec::new();
     for trial in cell.trials.iter().chain(&cell.lost_trials) {
@@ -111,7 +111,7 @@ fn log(trial: &Trial) -> Option<&str> {
 }
 
 impl Place<'_> {
-    /// `outages of sensors 10k process single`.
+    /// Describes a place: `outages of sensors 10k process single`.
     fn says(&self) -> String {
         let id = self.id;
         let phase = self.phase.map(|phase| format!("{} of ", text::plain(phase)));
@@ -134,7 +134,7 @@ impl Failure<'_> {
         note(text::plain(self.engine), format!("{}{places}: {}{log}", self.status, self.text))
     }
 
-    /// Whether every one of the engine's cells ended so, where it has several.
+    /// Whether all cells of the engine ended this way. False if it has only one.
     pub fn is_everywhere(&self, file: &ResultFile) -> bool {
         let all = file.cells.iter().filter(|cell| cell.id.engine == self.engine).count();
         all > 1 && self.places.iter().filter(|place| place.phase.is_none()).count() == all

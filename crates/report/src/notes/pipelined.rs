@@ -7,8 +7,9 @@ use embermark_model::result::ResultFile;
 use crate::note::{Note, names, note};
 use crate::text;
 
-/// A line for the engines with the same phases: `mariadb, postgres: load, update: the changes of a transaction were sent
-/// without waiting for the answer to each, so that none has a latency`.
+/// Returns one line for the engines with the same phases: `mariadb, postgres: load, update: the
+/// changes of a transaction were sent without waiting for the answer to each, so that none has a
+/// latency`.
 pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     let mut by_engine: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for cell in &file.cells {

@@ -1,4 +1,4 @@
-//! What the figures were measured with: engines, rows, the machine, and the harness's own cost.
+//! Conditions of the measurement: engines, rows, the machine, and the harness's own cost.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,8 +9,8 @@ use embermark_model::result::{Floor, Machine, Manifest, ResultFile};
 use crate::note::{Note, note};
 use crate::{drift, format, summary, text};
 
-/// Returns the harness's own cost per operation of each phase and workload, or per point read in older
-/// files.
+/// Returns the harness's own cost per operation of each phase and workload, or per point read in
+/// older files.
 fn floors(floor: &Floor) -> Option<String> {
     let phase =
         |(name, ns): (&String, &f64)| format!("{} {}", text::plain(name), format::duration(*ns));
@@ -63,7 +63,7 @@ fn data(workload: &str, dataset: &Dataset) -> Option<Note> {
 fn versions(file: &ResultFile) -> String {
     let show = |(engine, versions): (&str, Vec<&str>)| {
         let versions = versions.iter().map(|version| text::clipped(version, 60));
-        // A configuration with settings has a note of its own.
+        // A configuration with settings has its own note.
         let own = file.plan.configurations.get(engine).filter(|own| !own.has_settings());
         let own =
             own.map(|own| format!(" ({})", text::plain(&own.to_string()))).unwrap_or_default();
@@ -104,7 +104,7 @@ fn client_machines(file: &ResultFile) -> Option<String> {
     })
 }
 
-/// Describes the machine in one line; empty if nothing of it could be read.
+/// Describes the machine in one line. Empty if nothing of it could be read.
 pub(crate) fn machine(machine: &Machine) -> String {
     let of = |value: &Option<String>| value.as_deref().map(text::plain);
     let parts = [

@@ -1,4 +1,4 @@
-//! What the tables' marks and units mean.
+//! Explains the marks and units in the tables.
 
 use embermark_model::result::{ResultFile, Trial};
 
@@ -134,7 +134,8 @@ fn intervals(measured: &[Seen<'_>]) -> Note {
     note(grid::NOT_SIGNIFICANT, says)
 }
 
-/// ` (3.10 MB to 5.20 MB)`: the memory of workers with an engine inside, before they opened it.
+/// Formats the memory of workers with an embedded engine before they opened it: ` (3.10 MB to 5.20
+/// MB)`.
 fn baselines(file: &ResultFile) -> String {
     let inside = |trial: &&Trial| {
         let mut runs = trial.phases.iter().flat_map(|phase| &phase.runs);
@@ -176,8 +177,8 @@ fn stopped(file: &ResultFile, measured: &[Seen<'_>]) -> Option<Note> {
     })
 }
 
-/// Lists engines whose effective durability differs from the requested one, engines with settings of the
-/// user's, and reference engines.
+/// Lists engines whose effective durability differs from the requested one, engines with settings
+/// of the user's, and reference engines.
 fn tiers(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<Note> {
     let say = |(group, engine): (&Group<'_>, &Engine<'_>)| {
         let asked = group.durability;

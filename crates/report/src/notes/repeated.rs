@@ -1,4 +1,4 @@
-//! Runs that were over at once: how they were repeated, and which figures rest on little time.
+//! Runs that ended at once: how they were repeated, and which figures cover little time.
 
 use embermark_model::Status;
 use embermark_model::result::{Cell, PhaseResult, Repeated, ResultFile, Run};
@@ -6,10 +6,11 @@ use embermark_model::result::{Cell, PhaseResult, Repeated, ResultFile, Run};
 use crate::note::{Note, note};
 use crate::text;
 
-/// Most places that are named.
+/// Largest number of places that are named.
 const MOST: usize = 12;
 
-/// What was repeated, what still is shorter than a millisecond, and what did not become steady.
+/// Lists what was repeated, what still is shorter than a millisecond, and what did not become
+/// steady.
 pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     let phases = |applies: fn(&Run, &Repeated) -> bool| {
         let mut places = Vec::new();
@@ -48,14 +49,14 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     notes
 }
 
-/// `sqlite sensors 10k last_readings`.
+/// Names a place: `sqlite sensors 10k last_readings`.
 fn place(cell: &Cell, part: &PhaseResult) -> String {
     let [engine, workload, phase] =
         [&cell.id.engine, &cell.id.workload, &part.phase].map(|word| text::plain(word));
     format!("{engine} {workload} {} {phase}", cell.id.extent())
 }
 
-/// The first places, and how many more there are.
+/// Names the first places and the number of others.
 fn named(places: &[String]) -> String {
     let first = places.iter().take(MOST).cloned();
     match places.len() - places.len().min(MOST) {
@@ -71,7 +72,8 @@ mod tests {
     use super::*;
     use crate::summary::tests::{cell, file, phase, run, trial};
 
-    /// A phase of a warm-up run, steady or not, and a counted one whose repetitions lasted so long.
+    /// Makes a phase with a warm-up run, steady or not, and a counted run whose repetitions took
+    /// `total_ns`.
     fn repeated(name: &str, is_steady: bool, total_ns: u64) -> PhaseResult {
         let of = |total_ns, steady| Some(Repeated { times: 9, total_ns, steady });
         let figure = SteadyFigure { steady: is_steady, ..SteadyFigure::default() };

@@ -1,4 +1,4 @@
-//! A figure of a table, and where it stands.
+//! A figure in a table, with its position.
 
 use crate::summary::{Engine, Group, Measured, Row};
 use crate::text;
@@ -6,7 +6,7 @@ use crate::text;
 /// A measurement with its group, its row and its engine.
 pub(super) type Seen<'a> = (&'a Group<'a>, &'a Row<'a>, &'a Engine<'a>, &'a Measured<'a>);
 
-/// `postgres load (commit-each), sensors 10k process`.
+/// Names the position of a figure: `postgres load (commit-each), sensors 10k process`.
 pub(super) fn where_of((group, row, engine, _): &Seen<'_>) -> String {
     let (engine, phase) = (engine.name(), text::plain(row.phase.unwrap_or_default()));
     let variant = text::plain(row.variant.unwrap_or(group.variant));

@@ -1,4 +1,4 @@
-//! What figures of several clients mean, and of operations started at a target rate.
+//! Explains figures of several clients, and of operations started at a target rate.
 
 use embermark_model::result::{ClientMachines, OpenLoopSchedule, ResultFile};
 
@@ -9,7 +9,7 @@ use crate::grid::BEHIND;
 use crate::note::{Note, note};
 use crate::statistics::total;
 
-/// What the times are, where one client did not do one operation after the other.
+/// Explains the times, unless a single client did one operation after the other.
 pub(super) fn time(file: &ResultFile) -> Option<Note> {
     let machines = file.manifest.client_machines.len();
     let says = match (file.plan.target_rate, file.plan.clients) {
@@ -29,7 +29,7 @@ pub(super) fn time(file: &ResultFile) -> Option<Note> {
     Some(note("time", says))
 }
 
-/// Who did not keep up with the schedule, and how well the schedule itself was kept.
+/// Lists the engines that fell behind the schedule, and how well the schedule itself was kept.
 pub(super) fn schedule(measured: &[Seen<'_>]) -> Vec<Note> {
     let mut behind: Vec<String> = Vec::new();
     let mut late: Option<u64> = None;
@@ -61,7 +61,7 @@ pub(super) fn schedule(measured: &[Seen<'_>]) -> Vec<Note> {
     behind.into_iter().chain(late).collect()
 }
 
-/// What the table of client machines means.
+/// Explains the table of client machines.
 pub(super) fn machines(file: &ResultFile, measured: &[Seen<'_>]) -> Option<Note> {
     let runs = file.cells.iter().flat_map(|cell| &cell.trials).flat_map(|trial| &trial.phases);
     let runs = runs.flat_map(|phase| &phase.runs).filter(|run| !run.discarded);

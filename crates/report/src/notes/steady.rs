@@ -1,12 +1,12 @@
-//! Which mixes came to a steady state, and after how long.
+//! Which mixes reached a steady state, and after how long.
 
 use embermark_model::result::ResultFile;
 
 use crate::note::{Note, note};
 use crate::{format, text};
 
-/// A line for each run of a mix that goes on until it is steady: `sqlite rw both: steady after 12.3 s` or `not
-/// steady after 10 min: read`.
+/// Returns a line for each run of a mix that goes on until it is steady: `sqlite rw both: steady
+/// after 12.3 s` or `not steady after 10 min: read`.
 pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     let mut lines = Vec::new();
     for cell in &file.cells {

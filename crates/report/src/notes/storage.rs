@@ -1,4 +1,4 @@
-//! Imitated storages: what they are models of, their parameters, and how well they kept their times.
+//! Imitated storages: what they model, their parameters, and how well they kept their times.
 
 use embermark_model::card::Spread;
 use embermark_model::result::{Cell, ResultFile, StoragePath, StorageTimes};
@@ -8,10 +8,11 @@ use embermark_model::{CellId, Status, StorageName};
 use crate::note::{Note, note};
 use crate::{format, text};
 
-/// The most cells that a warning names.
+/// Largest number of cells that a warning names.
 const MOST: usize = 3;
 
-/// `imitated: a model of sd-a1 with its likely values, not a measurement of a device (docs/storage.md)`.
+/// Labels imitated storage: `imitated: a model of sd-a1 with its likely values, not a measurement
+/// of a device; their sources: docs/storage.md`.
 pub fn imitated(name: &str) -> String {
     format!(
         "imitated: a model of {name} with its likely values, not a measurement of a device; their sources: \
@@ -19,8 +20,8 @@ pub fn imitated(name: &str) -> String {
     )
 }
 
-/// Says how much longer commits may take on an imitated storage than on the medium, where the path to it costs a
-/// considerable share of a durable write.
+/// Warns how much longer commits may take on a imitated storage than on the medium. `None` unless
+/// the path to it costs a considerable share of a durable write.
 pub fn near_path(storage: &Storage, path: &StoragePath) -> Option<String> {
     let share = path.share(storage).filter(|share| *share > StoragePath::MOST_SHARE)?;
     let [path, medium] = [path.write_ns + path.flush_ns, storage.durable_write_ns()?];
@@ -34,20 +35,20 @@ pub fn near_path(storage: &Storage, path: &StoragePath) -> Option<String> {
     ))
 }
 
-/// Names every storage that a trial of a result had as a model; `None` where none had one.
+/// Names every storage that was imitated for a trial of a result. `None` if none was.
 pub(crate) fn all_imitated(file: &ResultFile) -> Option<String> {
     let names: Vec<String> = used(file).map(|storage| storage.name.to_string()).collect();
     (!names.is_empty()).then(|| imitated(&names.join(", ")))
 }
 
-/// Warns of storages that are so fast that the path to them counts.
+/// Warns of storages that are so fast that the path to them matters.
 pub(super) fn fast(file: &ResultFile) -> Vec<Note> {
     let path = file.manifest.storage_path.iter();
     let says = path.flat_map(|path| used(file).filter_map(|storage| near_path(storage, path)));
     says.map(|says| note("", says)).collect()
 }
 
-/// The storages of the plan that a trial of a cell had.
+/// Iterates over the storages of the plan that a trial of a cell used.
 fn used(file: &ResultFile) -> impl Iterator<Item = &Storage> {
     file.plan.storages.iter().flatten().filter(|storage| {
         let own = file.cells.iter().filter(|cell| cell.id.storage == Some(storage.name));
@@ -55,7 +56,7 @@ fn used(file: &ResultFile) -> impl Iterator<Item = &Storage> {
     })
 }
 
-/// Each storage: what it is, its parameters, and how well it kept its times.
+/// Describes each storage: what it is, its parameters, and how well it kept its times.
 pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     let mut notes = Vec::new();
     for storage in used(file) {
@@ -78,7 +79,8 @@ pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     notes
 }
 
-/// `times kept but for 12 of 4,312 requests, late by 8.1 µs on average and 93 µs at most`.
+/// Describes how well a storage kept its times: `12 of 4,312 requests were late by more than 50 µs
+/// and 5 %; …`.
 fn kept(file: &ResultFile, name: StorageName) -> Option<String> {
     let own = file.cells.iter().filter(|cell| cell.id.storage == Some(name));
     let mut all = StorageTimes::default();
@@ -103,7 +105,7 @@ fn kept(file: &ResultFile, name: StorageName) -> Option<String> {
     })
 }
 
-/// The warning of cells whose storage could not keep its times, with the figures and what to do.
+/// Warns of cells whose storage could not keep its times, with the figures and what to do.
 pub(super) fn late(file: &ResultFile) -> Option<Note> {
     let worst = |cell: &'_ Cell| {
         let times = cell.trials.iter().filter_map(|trial| trial.storage_times);
@@ -135,13 +137,13 @@ pub(super) fn late(file: &ResultFile) -> Option<Note> {
     })
 }
 
-/// Why a cell has no storage, if that is why it did not run.
+/// Whether a cell did not run because its storage was unavailable.
 pub(crate) fn lacking(id: &CellId, status: Status, reason: &str) -> bool {
     let of = |name: StorageName| reason.starts_with(&format!("storage {name}: "));
     status == Status::Unavailable && id.storage.is_some_and(of)
 }
 
-/// All parameters of a storage in words.
+/// Describes all parameters of a storage.
 pub(crate) fn parameters(storage: &Storage) -> String {
     let Storage {
         read,
@@ -200,7 +202,7 @@ fn transfer(Transfer { random_us, sequential_us, kb_per_s }: &Transfer) -> Strin
     )
 }
 
-/// `430 µs (300 to 560 µs)`.
+/// Formats a time with its range: `430 µs (300 to 560 µs)`.
 fn time(us: Spread) -> String {
     spread(us, |us| format::duration(f64::from(us) * 1e3))
 }

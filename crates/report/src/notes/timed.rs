@@ -1,4 +1,4 @@
-//! What took the times of phases, where that was a client in another process by its own clock.
+//! What measured the times of phases, if that was a client in another process by its own clock.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,19 @@ use embermark_model::result::ResultFile;
 use crate::note::{Note, names, note};
 use crate::{format, text};
 
-/// What is told of a client.
+/// Facts that are shown about a client.
 #[derive(Default)]
 struct Client {
     columns: Vec<String>,
-    /// Of each phase of each trial.
+    /// Cost of an operation that does nothing, for each phase of each trial.
     floors: Vec<f64>,
     /// Phases in which one call did many rows.
     at_once: Vec<String>,
 }
 
-/// Each client with its columns: `Python 3.11.7, sqlite3, SQLite 3.40.1: sqlite-python; an operation that does nothing takes
-/// 62.1 ns there; many rows in one call of the package: load, update`.
+/// Describes each client with its columns: `Python 3.11.7, sqlite3, SQLite 3.40.1: sqlite-python;
+/// an operation that does nothing takes 62.1 ns there; many rows in one call of the package: load,
+/// update`.
 pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     let mut clients: BTreeMap<&str, Client> = BTreeMap::new();
     for cell in &file.cells {

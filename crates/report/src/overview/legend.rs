@@ -1,4 +1,4 @@
-//! What the marks of the screen mean.
+//! Marks of the overview.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::grid;
 use crate::summary::Engine;
 use crate::{Options, cost, format, table, text};
 
-/// What the marks mean, as many on a line as fit: of each only when it occurs.
+/// Explains the marks that occur, as many on a line as fit.
 pub(super) fn lines(
     file: &ResultFile,
     lines: &[Line<'_>],

@@ -1,5 +1,5 @@
-//! How many times the fastest engine's time an engine takes: over one workload, the geometric mean
-//! of its ratios.
+//! Compares engines with the fastest one: over one workload, the geometric mean of an engine's time
+//! ratios.
 
 use embermark_model::Status;
 use embermark_model::result::ResultFile;
@@ -9,36 +9,36 @@ use crate::summary::{Entry, Group, Measured, Row, Shortfall};
 
 /// One workload at one scale in one tier.
 pub(crate) struct Line<'a> {
-    /// What is compared.
+    /// Group that is compared.
     pub group: &'a Group<'a>,
-    /// The rows of its table that the means are over.
+    /// Rows of its table that the means cover.
     pub steps: Vec<Step<'a>>,
-    /// In the order of the group's engines.
+    /// Results of the engines, in the order of the group.
     pub boxes: Vec<Standing<'a>>,
 }
 
 /// One phase in one variant.
 pub(crate) struct Step<'a> {
     pub row: &'a Row<'a>,
-    /// Each engine's time over that of the fastest one that competes, in the order of the group's
-    /// engines; absent where it did not answer, or its cell did not end well.
+    /// Time of each engine over that of the fastest competing one, in the order of the group's
+    /// engines. Absent if the engine has no time or its cell failed.
     pub ratios: Vec<Option<f64>>,
 }
 
-/// How one engine stands in one workload.
+/// Result of one engine in one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Standing<'a> {
-    /// It has a mean.
+    /// Its mean.
     Mean(Mean),
-    /// It lost samples or missed reads of the machine, or did not achieve its rate.
+    /// It lost samples, missed reads of the machine, or did not achieve its rate.
     Behind(Shortfall<'a>),
     /// It failed somewhere in the workload, or could do none of it.
     Ended(Status),
-    /// Its effective durability is below the tier: its times compare with no other.
+    /// Its effective durability is below the tier, so its times cannot be compared.
     Weaker,
-    /// A server given by its URL, with its own settings: its times compare with no other.
+    /// A server given by its URL, with its own settings, so its times cannot be compared.
     ByUrl,
-    /// Nothing was measured that compares.
+    /// Nothing comparable was measured.
     Nothing,
 }
 
@@ -46,28 +46,28 @@ pub(crate) enum Standing<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Mean {
     pub ratio: f64,
-    /// Phases it is over.
+    /// Number of phases in the mean.
     pub answered: usize,
-    /// Phases there are.
+    /// Number of all phases.
     pub of: usize,
-    /// The smallest among those that answered every phase.
+    /// Whether it is the smallest among those that completed every phase.
     pub best: bool,
-    /// The 95 % interval of its mean time over that of the best; absent for the best itself, and where it
-    /// did not answer every phase or has fewer than three trials.
+    /// The 95 % interval of its mean time over that of the best. Absent for the best itself, and
+    /// for engines that did not complete every phase or have fewer than three trials.
     pub interval: Option<[f64; 2]>,
-    /// The difference to the best is not significant; the best has this too where another shares
-    /// its place.
+    /// Whether the difference to the best is not significant. The best has this too if another
+    /// shares its place.
     pub not_significant: bool,
-    /// A trial of one of its cells was lost: the mean is of the others.
+    /// Whether a trial of one of its cells was lost. The mean then covers the others.
     pub lost: bool,
 }
 
-/// Every workload's line, in the order of `groups`.
+/// Returns the line of every workload, in the order of `groups`.
 pub(crate) fn lines<'a>(file: &ResultFile, groups: &'a [Group<'a>]) -> Vec<Line<'a>> {
     groups.iter().map(|group| line(file, group, |_| true)).collect()
 }
 
-/// A workload's line over the rows of its table that are `wanted`.
+/// Returns the line of a workload over the rows of its table that are `wanted`.
 pub(crate) fn line<'a>(
     file: &ResultFile,
     group: &'a Group<'a>,
@@ -85,7 +85,7 @@ pub(crate) fn line<'a>(
     Line { group, steps, boxes }
 }
 
-/// Whether some engine that competes came to this phase: one that all of them lack says nothing of
+/// Whether a competing engine reached this phase. A phase that all of them lack shows nothing about
 /// any of them.
 fn was_tried(group: &Group<'_>, row: &Row<'_>) -> bool {
     group.engines.iter().zip(&row.entries).any(|(engine, entry)| {
@@ -98,8 +98,8 @@ fn was_tried(group: &Group<'_>, row: &Row<'_>) -> bool {
     })
 }
 
-/// The ratios of a row. Those of engines that compete are the table's; a reference, and a configuration
-/// whose settings are not the tier's, is held against the same time.
+/// Returns the ratios of a row. Those of competing engines are from the table. References, and
+/// configurations with other settings than the tier's, are compared with the same best time.
 fn ratios(group: &Group<'_>, row: &Row<'_>) -> Vec<Option<f64>> {
     let mut measured = row.entries.iter().filter_map(Entry::measured);
     let best = measured.find(|measured| measured.best).map(|best| best.figure.per_op_ns);
@@ -141,7 +141,7 @@ fn standing<'a>(
     if let Some(shortfall) = steps.iter().find_map(short) {
         return Standing::Behind(shortfall);
     }
-    // A phase that an engine did alone it answered, and has no ratio in.
+    // A phase that only one engine completed counts as answered, but has no ratio.
     let measured =
         |step: &&Step<'a>| step.row.entries[place].measured().is_some_and(Measured::competes);
     let answered = steps.iter().filter(measured).count();
@@ -155,14 +155,14 @@ fn standing<'a>(
             not_significant: false,
             lost,
         }),
-        // What nobody could do here says nothing of one of them.
+        // A workload that no engine can do here shows nothing about any of them.
         None if steps.is_empty() => Standing::Nothing,
         None => worst.filter(|w| !w.has_figures()).map_or(Standing::Nothing, Standing::Ended),
     }
 }
 
-/// Finds the best mean, and those that no difference to it is shown for. Where fewer than two
-/// engines compete there is none.
+/// Marks the best mean, and the means without a significant difference to it. If fewer than two
+/// engines compete, nothing is marked.
 fn rank(group: &Group<'_>, steps: &[Step<'_>], boxes: &mut [Standing<'_>]) {
     let competes = |place: &usize| group.engines[*place].ranked(group.durability);
     let places = || (0..boxes.len()).filter(competes);
@@ -196,11 +196,11 @@ fn rank(group: &Group<'_>, steps: &[Step<'_>], boxes: &mut [Standing<'_>]) {
     }
 }
 
-/// A variant, which of its trials counted, and of each phase their times.
+/// A variant, its counted trials, and their times by phase.
 type OfVariant<'a> = (Option<&'a str>, &'a [u32], Vec<&'a [f64]>);
 
-/// The trials of an engine that has every phase: by cell, its phases. `None` where they are not the
-/// same ones in every phase of a cell, or a phase is not compared by its time.
+/// Returns the trials of an engine that has every phase, as times by cell and phase. `None` if the
+/// trials differ between the phases of a cell, or if a phase is not compared by its time.
 fn trials<'a>(steps: &[Step<'a>], place: usize) -> Option<Vec<Vec<&'a [f64]>>> {
     let mut cells: Vec<OfVariant<'_>> = Vec::new();
     for Step { row, .. } in steps {

@@ -1,5 +1,5 @@
-//! Names of workloads and phases, as short as they can be: a scale, a variant or a tier is
-//! named where there are several.
+//! Names of workloads and phases, as short as possible. A scale, variant or tier is named only if
+//! there are several.
 
 use embermark_model::Extent;
 
@@ -7,7 +7,8 @@ use crate::notes::failures::Place;
 use crate::summary::{Comparison, Group};
 use crate::text;
 
-/// `sensors`, or `sensors 10k` where it was measured at other scales or within a limit too.
+/// Names a workload: `sensors`, or `sensors 10k` if it was also measured at other scales or within
+/// a limit.
 pub(super) fn workload(comparison: &Comparison<'_>, workload: &str, extent: Extent) -> String {
     let mut groups = comparison.groups.iter();
     match groups.any(|other| other.workload == workload && other.extent() != extent) {
@@ -16,7 +17,7 @@ pub(super) fn workload(comparison: &Comparison<'_>, workload: &str, extent: Exte
     }
 }
 
-/// `sensors load (bulk)`; the variant of every phase is not named.
+/// Names a phase: `sensors load (bulk)`. A variant that has every phase is not named.
 pub(super) fn phase(
     comparison: &Comparison<'_>,
     group: &Group<'_>,
@@ -33,7 +34,7 @@ pub(super) fn phase(
     }
 }
 
-/// `sensors outages`: a phase of a cell, or all of it.
+/// Names a cell or one of its phases: `sensors outages`.
 pub(super) fn place(comparison: &Comparison<'_>, place: &Place<'_>) -> String {
     let id = place.id;
     let group = comparison.groups.iter().find(|group| group.holds(id));

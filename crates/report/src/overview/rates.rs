@@ -1,11 +1,12 @@
-//! The highest rates that were found, on the screen.
+//! Highest sustained rates, for the overview.
 
 use embermark_model::result::ResultFile;
 
 use crate::cost::{self, Does};
 use crate::{Options, format, table, text};
 
-/// The block of highest rates, a line for each phase that looked for one; nothing where none did.
+/// Returns the block of highest rates, one line per phase that searched for one. `None` if no phase
+/// did.
 pub(super) fn block(file: &ResultFile, options: &Options<'_>) -> Option<String> {
     let mut lines = Vec::new();
     for costs in cost::of(file) {

@@ -1,5 +1,5 @@
-//! What was not ok, a line each: who is not here, what engines cannot do, what went wrong, and what
-//! may have disturbed the figures. The tables have all of it in full.
+//! Lists what was not ok, one line each: absent engines, unsupported work, failures, and what may
+//! have disturbed the figures. The tables have all details.
 
 use embermark_model::Status;
 use embermark_model::result::ResultFile;
@@ -12,12 +12,12 @@ use crate::scaling::{self, Scaling};
 use crate::summary::Comparison;
 use crate::{notes, text};
 
-/// The most lines of one kind.
+/// Largest number of lines of one kind.
 const MOST_LINES: usize = 6;
-/// The most places named in a line.
+/// Largest number of places that a line names.
 const MOST_PLACES: usize = 3;
 
-/// The lines, the worst first.
+/// Returns the lines, the worst first.
 pub(super) fn notes(
     file: &ResultFile,
     comparison: &Comparison<'_>,
@@ -41,7 +41,7 @@ pub(super) fn notes(
         ));
     }
     let unavailable = all.iter().filter(|one| one.status == Status::Unavailable);
-    // A storage that cannot be imitated is so for every engine.
+    // A storage that cannot be imitated is missing for every engine.
     let (without, unavailable): (Vec<_>, Vec<_>) = unavailable.partition(|one| {
         one.places.iter().all(|place| notes::storage::lacking(place.id, one.status, &one.text))
     });
@@ -52,7 +52,7 @@ pub(super) fn notes(
         let says = format!("{absent}; 'embermark engines' and the tables show what is needed");
         notes.push(note(Status::Unavailable.name(), says));
     }
-    // Of these the reason says all: it is the same for every engine.
+    // Here the reason is enough, because it is the same for every engine.
     for status in [Status::Skipped, Status::NotRun, Status::Disputed] {
         let ended = all.iter().filter(|one| one.status == status);
         let ended = ended.map(|one| format!("{}: {}", places(one, file, comparison), one.text));
@@ -80,7 +80,7 @@ pub(super) fn notes(
     notes
 }
 
-/// A line for each, and one that counts what is left out.
+/// Makes one line for each, and a last line that counts the rest.
 fn limited<T>(all: impl Iterator<Item = T>, line: impl Fn(T) -> Note) -> Vec<Note> {
     let mut notes: Vec<Note> = all.map(line).collect();
     let more = notes.len().saturating_sub(MOST_LINES);
@@ -91,7 +91,7 @@ fn limited<T>(all: impl Iterator<Item = T>, line: impl Fn(T) -> Note) -> Vec<Not
     notes
 }
 
-/// Who did not keep up in a workload, and what they did not do.
+/// Lists the engines that did not keep up in a workload, and what they did not do.
 fn behind(comparison: &Comparison<'_>, line: &Line<'_>) -> Vec<String> {
     let workload = naming::workload(comparison, line.group.workload, line.group.extent());
     let engines = line.group.engines.iter().zip(&line.boxes);
@@ -104,8 +104,8 @@ fn behind(comparison: &Comparison<'_>, line: &Line<'_>) -> Vec<String> {
     who.collect()
 }
 
-/// What cannot be done, and the engines that cannot: engines that lack the same stand together. Of
-/// what nobody could do here the reason stands in their place.
+/// Lists what is unsupported, with the engines that lack it. Engines that lack the same work share
+/// a line. If no engine can do the work, the reason replaces their names.
 fn unsupported(
     all: &[Failure<'_>],
     file: &ResultFile,
@@ -126,8 +126,8 @@ fn unsupported(
     all.into_iter().map(|(places, says)| (places, text::unique(says))).collect()
 }
 
-/// `events insert, htap insert_count and 3 more`; of several tiers those in which it was so, where
-/// it was not so in all: `events insert (power)`.
+/// Names places: `events insert, htap insert_count and 3 more`. If it is not so in all tiers, it
+/// names those in which it is: `events insert (power)`.
 fn places(failure: &Failure<'_>, file: &ResultFile, comparison: &Comparison<'_>) -> String {
     if failure.is_everywhere(file) {
         return "everything".to_owned();

@@ -1,4 +1,4 @@
-//! What each engine is best and worst at.
+//! Strengths and weaknesses of each engine.
 
 use textwrap::core::display_width;
 
@@ -7,26 +7,26 @@ use super::naming;
 use crate::summary::{Comparison, Group};
 use crate::{Options, format, grid, table, text};
 
-/// The most phases named on either side.
+/// Largest number of phases that are named on either side.
 const MOST: usize = 3;
-/// Blanks between two columns.
+/// Number of spaces between two columns.
 const GAP: usize = 2;
-/// The narrowest column of phases.
+/// Smallest width of a column of phases.
 const LEAST: usize = 20;
 /// Headings.
 const FASTEST: &str = "fastest";
 const BEST: &str = "best at";
 const WORST: &str = "worst at";
 
-/// One engine that competes, over all phases of a tier.
+/// A competing engine, over all phases of a tier.
 struct Strengths {
-    /// With the mark of one that broke what the tier promises.
+    /// Name, with a mark if it broke the promise of the tier.
     name: String,
-    /// Phases in which it is the fastest.
+    /// Number of phases in which it is the fastest.
     leads: usize,
-    /// Phases there are.
+    /// Number of phases.
     of: usize,
-    /// Phases with their ratios, the best first, and the worst first.
+    /// Phases with their ratios: the best first, and the worst first.
     best: Vec<String>,
     worst: Vec<String>,
 }
@@ -36,11 +36,12 @@ struct Phase<'a> {
     group: &'a Group<'a>,
     step: &'a Step<'a>,
     ratio: f64,
-    /// Of the fastest: the ratio of the next engine; else 1.
+    /// For the fastest engine, the ratio of the next one. Otherwise 1.
     lead: f64,
 }
 
-/// What each engine is best and worst at, a line an engine; nothing where fewer than two compete.
+/// Returns one line per engine with its best and worst phases. `None` if fewer than two engines
+/// compete.
 pub(super) fn block(
     comparison: &Comparison<'_>,
     lines: &[&Line<'_>],
@@ -85,8 +86,8 @@ fn strengths(comparison: &Comparison<'_>, lines: &[&Line<'_>], engine: &str) -> 
     })
 }
 
-/// The first of `phases` with their ratios; of one that comes in several variants or scales the
-/// first alone.
+/// Names the first of `phases` with their ratios. A phase with several variants or scales is named
+/// once.
 fn named<'a>(
     comparison: &Comparison<'_>,
     phases: impl Iterator<Item = &'a Phase<'a>>,
@@ -105,8 +106,8 @@ fn named<'a>(
     names
 }
 
-/// The ratio of the next engine, of the fastest one of a phase; 1 of others, and where there is no
-/// other.
+/// Returns the ratio of the next engine for the fastest engine in a phase. Otherwise, or if there
+/// is no other engine, returns 1.
 fn lead(group: &Group<'_>, step: &Step<'_>, place: usize) -> f64 {
     let others = group.engines.iter().zip(&step.ratios).enumerate();
     let others = others
@@ -118,8 +119,8 @@ fn lead(group: &Group<'_>, step: &Step<'_>, place: usize) -> f64 {
     }
 }
 
-/// A line an engine, with as many phases on either side as fit. Where not even one does, the counts
-/// make room; else what is too long goes on in a further line.
+/// Lays out one line per engine, with as many phases on either side as fit. If not even one fits,
+/// the counts are left out. Text that is still too long continues on the next line.
 fn laid_out(all: &[Strengths], options: &Options<'_>) -> String {
     let with = rows(all, options.width, true);
     let lines = |rows: &[String]| rows.iter().map(|row| row.lines().count()).sum::<usize>();
@@ -131,7 +132,7 @@ fn laid_out(all: &[Strengths], options: &Options<'_>) -> String {
     rows.join("\n")
 }
 
-/// The heading and a row for each engine, in `width` columns.
+/// Returns the heading and a row per engine, in `width` columns.
 fn rows(all: &[Strengths], width: usize, counts: bool) -> Vec<String> {
     let column = |head: &str, text: &dyn Fn(&Strengths) -> String| -> Vec<String> {
         [head.to_owned()].into_iter().chain(all.iter().map(text)).collect()
@@ -144,7 +145,7 @@ fn rows(all: &[Strengths], width: usize, counts: bool) -> Vec<String> {
     let used: usize = widths.iter().map(|width| width + GAP).sum();
     let room = width.saturating_sub(used + GAP).max(2 * LEAST);
     columns.push(column(BEST, &|one| fitting(&one.best, room / 2)));
-    // What the one column leaves the other one takes.
+    // The second column gets the room that the first leaves.
     let left = columns.last().and_then(widest).unwrap_or(0).min(room / 2);
     columns.push(column(WORST, &|one| fitting(&one.worst, room - left)));
     widths.extend([left, room - left]);
@@ -152,14 +153,14 @@ fn rows(all: &[Strengths], width: usize, counts: bool) -> Vec<String> {
     (0..=all.len()).map(|at| row(&text(at), &widths)).collect()
 }
 
-/// As many of `phases` as fit, at least the first.
+/// Joins as many of `phases` as fit, but at least the first.
 fn fitting(phases: &[String], width: usize) -> String {
     let all = (1..=phases.len()).rev().map(|most| phases[..most].join(", "));
     let fits = all.clone().find(|text| display_width(text) <= width);
     fits.or_else(|| phases.first().cloned()).unwrap_or_else(|| format::NOT_MEASURED.to_owned())
 }
 
-/// One row in as many lines as its longest column takes.
+/// Formats one row in as many lines as its longest column needs.
 fn row(texts: &[&str], widths: &[usize]) -> String {
     let columns = texts.iter().zip(widths);
     let columns: Vec<Vec<String>> =

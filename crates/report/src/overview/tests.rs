@@ -5,17 +5,18 @@ use super::*;
 use crate::kinds::Kinds;
 use crate::{advise, load};
 
-/// A result without cells, of a run that ended.
+/// Makes a result without cells, of a run that ended.
 fn empty() -> ResultFile {
-    // Tests run in the directory of their package.
+    // Tests run in the folder of their package.
     let mut file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
     file.cells.clear();
     file.manifest.warnings.clear();
     file
 }
 
-/// A cell of `sensors` at 1k rows in the tier `process`: of each phase ten operations that take so
-/// many ns each, in each of three trials; the second is 2 % slower, the third 2 % faster.
+/// Makes a cell of `sensors` with 1k rows in the tier `process`. Each of its three trials has ten
+/// operations per phase that take the given ns. The second trial is 2 % slower, the third 2 %
+/// faster.
 fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
     let file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
     let mut cell = file.cells.into_iter().next().unwrap();
@@ -43,20 +44,20 @@ fn cell(engine: &str, variant: &str, phases: &[(&str, u64)]) -> Cell {
     cell
 }
 
-/// Some latencies, as they were measured.
+/// Returns some measured latencies.
 fn latency() -> Latency {
     let file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
     let trials = file.cells.iter().flat_map(|cell| &cell.trials);
     trials.flat_map(|trial| &trial.phases).find_map(|phase| phase.latency.clone()).unwrap()
 }
 
-/// The same at another scale of another workload.
+/// Moves a cell to another workload and scale.
 fn of(workload: &str, rows: u64, mut cell: Cell) -> Cell {
     (cell.id.workload, cell.id.scale) = (workload.into(), Scale::Rows(rows));
     cell
 }
 
-/// Its last phase ends so in every trial, and so the cell.
+/// Gives this status to the cell and to its last phase in every trial.
 fn ending(status: Status, reason: &str, mut cell: Cell) -> Cell {
     (cell.status, cell.reason) = (status, Some(reason.into()));
     for trial in &mut cell.trials {
@@ -79,8 +80,8 @@ fn screen(file: &ResultFile, width: usize) -> String {
     overview(file, &options, &Files::default())
 }
 
-/// What stands in the box of an engine: of the first table, in the row that begins with `row`. No box
-/// of these tests has a blank inside, but before a part of the phases.
+/// Returns the box of an engine in the first table, in the row that begins with `row`. A box in
+/// these tests has no space inside, except before a count of phases.
 fn box_of(shown: &str, row: &str, engine: &str) -> String {
     let header = shown.lines().find(|line| line.starts_with("   ") && line.contains(engine));
     let names: Vec<&str> = header.unwrap().split_whitespace().collect();
@@ -94,7 +95,7 @@ fn box_of(shown: &str, row: &str, engine: &str) -> String {
 
 #[test]
 fn a_box_is_the_geometric_mean_over_phases_and_variants_of_the_ratios_to_the_fastest() {
-    // Of a: 1, 8, 1. Of b: 4, 1, 2.
+    // Ratios of `a`: 1, 8, 1. Ratios of `b`: 4, 1, 2.
     let shown = screen(
         &result([
             cell("a", "single", &[("load", 100), ("read", 800)]),
@@ -128,7 +129,7 @@ fn what_no_difference_to_the_best_is_shown_for_is_marked_and_so_is_the_best() {
     let boxes = ["a", "b", "c"].map(|engine| box_of(&shown, "sensors 1k", engine));
     assert_eq!(boxes, ["1.00x≈", "1.00x≈", "1.50x"], "{shown}");
     assert!(shown.contains("≈ not significantly slower than the best"), "{shown}");
-    // Two trials tell of no difference, and of no equality either.
+    // Two trials show neither a difference nor equality.
     let mut two = file;
     two.cells.iter_mut().for_each(|cell| cell.trials.truncate(2));
     let shown = screen(&two, 80);
@@ -186,7 +187,7 @@ fn who_failed_anywhere_in_a_workload_has_the_word_and_no_mean_and_stands_below_w
         assert_eq!(box_of(&shown, "sensors 1k", "bad"), word, "{shown}");
         let line = format!("  bad  sensors outages: {status}: for a reason\n");
         assert!(shown.contains(&line), "{shown}");
-        // Its cell that ended well counts: there it is the fastest, and of a the ratios are 1, 1, 8.
+        // Its completed cell counts. There it is the fastest, and the ratios of `a` are 1, 1, 8.
         assert_eq!(box_of(&shown, "sensors 1k", "a"), "2.00x*", "{shown}");
     }
 }
@@ -295,7 +296,7 @@ fn who_did_not_keep_up_is_marked_named_and_not_the_best() {
     assert_eq!(box_of(&shown, "sensors 1k", "late"), "50.0|/s<", "{shown}");
     assert!(box_of(&shown, "sensors 1k", "a").ends_with('*'), "{shown}");
     assert!(shown.contains("behind  sensors: late: write achieved 50.0 /s of 100 /s"), "{shown}");
-    // What was observed has its time from its latencies: here it has none.
+    // Observed phases take their time from latencies, of which there are none here.
     for (lost, behind) in [(0, false), (3, true)] {
         let mut lossy = lossy(lost);
         for run in lossy.trials.iter_mut().flat_map(|t| &mut t.phases).flat_map(|p| &mut p.runs) {
@@ -320,7 +321,7 @@ fn of_the_highest_rate_the_best_of_all_is_held_against_the_engines_own() {
         }
         cell
     };
-    // The search goes on until samples are lost: that is no falling behind.
+    // The search goes on until samples are lost, which is not a shortfall.
     let shown = screen(&result([reaching("a", 2_000), reaching("b", 8_000)]), 80);
     let boxes = ["a", "b"].map(|engine| box_of(&shown, "sensors 1k", engine));
     assert_eq!(boxes, ["4.00x", "1.00x*"], "{shown}");
@@ -342,7 +343,7 @@ fn the_best_and_the_worst_phases_are_those_with_the_widest_lead_and_the_largest_
         "a 3/5 sensors read 1.00x, sensors load 1.00x sensors update 9.00x, sensors delete 3.00x",
     );
     assert!(line(&shown, "b").starts_with("b 2/5 sensors update 1.00x, sensors delete 1.00x"));
-    // Another scale is named, and a phase of several variants stands once.
+    // Another scale is named, and a phase with several variants appears once.
     let more = ["a", "b"].map(|engine| {
         let ns = if engine == "a" { 1 } else { 50 };
         of("sensors", 10_000, cell(engine, "single", &[("load", ns), ("read", 3)]))
@@ -435,7 +436,7 @@ fn a_trial_that_was_lost_leaves_the_figures_of_the_others_with_a_mark_and_the_re
     assert!(shown.contains("× without a lost trial"), "{shown}");
 }
 
-/// In both tiers, with a commit a row.
+/// Makes cells in both tiers, with one commit per row.
 fn in_both_tiers(engine: &str, power: u64, process: u64, rest: &[(&str, u64)]) -> [Cell; 2] {
     let of = |tier, load| {
         let phases: Vec<_> = [("load", load)].into_iter().chain(rest.iter().copied()).collect();
@@ -468,14 +469,14 @@ fn commits_of_single_rows_stand_in_every_tier_beside_reads_and_questions() {
     for says in [
         "commits (power) a, 3.00x ahead of b",
         "commits (process) b, 3.00x ahead of a",
-        // Of a the mean of 3, 2 and 1, of b that of 1, 1 and 10.
+        // Mean of 3, 2 and 1 for `a`, and of 1, 1 and 10 for `b`.
         "all work (process) a, 1.19x ahead of b",
         "mostly commits b, 3.00x ahead of a",
     ] {
         let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(says), "{says}: {shown}");
     }
-    // The table is the last of it.
+    // The table comes last.
     assert!(shown.find("Not ok").is_none_or(|at| at < shown.find("What to take").unwrap()));
     assert!(shown.trim_end().ends_with("* the best"), "{shown}");
 }
@@ -533,7 +534,7 @@ fn what_is_known_so_far_is_compared_without_commits_too_and_says_which_rows_are_
     assert_eq!(box_of(&shown, "sensors 1k", "b"), "1.00x≈", "{shown}");
     let words = |shown: &str| shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words(&shown).contains(says), "{shown}");
-    // All of it stands on the last screen, too, and other warnings take a line.
+    // The last screen has all of it, and other warnings take one line.
     file.manifest.warnings = vec![says.to_owned(), "long ".repeat(40)];
     let shown = screen(&file, 60);
     assert!(words(&shown).contains(says) && shown.contains("lon…"), "{shown}");

@@ -1,4 +1,4 @@
-//! Every figure that a source printed of a phase, beside what came out here as published.
+//! Every figure that a source printed for a phase, beside the one measured as published.
 
 use embermark_model::Scale;
 use embermark_published::{Measure, Role, Source};
@@ -8,7 +8,8 @@ use crate::format;
 use crate::grid::{Grid, Text};
 use crate::published::{self, PublishedFigure};
 
-/// A row for each figure; `None` where the source's figures are of another form, or none may be shown.
+/// Returns one row per figure. `None` if the source's figures have another form, or if none may be
+/// shown.
 pub(super) fn table(source: &Source, results: &Results<'_>) -> Option<Grid> {
     let published =
         published::all().iter().find(|published| published.source.workload == source.workload)?;
@@ -54,7 +55,7 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Option<Grid> {
     })
 }
 
-/// The variant that the headlines have of a phase and an engine.
+/// Returns the variant of the headlines for a phase and an engine.
 fn variant_of<'a>(source: &'a Source, figure: &PublishedFigure) -> Option<&'a str> {
     let mut of_phase = source.headlines.iter().filter(|headline| headline.phase == figure.phase);
     let own = of_phase.find(|headline| {

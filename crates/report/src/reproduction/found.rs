@@ -59,7 +59,7 @@ impl<'a> Results<'a> {
         self.0.iter().any(|repeated| repeated.is_of(source))
     }
 
-    /// The results of a piece.
+    /// Iterates over the results of a piece.
     pub fn of_piece(&self, source: &Source, piece: &str) -> impl Iterator<Item = &'a ResultFile> {
         self.repeated(source, piece).map(|repeated| repeated.file)
     }
@@ -114,7 +114,7 @@ fn deviations(source: &Source, file: &ResultFile) -> Vec<String> {
     window.into_iter().chain(dirty).chain(storage_of_device(file)).collect()
 }
 
-/// Where the databases of an emulated device were, by what the result records.
+/// Returns where the databases of an emulated device were, according to the result.
 fn storage_of_device(file: &ResultFile) -> Option<String> {
     let device = file.manifest.machine.emulates.as_ref()?;
     let names: Vec<&str> = device.storages.iter().map(StorageName::as_str).collect();
@@ -124,7 +124,7 @@ fn storage_of_device(file: &ResultFile) -> Option<String> {
     })
 }
 
-/// `a window of 15 min after 5 min`; `None` if its plan has no window.
+/// Describes the window: `a window of 15 min after 5 min`. `None` if its plan has no window.
 pub(super) fn window_of(file: &ResultFile) -> Option<String> {
     let of_ms = |ms: u64| format::duration(ms as f64 * 1e6);
     let window = format!("a window of {}", of_ms(file.plan.window_ms?));
@@ -184,8 +184,9 @@ fn because(status: Status, reason: Option<&str>) -> String {
     format!("{status}{}", reason.unwrap_or_default())
 }
 
-/// The source's statistic over the counted runs, and its text. It is in ns: of the whole phase, or of one operation
-/// if the runs last a fixed time. If a run was stopped early, the whole phase is extrapolated from the rates.
+/// Returns the source's statistic over the counted runs in ns, and its text. It is the time of the
+/// whole phase, or of one operation if the runs last a fixed time. If a run was stopped early, the
+/// whole phase is extrapolated from the rates.
 fn time(phases: &[&PhaseResult], ops: u64, statistic: Statistic) -> Option<(f64, String)> {
     let runs = || phases.iter().flat_map(|phase| &phase.runs).filter(|run| !run.discarded);
     let is_closed_loop = phases.iter().all(|phase| phase.ops == 0);
@@ -204,7 +205,7 @@ fn time(phases: &[&PhaseResult], ops: u64, statistic: Statistic) -> Option<(f64,
     Some((ns, format::duration(ns)))
 }
 
-/// The mean of a resource over the observed windows, and its text.
+/// Returns the mean of a resource over the observed windows, and its text.
 fn window(phases: &[&PhaseResult], measure: Measure) -> Option<(f64, String)> {
     let seen = phases.iter().flat_map(|phase| &phase.runs).filter_map(|run| run.observed.as_ref());
     let seen: Vec<&Observed> = seen.collect();

@@ -10,9 +10,10 @@ use crate::{format, text};
 pub(super) struct Row {
     /// The headline and its number of rows.
     pub label: String,
-    /// One ratio for each of [`COLUMNS`]; `None` if no piece measures the headline in that way.
+    /// One ratio for each of [`COLUMNS`]. `None` if no piece measures the headline in that way.
     pub boxes: [Option<Ratio>; 6],
-    /// The cause of what was found and the measurement that shows it; `None` if there is no such measurement.
+    /// Cause of the finding, and the measurement that shows it. `None` if there is no such
+    /// measurement.
     pub explained: Option<String>,
 }
 
@@ -28,7 +29,7 @@ pub(super) const COLUMNS: [&str; 6] = [
 
 /// A ratio and its two figures, or the reason for their absence.
 pub(super) struct Ratio {
-    /// The ratio; `None` if it was not measured, or if the headline is about a single figure.
+    /// The ratio. `None` if it was not measured, or if the headline is about a single figure.
     pub ratio: Option<Figure>,
     /// Both figures, the single figure, or the reason why there is none.
     pub of: String,
@@ -46,14 +47,14 @@ impl Ratio {
         Some(shown(self.ratio?, format::ratio))
     }
 
-    /// A text in place of a ratio.
+    /// Makes a text that replaces a ratio.
     fn none(of: String) -> Self {
         Self { ratio: None, of, is_measured: false, what: None, ours: Vec::new() }
     }
 }
 
 impl Row {
-    /// The ratio that was measured with the source's settings.
+    /// Returns the ratio that was measured with the source's settings.
     pub fn as_published(&self) -> Option<f64> {
         match self.boxes[1].as_ref()?.ratio? {
             Figure::Number(times) => Some(times),

@@ -1,5 +1,5 @@
-//! The published comparisons beside what came out here: headline by headline, from the results of the
-//! pieces that repeat them ([`embermark_published`]).
+//! Published comparisons beside the measurements here, headline by headline. The measurements are
+//! results of the pieces that repeat them ([`embermark_published`]).
 
 mod figures;
 mod found;
@@ -18,8 +18,8 @@ use crate::notes;
 use crate::text::{self, markdown as escaped};
 use found::Results;
 
-/// For a terminal of `width` columns: the headlines for which something stands among `results`, and which have no
-/// answer.
+/// Formats the headlines that `results` measured for a terminal of `width` columns, and those
+/// without an answer.
 pub fn text(results: &[ResultFile], width: usize) -> String {
     let results = Results::of(results);
     let repeated = all().iter().filter(|source| results.has(source));
@@ -32,7 +32,7 @@ pub fn text(results: &[ResultFile], width: usize) -> String {
     text::joined(parts, "\n\n") + "\n"
 }
 
-/// For a page on GitHub: all of it, every source whether it was repeated or not.
+/// Formats all sources, repeated or not, as Markdown for GitHub.
 pub fn markdown(results: &[ResultFile]) -> String {
     let found = Results::of(results);
     let ran = document::markdown(&[Block::Section(ran(results))]);
@@ -58,7 +58,7 @@ pub fn markdown(results: &[ResultFile]) -> String {
     text::joined([format!("{HEAD}\n{ran}")].into_iter().chain(sources), "\n")
 }
 
-/// What stands above all of it.
+/// Text at the top.
 const HEAD: &str = "\
 # Reproduction of the published comparisons
 
@@ -72,7 +72,7 @@ A letter at a figure refers to a difference from the source, listed below the ta
 Where the source's scale was not run the largest one that was is named.
 ";
 
-/// What keeping up with a machine cost, in the tables of a source that has them so.
+/// Returns the cost of keeping up with a machine, in the tables of a source that has such tables.
 fn resources(source: &Source, results: &Results<'_>) -> Vec<Block> {
     let pieces = source.pieces.iter().filter(|piece| piece.role == Role::AsPublished);
     let files = pieces.flat_map(|piece| results.of_piece(source, &piece.name));
@@ -80,7 +80,8 @@ fn resources(source: &Source, results: &Results<'_>) -> Vec<Block> {
     tables.map(|table| Block::Table(table, Vec::new())).collect()
 }
 
-/// What is ours in its runs, what it cannot have here, and where it contradicts itself.
+/// Lists what its runs do differently here, what is not available here, and where the source
+/// contradicts itself.
 fn said(source: &Source) -> Vec<note::Note> {
     let ours = source.ours.iter().map(|(letter, text)| note(letter, text.clone()));
     let missing = source.missing.iter().map(|text| note("not available", text.clone()));
@@ -89,7 +90,7 @@ fn said(source: &Source) -> Vec<note::Note> {
     ours.chain(missing).chain(contradictions).collect()
 }
 
-/// On what the results were measured.
+/// Describes the machines that the results were measured on.
 fn ran(results: &[ResultFile]) -> Section {
     let machine = |file: &ResultFile| {
         let mut machine = file.manifest.machine.clone();

@@ -1,4 +1,4 @@
-//! The pieces that repeat a source, and which of them were run.
+//! Pieces that repeat a source, and which of them were run.
 
 use embermark_model::result::{Manifest, ResultFile};
 use embermark_published::{Piece, Source};
@@ -8,7 +8,7 @@ use crate::grid::{Grid, Text};
 use crate::statistics::total;
 use crate::{format, text};
 
-/// A row for each piece.
+/// Returns one row per piece.
 pub(super) fn table(source: &Source, results: &Results<'_>) -> Grid {
     let row = |piece: &Piece| {
         let files: Vec<&ResultFile> = results.of_piece(source, &piece.name).collect();
@@ -31,7 +31,7 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Grid {
     }
 }
 
-/// `1k, 10k`, and the windows, of which a run may have others than its piece.
+/// Lists the scales, `1k, 10k`, and the windows, which may differ from those of the piece.
 fn scales(files: &[&ResultFile]) -> String {
     let mut scales: Vec<_> =
         files.iter().flat_map(|file| file.cells.iter().map(|cell| cell.id.scale)).collect();
@@ -49,7 +49,7 @@ fn scales(files: &[&ResultFile]) -> String {
     }
 }
 
-/// The time from beginnings to ends, with all that is no trial.
+/// Formats the total time from start to finish, including what is not part of a trial.
 fn took(files: &[&ResultFile]) -> String {
     let second = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
     let took = files.iter().filter_map(|file| {

@@ -1,21 +1,22 @@
-//! Headlines as a terminal and a page on GitHub show them.
+//! Headlines for a terminal and as Markdown for GitHub.
 
 use super::headlines::{COLUMNS, Ratio, Row};
 use crate::format::NOT_MEASURED;
 use crate::table::{pad_right, wrapped};
 use crate::text::{joined, markdown as escaped};
 
-/// Columns of a terminal's line before the figures: a margin, the longest name and a gap.
+/// Columns before the figures in a terminal: a margin, the longest name and a gap.
 const INDENT: usize = 24;
 /// Columns of a ratio and a gap.
 const RATIO: usize = 9;
 
-/// The headlines for which something was measured, each in a paragraph.
+/// Formats the headlines with measurements, each as a paragraph.
 pub(super) fn terminal(rows: &[Row], width: usize) -> Vec<String> {
     rows.iter().filter(|row| row.is_measured()).map(|row| paragraph(row, width)).collect()
 }
 
-/// Which headlines have no answer with the source's settings, and why; nothing where all have one.
+/// Lists the headlines without an answer under the source's settings, with the reasons. `None` if
+/// all have one.
 pub(super) fn unanswered(rows: &[Row], width: usize) -> Option<String> {
     let open = rows.iter().filter_map(|row| {
         let here = row.boxes[1].as_ref().filter(|here| !here.is_measured)?;
@@ -47,7 +48,7 @@ fn paragraph(row: &Row, width: usize) -> String {
     joined([row.label.clone()].into_iter().chain(lines).chain(explained), "\n")
 }
 
-/// All of them as a table.
+/// Formats all headlines as a table.
 pub(super) fn markdown(rows: &[Row]) -> String {
     let is_there = |place: &usize| rows.iter().any(|row| row.boxes[*place].is_some());
     let columns: Vec<usize> = (0..COLUMNS.len()).filter(is_there).collect();
@@ -67,7 +68,7 @@ pub(super) fn markdown(rows: &[Row]) -> String {
     joined(head.into_iter().chain(rows.iter().map(row)), "\n")
 }
 
-/// A ratio over its figures.
+/// Formats a ratio above its figures.
 fn cell(ratio: &Ratio) -> String {
     let Ratio { of, is_measured, what, ours, .. } = ratio;
     let ratio = match ratio.shown() {

@@ -5,7 +5,8 @@ use embermark_published::find;
 
 use super::*;
 
-/// Cells of a piece: engine, variant, phase, scale, elapsed seconds of each run, the first discarded.
+/// Cells of a piece: engine, variant, phase, scale, and elapsed seconds of each run, of which the
+/// first is discarded.
 type Made<'a> = (&'a str, &'a str, &'a str, u64, &'a [f64]);
 
 fn result(source: &str, piece: &str, cells: &[Made<'_>]) -> ResultFile {
@@ -149,7 +150,7 @@ fn the_document_has_every_source_and_no_figure_that_a_licence_forbids() {
     assert!(markdown.contains("- **when** nothing was run"));
 }
 
-/// The results that docs/reproduction.md is made of.
+/// Loads the results from which docs/reproduction.md is made.
 fn kept() -> Vec<ResultFile> {
     let mut results = Vec::new();
     for source in all() {

@@ -1,4 +1,4 @@
-//! What a source concluded, and whether it is so here.
+//! Conclusions of a source, and whether they hold here.
 
 use embermark_published::{Source, Verdict};
 
@@ -8,15 +8,15 @@ use crate::grid::{Grid, Text};
 /// Whether a conclusion holds here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// All headlines that decide it are on the source's side of 1.
+    /// All headlines that decide it are on the same side of 1 as in the source.
     Same,
-    /// Some of those that were run are not: how many are, and of how many.
+    /// Not all of those that were run are: how many are, and how many were run.
     Other(usize, usize),
     /// None of them was run, or nothing here decides it.
     Unknown,
 }
 
-/// A row for each conclusion of a source, whose headlines came out as `rows`.
+/// Returns one row per conclusion of a source. `rows` are its headlines.
 pub(super) fn table(source: &Source, rows: &[Row]) -> Grid {
     let row = |verdict: &Verdict| {
         let answer = answer(source, verdict, rows);
@@ -36,11 +36,11 @@ pub(super) fn table(source: &Source, rows: &[Row]) -> Grid {
     }
 }
 
-/// Whether a conclusion holds here.
+/// Decides whether a conclusion holds here.
 pub(super) fn answer(source: &Source, verdict: &Verdict, rows: &[Row]) -> Answer {
     let decides = |says: &String| {
         let place = source.headlines.iter().position(|headline| headline.says == *says)?;
-        // Said in words, it is that the engine above the line takes longer.
+        // A headline in words means that the first engine takes longer.
         let there = source.headlines[place].printed.map_or([f64::MAX; 2], |of| of.ratio().ends());
         let here = rows[place].as_published()?;
         let is_greater = there.map(|there| there > 1.0);

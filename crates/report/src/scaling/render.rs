@@ -1,4 +1,4 @@
-//! What is shown of scale in a terminal and in Markdown.
+//! Scaling for a terminal and in Markdown.
 
 use embermark_model::Scale;
 
@@ -8,13 +8,13 @@ use crate::note::{Note, note};
 
 use crate::{format, text};
 
-/// The most engines named that share a place.
+/// Largest number of engines that are named for one place.
 const MOST_NAMES: usize = 2;
-/// The most turns named below a table.
+/// Largest number of turns that are named below a table.
 const MOST_TURNS: usize = 8;
 
-/// Two tables for each workload in each tier and limit of memory that was measured at several
-/// scales: how time grows, and who is the fastest where.
+/// Returns two tables for each workload, tier and memory limit that was measured at several scales:
+/// how time grows, and which engine is the fastest at each scale.
 pub(crate) fn grids(scaling: &Scaling<'_>) -> Vec<Annotated> {
     let keys = text::unique(scaling.phases.iter().map(|one| one.series.within));
     let tables = |key: Within<'_>| {
@@ -28,13 +28,13 @@ pub(crate) fn grids(scaling: &Scaling<'_>) -> Vec<Annotated> {
     keys.into_iter().flat_map(tables).filter(filled).collect()
 }
 
-/// `sensors within 256 MiB on sd-a1 · durability process · cold reads`.
+/// Returns the title: `sensors within 256 MiB on sd-a1 · durability process · cold reads`.
 fn title(Within { workload, tier, conditions }: Within<'_>, cold: bool) -> String {
     let cold = if cold { " · cold reads" } else { "" };
     format!("{}{conditions} · durability {tier}{cold}", text::plain(workload))
 }
 
-/// Phases down, engines across: exponents.
+/// Returns a table of exponents, with phases down and engines across.
 fn growth(title: &str, scaling: &Scaling<'_>, phases: &[&PhaseScaling<'_>]) -> Annotated {
     let grown = || phases.iter().flat_map(|one| &one.growth);
     let has = |engine: &&&str| grown().any(|growth| growth.engine == **engine);
@@ -64,7 +64,8 @@ fn growth(title: &str, scaling: &Scaling<'_>, phases: &[&PhaseScaling<'_>]) -> A
     Annotated { grid, notes: said }
 }
 
-/// `0.62`, and its first and last step where it bends, or its scales where it lacks some.
+/// Formats an exponent: `0.62`. Adds its first and last step if the growth bends, or its scales if
+/// it lacks some.
 fn exponent(growth: &Growth<'_>, one: &PhaseScaling<'_>) -> Text {
     let ends = growth.steps.first().zip(growth.steps.last());
     let second = match ends {
@@ -83,7 +84,7 @@ fn exponent(growth: &Growth<'_>, one: &PhaseScaling<'_>) -> Text {
     }
 }
 
-/// An exponent with so many decimals; what rounds to 0 has no sign.
+/// Formats an exponent. A value that rounds to 0 has no sign.
 fn slope(exponent: f64, decimals: usize) -> String {
     let shown = format!("{exponent:.decimals$}");
     match shown.trim_start_matches(['-', '0', '.']).is_empty() {
@@ -92,7 +93,7 @@ fn slope(exponent: f64, decimals: usize) -> String {
     }
 }
 
-/// Phases down, scales across: who is the fastest.
+/// Returns a table of the fastest engines, with phases down and scales across.
 fn fastest(title: &str, phases: &[&PhaseScaling<'_>], turns: Vec<&Overtaking<'_>>) -> Annotated {
     let mut scales = text::unique(phases.iter().flat_map(|one| one.scales.iter().copied()));
     scales.sort_unstable();
@@ -128,7 +129,7 @@ fn fastest(title: &str, phases: &[&PhaseScaling<'_>], turns: Vec<&Overtaking<'_>
     Annotated { grid, notes: said }
 }
 
-/// `lmdb up to 10k, berkeleydb ≈ lmdb at 100k, duckdb from 1M`.
+/// Describes the fastest by scale: `lmdb up to 10k, berkeleydb ≈ lmdb at 100k, duckdb from 1M`.
 pub(super) fn leading(all: &[Fastest<'_>]) -> String {
     let same = |one: &Fastest<'_>, other: &Fastest<'_>| {
         let has = |engine| other.engines.contains(engine);
@@ -151,7 +152,7 @@ pub(super) fn leading(all: &[Fastest<'_>]) -> String {
     text::joined(spans.map(span), ", ")
 }
 
-/// `lmdb`, `berkeleydb ≈ lmdb`, `berkeleydb ≈ lmdb +2`.
+/// Names the fastest: `lmdb`, `berkeleydb ≈ lmdb`, `berkeleydb ≈ lmdb +2`.
 fn names(fastest: &Fastest<'_>) -> String {
     let names = fastest.engines.iter().take(MOST_NAMES).map(|engine| text::plain(engine));
     let names = text::joined(names, &format!(" {NOT_SIGNIFICANT} "));
@@ -161,7 +162,7 @@ fn names(fastest: &Fastest<'_>) -> String {
     }
 }
 
-/// The turns of the one screen, those that matter most first.
+/// Describes the turns for the overview, the most important first.
 pub(crate) fn order_turns(scaling: &Scaling<'_>) -> Vec<String> {
     let several =
         text::unique(scaling.phases.iter().map(|one| one.series.within.workload)).len() > 1;
@@ -172,7 +173,7 @@ pub(crate) fn order_turns(scaling: &Scaling<'_>) -> Vec<String> {
     text::unique(scaling.turns.iter().map(says))
 }
 
-/// Engines with surprises that nothing explains, and where: `rocksdb read, update`.
+/// Lists engines with unexplained surprises, and the phases: `rocksdb read, update`.
 pub(crate) fn unexplained(scaling: &Scaling<'_>) -> Vec<String> {
     let open = scaling.told.iter().filter(|one| !one.explained);
     let phases = open.flat_map(|one| one.phases.iter().map(|phase| (one.engine, phase.clone())));
@@ -182,7 +183,7 @@ pub(crate) fn unexplained(scaling: &Scaling<'_>) -> Vec<String> {
     text::by_key(phases).into_iter().map(line).collect()
 }
 
-/// Every surprise: of an engine those with one reason together.
+/// Lists every surprise. Those of an engine with the same reason share a note.
 pub(crate) fn notes(scaling: &Scaling<'_>) -> Vec<Note> {
     scaling.told.iter().map(|one| note(text::plain(one.engine), one.says.clone())).collect()
 }

@@ -1,4 +1,4 @@
-//! One phase at the scales it was measured at, and who may be compared in it.
+//! One phase at its measured scales, and the engines that may be compared in it.
 
 use std::collections::HashMap;
 
@@ -9,20 +9,20 @@ use super::{SeriesId, Within};
 use crate::kinds::Kinds;
 use crate::summary::{self, Comparison, Figure, Group, Row};
 
-/// One phase in one variant, the smallest scale first.
+/// One phase in one variant, with the smallest scale first.
 pub(super) struct Series<'a, 'c> {
     pub id: SeriesId<'a>,
     pub kind: PhaseKind,
     pub points: Vec<Point<'a, 'c>>,
 }
 
-/// One of its scales.
+/// One scale of a phase.
 pub(super) struct Point<'a, 'c> {
     pub scale: Scale,
     pub rows: u64,
     /// Whether the phase inserts rows.
     pub inserts: bool,
-    /// Of engines with a time whose cell did what it was to do, or failed in another phase.
+    /// Times of engines whose cell did its work, or failed in another phase.
     pub times: Vec<Time<'a, 'c>>,
 }
 
@@ -32,13 +32,14 @@ pub(super) struct Time<'a, 'c> {
     pub figure: &'c Figure<'a>,
     /// Whether it is compared with others.
     pub ranked: bool,
-    /// Its cell failed in another phase.
+    /// Whether its cell failed in another phase.
     pub tainted: bool,
-    /// Whether it may be surprising: no reference, and no server given by its URL.
+    /// Whether it may be a surprise. References and servers given by their URL may not.
     pub candidate: bool,
-    /// What a commit of it survives.
+    /// What its commits survive.
     pub effective: Durability,
-    /// What it is compared with most readily; absent where the result does not say what it is.
+    /// Engines that are the closest comparison. Absent if the result does not record what the
+    /// engine is.
     pub family: Option<Family<'a>>,
 }
 
@@ -50,20 +51,20 @@ impl Point<'_, '_> {
         self.times.iter().find(|time| time.engine == engine)
     }
 
-    /// The time of a whole run for each row there is, in ns: the unit in which phases of a fixed
-    /// number of operations and those of one for each row grow alike. A closed loop for a time has
-    /// no whole: one operation is taken for it.
+    /// Returns the time of a whole run per existing row, in ns. In this unit, phases with a fixed
+    /// number of operations and phases with one per row grow alike. A closed loop of a fixed time
+    /// has no whole, so one operation is taken.
     pub fn per_row_ns(&self, time: &Time<'_, '_>) -> f64 {
         time.figure.per_op_ns * time.figure.ops.max(1) as f64 / self.rows as f64
     }
 
-    /// How many decades of rows lie between two scales.
+    /// Returns the number of decades of rows between two scales.
     pub fn decades_from(&self, smaller: &Self) -> f64 {
         (self.rows as f64 / smaller.rows as f64).log10()
     }
 }
 
-/// Every series of a comparison, in the order of its tables.
+/// Returns every series of a comparison, in the order of its tables.
 pub(super) fn of<'a, 'c>(
     file: &'a ResultFile,
     comparison: &'c Comparison<'a>,
@@ -72,7 +73,7 @@ pub(super) fn of<'a, 'c>(
     let (mut places, kinds) = (HashMap::new(), Kinds::of(file));
     for group in &comparison.groups {
         let Some(rows) = group.row_count().filter(|rows| *rows > 0) else { continue };
-        // Once for each engine, and not for each of its figures.
+        // Computed once per engine, not once per figure.
         let families = group.engines.iter().map(|engine| (engine.id, family(file, engine.id)));
         let families: HashMap<&str, Option<Family<'_>>> = families.collect();
         for row in &group.rows {
@@ -87,7 +88,7 @@ pub(super) fn of<'a, 'c>(
             let key = |id: &SeriesId<'a>| (id.within, id.variant, id.phase);
             let place = *places.entry(key(&id)).or_insert(all.len());
             match all.get_mut(place) {
-                // All rows of the data, and as many asked for by their number, are one scale.
+                // All rows of the data, and the same number given as a scale, are one scale.
                 Some(series) if series.points.iter().any(|one| one.rows == rows) => {}
                 Some(series) => series.points.push(point),
                 None => {

@@ -11,7 +11,7 @@ use crate::{load, summary};
 
 mod limits;
 
-/// A file of `sensors` in the tier `process`, without cells.
+/// Makes a file of `sensors` in the tier `process`, without cells.
 fn empty() -> ResultFile {
     let mut file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
     file.cells.clear();
@@ -20,11 +20,11 @@ fn empty() -> ResultFile {
     file
 }
 
-/// What one engine took for one phase at some scales: rows, ns of one operation, operations.
+/// Times of one engine in one phase by scale: rows, ns per operation, operations.
 type Times<'a> = &'a [(u64, u64, u64)];
 
-/// A phase for each time, of the engine's cell at that scale: of as many trials as `percents` has,
-/// so many percent of the time each.
+/// Adds the phase to the engine's cell at each scale of `times`, with one trial per entry of
+/// `percents` that takes this percentage of the time.
 fn add(file: &mut ResultFile, engine: &str, phase: &str, times: Times<'_>, percents: &[u64]) {
     let template = load(Path::new("tests/fixtures/schema-1.json")).unwrap().cells.swap_remove(0);
     for (rows, ns, ops) in times {
@@ -56,12 +56,12 @@ fn add(file: &mut ResultFile, engine: &str, phase: &str, times: Times<'_>, perce
     }
 }
 
-/// Three trials, 2 % apart.
+/// Three trials that differ by 2 %.
 const NEAR: &[u64] = &[98, 100, 102];
-/// Three trials of which every two orders are possible with a time near by.
+/// Three trials that differ so much that either order with a similar time is possible.
 const WIDE: &[u64] = &[60, 100, 140];
 
-/// An engine's kind and data model.
+/// Sets an engine's kind and data model.
 fn family(file: &mut ResultFile, engine: &str, kind: &str, data_model: &str) {
     let own = str::to_owned;
     let (name, licence) = (own(engine), own("MIT"));
@@ -93,7 +93,7 @@ fn an_exponent_is_the_slope_of_least_squares_in_logarithms() {
     near(&[(1e3, 7.0), (1e4, 7.0)], 0.0);
     near(&[(1e3, 5.0), (1e4, 50.0), (1e5, 500.0)], 1.0);
     near(&[(1e3, 100.0), (1e5, 10.0)], -0.5);
-    // By hand: logs (0, 0), (1, 0), (2, 2) have the slope 1.
+    // Computed by hand: logs (0, 0), (1, 0), (2, 2) have the slope 1.
     near(&[(1.0, 1.0), (10.0, 1.0), (100.0, 100.0)], 1.0);
     assert_eq!(growth::exponent(&[(1e3, 5.0)]), None);
     assert_eq!(growth::exponent(&[(1e3, 5.0), (1e3, 6.0)]), None, "no scale to be steep over");
@@ -102,7 +102,7 @@ fn an_exponent_is_the_slope_of_least_squares_in_logarithms() {
 #[test]
 fn growth_is_of_one_operation_and_says_where_it_bends() {
     let mut file = empty();
-    // A read a row: 100 ns at every scale. A question: as a whole, flat first and steep then.
+    // One read per row: 100 ns at every scale. A query as a whole: first flat, then steep.
     add(&mut file, "tree", "read", &[(1_000, 100, 1_000), (10_000, 100, 10_000)], NEAR);
     let question = [(1_000, 500, 1), (10_000, 500, 1), (100_000, 5_000, 1)];
     add(&mut file, "tree", "avg_sensor", &question, NEAR);
@@ -234,11 +234,11 @@ fn the_same_turn_of_several_phases_is_told_once() {
 #[test]
 fn more_than_ten_times_the_time_for_a_row_over_a_decade_is_a_surprise() {
     let mut file = empty();
-    // Reads: each row's own operation. Eleven times as slow in a decade.
+    // Reads, one operation per row: eleven times as slow over a decade.
     add(&mut file, "a", "read", &[(1_000, 100, 1_000), (10_000, 1_100, 10_000)], NEAR);
     let says = "a 10k 11.0x the time for a row, 1k to 10k: unexplained: look before you believe it";
     assert_eq!(surprises(&file, &[]), [says]);
-    // A question over all rows may take ten times as long, and up to a hundred times.
+    // A query over all rows may take ten times as long, and at most a hundred times.
     let mut file = empty();
     add(&mut file, "a", "outages", &[(1_000, 1_000, 1), (10_000, 99_000, 1)], NEAR);
     assert_eq!(surprises(&file, &[]), [""; 0]);
@@ -256,7 +256,7 @@ fn growth_is_held_against_the_decades_between_two_scales() {
     file.cells.clear();
     add(&mut file, "a", "read", &[(1_000, 100, 10), (100_000, 11_000, 1_000)], NEAR);
     assert_eq!(surprises(&file, &[]).len(), 1);
-    // Of less than a decade nothing is said.
+    // Less than a decade is not judged.
     file.cells.clear();
     add(&mut file, "a", "read", &[(1_000, 100, 10), (2_000, 5_000, 20)], NEAR);
     assert_eq!(surprises(&file, &[]), [""; 0]);
@@ -275,14 +275,14 @@ fn more_than_twenty_times_the_next_engine_of_the_family_is_a_surprise() {
     if let Some(memory) = file.cells.last_mut() {
         memory.reference = true;
     }
-    // Who lies behind one that lies behind is no better for it: both are held against `b`.
+    // An engine behind a slow one is no better for it: both are compared with `b`.
     let open = "unexplained: look before you believe it";
     let expected = [
         format!("c 1k 21.1x the next embedded key-value engine (b): {open}"),
         format!("d 1k 26.3x the next embedded key-value engine (b): {open}"),
     ];
     assert_eq!(surprises(&file, &[]), expected);
-    // A client in another language is held against those of its language.
+    // A client in another language is compared with those of its language.
     let client = Some("python".parse().unwrap());
     let settings = BTreeMap::new();
     let own = Configuration { engine: "c".to_owned(), settings, library: None, client };

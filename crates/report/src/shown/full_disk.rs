@@ -1,4 +1,4 @@
-//! What engines did when their disk was full, as a table: a row for each engine and tier.
+//! A table of what engines did when their disk was full, with a row per engine and tier.
 
 use embermark_model::durability_result::{Fill, FullDisk, Outcome, Tested, Tried, Verdict};
 
@@ -38,21 +38,21 @@ const KEY: [(&str, &str); 6] = [
     ),
 ];
 
-/// The longest message that is told; the result file has it whole.
+/// Longest message that is shown, in characters. The result file has all of it.
 const LONGEST: usize = 300;
 
-/// The table in lines of `width` columns; nothing where no disk was filled.
+/// Formats the table in lines of `width` columns. `None` if no disk was filled.
 pub fn full_disk_text(run: &Outcome, width: usize) -> Option<String> {
     let blocks = [Block::Table(full_disk(&run.tested)?, Vec::new())];
     Some(document::terminal(&blocks, &Options { width, ..Options::default() }))
 }
 
-/// The same for a page on GitHub.
+/// Formats the table as Markdown for GitHub.
 pub fn full_disk_markdown(run: &Outcome) -> Option<String> {
     Some(document::markdown(&[Block::Table(full_disk(&run.tested)?, Vec::new())]))
 }
 
-/// The table, the key and what engines said.
+/// Returns the table, its key, and the messages of engines.
 pub(crate) fn full_disk<'a>(tested: impl IntoIterator<Item = &'a Tested>) -> Option<Annotated> {
     let all = tested.into_iter().filter_map(|one| Some((one, one.full_disk.as_ref()?)));
     let all: Vec<(&Tested, &FullDisk)> = all.collect();
@@ -77,7 +77,7 @@ fn label(tested: &Tested) -> String {
     format!("{engine} {version} {}", tested.durability)
 }
 
-/// What differs from disk to disk stands with how often it was seen.
+/// Facts that differ between disks have their count.
 fn row(tested: &Tested, full: &FullDisk) -> Vec<Text> {
     let each = |name: &dyn Fn(&Fill) -> String| counted(full.fills.iter().map(name));
     let times = |of: &dyn Fn(&Fill) -> Option<f64>| between(full.fills.iter().filter_map(of));
@@ -97,7 +97,7 @@ fn row(tested: &Tested, full: &FullDisk) -> Vec<Text> {
     texts.map(|value| Text { value, ..Text::default() }).into()
 }
 
-/// `3 disks of 64 MiB, of which the work had 27 to 31; room again is 13 MiB`.
+/// Describes the disks: `3 disks of 64 MiB, of which the work had 27 to 31; room again is 13 MiB`.
 fn sizes(full: &FullDisk) -> String {
     let mib = |bytes: u64| format!("{:.0}", bytes as f64 / f64::from(1 << 20));
     let rooms = || full.fills.iter().map(|fill| fill.room_bytes);
@@ -114,7 +114,7 @@ fn sizes(full: &FullDisk) -> String {
     )
 }
 
-/// What an engine said, without repetition.
+/// Lists the messages of an engine without duplicates.
 fn said(label: &str, full: &FullDisk) -> Vec<Note> {
     let of = |message: &dyn Fn(&Fill) -> Option<&String>| {
         let said = full.fills.iter().filter_map(message);
@@ -134,7 +134,7 @@ fn said(label: &str, full: &FullDisk) -> Vec<Note> {
     if told.is_empty() { Vec::new() } else { vec![note(label, text::joined(told, "; "))] }
 }
 
-/// Each with how often it occurs, where they differ.
+/// Lists the values, with their counts if they differ.
 fn counted(all: impl Iterator<Item = String>) -> String {
     let all: Vec<String> = all.collect();
     let times = |one: &String| all.iter().filter(|other| *other == one).count();
@@ -144,7 +144,7 @@ fn counted(all: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// ` (0.8 to 2.0 ms)`, the shortest and the longest.
+/// Formats the shortest and the longest time: ` (0.8 to 2.0 ms)`.
 fn between(all: impl Iterator<Item = f64>) -> String {
     let mut all: Vec<f64> = all.collect();
     all.sort_by(f64::total_cmp);
@@ -155,7 +155,7 @@ fn between(all: impl Iterator<Item = f64>) -> String {
     }
 }
 
-/// In ms, or in s from one on.
+/// Formats a time in ms, or in s from 1 s.
 fn time(ms: f64) -> String {
     match ms {
         ..10.0 => format!("{ms:.1} ms"),

@@ -1,5 +1,5 @@
-//! The runs of `embermark durability` that reports know of: a reader's own, and those of the record
-//! that is part of embermark.
+//! Runs of `embermark durability` that reports use: the reader's own, and those of the record that
+//! is part of embermark.
 
 use std::path::PathBuf;
 
@@ -9,59 +9,59 @@ use embermark_model::durability_result::{Outcome, Tested};
 use super::{Standing, Why};
 use crate::{ReportError, text};
 
-/// The record that is part of embermark: result files, without examples and without what was not
-/// tried. `embermark durability-record` writes it.
+/// The record that is part of embermark. It has result files without examples and without what was
+/// not tried. `embermark durability-record` writes it.
 const SHIPPED: &str = include_str!("../../durability/record.json");
 
 /// Runs of `embermark durability`.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    /// The reader's.
+    /// Runs of the reader.
     pub(super) own: Vec<Outcome>,
-    /// Part of embermark.
+    /// Runs that are part of embermark.
     pub(super) shipped: Vec<Outcome>,
 }
 
-/// Whose a run is.
+/// Origin of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// The reader's.
+    /// Run by the reader.
     Own,
     /// Part of embermark.
     Shipped,
 }
 
-/// Of nothing.
+/// A record without runs.
 static EMPTY: Record = Record { own: Vec::new(), shipped: Vec::new() };
 
 impl Default for &Record {
-    /// Of nothing.
+    /// Returns a record without runs.
     fn default() -> Self {
         &EMPTY
     }
 }
 
 impl Record {
-    /// A reader's own runs, and behind them the record that is part of embermark. What the own ones
-    /// say of a tier of a version counts alone.
+    /// Combines a reader's own runs with the record that is part of embermark. If the own runs
+    /// tested a tier of a version, only they count for it.
     ///
     /// # Panics
-    /// When the file of the repository is no such record, which a test rules out.
+    /// If the file in the repository is not such a record, which a test rules out.
     pub fn with(own: Vec<Outcome>) -> Self {
         let shipped = serde_json::from_str(SHIPPED);
         Self { own, shipped: shipped.expect("the file of the repository is well-formed") }
     }
 
-    /// One run alone.
+    /// Makes a record of one run.
     pub fn of(run: Outcome) -> Self {
         Self { own: vec![run], shipped: Vec::new() }
     }
 
-    /// The text of a record to be shipped, of these runs. An engine of which `may_be_published` does
-    /// not say so has no place in it.
+    /// Returns the text of a record of these runs that can be part of embermark. Engines that
+    /// `may_be_published` rejects are left out.
     ///
     /// # Errors
-    /// When a value has no JSON form, which none here lacks.
+    /// If a value has no JSON form, which does not happen here.
     pub fn text(
         runs: Vec<Outcome>,
         may_be_published: impl Fn(&str) -> bool,
@@ -77,19 +77,20 @@ impl Record {
             }
             serde_json::to_string(&run)
         };
-        // A line each, so that two records can be compared by eye.
+        // One run per line, so that two records can be compared by eye.
         let lines = runs.into_iter().map(line).collect::<Result<Vec<_>, _>>()?;
         Ok(format!("[\n{}\n]\n", lines.join(",\n")))
     }
 
-    /// Ids of the engines that were tried.
+    /// Returns the ids of the engines that were tested.
     pub fn engines(&self) -> Vec<&str> {
         let runs = self.own.iter().chain(&self.shipped);
         text::unique(runs.flat_map(|run| &run.tested).map(|one| one.engine.as_str()))
     }
 
-    /// What a tier of an engine ([`Tested::subject`]) rests on, whose setting keeps `effective`. Nothing where the tier
-    /// promises nothing, or the setting keeps less than it.
+    /// Returns the evidence for a tier of an engine ([`Tested::subject`]) whose setting keeps
+    /// `effective`. `None` if the tier promises nothing, or if the setting keeps less than the
+    /// tier.
     pub fn standing(
         &self,
         engine: &str,
@@ -121,7 +122,8 @@ impl Record {
         in_part.or(Some(Standing::ByManual(why)))
     }
 
-    /// What was tried of an engine's version, with its run: in the own runs where they tried it.
+    /// Returns the tests of an engine's version with their runs. The reader's own runs are used if
+    /// they tested it.
     pub(crate) fn tested(&self, engine: &str, version: &str) -> (Vec<(&Outcome, &Tested)>, Origin) {
         let own = of_version(&self.own, engine, version);
         match own.is_empty() {
@@ -131,7 +133,7 @@ impl Record {
     }
 }
 
-/// What was tried of an engine's version, with its run.
+/// Returns the tests of an engine's version with their runs.
 fn of_version<'a>(
     runs: &'a [Outcome],
     engine: &str,
@@ -141,7 +143,7 @@ fn of_version<'a>(
     all.filter(|(_, one)| one.subject() == engine && is_same(&one.version, version)).collect()
 }
 
-/// Whether two texts name one version. A server that runs says who packaged it, too, which its program
+/// Whether two texts name one version. A running server also reports its package, which its program
 /// does not: `15.18 (Debian 15.18-0+deb12u1)`, `10.11.19-MariaDB-0+deb12u1`.
 fn is_same(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
@@ -156,7 +158,7 @@ fn is_same(one: &str, other: &str) -> bool {
     })
 }
 
-/// What was tried in a tier: as it was asked for, else with a setting that keeps the same.
+/// Returns the tests of the requested tier, or of a setting that keeps the same.
 fn of_tier<'a>(
     all: &[(&'a Outcome, &'a Tested)],
     tier: Durability,

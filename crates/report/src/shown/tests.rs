@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A run with a kill and a power cut of one engine in one tier.
+/// Makes a run with a kill and a power cut of one engine in one tier.
 fn run(version: &str, tier: &str, kills: u32, states: &[(&str, u32)]) -> Outcome {
     let tested = |experiment: &str, verdicts: serde_json::Value, tried: u32| {
         json!({
@@ -44,7 +44,7 @@ fn what_a_tier_promises_to_survive_counts_and_nothing_else() {
         words(&power, "1", Power),
         "shown: no violation in 100 kills and 375 states (ext4, 2026-11-22)"
     );
-    // The same setting, asked for under the name of a weaker tier.
+    // The same setting, requested under the name of a weaker tier.
     let standing = power.standing("one", "1", Process, Power).unwrap();
     assert_eq!(standing.words(), "shown: no violation in 100 kills (2026-11-22)");
     assert_eq!(words(&power, "1", Process), "by its manual: never tried", "another setting");
@@ -59,7 +59,7 @@ fn a_broken_promise_is_told_with_what_was_found() {
                 violation in 100 kills (ext4, 2026-11-22)";
     assert_eq!(words(&record, "1", Power), says);
     assert!(record.standing("one", "1", Power, Power).unwrap().is_broken());
-    // Not even by a further run in which nothing was found.
+    // A further run without findings does not change it.
     let held = run("1", "power", 0, &[("holds", 25)]);
     let record = Record { own: vec![held, broken], shipped: Vec::new() };
     assert!(words(&record, "1", Power).starts_with("broken: 6 of 400 states"));

@@ -1,4 +1,4 @@
-//! Which results a site shows. Whatever keeps a result out of it is decided here.
+//! Decides which results a site shows. Every reason to leave out a result is here.
 
 use std::path::Path;
 
@@ -7,18 +7,18 @@ use embermark_model::result::ResultFile;
 use crate::check::{self, Finding};
 use crate::{ReportError, load};
 
-/// Reads a result without the figures that may not be published: those of cells that say so, and those of
-/// `forbidden` engines whatever their cells say.
+/// Reads a result without figures that may not be published. These are in cells that are marked so,
+/// and in all cells of `forbidden` engines.
 ///
 /// # Errors
-/// Why the result is left out: it is no readable result of embermark, or where only `checked` ones are shown,
-/// the rules of `embermark check` that it fails.
+/// Why the result is left out. Either it is not a readable result of embermark, or only `checked`
+/// ones are shown and it fails rules of `embermark check`.
 pub(super) fn admitted(
     path: &Path,
     forbidden: &[&str],
     checked: bool,
 ) -> Result<ResultFile, ReportError> {
-    // A pipe or a device would be waited for.
+    // Reading a pipe or a device could wait forever.
     if path.metadata().is_ok_and(|about| !about.is_file()) {
         return Err(ReportError::NotAResult(path.to_owned(), "it is not a regular file"));
     }

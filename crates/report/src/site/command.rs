@@ -1,4 +1,4 @@
-//! The command that repeats one cell of a result.
+//! Builds the command that repeats one cell of a result.
 
 use embermark_model::plan::{DataSource, Plan, Rate};
 use embermark_model::result::{Cell, ResultFile};
@@ -6,16 +6,16 @@ use embermark_model::{Client, Configuration, MemoryLimit};
 
 use crate::text;
 
-/// The longest command that is shown.
+/// Longest command that is shown, in characters.
 const LONGEST: usize = 2_000;
 
-/// The name under which a workload's file is named in a command.
+/// Returns the name that a command uses for a workload's file.
 pub(super) fn file_of(workload: &str) -> String {
     format!("{}.toml", text::plain(workload))
 }
 
-/// `embermark run sensors -s 10k -t process -e lmdb --variant single --trials 3 …`. Paths of the machine that
-/// measured are not in it: `FILE`, `DIR` and `URL` are in their place.
+/// Builds a command like `embermark run sensors -s 10k -t process -e lmdb --variant single --trials
+/// 3 …`. Paths of the measuring machine are replaced with `FILE`, `DIR` and `URL`.
 pub(super) fn of(file: &ResultFile, cell: &Cell) -> String {
     let (plan, id) = (&file.plan, &cell.id);
     let own_file = plan.workload_files.contains_key(&id.workload);
@@ -66,17 +66,18 @@ impl Words {
     }
 }
 
-/// A word as a shell reads it as one.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:=/+@%".contains(c);
-    // One that begins with a dash would be an option.
+    // A word that begins with a dash would be an option.
     if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
         return word.to_owned();
     }
     format!("'{}'", text::plain(word).replace('\'', "'\\''"))
 }
 
-/// What names the column: an engine, one of its own configurations, or a configuration that is given.
+/// Adds what defines the column: an engine, one of its configurations, or a configuration of the
+/// user.
 fn column(words: &mut Words, plan: &Plan, column: &str) {
     let Some(own) = plan.configurations.get(column) else {
         words.option("-e", column);
@@ -109,7 +110,8 @@ fn column(words: &mut Words, plan: &Plan, column: &str) {
     }
 }
 
-/// Its variant; before it the one that runs every phase, where it runs only those that it changes.
+/// Returns the cell's variant. If that runs only the phases that it changes, the variant that runs
+/// every phase comes before it.
 fn variants(file: &ResultFile, cell: &Cell) -> String {
     let own = &cell.id.variant;
     let has = |variant: &&String| {
@@ -122,7 +124,7 @@ fn variants(file: &ResultFile, cell: &Cell) -> String {
     }
 }
 
-/// How often, how long, with how much.
+/// Adds the number of trials and runs, their times, and the memory.
 fn asked(words: &mut Words, plan: &Plan, cell: &Cell) {
     let trials = cell.trials.len() + cell.lost_trials.len();
     words.option("--trials", &trials.max(1).to_string());
@@ -141,7 +143,7 @@ fn asked(words: &mut Words, plan: &Plan, cell: &Cell) {
     if plan.cold {
         words.0.push("--cold".to_owned());
     }
-    // A run of one has none to warm up.
+    // A single run has no warm-up.
     if plan.runs > 1 && plan.warmup_runs != 1 {
         words.set("warmup-runs", plan.warmup_runs);
     }
@@ -156,7 +158,7 @@ fn asked(words: &mut Words, plan: &Plan, cell: &Cell) {
     words.set("seed", plan.seed);
 }
 
-/// `64MiB`.
+/// Formats a size: `64MiB`.
 fn size(bytes: u64) -> String {
     MemoryLimit(bytes).to_string().replace(' ', "")
 }

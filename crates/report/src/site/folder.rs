@@ -1,34 +1,34 @@
-//! The folder of a site: written anew beside the one that is there, and then put in its place.
+//! The folder of a site. It is written beside the existing one, and then replaces it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::ReportError;
 
-/// The file by which a folder is known as a site of embermark, and its text.
+/// Name and text of the file that marks a folder as a site of embermark.
 const MARK: &str = ".embermark-site";
 const MARKED: &str = "`embermark site` wrote this folder and replaces it.\n";
 
-/// A folder that is being written. It is removed where it was not put in its place.
+/// A folder that is being written. It is removed unless it is put in its place.
 pub(super) struct Folder {
     new: PathBuf,
     out: PathBuf,
 }
 
 impl Folder {
-    /// A new folder beside `out`, which must be a site, an empty folder, or nothing.
+    /// Makes a new folder beside `out`, which must be a site, an empty folder, or missing.
     ///
     /// # Errors
-    /// When something else is there, or the new folder cannot be made.
+    /// If something else is there, or if the new folder cannot be made.
     pub fn beside(out: &Path) -> Result<Self, ReportError> {
         let out = match out.exists() {
-            // A link stays, and what it leads to is replaced.
+            // A symbolic link stays, and its target is replaced.
             true => out.canonicalize(),
             false => std::path::absolute(out),
         };
         let out = out.map_err(|error| ReportError::Unwritable(PathBuf::from("."), error))?;
         let new = beside(&out, "new");
-        // What a run left that was killed goes, too.
+        // A folder that a killed run left is removed.
         for path in [&out, &new] {
             if !may_be_replaced(path) {
                 return Err(ReportError::NotASite(path.clone()));
@@ -40,10 +40,10 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Writes a file of it, in a folder there that is made where it is not yet.
+    /// Writes a file, and makes its folder if it does not exist.
     ///
     /// # Errors
-    /// When that fails.
+    /// If that fails.
     pub fn write(&self, name: &str, text: &str) -> Result<(), ReportError> {
         let path = self.new.join(name);
         let folder = path.parent().unwrap_or(&self.new);
@@ -51,10 +51,10 @@ impl Folder {
         fs::write(&path, text).map_err(fails(&path))
     }
 
-    /// Puts it in its place. What was there is removed after that.
+    /// Puts the folder in its place, and then removes the old one.
     ///
     /// # Errors
-    /// When a folder cannot be renamed: then what was there is there still.
+    /// If a folder cannot be renamed. The old one is then still there.
     pub fn put_in_place(self) -> Result<(), ReportError> {
         let Self { new, out } = &self;
         let old = beside(out, "old");
@@ -63,7 +63,7 @@ impl Folder {
             fs::rename(out, &old).map_err(fails(out))?;
         }
         if let Err(error) = fs::rename(new, out) {
-            // The error that is told is the first one.
+            // The first error is reported.
             let _ = fs::rename(&old, out);
             return Err(fails(out)(error));
         }
@@ -73,7 +73,8 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // In its place it has another name. Where it cannot be removed, the next run tries again.
+        // A folder in its place no longer has this name. If it cannot be removed, the next run
+        // tries again.
         let _ = remove(&self.new);
     }
 }
@@ -83,7 +84,7 @@ fn fails(path: &Path) -> impl FnOnce(std::io::Error) -> ReportError + use<> {
     move |error| ReportError::Unwritable(path, error)
 }
 
-/// `.site.new` beside `site`.
+/// Returns a path like `.site.new` beside `site`.
 fn beside(out: &Path, what: &str) -> PathBuf {
     let name = out.file_name().unwrap_or_default().to_string_lossy();
     out.with_file_name(format!(".{name}.{what}"))

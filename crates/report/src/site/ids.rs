@@ -4,15 +4,15 @@ use std::collections::HashSet;
 
 use embermark_model::fingerprint::Fingerprint;
 
-/// The longest name, without what makes it unique.
+/// Longest name, without the suffix that makes it unique.
 const LONGEST: usize = 60;
 
-/// Whether a character may stand in a file name and in an address as it is.
+/// Whether a character needs no escape in file names and addresses.
 const fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_')
 }
 
-/// Letters, digits, dashes and underscores of a text: `Raspberry-Pi-4`.
+/// Reduces a text to letters, digits, dashes and underscores: `Raspberry-Pi-4`.
 fn slug(text: &str) -> String {
     let mut slug = String::new();
     for c in text.chars() {
@@ -28,29 +28,30 @@ fn slug(text: &str) -> String {
     slug.trim_end_matches('-').to_owned()
 }
 
-/// Eight hexadecimal digits that a text determines.
+/// Returns eight hexadecimal digits of a hash of a text.
 pub(super) fn digest(text: &str) -> String {
     format!("{:08x}", Fingerprint::default().text(text).bits() >> 32)
 }
 
-/// The longest part of a name with a digest that says what it is of.
+/// Longest readable part of a name with a digest.
 const LONGEST_SLUG: usize = 24;
 
-/// A name that says what it is of, and with the digest of its `key` is of nothing else.
+/// Makes a name from a readable part and the digest of `key`, which makes it unique.
 pub(super) fn with_digest(says: &str, key: &str) -> String {
     let says = slug(says).to_lowercase();
     [&*says, if says.is_empty() { "" } else { "-" }, &digest(key)].concat()
 }
 
-/// Names that are all different.
+/// A set of unique names.
 #[derive(Debug, Default)]
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// The text itself where it is a plain name that is still free, else one with the digest of `key`.
+    /// Returns the text itself if it is a plain name that is still free. Otherwise appends the
+    /// digest of `key`.
     pub fn of(&mut self, text: &str, key: &str) -> String {
         let is_name = !text.is_empty() && text.len() <= LONGEST && text.chars().all(is_plain);
-        // Lower case and upper case are one on some file systems.
+        // Some file systems do not distinguish lower and upper case.
         if is_name && self.0.insert(text.to_lowercase()) {
             return text.to_owned();
         }

@@ -1,4 +1,4 @@
-//! From a result's cells to groups, rows and ratios.
+//! Computes groups, rows and ratios from a result's cells.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -51,7 +51,7 @@ fn group<'a>(
     let find = |variant: &str, engine: &str| {
         cells.iter().copied().find(|cell| cell.id.variant == variant && cell.id.engine == engine)
     };
-    // Once for each cell, and not for each of its rows.
+    // Computed once per cell, not once per row.
     let phases: HashMap<&CellId, Phases<'_>> =
         cells.iter().rev().map(|cell| (&cell.id, Phases::of(cell))).collect();
     let shortfalls: HashMap<(&str, &str), Shortfalls<'_>> = (cells.iter())
@@ -82,7 +82,7 @@ fn group<'a>(
         rank(&mut row, &engines, durability);
         row
     };
-    // A workload of somebody's own may call its phases as others do, and stands as it ran.
+    // A user's workload may use the same phase names, so its phases stay in their own order.
     let order = if file.plan.workload_files.contains_key(workload) { &[] } else { order };
     group.rows = order::rows(&cells, &variants, order).into_iter().map(row).collect();
     group.variant = variants.first().copied().unwrap_or_default();
@@ -100,7 +100,7 @@ fn group<'a>(
     Group { engines, ..group }
 }
 
-/// A phase of a cell in each trial; nothing where there is no phase.
+/// Returns a phase of a cell in each trial. Empty without a phase.
 fn parts<'p, 'a>(
     phases: &'p HashMap<&CellId, Phases<'a>>,
     cell: &Cell,
@@ -124,7 +124,7 @@ fn engine<'a>(file: &'a ResultFile, id: &'a str, cells: &[&'a Cell]) -> Engine<'
     }
 }
 
-/// A cell, one phase of it in each trial, and what it did not do.
+/// A cell, one of its phases in each trial, and its shortfall.
 type OfCell<'p, 'a> = (&'a Cell, &'p [(u32, &'a PhaseResult)], Option<Shortfall<'a>>);
 
 fn entry<'a>(
@@ -144,7 +144,7 @@ fn entry<'a>(
     if !status.has_figures() {
         return ended(status);
     }
-    // A phase that cannot be done says nothing against the others; any other bad end does.
+    // An unsupported phase does not spoil the others, but any other failure does.
     let tainted = !(cell.status.has_figures() || cell.status.is_of_phase_alone());
     let commits_each = phase.is_some_and(|phase| commits_each(file, kinds, &cell.id, phase));
     Figure::of(parts).map_or(Entry::Absent, |figure| {
@@ -162,8 +162,8 @@ fn entry<'a>(
     })
 }
 
-/// `embedded`, `server` or `reference`: as the facts say, else those of the result; in an older one
-/// an engine that had a client beside it is a server. `None` where nothing of it ran.
+/// Returns `embedded`, `server` or `reference`, from the facts or else from the result. In older
+/// results an engine with a separate client is a server. `None` if nothing of it ran.
 pub(crate) fn kind<'a>(
     file: &'a ResultFile,
     engine: &str,
@@ -182,15 +182,16 @@ pub(crate) fn kind<'a>(
     Some(if runs.any(|run| run.client.is_some()) { "server" } else { "embedded" })
 }
 
-/// Whether an engine that has no transaction over several rows commits them one by one in a phase
-/// in which others put many in a transaction. A store of documents or series has none.
+/// Whether an engine without transactions over several rows commits them one by one, in a phase in
+/// which others put many into one transaction. Document and series stores have no such
+/// transactions.
 fn commits_each(file: &ResultFile, kinds: &Kinds<'_>, id: &CellId, phase: &str) -> bool {
     let facts = file.manifest.engines.get(&id.engine);
     facts.is_some_and(|facts| matches!(&*facts.data_model, "document" | "series"))
         && kinds.at((&id.workload, &id.variant, phase)).many_in_a_transaction
 }
 
-/// Chooses the row's unit and gives ratios to those that may have one.
+/// Chooses the row's unit, and computes the ratios of engines that may have one.
 fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) {
     let figures = || row.entries.iter().filter_map(|entry| Some(&entry.measured()?.figure));
     let same_work = figures().all(|figure| Some(figure.ops) == figures().map(|f| f.ops).next());
@@ -208,7 +209,7 @@ fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) {
             _ => None,
         })
         .collect();
-    // Who is alone is compared with nobody.
+    // A single engine has nothing to be compared with.
     if ranked.len() < 2 {
         return;
     }

@@ -1,4 +1,4 @@
-//! Energy of phases and of whole workloads, less what the idle machine takes.
+//! Energy of phases and of whole workloads, minus that of the idle machine.
 
 use embermark_model::result::{Energy, Run, Trial};
 
@@ -12,7 +12,7 @@ const fn column(key: &'static str, heading: &'static str, about: &'static str) -
     Column { key, heading, about, quantity: Quantity::Energy }
 }
 
-/// Of a whole workload, and of a run of a phase.
+/// Column of a whole workload, and of a run of a phase.
 pub(super) const OVER_IDLE: Column = column("energy_joules", "energy", "energy over the idle draw");
 
 const PER_OPERATION: Column =
@@ -28,10 +28,10 @@ const POWER: Column = Column {
     quantity: Quantity::Power,
 };
 
-/// The columns of [`beside`].
+/// Columns of [`beside`].
 pub(super) const COLUMNS: [Column; 4] = [OVER_IDLE, PER_OPERATION, IN_ALL, POWER];
 
-/// Energy over the idle draw, and by how much that may be off.
+/// Energy over the idle draw, and its error.
 #[derive(Clone, Copy, Debug, Default)]
 struct OverIdle {
     joules: f64,
@@ -44,15 +44,15 @@ impl OverIdle {
         Some(Self { joules: energy.over_idle_joules?, error })
     }
 
-    /// What is told apart from nothing.
+    /// Returns the energy if it is larger than its error.
     fn told(self) -> Option<f64> {
         (self.joules > 0.0 && self.joules > self.error).then_some(self.joules)
     }
 }
 
-/// What a work took over the idle draw: over the phases with counted
-/// runs the sum of the mean per run. `None` where a part was not measured, sources differ, or all of it is
-/// not told apart from the idle draw.
+/// Returns the energy of some work over the idle draw: the sum over its phases of the mean per
+/// counted run. `None` if a part was not measured, if sources differ, or if the sum is not larger
+/// than its error.
 pub(super) fn of_trial(trial: &Trial, work: Work<'_>) -> Option<f64> {
     let mut sum: Option<OverIdle> = None;
     let mut sources: Vec<&str> = Vec::new();
@@ -74,10 +74,10 @@ pub(super) fn of_trial(trial: &Trial, work: Work<'_>) -> Option<f64> {
     sum.filter(|_| text::unique(sources).len() == 1)?.told()
 }
 
-/// What one cell took for a run of a phase, of each trial its counted runs: in each trial the mean of the counted runs that were measured,
-/// over the trials the median. `None` where none was.
+/// Returns the amounts of one cell for a run of a phase, from the counted runs of each trial. They
+/// are medians over the trials of the mean over the measured runs. `None` if no run was measured.
 pub(super) fn beside(trials: &[Vec<&Run>]) -> Option<Amounts> {
-    // Most results have none.
+    // Most results have no energy.
     if trials.iter().flatten().all(|run| run.energy.is_none()) {
         return None;
     }
@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// A run of 4 s, that many joules by a source that draws 2 W idle, within 0.25 W.
+    /// Makes a run of 4 s that takes `joules`, by a source that draws 2 W ± 0.25 W when idle.
     fn run(source: &str, joules: f64, ops: u64) -> Run {
         let source = EnergySource {
             id: source.to_owned(),
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn what_is_not_told_apart_from_idle_and_what_is_not_whole_is_nothing() {
-        // 0.9 J over idle, where the idle draw of 4 s is known within 1 J.
+        // 0.9 J over idle, and the idle draw of 4 s is known within 1 J.
         assert_eq!(of_trial(&trial(vec![("load", vec![run("meter", 8.9, 10)])]), Work::All), None);
         assert_eq!(of_trial(&trial(vec![("load", vec![run("meter", 7.0, 10)])]), Work::All), None);
         assert!(of_trial(&trial(vec![("load", vec![run("meter", 9.1, 10)])]), Work::All).is_some());

@@ -1,18 +1,18 @@
-//! The harness's own memory: what the engine that does nothing holds for the same work.
+//! The harness's own memory: what the engine that does nothing uses for the same work.
 
 use embermark_model::result::{Cell, ResultFile};
 
 use super::{Resource, Work};
 use crate::statistics::median;
 
-/// The engine that does nothing.
+/// Id of the engine that does nothing.
 const NULL: &str = "null";
 
-/// The most memory of the `null` engine over some phases of a cell's workload at its scale, in bytes: as
-/// it was measured before the trials, else in a cell of the same kind. `None` where it was not, and of
-/// an engine in a process of its own, whose memory has nothing of the harness in it.
+/// Returns the peak memory of the `null` engine over some phases of a cell's workload at its scale,
+/// in bytes. It was measured before the trials or in a cell of the same kind. `None` if it was not
+/// measured, and for engines in their own process, which has no memory of the harness.
 pub fn memory_floor(file: &ResultFile, cell: &Cell, phases: &[&str]) -> Option<f64> {
-    // The first run says it: a cell has its client in every run, or in none.
+    // The first run shows it, because either all runs of a cell have a client or none.
     let first = cell.trials.iter().find_map(|trial| trial.phases.first()?.runs.first());
     if first.is_some_and(|run| run.client.is_some()) {
         return None;
@@ -32,7 +32,7 @@ pub fn memory_floor(file: &ResultFile, cell: &Cell, phases: &[&str]) -> Option<f
     measured.map(|bytes| bytes as f64).or_else(null)
 }
 
-/// A peak without the floor, nothing below 0.
+/// Subtracts the floor from a peak. The result is at least 0.
 pub fn above_floor(peak: f64, floor: Option<f64>) -> Option<f64> {
     floor.map(|floor| (peak - floor).max(0.0))
 }

@@ -1,11 +1,13 @@
-//! What stands where: engines as planned, phases as they ran, a variant after the phase it varies.
+//! Order of engines, phases and variants: engines as planned, phases as they ran, and a variant
+//! after the phase that it varies.
 
 use embermark_model::Status;
 use embermark_model::result::Cell;
 
 use crate::text;
 
-/// The names present, those of the plan first and in its order, the others as they appear.
+/// Returns the names in `present`: those of the plan first and in its order, then the others as
+/// they appear.
 pub(super) fn planned<'a>(
     plan: &'a [String],
     present: impl Iterator<Item = &'a str>,
@@ -16,8 +18,8 @@ pub(super) fn planned<'a>(
     names
 }
 
-/// The rows of a group as (phase, variant). A variant none of whose cells came as far as a phase
-/// has one row without a phase, so that its cells are shown.
+/// Returns the rows of a group as (phase, variant). A variant whose cells reached no phase has one
+/// row without a phase, so that its cells are shown.
 pub(super) fn rows<'a>(
     cells: &[&'a Cell],
     variants: &[&'a str],
@@ -40,8 +42,8 @@ pub(super) fn rows<'a>(
     rows
 }
 
-/// The phases of one variant in the order they ran: as in the first trial that ended well, and
-/// what only other trials have put in where they have it.
+/// Returns the phases of one variant in the order in which they ran in the first completed trial.
+/// Phases of other trials are inserted at their positions.
 fn phases<'a>(cells: &[&'a Cell], variant: &str) -> Vec<&'a str> {
     let of_variant = cells.iter().filter(|cell| cell.id.variant == variant);
     let mut trials: Vec<_> = of_variant.flat_map(|cell| &cell.trials).collect();
@@ -57,11 +59,11 @@ fn phases<'a>(cells: &[&'a Cell], variant: &str) -> Vec<&'a str> {
     known
 }
 
-/// Adds to `known` what it lacks of `names`, each right after its predecessor.
+/// Inserts the missing `names` into `known`, each after its predecessor.
 fn weave<'a>(known: &mut Vec<&'a str>, names: impl Iterator<Item = &'a str>) {
     let mut next = 0;
     for name in names {
-        // Trials of one cell nearly always agree.
+        // Trials of one cell nearly always have the same phases.
         let at_once = known.get(next).filter(|other| **other == name).map(|_| next);
         let place = at_once.or_else(|| known.iter().position(|other| *other == name));
         next = match place {

@@ -1,10 +1,10 @@
-//! The phases of a cell by their names: a result may have thousands of them.
+//! Phases of a cell by name, because a result may have thousands.
 
 use std::collections::HashMap;
 
 use embermark_model::result::{Cell, PhaseResult};
 
-/// Each phase of a cell in the trials that came to it, with the trial's index.
+/// Each phase of a cell in the trials that reached it, with the index of the trial.
 pub(crate) struct Phases<'a>(HashMap<&'a str, Vec<(u32, &'a PhaseResult)>>);
 
 impl<'a> Phases<'a> {
@@ -18,7 +18,7 @@ impl<'a> Phases<'a> {
         Self(all)
     }
 
-    /// One of them, in the order of the trials; nothing where no trial came to it.
+    /// Returns one phase in the order of the trials. Empty if no trial reached it.
     pub(crate) fn at(&self, phase: &str) -> &[(u32, &'a PhaseResult)] {
         self.0.get(phase).map_or(&[], Vec::as_slice)
     }

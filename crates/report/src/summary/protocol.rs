@@ -1,5 +1,5 @@
-//! What ran, as the result holds it: a plan says what was asked for, and each workload does what it
-//! can of that.
+//! What ran, according to the result. A plan records the request, and each workload does what it
+//! can of it.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,19 +8,19 @@ use embermark_model::result::{Cell, PhaseResult, Run};
 
 use crate::format;
 
-/// How often the phases of some cells ran: from the fewest to the most of any that ended well.
+/// How often the phases of some cells ran, as a range over those that completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Protocol {
-    /// Trials of a cell.
+    /// Number of trials of a cell.
     pub trials: RangeInclusive<u64>,
-    /// Runs of a phase in one of them.
+    /// Number of runs of a phase in a trial.
     pub runs: RangeInclusive<u64>,
-    /// How many of these only warmed up.
+    /// Number of these runs that were warm-ups.
     pub warmup_runs: RangeInclusive<u64>,
 }
 
 impl Protocol {
-    /// Of some cells; `None` where none of them ended well.
+    /// Returns the protocol of some cells. `None` if none of them completed.
     pub fn of<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Self> {
         let ended: Vec<&Cell> =
             cells.filter(|c| c.status.has_figures() && !c.trials.is_empty()).collect();
@@ -36,14 +36,14 @@ impl Protocol {
         })
     }
 
-    /// `3 trials of 6 runs`.
+    /// Formats the protocol: `3 trials of 6 runs`.
     pub fn trials_of_runs(&self) -> String {
         format!("{} of {}", between(&self.trials, "trial"), between(&self.runs, "run"))
     }
 }
 
 impl fmt::Display for Protocol {
-    /// `6 runs (1 warm-up) x 3 trials`.
+    /// Formats the protocol: `6 runs (1 warm-up) x 3 trials`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { trials, runs, warmup_runs } = self;
         f.write_str(&between(runs, "run"))?;
@@ -60,7 +60,7 @@ fn range(counts: impl Iterator<Item = usize> + Clone) -> Option<RangeInclusive<u
     Some(counts.clone().min()? as u64..=counts.max()? as u64)
 }
 
-/// `6 runs`, `1 to 6 runs`.
+/// Formats a range: `6 runs`, `1 to 6 runs`.
 fn between(range: &RangeInclusive<u64>, noun: &str) -> String {
     let most = format::counted(*range.end(), noun);
     match range.start() == range.end() {

@@ -1,5 +1,6 @@
-//! What a cell did not do that others of its kind did: it lost samples, missed reads, or did not
-//! achieve its rate. Such a cell uses less and is done sooner for it, so it is not compared.
+//! Work that a cell did not do although others of its kind did: it lost samples, missed reads, or
+//! did not achieve its rate. Such a cell uses less and finishes earlier because of it, so it is not
+//! compared.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,34 +10,34 @@ use embermark_model::result::{Cell, Observed, OpenLoopSchedule, Run};
 use super::figure::counted;
 use crate::format;
 
-/// What one phase did not do, in the trial in which it did least.
+/// What one phase failed to do, in its worst trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shortfall<'a> {
     /// The phase.
     pub phase: &'a str,
-    /// What it did not do.
+    /// What it failed to do.
     pub what: Lacking,
 }
 
-/// What was not done.
+/// Kind and amount of missing work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lacking {
-    /// Samples that were never stored, and those that were made.
+    /// Samples that were never stored, and all samples.
     Samples(u64, u64),
-    /// Reads whose time passed while another went on, and those that were to be.
+    /// Reads that were skipped because another was still running, and all reads.
     Reads(u64, u64),
-    /// Operations a second, and the target rate.
+    /// Achieved and target rate in operations per second.
     Rate(f64, f64),
-    /// No rate was kept.
+    /// No rate was sustained.
     AnyRate,
 }
 
-/// What a cell did not do, of every phase of it that has any.
+/// Shortfalls of a cell, one per phase that has one.
 #[derive(Clone, Debug, Default)]
 pub struct Shortfalls<'a>(Vec<Shortfall<'a>>);
 
 impl<'a> Shortfalls<'a> {
-    /// Of a cell, in one pass over its runs.
+    /// Collects the shortfalls of a cell in one pass over its runs.
     pub fn of(cell: &'a Cell) -> Self {
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut worst: Vec<(&str, Option<Lacking>)> = Vec::new();
@@ -52,7 +53,7 @@ impl<'a> Shortfalls<'a> {
         Self(lacking.filter_map(|(phase, what)| Some(Shortfall { phase, what: what? })).collect())
     }
 
-    /// That of the phase that is asked for, or else of the first that has any.
+    /// Returns the shortfall of the given phase, or else of the first phase that has one.
     pub fn at(&self, phase: Option<&str>) -> Option<Shortfall<'a>> {
         let own = self.0.iter().find(|shortfall| Some(shortfall.phase) == phase);
         own.or(self.0.first()).copied()
@@ -60,12 +61,12 @@ impl<'a> Shortfalls<'a> {
 }
 
 impl<'a> Shortfall<'a> {
-    /// Of a cell: of the phase that is asked for or else of the first that has any.
+    /// Returns the shortfall of a cell in the given phase, or else in the first phase that has one.
     pub fn of(cell: &'a Cell, phase: Option<&str>) -> Option<Self> {
         Shortfalls::of(cell).at(phase)
     }
 
-    /// Its words beside a figure of a phase: another one is named.
+    /// Formats it beside a figure of a phase. A different phase is named.
     pub fn beside(&self, phase: Option<&str>) -> String {
         match Some(self.phase) == phase {
             true => self.what.to_string(),
@@ -81,7 +82,7 @@ impl Lacking {
         }
         let seen: &Observed = run.observed.as_ref()?;
         let count = |name: &str| seen.counts.get(name).copied();
-        // A search goes on until samples are lost: what counts is that some rate was kept.
+        // A search goes on until samples are lost, so what counts is that some rate was sustained.
         if let Some(rate) = count("sustained-rate") {
             return (rate == 0).then_some(Self::AnyRate);
         }
@@ -99,7 +100,7 @@ impl Lacking {
         (achieved < OpenLoopSchedule::ENOUGH * target).then_some(Self::Rate(achieved, target))
     }
 
-    /// What was not done, in few words.
+    /// Formats the missing work briefly.
     pub(crate) fn short(self) -> String {
         match self {
             Self::Samples(lost, _) => format!("lost {}", format::count(lost)),
@@ -109,7 +110,7 @@ impl Lacking {
         }
     }
 
-    /// Which part of all was not done.
+    /// Returns the share of the work that was not done.
     fn share(self) -> f64 {
         match self {
             Self::Samples(lacking, of) | Self::Reads(lacking, of) => lacking as f64 / of as f64,

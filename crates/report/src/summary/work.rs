@@ -1,4 +1,4 @@
-//! The phases that an amount is of.
+//! Phases that an amount covers.
 
 use std::collections::HashSet;
 
@@ -6,22 +6,22 @@ use embermark_model::result::{PhaseResult, Run, Trial};
 
 use crate::statistics::total;
 
-/// Which phases of a cell an amount is of.
+/// Phases of a cell that an amount covers.
 #[derive(Clone, Copy, Debug)]
 pub enum Work<'w> {
-    /// All of them, each as far as it came.
+    /// All phases, each as far as it went.
     All,
-    /// That one, as far as it came.
+    /// The named phase, as far as it went.
     Phase(&'w str),
-    /// The same, which stands at this place in most trials.
+    /// The named phase, which has this index in most trials.
     Near(&'w str, usize),
-    /// Those, each as if it had come to its end: of what was stopped, an operation counts as much as
-    /// those that were done.
+    /// These phases, extrapolated to their end if they were stopped. Each missing operation counts
+    /// as much as one that was done.
     Whole(&'w HashSet<&'w str>),
 }
 
 impl<'w> Work<'w> {
-    /// The phases of a trial that belong to it.
+    /// Returns the phases of a trial that it covers.
     pub(crate) fn of(self, trial: &Trial) -> impl Iterator<Item = &PhaseResult> + use<'_, 'w> {
         let near = match self {
             Self::Near(name, place) => trial.phases.get(place).filter(|part| part.phase == name),
@@ -35,7 +35,7 @@ impl<'w> Work<'w> {
         }))
     }
 
-    /// How many times the mean of its counted runs a phase counts.
+    /// Returns the factor by which the mean of a phase's counted runs is multiplied.
     pub(super) fn share(self, part: &PhaseResult, runs: &[&Run]) -> f64 {
         let done = total(runs.iter().map(|run| run.ops));
         match self {

@@ -1,4 +1,4 @@
-//! What `scripts/test.sh` says at its end.
+//! Tests what `scripts/test.sh` prints at its end.
 
 use std::env;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use embermark_skips::skipped;
 
-/// What a helper test says that it lacks, in a run of its own.
+/// Variable with the things that a helper test lacks. It runs in its own process.
 const LACKS: &str = "EMBERMARK_TEST_LACKS";
 
 #[test]
@@ -18,7 +18,7 @@ fn lacks() {
     skipped(again, "because of this");
 }
 
-/// Runs the script on a command with these variables; whether it ended well, and what it said.
+/// Runs the script on a command with these variables. Returns its exit status and output.
 fn script(words: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/test.sh");
     let mut command = Command::new(script);
@@ -27,11 +27,11 @@ fn script(words: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stdout).unwrap())
 }
 
-/// The script on the helper, which lacks these.
+/// Runs the script on the helper, which lacks these things.
 fn script_of(lacks: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
     let program = env::current_exe().unwrap();
     let words = [program.to_str().unwrap(), "list::lacks", "--exact", "--ignored", "--nocapture"];
-    // A test has a thread of its own, of its name, unless they run one by one.
+    // A test has its own thread with its name, unless tests run one by one.
     script(&words, &[&[(LACKS, lacks), ("RUST_TEST_THREADS", "2")], variables].concat())
 }
 

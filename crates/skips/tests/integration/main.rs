@@ -1,4 +1,4 @@
-//! What `scripts/test.sh` says at its end.
+//! Tests what `scripts/test.sh` prints at its end.
 
 #![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
 

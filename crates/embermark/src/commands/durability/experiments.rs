@@ -18,10 +18,10 @@ use super::told::Told;
 use crate::error::Failure;
 use crate::plan::engine_libraries;
 
-/// The hidden command of a worker.
+/// Hidden command of a worker.
 const WORKER: &str = "durability-worker";
 
-/// Makes every experiment that the journal does not have.
+/// Runs every experiment that the journal does not have.
 pub(super) fn try_all(
     journal: &mut Journal,
     out: &Path,
@@ -126,7 +126,8 @@ pub(super) fn try_all(
     Ok(())
 }
 
-/// Does something in the folder of a new file system on an imitated medium, if there is one.
+/// Calls `work` with the folder of a new file system on the imitated medium, or with `None` if
+/// there is no medium.
 fn on_medium<T>(
     media: Option<&Media<'_>>,
     work: impl FnOnce(Option<&Path>) -> T,
@@ -138,7 +139,7 @@ fn on_medium<T>(
     Ok(done)
 }
 
-/// Checks that a library is the one that the run was begun with.
+/// Checks that a library is the one that the run began with.
 fn same_library(id: &str, library: &EngineLibrary) -> Result<(), Failure> {
     let given = format!("{id}={}", library.path.display()).into();
     let now = engine_libraries(&[given])?;
@@ -155,14 +156,14 @@ fn same_library(id: &str, library: &EngineLibrary) -> Result<(), Failure> {
 pub(in crate::commands) fn worker_args(engine: &str) -> Vec<String> {
     let library = engine_library::of(engine).into_iter();
     let library = library.flat_map(|described| {
-        // It is UTF-8, as a plan's is.
+        // The path is UTF-8, like the paths of a plan.
         let given = format!("{engine}={}", described.library.path.display());
         ["--engine-library".to_owned(), given]
     });
     [WORKER.to_owned()].into_iter().chain(library).collect()
 }
 
-/// Returns the reason why an engine is not tried in a tier of those asked for, if there is one.
+/// Returns the reason why an engine is not tested in a requested tier, if there is one.
 fn cannot(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<String> {
     let engine = subject.engine;
     let (id, accepted) = (engine.info().id, &head.accepted_licences);
@@ -173,8 +174,8 @@ fn cannot(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<S
                 "its licence forbids publishing what is found without its vendor's consent; if you have accepted it, add --accept-license {id}"
             ))
         }
-        // The settings of a configuration may be another thing in each tier, and keep one that the
-        // engine's own do not.
+        // The settings of a configuration may differ in each tier, and may keep a tier that the
+        // engine's own settings do not.
         _ if subject.has_settings() => None,
         (_, Tier::Unsupported { .. }) if head.named.iter().any(|name| name == id) => None,
         (_, Tier::Unsupported { why }) => {

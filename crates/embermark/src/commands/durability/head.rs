@@ -1,4 +1,4 @@
-//! What a run tries: its options, checked.
+//! What a run tests: its options, checked.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ use crate::plan::{
     columns, configurations, engine_libraries, ids_or, or_else, refuse_clients, storages,
 };
 
-/// States of a disk to look at by default: for an embedded engine, and for a server.
+/// Default number of disk states: for an embedded engine, and for a server.
 const STATES: [u32; 2] = [300, 60];
 const MIB: u64 = 1 << 20;
 
@@ -86,7 +86,7 @@ pub(super) fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
     })
 }
 
-/// Refuses what cannot be tried on an imitated storage.
+/// Refuses what cannot be tested on an imitated storage.
 fn for_kills_alone(args: &DurabilityArgs) -> Result<(), Failure> {
     let others = [
         ("--states", args.states.is_some_and(|states| states > 0)),
@@ -106,7 +106,7 @@ fn for_kills_alone(args: &DurabilityArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns the file system of that name.
+/// Returns the file system with this name.
 pub(super) fn file_system(name: &str) -> Result<FileSystem, Failure> {
     FileSystem::ALL.into_iter().find(|fs| fs.name() == name).ok_or_else(|| {
         let valid = FileSystem::ALL.map(FileSystem::name).join(", ");

@@ -7,7 +7,7 @@ use embermark_durability::{FileSystem, own_mounts};
 use embermark_model::Storage;
 use embermark_storage::{Imitated, Imitator};
 
-/// Bytes of the file system. Its image is sparse.
+/// Size of the file system in bytes. Its image is sparse.
 const BYTES: u64 = 4 << 30;
 
 /// The storage of a run, with the measured cost of the path to it.
@@ -19,8 +19,8 @@ pub(super) struct Media<'a> {
 }
 
 impl<'a> Media<'a> {
-    /// Gives this thread, and the processes that it starts, mounts of their own. Measures the path to an imitated
-    /// storage in `folder`, which it creates.
+    /// Gives this thread, and the processes that it starts, their own mounts. Measures the path to
+    /// an imitated storage in `folder`, which it creates.
     ///
     /// # Errors
     /// Why the storage cannot be imitated here.
@@ -36,10 +36,10 @@ impl<'a> Media<'a> {
         Ok(Self { imitator, storage, file_system, folder: folder.to_owned() })
     }
 
-    /// Mounts a new file system on it, for one experiment.
+    /// Mounts a new file system on the storage for one experiment.
     ///
     /// # Errors
-    /// The image cannot be made or mounted, with the reason.
+    /// The reason why the image cannot be made or mounted.
     pub fn mount(&self) -> Result<Imitated, String> {
         let image = self.folder.join("medium.img");
         self.file_system.make(&image, BYTES).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! What came of the experiments, as a screen shows it.
+//! Results of the experiments, for a terminal.
 
 mod notes;
 
@@ -9,14 +9,14 @@ use embermark_durability::journal::Outcome;
 use embermark_durability::{Experiment, Loss, Tested};
 use embermark_report::shown::{findings, full_disk_text};
 
-/// Columns below which a terminal wraps what is too wide for it.
+/// Smallest width of the tables. A narrower terminal wraps their lines.
 const NARROWEST: usize = 100;
 
-/// The column of the first table that takes the room which the others leave.
+/// Index of the column in the first table that takes the remaining width.
 const FOUND: usize = 5;
 
-/// What was found, what it takes to open and to commit, the key, and where violations are kept, in lines
-/// of `width` columns.
+/// Formats the findings, the times to open and to commit, the key, and the folders of violations in
+/// lines of `width` columns.
 pub(super) fn text(outcome: &Outcome, width: usize) -> String {
     let (head, width) = (&outcome.head, width.max(NARROWEST));
     let mut text = format!(
@@ -40,7 +40,7 @@ pub(super) fn text(outcome: &Outcome, width: usize) -> String {
     text
 }
 
-/// Whether it is of the tables of what was interrupted: a full disk has one of its own.
+/// Whether an experiment belongs to the tables of interruptions. A full disk has its own table.
 fn is_interrupted(tested: &Tested) -> bool {
     tested.experiment != Experiment::FullDisk
 }
@@ -51,7 +51,7 @@ fn table(header: Vec<String>) -> Table {
     table
 }
 
-/// What was found, a row an experiment.
+/// Returns the findings, one row per experiment.
 fn finds(outcome: &Outcome, width: usize) -> Table {
     let header =
         ["engine", "version", "tier", "experiment", "tried", "found", "lost: median, worst"];
@@ -76,7 +76,8 @@ fn finds(outcome: &Outcome, width: usize) -> Table {
     table
 }
 
-/// How long a database takes to open after each experiment, and what a commit writes: a row a tier.
+/// Returns how long a database takes to open after each experiment, and what a commit writes, one
+/// row per tier.
 fn takes(outcome: &Outcome) -> Table {
     let of = |experiment| move |tested: &&Tested| tested.experiment == experiment;
     let all = [Experiment::Kill, Experiment::PowerCut, Experiment::DeviceLies];
@@ -150,7 +151,7 @@ mod tests {
         line.chars().count()
     }
 
-    /// Commands are to be copied: they are as long as they are.
+    /// Commands are copied by the reader, so they are not wrapped.
     fn is_command(line: &str) -> bool {
         ["cp ", "mount ", "ls "].iter().any(|begin| line.trim_start().starts_with(begin))
     }
@@ -201,7 +202,7 @@ mod tests {
         outcome.not_tried.extend(all);
         outcome.not_tried.push(not(Experiment::DeviceLies, true));
         let with = text_of(&outcome);
-        // Wherever the line breaks.
+        // Line breaks do not matter here.
         let in_a_row = with.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(in_a_row.contains(&said), "{with}");
         let lines = [

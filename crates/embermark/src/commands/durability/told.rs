@@ -1,11 +1,11 @@
-//! What a person sees of one experiment while it goes on, on standard error.
+//! Progress of one experiment on standard error.
 
 use std::io::{IsTerminal, Write};
 
 use embermark_durability::Tested;
 use embermark_report::shown::found;
 
-/// One experiment.
+/// Progress of one experiment.
 pub(super) struct Told {
     pub what: String,
     pub asked: u32,
@@ -15,7 +15,7 @@ impl Told {
     pub fn progress(&self, done: u32) {
         let mut terminal = std::io::stderr();
         if terminal.is_terminal() {
-            // What cannot be shown is not missed.
+            // Progress that cannot be shown is no error.
             let (what, asked) = (&self.what, self.asked);
             let _ = match done.checked_sub(asked) {
                 None | Some(0) => write!(terminal, "\r{what}: {done} of {asked}\x1b[K"),

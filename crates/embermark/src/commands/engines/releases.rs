@@ -1,18 +1,18 @@
-//! When the versions of engines came out.
+//! Release dates of engine versions.
 
 use jiff::civil::Date;
 
-/// A line a version; its head says of which columns.
+/// One line per version. The header names the columns.
 const TABLE: &str = include_str!("releases.tsv");
 
-/// The day on which a version of an engine came out, if it is known.
+/// Returns the release date of an engine's version, if it is known.
 pub fn released(engine: &str, version: &str) -> Option<Date> {
     lines().find_map(|[id, known, day, _]| {
         (id == engine && known == version).then(|| day.parse().ok())?
     })
 }
 
-/// How long ago a day was, in words: in months below two years, in years beyond.
+/// Formats the age of a date: in months below two years, otherwise in years.
 pub fn age(day: Date, today: Date) -> String {
     let months = (i32::from(today.year()) - i32::from(day.year())) * 12 + i32::from(today.month())
         - i32::from(day.month())
@@ -48,7 +48,7 @@ mod tests {
             let once = lines().filter(|line| line[..2] == [engine, version]).count();
             assert_eq!(once, 1, "{engine} {version}");
         }
-        // A build may leave engines out, and so a line may be of one that it has not.
+        // A build may leave engines out, so not every line has an engine here.
         assert!(
             registry::ENGINES.iter().any(|known| lines().any(|line| line[0] == known.info().id))
         );

@@ -18,7 +18,7 @@ use crate::commands::show::{Known, ShowArgs};
 use crate::error::Failure;
 use crate::plan::PlanArgs;
 
-/// Schemes that say which engine a URL is of.
+/// Schemes of URLs that determine the engine.
 const SCHEMES: &[(&str, &[&str])] = &[
     ("postgres", &["postgres", "postgresql"]),
     ("mariadb", &["mariadb", "mysql"]),
@@ -26,7 +26,7 @@ const SCHEMES: &[(&str, &[&str])] = &[
     ("valkey", &["valkey", "redis", "valkeys", "rediss"]),
 ];
 
-/// Has every device of a fleet be a client machine of the server at a URL.
+/// Makes every device of a fleet a client machine of the server at a URL.
 pub fn run(
     folder: &Path,
     server: &str,
@@ -58,13 +58,13 @@ pub fn run(
     Ok(exit_status(&result))
 }
 
-/// A folder's name for each run: the time in UTC.
+/// Returns a folder name for each run: the time in UTC.
 fn name_of_now() -> PathBuf {
     default_out().file_name().unwrap_or_default().into()
 }
 
-/// The fleet's plan with the server's engine in place of its engines, and of its workloads those that clients
-/// can share.
+/// Returns the fleet's plan with the server's engine instead of its engines. Of its workloads it
+/// keeps those that clients can share.
 fn plan_of(fleet: &Path, server: &str) -> Result<Plan, Failure> {
     let (engine, url) = engine_of(server)?;
     let folder = fleet.join("plan");
@@ -91,11 +91,12 @@ fn plan_of(fleet: &Path, server: &str) -> Result<Plan, Failure> {
     args.engines = vec![engine.to_owned()];
     (args.configuration, args.engine_library) = (Vec::new(), Vec::new());
     args.url = vec![format!("{engine}={url}")];
-    // So that it is a plan of point operations, however many clients a device has; the devices come in later.
+    // At least two clients make it a plan of point operations. The real number per device is set
+    // below.
     let each = args.clients.unwrap_or(1);
     args.clients = Some(each.max(2));
     let here = env::current_dir().map_err(Failure::runtime)?;
-    // What it names lies there.
+    // Its paths are relative to this folder.
     env::set_current_dir(&folder).map_err(Failure::runtime)?;
     let plan = args.plan();
     env::set_current_dir(here).map_err(Failure::runtime)?;
@@ -108,7 +109,7 @@ fn plan_of(fleet: &Path, server: &str) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// The engine of `ENGINE=URL`, or of a URL whose scheme says it.
+/// Returns the engine of `ENGINE=URL`, or of a URL whose scheme determines it.
 fn engine_of(server: &str) -> Result<(&str, &str), Failure> {
     let is_scheme = |text: &str| text.contains("://");
     if let Some((engine, url)) = server.split_once('=').filter(|(engine, _)| !is_scheme(engine)) {
@@ -132,13 +133,13 @@ fn engine_of(server: &str) -> Result<(&str, &str), Failure> {
     })
 }
 
-/// Orders over the fleet's SSH.
+/// Sends orders over the fleet's SSH.
 struct ByAnsible<'a> {
     clients: Clients<'a>,
 }
 
 impl ByAnsible<'_> {
-    /// Hands every machine a message, and returns what each said.
+    /// Sends a message to every machine, and returns their answers.
     fn all(&self, messages: Vec<Message>) -> Result<Vec<String>, String> {
         let names = self.clients.names();
         let messages: Vec<(&str, Option<Message>)> =
@@ -214,7 +215,7 @@ mod tests {
         assert!(of("http://db").unwrap_err().contains("write ENGINE=URL"));
         assert!(of("sqlite=x").unwrap_err().contains("not a server"));
         assert!(of("postgre=x").unwrap_err().contains("postgres"));
-        // A password stands in none of them.
+        // No error has a password.
         assert!(!of("http://ann:s3cret@db").unwrap_err().contains("s3cret"));
     }
 }

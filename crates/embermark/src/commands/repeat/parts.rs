@@ -1,4 +1,4 @@
-//! From sources to their parts.
+//! Divides sources into parts.
 
 use std::path::Path;
 
@@ -12,30 +12,30 @@ use serde::{Deserialize, Serialize};
 use crate::error::Failure;
 use crate::plan::PlanArgs;
 
-/// A piece of a source at one scale, as it is kept in the folder of the whole.
+/// A piece of a source at one scale, as it is saved in the folder of the repetition.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Part {
-    /// The source and the piece.
+    /// Source and piece.
     pub repeats: Repeats,
-    /// Its folder below that of the whole.
+    /// Its folder below that of the repetition.
     pub folder: String,
-    /// What it does, in a line.
+    /// What it does, in one line.
     pub about: String,
     /// The device that is emulated.
     pub device: Option<String>,
-    /// Whether the size of a database loaded once is counted, in a trial of its own.
+    /// Whether the size of a database loaded once is measured, in an extra trial.
     pub counting: bool,
-    /// Whether a headline rests on it.
+    /// Whether a headline depends on it.
     #[serde(default)]
     pub decides: bool,
-    /// How long it is expected to take, in seconds, where that is known.
+    /// Expected time in seconds, if it is known.
     pub expected_s: Option<u64>,
-    /// What a plan file would have.
+    /// Keys of a plan file.
     pub plan: PlanArgs,
 }
 
 impl Part {
-    /// Its plan.
+    /// Returns its plan.
     pub fn plan(&self) -> Result<Plan, Failure> {
         let named = |failure| Failure::usage(format!("{}: {failure}", self.folder));
         let plan = self.plan.clone().plan().map_err(named)?;
@@ -43,8 +43,8 @@ impl Part {
     }
 }
 
-/// The parts of the sources and pieces that are named, `given` going before their own plans; of a
-/// device that is named those that emulate it.
+/// Returns the parts of the named sources and pieces. `given` overrides their own plans. With a
+/// device, only the parts that emulate it are returned.
 pub fn of(
     sources: &[String],
     pieces: &[String],
@@ -89,7 +89,7 @@ pub fn of(
     }
 }
 
-/// The sources that are named.
+/// Returns the named sources.
 fn chosen(names: &[String]) -> Result<Vec<&'static Source>, Failure> {
     if names.iter().any(|name| name == "all") {
         return Ok(all().iter().collect());
@@ -107,7 +107,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Source>, Failure> {
     Ok(chosen)
 }
 
-/// A piece at each of its scales, or of those given.
+/// Returns the parts of a piece, one per scale of its own or of those given.
 fn of_piece(source: &Source, piece: &Piece, given: &PlanArgs) -> Result<Vec<Part>, Failure> {
     let own: PlanArgs = toml::Value::Table(piece.plan.clone()).try_into().map_err(|error| {
         Failure::runtime(format!("{}/{} is not a plan: {error}", source.id, piece.name))
@@ -129,7 +129,8 @@ fn of_piece(source: &Source, piece: &Piece, given: &PlanArgs) -> Result<Vec<Part
             Scale::Rows(rows) => (piece.expected(rows), source.decides(piece, rows)),
             Scale::Full => (None, false),
         };
-        // An option wins over the piece's own: where that has none, it would have no effect.
+        // An option overrides a setting of the piece. If the piece has no such setting, the option
+        // would have no effect.
         let window = given.window.clone().filter(|_| own.window.is_some());
         let warm_up = given.warm_up.clone().filter(|_| own.warm_up.is_some());
         let given = PlanArgs { data, window, warm_up, scale: vec![scale], ..given.clone() };
@@ -147,7 +148,7 @@ fn of_piece(source: &Source, piece: &Piece, given: &PlanArgs) -> Result<Vec<Part
     scales.into_iter().map(part).collect()
 }
 
-/// Refuses what the sources themselves say.
+/// Refuses options that the sources determine.
 fn refuse_what_a_source_says(given: &PlanArgs) -> Result<(), Failure> {
     let said = [
         ("a workload", !given.workloads.is_empty()),

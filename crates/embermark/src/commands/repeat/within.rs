@@ -1,4 +1,4 @@
-//! What fits into the time that there is.
+//! Selects the parts that fit into the given time.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -9,23 +9,23 @@ use super::parts::Part;
 use crate::error::Failure;
 use crate::plan::milliseconds;
 
-/// What is to be repeated, and what is not.
+/// Parts to repeat, and parts that are left out.
 pub struct Repetition {
-    /// The parts, in their order.
+    /// Parts to repeat, in their order.
     pub parts: Vec<Part>,
-    /// Those that were left out.
+    /// Parts that are left out.
     pub left_out: Vec<Part>,
-    /// The time for all of it, in seconds.
+    /// Time for everything, in seconds.
     pub within_s: Option<u64>,
 }
 
-/// The time of `--for` in seconds.
+/// Parses the time of `--for`, in seconds.
 pub fn parsed(text: &str) -> Result<u64, Failure> {
     milliseconds("--for", text).map(|ms| ms / 1_000)
 }
 
-/// The parts of which all together are expected to fit: first those on which headlines rest, the shortest first, then the
-/// others. One of which nothing is known fits into no time.
+/// Selects parts that are expected to fit together. Parts behind headlines come first, the shortest
+/// first, then the others. A part of unknown time does not fit into a limited time.
 pub fn fitted(parts: Vec<Part>, within_s: Option<u64>) -> Repetition {
     let mut left = within_s.unwrap_or(u64::MAX);
     let mut fits = vec![within_s.is_none(); parts.len()];
@@ -43,12 +43,12 @@ pub fn fitted(parts: Vec<Part>, within_s: Option<u64>) -> Repetition {
     Repetition { parts, left_out, within_s }
 }
 
-/// How long all of them are expected to take, in seconds; `None` where that is not known of one.
+/// Returns the expected time of all parts in seconds. `None` if that of a part is unknown.
 fn expected(parts: &[Part]) -> Option<u64> {
     parts.iter().map(|part| part.expected_s).sum()
 }
 
-/// What is to be known before the first begins.
+/// Describes the repetition before the first part begins.
 pub fn announced(repetition: &Repetition) -> String {
     let Repetition { parts, left_out, within_s } = repetition;
     let mut text = String::new();
@@ -75,7 +75,7 @@ pub fn announced(repetition: &Repetition) -> String {
     text
 }
 
-/// Why a part is not begun any more, if so.
+/// Returns the reason why a part is too late to begin, if it is.
 pub fn too_late(part: &Part, within_s: Option<u64>, spent: Duration) -> Option<String> {
     let left = within_s?.saturating_sub(spent.as_secs());
     let expected = part.expected_s.unwrap_or(0);
@@ -84,7 +84,7 @@ pub fn too_late(part: &Part, within_s: Option<u64>, spent: Duration) -> Option<S
     })
 }
 
-/// `2 h 5 min`, `40 s`.
+/// Formats a time: `2 h 5 min`, `40 s`.
 pub fn span(seconds: u64) -> String {
     match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds} s"),
@@ -140,7 +140,7 @@ mod tests {
         let fitted = |seconds| super::fitted(all(), Some(seconds));
         assert_eq!(names(&fitted(500).parts), ["decisive"]);
         assert_eq!(names(&fitted(555).parts), ["decisive", "shorter"]);
-        // One that does not fit keeps no other away.
+        // A part that does not fit does not keep out others.
         assert_eq!(names(&fitted(400).parts), ["short", "shorter"]);
     }
 

@@ -1,4 +1,4 @@
-//! `embermark storage measure`: a real device as a file that can be imitated.
+//! `embermark storage measure`: measures a device, and writes a file by which it can be imitated.
 
 use std::fs;
 use std::path::PathBuf;
@@ -82,7 +82,7 @@ pub fn run(args: &MeasureArgs) -> Result<ExitCode, Failure> {
         "" => "measured by 'embermark storage measure'".to_owned(),
         device => format!("{device}, measured"),
     };
-    // A file system's block is the most that counts.
+    // Sectors larger than a file system's block do not matter.
     let sector_bytes = found.sector_bytes.unwrap_or(SECTOR).clamp(SECTOR, 4_096);
     let storage = Storage { sector_bytes, ..fitted(name, &about, &measured) };
     let text = text(&storage, &measured, &origin);
@@ -106,7 +106,7 @@ fn failed(error: MeasureError) -> Failure {
     if error.is_usage() { Failure::usage(error) } else { Failure::runtime(error) }
 }
 
-/// What is known of the device, as `embermark doctor` shows it.
+/// Returns the facts about the device, as `embermark doctor` shows them.
 fn origin(found: &Findings) -> Origin {
     let fact = |name: &str| {
         let fact = found.facts.iter().find(|fact| fact.name == name);
@@ -116,7 +116,7 @@ fn origin(found: &Findings) -> Origin {
         text.split_once(end).map_or(text.clone(), |(before, _)| before.to_owned())
     };
     Origin {
-        // Where it is in this machine says nothing elsewhere.
+        // Device names and mount points mean nothing on another machine.
         device: before(fact("storage"), ", /dev/"),
         file_system: before(fact("files"), " at /"),
         kernel: fact("kernel"),

@@ -1,4 +1,4 @@
-//! A page with plots of what was measured of a device. It needs nothing else, and works as a file.
+//! An HTML page with plots of a measured device. It is one file without dependencies.
 
 mod plot;
 
@@ -11,9 +11,9 @@ use embermark_storage::{Origin, predicted_us};
 
 use plot::{Axis, Marks, Plot};
 
-/// Intervals of the sustained writes in the table.
+/// Number of intervals of the sustained writes in the table.
 const INTERVALS: usize = 12;
-/// Intervals of the sustained writes in the plot.
+/// Number of intervals of the sustained writes in the plot.
 const DOTS: usize = 240;
 
 const STYLE: &str = "\
@@ -57,7 +57,7 @@ pub fn page(storage: &Storage, measured: &Measured, origin: &Origin) -> String {
     page
 }
 
-/// Text that is no markup.
+/// Escapes text for HTML.
 fn escaped(text: &str) -> String {
     let text = foreign::message(text);
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
@@ -81,7 +81,7 @@ fn facts(page: &mut String, measured: &Measured, origin: &Origin) {
     page.push_str("</dl>\n");
 }
 
-/// A table of cells that are text.
+/// Writes a table of text cells.
 fn table(page: &mut String, heads: &[&str], rows: &[Vec<String>]) {
     let cells = |tag: &str, cells: &[String]| {
         let cells: Vec<String> = cells.iter().map(|c| format!("<{tag}>{}", escaped(c))).collect();
@@ -98,7 +98,7 @@ fn micros(us: f64) -> String {
     format::duration(us * 1_000.0)
 }
 
-/// Times of one kind by size.
+/// Writes the times of one kind of request by size.
 fn by_size(page: &mut String, storage: &Storage, measured: &Measured, kind: Kind) {
     let (mut marks, mut rows) = (Vec::new(), Vec::new());
     for (random, class, place) in [(true, "a", "random"), (false, "b", "in a row")] {
@@ -125,7 +125,7 @@ fn by_size(page: &mut String, storage: &Storage, measured: &Measured, kind: Kind
     page.push_str("</section>\n");
 }
 
-/// Each interval of time with its requests.
+/// Divides the requests into `count` intervals, each with its start and its times.
 fn intervals(all: &[Sustained], count: usize) -> Vec<(f64, Vec<f64>)> {
     let lasted = all.last().map_or(0.0, |one| one.at_s).max(f64::MIN_POSITIVE);
     let mut parts: Vec<(f64, Vec<f64>)> =
@@ -138,7 +138,7 @@ fn intervals(all: &[Sustained], count: usize) -> Vec<(f64, Vec<f64>)> {
     parts
 }
 
-/// The sustained writes over time.
+/// Writes the sustained writes over time.
 fn sustained(page: &mut String, measured: &Measured) {
     let dots = intervals(&measured.sustained, DOTS)
         .into_iter()
@@ -202,7 +202,7 @@ mod tests {
         assert!(!page.contains("<script>") && page.contains("&lt;script&gt;"), "{page}");
         assert_eq!(page.matches("<svg").count(), 4);
         assert_eq!(page.matches("<table>").count(), 4);
-        // The model's time of a read, and the one stall.
+        // The model's time of a read, and the only stall.
         assert!(page.contains("<td>532 µs<td>610 µs<td>532 µs"), "{page}");
         assert!(page.contains("<td>90.0 ms<td>1\n"), "{page}");
         assert!(!page.contains("NaN") && !page.contains("http"), "{page}");

@@ -18,9 +18,9 @@ use embermark_storage::{ImitationError, Imitator};
 
 use crate::error::Failure;
 
-/// The least size of the file system, in bytes.
+/// Smallest size of the file system, in bytes.
 const LEAST: u64 = 16 << 20;
-/// How long a command has to end after a signal.
+/// Time that a command has to end after a signal.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The arguments of `embermark storage try`.
@@ -40,7 +40,7 @@ pub struct TryArgs {
     command: Vec<OsString>,
 }
 
-/// Runs the command, and ends with its exit status.
+/// Runs the command, and exits with its status.
 pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
     let storage = super::chosen(&args.storage)?;
     let size = match args.size.parse::<ByteSize>() {
@@ -135,7 +135,7 @@ fn on_storage(
     Ok(status)
 }
 
-/// Waits for the command. A signal to this process ends the command first.
+/// Waits for the command. A signal to this process first ends the command.
 fn wait(mut child: Child, interrupt: &Interrupt) -> std::io::Result<ExitStatus> {
     let mut asked: Option<Instant> = None;
     loop {
@@ -156,7 +156,7 @@ fn wait(mut child: Child, interrupt: &Interrupt) -> std::io::Result<ExitStatus> 
     }
 }
 
-/// Says what the imitation lacks here.
+/// Returns the error that this machine cannot imitate the storage.
 fn missing(storage: &Storage, error: &impl std::fmt::Display) -> Failure {
     Failure::usage(format!("{} cannot be imitated: {error}", storage.name))
 }

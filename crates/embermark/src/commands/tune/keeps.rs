@@ -1,4 +1,5 @@
-//! Whether settings keep a tier: kills, and power cuts where the tier promises to survive them.
+//! Tests whether settings keep a tier: by kills, and by power cuts if the tier promises to survive
+//! them.
 
 use std::path::PathBuf;
 use std::{fs, io, thread};
@@ -14,24 +15,24 @@ use embermark_report::shown::found;
 
 use super::super::durability::worker_args;
 
-/// What settings must survive before they are taken.
+/// Tests that settings must survive before they are accepted.
 #[derive(Clone, Copy)]
 pub(super) struct Proof {
     pub kills: u32,
-    /// States of a disk after a power cut, of a long work.
+    /// Number of disk states after a power cut, for a long work.
     pub states: u32,
-    /// Short works of which every state is looked at, beside these.
+    /// Number of additional short works, of which every state is tested.
     pub short_works: u32,
 }
 
-/// Tries settings of one engine in one tier.
+/// Tests settings of one engine in one tier.
 pub(super) struct Keeper<'a> {
     engine: &'static dyn Engine,
     tier: Durability,
     proof: Proof,
     out: PathBuf,
     interrupt: &'a Interrupt,
-    /// Why no power can be cut here, if so.
+    /// Why the power cannot be cut here, if it cannot.
     no_cuts: Option<String>,
 }
 
@@ -52,7 +53,7 @@ impl<'a> Keeper<'a> {
         Self { engine, tier, proof, out: out.to_owned(), interrupt, no_cuts }
     }
 
-    /// Whether a configuration keeps the tier.
+    /// Tests whether a configuration keeps the tier.
     pub(super) fn keeps(&self, own: &Configuration) -> Result<Kept, HarnessError> {
         let settings = self.settings();
         let kept = self.tried(own, &settings);
@@ -107,7 +108,7 @@ impl<'a> Keeper<'a> {
         let args = worker_args(self.engine.info().id);
         let settings = Settings::new(&self.out, WorkerProgram { program, args, library: None });
         Settings {
-            // Goes with the folder of work: `embermark durability` keeps what it finds.
+            // Removed with the work folder. `embermark durability` keeps its findings.
             violations: settings.folder.join("violations"),
             states: self.proof.states,
             short_works: self.proof.short_works,

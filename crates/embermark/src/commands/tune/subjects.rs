@@ -1,4 +1,4 @@
-//! Which engines are tuned, each with its candidates.
+//! Selects the engines to tune, each with its candidates.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::plan::parsed;
 
 /// One engine to tune.
 pub(super) struct Task {
-    /// The engine, as it is today.
+    /// The engine with today's settings.
     pub subject: Subject,
-    /// What is tried.
+    /// Candidate settings.
     pub candidates: Vec<Set>,
-    /// What keeps the tier no more, by its manual, and is shown as such.
+    /// Candidates that do not keep the tier according to the manual. They are only shown.
     pub weaker: Vec<Tried>,
 }
 
@@ -41,7 +41,7 @@ impl Task {
     }
 }
 
-/// The settings of a candidate.
+/// Returns the settings of a candidate.
 pub(super) fn set_of(candidate: &Candidate) -> Set {
     candidate.set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
@@ -55,7 +55,7 @@ fn weaker(candidate: &Candidate) -> Tried {
     Tried { set: set_of(candidate), trials: 0, gain: None, outcome }
 }
 
-/// Candidates of the command line, by engine.
+/// Parses candidates of the command line, by engine.
 pub(super) fn of_words(tries: &[String]) -> Result<Vec<(String, Set)>, Failure> {
     let of = |text: &String| {
         let named = format!("try={text}");
@@ -66,7 +66,8 @@ pub(super) fn of_words(tries: &[String]) -> Result<Vec<(String, Set)>, Failure> 
     tries.iter().map(of).collect()
 }
 
-/// The engines to tune in a tier: those that words name, then the configurations that none names.
+/// Returns the engines to tune in a tier: those that `words` name, then the configurations that
+/// they do not name.
 pub(super) fn tasks(
     words: &[String],
     own: &Configurations,
@@ -99,7 +100,7 @@ pub(super) fn tasks(
         }
         let is_alone = registry::find(word).is_ok();
         let named = registry::select(word).map_err(Failure::usage)?;
-        // Of a group those that there is something to tune of.
+        // Of a group, only engines with candidates are meant.
         let is_meant = |(engine, task): &(&'static dyn Engine, Task)| {
             let here = matches!(engine.availability(), Availability::Ready { .. })
                 && matches!(engine.tier(tier), Tier::Offered { .. });

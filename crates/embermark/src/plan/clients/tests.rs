@@ -16,7 +16,7 @@ fn says(args: PlanArgs) -> String {
     args.plan().unwrap_err().to_string()
 }
 
-/// A program that may be executed, or not.
+/// Makes a program with this file mode.
 fn program(folder: &tempfile::TempDir, name: &str, mode: u32) -> String {
     let path = folder.path().join(name);
     fs::write(&path, "#!/bin/sh\n").unwrap();
@@ -117,7 +117,7 @@ fn a_program_must_be_there_and_executable() {
     let refused = says(args(&["sqlite"], &["ruby"]));
     assert!(refused.contains("--client: 'ruby' is not a client"), "{refused}");
     assert!(refused.contains("or native"), "{refused}");
-    // Relative to the folder of this process, which is that of the crate.
+    // Relative to the folder of this process, which is that of the package.
     let relative = client("./../../scripts/page-test.sh").unwrap().unwrap();
     assert!(relative.program().unwrap().is_absolute());
 }

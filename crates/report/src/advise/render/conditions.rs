@@ -1,4 +1,4 @@
-//! The conditions that the advice is for, and the measurements that it rests on.
+//! Conditions that the advice is for, and the measurements behind it.
 
 use super::{All, at, weighted};
 use crate::advise::levels::written;
@@ -13,7 +13,8 @@ pub(super) fn meant(advice: &Advice) -> Vec<String> {
     (!of_ingest.is_empty()).then(says).into_iter().collect()
 }
 
-/// `a list of its own within each limit: no limit, 256 MiB; …`, if there are several.
+/// Explains the memory limits if there are several: `a list of its own within each limit: no limit,
+/// 256 MiB; …`.
 pub(super) fn limits(all: &All<'_>) -> Vec<String> {
     let limits = text::unique(all.iter().map(|(table, _)| table.conditions.memory_limit));
     let names =
@@ -26,7 +27,8 @@ pub(super) fn limits(all: &All<'_>) -> Vec<String> {
     (names.len() > 1).then(|| says(&names)).into_iter().collect()
 }
 
-/// `a list of its own on each storage: this machine's disk, sd-a1; …`, if there are several.
+/// Explains the storages if there are several: `a list of its own on each storage: this machine's
+/// disk, sd-a1; …`.
 pub(super) fn storages(all: &All<'_>) -> Vec<String> {
     let storages = text::unique(all.iter().map(|(table, _)| table.conditions.storage));
     let names = storages
@@ -40,7 +42,8 @@ pub(super) fn storages(all: &All<'_>) -> Vec<String> {
     (names.len() > 1).then(|| says(&names)).into_iter().collect()
 }
 
-/// `a list of its own for each client: native, python; …`, if there are several.
+/// Explains the clients if there are several: `a list of its own for each client: native, python;
+/// …`.
 pub(super) fn clients(all: &All<'_>) -> Vec<String> {
     let names = text::unique(all.iter().map(|(table, _)| text::plain(table.language())));
     let says = |names: &[String]| {
@@ -72,7 +75,8 @@ pub(super) fn asked(rows: u64, (table, advice): &(&AdviceTable, Advice)) -> Stri
     says
 }
 
-/// `sensors 1k, 100k: 6 runs (1 warm-up) x 3 trials`, with the source of `wear` if that counts.
+/// Describes the measurements: `sensors 1k, 100k: 6 runs (1 warm-up) x 3 trials`, with the source
+/// of `wear` if that counts.
 pub(super) fn measured(tables: &AdviceTables, advice: &Advice) -> Vec<String> {
     let resting = tables.tables.iter().flat_map(|table| table.resting(advice.needs.tier, &[]));
     let counts = weighted(advice).contains(&"wear") || advice.weights.is_empty();
@@ -89,7 +93,7 @@ pub(super) fn measured(tables: &AdviceTables, advice: &Advice) -> Vec<String> {
     by.into_iter().map(line).collect()
 }
 
-/// `sensors 1k, 10k and htap 1`.
+/// Formats workloads and scales: `sensors 1k, 10k and htap 1`.
 pub(super) fn scales<'t>(all: impl Iterator<Item = &'t RestsOn>) -> String {
     let of = text::by_key(all.map(|of| (&of.workload, of.scale.clone())));
     let of = of.into_iter().map(|(workload, scales)| format!("{workload} {}", scales.join(", ")));

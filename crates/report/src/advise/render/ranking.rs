@@ -5,7 +5,7 @@ use crate::advise::levels::written;
 use crate::advise::{Advice, AdviceTable, Left, Place, remedy};
 use crate::{format, grid, text};
 
-/// An engine with a ratio below this is called as good as the best, others are called worse.
+/// Ratio below which an engine counts as good as the best.
 const NEAR: f64 = 1.1;
 
 /// Explains why no engine is ranked, and what would change that.
@@ -26,7 +26,8 @@ pub(in crate::advise) fn no_list(table: &AdviceTable, advice: &Advice) -> Vec<St
     [says].into_iter().chain(unmeasured.then_some(remedy)).collect()
 }
 
-/// `1. sqlite 1.35x (1.20-1.52x): at or near the best in ingest 1.02x; pays in analytics 4.20x`
+/// Formats an engine of the ranking: `1. sqlite 1.35x (1.20-1.52x): at or near the best in ingest
+/// 1.02x; pays in analytics 4.20x`.
 pub(super) fn ranked_line(
     at: usize,
     place: &Place,

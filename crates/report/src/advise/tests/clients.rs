@@ -4,7 +4,8 @@ use embermark_model::Configuration;
 
 use super::*;
 
-/// [`three`], where columns are also used from Python, in which another engine is the fastest.
+/// Makes [`three`] with columns that are also used from Python, where another engine is the
+/// fastest.
 fn languages() -> ResultFile {
     let mut file = three();
     let own: Vec<Cell> = file.cells.clone();
@@ -82,7 +83,7 @@ fn three_lines_for_each_language_take_a_column_of_it() {
         !python.contains("tree-python: best at") && python.contains("-python: best at"),
         "{says}"
     );
-    // One of them alone says which.
+    // With only one language, the advice names it.
     let mut python = file;
     python.cells.retain(|cell| cell.id.engine.ends_with("-python"));
     let says = brief(&python);

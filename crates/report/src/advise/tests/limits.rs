@@ -1,4 +1,4 @@
-//! Advice within limits of memory and on storages.
+//! Advice within memory limits and on storages.
 
 use embermark_model::{MemoryLimit, StorageName};
 
@@ -9,7 +9,7 @@ const LIMIT: MemoryLimit = MemoryLimit(256 << 20);
 const FREE: Conditions = Conditions { memory_limit: None, storage: None };
 const WITHIN: Conditions = Conditions { memory_limit: Some(LIMIT), ..FREE };
 
-/// [`turning`], and within 256 MiB the smallest scale with the order of the largest.
+/// Makes [`turning`], with the order of the largest scale at the smallest scale within 256 MiB.
 fn tight() -> ResultFile {
     let mut file = turning();
     for (engine, time) in [("rows", 60), ("columns", 20)] {
@@ -30,7 +30,7 @@ fn a_limit_of_memory_has_a_list_of_its_own_of_its_own_cells() {
     let second: Vec<(&str, f64)> = (all.iter().map(|(_, advice)| &advice.ranked[1]))
         .map(|place| (&*place.engine, (place.score * 1e9).round() / 1e9))
         .collect();
-    // Without the limit as if there were no cells within it: 30 over 10 at 1k.
+    // Without the limit, the cells within it do not matter: 30 over 10 at 1k.
     let expected = [("columns", 3.0), ("columns", 1.01), ("rows", 3.0), ("rows", 3.0)];
     assert_eq!(second, expected);
     let memory = Needs { memory_bytes: Some(400_000_000), ..ANY };
@@ -70,7 +70,7 @@ fn limits_of_memory_and_rows_choose_lists() {
     let both = ["60k rows", "60k rows within 256 MiB"];
     assert_eq!(names(Some(60_000), &[]), both);
     assert_eq!(names(Some(60_000), &[WITHIN]), both[1..]);
-    // Each says what answers it.
+    // Each table names the scale that answers the request.
     let tables = tables(&[&file], Some(60_000), &[]);
     let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
     let shown = crate::advise::words(&all, &tables, Some(60_000), 250);

@@ -12,7 +12,7 @@ fn a_pick_names_the_next_and_what_would_turn_it() {
     let table = table(&[&file]);
     let pick = pick::of(&table, ANY, &weights(&[("ingest", 1.0)])).unwrap();
     let next = pick.next.as_ref().unwrap();
-    // Both are alike at ingest.
+    // Both are equal in `ingest`.
     assert_eq!((next.order, next.ratio), (Order::Open, 1.0));
     assert!(pick.is_open());
     let all = pick::of(&table, ANY, &pick::all_work(&table, ANY.tier)).unwrap();
@@ -68,7 +68,7 @@ fn advice_is_three_lines_of_what_to_take() {
 
 #[test]
 fn who_cannot_keep_up_with_a_rate_is_left_out() {
-    // A row takes 100 ns of `rows` and `tree`, and 900 of `columns`; its CPU time is as long.
+    // A row takes `rows` and `tree` 100 ns and `columns` 900 ns, in wall and in CPU time.
     let file = three();
     let at = |rate: f64| Needs { rows_per_second: Some(rate), ..ANY };
     let rate = table(&[&file]).engines[0].pace.clone().unwrap().rows_per_second;
@@ -99,7 +99,7 @@ fn a_situation_is_answered_in_its_tier_by_what_was_measured() {
     let gateway = of("gateway").unwrap();
     assert_eq!(gateway.pick.engine, "tree");
     assert!(gateway.lacking.contains(&"load"), "{:?}", gateway.lacking);
-    // Each commits a row in no more than a microsecond.
+    // Each commits a row in at most a microsecond.
     assert_eq!(of("1khz").unwrap().tier, Durability::Process);
     assert!(of("archive").is_none() && of("phone").is_none(), "what matters most is not there");
 }

@@ -59,7 +59,7 @@ pub(super) fn columns<'a>(
 }
 
 impl Column<'_> {
-    /// Whether the column is about resources.
+    /// Whether the column is for a resource.
     pub fn is_used(&self) -> bool {
         USED.iter().any(|(criterion, _)| *criterion == self.criterion)
     }

@@ -1,4 +1,4 @@
-//! What the table's values and marks mean.
+//! Explains the values and marks of the table.
 
 use embermark_model::Durability;
 

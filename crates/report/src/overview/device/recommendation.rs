@@ -11,7 +11,8 @@ use crate::note::{Note, note};
 
 use crate::{format, text};
 
-/// Returns what to take, one line per kind of work, what would change that, and how to settle open cases.
+/// Returns what to take, one line per kind of work, what would change that, and how to settle open
+/// cases.
 pub(super) fn take(
     file: &ResultFile,
     table: &AdviceTable,

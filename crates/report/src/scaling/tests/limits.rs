@@ -1,4 +1,4 @@
-//! What is told of scale within limits of memory.
+//! Scaling within memory limits.
 
 use embermark_model::MemoryLimit;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const LIMIT: MemoryLimit = MemoryLimit(256 << 20);
 
-/// The cells of `limited` join those of `file`, within 256 MiB.
+/// Adds the cells of `limited` to `file`, within 256 MiB.
 fn join_within(file: &mut ResultFile, mut limited: ResultFile) {
     limited.cells.iter_mut().for_each(|cell| cell.id.memory_limit = Some(LIMIT));
     file.cells.append(&mut limited.cells);
@@ -14,8 +14,8 @@ fn join_within(file: &mut ResultFile, mut limited: ResultFile) {
 
 #[test]
 fn cells_of_two_limits_of_memory_are_not_on_one_line() {
-    // Without a limit at 1k alone, within one at 10k alone: no line, though the one's end and the
-    // other's would turn the order and grow twentyfold.
+    // One is measured without a limit at 1k only, the other within a limit at 10k only. They form
+    // no line, although together they would change the order and grow twentyfold.
     let (mut file, mut limited) = (empty(), empty());
     add(&mut file, "a", "read", &[(1_000, 100, 1_000)], NEAR);
     add(&mut file, "b", "read", &[(1_000, 200, 1_000)], NEAR);
@@ -24,7 +24,8 @@ fn cells_of_two_limits_of_memory_are_not_on_one_line() {
     join_within(&mut file, limited);
     assert_eq!((turns(&file), surprises(&file, &[])), (vec![], vec![]));
     scaled(&file, &[], |scaling| assert!(scaling.phases.is_empty(), "{:?}", scaling.phases));
-    // Nor is one within a limit held against its family without one: here a hundred times as slow.
+    // An engine within a limit is not compared with its family without one. Here it is a hundred
+    // times as slow.
     let (mut file, mut limited) = (empty(), empty());
     add(&mut file, "b", "read", &[(1_000, 20, 1_000)], NEAR);
     add(&mut limited, "a", "read", &[(1_000, 2_000, 1_000)], NEAR);
@@ -38,8 +39,8 @@ fn cells_of_two_limits_of_memory_are_not_on_one_line() {
     assert_eq!(surprises(&file, &[]), [""; 0]);
 }
 
-/// `a` and `b` read alike at two scales without a limit; within 256 MiB `a` is twenty times as slow
-/// at the larger one and `b` overtakes it.
+/// Makes `a` and `b`, which read alike at two scales without a limit. Within 256 MiB `a` is twenty
+/// times as slow at the larger scale, and `b` overtakes it.
 fn slow_within() -> ResultFile {
     let (mut file, mut limited) = (empty(), empty());
     add(&mut file, "a", "read", &[(1_000, 100, 1_000), (10_000, 100, 10_000)], NEAR);
@@ -63,7 +64,7 @@ fn growth_and_turns_within_a_limit_of_memory_are_its_own_and_name_it() {
             (one.growth.iter().map(rounded).collect::<Vec<f64>>(), one.leading.clone())
         };
         assert_eq!(of(None), (vec![0.0, 0.0], "a at every scale".to_owned()));
-        // By hand: log10 of 20 and of 1.5.
+        // Computed by hand: log10 of 20 and of 1.5.
         assert_eq!(of(Some(LIMIT)), (vec![1.3, 0.18], "a up to 1k, b from 10k".to_owned()));
         let titles: Vec<String> = grids(scaling).into_iter().map(|one| one.grid.title).collect();
         assert_eq!(

@@ -1,10 +1,10 @@
-//! What stands below the tables: the key, what is rare, and what broke a promise.
+//! Notes below the tables: the key, rare events, and broken promises.
 
 use embermark_durability::journal::{NotTried, Outcome};
 use embermark_durability::{Experiment, Tested};
 use embermark_report::wrapped;
 
-/// What words in the tables mean.
+/// Meaning of the words in the tables.
 const KEY: [(&str, &str); 5] = [
     ("tier", "in brackets what the setting keeps, where that is another tier"),
     (
@@ -26,7 +26,7 @@ const KEY: [(&str, &str); 5] = [
     ),
 ];
 
-/// Adds them to the text of the tables.
+/// Adds the notes to the text of the tables.
 pub(super) fn write(outcome: &Outcome, width: usize, text: &mut String) {
     let mut note = |about: &str, says: &str| {
         for line in wrapped(says, width, &format!("  {about:<12} "), &" ".repeat(15)) {
@@ -65,7 +65,7 @@ pub(super) fn write(outcome: &Outcome, width: usize, text: &mut String) {
     outcome.tested.iter().for_each(|tested| violations(tested, width, text));
 }
 
-/// What was not tried, and why, a line for each reason.
+/// Lists what was not tested, one line per reason.
 fn not_tried(outcome: &Outcome, note: &mut impl FnMut(&str, &str)) {
     let one = |not: &NotTried| {
         let tier = format!("{} {}", not.engine, not.durability);
@@ -81,7 +81,7 @@ fn not_tried(outcome: &Outcome, note: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// The violations of one experiment, each with the commands that show it.
+/// Lists the violations of one experiment, each with the commands that show it.
 fn violations(tested: &Tested, width: usize, text: &mut String) {
     for example in tested.examples.iter().filter(|_| tested.is_promised()) {
         let Some(kept) = &example.kept else { continue };
@@ -106,7 +106,7 @@ fn violations(tested: &Tested, width: usize, text: &mut String) {
     }
 }
 
-/// What has one key, together, in the order of the first of each.
+/// Groups values by key, in the order in which keys first appear.
 fn grouped<K: PartialEq, V>(all: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut groups: Vec<(K, Vec<V>)> = Vec::new();
     for (key, value) in all {

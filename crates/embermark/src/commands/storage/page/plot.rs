@@ -1,4 +1,4 @@
-//! A plot of times as SVG, its time axis logarithmic.
+//! A plot of times as SVG, with a logarithmic time axis.
 
 use std::fmt::Write as _;
 
@@ -6,11 +6,11 @@ use embermark_report::format;
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 300.0;
-/// Room for the numbers at the left and below.
+/// Room for the numbers at the left and below, in pixels.
 const LEFT: f64 = 56.0;
 const BELOW: f64 = 24.0;
 
-/// What the horizontal axis has.
+/// Unit of the horizontal axis.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Axis {
     /// Bytes of a request, logarithmic.
@@ -21,26 +21,26 @@ pub enum Axis {
 
 /// Points of one colour.
 pub struct Marks {
-    /// The CSS class that has the colour.
+    /// CSS class that sets the colour.
     pub class: &'static str,
-    /// Place, and a time with its range in µs: low, middle, high.
+    /// Position, and the low, middle and high time in µs.
     pub dots: Vec<[f64; 4]>,
-    /// Place and time.
+    /// Position, and a time in µs.
     pub line: Vec<[f64; 2]>,
 }
 
 /// A plot.
 pub struct Plot<'a> {
-    /// What it shows, for who does not see it.
+    /// Description for readers who cannot see the plot.
     pub label: &'a str,
-    /// Its horizontal axis.
+    /// Horizontal axis.
     pub x: Axis,
-    /// What is in it.
+    /// Content of the plot.
     pub marks: &'a [Marks],
 }
 
 impl Plot<'_> {
-    /// Returns it as an element of HTML.
+    /// Returns the plot as an HTML element.
     pub fn svg(&self) -> String {
         let places = self.marks.iter().flat_map(|marks| {
             let dots = marks.dots.iter().map(|dot| dot[0]);
@@ -52,7 +52,7 @@ impl Plot<'_> {
             dots.chain(marks.line.iter().map(|point| point[1]))
         });
         let [low, high] = range(times.map(log10));
-        // From one power of ten to another.
+        // Whole powers of ten at both ends.
         let (low, high) = (low.floor(), high.ceil().max(low.floor() + 1.0));
         let x = |value: f64| {
             LEFT + (self.scaled(value) - left) / (right - left) * (WIDTH - LEFT - 24.0)
@@ -104,7 +104,7 @@ impl Plot<'_> {
         if self.x == Axis::Bytes { log10(x) } else { x }
     }
 
-    /// Places on the horizontal axis with what stands there.
+    /// Returns the positions of ticks on the horizontal axis, with their labels.
     fn ticks(&self, left: f64, right: f64) -> Vec<(f64, String)> {
         match self.x {
             Axis::Bytes => {
@@ -125,12 +125,12 @@ impl Plot<'_> {
     }
 }
 
-/// The logarithm of what is more than nothing; of less, that of a tenth of a µs.
+/// Returns the decimal logarithm of a value, or that of 0.1 if the value is less.
 fn log10(value: f64) -> f64 {
     value.max(0.1).log10()
 }
 
-/// The least and the largest, apart from each other.
+/// Returns the smallest and the largest value. Equal ends are moved apart.
 fn range(values: impl Iterator<Item = f64>) -> [f64; 2] {
     let [low, high] = values
         .filter(|value| value.is_finite())
