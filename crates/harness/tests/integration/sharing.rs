@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use embermark_engines::kv::{
     Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
@@ -18,7 +18,7 @@ use embermark_model::{Durability, Scale, Status};
 use embermark_workloads::WORKLOADS;
 
 use crate::cells::plan;
-use crate::trials::{Out, run};
+use crate::trials::{Out, run, until};
 
 crate::tests!(
     a_client_below_its_target_rate_is_behind_and_its_response_times_tell,
@@ -187,32 +187,39 @@ fn a_client_below_its_target_rate_is_behind_and_its_response_times_tell() {
 
 fn a_client_that_keeps_up_answers_in_the_time_that_the_engine_takes() {
     // On a busy machine it may fall behind, but not repeatedly.
-    let began = Instant::now();
-    loop {
-        let result = measured(&asked("slow", 1, Some(100)));
+    until(|| {
+        let result = measured(&asked("slow", 1, Some(50)));
         let read = read(&result);
         let (service, response) = (read.latency.as_ref().unwrap(), read.response.as_ref().unwrap());
         let run = &read.runs[1];
         assert!(service.p50 >= 5 * MS && response.p50 >= service.p50, "{service:?} {response:?}");
-        assert!(run.elapsed_ns >= 990 * MS && run.clients.is_empty(), "{run:?}");
-        if run.schedule.unwrap().kept_up() && response.p50 < 8 * MS {
-            break;
+        assert!(run.elapsed_ns >= 1_980 * MS && run.clients.is_empty(), "{run:?}");
+        if run.schedule.unwrap().kept_up() && response.p50 < service.p50 * 3 / 2 {
+            return Ok(());
         }
-        assert!(began.elapsed() < Duration::from_secs(300), "{:?} {response:?}", run.schedule);
-    }
+        Err(format!("{:?} {response:?}", run.schedule))
+    });
 }
 
 fn several_clients_wait_for_the_engine_at_the_same_time_and_each_is_told_of() {
     let alone = measured(&asked("slow", 1, None));
     assert_eq!((alone.schema, &read(&alone).response), (SCHEMA, &None));
-    let result = measured(&asked("slow", 4, None));
-    let (alone, run) = (&read(&alone).runs[1], &read(&result).runs[1]);
-    assert_eq!((run.ops, run.clients.len(), run.schedule), (100, 4, None));
-    assert!(alone.elapsed_ns > 500 * MS && run.elapsed_ns < alone.elapsed_ns / 2, "{run:?}");
-    for client in &run.clients {
-        assert_eq!(client.ops, 25);
-        assert!((125 * MS..=run.elapsed_ns).contains(&client.elapsed_ns), "{client:?}");
-    }
+    let alone = &read(&alone).runs[1];
+    assert!(alone.elapsed_ns > 500 * MS, "{alone:?}");
+    // One after the other they take as long as one alone, which a busy machine may have them do.
+    until(|| {
+        let result = measured(&asked("slow", 4, None));
+        let run = &read(&result).runs[1];
+        assert_eq!((run.ops, run.clients.len(), run.schedule), (100, 4, None));
+        for client in &run.clients {
+            assert_eq!(client.ops, 25);
+            assert!((125 * MS..=run.elapsed_ns).contains(&client.elapsed_ns), "{client:?}");
+        }
+        match run.elapsed_ns < 500 * MS {
+            true => Ok(()),
+            false => Err(format!("{run:?}")),
+        }
+    });
 }
 
 fn an_engine_with_one_client_is_unsupported_with_its_reason() {
