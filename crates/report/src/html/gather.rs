@@ -24,7 +24,7 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         results: Vec::new(),
         unlike: unlike(sources, &labels),
         resource_columns: Resource::SHOWN.map(Resource::column).into(),
-        load_columns: summary::load_columns().collect(),
+        load_columns: summary::LOADING.iter().map(|metric| metric.column).collect(),
         beside_columns: summary::beside_columns().into_iter().flat_map(|(_, all)| all).collect(),
         explained_columns: summary::explained_columns().concat(),
         engines: options.engines,
