@@ -11,6 +11,7 @@ use crate::Client;
 /// An engine with other settings than embermark gives it, of another version, or used from another language: a column
 /// of the comparison under a name of its own. What its settings keep is said by who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Configuration {
     /// The engine's id.
     pub engine: String,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The number of rows a cell asks for: a count, or every row the data has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]
 #[serde(try_from = "String", into = "String")]
 pub enum Scale {
     /// Exactly this many rows; at least one.

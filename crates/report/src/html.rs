@@ -9,6 +9,8 @@ mod data;
 mod durability;
 mod gather;
 mod tuned;
+#[cfg(test)]
+pub(crate) mod typescript;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -10,6 +10,7 @@ use crate::{Configuration, Durability};
 
 /// How a database is interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Experiment {
     /// The process tree is killed; what the operating system was handed stays.
@@ -159,6 +160,7 @@ pub struct Exhaustive {
 
 /// The window of loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Loss {
     /// Commits, median over all tries.
     pub median_commits: u64,
@@ -176,6 +178,7 @@ pub struct Loss {
 
 /// What commits brought to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CommitIo {
     /// Commits counted.
     pub commits: u64,

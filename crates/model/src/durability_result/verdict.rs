@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What was found out about a database, worse ones later. All but [`Verdict::Holds`] and [`Verdict::HalfMade`] break
 /// the promise of a tier that covers the experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Exactly what some commit had left, and every one acknowledged is there.

@@ -44,6 +44,7 @@ pub struct ClientMachine {
 
 /// By how much a machine's clock is ahead of another one's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ClockOffset {
     /// In ns; negative: behind.
     pub offset_ns: i64,

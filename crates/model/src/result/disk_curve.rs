@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The size of the data directory while somebody writes, warm-up included, in allocated blocks as `du`
 /// counts them, the directories themselves left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DiskCurve {
     /// Bytes before the first sample: of `write` those of a database whose tables are empty.
     pub begin_bytes: u64,

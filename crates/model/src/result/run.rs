@@ -275,63 +275,66 @@ impl OpenLoopSchedule {
 /// What was seen of a phase that lasts by the clock, from the end of its warm-up on. What could not
 /// be measured is absent, never zero.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Observed {
     /// How long, in ns.
     pub window_ns: u64,
     /// What each process used, by its role: `server`, `writer` (which holds an embedded engine),
     /// `reader`, `sensor`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub processes: BTreeMap<String, Resources>,
     /// Bytes between client and server, headers of TCP and UDP among them.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_bytes: Option<u64>,
     /// By how many bytes the data directory grew, in allocated blocks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_growth_bytes: Option<i64>,
     /// The disk over time, from before the warm-up until all was stored; of phases that write.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskCurve>,
     /// What it was like over time, of a phase that goes on until it is steady.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline>,
     /// What was counted, by name: `samples`, `lost`, `deadline-misses`, `reads`, `missed-slots`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counts: BTreeMap<String, u64>,
     /// Distributions in ns, by name: `commit`, `read`, `staleness`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub latencies: BTreeMap<String, Latency>,
     /// What a reader of the figures has to know, in sentences.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }
 
 /// What processes used during a run. Absent means not measured, never zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Resources {
     /// User and system CPU time in ns.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
     /// Largest resident memory during the run in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<u64>,
     /// Mean resident memory in bytes, of samples a tenth of a second apart; absent for a run that is
     /// too short for three.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_bytes: Option<u64>,
     /// Bytes fetched from storage.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_bytes: Option<u64>,
     /// Bytes of pages that became dirty. Not what reaches storage: a page that stays dirty is written
     /// once, however often it changes, and many times where it is synced.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_bytes: Option<u64>,
 }
 
 /// A latency distribution in ns, from an HDR histogram of three significant digits. A percentile
 /// that the number of samples cannot support is absent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Latency {
     /// Samples recorded.
     pub samples: u64,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A phase that goes on until it is steady, over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Timeline {
     /// Rows that are kept: what a window of them holds when it is full.
@@ -14,7 +15,7 @@ pub struct Timeline {
     /// Bytes of user data in a row, at the width of its types.
     pub row_bytes: u64,
     /// By which of the engine's means old rows go.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub expiry: String,
     /// Slices of time, one after the other: about a second each, and longer where there would be more
     /// than 600.
@@ -24,17 +25,18 @@ pub struct Timeline {
     /// What the last rounds came to.
     pub steady: SteadyState,
     /// Operations that took longer than 100 ms, in the order of time: the first thousand.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stalls: Vec<Stall>,
     /// How many there were.
     pub stalled: u64,
     /// What the engine tells of its work in the background, by name; none where it tells nothing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<String>,
 }
 
 /// A slice of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Slice {
     /// When it ended, in seconds since the beginning.
@@ -47,24 +49,25 @@ pub struct Slice {
     /// Rows that went.
     pub rows_out: u64,
     /// Latency of the commits that brought rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<SliceLatency>,
     /// Latency of the questions.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub questions: Option<SliceLatency>,
     /// How long expiring took, the engine's work for rows that go.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiries: Option<SliceLatency>,
     /// Bytes of the data directory at its end, in allocated blocks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocated_bytes: Option<u64>,
     /// Bytes that reached the trial's own device in it, without a sync of ours.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_written_bytes: Option<u64>,
 }
 
 /// A latency in a slice, in ns. A percentile that the samples cannot support is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SliceLatency {
     /// Operations.
     pub samples: u64,
@@ -79,6 +82,7 @@ pub struct SliceLatency {
 
 /// A round: the unit in which a steady state is looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Round {
     /// When it ended, in seconds since the beginning.
@@ -90,7 +94,7 @@ pub struct Round {
     /// Mean latency of the commits in ns; at a rate from the time at which they were due.
     pub commit_mean_ns: f64,
     /// Bytes of the data directory at its end, in allocated blocks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocated_bytes: Option<u64>,
 }
 
@@ -104,6 +108,7 @@ impl Round {
 /// Whether the last rounds were steady, by the rule of SNIA's Solid State Storage Performance Test
 /// Specification.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct SteadyState {
     /// Whether every figure was.
@@ -118,6 +123,7 @@ pub struct SteadyState {
 
 /// A figure of the last five rounds; of as many as there were, where there were fewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SteadyFigure {
     /// Rounds that it is of.
     pub rounds: u64,
@@ -134,6 +140,7 @@ pub struct SteadyFigure {
 
 /// An operation that took longer than 100 ms.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Stall {
     /// When it began, in seconds since the beginning.
     pub at_s: f64,

@@ -457,7 +457,7 @@ const aged = () => {
     questions: { samples: 10, p50: 1e4, max: 5e4 }, allocated_bytes: 1e6 * until_s, ...(written === undefined ? {} : { device_written_bytes: written }),
   });
   const timeline = (slices: ReturnType<typeof slice>[], more: object) => ({
-    window_rows: 1000, row_bytes: 32, expiry: "DELETE", slices, steady: { reached: true, after_s: 3, turnovers: 2 }, stalled: 0, ...more,
+    window_rows: 1000, row_bytes: 32, expiry: "DELETE", slices, rounds: [], steady: { reached: true, after_s: 3, figures: {}, turnovers: 2 }, stalled: 0, ...more,
   });
   second.phase = first.phase;
   const disk = { begin_bytes: 0, end_bytes: 5, points: [[0, 0], [3, 5]] as [number, number][] };
@@ -577,7 +577,7 @@ seen("a source none of whose figures may be shown says why", () => ({
 /** The golden page, with what the program says of scale where reads of LMDB grow and SQLite overtakes it. */
 const grown = () => {
   const page = golden();
-  const series = { workload: "sensors", tier: "process", variant: "single", phase: "read" } as const;
+  const series = { workload: "sensors", tier: "process", variant: "single", main: true, phase: "read" } as const;
   const lmdb = page.entries.find((entry) => entry.phase === "read" && page.cells[entry.cell]?.engine === "lmdb" && page.cells[entry.cell]?.scale === "10k");
   if (lmdb) lmdb.surprise = `12.0x the time for a row, 1k to 10k: unexplained: ${NASTY}`;
   const step = { from: "1k", to: "10k", exponent: 1.08 };
@@ -586,10 +586,11 @@ const grown = () => {
       ...series, scales: ["1k", "10k"], few_trials: false, leading: "lmdb up to 1k, sqlite from 10k",
       growth: [{ engine: "lmdb", exponent: 1.08, steps: [step], bends: false, stopped: false }],
       fastest: [{ scale: "1k", engines: ["lmdb"] }, { scale: "10k", engines: ["sqlite"] }],
+      turns: [],
     }],
-    turns: [{ ...series, before: "lmdb", after: "sqlite", says: `sqlite overtakes lmdb between 1k and 10k rows ${NASTY}` }],
-    surprises: [{ ...series, engine: "lmdb", scale: "10k" }],
-    told: [{ ...series, engine: "lmdb", says: `sensors 10k process, read: 12.0x ${NASTY}` }],
+    turns: [{ ...series, before: "lmdb", after: "sqlite", from: "1k", to: "10k", phases: ["read"], leads: true, says: `sqlite overtakes lmdb between 1k and 10k rows ${NASTY}` }],
+    surprises: [{ ...series, engine: "lmdb", scale: "10k", times: 12, how: "growth", from: "1k" }],
+    told: [{ ...series, engine: "lmdb", phases: ["read"], explained: false, says: `sensors 10k process, read: 12.0x ${NASTY}` }],
   }];
   return page;
 };

@@ -9,11 +9,12 @@ use crate::text;
 
 /// What an operation of a phase asked for, by the keys of [`explained_columns`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Explanation {
     /// By the engine: the worker of an embedded one, all processes of a server.
     pub engine: Amounts,
     /// By the client, where it is another process.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Amounts>,
     /// The engine's system calls that are more than 5 % of all of them, by name with their share, the
     /// most frequent first.
