@@ -86,8 +86,11 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Pr
   // In a tier that was not measured the list says how to measure it.
   const inTier = () => engines.filter((engine) => engine.tier === must.tier);
   const isMeasured = (id: string) => inTier().length === 0 || inTier().some((engine) => engine.ratios[id] !== undefined);
-  const beginnings = [...presets.slice(1), NOTHING].map(({ name, tier, weights: of, rows_per_second: rate }) => h("button", { type: "button", class: "small", click: () => {
-    must.rate = rate ?? null;
+  const beginnings = [...presets.slice(1), NOTHING].map(({ name, tier, weights: of, rows_per_second, memory_bytes }) => h("button", { type: "button", class: "small", click: () => {
+    must.rate = rows_per_second ?? null;
+    must.memory = memory_bytes ?? null;
+    const most = body.querySelector<HTMLInputElement>('input[name="must-memory"]');
+    if (most) most.value = memory_bytes === undefined ? "" : String(memory_bytes / 1e6);
     if (tier) {
       must.tier = tier;
       const select = body.querySelector<HTMLSelectElement>('select[name="must-tier"]');

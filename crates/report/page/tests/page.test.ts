@@ -290,6 +290,23 @@ seen("nothing is ranked until a slider moves, and then by what matters", advised
   assert.match(await tab.locator("#choose .apart").textContent() ?? "", /Gamma: not measured for memory; machine 60k individual: write lost 24,261 of 40,000/);
 });
 
+seen("a situation sets the most memory too", () => {
+  const page = golden();
+  for (const engine of page.advice[0]?.tables.flatMap((table) => table.engines) ?? []) {
+    if (engine.engine === "duckdb") engine.facts.peak_bytes = 300e6;
+  }
+  return page;
+}, {}, async ({ tab }) => {
+  const memory = tab.locator("#choose input[name=must-memory]");
+  const apart = async () => (await tab.locator("#choose .apart").allTextContents()).join(" ");
+  await tab.locator("#choose .beginnings button", { hasText: "gateway" }).click();
+  assert.equal(await memory.inputValue(), "256");
+  assert.match(await apart(), /duckdb: left out, it uses 300 MB/i);
+  await tab.locator("#choose .beginnings button", { hasText: "archive" }).click();
+  assert.equal(await memory.inputValue(), "");
+  assert.doesNotMatch(await apart(), /it uses 300 MB/);
+});
+
 seen("texts of engines, errors and settings stay texts", () => {
   const page = JSON.parse(JSON.stringify(advised()), (key, value: unknown) =>
     typeof value === "string" && !["status", "kind", "tier", "effective_durability", "id", "licence_class"].includes(key) ? `${value}${NASTY}` : value,
