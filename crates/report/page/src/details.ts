@@ -146,10 +146,12 @@ function explained(columns: Column[], { explained }: Entry): Node[] {
       ? [[about, ...amounts.map((value) => orDash(value, amount(quantity)))]] : [];
   });
   const ops = [explained.ops, explained.traced_ops].map((ops) => orDash(ops, count));
+  const frequent = explained.frequent_calls.map(([name, share]) => `${name} ${Math.round(100 * share)} %`);
   return [
     h("h3", {}, "What an operation cost"),
     table(`Of a run of ${ops[0]} operations that was not timed; system calls of one of ${ops[1]} that was traced`,
       ["", "engine", ...(client ? ["client"] : [])], rows),
+    ...(frequent.length === 0 ? [] : [h("p", {}, `Most frequent system calls of the engine: ${frequent.join(", ")}.`)]),
   ];
 }
 
