@@ -58,7 +58,7 @@ pub struct Stop {
 }
 
 impl<'a> Figure<'a> {
-    /// The figure of one phase from its [`parts`]; `None` when nothing was counted.
+    /// The figure of one phase from its parts in the trials; `None` when nothing was counted.
     pub fn of(parts: &[(u32, &'a PhaseResult)]) -> Option<Self> {
         let indices = parts.iter().map(|(trial, _)| *trial);
         let parts = || parts.iter().map(|(_, part)| *part);
