@@ -222,8 +222,8 @@ function shortList(table: AdviceTable, must: MustHaves, weights: Record<string, 
   const measured = table.rests_on.filter(({ tier }) => tier === must.tier).map(({ workload, scale, protocol, wear }) => `${workload} ${scale}: ${[protocol, wear].filter(Boolean).join(", ")}`);
   if (measured.length > 0) out.push(h("p", { class: "hint" }, `Measured: ${measured.join("; ")}.`));
   const apart = [
-    ...advice.unmeasured.map(({ engine, missing }) =>
-      `${engine.facts.name}: ${[`not measured for ${missing.join(", ")}`, ...engine.shortfalls].join("; ")}`),
+    ...advice.unmeasured.map(({ engine, missing, why }) =>
+      `${engine.facts.name}: ${[`not measured for ${missing.join(", ")}`, ...why].join("; ")}`),
     ...advice.excluded.map(({ engine, why }) => `${engine.facts.name}: left out, ${why}`),
   ];
   if (apart.length > 0) out.push(h("ul", { class: "apart" }, apart.map((text) => h("li", {}, text))));
