@@ -21,6 +21,7 @@ pub struct Timeline {
     /// than 600.
     pub slices: Vec<Slice>,
     /// Rounds, one after the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<Round>,
     /// What the last rounds came to.
     pub steady: SteadyState,

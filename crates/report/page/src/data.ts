@@ -27,7 +27,7 @@ export type AdviceEngine = {
   /** By criterion: the interval of that ratio; absent with fewer than three trials. */
   intervals: { [key in string]: [number, number] },
   /** By criterion: the same ratio for each workload, by name and scale. */
-  by_workload: { [key in string]: { [key in string]: number } },
+  by_workload?: { [key in string]: { [key in string]: number } },
   /** By criterion without a ratio: the reasons. */
   lacks?: { [key in string]: Array<string> },
   /** Work that its cells did not do. Those cells are in no criterion. */
@@ -725,7 +725,7 @@ export type Packed = [device: number, line: number, engine: number, ratio?: numb
 
 /** Everything the page shows. */
 export type Page = {
-  /** [`VERSION`]. */
+  /** The version of this form. */
   page: number,
   /** embermark's version that made the page. */
   tool: string,
@@ -1293,7 +1293,7 @@ export type Timeline = {
    */
   slices: Array<Slice>,
   /** Rounds, one after the other. */
-  rounds: Array<Round>,
+  rounds?: Array<Round>,
   /** What the last rounds came to. */
   steady: SteadyState,
   /** Operations that took longer than 100 ms, in the order of time: the first thousand. */

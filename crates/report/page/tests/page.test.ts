@@ -474,7 +474,7 @@ const aged = () => {
     questions: { samples: 10, p50: 1e4, max: 5e4 }, allocated_bytes: 1e6 * until_s, ...(written === undefined ? {} : { device_written_bytes: written }),
   });
   const timeline = (slices: ReturnType<typeof slice>[], more: object) => ({
-    window_rows: 1000, row_bytes: 32, expiry: "DELETE", slices, rounds: [], steady: { reached: true, after_s: 3, figures: {}, turnovers: 2 }, stalled: 0, ...more,
+    window_rows: 1000, row_bytes: 32, expiry: "DELETE", slices, steady: { reached: true, after_s: 3, figures: {}, turnovers: 2 }, stalled: 0, ...more,
   });
   second.phase = first.phase;
   const disk = { begin_bytes: 0, end_bytes: 5, points: [[0, 0], [3, 5]] as [number, number][] };

@@ -121,6 +121,7 @@ pub struct EngineAdvice {
     /// By criterion: the interval of that ratio; absent with fewer than three trials.
     pub intervals: BTreeMap<&'static str, [f64; 2]>,
     /// By criterion: the same ratio for each workload, by name and scale.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub by_workload: BTreeMap<&'static str, BTreeMap<String, f64>>,
     /// By criterion without a ratio: the reasons.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

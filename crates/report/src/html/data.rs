@@ -29,7 +29,7 @@ pub const VERSION: u32 = 1;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Page<'a> {
-    /// [`VERSION`].
+    /// The version of this form.
     pub page: u32,
     /// embermark's version that made the page.
     pub tool: String,
@@ -93,6 +93,14 @@ pub struct AdviceData {
 }
 
 impl AdviceData {
+    /// Without the ratios of each workload, which the page does not show.
+    pub(super) fn new(of: Option<String>, mut tables: AdviceTables) -> Self {
+        for engine in tables.tables.iter_mut().flat_map(|table| &mut table.engines) {
+            engine.by_workload.clear();
+        }
+        Self { of, tables }
+    }
+
     /// Whether anything was measured that advice can rank by.
     pub(super) fn ranks(&self) -> bool {
         let mut engines = self.tables.tables.iter().flat_map(|table| &table.engines);

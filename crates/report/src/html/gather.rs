@@ -106,7 +106,7 @@ fn advice(sources: &[Source<'_>], labels: &[String], record: &Record) -> Vec<Adv
     let tables = tables.into_iter().map(|(of, files)| {
         let mut tables = advise::tables(&files, None, &[]);
         shown::mark_advice(&mut tables, &files, record);
-        AdviceData { of, tables }
+        AdviceData::new(of, tables)
     });
     tables.filter(AdviceData::ranks).collect()
 }

@@ -27,7 +27,7 @@ const SAME_MEMORY: u64 = 256 << 20;
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct Index {
-    /// [`VERSION`].
+    /// The version of this form.
     site: u32,
     /// The version of embermark that made the site.
     tool: &'static str,

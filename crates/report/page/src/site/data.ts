@@ -165,7 +165,7 @@ export type History = {
 
 /** The choices. */
 export type Index = {
-  /** [`VERSION`]. */
+  /** The version of this form. */
   site: number,
   /** The version of embermark that made the site. */
   tool: string,
