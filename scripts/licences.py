@@ -11,26 +11,22 @@ import sys
 TEXTS = ("LICENSE*", "LICENCE*", "COPYING*", "COPYRIGHT*", "NOTICE*", "UNLICENSE*", "license*")
 
 
-def compiled_in(metadata):
+def run(*command):
+    return subprocess.run(["cargo", *command], check=True, capture_output=True, text=True).stdout
+
+
+def compiled_in(target):
     """The packages that the program is made of, without what only builds or tests it."""
-    nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    packages = {package["id"]: package for package in metadata["packages"]}
-    left = [id for id, package in packages.items() if package["name"] == "embermark"]
-    seen = set()
-    while left:
-        id = left.pop()
-        if id in seen:
-            continue
-        seen.add(id)
-        left += [dep["pkg"] for dep in nodes[id]["deps"] if any(kind["kind"] is None for kind in dep["dep_kinds"])]
-    # Our own are the program's licence.
-    return sorted((packages[id] for id in seen if packages[id]["source"]), key=lambda package: package["name"])
+    tree = run("tree", "--locked", "--package", "embermark", "--edges", "normal", "--target", target, "--prefix", "none")
+    own = {tuple(line.split()[:2]) for line in tree.splitlines() if line}
+    packages = json.loads(run("metadata", "--locked", "--format-version", "1", "--filter-platform", target))["packages"]
+    # Our own, which have no source, are the program's licence.
+    packages = [package for package in packages if package["source"] and (package["name"], f"v{package['version']}") in own]
+    return sorted(packages, key=lambda package: package["name"])
 
 
 def main():
-    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", sys.argv[1]]
-    metadata = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    for package in compiled_in(metadata):
+    for package in compiled_in(sys.argv[1]):
         print(f"{'=' * 80}\n{package['name']} {package['version']}: {package['license'] or 'see its text'}\n")
         folder = pathlib.Path(package["manifest_path"]).parent
         files = sorted({file for pattern in TEXTS for file in folder.glob(pattern) if file.is_file()})

@@ -42,6 +42,7 @@ impl fmt::Display for CellId {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Conditions {
     /// The memory limit, if any.
     #[serde(default, rename = "memory_limit_bytes", skip_serializing_if = "Option::is_none")]
@@ -108,6 +109,7 @@ impl CellId {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Every answer was right.

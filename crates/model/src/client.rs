@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 /// of the packages for the engine (`node:better-sqlite3`), or the path of a program that speaks the
 /// protocol of docs/clients.md.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]
 #[serde(try_from = "String", into = "String")]
 pub struct Client(String);
 

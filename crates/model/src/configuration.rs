@@ -12,6 +12,7 @@ use crate::Client;
 /// language. It is a column of the comparison with its own name. The author of its settings states
 /// what they keep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Configuration {
     /// Id of the engine.
     pub engine: String,

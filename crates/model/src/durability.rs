@@ -10,6 +10,7 @@ use crate::choice::{self, UnknownName};
 /// What an acknowledged commit survives. Ordered: a later tier keeps at least what an earlier one
 /// keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "Tier"))]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
     /// An acknowledged commit may be lost, or the file damaged, if the process dies.

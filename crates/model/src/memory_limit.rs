@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Largest number of bytes that an engine, its server and the page cache of its files may use
 /// together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(transparent)]
 pub struct MemoryLimit(pub u64);
 

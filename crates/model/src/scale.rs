@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The requested number of rows of a cell: a count, or every row of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]
 #[serde(try_from = "String", into = "String")]
 pub enum Scale {
     /// Exactly this number of rows, at least one.

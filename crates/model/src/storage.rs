@@ -11,6 +11,7 @@ use crate::card::Spread;
 /// The name of a storage: a built-in name, or the stem of its file's name. It is part of a cell's
 /// id, so it is small and `Copy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]
 #[serde(try_from = "String", into = "String")]
 pub struct StorageName(ArrayString<{ Self::MOST }>);
 

@@ -1,4 +1,5 @@
-// Builds the report's page into one file and the site's into three (`node build.mjs page`), or bundles their tests (`node build.mjs tests`).
+// Builds the report's page into one file and the site's into three (`node build.mjs page`), bundles their tests (`node build.mjs tests`), or
+// puts what these are given where its types are checked (`node build.mjs given`).
 import { build } from "esbuild";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -64,4 +65,22 @@ async function tests() {
   });
 }
 
-await { page, tests }[process.argv[2]]();
+/** The types of the site's data files, by the first part of their names. */
+const OF_SITE = { index: "Index", figures: "Figures", cells: "Cells", history: "History", result: "ResultData", snippets: "Snippet", table: "OverMachines" };
+
+/** What tests open, as TypeScript: the types in `src/data.ts` and `src/site/data.ts` must be theirs. */
+function given() {
+  const [folder, site] = ["tests/fixtures", "tests/fixtures/site"];
+  const pages = readdirSync(folder).filter((name) => name.endsWith(".json"))
+    .map((name) => [name === "advice.json" ? "page.AdviceTable" : "page.Page", readFileSync(join(folder, name), "utf8")]);
+  const files = readdirSync(site, { recursive: true }).filter((name) => name.endsWith(".js")).map((name) => {
+    const [, json] = readFileSync(join(site, name), "utf8").match(/^embermark\("[^"]*",(.*)\)\n$/s);
+    return [`site.${OF_SITE[name.split(/[/.]/)[0]]}`, json];
+  });
+  const imports = 'import type * as page from "../src/data";\nimport type * as site from "../src/site/data";\n';
+  const declared = [...pages, ...files].map(([type, json], place) => `export const given${place}: ${type} = ${json};\n`);
+  mkdirSync("build", { recursive: true });
+  writeFileSync("build/given.ts", imports + declared.join(""));
+}
+
+await { page, tests, given }[process.argv[2]]();

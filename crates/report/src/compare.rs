@@ -4,6 +4,7 @@
 mod manifests;
 mod pairs;
 mod render;
+mod used;
 
 use embermark_model::CellId;
 use embermark_model::result::ResultFile;
@@ -15,6 +16,7 @@ pub use pairs::Turn;
 pub(crate) use pairs::{Pairs, PhasePair, pairs};
 pub(crate) use render::turned;
 pub use render::{csv, json, markdown, table};
+pub use used::Used;
 
 use crate::statistics::{discoveries, includes_one, ratio_interval, welch_p};
 use crate::summary::Protocol;
@@ -35,6 +37,8 @@ pub struct Changes {
     pub ran: Vec<Ran>,
     /// Each phase with figures in both, in the order of the old file's cells.
     pub phases: Vec<Change>,
+    /// What engines used, of each cell that did all of its work in both.
+    pub used: Vec<Used>,
     /// Each cell or phase that had figures or an answer and has them in one file only.
     pub turned: Vec<Turn>,
     /// Cells that the old file has and the new one has not.
@@ -197,6 +201,7 @@ pub fn compare(old: &ResultFile, new: &ResultFile) -> Changes {
         false_discovery_rate: FALSE_DISCOVERY_RATE,
         ran,
         phases,
+        used: used::used(old, new),
         turned,
         only_old,
         only_new,

@@ -15,8 +15,9 @@ use crate::statistics::geometric_mean;
 use crate::summary::{self, Entry};
 use crate::{format, notes, text};
 
-/// What the page of a fleet shows. `crates/report/page/src/data.ts` says the same in TypeScript.
+/// What the page of a fleet shows.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Fleet {
     /// The devices, in the order in which they were added.
     pub devices: Vec<Device>,
@@ -33,6 +34,7 @@ pub struct Fleet {
 
 /// A device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Device {
     /// Its name; no other one has it.
     pub name: String,
@@ -43,12 +45,13 @@ pub struct Device {
     /// What may have disturbed its figures.
     pub warnings: Vec<String>,
     /// Why there is no result.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacks: Option<String>,
 }
 
 /// An engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Engine {
     /// Its id, or its name as a configuration.
     pub id: String,
@@ -62,6 +65,7 @@ pub struct Engine {
 
 /// One workload at one scale, within one limit of memory, in one tier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Compared {
     /// The workload's id.
     pub workload: String,
@@ -75,6 +79,14 @@ pub struct Compared {
 /// many devices has tens of thousands: it is written as `[device, line, engine, ratio, ns, flags, says]`, with
 /// 1 for `whole` and 2 for `best` in the flags, numbers of five digits, and nothing where the last are absent.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    test,
+    derive(ts_rs::TS),
+    ts(
+        rename = "Packed",
+        type = "[device: number, line: number, engine: number, ratio?: number | null, ns?: number | null, flags?: number, says?: string]"
+    )
+)]
 pub struct Box {
     /// Place in [`Fleet::devices`].
     pub device: usize,

@@ -52,6 +52,7 @@ pub(crate) const PER_OPERATION: &str = "/op";
 
 /// One table.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Grid {
     /// What it shows.
     pub title: String,
@@ -63,6 +64,7 @@ pub struct Grid {
 
 /// A table, and what has to be known of it.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Annotated {
     /// The table; it may have no rows, where there is only something to say.
     #[serde(flatten)]
@@ -73,20 +75,21 @@ pub struct Annotated {
 
 /// One box of a table. Its parts are aligned one under the other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Text {
     /// A time, a size, or a word.
     pub value: String,
     /// Marks explained in the notes.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub marks: String,
     /// A second figure: the ratio.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub second: String,
     /// The second figure as a number, where a chart draws it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
     /// After it, the mark of the best.
-    #[serde(skip_serializing_if = "str::is_empty")]
+    #[serde(default, skip_serializing_if = "str::is_empty")]
     pub best: &'static str,
     /// How it is coloured.
     #[serde(skip)]

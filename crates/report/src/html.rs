@@ -9,6 +9,8 @@ mod data;
 mod durability;
 mod gather;
 mod tuned;
+#[cfg(test)]
+pub(crate) mod typescript;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -139,8 +141,7 @@ pub fn fleet_page(fleet: Fleet) -> Result<String, ReportError> {
 
 /// What that page is given.
 pub fn fleet_data(mut fleet: Fleet) -> Page<'static> {
-    let tables = fleet.take_advice();
-    let advice = AdviceData { of: None, tables };
+    let advice = AdviceData::new(None, fleet.take_advice());
     Page {
         advice: Some(advice).into_iter().filter(AdviceData::ranks).collect(),
         face: notes::face_of(&fleet.unpublishable()),

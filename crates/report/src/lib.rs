@@ -32,6 +32,8 @@ pub mod summary;
 mod table;
 pub mod text;
 pub mod tuned;
+#[cfg(test)]
+mod typescript;
 mod xml;
 
 use std::path::Path;

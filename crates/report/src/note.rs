@@ -6,6 +6,7 @@ use crate::text;
 
 /// Lines under one heading. No section is empty.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Section {
     /// The heading.
     pub title: String,
@@ -15,6 +16,7 @@ pub struct Section {
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Note {
     /// The subject; may be empty.
     pub about: String,

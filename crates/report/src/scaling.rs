@@ -36,6 +36,7 @@ pub type Explanations<'a> = &'a [(&'a str, &'a [Explained])];
 
 /// What is known of scale in one result.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Scaling<'a> {
     /// Every engine, in the order of the tables.
     #[serde(skip)]
@@ -55,6 +56,7 @@ pub struct Scaling<'a> {
 
 /// One phase at its scales.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PhaseScaling<'a> {
     /// What it is of.
     #[serde(flatten)]
@@ -75,6 +77,7 @@ pub struct PhaseScaling<'a> {
 
 /// What scales are compared within: a workload in a tier under the same conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Within<'a> {
     /// The workload's id.
     #[serde(serialize_with = "plain")]
@@ -88,6 +91,7 @@ pub struct Within<'a> {
 
 /// A phase in a variant of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SeriesId<'a> {
     /// The workload, the tier and the conditions.
     #[serde(flatten)]

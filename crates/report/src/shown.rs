@@ -20,6 +20,7 @@ pub use told::{findings, found, mark_advice};
 
 /// What a tier of an engine rests on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// It was tried.
@@ -30,6 +31,7 @@ pub enum Standing {
 
 /// What was tried of a tier, with the version at hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Shown {
     /// Its processes were killed.
     pub kills: Tries,
@@ -45,6 +47,7 @@ pub struct Shown {
 
 /// What came of the tries of an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Tries {
     /// How many were made.
     pub tried: u32,
@@ -58,6 +61,7 @@ pub struct Tries {
 
 /// Why nothing is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// Nobody has tried it.

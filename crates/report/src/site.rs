@@ -17,6 +17,8 @@ mod number;
 mod result;
 mod snippets;
 mod standing;
+#[cfg(test)]
+mod typescript;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

@@ -10,6 +10,7 @@ mod figure;
 mod loading;
 mod machine_share;
 mod memory_floor;
+mod metric;
 mod order;
 mod phases;
 mod protocol;
@@ -27,17 +28,20 @@ use embermark_model::{
     CellId, Conditions, Durability, Extent, MemoryLimit, Scale, Status, StorageName,
 };
 
+pub(crate) use beside::{LOG, WRITE_BEHIND};
 pub use beside::{beside, beside_columns};
 pub use column::{Amounts, Column, Quantity};
 pub use computed::compare;
 pub(crate) use computed::kind;
-pub(crate) use explained::not_explained;
+pub(crate) use explained::{COUNTS, Source, not_explained};
 pub use explained::{Explanation, explained, explained_columns};
 pub use figure::{Figure, Stop};
 pub(crate) use figure::{counted, per_operation, versions};
-pub use loading::{load_columns, loading};
+pub(crate) use loading::LOADING;
+pub use loading::loading;
 pub use machine_share::MachineShare;
 pub use memory_floor::{above_floor, memory_floor};
+pub(crate) use metric::{Metric, RunValue};
 pub(crate) use phases::Phases;
 pub use protocol::Protocol;
 pub use sharing::{Schedule, Sharing};

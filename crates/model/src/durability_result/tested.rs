@@ -10,6 +10,7 @@ use crate::{Configuration, Durability};
 
 /// How a database is interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Experiment {
     /// The process tree is killed. What the operating system had received is kept.
@@ -165,6 +166,7 @@ pub struct Exhaustive {
 
 /// The window of loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Loss {
     /// Commits lost, median over all tries.
     pub median_commits: u64,
@@ -182,6 +184,7 @@ pub struct Loss {
 
 /// What commits wrote to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CommitIo {
     /// Number of commits counted.
     pub commits: u64,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A finding about a database, from best to worst. All but [`Verdict::Holds`] and
 /// [`Verdict::HalfMade`] break the promise of a tier that covers the experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The exact state after some commit, and every acknowledged commit is present.

@@ -44,6 +44,7 @@ pub struct ClientMachine {
 
 /// How far a machine's clock is ahead of another one's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ClockOffset {
     /// Offset in ns. Negative: behind.
     pub offset_ns: i64,

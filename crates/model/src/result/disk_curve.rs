@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Size of the data directory during writes, including the warm-up. It is in allocated blocks as
 /// `du` counts them, without the directories themselves.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DiskCurve {
     /// Bytes before the first sample. For `write` this is a database with empty tables.
     pub begin_bytes: u64,

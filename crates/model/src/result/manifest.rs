@@ -60,6 +60,7 @@ pub struct Manifest {
 
 /// Facts about an engine, as its adapter reports them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EngineFacts {
     /// The name of the engine.
     pub name: String,
@@ -80,6 +81,7 @@ pub struct EngineFacts {
 
 /// A shared library that the user gave as an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EngineLibraryFacts {
     /// The name of its file.
     pub file: String,

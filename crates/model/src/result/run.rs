@@ -279,64 +279,67 @@ impl OpenLoopSchedule {
 /// What was observed of a phase that lasts a fixed time, after its warm-up. What could not be
 /// measured is absent, never zero.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Observed {
     /// Duration in ns.
     pub window_ns: u64,
     /// Resources of each process by its role: `server`, `writer` (which holds an embedded engine),
     /// `reader`, `sensor`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub processes: BTreeMap<String, Resources>,
     /// Bytes between client and server, including TCP and UDP headers.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_bytes: Option<u64>,
     /// Growth of the data directory in bytes of allocated blocks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_growth_bytes: Option<i64>,
     /// Disk usage over time, from before the warm-up until everything was stored. Only for phases
     /// that write.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskCurve>,
     /// Course of a phase that runs until it is steady.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline>,
     /// Counts by name: `samples`, `lost`, `deadline-misses`, `reads`, `missed-slots`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counts: BTreeMap<String, u64>,
     /// Distributions in ns, by name: `commit`, `read`, `staleness`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub latencies: BTreeMap<String, Latency>,
     /// Remarks for a reader of the figures, in sentences.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }
 
 /// What processes used during a run. Absent means not measured, never zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Resources {
     /// User and system CPU time in ns.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
     /// Largest resident memory during the run in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<u64>,
     /// Mean resident memory in bytes over samples every tenth of a second. Absent for a run that is
     /// too short for three samples.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_bytes: Option<u64>,
     /// Bytes fetched from storage.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_bytes: Option<u64>,
     /// Bytes of pages that became dirty. This is not what reaches storage. A page that stays dirty
     /// is written once, however often it changes, but a page that is synced is written many times.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_bytes: Option<u64>,
 }
 
 /// A latency distribution in ns, from an HDR histogram with three significant digits. A percentile
 /// that the number of samples cannot support is absent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Latency {
     /// Number of samples.
     pub samples: u64,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A phase that runs until it is steady, over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Timeline {
     /// Number of rows that are kept: the size of a full window.
@@ -13,27 +14,29 @@ pub struct Timeline {
     /// Bytes of user data per row, at the width of its types.
     pub row_bytes: u64,
     /// The engine's means of removing old rows.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub expiry: String,
     /// Consecutive slices of time of about a second each. They are longer if there would be more
     /// than 600.
     pub slices: Vec<Slice>,
     /// Consecutive rounds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<Round>,
     /// Steady state of the last rounds.
     pub steady: SteadyState,
     /// Operations that took longer than 100 ms, in order of time: the first thousand.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stalls: Vec<Stall>,
     /// Total number of such operations.
     pub stalled: u64,
     /// Names of the engine's figures about its background work. Empty if it reports none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<String>,
 }
 
 /// A slice of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Slice {
     /// End of the slice in seconds since the beginning.
@@ -46,24 +49,25 @@ pub struct Slice {
     /// Number of rows expired.
     pub rows_out: u64,
     /// Latency of the commits that inserted rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<SliceLatency>,
     /// Latency of the queries.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub questions: Option<SliceLatency>,
     /// Duration of expiring: the engine's work to remove old rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiries: Option<SliceLatency>,
     /// Bytes of the data directory at its end, in allocated blocks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocated_bytes: Option<u64>,
     /// Bytes that reached the trial's own device in it, without any sync by embermark.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_written_bytes: Option<u64>,
 }
 
 /// A latency in a slice, in ns. A percentile that the samples cannot support is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SliceLatency {
     /// Number of operations.
     pub samples: u64,
@@ -78,6 +82,7 @@ pub struct SliceLatency {
 
 /// A round: the unit in which a steady state is looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Round {
     /// End of the round in seconds since the beginning.
@@ -89,7 +94,7 @@ pub struct Round {
     /// Mean latency of the commits in ns. With a target rate it counts from when they were due.
     pub commit_mean_ns: f64,
     /// Bytes of the data directory at its end, in allocated blocks.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocated_bytes: Option<u64>,
 }
 
@@ -103,6 +108,7 @@ impl Round {
 /// Whether the last rounds were steady, by the rule of SNIA's Solid State Storage Performance Test
 /// Specification.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct SteadyState {
     /// Whether every figure was steady.
@@ -117,6 +123,7 @@ pub struct SteadyState {
 
 /// A figure of the last five rounds, or of all rounds if there were fewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SteadyFigure {
     /// Number of rounds.
     pub rounds: u64,
@@ -133,6 +140,7 @@ pub struct SteadyFigure {
 
 /// An operation that took longer than 100 ms.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Stall {
     /// When it began, in seconds since the beginning.
     pub at_s: f64,

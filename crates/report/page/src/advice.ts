@@ -7,6 +7,7 @@
  */
 
 import type { AdviceEngine, AdviceTable, LicenceClass, Tier } from "./data";
+import { unique } from "./dom";
 import { bytes, count, ratio } from "./format";
 
 const TIERS: Tier[] = ["none", "process", "power"];
@@ -41,7 +42,7 @@ export interface Choice {
 export interface Advice {
   ranked: Choice[];
   /** Engines that were not measured for something that matters, with its label. */
-  unmeasured: { engine: AdviceEngine; missing: string[] }[];
+  unmeasured: { engine: AdviceEngine; missing: string[]; why: string[] }[];
   /** Engines that a must-have leaves out, with which. */
   excluded: { engine: AdviceEngine; why: string }[];
 }
@@ -98,7 +99,9 @@ export function advise(table: AdviceTable, must: MustHaves, asked: Record<string
     if (why) advice.excluded.push({ engine, why });
     else if (weighted.length === 0) continue;
     else if (missing.length > 0) {
-      advice.unmeasured.push({ engine, missing: missing.map((criterion) => criterion.label) });
+      // What a cell did not do stands once.
+      const why = engine.shortfalls.length > 0 ? engine.shortfalls : unique(missing.flatMap(({ id }) => engine.lacks?.[id] ?? []));
+      advice.unmeasured.push({ engine, missing: missing.map((criterion) => criterion.label), why });
     } else {
       const score = mean(weightedBy, (id) => engine.ratios[id]);
       const low = mean(weightedBy, (id) => engine.intervals[id]?.[0]);

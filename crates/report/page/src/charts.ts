@@ -60,7 +60,7 @@ function fill(id: string, figures: HTMLElement[], hint: string): void {
   section.querySelector(".charts")?.replaceChildren(...figures);
 }
 
-const PERCENTILES: [string, keyof Latency][] = [["p50", "p50"], ["p95", "p95"], ["p99", "p99"], ["p99.9", "p99_9"], ["max", "max"]];
+const PERCENTILES: [string, "p50" | "p95" | "p99" | "p99_9" | "max"][] = [["p50", "p50"], ["p95", "p95"], ["p99", "p99"], ["p99.9", "p99_9"], ["max", "max"]];
 
 /** Response times where operations were started at a target rate. */
 const shownOf = (entry: Entry): Latency | null => entry.response ?? entry.latency;
@@ -104,7 +104,7 @@ function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series
   const cells = unique(entries.map((entry) => cellOf(page, entry)));
   const loads = unique(entries.filter((entry) => entry.phase !== null && entry.loading).map(({ phase }) => phase));
   const metrics: Metric[] = page.resource_columns.map(({ key, about, quantity }) =>
-    ({ label: about, of: (cell) => cell.usage[key] as number | undefined, show: amount(quantity) }));
+    ({ label: about, of: (cell) => cell.usage.amounts[key], show: amount(quantity) }));
   for (const phase of loads) {
     const known = new Map(entries.filter((entry) => entry.phase === phase).map((entry) => [cellOf(page, entry), entry.loading]));
     metrics.push(...page.load_columns.map(({ key, about, quantity }): Metric =>

@@ -86,8 +86,11 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Pr
   // In a tier that was not measured the list says how to measure it.
   const inTier = () => engines.filter((engine) => engine.tier === must.tier);
   const isMeasured = (id: string) => inTier().length === 0 || inTier().some((engine) => engine.ratios[id] !== undefined);
-  const beginnings = [...presets.slice(1), NOTHING].map(({ name, tier, weights: of, rows_per_second: rate }) => h("button", { type: "button", class: "small", click: () => {
-    must.rate = rate ?? null;
+  const beginnings = [...presets.slice(1), NOTHING].map(({ name, tier, weights: of, rows_per_second, memory_bytes }) => h("button", { type: "button", class: "small", click: () => {
+    must.rate = rows_per_second ?? null;
+    must.memory = memory_bytes ?? null;
+    const most = body.querySelector<HTMLInputElement>('input[name="must-memory"]');
+    if (most) most.value = memory_bytes === undefined ? "" : String(memory_bytes / 1e6);
     if (tier) {
       must.tier = tier;
       const select = body.querySelector<HTMLSelectElement>('select[name="must-tier"]');
@@ -219,8 +222,8 @@ function shortList(table: AdviceTable, must: MustHaves, weights: Record<string, 
   const measured = table.rests_on.filter(({ tier }) => tier === must.tier).map(({ workload, scale, protocol, wear }) => `${workload} ${scale}: ${[protocol, wear].filter(Boolean).join(", ")}`);
   if (measured.length > 0) out.push(h("p", { class: "hint" }, `Measured: ${measured.join("; ")}.`));
   const apart = [
-    ...advice.unmeasured.map(({ engine, missing }) =>
-      `${engine.facts.name}: ${[`not measured for ${missing.join(", ")}`, ...engine.shortfalls].join("; ")}`),
+    ...advice.unmeasured.map(({ engine, missing, why }) =>
+      `${engine.facts.name}: ${[`not measured for ${missing.join(", ")}`, ...why].join("; ")}`),
     ...advice.excluded.map(({ engine, why }) => `${engine.facts.name}: left out, ${why}`),
   ];
   if (apart.length > 0) out.push(h("ul", { class: "apart" }, apart.map((text) => h("li", {}, text))));

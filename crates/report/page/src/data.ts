@@ -1,572 +1,1453 @@
 /**
- * What the page is given: `crates/report/src/html/data.rs` in TypeScript. Times are ns, sizes
- * bytes; null or absent means not measured, never zero.
+ * What the page is given.
+ *
+ * Generated from the Rust types by `crates/report/src/typescript.rs`: change them there. Times are ns,
+ * sizes bytes. Null or absent means not measured, never zero.
  */
 
-export type Tier = "none" | "process" | "power";
-export type Status = "ok" | "capped" | "disputed" | "skipped" | "not-run" | "unsupported" | "unavailable" | "timed-out" | "failed" | "wrong";
-export type Kind = "embedded" | "server" | "reference";
-
-export interface Page {
-  page: number;
-  tool: string;
-  face: string | null;
-  results: Result[];
-  /** In what they were not measured alike. */
-  unlike: string[];
-  resource_columns: Column[];
-  load_columns: Column[];
-  beside_columns: Column[];
-  explained_columns: Column[];
-  /** By id. */
-  engines: Record<string, EngineFacts>;
-  workloads: WorkloadFacts[];
-  cells: Cell[];
-  entries: Entry[];
-  /** What more rows do to time, of each result. */
-  scaling: Scaling[];
-  published: Table[];
-  /** What modelled flash cards would have programmed; absent where none was asked for. */
-  flash?: Table[];
-  answer: Answer[];
-  costs: Table[];
-  /** Situations to begin with; the first is all work alike. */
-  presets: Preset[];
-  advice: Advisable[];
-  /** What was tried of durability; absent where no tier of what is shown promises anything. */
-  durability?: Durability;
-  /** The engines that `embermark tune` has tuned; such a page has nothing else. */
-  tuned?: Tuning;
-  /** Many devices side by side; such a page has nothing else. */
-  fleet?: Fleet;
-}
-
-/** `crates/report/src/html/tuned.rs`. */
-export interface Tuning {
-  /** For what, and on what. */
-  about: string;
-  /** Every engine in a line. */
-  overview: Omit<Table, "result" | "notes">;
-  engines: {
-    title: string;
-    notes: Note[];
-    /** Absent where today's settings stay. */
-    better?: { because: Tuning["overview"]; program: string; plan: string };
-    candidates: Tuning["overview"];
-  }[];
-}
-
-/** `crates/report/src/fleet.rs`. */
-export interface Fleet {
-  devices: Device[];
-  engines: { id: string; versions: string[]; reference: boolean; unpublishable: boolean }[];
-  lines: { workload: string; extent: string; tier: Tier }[];
-  boxes: Packed[];
-}
-
-/** A standing as it is written: device, line, engine, ratio, ns, flags (1 whole, 2 best), says; the last may be missing. */
-export type Packed = [number, number, number, (number | null)?, (number | null)?, number?, string?];
-
-/** How the engines of a fleet stand. */
-export function standings(fleet: Fleet): Standing[] {
-  return fleet.boxes.map(([device, line, engine, ratio = null, ns = null, flags = 0, says = null]) => ({
-    device, line, engine, ratio, ns, whole: (flags & 1) !== 0, best: (flags & 2) !== 0, says,
-  }));
-}
-
-export interface Device {
-  name: string;
-  model: string;
-  machine: string;
-  warnings: string[];
-  /** Why there is no result. */
-  lacks?: string;
-}
-
-/** How an engine stands in one line on one device: places in the lists of the fleet. */
-export interface Standing {
-  device: number;
-  line: number;
-  engine: number;
-  /** To the device's own fastest engine. */
-  ratio: number | null;
-  ns: number | null;
-  whole: boolean;
-  best: boolean;
-  /** In place of a ratio. */
-  says: string | null;
-}
-
-export type Experiment = "kill" | "power-cut" | "device-lies" | "full-disk";
-
-/** `crates/report/src/html/durability.rs`. */
-export interface Durability {
-  /** How a try can end, in the order in which it is told. */
-  verdicts: { id: string; name: string; is_violation: boolean }[];
-  /** What each tier of each engine rests on; `shown` where it was tried. */
-  standings: { engine: string; version: string; tier: Tier; says: string; shown?: { kills: { violations: number }; states: { violations: number } } }[];
-  tested: Tested[];
-  /** What they did when their disk was full. */
-  full_disk?: Omit<Table, "result">;
-  notes: Note[];
-}
-
-/** One experiment with one engine in one tier. */
-export interface Tested {
-  engine: string;
-  version: string;
-  tier: Tier;
-  effective_durability?: Tier;
-  experiment: Experiment;
-  /** Of which run, where there are several. */
-  run?: number;
-  file_system?: string;
-  /** Whether the tier promises to survive it. */
-  promised: boolean;
-  tried: number;
-  violations: number;
-  /** By id. */
-  verdicts: Record<string, number>;
-  found: string;
-  /** Acknowledged commits that were gone; `everything`: at worst there was no other. */
-  loss?: { median_commits: number; worst_commits: number; median_ms: number; worst_ms: number; everything?: boolean };
-  open_ns?: number;
-  clean_open_ns?: number;
-  commit?: { commits: number; bytes: number; flushes: number };
-  examples?: { verdict: string; of: string; acknowledged: number; last?: number; message?: string; kept?: string }[];
-}
-
-export interface Result {
-  run_id: string;
-  label: string;
-  started: string;
-  machine: string;
-  warnings: string[];
-  sections: { title: string; notes: Note[] }[];
-  manifest: Note[];
-  unpublishable: string[];
-  groups: { workload: string; scale: string; limit?: string; storage?: string; tier: Tier; about: string[] }[];
-}
-
-export interface Note {
-  about: string;
-  says: string;
-}
-
-export interface EngineFacts {
-  name: string;
-  kind: Kind;
-  data_model: string;
-}
-
-export interface WorkloadFacts {
-  id: string;
-  about: string;
-  phases: { name: string; about: string }[];
-}
-
-export interface Cell {
-  result: number;
-  workload: string;
-  scale: string;
-  /** Of memory; absent: all of the machine's. */
-  limit?: string;
-  /** The same in bytes. */
-  memory_limit_bytes?: number;
-  /** The imitated storage; absent: the machine's own disk. */
-  storage?: string;
-  rows: number | null;
-  tier: Tier;
-  variant: string;
-  main: boolean;
-  engine: string;
-  kind: Kind | null;
-  status: Status;
-  reason: string | null;
-  effective_durability: Tier | null;
-  ranked: boolean;
-  /** What its tier rests on, in words; absent where the tier promises nothing. */
-  durability?: string;
-  /** It was tried, and broke what its tier promises. */
-  broken?: boolean;
-  /** A server that was given by its URL. */
-  by_url?: boolean;
-  /** Of a configuration: the engine and the settings. */
-  configuration?: string;
-  /** The client that does the timed work, `node:better-sqlite3`; absent: embermark itself. */
-  client?: string;
-  /** The language of that. */
-  language?: string;
-  /** Of a configuration: in what it is not as the tier. */
-  own_durability?: string;
-  unpublishable: boolean;
-  versions: string[];
-  settings: Record<string, string>;
-  trials: Trial[];
-  /** Those that failed or timed out where others ended well: they are in no figure. */
-  lost_trials?: Trial[];
-  usage: Usage;
-}
-
-export interface Trial {
-  index: number;
-  status: Status;
-  reason: string | null;
-  open_ns: number | null;
-  log: string | null;
-}
-
-export interface Entry {
-  cell: number;
-  phase: string | null;
-  status: Status | null;
-  reason: string | null;
-  /** Who said what is right, where no oracle does. */
-  checked_by?: string;
-  /** What took its times, where that was a client by its own clock. */
-  timed_by?: string;
-  plan?: string;
-  tainted: boolean;
-  /** Trials of its cell that failed or timed out: the figure is of the others. */
-  lost?: number;
-  /** What its cell did not do: shown, not ranked. */
-  shortfall?: string;
-  /** How its cost stands out, and why where that is known. */
-  surprise?: string;
-  client_side: boolean;
-  /** One commit a row, where other engines put many in one. */
-  commits_each?: boolean;
-  figure: Figure | null;
-  latency: Latency | null;
-  /** The same from the scheduled start of an operation. */
-  response?: Latency;
-  usage: Usage;
-  /** Bytes between client and server in a counted run. */
-  network_bytes?: number;
-  remarks?: string[];
-  /** Each counted window of a phase that lasts by the clock. */
-  watched?: Watched[];
-  /** What a phase that inserts rows wrote, and the maintenance after it. */
-  loading?: Amounts;
-  /** What a run has to show beside its time: the log that it opened, the buffer that rows went through. */
-  beside?: Amounts;
-  /** What an operation asked of the system. */
-  explained?: { engine: Amounts; client?: Amounts; traced_ops: number | null; ops: number };
-  /** By trial: elapsed ns, operations, 1 if a warm-up run plus 2 if stopped at the longest run time. */
-  runs: [number, number, number][][];
-}
-
-/** What several clients did together, and how well a schedule was kept. */
-export interface Sharing {
-  per_second: number;
-  /** Of the slowest and the fastest client; null where there was one. */
-  clients: [number, number] | null;
-  schedule: { target_rate: number; achieved_rate: number; kept_up: boolean; late_p99_ns: number | null } | null;
-  /** Of clients on several machines, each of them. */
-  machines?: MachineShare[];
-}
-
-/** What one client machine did of a phase. */
-export interface MachineShare {
-  device: string;
-  clients: number;
-  clock: { offset_ns: number; error_ns: number };
-  start_delay_ns: number;
-  per_second: number;
-  p50_ns: number | null;
-  p99_ns: number | null;
-}
-
-export interface Watched {
-  trial: number;
-  window_ns: number;
-  processes?: Record<string, Process>;
-  disk_growth_bytes?: number;
-  disk?: DiskCurve;
-  timeline?: Timeline;
-  network_bytes?: number;
-  counts?: Record<string, number>;
-  latencies?: Record<string, Latency>;
-}
-
-/** The disk over time of a phase that writes: seconds since it began, and bytes. */
-export interface DiskCurve {
-  begin_bytes: number;
-  end_bytes: number;
-  points?: [number, number][];
-  cpu_ns?: number;
-}
-
-/** A phase that goes on until it is steady, over time. */
-export interface Timeline {
-  window_rows: number;
-  row_bytes: number;
-  expiry?: string;
-  slices: Slice[];
-  steady: { reached: boolean; after_s: number; turnovers: number };
-  stalls?: Stall[];
-  stalled: number;
-  /** What the engine tells of its work in the background; nothing where it tells nothing. */
-  background?: string[];
-}
-
-/** A slice of time, about a second. */
-export interface Slice {
-  until_s: number;
-  elapsed_ns: number;
-  rows_in: number;
-  rows_out: number;
-  commits?: SliceLatency;
-  questions?: SliceLatency;
-  expiries?: SliceLatency;
-  allocated_bytes?: number;
-  device_written_bytes?: number;
-}
-
-export interface SliceLatency {
-  samples: number;
-  p50: number;
-  p99?: number;
-  max: number;
-}
-
-/** An operation above 100 ms. */
-export interface Stall {
-  at_s: number;
-  ns: number;
-  of: string;
-  moved?: Record<string, number>;
-}
-
-export interface Process {
-  cpu_ns?: number;
-  mean_bytes?: number;
-  peak_bytes?: number;
-  read_bytes?: number;
-  written_bytes?: number;
-}
-
-export interface Figure {
-  per_op_ns: number;
-  elapsed_ns: number | null;
-  interval_ns: [number, number] | null;
-  ops: number;
-  /** Operations of the shortest run, if one was stopped. */
-  stop: { done: number; of: number } | null;
-  per_trial_ns: number[];
-  /** The index of the trial of each of `per_trial_ns`. */
-  trials: number[];
-  /** Indices in `per_trial_ns` of the outliers. */
-  outliers: number[];
-  sharing?: Sharing;
-}
-
-export interface Latency {
-  samples: number;
-  sampled_every: number;
-  min: number;
-  mean: number;
-  p50: number;
-  p95?: number;
-  p99?: number;
-  p99_9?: number;
-  max: number;
-  /** Share of the time in operations that took more than ten times the median. */
-  stalled?: number;
-}
-
-/** Amounts by the key of their column. */
-export type Amounts = Record<string, number>;
-
-export type Usage = Amounts & { incomplete?: boolean };
-
-/** How time grows with the number of rows. `crates/report/src/scaling.rs` computes it. */
-export interface Scaling {
-  phases: PhaseScaling[];
-  turns: Overtaking[];
-  surprises: (SeriesId & { engine: string; scale: string; explained?: { why: string; section: string } })[];
-  /** The same as text. Surprises without an explanation come first. */
-  told: (Within & { engine: string; says: string })[];
-}
-
-/** The group within which scales are compared: a workload in a tier, with a memory limit and a storage if it has them. */
-export interface Within {
-  workload: string;
-  tier: Tier;
-  memory_limit_bytes?: number;
-  /** The imitated storage. Absent: the machine's own disk. */
-  storage?: string;
-}
-
-/** A phase in a variant of a workload. */
-export interface SeriesId extends Within {
-  variant: string;
-  phase: string;
-}
-
-/** A phase that was measured at two or more scales. */
-export interface PhaseScaling extends SeriesId {
-  scales: string[];
-  growth: Growth[];
-  fastest: { scale: string; engines: string[] }[];
-  /** `fastest` as text. */
-  leading: string;
-  few_trials: boolean;
-}
-
-/** An engine's growth: the time of one operation is proportional to the number of rows to the power of `exponent`. */
-export interface Growth {
-  engine: string;
-  exponent: number;
-  steps: { from: string; to: string; exponent: number }[];
-  /** Whether the exponents of the steps differ, so that a single one says little. */
-  bends: boolean;
-  /** Whether one of the times is from a run that was stopped. */
-  stopped: boolean;
-}
-
-/** An engine that overtakes another between two scales. */
-export interface Overtaking extends Within {
-  before: string;
-  after: string;
-  says: string;
-}
-
-/** A column of the tables of resources or loads. */
-export interface Column {
-  key: string;
-  about: string;
-  quantity: "time" | "bytes" | "count" | "number" | "ratio" | "share" | "energy" | "power";
-}
-
-/** A table of one result. Each row begins with its label. */
-export interface Table {
-  result: number;
-  title: string;
-  header: string[];
-  rows: [string, Text[]][];
-  notes: Note[];
-}
-
-/** What to take by one result: the terminal's screen, with the orders that go with it. */
-export interface Answer {
-  result: number;
-  /** Of the columns that are used from this language; absent: of all. */
-  client?: string;
-  take: Note[];
-  header: string[];
-  rows: [string, Text[]][];
-  /** The engine of each row. */
-  engines: { engine: string; peak_bytes?: number }[];
-  /** What the marks mean. */
-  legend: string[];
-  /** One for each preset. */
-  orders: Ranking[];
-}
-
-/** Engines in the order of a preset: `crates/report/src/advise/presets.rs`, which ranks them. */
-export interface Ranking {
-  preset: string;
-  /** By what they are ordered. */
-  says: string;
-  /** The best first. */
-  ranked: { engine: string; score: number; interval: [number, number] | null; not_certainly_before: string[] }[];
-  /** Who has no place, and why. */
-  left: { engine: string; why: string[] }[];
-}
-
-/** A box of a table: `second` is the ratio, and `ratio` that as a number. */
-export interface Text {
-  value: string;
-  marks?: string;
-  second?: string;
-  ratio?: number;
-  best?: string;
-}
-
-/** A situation: `crates/report/src/advise/presets.rs`. */
-export interface Preset {
-  id: string;
-  name: string;
-  /** Absent: the tier in which all work was measured. */
-  tier?: Tier;
-  weights: [string, number][];
-  /** Rows per second that must be committed one by one. */
-  rows_per_second?: number;
-  memory_bytes?: number;
-}
-
-/** What the advice on one result, or on all of them, is drawn from. */
-export interface Advisable {
-  /** The result's label; null where it is of all. */
-  of: string | null;
-  /** One for each scale that was measured, the smallest first; of no limit of memory first, then of each limit. */
-  tables: AdviceTable[];
-  /** Between which scales the order of two engines turns, by criterion. */
-  turns: { criterion: string; tier: Tier; memory_limit_bytes?: number; storage?: string; client?: string; before: string; after: string; says: string }[];
-}
-
-/** A ratio is to the best of the tier, at least 1. */
-export interface AdviceTable {
-  /** At about so many rows: of each workload the nearest scale counts. */
-  rows: number;
-  /** Within this limit of memory; absent: without any. */
-  memory_limit_bytes?: number;
-  /** The imitated storage; absent: the machine's own disk. */
-  storage?: string;
-  /** The language that the engines are used from; absent: embermark itself. */
-  client?: string;
-  /** All of it in words: `10k rows within 256 MiB`. */
-  at: string;
-  criteria: { id: string; label: string; about: string }[];
-  /** A workload at its scale, with its limit of memory if any, the criteria that it has a part in, and what ran. */
-  rests_on: { tier: Tier; workload: string; scale: string; criteria: string[]; protocol: string; wear?: string }[];
-  engines: AdviceEngine[];
-  /** Of each tier that was not measured the command that measures it. */
-  commands?: Partial<Record<Tier, string>>;
-}
-
-export interface AdviceEngine {
-  engine: string;
-  tier: Tier;
-  /** The tier that its setting provides, when that is not the one asked for. */
-  effective_durability?: Tier;
-  /** Where it was tried and broke what the tier promises: what was found. */
-  broken?: string;
-  facts: {
-    name: string;
-    kind: Kind;
-    data_model: string;
-    licence: string;
-    licence_class: LicenceClass;
-    publishable: boolean;
-    sql: boolean;
-    by_url: boolean;
-    /** Of a configuration: the engine and the settings. */
-    configuration?: string;
-    /** Of a configuration: in what its settings are not the tier's. */
-    own_durability?: string;
-    peak_bytes: number | null;
-  };
-  /** How fast it commits single rows, where it did. */
-  pace?: { at: string; rows_per_second: number; cpu_ns_per_row?: number };
-  ratios: Record<string, number>;
-  /** Absent where there were fewer than three trials. */
-  intervals: Record<string, [number, number]>;
-  /** What its cells did not do: those have no place in any criterion. */
-  shortfalls: string[];
-}
-
-export type LicenceClass = "permissive" | "copyleft" | "other";
-
-/** The version this page reads. */
+/** The version of the form that is described here. */
 export const VERSION = 1;
 
-/** The data of the document. Throws where it is of another version. */
-export function read(document: Document): Page {
-  const page = JSON.parse(document.getElementById("data")?.textContent ?? "null") as Page | null;
-  if (page?.page !== VERSION) {
-    throw new Error(`the data of this page is of version ${page?.page}, and the page reads ${VERSION}`);
-  }
-  return page;
-}
+/** One engine in one tier. */
+export type AdviceEngine = {
+  /** The engine's id, which also marks a server given by its URL. */
+  engine: string,
+  /** The requested tier. Only engines in one tier are compared. */
+  tier: Tier,
+  /** The tier that its setting provides, if it differs from the requested one. */
+  effective_durability?: Tier,
+  /** What a test found, if the engine broke what the tier promises. */
+  broken?: string,
+  /** Facts about the engine. */
+  facts: Facts,
+  /** Its rate of single-row commits; absent if it was not measured. */
+  pace?: Pace,
+  /** By criterion: its figure divided by the best engine's, 1 or more; absent if not measured. */
+  ratios: { [key in string]: number },
+  /** By criterion: the interval of that ratio; absent with fewer than three trials. */
+  intervals: { [key in string]: [number, number] },
+  /** By criterion: the same ratio for each workload, by name and scale. */
+  by_workload?: { [key in string]: { [key in string]: number } },
+  /** By criterion without a ratio: the reasons. */
+  lacks?: { [key in string]: Array<string> },
+  /** Work that its cells did not do. Those cells are in no criterion. */
+  shortfalls: Array<string>,
+};
+
+/**
+ * Every engine with its facts and its ratios by criterion, at one number of rows under one set of
+ * conditions: the basis of a ranking.
+ */
+export type AdviceTable = {
+  /** The approximate number of rows. For each workload the nearest scale counts, named in `rests_on`. */
+  rows: number,
+  /** The requested number of rows; absent if none was requested. */
+  asked?: number,
+  /** The language that the engines are used from, `python`; absent for embermark itself. */
+  client?: string,
+  /** Rows, conditions and language as text: `10k rows`, `10k rows within 256 MiB on sd-a1, python`. */
+  at: string,
+  /** The criteria, in the order in which they are shown. */
+  criteria: Array<Criterion>,
+  /** The measurements that the ratios rest on, for each workload of each tier. */
+  rests_on: Array<RestsOn>,
+  /** Each engine in each requested tier, in the order of the plan. */
+  engines: Array<AdviceEngine>,
+  /** For each tier that was not measured, the command that measures it, one commit per row included. */
+  commands?: { [key in Tier]?: string },
+  /** The limit of memory, if any. */
+  memory_limit_bytes?: MemoryLimit,
+  /** The imitated storage, if any. */
+  storage?: StorageName,
+};
+
+/** What advice is drawn from. */
+export type Advisable = {
+  /** Of which result, by its label; absent where it is of all. */
+  of: string | null,
+  /**
+   * One per measured scale, the smallest first, or the one nearest to the requested rows. Tables
+   * without a memory limit and an imitated storage come first, then those of each other set of
+   * conditions. A table rests on the nearest scale of each workload under its conditions. All of this
+   * is repeated for each language that engines are used from, embermark itself first.
+   */
+  tables: Array<AdviceTable>,
+  /** The scales between which the order of two engines changes, by criterion. */
+  turns: Array<CriterionTurn>,
+};
+
+/** Amounts by the key of their column. Absent means not measured. */
+export type Amounts = { [key in string]: number };
+
+/** A table, and what has to be known of it. */
+export type Annotated = {
+  /** What to know. */
+  notes: Array<Note>,
+  /** What it shows. */
+  title: string,
+  /** Over the columns but the first. */
+  header: Array<string>,
+  /** Label and texts of each row. */
+  rows: Array<[string, Array<Text>]>,
+};
+
+/** What to take by one result: the terminal's screen. */
+export type Answer = {
+  /** Which result, by its place. */
+  result: number,
+  /** Of the columns that are used from this language; absent: of all. */
+  client?: string,
+  /** What to take, in lines. */
+  take: Array<Note>,
+  /** The engine of each line. */
+  engines: Array<Measured>,
+  /** What the marks mean. */
+  legend: Array<string>,
+  /** The engines in the order of each of [`Page::presets`]. */
+  orders: Array<Ranking>,
+  /** What it shows. */
+  title: string,
+  /** Over the columns but the first. */
+  header: Array<string>,
+  /** Label and texts of each row. */
+  rows: Array<[string, Array<Text>]>,
+};
+
+/** Better settings than today's. */
+export type BetterSettings = {
+  /** The figures that show it. */
+  because: Grid,
+  /** The lines to paste into a program. */
+  program: string,
+  /** The lines to paste into a plan file. */
+  plan: string,
+};
+
+/** One cell: engine x workload x scale x tier x variant. */
+export type Cell = {
+  /** Place in [`Page::results`]. */
+  result: number,
+  /** The workload's id. */
+  workload: string,
+  /** The scale as it is written. */
+  scale: string,
+  /** The limit of memory as it is written, if any: `256 MiB`. */
+  limit?: string,
+  /** The same in bytes. */
+  memory_limit_bytes?: number,
+  /** The imitated storage, if any. */
+  storage?: string,
+  /** Rows, where they are known. */
+  rows: number | null,
+  /** The tier asked for. */
+  tier: Tier,
+  /** The variant. */
+  variant: string,
+  /** Whether this variant runs every phase. */
+  main: boolean,
+  /** The engine's id. */
+  engine: string,
+  /** `embedded`, `server` or `reference`; absent when neither the facts nor the runs tell. */
+  kind: string | null,
+  /** How it ended. */
+  status: Status,
+  /** Why, when not ok. */
+  reason: string | null,
+  /** The tier really kept, when that is another. */
+  effective_durability: Tier | null,
+  /**
+   * Whether it may have a ratio: no reference, not given by its URL, and effective durability not
+   * below the tier.
+   */
+  ranked: boolean,
+  /** What its tier rests on, in words; absent where the tier promises nothing. */
+  durability?: string,
+  /** It was tried, and broke what its tier promises. */
+  broken?: boolean,
+  /** A server that was given by its URL. */
+  by_url?: boolean,
+  /** Of a configuration: the engine and the settings. */
+  configuration?: string,
+  /** The client that does the timed work; absent: embermark itself. */
+  client?: string,
+  /** Its language. */
+  language?: string,
+  /** Of a configuration: in what it is not as the tier. */
+  own_durability?: string,
+  /** Its licence forbids publishing its figures. */
+  unpublishable: boolean,
+  /** The engine's versions over the trials. */
+  versions: Array<string>,
+  /** Settings as read back in the first trial that has them. */
+  settings: { [key in string]: string },
+  /** Its trials. */
+  trials: Array<Trial>,
+  /** Those that were lost: they are in no figure. */
+  lost_trials?: Array<Trial>,
+  /** What it used for the whole of the workload. */
+  usage: Usage,
+};
+
+/**
+ * A client: a language that embermark has a program for (`python`, `node`), perhaps with one of the packages for the
+ * engine (`node:better-sqlite3`), or the path of a program that speaks the protocol of docs/clients.md.
+ */
+export type Client = string;
+
+/** By how much a machine's clock is ahead of another one's. */
+export type ClockOffset = {
+  /** In ns; negative: behind. */
+  offset_ns: number,
+  /** The offset lies within so many ns of that. */
+  error_ns: number,
+  /** How many times it was asked for. */
+  probes: number,
+};
+
+/** A column of a table, and a field of what the page is given. */
+export type Column = {
+  /** Its name for programs. */
+  key: string,
+  /** What it is, on the page. */
+  about: string,
+  /** What its numbers count. */
+  quantity: Quantity,
+};
+
+/** What commits brought to a device. */
+export type CommitIo = {
+  /** Commits counted. */
+  commits: number,
+  /** Bytes written. */
+  bytes: number,
+  /** Flushes. */
+  flushes: number,
+};
+
+/** One workload at one scale, within one limit of memory, in one tier. */
+export type Compared = {
+  /** The workload's id. */
+  workload: string,
+  /** Scale and limit of memory as they are written: `10k`, `100k within 256 MiB`. */
+  extent: string,
+  /** The tier. */
+  tier: Tier,
+};
+
+/**
+ * An engine with other settings than embermark gives it, of another version, or used from another language: a column
+ * of the comparison under a name of its own. What its settings keep is said by who wrote it.
+ */
+export type Configuration = {
+  /** The engine's id. */
+  engine: string,
+  /** Its settings, by the engine's own names. */
+  settings: { [key in string]: string },
+  /** Where its library or its programs are, an absolute path; absent: those that embermark finds. */
+  library?: string,
+  /** The program that does the timed work in place of embermark; absent: embermark itself. */
+  client?: Client,
+};
+
+/** A criterion that engines are compared by. */
+export type Criterion = {
+  /** Its name on the command line. */
+  id: string,
+  /** Its name in a table. */
+  label: string,
+  /** The figures it is made of. */
+  about: string,
+};
+
+/** One engine overtakes another in phases that a criterion is made of. */
+export type CriterionTurn = {
+  /** The criterion's id. */
+  criterion: string,
+  /** The tier. */
+  tier: Tier,
+  /** The language that both are used from; absent: embermark itself. */
+  client?: string,
+  /** The faster one at fewer rows. */
+  before: string,
+  /** The faster one at more rows. */
+  after: string,
+  /** All of it: `duckdb overtakes lmdb between 100k and 1M rows (avg_sensor)`. */
+  says: string,
+  /** The limit of memory, if any. */
+  memory_limit_bytes?: MemoryLimit,
+  /** The imitated storage, if any. */
+  storage?: StorageName,
+};
+
+/** A device. */
+export type Device = {
+  /** Its name; no other one has it. */
+  name: string,
+  /** What it is: the board as its firmware calls it, else its CPU. */
+  model: string,
+  /** The machine in a line; empty where there is no result. */
+  machine: string,
+  /** What may have disturbed its figures. */
+  warnings: Array<string>,
+  /** Why there is no result. */
+  lacks?: string,
+};
+
+/**
+ * The size of the data directory while somebody writes, warm-up included, in allocated blocks as `du`
+ * counts them, the directories themselves left out.
+ */
+export type DiskCurve = {
+  /** Bytes before the first sample: of `write` those of a database whose tables are empty. */
+  begin_bytes: number,
+  /** Bytes after the last sample was stored. */
+  end_bytes: number,
+  /**
+   * Seconds since the beginning, and bytes then, in the order of time; none where it did not last
+   * long enough to be sampled.
+   */
+  points?: Array<[number, number]>,
+  /**
+   * Bytes that had been written to the trial's own device at each of the points, since it was made,
+   * without a sync of ours; none where it has no device of its own.
+   */
+  device_written?: Array<number>,
+  /**
+   * What taking them cost: CPU time in ns of the process that did nothing else, which is counted
+   * nowhere else.
+   */
+  cpu_ns?: number,
+};
+
+/** What was tried, and what tiers rest on. */
+export type Durability = {
+  /** How a try can end, in the order in which it is told. */
+  verdicts: Array<VerdictFacts>,
+  /** What each tier of each engine rests on. */
+  standings: Array<TierStanding>,
+  /** Each experiment with each engine in each tier. */
+  tested: Array<Tested>,
+  /** What they did when their disk was full. */
+  full_disk?: Annotated,
+  /** On what, when, and what was not tried. */
+  notes: Array<Note>,
+};
+
+/** An engine. */
+export type Engine = {
+  /** Its id, or its name as a configuration. */
+  id: string,
+  /** Its versions over the devices. */
+  versions: Array<string>,
+  /** Shown and never ranked. */
+  reference: boolean,
+  /** Its licence forbids publishing its figures. */
+  unpublishable: boolean,
+};
+
+/** Facts about an engine, as its adapter reports them. */
+export type EngineFacts = {
+  /** The name of the engine. */
+  name: string,
+  /** `embedded`, `server` or `reference`. */
+  kind: string,
+  /** Its data model: `SQL`, `key-value`, `document` or `series`. */
+  data_model: string,
+  /** Licence of what is linked or started. */
+  licence: string,
+  /** The configuration, for an engine with settings of the user's. */
+  configuration?: Configuration,
+  /** The library that contains the engine, if it is not a part of embermark. */
+  engine_library?: EngineLibraryFacts,
+};
+
+/** A shared library that the user gave as an engine. */
+export type EngineLibraryFacts = {
+  /** The name of its file. */
+  file: string,
+  /** The version of its engine, as the library reports it. */
+  version: string,
+  /** SHA-256 of the file, in hexadecimal. */
+  sha256: string,
+};
+
+/** One phase of one cell. */
+export type Entry = {
+  /** Place in [`Page::cells`]. */
+  cell: number,
+  /** Its name; absent when no cell of the variant came as far as a phase. */
+  phase: string | null,
+  /** How it ended; absent when nothing was counted. */
+  status: Status | null,
+  /** Why, when not ok. */
+  reason: string | null,
+  /** Who said what is right, where no oracle does. */
+  checked_by?: string,
+  /** The plan that the engine has for its query. */
+  plan?: string,
+  /** What took its times, where that was a client by its own clock. */
+  timed_by?: string,
+  /** This phase ended well and its cell did not: shown, not ranked. */
+  tainted: boolean,
+  /** Trials of its cell that failed or timed out: the figure is of the others. */
+  lost?: number,
+  /** What its cell did not do: shown, not ranked. */
+  shortfall?: string,
+  /** How its cost stands out, and why where that is known. */
+  surprise?: string,
+  /** Done by code in the client. */
+  client_side: boolean,
+  /** One commit a row, where other engines put many in one. */
+  commits_each?: boolean,
+  /** The time. */
+  figure: Figure | null,
+  /** The distribution of the latency of one operation. */
+  latency: Latency | null,
+  /** The same from the scheduled start of an operation, where there is a schedule. */
+  response?: Latency,
+  /** What the engine used for a counted run. */
+  usage: Usage,
+  /**
+   * Bytes between client and server in a counted run of a phase that is watched: the median over
+   * trials.
+   */
+  network_bytes?: number,
+  /** What a reader of the figures has to know, of a phase that is watched. */
+  remarks?: Array<string>,
+  /** What was seen of each counted run of a phase that is watched, in the order of the trials. */
+  watched?: Array<Watched>,
+  /** What a phase that inserts rows wrote, by the keys of [`Page::load_columns`]. */
+  loading?: Amounts,
+  /** What a run has to show beside its time, by the keys of [`Page::beside_columns`]. */
+  beside?: Amounts,
+  /** What an operation asked of the system, by the keys of [`Page::explained_columns`]. */
+  explained?: Explanation,
+  /**
+   * The runs of each trial: elapsed ns, operations, and 0, 1 (discarded), 2 (stopped at the
+   * cap) or 3 (both).
+   */
+  runs: Array<Array<[number, number, number]>>,
+};
+
+/** A try that did not hold. */
+export type Example = { verdict: Verdict, of: string, acknowledged: number, last?: number | null, message?: string | null, kept?: string,
+};
+
+/** How a database is interrupted. */
+export type Experiment = "kill" | "power-cut" | "device-lies" | "full-disk";
+
+/** What an operation of a phase asked for, by the keys of [`explained_columns`]. */
+export type Explanation = {
+  /** By the engine: the worker of an embedded one, all processes of a server. */
+  engine: Amounts,
+  /** By the client, where it is another process. */
+  client?: Amounts,
+  /**
+   * The engine's system calls that are more than 5 % of all of them, by name with their share, the
+   * most frequent first.
+   */
+  frequent_calls: Array<[string, number]>,
+  /** Operations of the run whose system calls were counted. */
+  traced_ops: number | null,
+  /** Operations of the run of which everything else is. */
+  ops: number,
+};
+
+/** Facts about an engine. */
+export type Facts = {
+  /** The name of the engine. */
+  name: string,
+  /** `embedded`, `server` or `reference`. */
+  kind: string,
+  /** `SQL`, `key-value`, `document` or `series`; `unknown` in results without it. */
+  data_model: string,
+  /** Licence of what is linked or started; `unknown` in results without it. */
+  licence: string,
+  /** The class of that licence. */
+  licence_class: LicenceClass,
+  /** Whether its figures may be published. */
+  publishable: boolean,
+  /** Whether its interface is SQL. */
+  sql: boolean,
+  /** Whether it is a server that was given by its URL. */
+  by_url: boolean,
+  /** For a configuration: the engine and the settings. Its durability is what their author claims. */
+  configuration?: string,
+  /** For a configuration: how its settings differ from the tier's. */
+  own_durability?: string,
+  /** Peak memory in this tier at these scales, in bytes; `null` if not measured. */
+  peak_bytes: number | null,
+};
+
+/** Who is the fastest of the engines that compete at one scale. */
+export type Fastest = {
+  /** The scale. */
+  scale: Scale,
+  /** The fastest first, then those that no difference to it is shown for. */
+  engines: Array<string>,
+};
+
+/**
+ * The time of one phase: over the counted runs of a trial the mean (the published protocol), over
+ * the trials the median.
+ */
+export type Figure = {
+  /** Time per operation in ns: the median over the trials. */
+  per_op_ns: number,
+  /** Its mean over the trials in ns. */
+  mean_ns: number,
+  /** The 95 % interval of the median in ns, from resampled trials; absent with fewer than three. */
+  interval_ns: [number, number] | null,
+  /** Time of a whole run in ns; absent when a counted run did not do all of it. */
+  elapsed_ns: number | null,
+  /** Operations of a full run. */
+  ops: number,
+  /** Where it stopped, when it did not do all operations. */
+  stop: Stop | null,
+  /** Time per operation of each trial in ns, in the order the trials ran. */
+  per_trial_ns: Array<number>,
+  /** The index of the trial of each of these: one that counted nothing has none. */
+  trials: Array<number>,
+  /** Places in `per_trial_ns` of trials that stand apart from the others. They count all the same. */
+  outliers: Array<number>,
+  /**
+   * What several clients did together, and how well a schedule was kept; `None` of one client in
+   * a closed loop.
+   */
+  sharing?: Sharing,
+};
+
+/** What the page of a fleet shows. */
+export type Fleet = {
+  /** The devices, in the order in which they were added. */
+  devices: Array<Device>,
+  /** Engines, in the order in which they were met. */
+  engines: Array<Engine>,
+  /** What was compared: on some device at least. */
+  lines: Array<Compared>,
+  /** How an engine stands on a device: none where that was not asked for there. */
+  boxes: Array<Packed>,
+};
+
+/** One table. */
+export type Grid = {
+  /** What it shows. */
+  title: string,
+  /** Over the columns but the first. */
+  header: Array<string>,
+  /** Label and texts of each row. */
+  rows: Array<[string, Array<Text>]>,
+};
+
+/** One workload at one scale, within one limit of memory, in one tier. */
+export type Group = {
+  /** The workload's id. */
+  workload: string,
+  /** The scale as it is written. */
+  scale: string,
+  /** The limit of memory as it is written, if any: `256 MiB`. */
+  limit?: string,
+  /** The imitated storage, if any. */
+  storage?: string,
+  /** The tier. */
+  tier: Tier,
+  /** Rows, repetitions, who is absent. */
+  about: Array<string>,
+};
+
+/** How the time of one operation of an engine grows. */
+export type Growth = {
+  /** The engine's id. */
+  engine: string,
+  /**
+   * The slope of the line of least squares through the logarithms of time and rows: 0 where
+   * more rows cost nothing, 1 where ten times the rows cost ten times the time.
+   */
+  exponent: number,
+  /** The same from each of its scales to the next. */
+  steps: Array<Step>,
+  /** The steps differ by so much that the exponent says little. */
+  bends: boolean,
+  /**
+   * Some time is of a run that was stopped at the longest run time: of a load that is the time
+   * at fewer rows.
+   */
+  stopped: boolean,
+};
+
+/**
+ * A latency distribution in ns, from an HDR histogram of three significant digits. A percentile
+ * that the number of samples cannot support is absent.
+ */
+export type Latency = {
+  /** Samples recorded. */
+  samples: number,
+  /** Every how many operations one was timed. */
+  sampled_every: number,
+  /** Smallest. */
+  min: number,
+  /** Mean. */
+  mean: number,
+  /** Median. */
+  p50: number,
+  /** 95th percentile: needs 20 samples. */
+  p95?: number,
+  /** 99th percentile: needs 100 samples. */
+  p99?: number,
+  /** 99.9th percentile: needs 1,000 samples. */
+  p99_9?: number,
+  /** Largest. */
+  max: number,
+  /**
+   * The share, from 0 to 1, of the time of these operations that went into those which took more than ten times the
+   * median; absent in older results.
+   */
+  stalled?: number,
+  /**
+   * The histogram itself: HdrHistogram V2, deflated, base64. Result files have it; where only the
+   * percentiles are handed on it is empty.
+   */
+  hdr?: string,
+};
+
+/** An engine that is not ranked. */
+export type Left = {
+  /** Its id. */
+  engine: string,
+  /** Why, each in a few words. */
+  why: Array<string>,
+};
+
+/** What a licence roughly requires of a product that uses the engine. Not legal advice: read the licence. */
+export type LicenceClass = "permissive" | "copyleft" | "other";
+
+/** The window of loss. */
+export type Loss = {
+  /** Commits, median over all tries. */
+  median_commits: number,
+  /** Commits, at worst. */
+  worst_commits: number,
+  /**
+   * How long the oldest lost commit had been acknowledged, in ms, median over all tries; 0 where
+   * none was lost.
+   */
+  median_ms: number,
+  /** The same, at worst. */
+  worst_ms: number,
+  /** At worst everything was lost: of a longer work more may be. */
+  everything?: boolean,
+};
+
+/** One client machine's part of a phase, over the counted runs of every trial. */
+export type MachineShare = {
+  /** Its name. */
+  device: string,
+  /** Clients on it. */
+  clients: number,
+  /** How its clock stood before the last of the runs. */
+  clock: ClockOffset,
+  /** The start farthest from the agreed moment, in ns after it. */
+  start_delay_ns: number,
+  /** Operations of all those runs. */
+  ops: number,
+  /** Operations a second in the time in which all machines were at work, the median of the runs. */
+  per_second: number,
+  /** Median latency in ns. */
+  p50_ns: number | null,
+  /** The 99th percentile. */
+  p99_ns: number | null,
+};
+
+/** The engine of a row, in the tier in which all work was measured. */
+export type Measured = {
+  /** The engine's id. */
+  engine: string,
+  /** Peak memory of the engine, in bytes. */
+  peak_bytes?: number,
+};
+
+/**
+ * The most memory, in bytes, that an engine, its server and the page cache of its files may take
+ * together.
+ */
+export type MemoryLimit = number;
+
+/** One line. */
+export type Note = {
+  /** The subject; may be empty. */
+  about: string,
+  /** The text. */
+  says: string,
+};
+
+/** One engine overtakes another between two scales, in some phases of a workload. */
+export type Overtaking = {
+  /** The faster one at `from`. */
+  before: string,
+  /** The faster one at `to`. */
+  after: string,
+  /** The largest scale of the old order. */
+  from: Scale,
+  /** The smallest scale of the new order. */
+  to: Scale,
+  /** In these phases: `load (bulk)` where the variant is not the one that runs every phase. */
+  phases: Array<string>,
+  /** In one of them at least the place of the fastest of all goes from the one to the other. */
+  leads: boolean,
+  /** All of it: `duckdb overtakes lmdb between 100k and 1M rows (avg_sensor, hot_sensors)`. */
+  says: string,
+  /** The workload's id. */
+  workload: string,
+  /** The tier. */
+  tier: Tier,
+  /** The limit of memory, if any. */
+  memory_limit_bytes?: MemoryLimit,
+  /** The imitated storage, if any. */
+  storage?: StorageName,
+};
+
+/** The pace of commits of single rows, where it is slowest. */
+export type Pace = {
+  /** The workload and its scale: `sensors 10k`. */
+  at: string,
+  /** Rows per second, one after the other as fast as the engine takes them. */
+  rows_per_second: number,
+  /** CPU time of a row in ns; absent where it was not measured. */
+  cpu_ns_per_row?: number,
+};
+
+/**
+ * How an engine stands in one line on one device. Each field but the three places may be absent. A page of
+ * many devices has tens of thousands: it is written as `[device, line, engine, ratio, ns, flags, says]`, with
+ * 1 for `whole` and 2 for `best` in the flags, numbers of five digits, and nothing where the last are absent.
+ */
+export type Packed = [device: number, line: number, engine: number, ratio?: number | null, ns?: number | null, flags?: number, says?: string];
+
+/** Everything the page shows. */
+export type Page = {
+  /** The version of this form. */
+  page: number,
+  /** embermark's version that made the page. */
+  tool: string,
+  /** What must be said before anything else: that figures may not be published. */
+  face: string | null,
+  /** The result files. */
+  results: Array<Result>,
+  /** In what the results were not measured alike: their figures stand apart. */
+  unlike: Array<string>,
+  /** What is shown of resources. */
+  resource_columns: Array<Column>,
+  /** What is shown of loads and their maintenance. */
+  load_columns: Array<Column>,
+  /** What is shown of a run beside its time. */
+  beside_columns: Array<Column>,
+  /** What is shown of what an operation asked of the system. */
+  explained_columns: Array<Column>,
+  /** What is known of engines, by id. */
+  engines: { [key in string]: EngineFacts },
+  /** What is known of workloads. */
+  workloads: Array<WorkloadFacts>,
+  /** Every cell of every result. */
+  cells: Array<Cell>,
+  /** Every phase of every cell, in display order. */
+  entries: Array<Entry>,
+  /** What more rows do to time, of each result. */
+  scaling: Array<Scaling>,
+  /** Published figures beside measured ones. */
+  published: Array<Table>,
+  /** What modelled flash cards would have programmed. */
+  flash?: Array<Table>,
+  /** What to take, and a line for each engine, of results in which rows were committed one by one. */
+  answer: Array<Answer>,
+  /** What it costs to keep up with a machine. */
+  costs: Array<Table>,
+  /** What was tried of durability; absent where no tier of what is shown promises anything. */
+  durability?: Durability,
+  /** The engines that `embermark tune` has tuned; such a page has nothing else. */
+  tuned?: Tuning,
+  /** Many devices side by side; such a page has nothing else. */
+  fleet?: Fleet,
+  /** Situations to begin with. */
+  presets: Array<Preset>,
+  /** What advice is drawn from: one table for all results that were measured alike, else one each. */
+  advice: Array<Advisable>,
+};
+
+/** What is known of a phase. */
+export type PhaseFacts = {
+  /** Its name. */
+  name: string,
+  /** What it does, in a line. */
+  about: string,
+};
+
+/** One phase at its scales. */
+export type PhaseScaling = {
+  /** Its scales, the smallest first. */
+  scales: Array<Scale>,
+  /** How the time of one operation grows, by engine. */
+  growth: Array<Growth>,
+  /** Who is the fastest, by scale. */
+  fastest: Array<Fastest>,
+  /** The same in words. */
+  leading: string,
+  /** Where the order of two engines turns. */
+  turns: Array<Turn>,
+  /** Some figure has fewer than three trials: of its order nothing can be said. */
+  few_trials: boolean,
+  /** The variant. */
+  variant: string,
+  /** Whether that is the one that runs every phase. */
+  main: boolean,
+  /** The phase. */
+  phase: string,
+  /** The workload's id. */
+  workload: string,
+  /** The tier. */
+  tier: Tier,
+  /** The limit of memory, if any. */
+  memory_limit_bytes?: MemoryLimit,
+  /** The imitated storage, if any. */
+  storage?: StorageName,
+};
+
+/** A ranked engine. */
+export type Place = {
+  /** Its id. */
+  engine: string,
+  /**
+   * The weighted geometric mean of its ratios: how many times more than the best of each
+   * criterion it takes. 1 is the best possible.
+   */
+  score: number,
+  /**
+   * The score with every ratio at its lower and at its upper end; absent where some ratio has no
+   * interval.
+   */
+  interval: [number, number] | null,
+  /** Its ratios of the weighted criteria, in the order of the weights. */
+  ratios: Array<[string, number]>,
+  /** Engines behind it whose order is not certain: the intervals overlap or there are none. */
+  not_certainly_before: Array<string>,
+};
+
+/** A situation. */
+export type Preset = {
+  /** Its name in an address. */
+  id: string,
+  /** Its name. */
+  name: string,
+  /** What a commit must survive; absent: the tier in which all work was measured. */
+  tier?: Tier,
+  /** What matters, and how much. */
+  weights: Array<[string, number]>,
+  /** Rows per second that must be committed one by one. */
+  rows_per_second?: number,
+  /** The most memory that the engine may use, in bytes. */
+  memory_bytes?: number,
+};
+
+/** What a number counts, and so how it is written. */
+export type Quantity = "time" | "bytes" | "count" | "number" | "ratio" | "share" | "energy" | "power";
+
+/** The engines in the order of a situation. */
+export type Ranking = {
+  /** The situation's id. */
+  preset: string,
+  /** By what they are ordered, and what of it was not measured. */
+  says: string,
+  /** The best first. */
+  ranked: Array<Place>,
+  /** Who has no place, and why. */
+  left: Array<Left>,
+};
+
+/** Why a cost stands out. */
+export type Reason = {
+  /** In some words. */
+  why: string,
+  /** The measurement that shows it. */
+  evidence: string,
+  /** Where it is written. */
+  section: string,
+};
+
+/** What processes used during a run. Absent means not measured, never zero. */
+export type Resources = {
+  /** User and system CPU time in ns. */
+  cpu_ns?: number,
+  /** Largest resident memory during the run in bytes. */
+  peak_bytes?: number,
+  /**
+   * Mean resident memory in bytes, of samples a tenth of a second apart; absent for a run that is
+   * too short for three.
+   */
+  mean_bytes?: number,
+  /** Bytes fetched from storage. */
+  read_bytes?: number,
+  /**
+   * Bytes of pages that became dirty. Not what reaches storage: a page that stays dirty is written
+   * once, however often it changes, and many times where it is synced.
+   */
+  written_bytes?: number,
+};
+
+/** A basis of ratios of a tier: one workload at one scale. */
+export type RestsOn = {
+  /** The tier. */
+  tier: Tier,
+  /** The workload. */
+  workload: string,
+  /** The scale, and the memory limit if there is one. */
+  scale: string,
+  /** The number of rows, if known. */
+  rows: number | null,
+  /** The criteria that include this workload. */
+  criteria: Array<string>,
+  /** What ran: `6 runs (1 warm-up) x 3 trials`, `…, cold reads`. */
+  protocol: string,
+  /** Which bytes `wear` is made of; absent where none were counted. */
+  wear?: string,
+};
+
+/** One result file. */
+export type Result = {
+  /** Its run's name. */
+  run_id: string,
+  /** A short name, no other result of the page has it. */
+  label: string,
+  /** When the run began, RFC 3339. */
+  started: string,
+  /** The machine in a line. */
+  machine: string,
+  /** What may have disturbed the figures. */
+  warnings: Array<string>,
+  /** What the terminal's report says below its tables, by section. */
+  sections: Array<Section>,
+  /** What was asked for and on what, as name and value. */
+  manifest: Array<Note>,
+  /** Engines with figures that may not be published. */
+  unpublishable: Array<string>,
+  /** What the figures of a workload at a scale, within a limit, in a tier were measured on. */
+  groups: Array<Group>,
+};
+
+/** A round: the unit in which a steady state is looked for. */
+export type Round = {
+  /** When it ended, in seconds since the beginning. */
+  until_s: number,
+  /** Its time in ns, without what was not the engine's and its client's. */
+  elapsed_ns: number,
+  /** Rows that came in. */
+  rows: number,
+  /** Mean latency of the commits in ns; at a rate from the time at which they were due. */
+  commit_mean_ns: number,
+  /** Bytes of the data directory at its end, in allocated blocks. */
+  allocated_bytes?: number,
+};
+
+/** The number of rows a cell asks for: a count, or every row the data has. */
+export type Scale = string;
+
+/** What is known of scale in one result. */
+export type Scaling = {
+  /** Every phase that was measured at two scales or more. */
+  phases: Array<PhaseScaling>,
+  /** Where the order of two engines turns, the same pair between the same scales together. */
+  turns: Array<Overtaking>,
+  /** Costs that stand out, of phases that were measured at one scale too. */
+  surprises: Array<Surprise>,
+  /** The same in words. */
+  told: Array<SurpriseText>,
+};
+
+/** How well operations were started when they were to. */
+export type Schedule = {
+  /** Operations a second that the schedule has. */
+  target_rate: number,
+  /** Operations a second that were started. */
+  achieved_rate: number,
+  /** Whether every counted run kept up. */
+  kept_up: boolean,
+  /**
+   * By how much operations were late for which a client was ready on time, in ns: the largest
+   * 99th percentile of any run. That is the client's error, not the engine's.
+   */
+  late_p99_ns: number | null,
+};
+
+/** Lines under one heading. No section is empty. */
+export type Section = {
+  /** The heading. */
+  title: string,
+  /** The lines. */
+  notes: Array<Note>,
+};
+
+/** A phase in a variant of a workload. */
+export type SeriesId = {
+  /** The variant. */
+  variant: string,
+  /** Whether that is the one that runs every phase. */
+  main: boolean,
+  /** The phase. */
+  phase: string,
+  /** The workload's id. */
+  workload: string,
+  /** The tier. */
+  tier: Tier,
+  /** The limit of memory, if any. */
+  memory_limit_bytes?: MemoryLimit,
+  /** The imitated storage, if any. */
+  storage?: StorageName,
+};
+
+/**
+ * One phase by several clients, or at a target rate: over the counted runs of a trial, and over
+ * the trials the median.
+ */
+export type Sharing = {
+  /** Operations a second by all clients together. */
+  per_second: number,
+  /** Operations a second of the slowest and the fastest client; `None` where there was one. */
+  clients: [number, number] | null,
+  /** How well the schedule was kept; `None` of a closed loop. */
+  schedule: Schedule | null,
+  /** What each client machine did; none where clients were on one. */
+  machines?: Array<MachineShare>,
+};
+
+/** What was tried of a tier, with the version at hand. */
+export type Shown = {
+  /** Its processes were killed. */
+  kills: Tries,
+  /** The power was cut: none where the tier does not promise to survive that. */
+  states: Tries,
+  /** File systems under a database whose power was cut. */
+  file_systems: Array<string>,
+  /** The day of the last of these runs, UTC, `2026-11-22`. */
+  date: string,
+  /** The engine's version. */
+  version: string,
+};
+
+/** A slice of time. */
+export type Slice = {
+  /** When it ended, in seconds since the beginning. */
+  until_s: number,
+  /**
+   * How much of it was the engine's and its client's, in ns: without the time in which answers were
+   * compared and figures were read.
+   */
+  elapsed_ns: number,
+  /** Rows that came in. */
+  rows_in: number,
+  /** Rows that went. */
+  rows_out: number,
+  /** Latency of the commits that brought rows. */
+  commits?: SliceLatency,
+  /** Latency of the questions. */
+  questions?: SliceLatency,
+  /** How long expiring took, the engine's work for rows that go. */
+  expiries?: SliceLatency,
+  /** Bytes of the data directory at its end, in allocated blocks. */
+  allocated_bytes?: number,
+  /** Bytes that reached the trial's own device in it, without a sync of ours. */
+  device_written_bytes?: number,
+};
+
+/** A latency in a slice, in ns. A percentile that the samples cannot support is absent. */
+export type SliceLatency = {
+  /** Operations. */
+  samples: number,
+  /** Median. */
+  p50: number,
+  /** 99th percentile: needs 100 samples. */
+  p99?: number,
+  /** Largest. */
+  max: number,
+};
+
+/** An operation that took longer than 100 ms. */
+export type Stall = {
+  /** When it began, in seconds since the beginning. */
+  at_s: number,
+  /** How long it took, in ns. */
+  ns: number,
+  /** What it was: `commit`, `question` or `expiry`. */
+  of: string,
+  /**
+   * What the engine tells of its work in the background that moved in the same slice: by how much a
+   * counter went up, and what a state was.
+   */
+  moved?: { [key in string]: number },
+};
+
+/** How a cell, a trial or a phase ended. */
+export type Status = "ok" | "capped" | "disputed" | "skipped" | "not-run" | "unsupported" | "unavailable" | "timed-out" | "failed" | "wrong";
+
+/** A figure of the last five rounds; of as many as there were, where there were fewer. */
+export type SteadyFigure = {
+  /** Rounds that it is of. */
+  rounds: number,
+  /** Its mean. */
+  mean: number,
+  /** The largest less the smallest, as a share of the mean: 0.2 at most. */
+  spread: number,
+  /**
+   * By how much the line of least squares rises or falls from the first of them to the last, as a
+   * share of the mean: 0.1 at most.
+   */
+  slope: number,
+  /** Whether it was steady. */
+  steady: boolean,
+};
+
+/**
+ * Whether the last rounds were steady, by the rule of SNIA's Solid State Storage Performance Test
+ * Specification.
+ */
+export type SteadyState = {
+  /** Whether every figure was. */
+  reached: boolean,
+  /** When the last round ended, in seconds since the beginning. */
+  after_s: number,
+  /** The figures, by name: `throughput` or `latency`, and `space`. */
+  figures: { [key in string]: SteadyFigure },
+  /** How often all rows of the window had been replaced by then. */
+  turnovers: number,
+};
+
+/** From one scale to the next. */
+export type Step = {
+  /** The smaller scale. */
+  from: Scale,
+  /** The larger scale. */
+  to: Scale,
+  /** The slope between them. */
+  exponent: number,
+};
+
+/** How far the counted runs came that did not do all operations. */
+export type Stop = {
+  /** Operations of the counted run that did fewest. */
+  done: number,
+  /** Operations of a full run. */
+  of: number,
+};
+
+/**
+ * The name of a storage: a built-in name, or the stem of its file's name. It is part of a cell's id, so it is
+ * small and `Copy`.
+ */
+export type StorageName = string;
+
+/** A cost that stands out. */
+export type Surprise = {
+  /** At which scale. */
+  scale: Scale,
+  /** The engine's id. */
+  engine: string,
+  /** How many times. */
+  times: number,
+  /** Why, where that is known; absent: nobody has looked. */
+  explained?: Reason,
+  /** The variant. */
+  variant: string,
+  /** Whether that is the one that runs every phase. */
+  main: boolean,
+  /** The phase. */
+  phase: string,
+  /** The workload's id. */
+  workload: string,
+  /** The tier. */
+  tier: Tier,
+  /** The limit of memory, if any. */
+  memory_limit_bytes?: MemoryLimit,
+  /** The imitated storage, if any. */
+  storage?: StorageName,
+} & ({ "how": "growth",
+  /** From this scale on. */
+  from: Scale,
+} | { "how": "lag",
+  /** That engine. */
+  behind: string,
+  /** Where both run. */
+  kind: string,
+  /** Their data model. */
+  data_model: string,
+});
+
+/** What is said of the surprises of one engine in one workload that have the same reason. */
+export type SurpriseText = {
+  /** The engine's id. */
+  engine: string,
+  /** The phases, with their variant where that is not the one that runs every phase. */
+  phases: Array<string>,
+  /** Whether the reason is known. */
+  explained: boolean,
+  /** All of it but the engine. */
+  says: string,
+  /** The workload's id. */
+  workload: string,
+  /** The tier. */
+  tier: Tier,
+  /** The limit of memory, if any. */
+  memory_limit_bytes?: MemoryLimit,
+  /** The imitated storage, if any. */
+  storage?: StorageName,
+};
+
+/** A table of one result. */
+export type Table = {
+  /** Which result, by its place. */
+  result: number,
+  /** What to know. */
+  notes: Array<Note>,
+  /** What it shows. */
+  title: string,
+  /** Over the columns but the first. */
+  header: Array<string>,
+  /** Label and texts of each row. */
+  rows: Array<[string, Array<Text>]>,
+};
+
+/** One experiment with one engine in one tier. Absent means not measured, never zero. */
+export type Tested = {
+  /** The engine's id, or the name of a configuration. */
+  engine: string,
+  /** The engine's version. */
+  version: string,
+  /** The requested tier. */
+  tier: Tier,
+  /** The tier that its setting provides, if it differs from the requested one. */
+  effective_durability?: Tier,
+  /** The experiment. */
+  experiment: Experiment,
+  /** Of which run, where there are several: the first of the notes is of run 1. */
+  run?: number,
+  /** Under the database whose power was cut. */
+  file_system?: string,
+  /** Whether the tier promises to survive it. */
+  promised: boolean,
+  /** The number of tries: states, kills or full disks. */
+  tried: number,
+  /** The number of tries that broke the promise. */
+  violations: number,
+  /** The number of tries by how they ended. */
+  verdicts: { [key in Verdict]?: number },
+  /** What was found, in words. */
+  found: string,
+  /** Acknowledged commits that were lost. */
+  loss?: Loss,
+  /** Median time to open the database afterwards, in ns. */
+  open_ns?: number,
+  /** The same after a clean close. */
+  clean_open_ns?: number,
+  /** What each commit wrote to the device, on average. */
+  commit?: CommitIo,
+  /** An example of each verdict other than `holds`. */
+  examples?: Array<Example>,
+};
+
+/** One box of a table. Its parts are aligned one under the other. */
+export type Text = {
+  /** A time, a size, or a word. */
+  value: string,
+  /** Marks explained in the notes. */
+  marks?: string,
+  /** A second figure: the ratio. */
+  second?: string,
+  /** The second figure as a number, where a chart draws it. */
+  ratio?: number,
+  /** After it, the mark of the best. */
+  best?: string,
+};
+
+/** What an acknowledged commit survives. Ordered: a later tier keeps at least what an earlier one keeps. */
+export type Tier = "none" | "process" | "power";
+
+/** What a tier of an engine of a result rests on. */
+export type TierStanding = {
+  /** The engine's id, or the name of a configuration. */
+  engine: string,
+  /** The engine's version. */
+  version: string,
+  /** The tier. */
+  tier: Tier,
+  /** In words: [`Standing::words`]. */
+  says: string,
+} & ({ "shown": Shown } | { "by_manual": Why });
+
+/** A phase that goes on until it is steady, over time. */
+export type Timeline = {
+  /** Rows that are kept: what a window of them holds when it is full. */
+  window_rows: number,
+  /** Bytes of user data in a row, at the width of its types. */
+  row_bytes: number,
+  /** By which of the engine's means old rows go. */
+  expiry?: string,
+  /**
+   * Slices of time, one after the other: about a second each, and longer where there would be more
+   * than 600.
+   */
+  slices: Array<Slice>,
+  /** Rounds, one after the other. */
+  rounds?: Array<Round>,
+  /** What the last rounds came to. */
+  steady: SteadyState,
+  /** Operations that took longer than 100 ms, in the order of time: the first thousand. */
+  stalls?: Array<Stall>,
+  /** How many there were. */
+  stalled: number,
+  /** What the engine tells of its work in the background, by name; none where it tells nothing. */
+  background?: Array<string>,
+};
+
+/** One fresh process. */
+export type Trial = {
+  /** Counts from 0 within the cell; one that is missing did not run. */
+  index: number,
+  /** How it ended. */
+  status: Status,
+  /** Why, when not ok. */
+  reason: string | null,
+  /** Time to open the engine or to start the server. */
+  open_ns: number | null,
+  /** The log of its standard error, beside the result file. */
+  log: string | null,
+};
+
+/** What came of the tries of an experiment. */
+export type Tries = {
+  /** How many were made. */
+  tried: number,
+  /** How many of them broke the promise. */
+  violations: number,
+  /** How many of these came of a write that was torn within a block of 4 KiB. */
+  torn_blocks: number,
+  /** How many broke it how. */
+  verdicts: Array<[Verdict, number]>,
+};
+
+/** One engine. */
+export type TunedEngine = {
+  /** Its heading. */
+  title: string,
+  /** What was searched, and what was found. */
+  notes: Array<Note>,
+  /** Absent where today's settings stay. */
+  better?: BetterSettings,
+  /** Every candidate in a line. */
+  candidates: Grid,
+};
+
+/** The engines that were tuned. */
+export type Tuning = {
+  /** For what, and on what. */
+  about: string,
+  /** Every engine in a line. */
+  overview: Grid,
+  /** Each engine with its candidates. */
+  engines: Array<TunedEngine>,
+};
+
+/** Two engines whose order is significant at two scales, and another one at each. */
+export type Turn = {
+  /** The faster one at `from`. */
+  before: string,
+  /** The faster one at `to`. */
+  after: string,
+  /** The largest scale of the old order. */
+  from: Scale,
+  /** The smallest scale of the new order. */
+  to: Scale,
+  /** Scales between them at which no order is shown, or one of the two has no time. */
+  open?: Array<Scale>,
+  /** The slower one's time over the faster one's at `from`, and at `to`. */
+  ratios: [number, number],
+  /**
+   * The place of the fastest goes from the one to the other, alone or with others beside them
+   * that no difference is shown to.
+   */
+  leads: boolean,
+};
+
+/**
+ * What one engine used to do one run of every phase: the median over the trials. A sum of which
+ * some phase was not measured is absent.
+ */
+export type Usage = {
+  /** By the key of the resource's column. */
+  amounts: Amounts,
+  /** Some phase was capped, could not be done or did not end well: less than the whole work. */
+  incomplete?: boolean,
+};
+
+/**
+ * What was found out about a database, worse ones later. All but [`Verdict::Holds`] and [`Verdict::HalfMade`] break
+ * the promise of a tier that covers the experiment.
+ */
+export type Verdict = "holds" | "lost-commits" | "half-commit" | "hole" | "copies-differ" | "corrupt-row" | "not-opened" | "half-made" | "crashed" | "hangs" | "check-failed" | "not-writable";
+
+/** A way in which a try can end. */
+export type VerdictFacts = {
+  /** Its id. */
+  id: Verdict,
+  /** Its name. */
+  name: string,
+  /** Whether a tier that survives the experiment rules it out. */
+  is_violation: boolean,
+};
+
+/** A window of a phase that lasts by the clock. */
+export type Watched = {
+  /** Which trial, from 0. */
+  trial: number,
+  /** How long, in ns. */
+  window_ns: number,
+  /**
+   * What each process used, by its role: `server`, `writer` (which holds an embedded engine),
+   * `reader`, `sensor`.
+   */
+  processes?: { [key in string]: Resources },
+  /** Bytes between client and server, headers of TCP and UDP among them. */
+  network_bytes?: number,
+  /** By how many bytes the data directory grew, in allocated blocks. */
+  disk_growth_bytes?: number,
+  /** The disk over time, from before the warm-up until all was stored; of phases that write. */
+  disk?: DiskCurve,
+  /** What it was like over time, of a phase that goes on until it is steady. */
+  timeline?: Timeline,
+  /** What was counted, by name: `samples`, `lost`, `deadline-misses`, `reads`, `missed-slots`. */
+  counts?: { [key in string]: number },
+  /** Distributions in ns, by name: `commit`, `read`, `staleness`. */
+  latencies?: { [key in string]: Latency },
+  /** What a reader of the figures has to know, in sentences. */
+  remarks?: Array<string>,
+};
+
+/** Why nothing is shown. */
+export type Why = "never_tried" | { "other_versions": Array<string> } | { "no_power_cut": number } | { "no_kill": number };
+
+/** What scales are compared within: a workload in a tier under the same conditions. */
+export type Within = {
+  /** The workload's id. */
+  workload: string,
+  /** The tier. */
+  tier: Tier,
+  /** The limit of memory, if any. */
+  memory_limit_bytes?: MemoryLimit,
+  /** The imitated storage, if any. */
+  storage?: StorageName,
+};
+
+/** What is known of a workload. */
+export type WorkloadFacts = {
+  /** Its id. */
+  id: string,
+  /** What it stands for, in a line. */
+  about: string,
+  /** Its phases. */
+  phases: Array<PhaseFacts>,
+};

@@ -1,6 +1,6 @@
 /** What is known of one box: the dialog that it opens. */
 
-import type { Amounts, Cell, Column, Entry, Latency, Page } from "./data";
+import type { Amounts, Cell, Column, Entry, Latency, Page, Usage } from "./data";
 import { h, list, table } from "./dom";
 import { type Box, extentOf } from "./fitness";
 import { amount, bytes, count, duration, orDash, ratio, significant } from "./format";
@@ -117,10 +117,10 @@ function sharing({ figure }: Entry): Node[] {
 }
 
 function resources(columns: Column[], cell: Cell, entry: Entry): Node[] {
-  const known = columns.filter(({ key }) => entry.usage[key] !== undefined || cell.usage[key] !== undefined);
+  const known = columns.filter(({ key }) => entry.usage.amounts[key] !== undefined || cell.usage.amounts[key] !== undefined);
   if (known.length === 0) return [];
-  const row = (usage: Amounts) => known.map(({ key, quantity }) => orDash(usage[key], amount(quantity)));
-  const rows = [["this phase", ...row(entry.usage as Amounts)], ["whole workload", ...row(cell.usage as Amounts)]];
+  const row = ({ amounts }: Usage) => known.map(({ key, quantity }) => orDash(amounts[key], amount(quantity)));
+  const rows = [["this phase", ...row(entry.usage)], ["whole workload", ...row(cell.usage)]];
   return [
     h("h3", {}, "Resources"),
     table("Of a counted run", ["", ...known.map(({ about }) => about)], rows),
@@ -146,10 +146,12 @@ function explained(columns: Column[], { explained }: Entry): Node[] {
       ? [[about, ...amounts.map((value) => orDash(value, amount(quantity)))]] : [];
   });
   const ops = [explained.ops, explained.traced_ops].map((ops) => orDash(ops, count));
+  const frequent = explained.frequent_calls.map(([name, share]) => `${name} ${Math.round(100 * share)} %`);
   return [
     h("h3", {}, "What an operation cost"),
     table(`Of a run of ${ops[0]} operations that was not timed; system calls of one of ${ops[1]} that was traced`,
       ["", "engine", ...(client ? ["client"] : [])], rows),
+    ...(frequent.length === 0 ? [] : [h("p", {}, `Most frequent system calls of the engine: ${frequent.join(", ")}.`)]),
   ];
 }
 

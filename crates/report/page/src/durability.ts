@@ -2,19 +2,18 @@
 
 import * as Plot from "@observablehq/plot";
 import { figure, log, shortest, tick } from "./chart";
-import type { Durability, Experiment, Tested } from "./data";
+import type { Durability, Experiment, Tested, Verdict } from "./data";
 import { h, list, table, unique } from "./dom";
 import { clipped, count, duration, orDash, significant } from "./format";
 import { BROKEN } from "./status";
 
 /** Each way a try can end: its colour, and that of a number on it. Numbers stand beside colours everywhere. */
-const COLOURS: Record<string, [string, string]> = {
+const COLOURS: Record<Verdict, [string, string]> = {
   "holds": ["#0077bb", "#fff"], "lost-commits": ["#e69f00", "#000"], "half-commit": ["#f0d060", "#000"], "hole": ["#cc79a7", "#000"],
   "copies-differ": ["#00796b", "#fff"],
   "corrupt-row": ["#8e4585", "#fff"], "not-opened": ["#c84e00", "#fff"], "half-made": ["#9a9a9a", "#000"], "crashed": ["#a01c12", "#fff"],
   "hangs": ["#7a5c3e", "#fff"], "check-failed": ["#4b3f72", "#fff"], "not-writable": ["#5c6b2f", "#fff"],
 };
-const OTHER: [string, string] = ["#59636e", "#fff"];
 
 const WORSE = "‘Worse’ stands beside a window of loss for tries that it does not describe: a hole, a database that does not open. ≥: everything was lost, so of a longer work more may be.";
 
@@ -66,8 +65,9 @@ function rowsOf(all: Tested[]): Row[] {
 /** What each tier of each engine rests on. */
 function rests({ standings }: Durability): HTMLElement | null {
   if (standings.length === 0) return null;
-  return h("section", {}, h("h3", {}, "What each tier rests on"), list(standings.map(({ engine, version, tier, says, shown }) => {
-    const broken = shown !== undefined && shown.kills.violations + shown.states.violations > 0;
+  return h("section", {}, h("h3", {}, "What each tier rests on"), list(standings.map((standing) => {
+    const { engine, version, tier, says } = standing;
+    const broken = "shown" in standing && standing.shown.kills.violations + standing.shown.states.violations > 0;
     return [`${engine}${broken ? BROKEN : ""} ${clipped(version, 24)} ${tier}`, broken ? h("span", { class: "broken" }, says) : says];
   })));
 }
@@ -83,10 +83,8 @@ function drawn(of: Durability, rows: Row[]): HTMLElement {
 function key(of: Durability, rows: Row[]): HTMLElement {
   const occurring = of.verdicts.filter(({ id }) => rows.some(({ tested }) => tested.verdicts[id]));
   return h("ul", { class: "series" }, occurring.map(({ id, name }) =>
-    h("li", {}, h("span", { class: "swatch", style: `background:${colour(id)[0]}`, "aria-hidden": "true" }), name)));
+    h("li", {}, h("span", { class: "swatch", style: `background:${COLOURS[id][0]}`, "aria-hidden": "true" }), name)));
 }
-
-const colour = (verdict: string): [string, string] => COLOURS[verdict] ?? OTHER;
 
 /** One row a line, by its place: names may repeat. */
 function byPlace(rows: Row[], longest: number): Plot.PlotOptions {
@@ -126,11 +124,11 @@ function ended({ verdicts }: Durability, rows: Row[]): HTMLElement {
     x: { label: null, domain: [0, 1], ticks: 5, tickFormat: (share: number) => `${Math.round(100 * share)} %` },
     marks: [
       Plot.barX(parts, {
-        x1: "from", x2: "to", y: "place", fill: ({ verdict }: Part) => colour(verdict.id)[0], className: "m-verdict", insetRight: 0.5,
+        x1: "from", x2: "to", y: "place", fill: ({ verdict }: Part) => COLOURS[verdict.id][0], className: "m-verdict", insetRight: 0.5,
         title: ({ name, verdict, tries }: Part) => `${name}: ${count(tries)} ${verdict.name}`,
       }),
       Plot.text(parts.filter(({ from, to }) => to - from >= ROOM), {
-        x: ({ from, to }: Part) => (from + to) / 2, y: "place", fill: ({ verdict }: Part) => colour(verdict.id)[1], text: ({ tries }: Part) => count(tries),
+        x: ({ from, to }: Part) => (from + to) / 2, y: "place", fill: ({ verdict }: Part) => COLOURS[verdict.id][1], text: ({ tries }: Part) => count(tries),
       }),
       ...[true, false].map((broken) => Plot.text(rows.filter(({ tested }) => tested.violations > 0 === broken), {
         x: 1, y: "place", dx: 6, textAnchor: "start", text: ({ tested }: Row) => kept(tested), fontWeight: broken ? "bold" : undefined,
@@ -176,7 +174,7 @@ function lost(of: Durability, rows: Row[]): HTMLElement[] {
     const known = points.filter((point) => point.known);
     const largest = Math.max(1, ...known.map(({ most }) => most));
     const powers = [10, 100, 1e3, 1e4, 1e5, 1e6].filter((power) => power <= largest);
-    const fill = ({ most, others }: (typeof points)[number]) => colour(most > 0 ? "lost-commits" : others > 0 ? "half-made" : "holds")[0];
+    const fill = ({ most, others }: (typeof points)[number]) => COLOURS[most > 0 ? "lost-commits" : others > 0 ? "half-made" : "holds"][0];
     const options: Plot.PlotOptions = {
       ...byPlace(rows, 26),
       marginRight: 112,

@@ -1,9 +1,10 @@
 /** The page of many devices: what holds on all of them, the map of devices by engines, what differs between models. */
 
-import { type Fleet, type Standing, standings } from "./data";
+import type { Fleet } from "./data";
 import { byId, h, table, unique } from "./dom";
 import { STEPS, step } from "./fitness";
 import { count, duration, ratio } from "./format";
+import { type Standing, standings } from "./standings";
 
 /** Draws it. */
 export function fleet(body: HTMLElement, data: Fleet): void {

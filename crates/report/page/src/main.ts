@@ -4,7 +4,7 @@ import { charts } from "./charts";
 import { choose } from "./choose";
 import { costs } from "./costs";
 import { flash } from "./flash";
-import { type Page, read } from "./data";
+import type { Page } from "./data";
 import { open } from "./details";
 import { byId, h } from "./dom";
 import { durability } from "./durability";
@@ -14,6 +14,7 @@ import { lists } from "./list";
 import { legend, map } from "./map";
 import { method } from "./method";
 import { published } from "./published";
+import { read } from "./read";
 import { initial, languageShown, showLanguage } from "./state";
 import { tuned } from "./tuned";
 

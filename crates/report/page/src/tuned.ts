@@ -1,9 +1,7 @@
 /** What `embermark tune` found: the best settings of each engine, what they gain and cost, and what to paste. */
 
-import type { Tuning } from "./data";
+import type { Grid, Tuning } from "./data";
 import { h, list, table } from "./dom";
-
-type Grid = Tuning["overview"];
 
 /** Fills the section. */
 export function tuned(body: HTMLElement, { overview, engines }: Tuning): void {

@@ -1,10 +1,10 @@
 /** What was seen of a phase that lasts by the clock: its processes, counts and delays, trial by trial. */
 
-import type { Process, Watched } from "./data";
+import type { Resources, Watched } from "./data";
 import { h, table, unique } from "./dom";
 import { bytes, count, duration, orDash, significant } from "./format";
 
-const USED: [string, (of: Process, window_ns: number) => string][] = [
+const USED: [string, (of: Resources, window_ns: number) => string][] = [
   ["CPU", ({ cpu_ns }, window_ns) => orDash(cpu_ns, (ns) => (window_ns > 0 ? `${significant((100 * ns) / window_ns)} %` : duration(ns)))],
   ["memory, mean", ({ mean_bytes }) => orDash(mean_bytes, bytes)],
   ["memory, largest", ({ peak_bytes }) => orDash(peak_bytes, bytes)],

@@ -34,6 +34,18 @@ test("who was not measured for what matters stands apart and is not ranked", () 
   assert.deepEqual(advised.unmeasured.map(({ engine, missing }) => [engine.engine, missing]), [["gamma", ["memory"]]]);
 });
 
+test("why somebody was not measured is said once: what its cell did not do, else what each figure lacks", () => {
+  const table = advice();
+  const why = () => advise(table, must(), { read: 1, memory: 1 }).unmeasured.find(({ engine }) => engine.engine === "gamma")?.why;
+  const gamma = table.engines.find(({ engine }) => engine === "gamma");
+  assert.ok(gamma && gamma.shortfalls.length > 0);
+  const lost = gamma.shortfalls;
+  gamma.lacks = { memory: ["sensors 10k single: timed out", "sensors 10k single: timed out"], load: ["failed"] };
+  assert.deepEqual(why(), lost);
+  gamma.shortfalls = [];
+  assert.deepEqual(why(), ["sensors 10k single: timed out"]);
+});
+
 test("every must-have leaves out who lacks it, and says why", () => {
   const left = (changes: Partial<MustHaves>) =>
     advise(advice(), must(changes), { load: 1 }).excluded.map(({ engine, why }) => `${engine.engine}: ${why}`);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Fleet, type Packed, type Page, standings } from "../src/data";
+import type { Fleet, Packed, Page } from "../src/data";
 import { byModel, held, onModels, viewOf } from "../src/fleet";
+import { standings } from "../src/standings";
 import { many } from "./browser";
 import { seen } from "./seen";
 

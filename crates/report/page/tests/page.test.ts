@@ -58,7 +58,7 @@ seen("a box opens its details by mouse and closes by Escape", golden, {}, async 
   const dialog = tab.locator("dialog[open]");
   assert.match(await dialog.locator("h2").textContent() ?? "", /sqlite · read/);
   const text = await dialog.textContent() ?? "";
-  for (const part of ["Trials", "(warm-up)", "version", "3.50.4", "Resources", "peak memory", "What an operation cost", "to flush"]) assert.ok(text.includes(part), part);
+  for (const part of ["Trials", "(warm-up)", "version", "3.50.4", "Resources", "peak memory", "What an operation cost", "to flush", "pwrite64 67 %"]) assert.ok(text.includes(part), part);
   await tab.keyboard.press("Escape");
   assert.equal(await dialog.count(), 0);
 });
@@ -290,6 +290,23 @@ seen("nothing is ranked until a slider moves, and then by what matters", advised
   assert.match(await tab.locator("#choose .apart").textContent() ?? "", /Gamma: not measured for memory; machine 60k individual: write lost 24,261 of 40,000/);
 });
 
+seen("a situation sets the most memory too", () => {
+  const page = golden();
+  for (const engine of page.advice[0]?.tables.flatMap((table) => table.engines) ?? []) {
+    if (engine.engine === "duckdb") engine.facts.peak_bytes = 300e6;
+  }
+  return page;
+}, {}, async ({ tab }) => {
+  const memory = tab.locator("#choose input[name=must-memory]");
+  const apart = async () => (await tab.locator("#choose .apart").allTextContents()).join(" ");
+  await tab.locator("#choose .beginnings button", { hasText: "gateway" }).click();
+  assert.equal(await memory.inputValue(), "256");
+  assert.match(await apart(), /duckdb: left out, it uses 300 MB/i);
+  await tab.locator("#choose .beginnings button", { hasText: "archive" }).click();
+  assert.equal(await memory.inputValue(), "");
+  assert.doesNotMatch(await apart(), /it uses 300 MB/);
+});
+
 seen("texts of engines, errors and settings stay texts", () => {
   const page = JSON.parse(JSON.stringify(advised()), (key, value: unknown) =>
     typeof value === "string" && !["status", "kind", "tier", "effective_durability", "id", "licence_class"].includes(key) ? `${value}${NASTY}` : value,
@@ -457,7 +474,7 @@ const aged = () => {
     questions: { samples: 10, p50: 1e4, max: 5e4 }, allocated_bytes: 1e6 * until_s, ...(written === undefined ? {} : { device_written_bytes: written }),
   });
   const timeline = (slices: ReturnType<typeof slice>[], more: object) => ({
-    window_rows: 1000, row_bytes: 32, expiry: "DELETE", slices, steady: { reached: true, after_s: 3, turnovers: 2 }, stalled: 0, ...more,
+    window_rows: 1000, row_bytes: 32, expiry: "DELETE", slices, steady: { reached: true, after_s: 3, figures: {}, turnovers: 2 }, stalled: 0, ...more,
   });
   second.phase = first.phase;
   const disk = { begin_bytes: 0, end_bytes: 5, points: [[0, 0], [3, 5]] as [number, number][] };
@@ -577,7 +594,7 @@ seen("a source none of whose figures may be shown says why", () => ({
 /** The golden page, with what the program says of scale where reads of LMDB grow and SQLite overtakes it. */
 const grown = () => {
   const page = golden();
-  const series = { workload: "sensors", tier: "process", variant: "single", phase: "read" } as const;
+  const series = { workload: "sensors", tier: "process", variant: "single", main: true, phase: "read" } as const;
   const lmdb = page.entries.find((entry) => entry.phase === "read" && page.cells[entry.cell]?.engine === "lmdb" && page.cells[entry.cell]?.scale === "10k");
   if (lmdb) lmdb.surprise = `12.0x the time for a row, 1k to 10k: unexplained: ${NASTY}`;
   const step = { from: "1k", to: "10k", exponent: 1.08 };
@@ -586,10 +603,11 @@ const grown = () => {
       ...series, scales: ["1k", "10k"], few_trials: false, leading: "lmdb up to 1k, sqlite from 10k",
       growth: [{ engine: "lmdb", exponent: 1.08, steps: [step], bends: false, stopped: false }],
       fastest: [{ scale: "1k", engines: ["lmdb"] }, { scale: "10k", engines: ["sqlite"] }],
+      turns: [],
     }],
-    turns: [{ ...series, before: "lmdb", after: "sqlite", says: `sqlite overtakes lmdb between 1k and 10k rows ${NASTY}` }],
-    surprises: [{ ...series, engine: "lmdb", scale: "10k" }],
-    told: [{ ...series, engine: "lmdb", says: `sensors 10k process, read: 12.0x ${NASTY}` }],
+    turns: [{ ...series, before: "lmdb", after: "sqlite", from: "1k", to: "10k", phases: ["read"], leads: true, says: `sqlite overtakes lmdb between 1k and 10k rows ${NASTY}` }],
+    surprises: [{ ...series, engine: "lmdb", scale: "10k", times: 12, how: "growth", from: "1k" }],
+    told: [{ ...series, engine: "lmdb", phases: ["read"], explained: false, says: `sensors 10k process, read: 12.0x ${NASTY}` }],
   }];
   return page;
 };

@@ -9,6 +9,7 @@ use crate::summary::Resource;
 
 /// A criterion that engines are compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Criterion {
     /// Its name on the command line.
     pub id: &'static str,

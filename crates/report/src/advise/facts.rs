@@ -12,6 +12,7 @@ pub(super) const UNKNOWN: &str = "unknown";
 
 /// What a licence roughly requires of a product that uses the engine. Not legal advice: read the licence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum LicenceClass {
     /// Little more than a notice.
@@ -49,6 +50,7 @@ impl LicenceClass {
 
 /// Facts about an engine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Facts {
     /// The name of the engine.
     pub name: String,
@@ -67,10 +69,10 @@ pub struct Facts {
     /// Whether it is a server that was given by its URL.
     pub by_url: bool,
     /// For a configuration: the engine and the settings. Its durability is what their author claims.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<String>,
     /// For a configuration: how its settings differ from the tier's.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_durability: Option<String>,
     /// Peak memory in this tier at these scales, in bytes; `null` if not measured.
     pub peak_bytes: Option<f64>,

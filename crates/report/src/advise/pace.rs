@@ -10,13 +10,14 @@ use crate::text;
 
 /// The pace of commits of single rows, where it is slowest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Pace {
     /// The workload and its scale: `sensors 10k`.
     pub at: String,
     /// Rows per second, one after the other as fast as the engine takes them.
     pub rows_per_second: f64,
     /// CPU time of a row in ns; absent where it was not measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns_per_row: Option<f64>,
 }
 

@@ -9,21 +9,22 @@ use crate::{format, text};
 
 /// A situation.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Preset {
     /// Its name in an address.
     pub id: &'static str,
     /// Its name.
     pub name: &'static str,
     /// What a commit must survive; absent: the tier in which all work was measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<Durability>,
     /// What matters, and how much.
     pub weights: &'static [(&'static str, f64)],
     /// Rows per second that must be committed one by one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_per_second: Option<f64>,
     /// The most memory that the engine may use, in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
 }
 
@@ -97,6 +98,7 @@ pub(crate) struct Answer {
 
 /// The engines in the order of a situation.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Ranking {
     /// The situation's id.
     pub preset: &'static str,

@@ -61,6 +61,7 @@ pub struct Advice {
 
 /// A ranked engine.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Place {
     /// Its id.
     pub engine: String,
@@ -78,6 +79,7 @@ pub struct Place {
 
 /// An engine that is not ranked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Left {
     /// Its id.
     pub engine: String,

@@ -10,17 +10,18 @@ use super::{Criterion, CriterionTurn, Facts, Pace};
 /// Every engine with its facts and its ratios by criterion, at one number of rows under one set of
 /// conditions: the basis of a ranking.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AdviceTable {
     /// The approximate number of rows. For each workload the nearest scale counts, named in `rests_on`.
     pub rows: u64,
     /// The requested number of rows; absent if none was requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<u64>,
     /// The memory limit and the storage.
     #[serde(flatten)]
     pub conditions: Conditions,
     /// The language that the engines are used from, `python`; absent for embermark itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// The clients of that language, as `embermark run --client` takes them.
     #[serde(skip)]
@@ -34,12 +35,13 @@ pub struct AdviceTable {
     /// Each engine in each requested tier, in the order of the plan.
     pub engines: Vec<EngineAdvice>,
     /// For each tier that was not measured, the command that measures it, one commit per row included.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub commands: BTreeMap<Durability, String>,
 }
 
 /// A basis of ratios of a tier: one workload at one scale.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RestsOn {
     /// The tier.
     pub tier: Durability,
@@ -54,7 +56,7 @@ pub struct RestsOn {
     /// What ran: `6 runs (1 warm-up) x 3 trials`, `…, cold reads`.
     pub protocol: String,
     /// Which bytes `wear` is made of; absent where none were counted.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<String>,
 }
 
@@ -97,30 +99,32 @@ impl AdviceTable {
 
 /// One engine in one tier.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "AdviceEngine"))]
 pub struct EngineAdvice {
     /// The engine's id, which also marks a server given by its URL.
     pub engine: String,
     /// The requested tier. Only engines in one tier are compared.
     pub tier: Durability,
     /// The tier that its setting provides, if it differs from the requested one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_durability: Option<Durability>,
     /// What a test found, if the engine broke what the tier promises.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
     /// Facts about the engine.
     pub facts: Facts,
     /// Its rate of single-row commits; absent if it was not measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<Pace>,
     /// By criterion: its figure divided by the best engine's, 1 or more; absent if not measured.
     pub ratios: BTreeMap<&'static str, f64>,
     /// By criterion: the interval of that ratio; absent with fewer than three trials.
     pub intervals: BTreeMap<&'static str, [f64; 2]>,
     /// By criterion: the same ratio for each workload, by name and scale.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub by_workload: BTreeMap<&'static str, BTreeMap<String, f64>>,
     /// By criterion without a ratio: the reasons.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lacks: BTreeMap<&'static str, Vec<String>>,
     /// Work that its cells did not do. Those cells are in no criterion.
     pub shortfalls: Vec<String>,
@@ -128,6 +132,7 @@ pub struct EngineAdvice {
 
 /// The tables for each number of rows under each set of conditions.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AdviceTables {
     /// One per measured scale, the smallest first, or the one nearest to the requested rows. Tables
     /// without a memory limit and an imitated storage come first, then those of each other set of

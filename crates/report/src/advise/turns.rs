@@ -12,6 +12,7 @@ use crate::text;
 
 /// One engine overtakes another in phases that a criterion is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CriterionTurn {
     /// The criterion's id.
     pub criterion: &'static str,
@@ -21,7 +22,7 @@ pub struct CriterionTurn {
     #[serde(flatten)]
     pub conditions: Conditions,
     /// The language that both are used from; absent: embermark itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// The faster one at fewer rows.
     pub before: String,

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use embermark_model::CellId;
 
-use super::{Change, Changes, Ran, Turn, Verdict};
+use super::{Change, Changes, Ran, Turn, Used, Verdict};
 use crate::document::{self, Block};
 use crate::grid::{Grid, Text, Tone};
 use crate::note::{self, Note, Section, note};
+use crate::summary::{Column, Resource};
 use crate::{Options, ReportError, export, format, notes, text};
 
 /// For a terminal.
@@ -138,7 +139,7 @@ fn summary(changes: &Changes) -> String {
     out
 }
 
-/// One table for each workload, scale, tier and variant.
+/// A table of times for each workload, scale, tier and variant, and one of resources where they were measured.
 fn grids(changes: &Changes) -> Vec<Grid> {
     let header = ["old", "new", "new/old", "95 % interval", ""].map(str::to_owned);
     let row = |change: &Change| {
@@ -150,7 +151,32 @@ fn grids(changes: &Changes) -> Vec<Grid> {
         header: header.to_vec(),
         rows: changes.phases.iter().filter(|of| ran.holds(&of.cell)).map(row).collect(),
     };
-    changes.ran.iter().map(grid).collect()
+    let of_ran = |ran: &Ran| [grid(ran)].into_iter().chain(resources(&changes.used, ran));
+    changes.ran.iter().flat_map(of_ran).collect()
+}
+
+/// Engines down, resources across: what the new result has, and that over the old one.
+fn resources(all: &[Used], ran: &Ran) -> Option<Grid> {
+    let own: Vec<&Used> = all.iter().filter(|used| ran.holds(&used.cell)).collect();
+    let known = |column: &Column| own.iter().any(|used| used.both(column).is_some());
+    let columns: Vec<Column> =
+        Resource::SHOWN.into_iter().map(Resource::column).filter(known).collect();
+    let text = |used: &Used, column: &Column| match used.both(column) {
+        Some([old, new]) => Text {
+            second: if old > 0.0 { format::ratio(new / old) } else { String::new() },
+            ..Text::of(column.quantity.show(new))
+        },
+        None => Text::of(format::NOT_MEASURED),
+    };
+    let row = |used: &&Used| {
+        let texts = columns.iter().map(|column| text(used, column)).collect();
+        (text::plain(&used.cell.engine), texts)
+    };
+    (!columns.is_empty()).then(|| Grid {
+        title: format!("{} · resources, new and new/old", ran.title),
+        header: columns.iter().map(|column| column.heading.to_owned()).collect(),
+        rows: own.iter().map(row).collect(),
+    })
 }
 
 fn texts(change: &Change) -> Vec<Text> {

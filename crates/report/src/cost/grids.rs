@@ -21,7 +21,34 @@ pub(crate) fn grids(file: &ResultFile, weights: &Weights, beside: Beside) -> Vec
 }
 
 /// A column of a table: its heading, and what it shows of a line.
-type Column = (&'static str, fn(&Cost<'_>) -> Option<String>);
+type Column = (&'static str, Content);
+
+/// What a column shows of a line.
+#[derive(Clone, Copy)]
+enum Content {
+    /// A figure of its work.
+    Figure(fn(&Cost<'_>) -> Option<String>),
+    /// Its usage of a resource.
+    Usage(Resource, fn(f64) -> String),
+}
+
+use Content::{Figure, Usage};
+
+impl Content {
+    fn of(self, line: &Cost<'_>) -> Option<String> {
+        match self {
+            Self::Figure(of) => of(line),
+            Self::Usage(resource, show) => line.of(resource).map(show),
+        }
+    }
+
+    const fn resource(self) -> Option<Resource> {
+        match self {
+            Self::Figure(_) => None,
+            Self::Usage(resource, _) => Some(resource),
+        }
+    }
+}
 
 fn p50(latency: &Latency) -> Option<u64> {
     Some(latency.p50)
@@ -48,27 +75,19 @@ fn a_second(bytes: f64) -> String {
     format!("{}/s", format::bytes(bytes))
 }
 
-const USAGE: [Column; 8] = [
-    ("server CPU", |cost| cost.of(Resource::ServerCpu).map(share)),
-    ("client CPU", |cost| cost.of(Resource::ClientCpu).map(share)),
-    ("server mem.", |cost| cost.of(Resource::ServerMemory).map(format::bytes)),
-    ("client mem.", |cost| cost.of(Resource::ClientMemory).map(format::bytes)),
-    ("disk I/O", |cost| cost.of(Resource::Io).map(a_second)),
-    ("network", |cost| cost.of(Resource::Network).map(a_second)),
-    ("disk", |cost| cost.of(Resource::Disk).map(format::bytes)),
-    ("effort", |cost| cost.of(Resource::Effort).map(|grade| format::count(grade as u64))),
-];
+fn grade(grade: f64) -> String {
+    format::count(grade as u64)
+}
 
-/// What the columns of [`USAGE`] show, in their order.
-const USED: [Resource; 8] = [
-    Resource::ServerCpu,
-    Resource::ClientCpu,
-    Resource::ServerMemory,
-    Resource::ClientMemory,
-    Resource::Io,
-    Resource::Network,
-    Resource::Disk,
-    Resource::Effort,
+const USAGE: [Column; 8] = [
+    ("server CPU", Usage(Resource::ServerCpu, share)),
+    ("client CPU", Usage(Resource::ClientCpu, share)),
+    ("server mem.", Usage(Resource::ServerMemory, format::bytes)),
+    ("client mem.", Usage(Resource::ClientMemory, format::bytes)),
+    ("disk I/O", Usage(Resource::Io, a_second)),
+    ("network", Usage(Resource::Network, a_second)),
+    ("disk", Usage(Resource::Disk, format::bytes)),
+    ("effort", Usage(Resource::Effort, grade)),
 ];
 
 /// The time of a commit, from when it was due where that is known.
@@ -82,30 +101,30 @@ fn service(cost: &Cost<'_>) -> Option<String> {
 }
 
 const WRITES: [Column; 4] = [
-    ("lost", |cost| counted(cost.count("lost"))),
-    ("commit", |cost| commit(cost, p50)),
-    ("p99", |cost| commit(cost, p99)),
-    ("service", service),
+    ("lost", Figure(|cost| counted(cost.count("lost")))),
+    ("commit", Figure(|cost| commit(cost, p50))),
+    ("p99", Figure(|cost| commit(cost, p99))),
+    ("service", Figure(service)),
 ];
 
 const READS: [Column; 3] = [
-    ("missed", |cost| counted(cost.count("missed-slots"))),
-    ("read", |cost| duration(cost.latency("read", p50))),
-    ("p99", |cost| duration(cost.latency("read", p99))),
+    ("missed", Figure(|cost| counted(cost.count("missed-slots")))),
+    ("read", Figure(|cost| duration(cost.latency("read", p50)))),
+    ("p99", Figure(|cost| duration(cost.latency("read", p99)))),
 ];
 
 const LIVE: [Column; 6] = [
-    ("lost", |cost| counted(cost.count("lost"))),
-    ("commit", |cost| commit(cost, p50)),
-    ("missed", |cost| counted(cost.count("missed-slots"))),
-    ("read", |cost| duration(cost.latency("read", p50))),
-    ("age", |cost| duration(cost.latency("staleness", p50))),
-    ("oldest", |cost| duration(cost.latency("staleness", |latency| Some(latency.max)))),
+    WRITES[0],
+    WRITES[1],
+    READS[0],
+    READS[1],
+    ("age", Figure(|cost| duration(cost.latency("staleness", p50)))),
+    ("oldest", Figure(|cost| duration(cost.latency("staleness", |latency| Some(latency.max))))),
 ];
 
 /// Of a user's own rows.
 const ARRIVALS: [Column; 5] = [
-    ("rows/s", |cost| counted(cost.median("achieved-rate").map(|rate| rate as u64))),
+    ("rows/s", Figure(|cost| counted(cost.median("achieved-rate").map(|rate| rate as u64)))),
     WRITES[0],
     WRITES[1],
     WRITES[2],
@@ -113,11 +132,11 @@ const ARRIVALS: [Column; 5] = [
 ];
 
 const SUSTAINED: [Column; 5] = [
-    ("rate", |cost| counted(cost.median("sustained-rate").map(|rate| rate as u64))),
-    ("commit", |cost| commit(cost, p50)),
-    ("p99", |cost| commit(cost, p99)),
-    ("service", service),
-    ("filled", |cost| counted(cost.median("filled").map(|filled| filled as u64))),
+    ("rate", Figure(|cost| counted(cost.median("sustained-rate").map(|rate| rate as u64)))),
+    WRITES[1],
+    WRITES[2],
+    WRITES[3],
+    ("filled", Figure(|cost| counted(cost.median("filled").map(|filled| filled as u64)))),
 ];
 
 fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
@@ -157,14 +176,14 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
         let mut columns = with(&WRITES);
         if writing.iter().any(|line| line.growth().is_some()) {
             let effort = columns.len() - 1;
-            columns.insert(effort, ("from empty", |cost| cost.growth().map(disk::signed)));
+            columns.insert(effort, ("from empty", Figure(|cost| cost.growth().map(disk::signed))));
         }
         tables.push(table(title("writing"), &writing, &columns, scores));
         tables.extend(disk::table(costs));
     }
     if !reading.is_empty() {
-        let columns: Vec<Column> =
-            with(&READS).into_iter().filter(|(name, _)| *name != "disk").collect();
+        let mut columns = with(&READS);
+        columns.retain(|(_, content)| content.resource() != Some(Resource::Disk));
         let scores = vec![("score", read_scores), ("with writing", both)];
         tables.push(table(title("three cycles per second"), &reading, &columns, scores));
     }
@@ -199,13 +218,13 @@ fn own_tables(costs: &Costs<'_>, writing: &[&Cost<'_>], searches: &[&Cost<'_>]) 
             format::duration(costs.window_ns as f64)
         );
         // No effort, which the source graded, and nothing of a server where none is.
-        let is_used = |(_, of): &(Column, Resource)| {
-            *of != Resource::Effort
-                && lines.iter().any(|line| line.of(*of).is_some_and(|used| used > 0.0))
+        let is_used = |of: Resource| {
+            of != Resource::Effort
+                && lines.iter().any(|line| line.of(of).is_some_and(|used| used > 0.0))
         };
-        let usage = USAGE.into_iter().zip(USED).filter(is_used);
-        let columns: Vec<Column> =
-            ARRIVALS.into_iter().chain(usage.map(|(column, _)| column)).collect();
+        let usage =
+            USAGE.into_iter().filter(|(_, content)| content.resource().is_some_and(is_used));
+        let columns: Vec<Column> = ARRIVALS.into_iter().chain(usage).collect();
         tables.push(table(title, &lines, &columns, Vec::new()));
     }
     for phase in text::unique(searches.iter().map(|line| line.phase)) {
@@ -264,12 +283,16 @@ fn table(
     let rows = lines.iter().enumerate().map(|(place, line)| {
         let mut texts: Vec<Text> = columns
             .iter()
-            .map(|(name, show)| {
+            .map(|(name, content)| {
                 let tone = match *name {
                     "lost" | "missed" if line_has(line, name) => Tone::Bad,
                     _ => Tone::Plain,
                 };
-                Text { value: format::or_dash(show(line), |shown| shown), tone, ..Text::default() }
+                Text {
+                    value: format::or_dash(content.of(line), |shown| shown),
+                    tone,
+                    ..Text::default()
+                }
             })
             .collect();
         texts.extend(scores.iter().zip(&best).map(|((name, scores), best)| {
@@ -305,10 +328,10 @@ fn table(
 /// Which resources take part in no score of a table, as they were counted for no line of it. (Of
 /// effort the legend says it.)
 fn weightless(lines: &[&Cost<'_>], columns: &[Column]) -> Vec<Note> {
-    let weighs = |name: &str| USAGE.iter().any(|(usage, _)| *usage == name) && name != "effort";
-    let uncounted = columns
-        .iter()
-        .filter(|(name, show)| weighs(name) && lines.iter().all(|line| show(line).is_none()));
+    let is_uncounted =
+        |of: Resource| of != Resource::Effort && lines.iter().all(|line| line.of(of).is_none());
+    let uncounted =
+        columns.iter().filter(|(_, content)| content.resource().is_some_and(is_uncounted));
     let says =
         |(name, _): &Column| note("score", format!("{name} was not counted: it weighs nothing"));
     uncounted.map(says).collect()

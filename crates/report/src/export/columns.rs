@@ -1,14 +1,14 @@
 //! The columns of CSV and Parquet.
 
 use embermark_model::Status;
-use embermark_model::result::{DeviceIo, Execution, Latency, ResultFile, Run, WriteBehind};
+use embermark_model::result::{DeviceIo, Execution, Latency, ResultFile, Run};
 
 use super::column::{Column, Figure, flag, maintenance, real, run, trial, whole, word};
 use super::lines::Line;
 use super::observed::{LATENCY, observed};
 use super::statistics::Statistic;
 use crate::shown::{self, Record, Told};
-use crate::summary::memory_floor;
+use crate::summary::{LOADING, LOG, Metric, RunValue, WRITE_BEHIND, memory_floor};
 use crate::text::plain;
 
 /// Returns every column for a result of the device with this name.
@@ -26,6 +26,10 @@ pub(super) fn of(device: &str, file: &ResultFile, durability: &Record) -> Vec<Co
     let device = plain(device);
     columns.push(word("device", move |_| Some(device.clone())));
     columns.push(word("board", |line| Some(plain(line.file.manifest.machine.board.as_deref()?))));
+    // Metrics of loads that are in no group above.
+    let is_new = |metric: &&Metric| columns.iter().all(|known| known.name != metric.column.key);
+    let further: Vec<Column> = LOADING.iter().filter(is_new).map(of_metric).collect();
+    columns.extend(further);
     columns
 }
 
@@ -214,21 +218,21 @@ fn measured() -> Vec<Column> {
 
 /// Figures of a run other than its time.
 fn beside() -> Vec<Column> {
-    let rate = |name: &str, get: fn(&WriteBehind) -> f64| {
-        real(name, move |line| line.run?.1.write_behind.as_ref().map(get))
-    };
-    vec![
-        run("log_bytes", |run| run.log_bytes),
-        rate("offered_per_second", |of| of.target_rate),
-        rate("accepted_per_second", |of| of.accepted_rate),
-        rate("committed_per_second", |of| of.committed_rate),
-        run("buffer_commits", |run| Some(run.write_behind?.commits)),
-        run("loss_rows", |run| Some(run.write_behind?.loss_rows)),
-        run("loss_ns", |run| Some(run.write_behind?.loss_ns)),
+    let repeated = [
         run("repeated_times", |run| Some(run.repeated?.times)),
         run("repeated_total_ns", |run| Some(run.repeated?.total_ns)),
         flag("repeated_steady", |line| Some(line.run?.1.repeated?.steady?.steady)),
-    ]
+    ];
+    LOG.iter().chain(WRITE_BEHIND).map(of_metric).chain(repeated).collect()
+}
+
+/// The column of a metric.
+fn of_metric(metric: &Metric) -> Column {
+    let key = metric.column.key;
+    match metric.of {
+        RunValue::Whole(of) => run(key, of),
+        RunValue::Real(of) => real(key, move |line| of(line.run?.1)),
+    }
 }
 
 /// Returns the status as one word, as the result file writes it.

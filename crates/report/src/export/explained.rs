@@ -1,34 +1,10 @@
 //! The columns of what a run asked of the operating system: totals, to be divided by `ops`, or by
 //! `traced_ops` where they are of system calls.
 
-use embermark_model::result::{CallKind, Explained, OsCost, SystemCalls};
+use embermark_model::result::{Explained, OsCost};
 
 use super::column::{Column, flag, whole};
-
-type Figure<T> = fn(&T) -> Option<u64>;
-
-const CALLS: [(&str, Figure<SystemCalls>); 11] = [
-    ("calls", |calls| Some(calls.total())),
-    ("read_calls", |calls| Some(calls.of(CallKind::Read))),
-    ("write_calls", |calls| Some(calls.of(CallKind::Write))),
-    ("flush_calls", |calls| Some(calls.of(CallKind::Flush))),
-    ("memory_calls", |calls| Some(calls.of(CallKind::Memory))),
-    ("wait_calls", |calls| Some(calls.of(CallKind::Wait))),
-    ("network_calls", |calls| Some(calls.of(CallKind::Network))),
-    ("other_calls", |calls| Some(calls.of(CallKind::Other))),
-    ("file_read_bytes", |calls| Some(calls.file_read_bytes)),
-    ("file_written_bytes", |calls| Some(calls.file_written_bytes)),
-    ("synced_writes", |calls| Some(calls.synced_writes)),
-];
-
-const COSTS: [(&str, Figure<OsCost>); 6] = [
-    ("minor_faults", |cost| cost.minor_faults),
-    ("major_faults", |cost| cost.major_faults),
-    ("voluntary_switches", |cost| cost.voluntary_switches),
-    ("involuntary_switches", |cost| cost.involuntary_switches),
-    ("instructions", |cost| cost.instructions),
-    ("cache_misses", |cost| cost.cache_misses),
-];
+use crate::summary::{COUNTS, Source};
 
 /// Every one, of the engine and, behind `client_`, of the client.
 pub(super) fn columns() -> Vec<Column> {
@@ -40,15 +16,18 @@ pub(super) fn columns() -> Vec<Column> {
     let sides: [(&str, Side); 2] =
         [("", |all| Some(&all.engine)), ("client_", |all| all.client.as_ref())];
     for (prefix, side) in sides {
-        columns.extend(CALLS.map(|(name, get)| {
-            whole(&format!("{prefix}{name}"), move |line| {
-                get(side(line.run?.1.explained.as_ref()?)?.calls.as_ref()?)
-            })
-        }));
-        columns.extend(COSTS.map(|(name, get)| {
-            whole(&format!("{prefix}{name}"), move |line| {
-                get(side(line.run?.1.explained.as_ref()?)?)
-            })
+        columns.extend(COUNTS.iter().filter_map(|(column, of)| {
+            let name = format!("{prefix}{}", column.key);
+            match *of {
+                Source::Calls(of) => Some(whole(&name, move |line| {
+                    Some(of(side(line.run?.1.explained.as_ref()?)?.calls.as_ref()?))
+                })),
+                Source::Cost(of) => {
+                    Some(whole(&name, move |line| of(side(line.run?.1.explained.as_ref()?)?)))
+                }
+                // Every run has a column of them, explained or not.
+                Source::Used(_) => None,
+            }
         }));
     }
     columns

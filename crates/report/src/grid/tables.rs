@@ -9,8 +9,8 @@ use super::{
 use crate::format::{self, NOT_MEASURED};
 use crate::scaling::Scaling;
 use crate::summary::{
-    Amounts, Column, Entry, Group, Measured, Resource, Row, Unit, Usage, beside_columns,
-    explained_columns, load_columns,
+    Amounts, Column, Entry, Group, LOADING, Measured, Resource, Row, Unit, Usage, beside_columns,
+    explained_columns,
 };
 use crate::{Options, text};
 
@@ -165,7 +165,8 @@ fn loads(group: &Group<'_>) -> Option<Grid> {
     };
     let rows: Vec<(String, Amounts)> = group.rows.iter().flat_map(of_row).collect();
     let rows = rows.iter().map(|(name, load)| (name.clone(), load)).collect();
-    across(group, "loads and maintenance", load_columns(), rows)
+    let columns = LOADING.iter().map(|metric| metric.column);
+    across(group, "loads and maintenance", columns, rows)
 }
 
 /// Variants down, engines across: bytes allocated for the files of the database, and their length;

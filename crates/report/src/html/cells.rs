@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use embermark_model::result::{
-    Cell, Execution, Latency, Observed, PhaseResult, ResultFile, Run, Trial,
+    Cell, DiskCurve, Execution, Latency, Observed, PhaseResult, ResultFile, Run, Timeline, Trial,
 };
 use embermark_model::{Status, foreign};
 
@@ -223,7 +223,7 @@ fn watched(parts: &[Option<&PhaseResult>]) -> Vec<WatchedData> {
     seen.map(|(trial, seen)| WatchedData { trial, seen: shown(seen) }).collect()
 }
 
-/// What was seen, with names that are on one line.
+/// What was seen as far as the page shows it, with names that are on one line.
 fn shown(seen: &Observed) -> Observed {
     let name = |name: &str| text::plain(name);
     Observed {
@@ -232,6 +232,8 @@ fn shown(seen: &Observed) -> Observed {
         latencies: (seen.latencies.iter())
             .map(|(of, latency)| (name(of), without_histogram(latency.clone())))
             .collect(),
+        disk: seen.disk.clone().map(|disk| DiskCurve { device_written: Vec::new(), ..disk }),
+        timeline: seen.timeline.clone().map(|of| Timeline { rounds: Vec::new(), ..of }),
         // They stand with the phase.
         remarks: Vec::new(),
         ..seen.clone()

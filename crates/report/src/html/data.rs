@@ -1,5 +1,5 @@
-//! What the page is given: one JSON document. `crates/report/page/src/data.ts` says the same in
-//! TypeScript; `tests/integration/html.rs` writes the file both are tested with.
+//! What the page is given: one JSON document. `html/typescript.rs` writes its types for the page,
+//! `page/src/data.ts`; `tests/integration/html.rs` writes a document that the page is tested with.
 //!
 //! Times are ns, sizes bytes. Absent means not measured, never zero. Texts from outside are on one
 //! line and without control characters.
@@ -27,8 +27,9 @@ pub const VERSION: u32 = 1;
 
 /// Everything the page shows.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Page<'a> {
-    /// [`VERSION`].
+    /// The version of this form.
     pub page: u32,
     /// embermark's version that made the page.
     pub tool: String,
@@ -59,20 +60,20 @@ pub struct Page<'a> {
     /// Published figures beside measured ones.
     pub published: Vec<TableData>,
     /// What modelled flash cards would have programmed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flash: Vec<TableData>,
     /// What to take, and a line for each engine, of results in which rows were committed one by one.
     pub answer: Vec<AnswerData>,
     /// What it costs to keep up with a machine.
     pub costs: Vec<TableData>,
     /// What was tried of durability; absent where no tier of what is shown promises anything.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durability: Option<DurabilityData>,
     /// The engines that `embermark tune` has tuned; such a page has nothing else.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuned: Option<TuningData>,
     /// Many devices side by side; such a page has nothing else.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<Fleet>,
     /// Situations to begin with.
     pub presets: &'static [Preset],
@@ -82,6 +83,7 @@ pub struct Page<'a> {
 
 /// What advice is drawn from.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Advisable"))]
 pub struct AdviceData {
     /// Of which result, by its label; absent where it is of all.
     pub of: Option<String>,
@@ -91,6 +93,14 @@ pub struct AdviceData {
 }
 
 impl AdviceData {
+    /// Without the ratios of each workload, which the page does not show.
+    pub(super) fn new(of: Option<String>, mut tables: AdviceTables) -> Self {
+        for engine in tables.tables.iter_mut().flat_map(|table| &mut table.engines) {
+            engine.by_workload.clear();
+        }
+        Self { of, tables }
+    }
+
     /// Whether anything was measured that advice can rank by.
     pub(super) fn ranks(&self) -> bool {
         let mut engines = self.tables.tables.iter().flat_map(|table| &table.engines);
@@ -100,6 +110,7 @@ impl AdviceData {
 
 /// One result file.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Result"))]
 pub struct ResultData {
     /// Its run's name.
     pub run_id: String,
@@ -123,16 +134,17 @@ pub struct ResultData {
 
 /// One workload at one scale, within one limit of memory, in one tier.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Group"))]
 pub struct GroupData {
     /// The workload's id.
     pub workload: String,
     /// The scale as it is written.
     pub scale: String,
     /// The limit of memory as it is written, if any: `256 MiB`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
     /// The imitated storage, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<String>,
     /// The tier.
     pub tier: Durability,
@@ -142,6 +154,7 @@ pub struct GroupData {
 
 /// What is known of a workload.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct WorkloadFacts {
     /// Its id.
     pub id: String,
@@ -153,6 +166,7 @@ pub struct WorkloadFacts {
 
 /// What is known of a phase.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PhaseFacts {
     /// Its name.
     pub name: String,
@@ -162,6 +176,7 @@ pub struct PhaseFacts {
 
 /// One cell: engine x workload x scale x tier x variant.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Cell"))]
 pub struct CellData {
     /// Place in [`Page::results`].
     pub result: usize,
@@ -170,13 +185,13 @@ pub struct CellData {
     /// The scale as it is written.
     pub scale: String,
     /// The limit of memory as it is written, if any: `256 MiB`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
     /// The same in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_limit_bytes: Option<u64>,
     /// The imitated storage, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<String>,
     /// Rows, where they are known.
     pub rows: Option<u64>,
@@ -200,25 +215,25 @@ pub struct CellData {
     /// below the tier.
     pub ranked: bool,
     /// What its tier rests on, in words; absent where the tier promises nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durability: Option<String>,
     /// It was tried, and broke what its tier promises.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub broken: bool,
     /// A server that was given by its URL.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_url: bool,
     /// Of a configuration: the engine and the settings.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<String>,
     /// The client that does the timed work; absent: embermark itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// Its language.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// Of a configuration: in what it is not as the tier.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_durability: Option<String>,
     /// Its licence forbids publishing its figures.
     pub unpublishable: bool,
@@ -229,7 +244,7 @@ pub struct CellData {
     /// Its trials.
     pub trials: Vec<TrialData>,
     /// Those that were lost: they are in no figure.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_trials: Vec<TrialData>,
     /// What it used for the whole of the workload.
     pub usage: Usage,
@@ -237,6 +252,7 @@ pub struct CellData {
 
 /// One fresh process.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Trial"))]
 pub struct TrialData {
     /// Counts from 0 within the cell; one that is missing did not run.
     pub index: u32,
@@ -252,6 +268,7 @@ pub struct TrialData {
 
 /// One phase of one cell.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Entry"))]
 pub struct EntryData<'a> {
     /// Place in [`Page::cells`].
     pub cell: usize,
@@ -262,57 +279,57 @@ pub struct EntryData<'a> {
     /// Why, when not ok.
     pub reason: Option<String>,
     /// Who said what is right, where no oracle does.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_by: Option<String>,
     /// The plan that the engine has for its query.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
     /// What took its times, where that was a client by its own clock.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed_by: Option<String>,
     /// This phase ended well and its cell did not: shown, not ranked.
     pub tainted: bool,
     /// Trials of its cell that failed or timed out: the figure is of the others.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub lost: usize,
     /// What its cell did not do: shown, not ranked.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortfall: Option<String>,
     /// How its cost stands out, and why where that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surprise: Option<String>,
     /// Done by code in the client.
     pub client_side: bool,
     /// One commit a row, where other engines put many in one.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub commits_each: bool,
     /// The time.
     pub figure: Option<Figure<'a>>,
     /// The distribution of the latency of one operation.
     pub latency: Option<Latency>,
     /// The same from the scheduled start of an operation, where there is a schedule.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Latency>,
     /// What the engine used for a counted run.
     pub usage: Usage,
     /// Bytes between client and server in a counted run of a phase that is watched: the median over
     /// trials.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_bytes: Option<f64>,
     /// What a reader of the figures has to know, of a phase that is watched.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
     /// What was seen of each counted run of a phase that is watched, in the order of the trials.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<WatchedData>,
     /// What a phase that inserts rows wrote, by the keys of [`Page::load_columns`].
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loading: Option<Amounts>,
     /// What a run has to show beside its time, by the keys of [`Page::beside_columns`].
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Amounts>,
     /// What an operation asked of the system, by the keys of [`Page::explained_columns`].
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explained: Option<Explanation>,
     /// The runs of each trial: elapsed ns, operations, and 0, 1 (discarded), 2 (stopped at the
     /// cap) or 3 (both).
@@ -321,6 +338,7 @@ pub struct EntryData<'a> {
 
 /// A window of a phase that lasts by the clock.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Watched"))]
 pub struct WatchedData {
     /// Which trial, from 0.
     pub trial: usize,
@@ -331,6 +349,7 @@ pub struct WatchedData {
 
 /// A table of one result.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Table"))]
 pub struct TableData {
     /// Which result, by its place.
     pub result: usize,
@@ -341,11 +360,12 @@ pub struct TableData {
 
 /// What to take by one result: the terminal's screen.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Answer"))]
 pub struct AnswerData {
     /// Which result, by its place.
     pub result: usize,
     /// Of the columns that are used from this language; absent: of all.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// What to take, in lines.
     pub take: Vec<Note>,

@@ -21,6 +21,7 @@ const LONGEST_MESSAGE: usize = 500;
 
 /// What was tried, and what tiers rest on.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Durability"))]
 pub struct DurabilityData {
     /// How a try can end, in the order in which it is told.
     verdicts: Vec<VerdictData>,
@@ -29,7 +30,7 @@ pub struct DurabilityData {
     /// Each experiment with each engine in each tier.
     tested: Vec<TestedData>,
     /// What they did when their disk was full.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     full_disk: Option<Annotated>,
     /// On what, when, and what was not tried.
     notes: Vec<Note>,
@@ -37,8 +38,11 @@ pub struct DurabilityData {
 
 /// A way in which a try can end.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "VerdictFacts"))]
 struct VerdictData {
+    /// Its id.
     id: Verdict,
+    /// Its name.
     name: &'static str,
     /// Whether a tier that survives the experiment rules it out.
     is_violation: bool,
@@ -46,49 +50,64 @@ struct VerdictData {
 
 /// One experiment with one engine in one tier. Absent means not measured, never zero.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Tested"))]
 struct TestedData {
+    /// The engine's id, or the name of a configuration.
     engine: String,
+    /// The engine's version.
     version: String,
+    /// The requested tier.
     tier: Durability,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The tier that its setting provides, if it differs from the requested one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     effective_durability: Option<Durability>,
+    /// The experiment.
     experiment: Experiment,
     /// Of which run, where there are several: the first of the notes is of run 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<usize>,
     /// Under the database whose power was cut.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     file_system: Option<String>,
     /// Whether the tier promises to survive it.
     promised: bool,
+    /// The number of tries: states, kills or full disks.
     tried: u32,
+    /// The number of tries that broke the promise.
     violations: u32,
+    /// The number of tries by how they ended.
     verdicts: BTreeMap<Verdict, u32>,
     /// What was found, in words.
     found: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Acknowledged commits that were lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     loss: Option<Loss>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Median time to open the database afterwards, in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     open_ns: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The same after a clean close.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     clean_open_ns: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What each commit wrote to the device, on average.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     commit: Option<CommitIo>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// An example of each verdict other than `holds`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     examples: Vec<ExampleData>,
 }
 
 /// A try that did not hold.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Example"))]
 struct ExampleData {
     verdict: Verdict,
     of: String,
     acknowledged: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     message: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     kept: Option<String>,
 }
 

@@ -24,7 +24,7 @@ pub(super) fn gather<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Pa
         results: Vec::new(),
         unlike: unlike(sources, &labels),
         resource_columns: Resource::SHOWN.map(Resource::column).into(),
-        load_columns: summary::load_columns().collect(),
+        load_columns: summary::LOADING.iter().map(|metric| metric.column).collect(),
         beside_columns: summary::beside_columns().into_iter().flat_map(|(_, all)| all).collect(),
         explained_columns: summary::explained_columns().concat(),
         engines: options.engines,
@@ -106,7 +106,7 @@ fn advice(sources: &[Source<'_>], labels: &[String], record: &Record) -> Vec<Adv
     let tables = tables.into_iter().map(|(of, files)| {
         let mut tables = advise::tables(&files, None, &[]);
         shown::mark_advice(&mut tables, &files, record);
-        AdviceData { of, tables }
+        AdviceData::new(of, tables)
     });
     tables.filter(AdviceData::ranks).collect()
 }

@@ -11,31 +11,40 @@ use crate::tuned;
 
 /// The engines that were tuned.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Tuning"))]
 pub struct TuningData {
     /// For what, and on what.
     about: String,
     /// Every engine in a line.
     overview: Grid,
+    /// Each engine with its candidates.
     engines: Vec<EngineData>,
 }
 
 /// One engine.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "TunedEngine"))]
 struct EngineData {
+    /// Its heading.
     title: String,
+    /// What was searched, and what was found.
     notes: Vec<Note>,
     /// Absent where today's settings stay.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     better: Option<BetterData>,
+    /// Every candidate in a line.
     candidates: Grid,
 }
 
 /// Better settings than today's.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "BetterSettings"))]
 struct BetterData {
+    /// The figures that show it.
     because: Grid,
-    /// What to paste into a program, and into a plan file.
+    /// The lines to paste into a program.
     program: String,
+    /// The lines to paste into a plan file.
     plan: String,
 }
 

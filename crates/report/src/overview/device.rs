@@ -45,11 +45,12 @@ pub(crate) struct Device {
 
 /// The engine of a row, in the tier in which all work was measured.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Measured {
     /// The engine's id.
     pub engine: String,
     /// Peak memory of the engine, in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<f64>,
 }
 

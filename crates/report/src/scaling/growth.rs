@@ -14,6 +14,7 @@ const BEND: f64 = 0.5;
 
 /// How the time of one operation of an engine grows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Growth<'a> {
     /// The engine's id.
     #[serde(serialize_with = "super::plain")]
@@ -32,6 +33,7 @@ pub struct Growth<'a> {
 
 /// From one scale to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Step {
     /// The smaller scale.
     pub from: Scale,

@@ -11,6 +11,7 @@ use crate::text;
 
 /// Who is the fastest of the engines that compete at one scale.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Fastest<'a> {
     /// The scale.
     pub scale: Scale,
@@ -21,6 +22,7 @@ pub struct Fastest<'a> {
 
 /// Two engines whose order is significant at two scales, and another one at each.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Turn<'a> {
     /// The faster one at `from`.
     #[serde(serialize_with = "super::plain")]
@@ -33,7 +35,7 @@ pub struct Turn<'a> {
     /// The smallest scale of the new order.
     pub to: Scale,
     /// Scales between them at which no order is shown, or one of the two has no time.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<Scale>,
     /// The slower one's time over the faster one's at `from`, and at `to`.
     pub ratios: [f64; 2],

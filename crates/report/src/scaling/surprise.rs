@@ -28,6 +28,7 @@ const SYNCED_SECTION: &str = "docs/method.md#durability";
 
 /// A cost that stands out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Surprise<'a> {
     /// What it is of.
     #[serde(flatten)]
@@ -43,12 +44,13 @@ pub struct Surprise<'a> {
     /// How many times.
     pub times: f64,
     /// Why, where that is known; absent: nobody has looked.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explained: Option<Reason>,
 }
 
 /// How a cost stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "how", rename_all = "lowercase")]
 pub enum What<'a> {
     /// Time for a row grew so many times.
@@ -72,6 +74,7 @@ pub enum What<'a> {
 
 /// Why a cost stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Reason {
     /// In some words.
     pub why: &'static str,

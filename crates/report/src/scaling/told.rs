@@ -9,6 +9,7 @@ use crate::text;
 
 /// What is said of the surprises of one engine in one workload that have the same reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "SurpriseText"))]
 pub struct Told<'a> {
     /// The workload, the tier and the limit of memory.
     #[serde(flatten)]

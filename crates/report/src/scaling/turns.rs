@@ -13,6 +13,7 @@ const FEW_PHASES: usize = 2;
 
 /// One engine overtakes another between two scales, in some phases of a workload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Overtaking<'a> {
     /// The workload, the tier and the limit of memory.
     #[serde(flatten)]

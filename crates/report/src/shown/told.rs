@@ -24,9 +24,13 @@ pub(crate) fn distinct(all: impl IntoIterator<Item = Told>) -> Vec<Told> {
 
 /// What a tier of an engine of a result rests on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "TierStanding"))]
 pub(crate) struct Told {
+    /// The engine's id, or the name of a configuration.
     pub engine: String,
+    /// The engine's version.
     pub version: String,
+    /// The tier.
     pub tier: Durability,
     /// In words: [`Standing::words`].
     pub says: String,

@@ -24,12 +24,14 @@ type Settings = Vec<(String, String)>;
 
 /// The cells of a table of a result.
 #[derive(Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct Cells {
+    /// The cells.
     cells: Vec<CellData>,
     /// Settings that cells have.
     settings: Vec<Settings>,
     /// The workload file that commands name, and its text.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     file: Option<(String, String)>,
     #[serde(skip)]
     known: HashMap<Settings, usize>,
@@ -37,34 +39,44 @@ pub(super) struct Cells {
 
 /// A cell, whose engine has a number in the index.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Cell"))]
 struct CellData {
+    /// The place of its engine.
     engine: usize,
+    /// The variant.
     variant: String,
+    /// How it ended.
     status: Status,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Why, when not ok.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     /// The tier that it has, if it is not the one asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     effective: Option<Durability>,
     /// What its tier rests on.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     durability: Option<String>,
     /// In what its settings are not as the tier.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     own_durability: Option<String>,
+    /// The engine's versions over the trials.
     versions: Vec<String>,
     /// Its settings, by their place.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     settings: Option<usize>,
+    /// Index, status, reason and ns to open of each trial.
     trials: Vec<TrialData>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Those that were lost: they are in no figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     lost: Vec<TrialData>,
+    /// What it used, by the columns of the index.
     usage: Vec<Option<Number>>,
+    /// Its phases.
     phases: Vec<PhaseData>,
     /// The command that repeats it.
     command: String,
     /// Numbers of programs that open and set its engine likewise.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     snippets: Vec<usize>,
 }
 
@@ -73,28 +85,39 @@ type TrialData = (u32, Status, Option<String>, Option<u64>);
 
 /// A phase of a cell.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "CellPhase"))]
 struct PhaseData {
+    /// Its name.
     phase: String,
+    /// How it ended.
     status: Status,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Why, when not ok.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     /// Who says that its answer is right, where no oracle does.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     checked_by: Option<String>,
     /// The plan that the engine has for its query.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     plan: Option<String>,
     /// The time of an operation in each trial, in ns.
     trials: Vec<Number>,
     /// Percentiles of an operation.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     latency: Option<Percentiles>,
     /// The same from its scheduled start.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     response: Option<Percentiles>,
 }
 
 /// Percentiles of a latency in ns.
+#[cfg_attr(
+    test,
+    derive(ts_rs::TS),
+    ts(
+        type = "[p50: number, p95: number | null, p99: number | null, p99_9: number | null, max: number, samples: number]"
+    )
+)]
 struct Percentiles(Latency);
 
 impl Serialize for Percentiles {

@@ -10,6 +10,7 @@ use crate::{grid, text};
 
 /// A table. Lists of engines are in the order of `engines`.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct Figures {
     /// Number of the group in the index.
     pub group: usize,
@@ -21,30 +22,43 @@ pub(super) struct Figures {
     pub engines: Vec<usize>,
     /// What has to be known of each engine: `(ref)`, `†`.
     marks: Vec<String>,
+    /// How each engine stands over the rows.
     pub rows: Vec<Stands>,
+    /// How each engine stands over the questions.
     pub questions: Vec<Stands>,
     /// By the columns of the index.
     usage: Vec<Vec<Option<Number>>>,
+    /// The phases, in display order.
     phases: Vec<Phase>,
 }
 
 /// A phase in a variant.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Phase {
     /// Absent where no engine came as far as a phase.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     phase: Option<String>,
     /// Where it is not that of most phases.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     variant: Option<String>,
     /// Its times are of one operation.
     per_operation: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The kind of its work, if it counts for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     work: Option<Work>,
+    /// What each engine has to show.
     figures: Vec<Figure>,
 }
 
 /// What an engine has to show in a phase.
+#[cfg_attr(
+    test,
+    derive(ts_rs::TS),
+    ts(
+        type = "[ns: number, low: number | null, high: number | null, ratio: number | null, ratio_low: number | null, ratio_high: number | null, marks: string] | string | null"
+    )
+)]
 enum Figure {
     Time(Time),
     Ended(&'static str),

@@ -76,7 +76,9 @@ impl KeptStands {
 
 /// A table over machines: of each its [latest result of many engines](latest).
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "OverMachines"))]
 pub(super) struct Table {
+    /// Each engine over machines.
     engines: Vec<OverMachines>,
     /// Machine, result, and who is first in rows and in questions there.
     machines: Vec<(usize, usize, Vec<usize>, Vec<usize>)>,
@@ -84,11 +86,15 @@ pub(super) struct Table {
 
 /// An engine over machines.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "EngineOverMachines"))]
 struct OverMachines {
+    /// The place of the engine.
     engine: usize,
     /// Machines with a result that has it.
     machines: usize,
+    /// Its ratios over the rows.
     rows: Option<Spread>,
+    /// Its ratios over the questions.
     questions: Option<Spread>,
     /// Medians of memory, size and bytes written.
     used: [Option<Number>; RESOURCES.len()],
@@ -96,6 +102,7 @@ struct OverMachines {
 
 /// Ratios over machines: on how many, their geometric mean, the least and the most.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct Spread(usize, Number, Number, Number);
 
 impl Spread {
@@ -108,7 +115,9 @@ impl Spread {
 
 /// An engine in one group over all results.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct History<'a> {
+    /// The engine's versions.
     versions: Vec<&'a str>,
     /// `[result, version, rows, questions, used]`: rows and questions are `[ns, ratio]`, a text or nothing.
     results: Vec<HistoryRow>,
@@ -118,10 +127,12 @@ type HistoryRow = (usize, Option<usize>, Past, Past, [Option<Number>; RESOURCES.
 
 /// How an engine stood once.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(untagged)]
 enum Past {
     Timed(Number, Option<Number>),
     Says(String),
+    #[cfg_attr(test, ts(type = "null"))]
     Nothing(Option<()>),
 }
 

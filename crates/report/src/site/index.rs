@@ -1,5 +1,5 @@
 //! What a reader of the site chooses from: small, since every view loads it first. Words that repeat have
-//! a number. `crates/report/page/src/site/data.ts` says the same in TypeScript.
+//! a number.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::summary::{Column, Group, Resource};
 use crate::{notes, summary, text};
 
 /// The version of this form.
-const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 2;
 
 /// The longest text of a choice.
 const LONGEST: usize = 120;
@@ -25,16 +25,23 @@ const SAME_MEMORY: u64 = 256 << 20;
 
 /// The choices.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct Index {
+    /// The version of this form.
     site: u32,
+    /// The version of embermark that made the site.
     tool: &'static str,
     /// What is shown of resources.
     columns: Vec<Column>,
     /// Id and what it stands for.
     workloads: Vec<(String, String)>,
+    /// What may be compared.
     groups: Vec<GroupOf>,
+    /// The columns of results.
     engines: Vec<EngineOf>,
+    /// The machines.
     machines: Vec<MachineOf>,
+    /// The results.
     results: Vec<ResultOf>,
     /// Sets of groups that results have, each as first and last of every run of neighbours.
     shapes: Vec<Vec<usize>>,
@@ -76,19 +83,25 @@ type EngineKey = (String, String, String, String);
 
 /// What may be compared.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Group"))]
 struct GroupOf {
+    /// The place of its workload.
     workload: usize,
+    /// The scale as it is written.
     scale: String,
     /// Absent for all rows of the data.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     rows: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The memory limit as it is written, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     limit: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The imitated storage, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     storage: Option<String>,
+    /// The tier.
     tier: Durability,
     /// What else was asked for than a plain run has: clients, a rate, cold reads, rows of one's own.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     conditions: String,
     /// How many results have it.
     results: usize,
@@ -98,21 +111,28 @@ struct GroupOf {
 
 /// A column of results.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Engine"))]
 struct EngineOf {
+    /// The column's name in an address.
     id: String,
+    /// The column's name.
     name: String,
+    /// The name of its engine.
     engine: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// `embedded`, `server` or `reference`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Its data model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The licence of the engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     licence: Option<String>,
     /// Absent: embermark itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     client: Option<String>,
     /// Settings of its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     settings: Option<String>,
     /// An engine as it comes: no configuration, and no client of another language.
     #[serde(skip)]
@@ -121,6 +141,11 @@ struct EngineOf {
 
 /// Hardware, by what its firmware and its kernel say of it. There may be a thousand: it is written as
 /// `[id, name, says]`.
+#[cfg_attr(
+    test,
+    derive(ts_rs::TS),
+    ts(rename = "PackedMachine", type = "[id: string, name: string, says: string]")
+)]
 struct MachineOf {
     id: String,
     name: String,
@@ -134,6 +159,14 @@ impl Serialize for MachineOf {
 }
 
 /// A result, written as `[id, machine, label, started, tool, shape]`.
+#[cfg_attr(
+    test,
+    derive(ts_rs::TS),
+    ts(
+        rename = "PackedResult",
+        type = "[id: string, machine: number, label: string, started: string, tool: string, shape: number]"
+    )
+)]
 struct ResultOf {
     id: String,
     machine: usize,

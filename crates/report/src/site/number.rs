@@ -6,6 +6,7 @@ use crate::format::five_digits;
 
 /// A number of five significant digits. What is not finite is absent.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Rounded", type = "number"))]
 pub(super) struct Number(pub f64);
 
 impl Serialize for Number {

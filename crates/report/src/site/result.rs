@@ -11,8 +11,11 @@ const LONGEST: usize = 1_000;
 
 /// What is said of a result beside its figures.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct ResultData {
+    /// The machine in a line.
     machine: String,
+    /// What may have disturbed the figures.
     warnings: Vec<String>,
     /// What was asked for and on what.
     about: Vec<Note>,

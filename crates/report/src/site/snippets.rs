@@ -16,12 +16,14 @@ pub(super) struct Snippets {
 
 /// A program.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct Snippet {
+    /// The client, as `--client` takes it.
     client: String,
     /// What prints it.
     command: String,
     /// Absent where the engine is not here, or is a server.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
 

@@ -13,6 +13,7 @@ use crate::{grid, text};
 
 /// Two kinds of work that are never in one mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Work {
     /// Rows put in, fetched by key, changed.
@@ -43,6 +44,13 @@ impl Work {
 
 /// How an engine stands.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    test,
+    derive(ts_rs::TS),
+    ts(
+        type = "[ratio: number | null, low: number | null, high: number | null, ns: number, answered: number, phases: number, marks: string] | string | null"
+    )
+)]
 pub(super) enum Stands {
     /// By its time.
     Timed(Timed),

@@ -8,6 +8,7 @@ use crate::format;
 
 /// What a number counts, and so how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Quantity {
     /// Time in ns.
@@ -46,6 +47,7 @@ impl Quantity {
 
 /// A column of a table, and a field of what the page is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Column {
     /// Its name for programs.
     pub key: &'static str,
@@ -60,6 +62,7 @@ pub struct Column {
 
 /// Amounts by the key of their column. Absent means not measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(transparent)]
 pub struct Amounts(BTreeMap<&'static str, f64>);
 

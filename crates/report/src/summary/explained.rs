@@ -3,17 +3,18 @@
 use embermark_model::result::{CallKind, Cell, OsCost, Resources, ResultFile, Run, SystemCalls};
 use serde::Serialize;
 
-use super::column::Quantity::{self, Bytes, Number};
+use super::column::Quantity::{Bytes, Number};
 use super::column::{Amounts, Column};
 use crate::text;
 
 /// What an operation of a phase asked for, by the keys of [`explained_columns`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Explanation {
     /// By the engine: the worker of an embedded one, all processes of a server.
     pub engine: Amounts,
     /// By the client, where it is another process.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Amounts>,
     /// The engine's system calls that are more than 5 % of all of them, by name with their share, the
     /// most frequent first.
@@ -24,101 +25,64 @@ pub struct Explanation {
     pub ops: u64,
 }
 
-/// The counts of one side of a run.
-struct Part<'a> {
-    cost: &'a OsCost,
-    used: &'a Resources,
-    traced_ops: Option<u64>,
-    ops: u64,
+/// What is counted of a run.
+#[derive(Clone, Copy)]
+pub(crate) enum Source {
+    /// System calls, of the run that is traced.
+    Calls(fn(&SystemCalls) -> u64),
+    /// What else the operating system counts, of a run that is not traced.
+    Cost(fn(&OsCost) -> Option<u64>),
+    /// Resources of that run.
+    Used(fn(&Resources) -> Option<u64>),
 }
 
-impl Part<'_> {
-    fn calls(&self, kind: CallKind) -> Option<f64> {
-        per(self.cost.calls.as_ref()?.of(kind), self.traced_ops?)
-    }
+/// A column of what an operation has of it, and what is counted of a run.
+type Count = (Column, Source);
 
-    fn own(&self, count: Option<u64>) -> Option<f64> {
-        per(count?, self.ops)
-    }
+const fn calls([key, heading, about]: [&'static str; 3], of: fn(&SystemCalls) -> u64) -> Count {
+    (Column { key, heading, about, quantity: Number }, Source::Calls(of))
 }
 
-fn per(count: u64, ops: u64) -> Option<f64> {
-    (ops > 0).then(|| count as f64 / ops as f64)
+const fn cost([key, heading, about]: [&'static str; 3], of: fn(&OsCost) -> Option<u64>) -> Count {
+    (Column { key, heading, about, quantity: Number }, Source::Cost(of))
 }
 
-/// A column, and what an operation has of it.
-type Amount = (Column, fn(&Part<'_>) -> Option<f64>);
-
-const fn column(
-    [key, heading, about]: [&'static str; 3],
-    quantity: Quantity,
-    of: fn(&Part<'_>) -> Option<f64>,
-) -> Amount {
-    (Column { key, heading, about, quantity }, of)
+const fn bytes(key: &'static str, about: &'static str, of: Source) -> Count {
+    (Column { key, heading: about, about, quantity: Bytes }, of)
 }
 
-/// How many of the columns are of system calls.
-const OF_CALLS: usize = 11;
-
-const AMOUNTS: [Amount; 18] = [
-    column(["calls", "calls", "system calls"], Number, |part| {
-        per(part.cost.calls.as_ref()?.total(), part.traced_ops?)
+/// Every count. CSV and Parquet have it by its key, as the total of a run.
+pub(crate) const COUNTS: &[Count] = &[
+    calls(["calls", "calls", "system calls"], SystemCalls::total),
+    calls(["read_calls", "read", "to read"], |of| of.of(CallKind::Read)),
+    calls(["write_calls", "write", "to write"], |of| of.of(CallKind::Write)),
+    calls(["flush_calls", "flush", "to flush"], |of| of.of(CallKind::Flush)),
+    calls(["memory_calls", "memory", "to map and unmap memory"], |of| of.of(CallKind::Memory)),
+    calls(["wait_calls", "wait", "to wait and to wake"], |of| of.of(CallKind::Wait)),
+    calls(["network_calls", "network", "to send and receive"], |of| of.of(CallKind::Network)),
+    calls(["other_calls", "other", "other system calls"], |of| of.of(CallKind::Other)),
+    bytes("file_read_bytes", "read from files", Source::Calls(|of| of.file_read_bytes)),
+    bytes("file_written_bytes", "written to files", Source::Calls(|of| of.file_written_bytes)),
+    calls(["synced_writes", "synced write", "writes that sync themselves"], |of| of.synced_writes),
+    cost(["minor_faults", "minor faults", "page faults without I/O"], |of| of.minor_faults),
+    cost(["major_faults", "major faults", "page faults with I/O"], |of| of.major_faults),
+    cost(["voluntary_switches", "switches, waiting", "context switches, waiting"], |of| {
+        of.voluntary_switches
     }),
-    column(["read_calls", "read", "to read"], Number, |part| part.calls(CallKind::Read)),
-    column(["write_calls", "write", "to write"], Number, |part| part.calls(CallKind::Write)),
-    column(["flush_calls", "flush", "to flush"], Number, |part| part.calls(CallKind::Flush)),
-    column(["synced_writes", "synced write", "writes that sync themselves"], Number, |part| {
-        per(part.cost.calls.as_ref()?.synced_writes, part.traced_ops?)
+    cost(["involuntary_switches", "switches, preempted", "context switches, preempted"], |of| {
+        of.involuntary_switches
     }),
-    column(["memory_calls", "memory", "to map and unmap memory"], Number, |part| {
-        part.calls(CallKind::Memory)
-    }),
-    column(["wait_calls", "wait", "to wait and to wake"], Number, |part| {
-        part.calls(CallKind::Wait)
-    }),
-    column(["network_calls", "network", "to send and receive"], Number, |part| {
-        part.calls(CallKind::Network)
-    }),
-    column(["other_calls", "other", "other system calls"], Number, |part| {
-        part.calls(CallKind::Other)
-    }),
-    column(["file_read_bytes", "read from files", "read from files"], Bytes, |part| {
-        per(part.cost.calls.as_ref()?.file_read_bytes, part.traced_ops?)
-    }),
-    column(["file_written_bytes", "written to files", "written to files"], Bytes, |part| {
-        per(part.cost.calls.as_ref()?.file_written_bytes, part.traced_ops?)
-    }),
-    column(["minor_faults", "minor faults", "page faults without I/O"], Number, |part| {
-        part.own(part.cost.minor_faults)
-    }),
-    column(["major_faults", "major faults", "page faults with I/O"], Number, |part| {
-        part.own(part.cost.major_faults)
-    }),
-    column(
-        ["voluntary_switches", "switches, waiting", "context switches, waiting"],
-        Number,
-        |part| part.own(part.cost.voluntary_switches),
-    ),
-    column(
-        ["involuntary_switches", "switches, preempted", "context switches, preempted"],
-        Number,
-        |part| part.own(part.cost.involuntary_switches),
-    ),
-    column(["storage_read_bytes", "read from storage", "read from storage"], Bytes, |part| {
-        part.own(part.used.read_bytes)
-    }),
-    column(["instructions", "instructions", "instructions"], Number, |part| {
-        part.own(part.cost.instructions)
-    }),
-    column(["cache_misses", "cache misses", "cache misses"], Number, |part| {
-        part.own(part.cost.cache_misses)
-    }),
+    bytes("storage_read_bytes", "read from storage", Source::Used(|of| of.read_bytes)),
+    cost(["instructions", "instructions", "instructions"], |of| of.instructions),
+    cost(["cache_misses", "cache misses", "cache misses"], |of| of.cache_misses),
 ];
 
 /// The columns of an [`Explanation`]: those of system calls, and the others.
 pub fn explained_columns() -> [Vec<Column>; 2] {
-    let (calls, others) = AMOUNTS.split_at(OF_CALLS);
-    [calls, others].map(|columns| columns.iter().map(|(column, _)| *column).collect())
+    [true, false].map(|calls| {
+        let own = COUNTS.iter().filter(|(_, of)| matches!(of, Source::Calls(_)) == calls);
+        own.map(|(column, _)| *column).collect()
+    })
 }
 
 /// What an operation of a phase of a cell asked for; `None` where nobody counted it.
@@ -129,9 +93,14 @@ pub fn explained(cell: &Cell, phase: &str) -> Option<Explanation> {
 fn of_run(run: &Run) -> Option<Explanation> {
     let explained = run.explained.as_ref()?;
     let (traced_ops, ops) = (explained.traced_ops, run.ops);
+    let per = |count: u64, ops: u64| (ops > 0).then(|| count as f64 / ops as f64);
     let amounts = |cost: &OsCost, used: &Resources| -> Amounts {
-        let part = Part { cost, used, traced_ops, ops };
-        AMOUNTS.iter().map(|(column, of)| (*column, of(&part))).collect()
+        let amount = |of: Source| match of {
+            Source::Calls(of) => per(of(cost.calls.as_ref()?), traced_ops?),
+            Source::Cost(of) => per(of(cost)?, ops),
+            Source::Used(of) => per(of(used)?, ops),
+        };
+        COUNTS.iter().map(|(column, of)| (*column, amount(*of))).collect()
     };
     let client = explained.client.as_ref();
     Some(Explanation {

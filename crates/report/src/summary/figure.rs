@@ -11,6 +11,7 @@ use crate::{ageing, text};
 /// The time of one phase: over the counted runs of a trial the mean (the published protocol), over
 /// the trials the median.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Figure<'a> {
     /// Time per operation in ns: the median over the trials.
     pub per_op_ns: f64,
@@ -35,7 +36,7 @@ pub struct Figure<'a> {
     pub client_side: bool,
     /// What several clients did together, and how well a schedule was kept; `None` of one client in
     /// a closed loop.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
     /// 99th percentile of commits in the last rounds of each trial that came to a steady state, in ns.
     #[serde(skip)]
@@ -48,6 +49,7 @@ pub struct Figure<'a> {
 
 /// How far the counted runs came that did not do all operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Stop {
     /// Operations of the counted run that did fewest.
     pub done: u64,
@@ -56,7 +58,7 @@ pub struct Stop {
 }
 
 impl<'a> Figure<'a> {
-    /// The figure of one phase from its [`parts`]; `None` when nothing was counted.
+    /// The figure of one phase from its parts in the trials; `None` when nothing was counted.
     pub fn of(parts: &[(u32, &'a PhaseResult)]) -> Option<Self> {
         let indices = parts.iter().map(|(trial, _)| *trial);
         let parts = || parts.iter().map(|(_, part)| *part);

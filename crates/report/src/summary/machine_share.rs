@@ -9,6 +9,7 @@ use crate::text;
 
 /// One client machine's part of a phase, over the counted runs of every trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MachineShare {
     /// Its name.
     pub device: String,

@@ -9,6 +9,7 @@ use crate::statistics::median;
 /// One phase by several clients, or at a target rate: over the counted runs of a trial, and over
 /// the trials the median.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Sharing {
     /// Operations a second by all clients together.
     pub per_second: f64,
@@ -17,12 +18,13 @@ pub struct Sharing {
     /// How well the schedule was kept; `None` of a closed loop.
     pub schedule: Option<Schedule>,
     /// What each client machine did; none where clients were on one.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<MachineShare>,
 }
 
 /// How well operations were started when they were to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Schedule {
     /// Operations a second that the schedule has.
     pub target_rate: f64,

@@ -390,7 +390,13 @@ fn bytes_and_sizes_are_those_of_the_trial_that_counts_and_times_are_not() {
     assert_eq!((load.get("user_bytes"), load.get("maintenance_ns")), (Some(100.0), Some(500.0)));
     assert_eq!(load.get("write_amplification"), Some(2.0));
     assert_eq!(load.get("amplification_with_maintenance"), Some(4.0));
-    assert_eq!((load.get("disk_before_bytes"), load.get("disk_after_bytes")), (Some(90.0), None));
+    assert_eq!(
+        (
+            load.get("before_maintenance_allocated_bytes"),
+            load.get("after_maintenance_allocated_bytes")
+        ),
+        (Some(90.0), None)
+    );
     let used = [Resource::Written, Resource::Flushes, Resource::Disk];
     let used = used.map(|of| comparison.groups[0].usage[0].get(of));
     assert_eq!(used, [Some(430.0), Some(6.0), Some(4096.0)]);
@@ -453,7 +459,7 @@ fn nothing_is_divided_by_nothing_and_what_was_not_measured_is_no_0() {
     let file = file_of(trial(vec![phase("load", vec![loading(None, 100)])]));
     let load = compare(&file, &[]).groups[0].rows[0].loadings[0].clone().unwrap();
     assert_eq!(
-        (load.get("write_amplification"), load.get("maintenance_written_bytes")),
+        (load.get("write_amplification"), load.get("maintenance_device_written_bytes")),
         (None, None)
     );
     // Of no time at all there is no share and no mean by time.

@@ -137,11 +137,12 @@ impl Resource {
 /// What one engine used to do one run of every phase: the median over the trials. A sum of which
 /// some phase was not measured is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Usage {
-    #[serde(flatten)]
+    /// By the key of the resource's column.
     amounts: Amounts,
     /// Some phase was capped, could not be done or did not end well: less than the whole work.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
 }
 

@@ -75,6 +75,26 @@ fn a_slowdown_and_a_gain_are_shown() {
 }
 
 #[test]
+fn what_an_engine_used_is_shown_for_the_new_file_and_over_the_old_one() {
+    let mut new = file();
+    let own = new.cells.iter_mut().filter(|cell| cell.id.engine == "lmdb");
+    let trials = own.flat_map(|cell| &mut cell.trials).flat_map(|trial| &mut trial.phases);
+    for run in trials.flat_map(|part| &mut part.runs) {
+        run.engine.cpu_ns = run.engine.cpu_ns.map(|ns| 3 * ns);
+    }
+    let changes = compare(&file(), &new);
+    let times = |engine: &str| {
+        let used = changes.used.iter().find(|used| used.cell.engine == engine).unwrap();
+        used.new.get("cpu_ns").unwrap() / used.old.get("cpu_ns").unwrap()
+    };
+    assert_eq!([times("lmdb"), times("sqlite")], [3.0, 1.0]);
+    let shown = table(&changes, &Options { width: 200, ..Options::default() });
+    let (_, resources) = shown.split_once("resources, new and new/old").unwrap();
+    let line = resources.lines().find(|line| line.contains("lmdb")).unwrap();
+    assert!(line.contains("3.00x") && line.contains("1.00x"), "{line}");
+}
+
+#[test]
 fn with_fewer_than_three_trials_nothing_is_called_slower() {
     let mut new = file();
     slow_down(&mut new, "sqlite", "read", 300);

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use crate::counted::counted;
 use embermark_model::result::{Loaded, Resources, ResultFile};
+use embermark_report::html::{self, PageOptions};
+use embermark_report::summary::Quantity;
 use embermark_report::{Format, Options, load, render};
 
 use crate::everything;
@@ -220,6 +222,20 @@ fn every_csv_column_holds_what_its_header_says() {
     // Of an old result nothing more is known, and nothing is made up.
     for column in ["user_bytes", "write_amplification", "maintenance_ns", "observed_lost"] {
         assert_eq!(row[column], "", "{column}");
+    }
+}
+
+#[test]
+fn every_metric_of_a_run_is_a_column_of_the_csv() {
+    let page = html::data(&[], PageOptions::default()).unwrap();
+    let csv = shown(&fixture(), Format::Csv);
+    let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let metrics = page.load_columns.iter().chain(&page.beside_columns);
+    for metric in metrics.chain(&page.explained_columns) {
+        // Of energy the CSV has totals; what a run read from storage is its `read_bytes`.
+        let is_other = matches!(metric.quantity, Quantity::Energy | Quantity::Power)
+            || metric.key == "storage_read_bytes";
+        assert!(is_other || header.contains(&metric.key), "{}", metric.key);
     }
 }
 

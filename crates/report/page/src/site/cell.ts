@@ -2,7 +2,7 @@
 
 import type { Address } from "./address";
 import type { Value } from "./csv";
-import type { Cell, Cells, Percentiles, ResultData, Snippet, Trial } from "./data";
+import type { Cell, Cells, Percentiles, ResultData, Snippet } from "./data";
 import { h, list, table } from "../dom";
 import { amount, count, duration, NOT_MEASURED, orDash } from "../format";
 import type { Known } from "./known";
@@ -89,7 +89,7 @@ function plans(own: Cell): HTMLElement[] {
 }
 
 function trials(own: Cell): HTMLElement | false {
-  const row = ([index, status, reason, open]: Trial) => [String(index + 1), word(status), orDash(open, duration), reason ?? ""];
+  const row = ([index, status, reason, open]: Cell["trials"][number]) => [String(index + 1), word(status), orDash(open, duration), reason ?? ""];
   const lost = own.lost ?? [];
   if (own.trials.length + lost.length === 0) return false;
   return table(lost.length > 0 ? `Each a fresh process; ${count(lost.length)} lost, which are in no figure` : "Each a fresh process",

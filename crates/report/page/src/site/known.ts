@@ -1,8 +1,25 @@
 /** The index, and what is looked up in it. */
 
-import type { Engine, Figures, Group, Index, Machine, Result } from "./data";
+import { type Engine, type Figures, type Group, type Index, VERSION } from "./data";
 import { to } from "./address";
 import { h } from "../dom";
+
+/** A machine of the index, unpacked. */
+export interface Machine {
+  id: string;
+  name: string;
+  says: string;
+}
+
+/** A result of the index, unpacked. */
+export interface Result {
+  id: string;
+  machine: number;
+  label: string;
+  started: string;
+  tool: string;
+  shape: number;
+}
 
 /** What every view is given. */
 export class Known {
@@ -15,7 +32,7 @@ export class Known {
   private readonly resultIds: Map<string, number>;
 
   constructor(index: Index) {
-    if (index.site !== 2) throw new Error(`the data has form ${index.site}, and this page reads form 2: copy the whole folder of the site`);
+    if (index.site !== VERSION) throw new Error(`the data has form ${index.site}, and this page reads form ${VERSION}: copy the whole folder of the site`);
     this.index = index;
     this.machines = index.machines.map(([id, name, says]) => ({ id, name, says }));
     this.results = index.results.map(([id, machine, label, started, tool, shape]) => ({ id, machine, label, started, tool, shape }));
