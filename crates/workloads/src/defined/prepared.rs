@@ -19,8 +19,9 @@ use super::draws;
 use super::keep;
 use super::kind::{changes_at_once, is_question, is_read_in_one_snapshot, one_by_one};
 use super::referees::Right;
+use crate::Companions;
+use crate::strategy::Strategy;
 use crate::write_behind::Buffer;
-use crate::{Companions, Strategy};
 
 /// Everything that exists before the engine does.
 pub(super) struct PreparedCell {

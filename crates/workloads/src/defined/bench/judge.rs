@@ -16,7 +16,8 @@ use super::super::oracle::{Content, Places, Touched, print_of};
 use super::super::port::fingerprint;
 use super::super::referees::{self, MOST_KEPT, Right};
 use super::{FileBench, Holds};
-use crate::{CheckError, Passed, Strategy};
+use crate::strategy::Strategy;
+use crate::{CheckError, Passed};
 
 impl FileBench {
     /// Compares what a run has found, and what it has left, with what it must.

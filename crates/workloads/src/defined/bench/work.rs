@@ -15,8 +15,8 @@ use super::super::mixed;
 use super::super::port::Shared;
 use super::super::prepared::PreparedCell;
 use super::{FileBench, Holds};
-use crate::strategy::Part;
-use crate::{MeasuredPart, Strategy};
+use crate::MeasuredPart;
+use crate::strategy::{Part, Strategy};
 
 /// Rows of a batch that goes in before the database is left as a crash leaves it.
 const BATCH: usize = 1_000;

@@ -6,7 +6,8 @@ use embermark_language::{PUBLISHED, parse};
 use embermark_model::Scale;
 use embermark_model::answer::Value as Answered;
 
-use super::super::{Defined, source};
+use super::super::phases::{draws_of, each_of};
+use super::super::source;
 use super::*;
 use crate::Source as _;
 
@@ -59,10 +60,10 @@ fn check<const N: usize>(
     let made = source::FileRows { definition, folder, seed: 1, lenient: 0.0, log: None };
     made.stage(Scale::Full, &staged).unwrap();
     let tables = source::open(definition, &staged).unwrap();
-    let draws = Defined::draws_of(definition, &tables, 1).unwrap();
+    let draws = draws_of(definition, &tables, 1).unwrap();
     let fresh = super::super::fresh::Fresh::new(1, 10);
     let set_at_once = super::super::kind::set_at_once(definition);
-    let (met, each) = (Vec::new(), Defined::each_of(definition, &tables, 1));
+    let (met, each) = (Vec::new(), each_of(definition, &tables, 1));
     let (engine, appends_only, commit) = (String::new(), false, None);
     let cell = Cell {
         definition,

@@ -7,7 +7,8 @@ use embermark_language::{Definition, parse};
 use embermark_model::Scale;
 use embermark_model::answer::Value as Answered;
 
-use super::super::{Defined, source};
+use super::super::phases::{draws_of, each_of};
+use super::super::source;
 use super::*;
 use crate::Source as _;
 
@@ -78,10 +79,10 @@ fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
         source::FileRows { definition, folder: dir.to_owned(), seed: 1, lenient: 0.0, log: None };
     rows.stage(Scale::Full, &dir.join("staged")).unwrap();
     let tables = source::open(definition, &dir.join("staged")).unwrap();
-    let draws = Defined::draws_of(definition, &tables, 1).unwrap();
+    let draws = draws_of(definition, &tables, 1).unwrap();
     let fresh = super::super::fresh::Fresh::new(1, 10);
     let (set_at_once, engine) = (super::super::kind::set_at_once(definition), String::new());
-    let (met, each) = (Vec::new(), Defined::each_of(definition, &tables, 1));
+    let (met, each) = (Vec::new(), each_of(definition, &tables, 1));
     (
         Arc::new(Cell {
             definition,
