@@ -6,8 +6,7 @@ use embermark_contract::{EngineError, Result};
 use embermark_language::{Aggregate, Group, Grouped};
 use embermark_model::answer;
 use embermark_model::fingerprint::Fingerprint;
-use embermark_model::table::{ColumnType, Table, Value};
-
+use embermark_model::table::{ColumnType, OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
 use super::correlate::pearson;
@@ -17,6 +16,9 @@ use super::table_rows::Rows;
 
 /// The values of a row, in the order of its table's columns.
 pub(super) type Values<'a> = SmallVec<[Value<'a>; 12]>;
+
+/// A key that was read.
+pub(super) type OwnedKey = SmallVec<[OwnedValue; 2]>;
 
 /// A column of a result as a value of a type.
 #[inline]

@@ -7,7 +7,8 @@ use embermark_contract::sql::{Nullable, TableDef};
 use embermark_model::fingerprint::Fingerprint;
 use embermark_model::table::{Table, Value};
 
-use super::super::sql::{definition, param};
+use super::super::sql::definition;
+use super::super::sql::params::param;
 use super::{Codec, Place};
 
 /// The columns of a table in the order of its rows: those of the key, in its order, then the others.

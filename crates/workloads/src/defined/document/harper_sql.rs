@@ -8,7 +8,7 @@ use embermark_language::{Aggregate, Compute, Group, Grouped, Operator};
 use embermark_model::table::{ColumnType, Table, Value};
 
 use super::super::access::Filter;
-use super::super::statements::operator;
+use super::super::statements::conditions::operator;
 
 /// The groups of a table's rows that meet the filters, as columns `c0`, `c1`, …, and behind them, of
 /// each sum, how many values it is of: a sum of nothing is 0 or NULL to HarperDB as it happens. `None`

@@ -23,8 +23,7 @@ use super::super::kind::rows_at_once;
 use super::super::newest::Newest;
 use super::super::outliers::Outliers;
 use super::super::port::{Found, Session, fingerprint};
-use super::super::row;
-use super::super::sql::OwnedKey;
+use super::super::row::{self, OwnedKey};
 use super::{Fields, Key, Question, fields_of, harper_sql, key_of, stored};
 
 /// Documents from the end of a collection among which the newest of a value is looked for first.

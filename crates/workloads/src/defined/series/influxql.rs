@@ -15,7 +15,7 @@ use embermark_language::{Aggregate, Compute, Group, Grouped, Operator};
 use embermark_model::table::{Column, ColumnType, OwnedValue, Table, TimeUnit, Value};
 
 use super::super::access::Filter;
-use super::super::statements::operator;
+use super::super::statements::conditions::operator;
 
 /// The field of a point whose columns may all be absent: 1 in every point. No column has its name.
 pub(super) const MARK: &str = "#row";

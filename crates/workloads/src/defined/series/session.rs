@@ -18,8 +18,7 @@ use super::super::kind::rows_at_once;
 use super::super::newest::Newest;
 use super::super::outliers::Outliers;
 use super::super::port::{Found, Session, Shared, Steps, fingerprint};
-use super::super::row::{Values, aggregate as aggregated, owned};
-use super::super::sql::OwnedKey;
+use super::super::row::{OwnedKey, Values, aggregate as aggregated, owned};
 use super::influxql::{DEVIATION, GAP, Groups, MEAN};
 use super::{Measured, Row, all_are_there, value, values};
 

@@ -7,10 +7,12 @@ use embermark_model::table::Value;
 
 use super::super::arena::Arena;
 use super::super::cell::Cell;
+use super::super::documents::Stored;
 use super::super::kind::rows_at_once;
 use super::super::port::Shared;
+use super::super::row::OwnedKey;
 use super::super::rows::Given;
-use super::{OwnedKey, Params, Stored, param, written_params};
+use super::params::{Params, param, written_params};
 
 /// What the parameters of changes are made of.
 #[derive(Clone, Copy)]

@@ -1,9 +1,11 @@
-//! What every engine needs to create a table of a workload file.
+//! What engines need to create a table of a workload file.
 
-use embermark_contract::sql::{Nullable, SqlType, TableDef};
+use embermark_contract::sql::{Dialect, Nullable, SqlType, TableDef};
+use embermark_contract::{EngineError, Result};
 use embermark_model::table::{Column, ColumnType, Table};
 
-use super::super::documents::Stored;
+use super::super::documents::{Document, Stored};
+use super::super::port::Stretch;
 
 /// A table with its columns as they are written: those that are fields of documents as these.
 pub(super) fn with_documents(
@@ -53,5 +55,23 @@ pub(in crate::defined) const fn sql_type(of: ColumnType) -> SqlType {
         ColumnType::Float => SqlType::Double,
         ColumnType::Text => SqlType::Text,
         ColumnType::Bytes => SqlType::Bytes,
+    }
+}
+
+/// The name of the partition of a stretch of time.
+pub(super) fn partition(stretch: &Stretch) -> String {
+    format!("part_{}", stretch.number).replace('-', "m")
+}
+
+/// The type of a column of documents.
+pub(super) fn document_type(dialect: &dyn Dialect, document: &Document) -> Result<&'static str> {
+    let unsupported = |what| EngineError::unsupported("this SQL engine", what);
+    let reads = dialect.json_text("a", "b").and(dialect.json_number("a", "b"));
+    if reads.is_none() {
+        return Err(unsupported("reading the fields of JSON documents"));
+    }
+    match document.binary {
+        true => dialect.binary_json().ok_or_else(|| unsupported("JSON columns of a binary form")),
+        false => dialect.json().ok_or_else(|| unsupported("columns of JSON")),
     }
 }

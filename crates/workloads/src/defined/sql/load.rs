@@ -3,8 +3,8 @@
 use embermark_contract::sql::{Param, Rows as BulkRows, SqlStore, TableDef};
 use embermark_contract::{Result, Scope};
 
+use super::params::{Params, param, written_params};
 use super::phases::texts;
-use super::{Params, param, written_params};
 use crate::defined::arena::Strings;
 use crate::defined::documents::{Stored, lay};
 use crate::defined::rows::Source;

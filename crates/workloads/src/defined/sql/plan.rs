@@ -3,6 +3,9 @@
 use embermark_contract::row::Visit;
 use embermark_contract::sql::{Access, Dialect, Param, Rows, SqlStore, Statement, TableDef};
 use embermark_contract::{EngineError, Lifecycle, Result};
+use embermark_language::Work;
+
+use super::super::kind::is_question;
 
 /// A store in which a query is asked for its plan instead. Nothing is changed.
 pub(super) struct Explaining<'a> {
@@ -69,4 +72,10 @@ impl Lifecycle for Explaining<'_> {
 
 fn is_for_queries() -> EngineError {
     EngineError::unsupported("a plan", "anything but queries")
+}
+
+/// Whether an operation of a phase is a query, and nothing else.
+pub(super) const fn is_query(work: &Work) -> bool {
+    let is_sequence = matches!(work, Work::Sequence(_));
+    matches!(work, Work::Get { .. } | Work::Range(_)) || (is_question(work) && !is_sequence)
 }

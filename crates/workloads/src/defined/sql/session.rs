@@ -5,16 +5,19 @@ use embermark_contract::sql::{Param, SqlStore};
 use embermark_language::{Condition, Group, Removed, Set, Span, Work};
 use embermark_model::table::Value;
 
+use super::Statements;
 use super::changes::{self, Changes};
+use super::params::{Params, param, written_params};
 use super::phases::seeks_each;
-use super::{OwnedKey, Params, Statements, param, written_params};
 use crate::defined::arena::Arena;
 use crate::defined::cell::Cell;
 use crate::defined::documents::{Stored, lay};
 use crate::defined::kind::conditions_of;
 use crate::defined::port::{Found, Session, Shared, Steps};
-use crate::defined::row;
-use crate::defined::statements::{begins_at_parameters, bounds, outliers_ask_for};
+use crate::defined::row::{self, OwnedKey};
+use crate::defined::statements::conditions::bounds;
+use crate::defined::statements::reads::begins_at_parameters;
+use crate::defined::statements::statistics::outliers_ask_for;
 use crate::defined::table_rows::Rows;
 
 /// A session over the statements of a workload.
