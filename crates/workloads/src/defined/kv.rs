@@ -1,8 +1,11 @@
 //! The tables of a workload file in a key-value store.
 
 mod asks;
+mod buffers;
 mod bulk;
 mod kernel;
+mod newest;
+mod paths;
 mod questions;
 mod session;
 mod span;
@@ -13,7 +16,7 @@ use std::sync::Arc;
 
 use embermark_contract::kv::{self, KvStore, Table, TableDef};
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
-use embermark_language::{Aggregate, Compute, Group, Keep, Range, Removed, Span, Work};
+use embermark_language::{Keep, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Fingerprint;
 use embermark_model::result::Execution;
@@ -31,7 +34,9 @@ use super::rows::Given;
 use super::table_rows::Rows;
 use crate::reopenable::Reopenable;
 use asks::{AskingSession, Asks};
+use buffers::Buffers;
 use bulk::{LaidPairs, TablePairs, pair, pair_of_row};
+use paths::{counts_rows, newest_by_key};
 use session::KvSession;
 
 pub(super) struct KvTables {
@@ -48,21 +53,6 @@ pub(super) struct KvTables {
     /// What the phases that are ready need.
     arena: Arc<Arena>,
     buffers: Buffers,
-}
-
-/// Bytes on their way to and from the store.
-#[derive(Default)]
-struct Buffers {
-    key: Vec<u8>,
-    value: Vec<u8>,
-    /// The key of an operation that was not laid out.
-    room: Vec<u8>,
-    to: Vec<u8>,
-    /// Keys found, to be deleted.
-    found: Vec<Vec<u8>>,
-    /// Pairs found, to be changed: their bytes one after the other, and where each key and each value ends.
-    pairs: Vec<u8>,
-    ends: Vec<(usize, usize)>,
 }
 
 impl KvTables {
@@ -133,29 +123,6 @@ impl KvTables {
         let rows = self.cell.rows_of(phase);
         Access::of(rows.table, &filters(&self.cell, phase, 0))
     }
-}
-
-/// Whether a question is how many rows a table has, and nothing else.
-pub(super) fn counts_rows(group: &Group, table: &embermark_model::table::Table) -> bool {
-    let is_of_rows = |compute: &Compute| {
-        let all_are_there = |column: usize| !table.columns[column].nullable;
-        compute.aggregate == Aggregate::Count && compute.column.is_none_or(all_are_there)
-    };
-    let plain = group.conditions.is_empty() && group.by.is_empty() && group.having.is_empty();
-    plain && group.compute.iter().all(is_of_rows)
-}
-
-/// Whether the newest row of each value of a column lies at the end of its rows, in the order of keys.
-fn newest_by_key(rows: &Rows, by: usize, time: usize) -> bool {
-    rows.table.key.starts_with(&[by, time])
-}
-
-/// Whether the newest row of one value of a column is looked for from the end of the table, whose key begins with the
-/// time.
-fn newest_from_end(cell: &Cell, phase: usize) -> bool {
-    let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
-    let is_of_value = cell.each(phase, 0).is_some_and(|(column, _)| column == *by);
-    is_of_value && cell.rows_of(phase).table.key == [*time, *by]
 }
 
 impl Database for KvTables {

@@ -7,7 +7,8 @@ use smallvec::SmallVec;
 
 use super::super::access::Filter;
 use super::super::aggregate::met_by;
-use super::{Codec, Place, length, width};
+use super::bytes::{is_text, length, width};
+use super::{Codec, Place};
 
 /// A column of fixed width that lies at the same place in every pair: one load of 8 bytes, which holds it, and
 /// shifts.
@@ -38,7 +39,8 @@ impl Codec {
         let width = width(of);
         let (in_key, from, length, present) = match self.places[column] {
             Place::Key(number) => {
-                let before = self.key[..number].iter().map(|column| super::width(self.of[*column]));
+                let before =
+                    self.key[..number].iter().map(|column| super::bytes::width(self.of[*column]));
                 (true, before.sum::<usize>(), self.fixed_key?, (0, 0))
             }
             Place::Fixed { at, bit } => {
@@ -68,7 +70,7 @@ impl Codec {
     /// The same of a column of numbers that is a field of a document: it lies nowhere, and knows what its values are.
     pub(in super::super) fn field_of_document(&self, column: usize) -> Option<Field> {
         let of = self.of[column];
-        let is_number = matches!(self.places[column], Place::Field { .. }) && !super::is_text(of);
+        let is_number = matches!(self.places[column], Place::Field { .. }) && !is_text(of);
         is_number.then(|| Field {
             in_key: false,
             at: usize::MAX,

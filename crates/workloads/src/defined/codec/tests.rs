@@ -1,4 +1,4 @@
-use embermark_model::table::{Column, RowsFrom, TimeUnit};
+use embermark_model::table::{Column, RowsFrom, TimeUnit, Value};
 
 use super::*;
 

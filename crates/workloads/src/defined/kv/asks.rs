@@ -16,8 +16,9 @@ use super::super::codec::Codec;
 use super::super::codec::shown::{Shown, order};
 use super::super::port::{Found, Session};
 use super::super::sql::{SqlSession, Statements};
+use super::buffers::Buffers;
+use super::paths::{counts_rows, newest_by_key, newest_from_end};
 use super::session::KvSession;
-use super::{Buffers, counts_rows, newest_by_key, newest_from_end};
 
 /// Who answers a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,8 +15,9 @@ use super::super::cell::Cell;
 use super::super::codec::Codec;
 use super::super::kind::rows_at_once;
 use super::super::port::{Found, One, Session, Shared, Steps};
+use super::buffers::Buffers;
 use super::bulk::pair;
-use super::{Buffers, newest_by_key, newest_from_end};
+use super::paths::{newest_by_key, newest_from_end};
 
 /// Rows that one transaction deletes of those that are too old.
 const DELETED_AT_ONCE: usize = 10_000;
