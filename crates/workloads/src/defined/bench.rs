@@ -5,14 +5,15 @@ mod by_client;
 mod judge;
 mod kept;
 mod opening;
+mod ready;
+mod run;
 mod work;
 
 use std::sync::Arc;
 
 use embermark_contract::EngineError;
-use embermark_language::{End, Work};
-use embermark_meter::{ArrivalSchedule, Measured, Meter};
-use embermark_model::answer::Answer;
+use embermark_language::Work;
+use embermark_meter::{Measured, Meter};
 use embermark_model::result::Execution;
 use smallvec::SmallVec;
 
@@ -21,7 +22,7 @@ use super::by_client::ByClient;
 use super::cell::Cell;
 use super::crew::{Crew, Duty};
 use super::keep::{self, Played};
-use super::kind::{changes_rows, is_point, is_question, one_by_one};
+use super::kind::{changes_rows, is_question};
 use super::mix;
 use super::mixed::{self, Did};
 use super::oracle::Oracle;
@@ -157,166 +158,13 @@ fn whole(parts: impl IntoIterator<Item = Execution>) -> Execution {
     if is_client_side { Execution::ClientSide } else { Execution::Native }
 }
 
-impl FileBench {
-    /// Runs a phase once.
-    fn answer(
-        &mut self,
-        phase: usize,
-        meter: &mut Meter,
-        observer: &mut dyn PhaseObserver,
-    ) -> Result<Answer, EngineError> {
-        if let Some(refused) = self.refused.take() {
-            return Err(refused);
-        }
-        let work = self.cell().work(phase);
-        self.will_change(work);
-        if let Work::Keep(keep) = work {
-            return self.keep(keep, meter, observer);
-        }
-        if let Work::Arrive(arrive) = work {
-            return self.arrive(phase, arrive, meter, observer);
-        }
-        if matches!(work, Work::Mix(_)) || self.crew.is_some() {
-            self.share(phase, meter)?;
-            return Ok(mixed::answer(work, &self.did));
-        }
-        let done = match self.poster.take() {
-            _ if self.client.is_some() => self.by_client(phase, meter, observer),
-            Some(client) => self.by_http(phase, client, meter),
-            None => {
-                let rate = self.prepared.target_rate.filter(|_| is_point(work));
-                meter.set_schedule(rate.map(|rate| ArrivalSchedule::of(rate as f64, 1, 0)));
-                meter.start();
-                let done = self.perform(phase, meter);
-                meter.stop();
-                done
-            }
-        };
-        if let (Work::Sql(_), Some(_), Err(error)) = (work, &self.prepared.keeps, &done) {
-            // What a referee fails at keeps it from no other question.
-            return Err(EngineError::impossible(error));
-        }
-        match work {
-            Work::Sql(_) => done.map_err(EngineError::of_query)?,
-            _ => done?,
-        }
-        if meter.measured().ops == 0 && one_by_one(work).is_some() {
-            // No row meets its conditions, and to find that out was a call.
-            meter.count(1);
-        }
-        let insert = self.cell().insert_of(phase).filter(|_| !meter.measured().capped);
-        if let Some(table) = insert.and_then(|insert| self.cell().work(insert).table()) {
-            self.holds[table] = Holds::Inserted;
-        }
-        // What else was found is compared by `check`, which has it.
-        Ok(match work {
-            Work::Get { .. } => Answer::Checksum(self.found.rows),
-            _ => Answer::Count(meter.measured().ops),
-        })
-    }
-
-    /// Who did most of the operations of a phase, where either of two copies of the data could have.
-    fn answered_by(&self, phase: usize) -> Option<Execution> {
-        let Work::Sequence(sequence) = self.cell().work(phase) else {
-            return self.database.answered_by(phase);
-        };
-        let answered = |question: &usize| self.database.answered_by(*question);
-        let questions = sequence.questions.iter().map(answered).collect::<Option<Vec<_>>>()?;
-        let insert = sequence.insert.map(|insert| self.phases[insert].execution);
-        Some(whole(questions.into_iter().chain(insert)))
-    }
-}
-
 impl Bench for FileBench {
     fn phases(&self) -> &[BenchPhase] {
         &self.phases
     }
 
     fn ready(&mut self, phase: usize) -> Result<(), EngineError> {
-        self.found.empty();
-        self.different.clear();
-        self.crew = None;
-        (self.did, self.told) = (Vec::new(), Outcome::default());
-        self.cell().begin();
-        (self.buffer, self.poster) = (self.prepared.buffer(phase), None);
-        self.board = match self.cell().work(phase) {
-            Work::Mix(mix) if mix.until_steady => Some(Arc::new(Board::new(mix.parts.len()))),
-            _ => None,
-        };
-        if let Work::Sequence(sequence) = self.cell().work(phase) {
-            self.by_step.resize_with(sequence.questions.len(), Found::default);
-            self.by_step.iter_mut().for_each(Found::empty);
-        }
-        match self.refused(phase).map_or_else(|| self.duties_of(phase), Err) {
-            Ok(duties) => self.duties = duties,
-            Err(error) => {
-                self.refused = Some(error);
-                return Ok(());
-            }
-        }
-        let work = self.cell().work(phase);
-        if let Work::Keep(keep) = work {
-            return self.ready_to_keep(phase, keep);
-        }
-        if let Work::Arrive(arrive) = work {
-            return self.ready_to_arrive(phase, arrive);
-        }
-        if self.prepared.is_guest {
-            self.cell().tables.iter().for_each(|rows| rows.begin(0));
-        } else if let Some(insert) = self.cell().insert_of(phase) {
-            self.make_fresh(phase, insert)?;
-        } else if let Work::Open { table, after, .. } = work
-            && *after != End::Close
-        {
-            match self.make_log(*table, *after) {
-                Err(error) if error.is_unsupported() => {
-                    self.refused = Some(error);
-                    return Ok(());
-                }
-                ready => ready?,
-            }
-        } else {
-            // All runs of a phase that changes rows are to find the same.
-            if let (true, Some(table)) = (changes_rows(work), work.table())
-                && self.holds[table] == Holds::Inserted
-            {
-                self.holds[table] = Holds::Else;
-            }
-            self.make_ready()?;
-            if self.prepared.cold {
-                self.database.reopen()?;
-            }
-        }
-        let phases = self.cell().parts_of(phase);
-        self.lay_out(&phases, matches!(self.cell().work(phase), Work::Mix(_)));
-        let lead = self.cell().insert_of(phase);
-        for phase in phases {
-            match self.database.ready(phase, lead.unwrap_or(phase)) {
-                Err(error) if error.is_unsupported() => {
-                    self.refused = Some(error);
-                    return Ok(());
-                }
-                ready => ready?,
-            }
-        }
-        match self.client_of(phase) {
-            Err(error) if error.is_unsupported() => {
-                self.refused = Some(error);
-                return Ok(());
-            }
-            client => self.poster = client?,
-        }
-        if self.duties.len() > 1 || (self.prepared.own_clients.is_some() && !self.duties.is_empty())
-        {
-            let duties = std::mem::take(&mut self.duties);
-            let cell = Arc::clone(&self.prepared.cell);
-            match Crew::begin(self.database.lifecycle(), &cell, &self.arena, duties) {
-                Ok(crew) => self.crew = Some(crew),
-                Err(error) if error.is_unsupported() => self.refused = Some(error),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        self.make_phase_ready(phase)
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Outcome, EngineError> {

@@ -13,7 +13,8 @@ use super::port::Stretch;
 use super::table_rows::{Again, Rows};
 use crate::WorkloadError;
 pub(super) use content::Content;
-pub(super) use player::{LAID_AT_ONCE, Play, Played, Player, row_bytes};
+pub(super) use player::play::{Play, Played};
+pub(super) use player::{LAID_AT_ONCE, Player, row_bytes};
 
 /// How long it goes on where every workload is shown.
 pub(super) const SHORT: Duration = Duration::from_secs(1);

@@ -11,7 +11,8 @@ use embermark_model::table::Value;
 use super::super::cell::Cell;
 use super::super::port::Found;
 use super::super::table_rows::Rows;
-use super::{Places, Print, groups, latest, values};
+use super::questions::latest;
+use super::{Places, Print, groups, values};
 
 /// Compares what question `i` of a phase found with what it must where these rows are there.
 ///
