@@ -1,45 +1,23 @@
 //! A connection to the open database, and its transactions.
 
+mod statements;
+mod transactions;
+
 use std::cell::{Cell, RefCell};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
-use std::ptr;
 use std::rc::{Rc, Weak};
 use std::sync::PoisonError;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::api::{self, LOCK_PREFIX, SQL_DIALECT, begin, info, kind};
+use super::api::{self, LOCK_PREFIX, info};
 use super::failure::Failure;
 use super::library::FbLib;
 use super::place::{Made, Place};
 use super::statement::Handle;
 use super::{NAME, failed};
-use crate::sql::Access;
 use crate::{EngineError, Result};
-
-/// One snapshot, and nothing is changed.
-const SNAPSHOT: &[u8] = &[begin::VERSION, begin::READ, begin::CONCURRENCY, begin::NO_WAIT];
-
-/// What is committed is seen, by each statement as it was when that began, and rows that another one has
-/// changed are waited for
-/// (<https://github.com/FirebirdSQL/firebird/blob/v5.0.4/doc/README.read_consistency.md>).
-const CHANGES: &[u8] =
-    &[begin::VERSION, begin::WRITE, begin::READ_COMMITTED, begin::READ_CONSISTENCY, begin::WAIT];
-
-/// The same, with a commit by the engine itself after each statement.
-const EACH: &[u8] = &[
-    begin::VERSION,
-    begin::WRITE,
-    begin::READ_COMMITTED,
-    begin::READ_CONSISTENCY,
-    begin::WAIT,
-    begin::AUTOCOMMIT,
-];
-
-/// What single statements read in, which may stay open: it keeps nothing from being collected as garbage.
-const READS: &[u8] =
-    &[begin::VERSION, begin::READ, begin::READ_COMMITTED, begin::READ_CONSISTENCY, begin::NO_WAIT];
 
 /// A connection. Statements hold a reference to it, so that it outlives them.
 pub(super) struct Connection {
@@ -169,171 +147,6 @@ impl Connection {
             let failure = Failure::read(self.status, self.library.util);
             self.status.init();
             failure
-        }
-    }
-
-    /// Begins a transaction.
-    pub fn begin(&self, access: Access) -> Done<()> {
-        self.rest()?;
-        let begun = match access {
-            Access::Read => self.start(SNAPSHOT)?,
-            Access::Write => self.start(CHANGES)?,
-        };
-        self.begun.set(Some(begun));
-        Ok(())
-    }
-
-    /// Whether a transaction was begun.
-    pub fn has_begun(&self) -> bool {
-        self.begun.get().is_some()
-    }
-
-    /// Commits the one that was begun. After an error it is still there.
-    pub fn commit(&self) -> Done<()> {
-        let Some(begun) = self.begun.get() else { return Ok(()) };
-        self.end(begun, api::Transaction::commit)?;
-        self.begun.set(None);
-        Ok(())
-    }
-
-    /// Undoes it.
-    pub fn roll_back(&self) -> Done<()> {
-        let Some(begun) = self.begun.take() else { return Ok(()) };
-        self.end(begun, api::Transaction::rollback).inspect_err(|_| {
-            // SAFETY: it could not be ended and is still ours.
-            unsafe { begun.release() };
-        })
-    }
-
-    /// The transaction for a statement of a kind.
-    #[inline]
-    pub fn transaction(&self, of: u32) -> Done<api::Transaction> {
-        if let Some(begun) = self.begun.get() {
-            return Ok(begun);
-        }
-        let reads = matches!(of, kind::SELECT | kind::SELECT_FOR_UPDATE);
-        let (kept, how) = if reads { (&self.reading, READS) } else { (&self.changing, EACH) };
-        match kept.get() {
-            Some(kept) => Ok(kept),
-            None => {
-                let started = self.start(how)?;
-                kept.set(Some(started));
-                Ok(started)
-            }
-        }
-    }
-
-    /// Ends the transactions of single statements, which keep nothing that is not committed.
-    pub fn rest(&self) -> Done<()> {
-        for kept in [&self.reading, &self.changing] {
-            if let Some(kept) = kept.take() {
-                self.end(kept, api::Transaction::commit)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn start(&self, how: &[u8]) -> Done<api::Transaction> {
-        let attachment = self.attachment()?;
-        // SAFETY: the attachment is alive and the parameters as long as is said.
-        let started =
-            unsafe { attachment.start_transaction(self.status, how.len() as _, how.as_ptr()) };
-        self.some(started)
-    }
-
-    /// Ends a transaction. After an error it is still there.
-    fn end(
-        &self,
-        transaction: api::Transaction,
-        by: unsafe fn(api::Transaction, api::Status),
-    ) -> Done<()> {
-        // SAFETY: the transaction is alive, and nobody uses it any more once this succeeded.
-        unsafe { by(transaction, self.status) };
-        self.done(())
-    }
-
-    /// Prepares the one statement of `sql`.
-    pub fn prepare(&self, sql: &str) -> Done<api::Statement> {
-        let (attachment, transaction) = (self.attachment()?, self.transaction(kind::SELECT)?);
-        let (bytes, text) = (sql.len() as _, sql.as_ptr().cast());
-        // SAFETY: attachment and transaction are alive, the text as long as is said.
-        let prepared =
-            unsafe { attachment.prepare(self.status, transaction, bytes, text, SQL_DIALECT, 0) };
-        self.some(prepared)
-    }
-
-    /// Keeps in mind a statement that is prepared.
-    pub fn keep(&self, handle: &Rc<Handle>) {
-        let mut prepared = self.prepared.borrow_mut();
-        prepared.retain(|handle| handle.strong_count() > 0);
-        prepared.push(Rc::downgrade(handle));
-    }
-
-    /// Lets go of every statement that is prepared: each is prepared again when it runs.
-    pub fn release(&self) {
-        self.prepared
-            .borrow()
-            .iter()
-            .filter_map(Weak::upgrade)
-            .for_each(|handle| handle.release(self));
-    }
-
-    /// Runs statements, one after the other: in the transaction that was begun, or each in one of its own.
-    pub fn batch(&self, sql: &str) -> Done<()> {
-        super::script::statements(sql).try_for_each(|statement| {
-            if self.has_begun() {
-                return self.execute(statement);
-            }
-            match self.alone(statement) {
-                // A table that is dropped must not be in use by what was prepared before.
-                Err(failure) if failure.is_in_use() => {
-                    self.release();
-                    self.alone(statement)
-                }
-                done => done,
-            }
-        })
-    }
-
-    fn alone(&self, sql: &str) -> Done<()> {
-        self.begin(Access::Write)?;
-        let done = self.execute(sql).and_then(|()| self.commit());
-        if done.is_err() {
-            // The first error is the one to tell.
-            let _ = self.roll_back();
-        }
-        done
-    }
-
-    /// Runs one statement without parameters in the transaction that was begun; rows are left where they are.
-    fn execute(&self, sql: &str) -> Done<()> {
-        let statement = self.prepare(sql)?;
-        let transaction = self.transaction(kind::DEFINE)?;
-        // SAFETY: the statement is alive and has no parameters; of a row that it returns nothing is
-        // written anywhere.
-        let done = unsafe {
-            statement.execute(
-                self.status,
-                transaction,
-                None,
-                ptr::null_mut(),
-                None,
-                ptr::null_mut(),
-            );
-            self.done(())
-        };
-        self.free(statement);
-        done
-    }
-
-    /// Lets go of a statement.
-    pub fn free(&self, statement: api::Statement) {
-        // SAFETY: nobody uses it any more. Where it could not be freed it is still ours to release.
-        unsafe {
-            statement.free(self.status);
-            if self.done(()).is_err() {
-                statement.release();
-            }
         }
     }
 

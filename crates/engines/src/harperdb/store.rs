@@ -1,26 +1,21 @@
 //! HarperDB behind the document family, by the NoSQL operations of its operations API
 //! (<https://docs.harperdb.io/docs/developers/operations-api/nosql-operations>).
 
-use super::NAME;
+mod lifecycle;
+mod requests;
+
 use super::dialect::{self, HarperSql};
-use super::filter;
 use super::key::Key;
 use super::managed::DATABASE;
-use super::request;
-use super::rest::Rest;
 use super::session::Session;
-use super::settings;
+use super::{NAME, request};
 use crate::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
 use crate::row::Visit;
-use crate::server::address::{self, Address};
-use crate::server::{self, Server};
-use crate::{
-    Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits, Result,
-    Store,
-};
+use crate::server::Server;
+use crate::{EngineError, Result};
 
 /// Records of one request, each request being one commit: from some hundreds on, more make it no
 /// faster.
@@ -78,70 +73,6 @@ impl HarperStore {
         let (key, record) = request.body.split_at(end);
         rest.put(def.name, key, record)
     }
-
-    /// Begins a search; the attributes to get follow.
-    fn search(&mut self, def: &CollectionDef, key: Key, filter: &Filter<'_>) -> Result<()> {
-        if let Filter::Key(values) = filter {
-            let out = self.session.begin("search_by_id", def.name).raw(",\"ids\":[");
-            let out = &mut out.body;
-            key.write(out, values)?;
-            out.extend_from_slice(b"],\"get_attributes\":");
-            return Ok(());
-        }
-        let request = self.session.begin("search_by_conditions", def.name);
-        request.raw(",\"conditions\":[");
-        filter::conditions(&mut request.body, key, filter)?;
-        request.raw("],\"get_attributes\":");
-        Ok(())
-    }
-
-    /// The keys of the documents of a filter.
-    fn keys(&mut self, def: &CollectionDef, key: Key, filter: &Filter<'_>) -> Result<Keys> {
-        self.search(def, key, filter)?;
-        let attribute = [key.attribute()];
-        self.session.request.names(&attribute).raw("}");
-        let (mut keys, mut ends) = (Vec::new(), Vec::new());
-        self.session.rows(&attribute, &mut |row| {
-            let of = match (row.text(0), row.int(0)) {
-                (Ok(Some(text)), _) => Value::Text(text),
-                (_, Ok(Some(int))) => Value::Int(int),
-                _ => row.float(0)?.map_or(Value::Null, Value::Float),
-            };
-            request::value(&mut keys, of)?;
-            ends.push(keys.len());
-            Ok(())
-        })?;
-        Ok((keys, ends))
-    }
-
-    /// Sends an operation for each key, many in one request, as `record` writes them, and counts
-    /// what it says it did.
-    fn for_keys(
-        &mut self,
-        (operation, table, list): (&str, &str, &str),
-        (keys, ends): &Keys,
-        mut record: impl FnMut(&mut request::Request, &str) -> Result<()>,
-    ) -> Result<u64> {
-        let (mut count, mut from, mut left) = (0, 0, RECORDS);
-        for (n, end) in ends.iter().enumerate() {
-            if left == RECORDS {
-                self.session.begin(operation, table).raw(list);
-            } else {
-                self.session.request.raw(",");
-            }
-            left -= 1;
-            let key = std::str::from_utf8(&keys[from..*end])
-                .map_err(|error| EngineError::failed(NAME, "read a key", error))?;
-            record(&mut self.session.request, key)?;
-            from = *end;
-            if left == 0 || n + 1 == ends.len() || self.session.request.body.len() > BYTES {
-                self.session.request.raw("]}");
-                count += self.session.count()?;
-                left = RECORDS;
-            }
-        }
-        Ok(count)
-    }
 }
 
 /// Appends a document as a record.
@@ -152,81 +83,6 @@ fn record(request: &mut request::Request, key: Key, document: &Document<'_>) -> 
     request.fields(document.fields.iter().copied())?;
     request.raw("}");
     Ok(())
-}
-
-impl Lifecycle for HarperStore {
-    fn limits(&self) -> Limits {
-        // That of the keys of LMDB as it has it.
-        let manual = "https://github.com/kriszyp/lmdb-js#keys";
-        Limits { key_text: Some(1_978), manual, ..Limits::default() }
-    }
-
-    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        settings::of_tier(&mut self.session)
-    }
-
-    /// HarperDB has no checkpoint and no statistics of its own to bring up to date; files are
-    /// compacted only while it does not run.
-    fn maintain(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn reconnect(&mut self) -> Option<Result<()>> {
-        self.session.http.renew();
-        if let Some(rest) = &mut self.session.rest {
-            rest.renew();
-        }
-        Some(Ok(()))
-    }
-
-    fn connection(&mut self) -> Result<ConnectionParameters> {
-        if self.session.rest.is_some() {
-            return Err(EngineError::impossible(
-                "clients in another language use no REST interface",
-            ));
-        }
-        let http = &self.session.http;
-        let [_, _, elsewhere] = address::parts(NAME, &http.at)?;
-        let server = Address::from(elsewhere).parameter();
-        let user = http.authorization.clone().unwrap_or_default();
-        Ok(vec![server, ("authorization", user), ("database", http.database.clone())])
-    }
-
-    fn connects_by_request(&self) -> bool {
-        true
-    }
-
-    fn crash_on_close(&mut self) -> Result<()> {
-        Err(server::no_log(NAME))
-    }
-
-    fn check(&mut self) -> Result<Checked> {
-        let what = "a check by a client: its operations API has none \
-                    (https://docs.harperdb.io/docs/developers/operations-api)";
-        Err(EngineError::unsupported(NAME, what))
-    }
-
-    fn join(&self) -> Join {
-        Join::At(self.session.http.at.clone())
-    }
-
-    /// Another connection.
-    fn open_client(&mut self) -> Result<ClientOpener> {
-        let at = self.session.http.at.clone();
-        let rest = self.session.rest.as_ref().map(|rest| rest.at().to_owned());
-        Ok(ClientOpener::new(move || {
-            let rest = rest.map(|at| Rest::another(&at)).transpose()?;
-            let session = Session::join(&at)?.with_rest(rest);
-            Ok(Store::Document(Box::new(Self::new(session, None))))
-        }))
-    }
-
-    fn close(self: Box<Self>) -> Result<()> {
-        let Self { mut session, server, .. } = *self;
-        let left = session.leave();
-        drop(session);
-        server.map_or(Ok(()), Server::stop).and(left)
-    }
 }
 
 impl DocumentStore for HarperStore {
