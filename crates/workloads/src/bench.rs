@@ -7,25 +7,25 @@ use embermark_model::result::{Execution, PhaseKind, PhaseResult};
 use crate::observer::PhaseObserver;
 use crate::outcome::{CheckError, Outcome, Passed};
 
-/// A cell ready to meet its engine.
+/// A prepared cell without its engine.
 pub trait Prepared {
-    /// Sets the workload up on an open, empty database, which `reopener` opens again.
+    /// Sets the workload up on an open, empty database. `reopener` opens the database again.
     ///
     /// # Errors
-    /// When the engine refuses its tables or statements.
+    /// Fails when the engine refuses its tables or statements.
     fn open(
         self: Box<Self>,
         store: Store,
         reopener: Reopener,
     ) -> Result<Box<dyn Bench>, EngineError>;
 
-    /// Sets up the clients of this machine on a database that another machine has
-    /// [opened](Self::open), of which `store` is a client. The bench does its share of every phase; the
-    /// other one readies the database before, and checks the answers of all.
+    /// Sets up this machine's clients on a database that another machine has [opened](Self::open).
+    /// `store` is one client of that database. The bench does its share of each phase. The other
+    /// machine prepares the database before it and checks the answers of all clients.
     ///
     /// # Errors
-    /// Unsupported, the default, where a workload has no clients on several machines; else when the engine
-    /// refuses.
+    /// Unsupported by default, for workloads without clients on several machines. Otherwise fails
+    /// when the engine refuses.
     fn join(self: Box<Self>, _store: Store) -> Result<Box<dyn Bench>, EngineError> {
         Err(EngineError::unsupported("this workload", "clients on several machines"))
     }
@@ -36,16 +36,17 @@ pub trait Prepared {
 pub struct BenchPhase {
     /// Its name.
     pub name: &'static str,
-    /// Operations of a full run; 0 for a closed loop, which does as many as [`Spec::window`] allows.
+    /// Operations of a full run. 0 for a closed loop, which does as many as
+    /// [`Spec::window`](crate::Spec::window) allows.
     pub ops: u64,
-    /// Whether the engine does it itself or client code does.
+    /// Whether the engine or client code does the work.
     pub execution: Execution,
-    /// What its operations are, and the criterion that its times count for.
+    /// What its operations are, and the criterion that its times count towards.
     pub kind: PhaseKind,
 }
 
 impl BenchPhase {
-    /// Returns the result of the phase as it is before the first run.
+    /// Returns the phase's result before the first run.
     pub fn to_result(self) -> PhaseResult {
         PhaseResult {
             phase: self.name.to_owned(),
@@ -57,57 +58,57 @@ impl BenchPhase {
     }
 }
 
-/// A workload on one database. The harness calls, for each run of each phase: `ready`, then `run`
-/// with the probes around it, then `check`.
+/// A workload on one database. For each run of each phase the harness calls `ready`, then `run`
+/// with its probes around it, then `check`.
 pub trait Bench {
-    /// The phases, in the order in which they run; calls name a phase by its place in it.
+    /// Returns the phases in the order in which they run. Other calls name a phase by its index.
     fn phases(&self) -> &[BenchPhase];
 
-    /// Puts the database into the state in which the phase begins. Outside the clock.
+    /// Brings the database into the state in which the phase begins. Outside the clock.
     ///
     /// # Errors
-    /// When the engine reports one.
+    /// Returns the engine's error.
     fn ready(&mut self, phase: usize) -> Result<(), EngineError>;
 
-    /// Runs the phase once inside the meter's clock, and returns what came of it.
+    /// Runs the phase once inside the meter's clock and returns its outcome.
     ///
     /// # Errors
-    /// When the engine reports one.
+    /// Returns the engine's error.
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Outcome, EngineError>;
 
-    /// Whether a phase runs once in a trial, however many runs were asked for: it is long, and has
-    /// everything to say after one.
+    /// Returns whether a phase runs once per trial, however many runs were asked for, because one
+    /// run is long enough.
     fn once(&self, phase: usize) -> bool {
         self.lasts(phase)
     }
 
-    /// Whether a run of a phase that is over at once may be made several times, for its mean time.
+    /// Returns whether a very short run can be repeated to measure its mean time.
     fn repeat(&self, _phase: usize) -> Repeat {
         Repeat::Never
     }
 
-    /// What plan the engine has for the query of a phase that was run, as it tells it, or why it tells none; `None` where there
-    /// is no query, or the engine has no words for plans. Outside the clock.
+    /// Returns the engine's plan for the query of a phase that has run, or why there is none.
+    /// `None` when the phase has no query or the engine cannot show plans. Outside the clock.
     fn plan(&mut self, _phase: usize) -> Option<String> {
         None
     }
 
-    /// Operations a second that a phase itself starts on a schedule, where it does.
+    /// Returns the operations per second that a phase starts on its own schedule, if it has one.
     fn target_rate(&self, _phase: usize) -> Option<f64> {
         None
     }
 
-    /// Whether a phase lasts by the clock and says itself when the measuring begins. It runs once in
-    /// a trial: its window is long.
+    /// Returns whether a phase lasts a fixed time and opens its own measurement window. It runs
+    /// once per trial, because its window is long.
     fn lasts(&self, _phase: usize) -> bool {
         false
     }
 
-    /// Runs a phase as [`run`](Self::run) does; one that [lasts](Self::lasts) tells `observer` when to
-    /// look, and what there is to see.
+    /// Runs a phase as [`run`](Self::run) does. A phase that [lasts](Self::lasts) tells `observer`
+    /// when its window opens and closes, and what it counted.
     ///
     /// # Errors
-    /// When the engine reports one.
+    /// Returns the engine's error.
     fn observe(
         &mut self,
         phase: usize,
@@ -117,12 +118,12 @@ pub trait Bench {
         self.run(phase, meter)
     }
 
-    /// Compares what came of the run that was just `measured` with what the oracle says; after a phase that
-    /// changes data the whole store is read back and compared too. Where clients are on several machines, the
-    /// outcome is that of all. Outside the clock.
+    /// Compares the outcome of the run just `measured` with the oracle's. After a phase that
+    /// changes data it also reads the whole store back and compares it. With clients on several
+    /// machines, `outcome` is that of all of them. Outside the clock.
     ///
     /// # Errors
-    /// A wrong answer, or an engine that fails to be read back.
+    /// Fails on a wrong answer, or when the store cannot be read back.
     fn check(
         &mut self,
         phase: usize,
@@ -130,40 +131,42 @@ pub trait Bench {
         measured: Measured,
     ) -> Result<Passed, CheckError>;
 
-    /// Bytes of user data that the first `ops` operations of a phase put in: the values of the rows
-    /// at the width of their types, keys included, absent values 0. `None` for a phase that neither puts rows in
-    /// nor deletes any: after the others the size of the database is looked at.
+    /// Returns the bytes of user data that the first `ops` operations of a phase insert: the values
+    /// of the rows at the width of their types, keys included, absent values 0. `None` for a phase
+    /// that neither inserts nor deletes rows. The size of the database is measured after the other
+    /// phases.
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64>;
 
-    /// The settings that keep the durability tier, asked of the engine again
-    /// ([`Lifecycle::tier_settings`](embermark_contract::Lifecycle::tier_settings)). Outside the clock.
+    /// Reads the settings that keep the durability tier back from the engine
+    /// ([`Lifecycle::tier_settings`](embermark_contract::Lifecycle::tier_settings)). Outside the
+    /// clock.
     ///
     /// # Errors
-    /// When the engine reports one.
+    /// Returns the engine's error.
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>, EngineError> {
         Ok(Vec::new())
     }
 
-    /// Maintenance of the database as a run of a phase that puts rows in has left it.
+    /// Runs maintenance on the database as a phase that inserts rows has left it.
     ///
     /// # Errors
-    /// When the engine reports one.
+    /// Returns the engine's error.
     fn maintain_as_left(&mut self) -> Result<(), EngineError>;
 
-    /// Leaves the database fully loaded, with maintenance done, and closes it.
+    /// Loads the database fully, runs maintenance, and closes it.
     ///
     /// # Errors
-    /// When the engine reports one.
+    /// Returns the engine's error.
     fn finish(self: Box<Self>) -> Result<(), EngineError>;
 }
 
-/// Whether a run may be made again right after it, with [`ready`](Bench::ready) between.
+/// Whether a run can be repeated at once, with [`ready`](Bench::ready) in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// It may not.
+    /// It cannot.
     Never,
-    /// It may; `ready` has to undo what the run changed, which may take long.
+    /// It can. `ready` must undo what the run changed, which can take long.
     Restored,
-    /// It may, and `ready` has next to nothing to do: the run only reads.
+    /// It can. The run only reads, so `ready` has almost nothing to do.
     Reads,
 }

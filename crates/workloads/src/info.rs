@@ -1,107 +1,111 @@
-//! What a workload is: its phases, variants, and protocols.
+//! Descriptions of workloads: their phases, variants, and protocols.
 
 use std::time::Duration;
 
 use embermark_model::MemoryLimit;
 
-/// What a workload is.
+/// Describes a workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
     /// Its name on the command line and in results.
     pub id: &'static str,
-    /// What it stands for, in a line.
+    /// What it represents, in one line.
     pub about: &'static str,
     /// Its phases in the order in which reports show them.
     pub phases: &'static [PhaseInfo],
     /// Its variants.
     pub variants: &'static [VariantInfo],
-    /// What runs when every workload does: small, all of them done in minutes.
+    /// Protocol when all workloads run: small enough that all of them take minutes.
     pub overview: Protocol,
-    /// What runs when it is asked for by name.
+    /// Protocol when it is asked for by name.
     pub usual: Protocol,
     /// Whether its rows may come from a file.
     pub reads_files: bool,
-    /// Whether its own scale is every row of its files, in place of those of its protocols.
+    /// Whether its default scale is every row of its files instead of the scales of its protocols.
     pub whole: bool,
-    /// Whether its phases last by the clock, with what passes between client and server counted.
+    /// Whether its phases last a fixed time and the traffic between client and server is counted.
     pub lasts: bool,
-    /// Whether its phases go on until they are steady, for the window at most, on a disk of the trial's own,
-    /// and take a target rate of rows. Such a workload runs where it is asked for by name alone.
+    /// Whether its phases run until they are steady, at most for the window, on a disk of the
+    /// trial's own. They take a target rate in rows per second. Such a workload runs only when it
+    /// is asked for by name.
     pub until_steady: bool,
-    /// Whether phases that read may begin with a database of which nothing is in memory.
+    /// Whether phases that read can start with nothing of the database in memory.
     pub cold: bool,
-    /// Phases that look for a highest rate: they run when the plan asks for it, and then alone.
+    /// Phases that search for the highest rate. They run only when the plan asks for it, and then
+    /// no other phase runs.
     pub searches: &'static [&'static str],
-    /// Phases of rows that arrive by themselves: at a rate, or, where the plan asks for the highest, in search of it.
+    /// Phases whose rows arrive by themselves: at a rate, or in search of the highest rate when the
+    /// plan asks for it.
     pub arrivals: &'static [&'static str],
-    /// Phases that run in the variants that change them, and in no other: a plan that does not ask for
-    /// such a variant does not run them.
+    /// Phases that run only in the variants that change them. A plan without such a variant does
+    /// not run them.
     pub apart: &'static [&'static str],
-    /// Phases that last for a time of their own, however long others may.
+    /// Phases with a duration of their own, whatever the plan's window is.
     pub timed: &'static [&'static str],
-    /// Phases that go on for the window of the plan.
+    /// Phases that last for the plan's window.
     pub windowed: &'static [&'static str],
-    /// Clients that its phases have at the same time, where that is more than the plan's.
+    /// Number of clients its phases have at the same time, where that is more than the plan's.
     pub clients: u32,
     /// Its first phase of reads by key.
     pub gets: Option<&'static str>,
-    /// Whether its clients may be on several machines: it can be [joined](Prepared::join).
+    /// Whether its clients can be on several machines, which [join](crate::Prepared::join) it.
     pub joins: bool,
-    /// The phases made of operations on one row each, by variant, the usual variant first: several
-    /// clients may share them, and they may start at a target rate. Then no other phase runs.
+    /// Phases whose operations each concern one row, by variant, the usual variant first. Several
+    /// clients can share them, and they can have a target rate. No other phase runs then.
     pub points: &'static [(&'static str, &'static [&'static str])],
 }
 
 impl Info {
-    /// Whether a variant does nothing but phases that run in no other.
+    /// Returns whether a variant has only phases that run in no other variant.
     pub fn is_apart(&self, variant: &VariantInfo) -> bool {
         let is_apart = |phase| self.apart.contains(phase);
         !variant.changes.is_empty() && variant.changes.iter().all(is_apart)
     }
 }
 
-/// Which cells of a workload a run has.
+/// Cells of a workload that a run has.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
-    /// Rows.
+    /// Numbers of rows.
     pub scales: &'static [u64],
-    /// Variants by name; the first one runs every phase.
+    /// Variants by name. The first one runs every phase.
     pub variants: &'static [&'static str],
-    /// How long a phase goes on that lasts by the clock.
+    /// How long a timed phase is measured.
     pub window: Duration,
-    /// How long it goes on before that, unmeasured.
+    /// How long it runs before that, unmeasured.
     pub warm_up: Duration,
-    /// The largest of the scales runs once more within this limit of memory.
+    /// Memory limit under which the largest scale runs once more.
     pub memory_limit: Option<MemoryLimit>,
-    /// Trials of a cell, where they are not the plan's: one window of minutes is many seconds.
+    /// Trials of a cell, where they differ from the plan's because one window already takes
+    /// minutes.
     pub trials: Option<u32>,
 }
 
 impl Protocol {
-    /// Scales and variants, with closed loops of 100 ms.
+    /// Creates a protocol of scales and variants whose timed phases last 100 ms.
     pub const fn of(scales: &'static [u64], variants: &'static [&'static str]) -> Self {
         let (window, warm_up) = (Duration::from_millis(100), Duration::ZERO);
         Self { scales, variants, window, warm_up, memory_limit: None, trials: None }
     }
 }
 
-/// A phase, as the help text tells of it.
+/// A phase, as the help text describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct PhaseInfo {
     /// Its name.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// What it does, in one line.
     pub about: &'static str,
 }
 
-/// A named way of doing phases.
+/// A named way to run phases.
 #[derive(Clone, Copy, Debug)]
 pub struct VariantInfo {
     /// Its name.
     pub name: &'static str,
-    /// What it does differently, in a line.
+    /// What it does differently, in one line.
     pub about: &'static str,
-    /// The phases that it changes: those it runs when another variant runs them all, or alone where all
+    /// Phases that it changes. It runs only these when another variant runs all phases, or when all
     /// of them are [apart](Info::apart).
     pub changes: &'static [&'static str],
 }

@@ -1,8 +1,11 @@
-//! The executor of workload files ([`defined`]): what each phase does, in one implementation per data model, and an oracle. The
-//! machine at 1 kHz is the only workload with code of its own; rows that arrive by themselves are a module for both.
+//! Workloads: what phases do, how they do it on each data model, and how their answers are checked.
 //!
-//! A workload drives stores through the trait of their data model and knows no engine. To add one: a file
-//! in the crate `language`, and a line beside its name.
+//! [`defined`] runs workload files, with one implementation per data model and an oracle. Only the
+//! machine at 1 kHz has code of its own. Both use the same module for rows that arrive by
+//! themselves.
+//!
+//! A workload drives stores through the trait of their data model and knows no engine. To add a
+//! workload, add a file to the crate `language` and a line beside its name.
 
 mod arrivals;
 mod bench;
@@ -37,7 +40,7 @@ pub use outcome::{CheckError, MeasuredPart, Outcome, Passed};
 pub use spec::Spec;
 pub use workload::{Source, Workload};
 
-/// Every workload.
+/// All workloads.
 pub static WORKLOADS: LazyLock<Vec<&'static dyn Workload>> = LazyLock::new(|| {
     let all: [Option<&'static dyn Workload>; 6] = [
         published("sensors"),
@@ -50,16 +53,17 @@ pub static WORKLOADS: LazyLock<Vec<&'static dyn Workload>> = LazyLock::new(|| {
     all.into_iter().flatten().collect()
 });
 
-/// A workload that is a published file. A test of the language reads them all, so that none is missing.
+/// Returns a published workload file as a workload. A test of `language` parses every published
+/// file, so none is missing here.
 fn published(name: &str) -> Option<&'static dyn Workload> {
     let (_, text) = PUBLISHED.iter().find(|(known, _)| *known == name)?;
     Some(Defined::leak(parse(name, text, &[]).ok()?, PathBuf::new(), 0.0))
 }
 
-/// The workload of that id.
+/// Returns the workload with this id.
 ///
 /// # Errors
-/// When there is none; the error names the nearest and all valid ids.
+/// Fails when no workload has this id. The error names the nearest id and lists all.
 pub fn find(id: &str) -> Result<&'static dyn Workload, UnknownName> {
     WORKLOADS
         .iter()

@@ -6,31 +6,35 @@ use embermark_model::ResultSet;
 use embermark_model::answer::{Answer, Difference};
 use embermark_model::result::{Execution, SteadyState, WriteBehind};
 
-/// What came of a run.
+/// Outcome of a run.
 #[derive(Default)]
 pub struct Outcome {
-    /// What the engine answered.
+    /// The engine's answer.
     pub answer: Answer,
-    /// Operations that each client did, in their order, where clients are on several machines: in a run those of
-    /// this machine.
+    /// Operations that each client did, in the order of the clients, when clients are on several
+    /// machines. After a run these are this machine's clients only.
     pub done: Vec<u64>,
-    /// By the engine's own means or by client code, where only the run has shown it: a question that either of two
-    /// copies of the data may answer. `None`: as it was [opened](BenchPhase::execution).
+    /// Whether the engine or client code answered, where only the run shows it because either of
+    /// two copies of the data can answer. `None`: as [reported at
+    /// opening](crate::BenchPhase::execution).
     pub execution: Option<Execution>,
-    /// What was measured of each part, where the phase does several things at the same time: each is shown as a
-    /// phase of its own.
+    /// Measurements of each part of a phase that does several things at the same time. Each part is
+    /// reported as a phase of its own.
     pub parts: Vec<MeasuredPart>,
-    /// What took the time, where that was a client in another process by its own clock.
+    /// What took the times, if that was a client in another process with its own clock.
     pub timed_by: Option<String>,
-    /// Nanoseconds of an operation that does nothing in the loop of that client.
+    /// Nanoseconds that an empty operation takes in that client's loop.
     pub client_floor_ns: Option<f64>,
     /// Whether the changes of a transaction were sent without waiting for the answer to each.
     pub pipelined: bool,
-    /// Whether it ended because it was steady, of a phase that goes on until it is and says so nowhere else.
+    /// Whether a phase that runs until it is steady became steady, where nothing else in the result
+    /// says so.
     pub steady: Option<SteadyState>,
-    /// Bytes of the engine's log as it was found, of a phase that opens a database with its log.
+    /// Size of the engine's log in bytes before the run, for a phase that opens a database with its
+    /// log.
     pub log_bytes: Option<u64>,
-    /// What the buffer held, of a phase that commits on another thread than the one that accepts rows.
+    /// State of the buffer, for a phase that accepts rows on one thread and commits them on
+    /// another.
     pub write_behind: Option<WriteBehind>,
 }
 
@@ -40,34 +44,35 @@ impl From<Answer> for Outcome {
     }
 }
 
-/// What a check that passed has to tell.
+/// Result of a check that passed.
 #[derive(Debug, Default)]
 pub struct Passed {
-    /// Who said what is right, or that nobody did, where that was no oracle.
+    /// What the answer was compared with, if that was not the oracle.
     pub by: Option<String>,
-    /// The answer, where nobody said what is right: to be compared with that of other engines.
+    /// The answer, if nothing knows the right one. It is compared with the answers of other
+    /// engines.
     pub unchecked: Option<ResultSet>,
 }
 
-/// A part of a phase that does several things at the same time, as a run was measured.
+/// Measurements of one part of a phase that does several things at the same time.
 pub struct MeasuredPart {
-    /// Its name: the phase's and its own, `live/window`.
+    /// Name of the phase and of the part: `live/window`.
     pub name: &'static str,
-    /// By the engine's own means or by client code.
+    /// Whether the engine or client code does the work.
     pub execution: Execution,
-    /// What was measured.
+    /// The measurements.
     pub meter: Meter,
-    /// Operations a second that were to be started; `None` of a closed loop.
+    /// Target rate in operations per second. `None` for a closed loop.
     pub target_rate: Option<f64>,
 }
 
-/// A check that did not pass.
+/// A check that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
-    /// The engine answered wrongly.
+    /// The engine gave a wrong answer.
     #[error("wrong answer: {0}")]
     Wrong(#[from] Difference),
-    /// Those who should say what is right differ.
+    /// Those who know the right answer disagree.
     #[error("{0}")]
     Disputed(String),
     /// The engine failed while its content was read back.

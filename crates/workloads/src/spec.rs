@@ -1,4 +1,4 @@
-//! What a worker must know to prepare a cell.
+//! What a worker needs to prepare a cell.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -10,48 +10,48 @@ use embermark_model::plan::Rate;
 
 use crate::observer::Companions;
 
-/// What a worker must know to prepare a cell.
+/// What a worker needs to prepare a cell.
 #[derive(Clone)]
 pub struct Spec {
-    /// The staged rows.
+    /// Path of the staged rows.
     pub rows: PathBuf,
     /// The variant's name.
     pub variant: String,
     /// Seed of the operation sequences: the same for every engine.
     pub seed: u64,
-    /// How long a phase goes on that lasts by the clock.
+    /// How long a timed phase is measured.
     pub window: Duration,
-    /// How long it goes on before that, unmeasured.
+    /// How long it runs before that, unmeasured.
     pub warm_up: Duration,
-    /// Samples a second of what a sensor makes.
+    /// Samples per second that a sensor makes.
     pub rate: Rate,
-    /// Clients that share the operations of a phase.
+    /// Number of clients that share the operations of a phase.
     pub clients: u32,
-    /// Which of them are on this machine, where they are on several.
+    /// Which clients are on this machine, when they are on several.
     pub own_clients: Option<Range<u32>>,
-    /// Operations a second that are started, by all clients together (open loop); `None`: each
-    /// client starts its next one when the last has ended (closed loop).
+    /// Operations started per second by all clients together (open loop). `None`: each client
+    /// starts its next operation when the last one has ended (closed loop).
     pub target_rate: Option<u64>,
-    /// Limit of the 99th percentile of commit latency at the highest rate.
+    /// Limit of the 99th percentile of commit latency in the search for the highest rate.
     pub p99_limit: Duration,
-    /// Whether the database is opened again before each run of a phase that reads.
+    /// Whether the database is reopened before each run of a phase that reads.
     pub cold: bool,
-    /// Starts processes that take part; none where nobody can.
+    /// Starts companion processes. `None` where no process can be started.
     pub companions: Option<Rc<dyn Companions>>,
-    /// The program in another language that does the phases in place of this one, where one does.
+    /// Program in another language that runs the phases instead of this one.
     pub program: Option<Program>,
-    /// The engine's id, for which somebody may have written a question in words of its own.
+    /// The engine's id. A question can have its own text for an engine.
     pub engine: String,
     /// Whether the engine only adds rows (`Engine::is_append_only`).
     pub appends_only: bool,
-    /// Whose answers to [questions](Workload::questions) lie beside the rows.
+    /// Engines whose answers to [questions](crate::Workload::questions) are stored beside the rows.
     pub referees: &'static [&'static str],
-    /// Whether this engine is such a referee: its answers are put beside the rows.
+    /// Whether this engine is such a referee, whose answers are stored beside the rows.
     pub is_referee: bool,
 }
 
 impl Spec {
-    /// A cell of rows, a variant and a seed; everything else as it usually is.
+    /// Creates a spec from rows, a variant, and a seed, with defaults for everything else.
     pub fn of(rows: PathBuf, variant: impl Into<String>, seed: u64) -> Self {
         Self {
             rows,

@@ -13,36 +13,37 @@ use crate::error::WorkloadError;
 use crate::info::Info;
 use crate::spec::Spec;
 
-/// A workload. Stateless and shared.
+/// A workload. It has no state and is shared.
 pub trait Workload: Sync {
-    /// What it is.
+    /// Describes the workload.
     fn info(&self) -> Info;
 
-    /// Opens the rows a plan asks for; the parent process does so once in a run.
+    /// Opens the rows that a plan asks for. The parent process does this once per run.
     ///
     /// # Errors
-    /// When the data cannot be used.
+    /// Fails when the data cannot be used.
     fn source(&self, data: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError>;
 
-    /// Phases of which nobody knows the right answer beforehand: referees are to be asked for it.
+    /// Returns the phases whose right answer is not known beforehand, so that referees must be
+    /// asked.
     fn questions(&self) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// Prepares one cell in the worker process: rows, oracle and operation sequences, everything
-    /// that must exist before a clock starts.
+    /// Prepares one cell in the worker process: rows, oracle, operation sequences, and everything
+    /// else that must exist before a clock starts.
     ///
     /// # Errors
-    /// When the staged rows cannot be read.
+    /// Fails when the staged rows cannot be read.
     fn prepare(&self, spec: &Spec) -> Result<Box<dyn Prepared>, WorkloadError>;
 
-    /// What a process does that takes part beside the worker, in `role`; `task` is what it was
-    /// [started](Companions::start) with, `store` the worker's database, opened a second time, where
-    /// it was to have it. Standard input is its parent's to close, `out` the pipe that its parent
-    /// reads. The kernel ends it with its parent.
+    /// Runs a companion process in `role`. `task` is what it was
+    /// [started](crate::Companions::start) with. `store` is the worker's database, opened a second
+    /// time, if the role needs it. The parent closes standard input and reads the pipe `out`. The
+    /// kernel ends the process with its parent.
     ///
     /// # Errors
-    /// Whatever keeps it from its task; a workload that starts none has no roles.
+    /// Fails when the task cannot be done. A workload without companions has no roles.
     fn companion(
         &self,
         role: &str,
@@ -54,12 +55,12 @@ pub trait Workload: Sync {
     }
 }
 
-/// Rows to stage for workers.
+/// Rows that are staged for workers.
 pub trait Source {
-    /// Writes the rows of a scale to `file`, in the form that [`Workload::prepare`] reads, and
-    /// tells what they are.
+    /// Writes the rows of a scale to `file`, in the format that [`Workload::prepare`] reads, and
+    /// describes them.
     ///
     /// # Errors
-    /// When the data has fewer rows than the scale, or the file cannot be written.
+    /// Fails when the data has fewer rows than the scale, or the file cannot be written.
     fn stage(&self, scale: Scale, file: &Path) -> Result<Dataset, WorkloadError>;
 }

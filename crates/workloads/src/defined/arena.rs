@@ -1,41 +1,42 @@
-//! What the operations of a phase need, laid out before its clock starts: a string of bytes for each
-//! operation, one after the other. The room is taken before the database is opened, so that none of it
-//! counts as memory of the engine's.
+//! What the operations of a phase need, laid out before its clock starts: one byte string per
+//! operation, in sequence. The memory is allocated before the database is opened, so it does not
+//! count as the engine's.
 
 use std::ops::Range;
 
-/// The most room that the strings of one phase have on a machine with memory enough: what has more is
-/// encoded as it is needed, inside the clock.
+/// Most bytes for the strings of one phase, on a machine with enough memory. Longer ones are
+/// encoded when they are needed, inside the clock.
 const MOST: usize = 256 << 20;
 
-/// Of a machine's memory, the share that the strings of one phase have at most.
+/// The strings of one phase use at most one part in this many of a machine's memory.
 const SHARE: usize = 8;
 
-/// Strings of the phases that are ready.
+/// Strings of the phases that run next.
 #[derive(Default)]
 pub(super) struct Arena {
     bytes: Vec<u8>,
-    /// Where strings end, of phases whose strings differ in length.
+    /// Ends of the strings, for phases whose strings differ in length.
     ends: Vec<u32>,
     /// By phase.
     laid: Vec<Option<Laid>>,
     most: usize,
 }
 
-/// Where the strings of a phase lie.
+/// Position of a phase's strings.
 #[derive(Clone, Debug)]
 struct Laid {
-    /// The operation that has the first one.
+    /// Operation with the first string.
     first: usize,
     count: usize,
     bytes: Range<usize>,
-    /// How long each is; 0: as the ends say.
+    /// Length of each string. 0: see the ends.
     width: usize,
     ends: Range<usize>,
 }
 
 impl Arena {
-    /// An empty one with so much room, which is touched: it is memory of this process from now on.
+    /// Creates an empty arena with this many bytes. They are touched, so they belong to this
+    /// process from now on.
     pub(super) fn with_room(bytes: usize) -> Self {
         let most = most();
         let mut room = vec![1; bytes.min(most)];
@@ -43,15 +44,15 @@ impl Arena {
         Self { bytes: room, most, ..Self::default() }
     }
 
-    /// Empties it, and keeps its room.
+    /// Empties it, and keeps its memory.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
         self.laid.clear();
     }
 
-    /// Lays out a string for each of these operations of a phase, where they have room: `write` adds that of
-    /// an operation. With a `width` every string has that length.
+    /// Lays out a string for each of these operations of a phase, if there is room. `write` appends
+    /// the string of an operation. With a `width` every string has that length.
     pub(super) fn lay(
         &mut self,
         phase: usize,
@@ -86,7 +87,7 @@ impl Arena {
         });
     }
 
-    /// The strings of a phase, where they were laid out.
+    /// Returns the strings of a phase, if they were laid out.
     #[inline]
     pub(super) fn of(&self, phase: usize) -> Option<Strings<'_>> {
         let Laid { first, count, bytes, width, ends } = self.laid.get(phase)?.as_ref()?;
@@ -95,7 +96,7 @@ impl Arena {
     }
 }
 
-/// The most room on this machine.
+/// Returns the limit on this machine.
 fn most() -> usize {
     let of = |name| nix::unistd::sysconf(name).ok().flatten().unwrap_or_default();
     let memory = of(nix::unistd::SysconfVar::_PHYS_PAGES)
@@ -114,7 +115,8 @@ pub(super) struct Strings<'a> {
 }
 
 impl<'a> Strings<'a> {
-    /// That of an operation. Those of a phase that goes on for longer begin again.
+    /// Returns the string of an operation. A phase with more operations starts again with the
+    /// first.
     #[inline]
     pub(super) fn at(&self, operation: usize) -> &'a [u8] {
         let mut n = operation - self.first;

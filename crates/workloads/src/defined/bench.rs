@@ -33,10 +33,10 @@ use crate::http::Client;
 use crate::write_behind::Buffer;
 use crate::{Bench, BenchPhase, CheckError, NoopObserver, Outcome, Passed, PhaseObserver, Repeat};
 
-/// What a table holds.
+/// State of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holds {
-    /// Its loaded rows, all and none else, by the fastest path.
+    /// Exactly its loaded rows, by the fastest path.
     Loaded,
     /// The same rows, as a phase has inserted them.
     Inserted,
@@ -50,40 +50,40 @@ pub(super) struct FileBench {
     pub(super) prepared: PreparedCell,
     oracle: Oracle,
     pub(super) database: Box<dyn Database>,
-    /// The program in another language that does the work in place of this one, where one does.
+    /// Program in another language that does the work instead of this one.
     pub(super) client: Option<ByClient>,
     /// By table.
     holds: Vec<Holds>,
-    /// Whether maintenance was done since anything changed.
+    /// Whether maintenance has run since the last change.
     maintained: bool,
     pub(super) found: Found,
-    /// What the requests of a question found that is asked again and again.
+    /// What the requests of a repeated question found.
     pub(super) different: Different,
     /// What the questions of a sequence found.
     pub(super) by_step: Vec<Found>,
-    /// What is done in the phase that is ready, where it is a mix or several clients share it.
+    /// Duties of the phase that is ready, if it is a mix or several clients share it.
     duties: Vec<Duty>,
-    /// Clients that wait for the phase that is ready, where it has several.
+    /// Clients that wait for the phase that is ready, if it has several.
     crew: Option<Crew>,
-    /// What they, those of other machines among them, did in its last run.
+    /// What all clients, including those of other machines, did in the last run.
     did: Vec<Did>,
-    /// What there is to tell of the run that is ready or under way.
+    /// The outcome so far of the run that is ready or under way.
     pub(super) told: Outcome,
-    /// What the phases that are ready need, which these are, and whether as parts of a mix.
+    /// What was laid out, for which phases, and whether as parts of a mix.
     arena: Arc<Arena>,
     laid: Option<(SmallVec<[usize; 4]>, bool)>,
-    /// Why the phase that is ready cannot be done here.
+    /// Why the phase that is ready cannot be done.
     refused: Option<EngineError>,
-    /// Where the clients of the mix that is ready say how long their rounds took, of one that ends when it is
-    /// steady.
+    /// Where the clients of the mix that is ready report the durations of their rounds, if it ends
+    /// when it is steady.
     board: Option<Arc<Board>>,
-    /// The process that posts the rows of the phase that is ready, where one does.
+    /// Process that posts the rows of the phase that is ready.
     poster: Option<Client>,
-    /// Of the phase that is ready, whose rows another thread commits: between the two.
+    /// Buffer of the phase that is ready, if another thread commits its rows.
     buffer: Option<Buffer>,
-    /// What was played of a `keep`.
+    /// Outcome of a `keep`.
     played: Option<Played>,
-    /// How many of the rows that arrived were stored.
+    /// Number of arrived rows that were stored.
     arrived: Option<u64>,
 }
 
@@ -139,8 +139,8 @@ impl FileBench {
         &self.prepared.cell
     }
 
-    /// Lays out what the operations of these phases, which are done at the same time, need.
-    /// They are the same in every run.
+    /// Lays out the operations of these phases, which run at the same time. They are the same in
+    /// every run.
     fn lay_out(&mut self, phases: &[usize], in_mix: bool) {
         if self.laid.as_ref().is_some_and(|(laid, mix)| (&laid[..], *mix) == (phases, in_mix)) {
             return;
@@ -152,7 +152,7 @@ impl FileBench {
     }
 }
 
-/// Who does what is made of parts: the engine, where it does all of them.
+/// Returns who does work that consists of parts: the engine, if it does all parts.
 fn whole(parts: impl IntoIterator<Item = Execution>) -> Execution {
     let is_client_side = parts.into_iter().any(|by| by == Execution::ClientSide);
     if is_client_side { Execution::ClientSide } else { Execution::Native }
@@ -204,7 +204,7 @@ impl Bench for FileBench {
     }
 
     fn plan(&mut self, phase: usize) -> Option<String> {
-        // A program in another language has its own connection, and the same engine.
+        // A program in another language has its own connection to the same engine.
         let plan = self.database.plan(phase).transpose()?;
         Some(plan.unwrap_or_else(|error| format!("not told: {error}")))
     }
@@ -276,7 +276,7 @@ impl Bench for FileBench {
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
         self.crew = None;
         if self.cell().definition.keep().is_some() {
-            // As it has aged.
+            // In its aged state.
             self.database.lifecycle().maintain()?;
         } else if !self.prepared.is_guest {
             self.make_ready()?;

@@ -1,12 +1,12 @@
-//! Rows as keys and values of bytes.
+//! Encodes rows as keys and values of bytes.
 //!
-//! A key is its columns one after the other, each so that bytes compare as its values do: integers at
-//! their width, greatest byte first, the sign turned; floats likewise; a text ended by a zero unless it
-//! is the last. Bytes can be the last alone.
+//! A key is its columns in sequence, each encoded so that its bytes compare as its values do.
+//! Integers have their width, big-endian, with the sign bit flipped. Floats likewise. A text ends
+//! with a zero unless it is the last column. Bytes can only be the last column.
 //!
-//! A value is, for each column that an index has, those bytes again at a fixed place; then a bit for each
-//! other column, whether it is there; the columns of fixed width; the length of each text, and of each JSON document
-//! that has columns as its fields; the texts; the documents.
+//! A value is the columns of indexes at fixed offsets, in the same encoding; a bit per other column
+//! for whether it is present; the columns of fixed width; the length of each text and of each JSON
+//! document whose fields are columns; the texts; the documents.
 
 mod bytes;
 pub(super) mod conditions;
@@ -21,37 +21,37 @@ use embermark_model::table::{ColumnType, Table};
 use super::documents::{Document, Stored, stored};
 use bytes::{indexed_width, is_text, length, width};
 
-/// How a table's rows lie in a store.
+/// Layout of a table's rows in a store.
 pub(super) struct Codec {
-    /// Of each column in the file's order, where it lies.
+    /// Position of each column, in the file's order.
     places: Vec<Place>,
     /// The columns of the key, in its order.
     key: Vec<usize>,
-    /// The columns that indexes have, each once, with their places in the value.
+    /// Columns of indexes, each once, with their offsets in the value.
     indexed: Vec<(usize, usize)>,
-    /// Of each index, where its bytes begin and how many there are.
+    /// Offset and length of each index in the value.
     indexes: Vec<(usize, usize)>,
-    /// Where the bits begin.
+    /// Offset of the bits.
     bits: usize,
-    /// Where the texts begin.
+    /// Offset of the texts.
     texts: usize,
-    /// The documents, each with the place of its length.
+    /// Documents, each with the offset of its length.
     documents: Vec<(Document, usize)>,
-    /// The places of the lengths of all texts, and of those of the documents.
+    /// Offsets of the lengths of all texts, then of the documents.
     lengths: Vec<usize>,
     of: Vec<ColumnType>,
     /// See [`key_length`](Self::key_length).
     fixed_key: Option<usize>,
 }
 
-/// Where a column lies.
+/// Position of a column.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// In the key, as its n-th column.
     Key(usize),
-    /// In the value, at a place, the n-th bit.
+    /// In the value, at an offset, with the n-th bit.
     Fixed { at: usize, bit: usize },
-    /// In the value: its length at a place, the n-th bit and the n-th text.
+    /// In the value: its length at an offset, the n-th bit, and the n-th text.
     Text { length_at: usize, bit: usize },
     /// In a document, as its n-th field.
     Field { document: usize, field: usize },
@@ -105,19 +105,20 @@ impl Codec {
         Self { places, key, indexed, indexes, bits, texts: at, documents, lengths, of, fixed_key }
     }
 
-    /// The length of every key, where it is the same.
+    /// Returns the length of every key, if all have the same.
     pub(super) const fn key_length(&self) -> Option<usize> {
         self.fixed_key
     }
 
-    /// The length of every pair that is [laid out](Self::lay_pair), where it is the same.
+    /// Returns the length of every [laid out](Self::lay_pair) pair, if all have the same.
     pub(super) fn pair_length(&self) -> Option<usize> {
         let is_fixed = |place: &Place| matches!(place, Place::Key(_) | Place::Fixed { .. });
         let fixed = self.places.iter().all(is_fixed);
         self.key_length().filter(|_| fixed).map(|length| length + self.texts)
     }
 
-    /// Lays out a pair as one string: the key, behind its length where keys differ in theirs, and the value.
+    /// Lays out a pair in sequence: the key, after its length if keys differ in length, then the
+    /// value.
     pub(super) fn lay_pair(&self, key: &[u8], value: &[u8], to: &mut Vec<u8>) {
         if self.fixed_key.is_none() {
             to.extend_from_slice(&(key.len() as u32).to_le_bytes());
@@ -126,7 +127,7 @@ impl Codec {
         to.extend_from_slice(value);
     }
 
-    /// The key and the value of a pair that was laid out.
+    /// Returns the key and the value of a pair that was laid out.
     #[inline]
     pub(super) fn laid_pair<'a>(&self, pair: &'a [u8]) -> (&'a [u8], &'a [u8]) {
         match self.fixed_key {
@@ -135,12 +136,12 @@ impl Codec {
         }
     }
 
-    /// Bytes of the longest index before the key that ends each of its entries.
+    /// Returns the bytes of the longest index, without the key at the end of its entries.
     pub(super) fn longest_index(&self) -> usize {
         self.indexes.iter().map(|(_, length)| *length).max().unwrap_or_default()
     }
 
-    /// Its indexes, by these names.
+    /// Returns the indexes with these names.
     pub(super) fn indexes<'a>(&self, names: &'a [String]) -> Vec<IndexDef<'a>> {
         let places = self.indexes.iter().zip(names);
         places.map(|(&(at, length), name)| IndexDef { name, at, length }).collect()

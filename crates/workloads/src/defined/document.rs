@@ -1,5 +1,5 @@
-//! The tables of a workload file in a document store: a collection a table, a document a row. What is
-//! absent has no field.
+//! The tables of a workload file in a document store: a collection per table, a document per row.
+//! Absent values have no field.
 
 mod definition;
 mod harper_sql;
@@ -36,19 +36,19 @@ use stored::{Feed, Fields, Key};
 pub(super) struct DocumentTables {
     store: Reopenable<dyn DocumentStore>,
     cell: Arc<Cell>,
-    /// By table: why it is no collection, if it is none.
+    /// By table: why it cannot be a collection, if it cannot.
     refused: Vec<Option<String>>,
     /// By table.
     defs: Vec<&'static CollectionDef>,
     collections: Vec<Collection>,
     /// The columns of each table.
     names: Vec<Vec<&'static str>>,
-    /// By phase, one for each value that it is asked of: none where client code answers.
+    /// By phase, one per value that it asks about. Empty where client code answers.
     questions: Vec<Vec<Question>>,
-    /// By phase: whether the newest document of each value is looked up by the key.
+    /// By phase: whether the key finds the newest document of each value.
     seeks: Vec<bool>,
     arena: Arc<Arena>,
-    /// Keys of documents found, to be changed one by one.
+    /// Keys of documents found, to change one by one.
     looked: Vec<OwnedKey>,
 }
 
@@ -189,7 +189,7 @@ impl Database for DocumentTables {
         Ok(())
     }
 
-    /// Of a table that is no collection none: what is done with it is refused.
+    /// Loads nothing into a table that cannot be a collection, because its phases are refused.
     fn bulk(
         &mut self,
         table: usize,
@@ -245,7 +245,7 @@ impl Database for DocumentTables {
         })
     }
 
-    /// Of those of one field that is not of the key: others it does not tell.
+    /// Checks indexes of one field outside the key. The store does not report others.
     fn lacks_index(&mut self, table: usize) -> Result<Option<String>> {
         let def = self.defs[table];
         let single = def.indexes.iter().filter(|index| index.len() == 1).map(|index| index[0]);

@@ -1,4 +1,4 @@
-//! What a workload file is to those who choose and run workloads: its phases, variants, and protocols.
+//! Describes a workload file as a workload: its phases, variants, and protocols.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -13,10 +13,10 @@ use super::kind::{changes_at_once, is_point, is_question, one_by_one};
 use super::{Defined, keep, mix};
 use crate::{Info, PhaseInfo, Protocol, VariantInfo, Workload, WorkloadError};
 
-/// The variant that runs a file as it is, of one that says nothing of variants.
+/// The variant that runs a file as written, if the file defines no variants.
 const AS_WRITTEN: &str = "as-written";
 
-/// The variants of such a file, and what each makes of commits.
+/// Variants of such a file, with what each sets for commits.
 const VARIANTS: [(&str, &str, Option<Commit>); 4] = [
     (AS_WRITTEN, "commits as the file says", None),
     ("commit-each", "one commit an operation", Some(Commit::Each)),
@@ -25,8 +25,8 @@ const VARIANTS: [(&str, &str, Option<Commit>); 4] = [
 ];
 
 impl Defined {
-    /// The workload of a definition, whose files are named from a folder; of those at most the share
-    /// `lenient` of the rows may not fit. It lives as long as the process.
+    /// Creates the workload of a definition. Its files are relative to `folder`, and at most the
+    /// share `lenient` of their rows may not fit. It lives as long as the process.
     pub fn leak(definition: Definition, folder: PathBuf, lenient: f64) -> &'static dyn Workload {
         let definition: &'static Definition = Box::leak(Box::new(definition));
         let alone = definition.phases.iter().filter(|phase| phase.alone);
@@ -105,7 +105,7 @@ impl Defined {
         Box::leak(Box::new(Self { info, definition, folder, lenient }))
     }
 
-    /// The file as a variant has it, and what the variant makes of all its commits.
+    /// Returns the definition of a variant, and what the variant sets for all commits.
     pub(super) fn variant(
         &self,
         name: &str,
@@ -120,7 +120,8 @@ impl Defined {
         Ok((self.definition, *commit))
     }
 
-    /// By phase of a variant, what it is. One with rows in another form than the file's counts for no criterion.
+    /// Returns the kind of each phase of a variant. A variant whose rows have another form than the
+    /// file's counts towards no criterion.
     pub(super) fn kinds_of(
         &self,
         definition: &Definition,
@@ -135,7 +136,7 @@ impl Defined {
     }
 }
 
-/// The variants of a file: its own, or what can be made of any.
+/// Returns the variants of a file: its own, or those that every file can have.
 fn variants(definition: &'static Definition) -> Vec<VariantInfo> {
     if definition.variants.is_empty() {
         return VARIANTS
@@ -145,7 +146,7 @@ fn variants(definition: &'static Definition) -> Vec<VariantInfo> {
             })
             .to_vec();
     }
-    // One that says nothing of phases has them as they stand, which the others change.
+    // A variant that names no phases runs, unchanged, those that other variants change.
     let all: HashSet<usize> =
         definition.variants.iter().flat_map(|variant| variant.changes.iter().copied()).collect();
     let of = |variant: &'static Variant| {
@@ -161,7 +162,7 @@ fn variants(definition: &'static Definition) -> Vec<VariantInfo> {
     definition.variants.iter().map(of).collect()
 }
 
-/// The phases of each variant that clients can share: of single rows, each a commit.
+/// Returns the phases of each variant that clients can share: single rows, each with a commit.
 pub(super) fn points(
     definition: &'static Definition,
 ) -> Vec<(&'static str, &'static [&'static str])> {
@@ -173,7 +174,7 @@ pub(super) fn points(
     };
     let of = |(variant, of): (&'static str, &'static Definition)| {
         let alone = of.phases.iter().filter(|phase| phase.alone && is_point(&phase.work));
-        // In transactions of many operations there is one client.
+        // Transactions of many operations have one client.
         let each = alone.filter(|phase| match &phase.work {
             Work::Insert { commit, .. }
             | Work::Update { commit, .. }
@@ -188,12 +189,12 @@ pub(super) fn points(
         (!names.is_empty()).then(|| (variant, &*Vec::leak(names)))
     };
     let mut points: Vec<_> = all.into_iter().filter_map(of).collect();
-    // The first is the usual one: that in which clients can share most.
+    // The first is the usual one, in which clients can share most.
     points.sort_by_key(|(_, phases)| Reverse(phases.len()));
     points
 }
 
-/// The phases that another commit changes.
+/// Returns the phases that another commit changes.
 fn changed_by(definition: &'static Definition, commit: Option<Commit>) -> &'static [&'static str] {
     let phases = definition.phases.iter().filter(|phase| phase.alone);
     let changed = phases.filter(|phase| match (&phase.work, commit) {
@@ -213,7 +214,7 @@ fn changed_by(definition: &'static Definition, commit: Option<Commit>) -> &'stat
     Vec::leak(changed.map(|phase| &*phase.name).collect())
 }
 
-/// Whether a phase reads what was there before it.
+/// Returns whether a phase reads what existed before it.
 pub(super) fn reads(definition: &Definition) -> bool {
     definition.phases.iter().filter(|phase| phase.alone).any(|phase| {
         !matches!(
@@ -223,7 +224,8 @@ pub(super) fn reads(definition: &Definition) -> bool {
     })
 }
 
-/// Clients that the mixes of a file have at the same time, and the one that watches.
+/// Returns the number of clients that the mixes of a file have at the same time, plus the one that
+/// watches.
 pub(super) fn clients(definition: &Definition) -> u32 {
     let clients = definition.phases.iter().map(|phase| match &phase.work {
         Work::Mix(Mix { parts, clients, .. }) if mix::by_rates(parts) => {

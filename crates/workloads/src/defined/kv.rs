@@ -44,13 +44,13 @@ pub(super) struct KvTables {
     cell: Arc<Cell>,
     codecs: Arc<[Codec]>,
     tables: Vec<Table>,
-    /// Whether the engine itself keeps indexes.
+    /// Whether the engine itself maintains indexes.
     keeps_indexes: bool,
-    /// Whether the store knows how many pairs a table has, so that there is nothing to look at.
+    /// Whether the store knows the number of pairs of a table without a scan.
     knows_count: bool,
-    /// Of a store that keeps the tables in columns, too.
+    /// For a store that also keeps its tables in columns.
     asks: Option<Asks>,
-    /// What the phases that are ready need.
+    /// What was laid out for the phases that run next.
     arena: Arc<Arena>,
     buffers: Buffers,
 }
@@ -92,19 +92,20 @@ impl KvTables {
         Ok(new)
     }
 
-    /// Whether rows that a phase finds count by their values: those that may come from the columns of a
-    /// store that keeps these, too. Others count by the bytes of their pairs.
+    /// Returns whether the rows that a phase finds are compared by their values, because they can
+    /// come from the columns of a store that has both forms. Otherwise the bytes of their pairs are
+    /// compared.
     fn by_values(&self, phase: usize) -> bool {
         self.asks.as_ref().is_some_and(|asks| !asks.by_pairs(phase))
     }
 
-    /// Opens the tables that the store has, or makes them.
+    /// Opens the store's tables, or creates them.
     fn open_tables(&mut self) -> Result<()> {
         self.tables.clear();
         for (place, (rows, codec)) in self.cell.tables.iter().zip(&*self.codecs).enumerate() {
             let numbers = 0..rows.table.indexes.len();
             let names: Vec<String> = numbers.map(|number| format!("index{number}")).collect();
-            // A store's names have letters and digits alone, so that the file's would not stay apart.
+            // Names in a store have only letters and digits, so the file's names could collide.
             let name = format!("table{place}");
             let indexes = codec.indexes(&names);
             let def = TableDef { name: &name, key_length: codec.key_length(), indexes: &indexes };
@@ -113,12 +114,12 @@ impl KvTables {
         Ok(())
     }
 
-    /// Has a store that keeps the tables in columns, too, show what these are.
+    /// Describes the tables to a store that also keeps them in columns.
     fn show(&mut self) -> Result<()> {
         self.asks.as_ref().map_or(Ok(()), |asks| asks.show(&mut *self.store, &self.tables))
     }
 
-    /// How a phase that filters finds its rows.
+    /// Returns how a phase with conditions finds its rows.
     fn access(&self, phase: usize) -> Access {
         let rows = self.cell.rows_of(phase);
         Access::of(rows.table, &filters(&self.cell, phase, 0))
@@ -270,7 +271,7 @@ impl Database for KvTables {
         Ok(loaded)
     }
 
-    /// In a transaction: the bulk path is for an empty table.
+    /// In a transaction, because the bulk path needs an empty table.
     fn batch(
         &mut self,
         table: usize,

@@ -1,5 +1,5 @@
-//! Workload files: somebody's own tables and the work on them. One implementation of every verb a family;
-//! what a file says is a [`Definition`].
+//! Workload files: a user's own tables and the work on them, as a [`Definition`]. Each family of
+//! stores implements every kind of work once.
 
 mod access;
 mod aggregate;
@@ -160,11 +160,10 @@ impl Workload for Defined {
     }
 }
 
-/// What a process does that takes part in the work of any file, in `role`, as
-/// [`Workload::companion`] has it.
+/// Runs a companion process of a workload file in `role`, as [`Workload::companion`] describes.
 ///
 /// # Errors
-/// Whatever keeps it from its task.
+/// Fails when its task cannot be done.
 pub fn companion(role: &str, task: &str, out: File) -> Result<(), Box<dyn Error>> {
     match role {
         by_client::ROLE => Err(embermark_clients::become_program(task, out).into()),

@@ -1,4 +1,5 @@
-//! What is known of each phase before it runs: its keys, its files, and the names of its parts.
+//! Data of each phase that is known before it runs: its keys, its files, and the names of its
+//! parts.
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use super::draws::{self, Draws};
 use super::table_rows::Rows;
 use crate::WorkloadError;
 
-/// What is drawn for each phase, from a stream of its own.
+/// Draws the keys of each phase, from its own random stream.
 pub(super) fn draws_of(
     definition: &Definition,
     tables: &[Rows],
@@ -50,7 +51,7 @@ pub(super) fn draws_of(
     drawn.collect()
 }
 
-/// By phase, the values of whose rows it is asked one after the other, from a stream of its own.
+/// Draws the values that each phase asks about, from its own random stream.
 pub(super) fn each_of(definition: &Definition, tables: &[Rows], seed: u64) -> Vec<Vec<OwnedValue>> {
     let of = |(phase, def): (usize, &Phase)| match &def.asked {
         Asked::Each { column, values } => {
@@ -63,7 +64,7 @@ pub(super) fn each_of(definition: &Definition, tables: &[Rows], seed: u64) -> Ve
     definition.phases.iter().enumerate().map(of).collect()
 }
 
-/// By phase, the CSV file that it loads.
+/// Writes the CSV files that phases load.
 pub(super) fn csv_files(
     definition: &Definition,
     tables: &[Rows],
@@ -78,7 +79,7 @@ pub(super) fn csv_files(
     Ok(definition.phases.iter().map(of).collect::<Result<_, _>>()?)
 }
 
-/// By phase, of a mix: what its parts are called.
+/// Returns the names of the parts of each mix.
 pub(super) fn parts(definition: &'static Definition) -> Vec<Vec<&'static str>> {
     let phases = &definition.phases;
     let of = |phase: &'static Phase| match &phase.work {
@@ -91,8 +92,8 @@ pub(super) fn parts(definition: &'static Definition) -> Vec<Vec<&'static str>> {
     phases.iter().map(of).collect()
 }
 
-/// How many operations of a phase mixes have, as far as that is known; where a time says it, so many
-/// that to begin again is no matter.
+/// Returns how many operations of a phase mixes have, as far as that is known. If a time limits
+/// them, it is so many that repeating them does not matter.
 pub(super) fn mixed(definition: &Definition, phase: usize) -> u64 {
     let mixes = definition.phases.iter().filter_map(|phase| match &phase.work {
         Work::Mix(mix) => Some(mix),
@@ -103,7 +104,8 @@ pub(super) fn mixed(definition: &Definition, phase: usize) -> u64 {
     ops.max().unwrap_or(0)
 }
 
-/// Bytes of the longest text that an update may have to make: of tables that nobody updates none is read.
+/// Returns the bytes of the longest text that an update may have to make. Only tables that are
+/// updated are read.
 pub(super) fn longest(definition: &Definition, tables: &[Rows]) -> usize {
     let updates = |of: usize| {
         definition.phases.iter().any(|phase| {

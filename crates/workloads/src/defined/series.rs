@@ -1,5 +1,5 @@
-//! The tables of a workload file in a series store: a measurement a table, a point a row. A store of
-//! series commits point by point, and does not tell how many it changed.
+//! The tables of a workload file in a series store: a measurement per table, a point per row. A
+//! series store commits each point on its own, and does not report how many points it changed.
 
 mod execution;
 mod influxql;
@@ -34,14 +34,15 @@ const HOUR_NS: i128 = 3_600_000_000_000;
 pub(super) struct SeriesTables {
     store: Reopenable<dyn SeriesStore>,
     cell: Arc<Cell>,
-    /// By table: as a measurement, or why it is none.
+    /// By table: its measurement, or why it cannot be one.
     tables: Vec<std::result::Result<Measured, String>>,
-    /// By phase, one for each value that it is asked of: the question of groups, where InfluxQL has words for it.
+    /// By phase, one per value that it asks about: the question for groups, if InfluxQL can express
+    /// it.
     questions: Vec<Vec<Groups>>,
-    /// Room for a statement.
+    /// Memory for a statement.
     text: String,
     arena: Arc<Arena>,
-    /// Keys of points found, to be changed one by one.
+    /// Keys of points found, to change one by one.
     looked: Vec<OwnedKey>,
 }
 
@@ -71,9 +72,10 @@ impl SeriesTables {
     }
 }
 
-/// The columns of a table by whose values its rows are found: texts of few values that never change, as the manual advises
-/// (<https://docs.influxdata.com/influxdb/v1/concepts/schema_and_data_layout/>). None where rows are asked for in the order
-/// of their keys, which is not that of tags.
+/// Returns the columns by whose values rows of a table are found: texts of few values that never
+/// change, as the manual advises
+/// (<https://docs.influxdata.com/influxdb/v1/concepts/schema_and_data_layout/>). Empty where rows
+/// are read in key order, which is not the order of tags.
 fn found_by(cell: &Cell, table: usize) -> Vec<usize> {
     let (rows, mut found) = (&cell.tables[table], Vec::new());
     for phase in &cell.definition.phases {
@@ -112,7 +114,7 @@ impl Database for SeriesTables {
         self.store.clear(&self.cell.tables[table].table.name)
     }
 
-    /// By shards, which last whole hours and begin with days where they part these evenly.
+    /// Shards last whole hours and divide days evenly, so steps must do so too.
     fn keeps(&self, keep: &Keep) -> Result<()> {
         let Ok(Measured { measurement, .. }) = &self.tables[keep.table] else { return Ok(()) };
         let step = i128::from(keep.step) * i128::from(measurement.nanoseconds());
@@ -140,7 +142,7 @@ impl Database for SeriesTables {
         self.store.expires_by().to_owned()
     }
 
-    /// By a field that every row has.
+    /// Counts a field that every row has.
     fn count(&mut self, table: usize) -> Result<Option<u64>> {
         let Ok(Measured { measurement, .. }) = &self.tables[table] else { return Ok(None) };
         self.store.flush()?;
@@ -178,7 +180,7 @@ impl Database for SeriesTables {
         Ok(())
     }
 
-    /// Of a table that is no measurement none: what is done with it is refused.
+    /// Loads nothing into a table that cannot be a measurement, because its phases are refused.
     fn bulk(
         &mut self,
         table: usize,
@@ -226,7 +228,7 @@ impl Database for SeriesTables {
         })
     }
 
-    /// What it indexes are tags.
+    /// Tags are what it indexes.
     fn lacks_index(&mut self, table: usize) -> Result<Option<String>> {
         let Ok(Measured { measurement, .. }) = &self.tables[table] else { return Ok(None) };
         let (name, mut known) = (&measurement.table.name, Vec::new());

@@ -43,25 +43,26 @@ pub(super) struct SqlTables {
     cell: Arc<Cell>,
     /// By table.
     defs: Vec<&'static TableDef>,
-    /// Prepared since their tables were made and the database opened.
+    /// Statements prepared since the tables were created and the database was opened.
     statements: Statements,
-    /// What statements the engine was told to expect.
+    /// Kind of statements that the engine was last told to expect.
     expected: Option<QueryKind>,
     arena: Arc<Arena>,
-    /// Keys of rows found, to be changed one by one.
+    /// Keys of rows found, to change one by one.
     looked: Vec<OwnedKey>,
-    /// By table, of one with documents: its columns as they are written.
+    /// By table with documents: its columns as they are stored. Empty for other tables.
     written: Vec<&'static [Stored]>,
-    /// Room for the documents of a row.
+    /// Memory for the documents of a row.
     room: Vec<u8>,
-    /// Of the table of which a window is kept: whether its stretches are partitions, and else what deletes one.
+    /// For the table of which a window is kept: whether its stretches are partitions, and otherwise
+    /// the statement that deletes one.
     is_parted: bool,
     expiry: Option<Statement>,
 }
 
 impl SqlTables {
     /// # Errors
-    /// Unsupported where a table has documents and the engine has none such.
+    /// Unsupported where a table has documents and the engine has no such type.
     pub(super) fn new(store: Reopenable<dyn SqlStore>, cell: Arc<Cell>) -> Result<Self> {
         let (mut defs, mut written) = (Vec::new(), Vec::new());
         for Rows { table, .. } in &cell.tables {
@@ -91,7 +92,7 @@ impl SqlTables {
         })
     }
 
-    /// Tells the engine what statements come, where it does not know.
+    /// Tells the engine what kind of statements follow, if that changes.
     fn expect(&mut self, kind: QueryKind) -> Result<()> {
         if self.expected != Some(kind) {
             self.store.expect(kind)?;
@@ -114,8 +115,8 @@ impl Database for SqlTables {
         self.make(table, None)
     }
 
-    /// In partitions, where the engine's manual advises those for rows that go by their age and the table is one that
-    /// they can be of.
+    /// Uses partitions where the engine's manual advises them for rows that expire by age, and the
+    /// table can have them.
     fn clear_kept(&mut self, keep: &Keep, first: &Stretch) -> Result<()> {
         self.make(keep.table, Some((keep, first)))
     }
@@ -191,7 +192,7 @@ impl Database for SqlTables {
 
     fn ready(&mut self, phase: usize, lead: usize) -> Result<()> {
         let work = self.cell.work(lead);
-        // One after the other, each a short search.
+        // One statement after another, each a short search.
         let is_short = matches!(work, Work::Latest { .. })
             && self.cell.adds_up(lead)
             && phases::seeks_each(self.store.dialect(), &self.cell, lead);

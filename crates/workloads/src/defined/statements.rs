@@ -1,5 +1,4 @@
-//! The SQL texts of a workload file's phases; a dialect gives the pieces that engines write
-//! differently.
+//! SQL statements of a workload file's phases. The dialect provides what engines write differently.
 
 mod changes;
 pub(super) mod conditions;
@@ -15,12 +14,13 @@ use embermark_model::table::ColumnType;
 use super::documents::{Stored, stored};
 use super::table_rows::Rows;
 
-/// A table in a dialect.
+/// Writes statements about a table in a dialect.
 #[derive(Clone, Copy)]
 pub(super) struct Texts<'a> {
     pub dialect: &'a dyn Dialect,
     pub rows: &'a Rows,
-    /// Whether the columns that are fields of documents are kept in these, and not as columns.
+    /// Whether columns that are fields of documents are stored in the documents instead of as
+    /// columns.
     pub documents: bool,
 }
 
@@ -29,7 +29,7 @@ impl Texts<'_> {
         self.name_of("", column)
     }
 
-    /// A column, as of a table by another name: of a field of a document what reads it.
+    /// Returns a column with a table prefix, or the expression that reads it from its document.
     fn name_of(&self, prefix: &str, column: usize) -> String {
         let column = &self.rows.table.columns[column];
         if let Some(within) = column.within.as_deref().filter(|_| self.documents)
@@ -41,7 +41,7 @@ impl Texts<'_> {
         format!("{prefix}{}", self.dialect.column(&column.name))
     }
 
-    /// A field of a document, where the engine reads it.
+    /// Returns the expression that reads a field of a document, if the engine has one.
     fn field(&self, document: &str, field: &str, of: ColumnType) -> Option<String> {
         match of {
             ColumnType::Text | ColumnType::Bytes => self.dialect.json_text(document, field),
@@ -52,7 +52,8 @@ impl Texts<'_> {
         }
     }
 
-    /// The columns as they are written: those that are fields of documents as these.
+    /// Returns the columns as they are stored, with documents instead of the columns that are their
+    /// fields.
     fn written(&self) -> Vec<Stored> {
         match self.documents {
             true => stored(self.rows.table),
@@ -60,7 +61,7 @@ impl Texts<'_> {
         }
     }
 
-    /// The name of a column as it is written.
+    /// Returns the name of a stored column.
     fn written_name<'a>(&'a self, stored: &'a Stored) -> &'a str {
         match stored {
             Stored::Column(column) => &self.rows.table.columns[*column].name,
@@ -68,7 +69,7 @@ impl Texts<'_> {
         }
     }
 
-    /// The places of parameters for the columns as they are written.
+    /// Returns the placeholders of the stored columns.
     fn places(&self, written: &[Stored]) -> String {
         let place = |(stored, n): (&Stored, usize)| match stored {
             Stored::Document(document) if document.binary => {
@@ -87,7 +88,7 @@ impl Texts<'_> {
         self.all_of("")
     }
 
-    /// Every column, as of a table by another name.
+    /// Returns every column with a table prefix.
     fn all_of(&self, prefix: &str) -> String {
         let columns = 0..self.rows.table.columns.len();
         columns.map(|column| self.name_of(prefix, column)).collect::<Vec<_>>().join(", ")
@@ -101,7 +102,7 @@ impl Texts<'_> {
         self.dialect.placeholder(n)
     }
 
-    /// The statements of a phase, in the order in which its operations name them.
+    /// Returns the statements of a phase, in the order in which its operations number them.
     pub(super) fn of(&self, phase: &Phase, seeks: bool, values: usize) -> Vec<String> {
         let each = match phase.asked {
             Asked::Each { column, .. } => Some(column),

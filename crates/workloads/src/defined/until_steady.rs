@@ -1,5 +1,5 @@
-//! A mix by rates that ends when it is steady: each client says after a round how long its operations took on
-//! average, and all of them end when the last rounds of each were steady.
+//! A mix by rates that ends when it is steady. After each round a client reports the mean duration
+//! of its operations. All clients end when the last rounds of each were steady.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,45 +8,45 @@ use std::time::Duration;
 use embermark_meter::steady;
 use embermark_model::result::{SteadyFigure, SteadyState};
 
-/// Rounds there are at most in the longest time.
+/// Most rounds in the longest time.
 const ROUNDS: u32 = 60;
 
-/// No round is shorter.
+/// Shortest round.
 const SHORTEST: Duration = Duration::from_millis(100);
 
-/// Operations that a round has at least.
+/// Fewest operations of a round.
 const LEAST: u64 = 20;
 
-/// Operations of a round of a client at a rate, of a mix that lasts so long at most.
+/// Returns the operations per round of a client at this rate, in a mix of at most this duration.
 pub(super) fn round(rate: f64, longest: Duration) -> u64 {
     let round = (longest / ROUNDS).max(SHORTEST);
     ((rate * round.as_secs_f64()) as u64).max(LEAST)
 }
 
-/// What clients have said. It is locked once a round.
+/// Reports of the clients. It is locked once per round.
 pub(super) struct Board(Mutex<Said>);
 
 struct Said {
-    /// Of each client the mean response time of its rounds in ns.
+    /// Mean response times of each client's rounds, in ns.
     means: Vec<Vec<f64>>,
-    /// The figures when all of them were steady: then all end, whatever comes after it.
+    /// The figures at the time when all clients were steady. All end then, whatever comes later.
     steady: Option<Vec<SteadyFigure>>,
 }
 
 impl Said {
-    /// Of each client the figure of its last rounds.
+    /// Returns the figure of each client's last rounds.
     fn figures(&self) -> Vec<SteadyFigure> {
         self.means.iter().map(|own| steady::of(own).unwrap_or_default()).collect()
     }
 }
 
 impl Board {
-    /// Of so many clients, which have said nothing.
+    /// Creates a board for this many clients.
     pub fn new(clients: usize) -> Self {
         Self(Mutex::new(Said { means: vec![Vec::new(); clients], steady: None }))
     }
 
-    /// A round of a client is over; whether all of them are steady, or were before.
+    /// Reports a round of a client. Returns whether all clients are steady, or were before.
     pub fn say(&self, client: usize, mean_ns: f64) -> bool {
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if said.steady.is_some() {
@@ -62,7 +62,7 @@ impl Board {
         said.steady.is_some()
     }
 
-    /// What it came to after so long, with the names of the clients' parts.
+    /// Returns the state after this time, with the names of the clients' parts.
     pub fn state<'a>(&self, names: impl Iterator<Item = &'a str>, after: Duration) -> SteadyState {
         let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let reached = said.steady.is_some();
@@ -97,7 +97,7 @@ mod tests {
         let state = board.state(["get", "put"].into_iter(), Duration::from_secs(7));
         assert!(state.reached && state.after_s == 7.0);
         assert_eq!(state.figures["put"].mean, 30.0);
-        // Who ends last may be disturbed: all of them end.
+        // The client that ends last may be disturbed, but all end.
         assert!(board.say(0, 900.0));
         assert!(board.state(["get", "put"].into_iter(), Duration::from_secs(8)).reached);
     }

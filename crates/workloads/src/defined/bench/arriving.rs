@@ -1,4 +1,4 @@
-//! Rows that arrive by themselves.
+//! Phases with rows that arrive by themselves.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::arrivals::{
 };
 use crate::{CheckError, NoopObserver, PhaseObserver};
 
-/// Of the time that is measured, what goes before it unmeasured: a part, and this at most.
+/// Share of the measured time that precedes it as a warm-up, and its limit.
 const WARM_UP: (u32, Duration) = (10, Duration::from_secs(5));
 
 impl FileBench {
@@ -40,7 +40,7 @@ impl FileBench {
         Ok(())
     }
 
-    /// Stores what comes at the rate, or at the highest that is found.
+    /// Stores what arrives at the rate, or at the highest rate that is found.
     pub(super) fn arrive(
         &mut self,
         phase: usize,
@@ -60,7 +60,7 @@ impl FileBench {
         Ok(Answer::Count(measured.ops))
     }
 
-    /// Looks for the highest rate, each on a table that holds its rows and no more.
+    /// Searches for the highest rate, with each attempt on a table of exactly its rows.
     fn highest_rate(
         &mut self,
         phase: usize,
@@ -82,7 +82,7 @@ impl FileBench {
         Ok(kept)
     }
 
-    /// Has a sensor make rows, and stores them.
+    /// Lets a sensor make rows, and stores them.
     fn store(
         &mut self,
         arrive: &Arrive,
@@ -120,7 +120,7 @@ impl FileBench {
         Ok(written)
     }
 
-    /// Compares the whole table with the rows that were loaded, and those that were stored behind them.
+    /// Compares the whole table with the loaded rows and those stored after them.
     pub(super) fn judge_arrived(&mut self, arrive: &Arrive) -> Result<(), CheckError> {
         let Some(stored) = self.arrived.take() else { return Ok(()) };
         let cell = Arc::clone(&self.prepared.cell);
@@ -139,7 +139,7 @@ impl FileBench {
     }
 }
 
-/// For the whole of its time at a rate.
+/// Returns the task for the whole time at a rate.
 fn whole(arrive: &Arrive, rate: u64) -> Task {
     let (part, most) = WARM_UP;
     Task::of(rate, (arrive.lasts / part).min(most), arrive.lasts)

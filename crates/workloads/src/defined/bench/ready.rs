@@ -1,4 +1,4 @@
-//! What must be done before a phase runs.
+//! Prepares the database and the clients for a phase.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use super::super::until_steady::Board;
 use super::{FileBench, Holds};
 use crate::Outcome;
 
-/// Rows of a batch that goes in before the database is left as a crash leaves it.
+/// Rows per batch that is inserted before the database is left as a crash leaves it.
 const BATCH: usize = 1_000;
 
 impl FileBench {
-    /// Puts the database into the state in which a phase begins, and begins its clients.
+    /// Brings the database into the state in which a phase begins, and connects its clients.
     pub(super) fn make_phase_ready(&mut self, phase: usize) -> Result<(), EngineError> {
         self.found.empty();
         self.different.clear();
@@ -64,7 +64,7 @@ impl FileBench {
                 ready => ready?,
             }
         } else {
-            // All runs of a phase that changes rows are to find the same.
+            // All runs of a phase that changes rows must find the same.
             if let (true, Some(table)) = (changes_rows(work), work.table())
                 && self.holds[table] == Holds::Inserted
             {
@@ -107,8 +107,8 @@ impl FileBench {
         Ok(())
     }
 
-    /// Makes the table anew that an insert fills, which a phase is or begins with, and the others ready that the
-    /// phase asks.
+    /// Creates the table of the insert that a phase is or begins with, and loads the other tables
+    /// that it reads.
     pub(super) fn make_fresh(&mut self, phase: usize, insert: usize) -> Result<(), EngineError> {
         let Some(table) = self.cell().work(insert).table() else { return Ok(()) };
         let parts = self.cell().parts_of(phase);
@@ -122,12 +122,12 @@ impl FileBench {
         Ok(())
     }
 
-    /// Loads the tables that do not hold their rows, and has the engine maintain the database.
+    /// Loads tables that do not have their rows, and runs maintenance.
     pub(super) fn make_ready(&mut self) -> Result<(), EngineError> {
         self.make_ready_beside(None)
     }
 
-    /// The same of all tables but one.
+    /// Loads all tables but one, and runs maintenance.
     fn make_ready_beside(&mut self, fresh: Option<usize>) -> Result<(), EngineError> {
         for table in 0..self.holds.len() {
             if self.holds[table] == Holds::Else && fresh != Some(table) {
@@ -146,15 +146,15 @@ impl FileBench {
         Ok(())
     }
 
-    /// Leaves the database as batches of inserts do, with no maintenance after them: with every row of the table in its
-    /// log, where a phase is to find it so.
+    /// Leaves the database as batches of inserts do, without maintenance. If a phase needs it,
+    /// every row of the table is in the log.
     pub(super) fn make_log(&mut self, table: usize, after: End) -> Result<(), EngineError> {
         self.make_ready_beside(Some(table))?;
         self.holds[table] = Holds::Else;
         self.database.clear(table)?;
         let (rows, mut bytes) = (self.cell().tables[table].loaded, 0);
         if after == End::CrashWithLog {
-            // A checkpoint first, so that the log holds these rows alone.
+            // After a checkpoint, the log has only these rows.
             self.database.lifecycle().maintain()?;
             let of = &self.cell().tables[table];
             let most = (rows * of.bytes()) as u64;
@@ -177,8 +177,8 @@ impl FileBench {
         Ok(())
     }
 
-    /// What several clients do in a phase, or one that does several things; none where there is one that
-    /// does one.
+    /// Returns the duties of several clients, or of one that does several things. Empty if one
+    /// client does one thing.
     pub(super) fn duties_of(&self, phase: usize) -> Result<Vec<Duty>, EngineError> {
         let PreparedCell { cell, clients, own_clients, target_rate, seed, .. } = &self.prepared;
         match cell.work(phase) {
@@ -195,7 +195,7 @@ impl FileBench {
         }
     }
 
-    /// Whether a phase cannot be done here: of a mix whether one of its parts cannot.
+    /// Returns why a phase cannot be done. For a mix, why one of its parts cannot.
     pub(super) fn refused(&mut self, phase: usize) -> Option<EngineError> {
         if let Some(refused) = self.refused_by_client(phase) {
             return Some(refused);
@@ -218,7 +218,7 @@ impl FileBench {
         }
     }
 
-    /// Notes which tables a phase will leave otherwise than they were loaded.
+    /// Notes which tables a phase will change.
     pub(super) fn will_change(&mut self, work: &Work) {
         if changes_rows(work) {
             self.maintained = false;

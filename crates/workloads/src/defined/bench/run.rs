@@ -47,7 +47,7 @@ impl FileBench {
             }
         };
         if let (Work::Sql(_), Some(_), Err(error)) = (work, &self.prepared.keeps, &done) {
-            // What a referee fails at keeps it from no other question.
+            // If a referee fails at a question, it still answers the others.
             return Err(EngineError::impossible(error));
         }
         match work {
@@ -55,21 +55,21 @@ impl FileBench {
             _ => done?,
         }
         if meter.measured().ops == 0 && one_by_one(work).is_some() {
-            // No row meets its conditions, and to find that out was a call.
+            // No row meets the conditions, and finding that out was a call.
             meter.count(1);
         }
         let insert = self.cell().insert_of(phase).filter(|_| !meter.measured().capped);
         if let Some(table) = insert.and_then(|insert| self.cell().work(insert).table()) {
             self.holds[table] = Holds::Inserted;
         }
-        // What else was found is compared by `check`, which has it.
+        // `check` compares what else was found.
         Ok(match work {
             Work::Get { .. } => Answer::Checksum(self.found.rows),
             _ => Answer::Count(meter.measured().ops),
         })
     }
 
-    /// Who did most of the operations of a phase, where either of two copies of the data could have.
+    /// Returns who did most of a phase's operations, if either of two copies of the data could.
     pub(super) fn answered_by(&self, phase: usize) -> Option<Execution> {
         let Work::Sequence(sequence) = self.cell().work(phase) else {
             return self.database.answered_by(phase);

@@ -1,4 +1,4 @@
-//! The work of a phase.
+//! Does the work of a phase.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,7 +16,7 @@ use crate::MeasuredPart;
 use crate::strategy::{Part, Strategy};
 
 impl FileBench {
-    /// Has several clients, or one, do their duties.
+    /// Lets the clients, or the only one, do their duties.
     pub(super) fn share(&mut self, phase: usize, meter: &mut Meter) -> Result<(), EngineError> {
         let cell = Arc::clone(&self.prepared.cell);
         let done = match self.crew.take() {
@@ -94,7 +94,7 @@ impl FileBench {
             return database.within(phase, Scope::PerOperation, &mut |session| {
                 let asked = meter.for_time(prepared.window, |i| {
                     session.perform(phase, i, found)?;
-                    // What others say is right is compared once.
+                    // Answers to SQL questions are compared once.
                     if !matches!(work, Work::Sql(_)) {
                         different.see(i, found);
                     }
@@ -203,7 +203,8 @@ impl FileBench {
         if changes_rows(work) { database.flush() } else { Ok(()) }
     }
 
-    /// Does an insert, if there is one, and then each question, once; or all questions again and again.
+    /// Does the insert, if there is one, and then each question once, or all questions again and
+    /// again.
     fn perform_in_turn(
         &mut self,
         phase: usize,

@@ -1,23 +1,22 @@
-//! Single values as bytes: at their width in a value, in the order of values in a key, and cut to a fixed length in an
-//! index.
+//! Encodes single values: in a value, in the order of keys, and cut to a fixed length in an index.
 
 use embermark_model::table::{ColumnType, Value};
 
-/// Bytes of a text in an index: what is longer is compared again in the row.
+/// Bytes of a text in an index. Longer texts are compared again in the row.
 const INDEXED_TEXT: usize = 16;
 
-/// Bytes of a value of fixed width in a row.
+/// Returns the bytes of a column of fixed width in a value.
 pub(super) const fn width(of: ColumnType) -> usize {
     match of {
         ColumnType::Bool => 1,
         ColumnType::Int { bits, .. } => bits as usize / 8,
         ColumnType::Float | ColumnType::Timestamp(_) => 8,
-        // Its length.
+        // The length of the text.
         ColumnType::Text | ColumnType::Bytes => 4,
     }
 }
 
-/// Bytes of a column in an index: whether it is there, and its value.
+/// Returns the bytes of a column in an index: one for its presence, then its value.
 pub(super) const fn indexed_width(of: ColumnType) -> usize {
     1 + match of {
         ColumnType::Text | ColumnType::Bytes => INDEXED_TEXT,
@@ -42,7 +41,7 @@ pub(super) fn text_or_bytes(of: ColumnType, bytes: &[u8]) -> Option<Value<'_>> {
     str::from_utf8(bytes).ok().map(Value::Text)
 }
 
-/// A value of fixed width, least byte first.
+/// Writes a value of fixed width, little-endian.
 #[inline]
 pub(super) fn fixed(value: Value<'_>, to: &mut [u8]) {
     let bits = match value {
@@ -60,7 +59,7 @@ pub(super) fn read_fixed(of: ColumnType, bytes: &[u8]) -> Value<'static> {
     number(of, u64::from_le_bytes(word))
 }
 
-/// The low bytes of a word as a value.
+/// Returns the low bytes of a word as a value.
 #[inline]
 pub(super) fn number(of: ColumnType, bits: u64) -> Value<'static> {
     match of {
@@ -73,7 +72,7 @@ pub(super) fn number(of: ColumnType, bits: u64) -> Value<'static> {
     }
 }
 
-/// Bits of a value that compare as it does, greatest first.
+/// Returns bits that compare as the value does, most significant first.
 #[inline]
 fn ordered_bits(value: Value<'_>, of: ColumnType) -> u64 {
     match (value, of) {
@@ -116,7 +115,7 @@ pub(super) fn read_ordered(of: ColumnType, bytes: &[u8]) -> Value<'static> {
     }
 }
 
-/// A column in an index, into its zeroed place.
+/// Writes a column of an index into zeroed bytes.
 pub(super) fn indexed(value: Value<'_>, of: ColumnType, to: &mut [u8]) {
     let (there, to) = to.split_at_mut(1);
     there[0] = u8::from(value != Value::Null);

@@ -1,5 +1,5 @@
-//! Conditions that a pair meets: first those on columns that lie at a known place, then those on fields of documents,
-//! each of which is read once.
+//! Conditions on pairs. Those on columns with a known offset come first, then those on fields of
+//! documents, each of which is read once.
 
 use smallvec::SmallVec;
 
@@ -7,15 +7,15 @@ use super::super::access::Filter;
 use super::field::Test;
 use super::{Codec, Place};
 
-/// Conditions all of which a pair meets.
+/// Conditions that must all hold for a pair.
 pub(in super::super) struct Conditions<'a> {
     tests: SmallVec<[Test<'a>; 4]>,
-    /// By document, what its fields meet.
+    /// By document: the conditions on its fields.
     documents: SmallVec<[(usize, Fields<'a>); 1]>,
     others: SmallVec<[Filter<'a>; 1]>,
 }
 
-/// Fields of a document by their places, and what they meet.
+/// Fields of a document by index, with their conditions.
 type Fields<'a> = SmallVec<[(usize, Filter<'a>); 4]>;
 
 impl<'a> Conditions<'a> {
@@ -38,7 +38,8 @@ impl<'a> Conditions<'a> {
         new
     }
 
-    /// Whether a pair meets them. What is no pair of the table meets none.
+    /// Returns whether all conditions hold for a pair. They do not for bytes that are no pair of
+    /// the table.
     #[inline]
     pub(in super::super) fn are_met(&self, codec: &Codec, key: &[u8], value: &[u8]) -> bool {
         let other = |filter: &Filter<'_>| {
@@ -53,7 +54,7 @@ impl<'a> Conditions<'a> {
     }
 }
 
-/// Whether the fields of a document meet conditions. What is absent meets none.
+/// Returns whether the conditions on a document's fields hold. They do not for absent fields.
 fn within(
     codec: &Codec,
     value: &[u8],
@@ -110,7 +111,7 @@ mod tests {
             filter(3, Operator::NotEqual, Value::Float(2.0)),
             filter(4, Operator::AtLeast, Value::Text("m")),
             filter(5, Operator::AtMost, Value::Int(4)),
-            // Of another kind than the column.
+            // A value of another kind than the column.
             filter(0, Operator::Less, Value::Float(2.5)),
         ];
         let mut met = 0;

@@ -1,4 +1,4 @@
-//! Bytes to rows: all columns of a pair, or one.
+//! Decodes pairs: all columns, or one.
 
 use embermark_model::table::{ColumnType, Value};
 use smallvec::{SmallVec, smallvec};
@@ -7,16 +7,16 @@ use super::super::documents::FEW;
 use super::bytes::{is_text, length, read_fixed, read_ordered, text_or_bytes, width};
 use super::{Codec, Place};
 
-/// What is read of a value whose columns are visited in their order.
+/// State of decoding a value whose columns are visited in order.
 pub(super) struct Rest<'a> {
-    /// From the text of the next column on.
+    /// Bytes from the text of the next column on.
     texts: &'a [u8],
-    /// The fields of a document that was read, and which it is.
+    /// The document decoded last, and its fields.
     fields: Option<(usize, SmallVec<[Value<'a>; FEW]>)>,
 }
 
 impl Codec {
-    /// Where a text begins: behind those of the columns before it.
+    /// Returns the offset of a text: after those of the columns before it.
     pub(super) fn text_at(&self, bytes: &[u8], column: usize) -> usize {
         let before = self.places[..column].iter().map(|place| match place {
             Place::Text { length_at, .. } => length(bytes, *length_at),
@@ -25,7 +25,7 @@ impl Codec {
         self.texts + before.sum::<usize>()
     }
 
-    /// A document of a value.
+    /// Returns a document of a value.
     #[inline]
     pub(super) fn document<'a>(&self, value: &'a [u8], number: usize) -> Option<&'a str> {
         let texts = self.lengths.len() - self.documents.len();
@@ -35,18 +35,18 @@ impl Codec {
         str::from_utf8(own).ok()
     }
 
-    /// What is read of a value first.
+    /// Returns the state before the first column.
     pub(super) fn rest<'a>(&self, value: &'a [u8]) -> Option<Rest<'a>> {
         Some(Rest { texts: value.get(self.texts..)?, fields: None })
     }
 
-    /// Whether there is nothing in a value behind its texts but its documents.
+    /// Returns whether only the documents follow the texts of a value.
     pub(super) fn is_all(&self, value: &[u8], rest: &Rest<'_>) -> bool {
         let documents = self.documents.iter().map(|(_, at)| length(value, *at));
         rest.texts.len() == documents.sum::<usize>()
     }
 
-    /// Visits the columns of a pair in the file's order; `None` where it is no pair of this table.
+    /// Visits the columns of a pair in the file's order. `None` if it is not a pair of this table.
     #[inline]
     pub(in super::super) fn read<'a, B>(
         &self,
@@ -67,8 +67,8 @@ impl Codec {
         Some(done)
     }
 
-    /// A column of a value, which is at least as long as one without texts; what is left of its texts
-    /// begins with that of the column.
+    /// Returns a column of a value. The value is at least as long as one without texts, and the
+    /// remaining texts begin with the column's.
     #[inline]
     pub(super) fn in_value<'a>(
         &self,
@@ -106,7 +106,7 @@ impl Codec {
         }
     }
 
-    /// One column of a pair; `None` where it is no pair of this table.
+    /// Returns one column of a pair. `None` if it is not a pair of this table.
     #[inline]
     pub(in super::super) fn column<'a>(
         &self,
@@ -141,7 +141,7 @@ impl Codec {
         }
     }
 
-    /// How long the first columns of a key are.
+    /// Returns the length of the first columns of a key.
     pub(in super::super) fn prefix(&self, key: &[u8], columns: usize) -> usize {
         let mut at = 0;
         for column in &self.key[..columns] {
@@ -155,7 +155,7 @@ impl Codec {
         at.min(key.len())
     }
 
-    /// The n-th column of a key.
+    /// Returns the n-th column of a key.
     #[inline]
     fn in_key<'a>(&self, key: &'a [u8], number: usize) -> Option<Value<'a>> {
         let mut rest = key;
@@ -166,7 +166,7 @@ impl Codec {
         self.of_key(own, number)
     }
 
-    /// What is left of a key, split behind its n-th column, with which it begins.
+    /// Splits the rest of a key after its n-th column, with which it begins.
     #[inline]
     pub(super) fn split_key<'a>(
         &self,
@@ -180,13 +180,14 @@ impl Codec {
                 let end = rest.iter().position(|byte| *byte == 0)?;
                 Some((&rest[..end], &rest[end + 1..]))
             }
-            // Bytes that are not the last of a key are refused: no engine keeps them in order.
+            // Bytes that are not the last column of a key are refused: no engine keeps them in
+            // order.
             ColumnType::Bytes => None,
             of => rest.split_at_checked(width(of)),
         }
     }
 
-    /// The n-th column of a key, from its own bytes.
+    /// Returns the n-th column of a key from its own bytes.
     #[inline]
     pub(super) fn of_key<'a>(&self, own: &'a [u8], number: usize) -> Option<Value<'a>> {
         let of = self.of[self.key[number]];

@@ -1,4 +1,4 @@
-//! Rows to bytes: keys, entries of indexes, values, and columns set in a value that is there.
+//! Encodes rows: keys, entries of indexes, and values. Sets columns in an encoded value.
 
 use embermark_model::table::Value;
 
@@ -6,7 +6,7 @@ use super::bytes::{fixed, indexed, indexed_width, is_text, ordered, width};
 use super::{Codec, Place};
 
 impl Codec {
-    /// The bytes of a key, or of its first columns.
+    /// Writes the bytes of a key, or of its first columns.
     #[inline]
     pub(in super::super) fn key<'a>(
         &self,
@@ -22,7 +22,7 @@ impl Codec {
         }
     }
 
-    /// The bytes of the first columns of an index.
+    /// Writes the bytes of the first columns of an index.
     pub(in super::super) fn index<'a>(
         &self,
         columns: &[usize],
@@ -37,7 +37,7 @@ impl Codec {
         }
     }
 
-    /// The bytes of a value; `get` has the row's columns.
+    /// Writes the bytes of a value. `get` returns the row's columns.
     #[inline]
     pub(in super::super) fn value<'a>(&self, get: impl Fn(usize) -> Value<'a>, to: &mut Vec<u8>) {
         to.clear();
@@ -77,12 +77,12 @@ impl Codec {
         }
     }
 
-    /// Whether a value takes as much room as what stands in a column of a value that was made by
+    /// Returns whether a new value has the same length as the old one in a value made by
     /// [`value`](Self::value), so that it can be [`set`](Self::set).
     pub(in super::super) fn fits(&self, bytes: &[u8], column: usize, value: Value<'_>) -> bool {
         match self.places[column] {
             Place::Key(_) | Place::Fixed { .. } => return true,
-            // Of a document the length of all is known when it is written.
+            // The length of a document is only known once it is written.
             Place::Field { .. } => return false,
             Place::Text { .. } => {}
         }
@@ -93,8 +93,8 @@ impl Codec {
         }
     }
 
-    /// Sets a column in a value that was made by [`value`](Self::value), where it lies. Texts and bytes have the
-    /// length of what was there.
+    /// Sets a column in place, in a value made by [`value`](Self::value). Texts and bytes must have
+    /// the length of the old ones.
     #[inline]
     pub(in super::super) fn set(&self, bytes: &mut [u8], column: usize, value: Value<'_>) {
         match self.places[column] {

@@ -8,10 +8,10 @@ use embermark_model::table::{Column, ColumnType, Table, Value};
 use super::super::table_rows::Rows;
 use super::pipeline;
 
-/// The largest integer of either sign that a double and every smaller one is.
+/// Largest integer, of either sign, up to which a double represents every integer.
 const EXACT: i64 = 1 << 53;
 
-/// Why a table is no collection, if it is none.
+/// Returns why a table cannot be a collection, if it cannot.
 pub(super) fn refused(rows: &Rows, language: Language) -> Option<String> {
     let is_binary = |column: &Column| column.within.as_ref().is_some_and(|own| own.binary);
     if rows.table.columns.iter().any(is_binary) {
@@ -20,7 +20,7 @@ pub(super) fn refused(rows: &Rows, language: Language) -> Option<String> {
     if matches!(language, Language::Pipeline) {
         return None;
     }
-    // HarperDB keeps JSON.
+    // HarperDB stores JSON.
     for (column, def) in rows.table.columns.iter().enumerate() {
         let name = &def.name;
         if def.of == ColumnType::Bytes {
@@ -37,7 +37,7 @@ pub(super) fn refused(rows: &Rows, language: Language) -> Option<String> {
     None
 }
 
-/// A collection lives as long as the process, which has one workload.
+/// Returns the definition of a collection. It is never freed, because the process has one workload.
 pub(super) fn definition(table: &'static Table, language: Language) -> &'static CollectionDef {
     let names = |columns: &[usize]| -> &'static [&'static str] {
         let names = columns.iter().map(|column| name(&table.columns[*column], language));
@@ -46,7 +46,7 @@ pub(super) fn definition(table: &'static Table, language: Language) -> &'static 
     let beside = (0..table.columns.len()).filter(|column| !table.key.contains(column));
     let mut indexes: Vec<&'static [&'static str]> = Vec::new();
     for index in &table.indexes {
-        // HarperDB has indexes of one field, and one of the key.
+        // HarperDB has indexes of one field, and one on the key.
         let index = match language {
             Language::Sql(_) if table.key == index[..1] => continue,
             Language::Sql(_) => names(&index[..1]),
@@ -68,7 +68,8 @@ pub(super) fn names(table: &'static Table, language: Language) -> Vec<&'static s
     table.columns.iter().map(|column| name(column, language)).collect()
 }
 
-/// The name of a column in a document. Where nothing finds what stands within a field, it is a field itself.
+/// Returns the name of a column in a document. If a store cannot query within a field, the column
+/// is a top-level field.
 pub(super) fn name(column: &'static Column, language: Language) -> &'static str {
     match (language, pipeline::paths::field_name(column)) {
         (Language::Pipeline, Cow::Owned(path)) => path.leak(),

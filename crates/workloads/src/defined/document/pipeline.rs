@@ -1,5 +1,5 @@
-//! Questions of a workload file as aggregation pipelines of MongoDB. A value that is absent has no
-//! field; the columns of the key stand under `_id`.
+//! Questions of a workload file as aggregation pipelines of MongoDB. Absent values have no field.
+//! The columns of the key are under `_id`.
 
 mod conditions;
 pub(super) mod groups;
@@ -8,7 +8,7 @@ pub(super) mod rows;
 pub(super) mod statistics;
 pub(super) mod values;
 
-/// A pipeline, as a JSON array of stages, and where the columns of its answer stand in a document of it.
+/// A pipeline as a JSON array of stages, and the paths of its columns in the result's documents.
 #[derive(Debug, PartialEq)]
 pub(super) struct Pipeline {
     pub text: String,

@@ -9,7 +9,7 @@ use super::super::cell::Cell;
 use super::super::month;
 use super::{harper_sql, pipeline};
 
-/// A question in the store's language, and what to ask for, by name.
+/// A question in the store's language, and the names of the columns of its answer.
 pub(super) struct Question {
     pub text: String,
     pub columns: Vec<String>,
@@ -21,15 +21,15 @@ impl From<pipeline::Pipeline> for Question {
     }
 }
 
-/// Whether the newest documents are found faster by one short search a value over the key than by a
-/// pipeline, which reads them all: the key is one document, of which no index knows the parts.
+/// Returns whether a short search by key per value finds the newest documents faster than a
+/// pipeline, which reads all documents: the key is one document, and no index knows its parts.
 pub(super) fn seeks(cell: &Cell, phase: usize, language: Language) -> bool {
     let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
     let rows = cell.rows_of(phase);
     matches!(language, Language::Pipeline) && rows.table.key == [*by, *time] && rows.has_few(*by)
 }
 
-/// What question `i` of a phase asks in the store's language, where it has words for it.
+/// Returns question `i` of a phase in the store's language, if it can be expressed.
 pub(super) fn question(
     cell: &Cell,
     phase: usize,
@@ -69,7 +69,8 @@ pub(super) fn question(
     }
 }
 
-/// When the rows are that a phase asks for. Of rows that the file changes the years are not known.
+/// Returns the range of time of a phase's rows. If the file changes the rows, the years are
+/// unknown.
 pub(super) fn times(cell: &Cell, phase: usize) -> pipeline::values::Times {
     let (rows, table) = (cell.rows_of(phase), cell.work(phase).table());
     let sets = |work: &Work| match work {

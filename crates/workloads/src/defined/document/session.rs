@@ -1,5 +1,5 @@
-//! Operations on a document store. The data model has no transactions over several documents: every
-//! change is a commit, whatever the scope.
+//! Operations on a document store. The data model has no transactions over several documents, so
+//! every change is a commit, whatever the scope.
 
 mod changes;
 mod newest;
@@ -33,14 +33,14 @@ pub(super) struct DocumentSession<'a> {
 }
 
 impl<'a> DocumentSession<'a> {
-    /// What question `i` of a phase asks in the store's language, where it has words for it.
+    /// Returns question `i` of a phase in the store's language, if it can be expressed.
     fn question(&self, phase: usize, i: usize) -> Option<&'a Question> {
         let questions = &self.questions[phase];
         questions.get(i % questions.len().max(1))
     }
 }
 
-/// What operation `i` of a phase sets.
+/// Returns the fields that operation `i` of a phase sets.
 fn set(cell: &Cell, phase: usize, i: usize) -> Fields<'_> {
     let (of, set) = (cell.rows_of(phase).table, cell.set(phase, i).iter());
     set.map(|at| (&*of.columns[*at].name, stored(cell.fresh(phase, i, *at)))).collect()

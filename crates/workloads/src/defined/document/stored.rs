@@ -28,7 +28,7 @@ pub(super) fn key_of<'a>(rows: &'a Rows, place: usize) -> Key<'a> {
     rows.key(place).into_iter().map(stored).collect()
 }
 
-/// What a row has beside its key.
+/// Returns the fields of a row outside its key.
 pub(super) fn fields_of<'a>(
     rows: &'a Rows,
     place: usize,
@@ -43,7 +43,7 @@ pub(super) fn fields_of<'a>(
     fields.filter(|(_, value)| *value != Stored::Null).collect()
 }
 
-/// Rows on their way into a bulk load.
+/// Rows as documents for a bulk load.
 pub(super) struct Feed<'a> {
     pub(super) source: Source<'a>,
     pub(super) def: &'static CollectionDef,

@@ -1,4 +1,5 @@
-//! The loop: rows in, a step out, questions in between, by the clock of one client.
+//! The loop of one client: rows are inserted, a step expires, and questions are asked in between,
+//! by the clock.
 
 pub(super) mod play;
 mod questions;
@@ -21,33 +22,33 @@ use super::Calendar;
 use crate::PhaseObserver;
 use play::{Play, Played, batch};
 
-/// A slice of the timeline.
+/// Length of a slice of the timeline, in ns.
 const SLICE_NS: u64 = 1_000_000_000;
 
-/// The first stretch of time, which the last rounds are compared with, ends with the first full window, or
-/// after a minute.
+/// The first stretch of time, with which the last rounds are compared, ends with the first full
+/// window or after a minute.
 const FIRST_NS: u64 = 60 * SLICE_NS;
 
-/// How often the window is replaced before rounds may be steady.
+/// Number of times that the window must be replaced before rounds can be steady.
 const TURNOVERS: usize = 2;
 
-/// Rounds a window of rows has at most.
+/// Most rounds per window of rows.
 const ROUNDS_A_WINDOW: usize = 4;
 
-/// Rounds there are at most in the longest time.
+/// Most rounds in the longest time.
 const ROUNDS_AT_MOST: u64 = 60;
 
-/// Rows that come in at least, however short the time: a window of few rows is then replaced, and what is
-/// right can be looked at.
+/// Fewest rows inserted, however short the time. A window of few rows is then replaced, and answers
+/// can be checked.
 const LEAST: usize = 1_500;
 
-/// Rows that are laid out at once, outside of the clock: few enough for the processor's caches.
+/// Rows laid out at once, outside of the clock. They fit into the processor's caches.
 pub(in super::super) const LAID_AT_ONCE: usize = 250;
 
-/// Answers that are kept until they are looked at.
+/// Most answers kept until they are checked.
 const MOST_ANSWERS: usize = 1_000;
 
-/// What question `i` of a phase found when so many rows had come.
+/// What question `i` of a phase found after this many rows.
 struct Answered {
     phase: usize,
     i: usize,
@@ -59,30 +60,30 @@ struct Answered {
 pub(in super::super) struct Player<'a> {
     play: Play<'a>,
     calendar: Calendar<'a>,
-    /// Rows of a commit; `None`: each is put in by itself.
+    /// Rows per commit. `None`: each row is inserted on its own.
     batch: Option<usize>,
-    /// Rows of a window.
+    /// Rows in a window.
     kept: usize,
-    /// What the rows need that come next, up to which one.
+    /// What was laid out for the next rows, and up to which row.
     arena: &'a mut Arc<Arena>,
     laid: usize,
     database: &'a mut dyn Database,
     observer: &'a mut dyn PhaseObserver,
     clock: Clock,
-    /// On the clock.
+    /// Start time, in ticks of the clock.
     began: u64,
     recorder: Recorder,
     found: Found,
     came: usize,
     asked: u64,
-    /// Answers that were not looked at yet.
+    /// Answers that were not checked yet.
     answers: Vec<Answered>,
     wrong: Option<Difference>,
-    /// What the engine told last of its background, and before that.
+    /// The engine's background counters as last read, and as read before that.
     background: [Vec<Background>; 2],
-    /// What moved in slices with stalls, by their numbers.
+    /// Changes of the counters in slices with stalls, with the slices' numbers.
     moved: Vec<(usize, Vec<(&'static str, u64)>)>,
-    /// Time that was neither the engine's nor its client's, in ns and in ticks: the schedule stands still
+    /// Time that was neither the engine's nor its client's, in ns and in ticks. The schedule pauses
     /// meanwhile.
     paused_ns: u64,
     paused: u64,
@@ -151,7 +152,7 @@ impl<'a> Player<'a> {
         self.clock.nanoseconds(self.began, self.clock.ticks())
     }
 
-    /// Stretch after stretch of time; what the last rounds came to.
+    /// Plays stretches of time. Returns the state of the last rounds.
     fn stretches(&mut self, pace: Option<&Pacer>) -> Result<SteadyState> {
         let longest_ns = self.play.longest.as_nanos() as u64;
         let round_ns = longest_ns / ROUNDS_AT_MOST;
@@ -176,7 +177,8 @@ impl<'a> Player<'a> {
                 self.recorder.end_first();
             }
             if over || round {
-                // What was begun when the time was over is no round, but where it is all that there is.
+                // A round that the end of time interrupts does not count, unless it is the only
+                // one.
                 let counts = round || self.recorder.told().is_empty();
                 self.close_round(counts)?;
                 (round_began, round_first) = (self.now_ns(), self.came);
@@ -189,7 +191,8 @@ impl<'a> Player<'a> {
         Ok(SteadyState::default())
     }
 
-    /// At the begin of a stretch of time: its place is made, and the oldest goes, if there is one.
+    /// Begins a stretch of time: creates its partition, and lets the oldest stretch expire, if
+    /// there is one.
     fn housekeeping(&mut self, number: i64, begin: i64) -> Result<()> {
         let (keep, from) = (self.play.keep, self.clock.ticks());
         let oldest = self.calendar.goes_at(number);
@@ -200,7 +203,7 @@ impl<'a> Player<'a> {
         }
         self.database.begin(keep, &self.calendar.stretch(number))?;
         let to = self.clock.ticks();
-        // In the first window nothing goes.
+        // Nothing expires in the first window.
         if goes {
             let rows = self.calendar.first_from(oldest.to) - self.calendar.first_from(oldest.from);
             self.recorder.rows(0, rows as u64);
@@ -210,7 +213,7 @@ impl<'a> Player<'a> {
         self.look(to)
     }
 
-    /// The rows of a stretch of time; whether it is whole.
+    /// Plays the rows of a stretch of time. Returns whether it is complete.
     fn stretch(&mut self, number: i64, pace: Option<&Pacer>, longest_ns: u64) -> Result<bool> {
         let end = self.calendar.first_from(self.calendar.stretch(number).to);
         let every = self.play.keep.every as usize;
@@ -235,7 +238,7 @@ impl<'a> Player<'a> {
         Ok(true)
     }
 
-    /// Lays out what the next rows need, up to one.
+    /// Lays out the next rows, up to a row.
     fn lay_out(&mut self, to: usize) {
         let (from, insert) = (self.clock.ticks(), self.play.keep.insert);
         port::lay_out(self.database, self.arena, [(insert, self.came..to)]);
@@ -243,10 +246,11 @@ impl<'a> Player<'a> {
         self.pause(self.clock.nanoseconds(from, self.clock.ticks()));
     }
 
-    /// Puts rows in by one commit, when they are due; when it had ended, on the clock.
+    /// Inserts rows with one commit when they are due. Returns when it ended, in ticks of the
+    /// clock.
     #[inline]
     fn commit(&mut self, places: Range<usize>, pace: Option<&Pacer>) -> Result<u64> {
-        // Due is a commit with its last row.
+        // A commit is due with its last row.
         let began = self.began + self.paused;
         let due = pace.map(|pace| pace.wait(&self.clock, began, places.end as u64 - 1));
         let (count, keep) = (places.len() as u64, self.play.keep);
@@ -270,7 +274,7 @@ impl<'a> Player<'a> {
     }
 }
 
-/// Bytes of the values of a row at the width of their types, on average.
+/// Returns the mean bytes of the values of a row, at the width of their types.
 pub(in super::super) fn row_bytes(rows: &Rows) -> u64 {
     let all = rows.staged.rows();
     (0..all).map(|place| rows.staged.user_bytes(place)).sum::<u64>() / all.max(1) as u64

@@ -1,5 +1,5 @@
-//! Questions to a store that keeps its tables in columns, too: by the rows, or by the side that is
-//! sooner.
+//! Questions to a store that also keeps its tables in columns. Either the pairs answer, or the side
+//! that is sooner.
 
 use std::sync::Arc;
 
@@ -23,11 +23,11 @@ use super::session::KvSession;
 /// Who answers a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// The pairs: what a key, or an index, finds at once.
+    /// The pairs, for what a key or an index finds at once.
     Pairs,
-    /// The rows: what only SQL says.
+    /// The columns, for what only SQL can express.
     Rows,
-    /// Whichever is sooner: what may have to read the whole table.
+    /// Whichever is sooner, for what may read the whole table.
     Either,
 }
 
@@ -59,16 +59,16 @@ pub(super) struct Asks {
     /// By table.
     shown: Vec<Arc<dyn Decode>>,
     by_rows: ByRows,
-    /// Questions answered since a phase was ready: by the pairs, and by the rows.
+    /// Questions answered since a phase was ready: by the pairs, and by the columns.
     pub(super) answered: [u64; 2],
 }
 
-/// What the rows are asked.
+/// Statements for the columns.
 struct ByRows {
     statements: Statements,
-    /// Makes views of the tables whose columns lie otherwise in the rows than in the file.
+    /// Statements that create views of tables whose columns have another order than in the file.
     views: String,
-    /// The number of the rows that the statements were prepared for.
+    /// Number of the version of the rows that the statements were prepared for.
     number: Option<u64>,
 }
 
@@ -93,19 +93,19 @@ impl Asks {
         Self { ways, shown, by_rows, answered: [0; 2] }
     }
 
-    /// Whether the pairs alone answer a phase.
+    /// Returns whether only the pairs answer a phase.
     pub(super) fn by_pairs(&self, phase: usize) -> bool {
         self.ways[phase] == Way::Pairs
     }
 
-    /// Has the rows of the tables shown.
+    /// Describes the tables to the store.
     pub(super) fn show(&self, store: &mut dyn KvStore, tables: &[Table]) -> Result<()> {
         let Some(mirror) = store.mirror() else { return Ok(()) };
         let mut each = tables.iter().zip(&self.shown);
         each.try_for_each(|(table, decode)| mirror.show(*table, Arc::clone(decode)))
     }
 
-    /// Prepares what the rows are asked in a phase.
+    /// Prepares the statements of a phase.
     pub(super) fn ready(
         &mut self,
         store: &mut dyn KvStore,
@@ -120,7 +120,7 @@ impl Asks {
         store.ask_rows(&mut (), &mut |sql, number, ()| by_rows.ready(sql, number, cell, phase))
     }
 
-    /// The database was opened again.
+    /// Forgets the statements after the database was reopened.
     pub(super) fn reopened(&mut self) {
         self.by_rows.number = None;
     }
@@ -161,7 +161,7 @@ impl ByRows {
     }
 }
 
-/// Questions that the columns may answer of a store that keeps these, too.
+/// Operations on a store whose columns can answer questions.
 pub(super) struct AskingSession<'a> {
     pub store: &'a mut dyn KvStore,
     pub cell: &'a Cell,
@@ -173,7 +173,7 @@ pub(super) struct AskingSession<'a> {
 }
 
 impl Session for AskingSession<'_> {
-    /// Changes are to the pairs alone.
+    /// Only the pairs are changed.
     fn look(&mut self, _: usize) -> Result<usize> {
         Ok(0)
     }
@@ -199,7 +199,7 @@ impl Session for AskingSession<'_> {
             }),
             Way::Pairs | Way::Either => {
                 let question = &cell.definition.phases[phase].name;
-                // A side that is asked after the other adds to what there was before both.
+                // The side that is asked second starts from what was found before both.
                 let (before, length) = (found.rows, found.result.len());
                 let pairs = &mut |store: &mut dyn KvStore, found: &mut Found| {
                     found.rows = before;

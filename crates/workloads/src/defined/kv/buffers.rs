@@ -1,16 +1,16 @@
-//! Bytes on their way to and from the store.
+//! Memory for pairs on their way to and from the store.
 
-/// Bytes on their way to and from the store.
+/// Memory for pairs on their way to and from the store.
 #[derive(Default)]
 pub(super) struct Buffers {
     pub(super) key: Vec<u8>,
     pub(super) value: Vec<u8>,
-    /// The key of an operation that was not laid out.
+    /// Key of an operation that was not laid out.
     pub(super) room: Vec<u8>,
     pub(super) to: Vec<u8>,
-    /// Keys found, to be deleted.
+    /// Keys found, to delete.
     pub(super) found: Vec<Vec<u8>>,
-    /// Pairs found, to be changed: their bytes one after the other, and where each key and each value ends.
+    /// Pairs found, to change: their bytes in sequence, and where each key and each value ends.
     pub(super) pairs: Vec<u8>,
     pub(super) ends: Vec<(usize, usize)>,
 }

@@ -1,4 +1,4 @@
-//! The newest rows of values, by scans from the end of keys or of all rows.
+//! The newest rows of values, by backward scans of keys or by reading all rows.
 
 use std::ops::ControlFlow;
 
@@ -13,10 +13,12 @@ use super::questions::print;
 use super::session::{KvSession, foreign};
 
 impl KvSession<'_> {
-    /// The newest rows of each value of a column, each found from the end of its rows.
+    /// Finds the newest rows of each value of a column, by a backward scan from the end of its
+    /// rows.
     pub(super) fn newest_by_key(&mut self, table: usize, found: &mut Checksum) -> Result<()> {
         let (codec, by_values) = (&self.codecs[table], self.by_values);
-        // The rows of one value, and of its newest time, begin with these bytes of its newest key.
+        // Prefix lengths of the newest key: rows of its value, and rows of its value and time,
+        // begin with them.
         let (mut of_value, mut of_time) = (0, 0);
         let Buffers { key: newest, to, .. } = self.buffers;
         let (mut ended, mut first) = (false, true);
@@ -49,7 +51,7 @@ impl KvSession<'_> {
         Ok(())
     }
 
-    /// The newest rows of the value of question `i`, found from the end of its rows.
+    /// Finds the newest rows of the value of question `i`, from the end of its rows.
     pub(super) fn newest_of_value(
         &mut self,
         phase: usize,
@@ -64,7 +66,7 @@ impl KvSession<'_> {
         let access = Access::of(of.table, &filters);
         let ends = access.bounds(of.table, codec, &filters, from, to);
         let range = kv::Range::between(from, ends.then_some(&**to)).backward();
-        // Its newest time has one row where the key ends with the time.
+        // If the key ends with the time, the newest time has one row.
         let is_one = of.table.key.len() == 2;
         let (mut of_time, mut unread) = (0, None);
         newest.clear();
@@ -84,7 +86,8 @@ impl KvSession<'_> {
         unread.map_or(Ok(()), Err)
     }
 
-    /// The newest row of the value of question `i`, of a table whose key begins with the time: looked for from its end.
+    /// Finds the newest row of the value of question `i` in a table whose key begins with the time,
+    /// from the table's end.
     pub(super) fn newest_from_end(
         &mut self,
         (phase, i): (usize, usize),
@@ -108,7 +111,7 @@ impl KvSession<'_> {
         unread.map_or(Ok(()), Err)
     }
 
-    /// The newest rows of each value from all rows that a question is about.
+    /// Finds the newest rows of each value among all rows of a question.
     pub(super) fn newest_of_all(
         &mut self,
         (phase, i): (usize, usize),

@@ -1,11 +1,11 @@
-//! Whether a question is answered without looking at every row.
+//! Which questions are answered without reading every row.
 
 use embermark_language::{Aggregate, Compute, Group, Work};
 
 use super::super::cell::Cell;
 use super::super::table_rows::Rows;
 
-/// Whether a question is how many rows a table has, and nothing else.
+/// Returns whether a question only asks for the number of rows of a table.
 pub(in super::super) fn counts_rows(group: &Group, table: &embermark_model::table::Table) -> bool {
     let is_of_rows = |compute: &Compute| {
         let all_are_there = |column: usize| !table.columns[column].nullable;
@@ -15,13 +15,13 @@ pub(in super::super) fn counts_rows(group: &Group, table: &embermark_model::tabl
     plain && group.compute.iter().all(is_of_rows)
 }
 
-/// Whether the newest row of each value of a column lies at the end of its rows, in the order of keys.
+/// Returns whether the newest row of each value of a column is the last of its rows in key order.
 pub(super) fn newest_by_key(rows: &Rows, by: usize, time: usize) -> bool {
     rows.table.key.starts_with(&[by, time])
 }
 
-/// Whether the newest row of one value of a column is looked for from the end of the table, whose key begins with the
-/// time.
+/// Returns whether the newest row of one value is searched from the end of the table, whose key
+/// begins with the time.
 pub(super) fn newest_from_end(cell: &Cell, phase: usize) -> bool {
     let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
     let is_of_value = cell.each(phase, 0).is_some_and(|(column, _)| column == *by);

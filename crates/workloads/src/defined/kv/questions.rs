@@ -1,4 +1,4 @@
-//! Questions of pairs, by client code over what the store finds.
+//! Questions answered by client code over what the store finds.
 
 use std::ops::ControlFlow;
 
@@ -53,7 +53,7 @@ impl KvSession<'_> {
             By::All | By::Key => operations.scan(number, range, each),
         };
         if access.exact {
-            // Called for each of all rows: as little as can be.
+            // Called for every row, so it does as little as possible.
             return search(&mut |key, value| visit(codec, key, value));
         }
         let left = access.left(rows.table, filters);
@@ -64,7 +64,7 @@ impl KvSession<'_> {
         })
     }
 
-    /// Reads so many rows from a key on.
+    /// Reads the rows from a key on, as many as operation `i` asks for.
     pub(super) fn rows_from(
         &mut self,
         phase: usize,
@@ -87,7 +87,7 @@ impl KvSession<'_> {
         broken.map_or(Ok(()), Err)
     }
 
-    /// Reads the rows of a time.
+    /// Reads the rows in a range of time.
     pub(super) fn between(
         &mut self,
         phase: usize,
@@ -139,7 +139,7 @@ impl KvSession<'_> {
         Ok(())
     }
 
-    /// How many rows a table has, as the store knows it or a scan finds it.
+    /// Returns the number of rows of a table, from the store or by a scan.
     pub(super) fn count(&mut self, table: usize) -> Result<u64> {
         if let Some(rows) = self.operations.count(self.tables[table])? {
             return Ok(rows);
@@ -152,7 +152,7 @@ impl KvSession<'_> {
         Ok(rows)
     }
 
-    /// Correlates two groups, by the means of each.
+    /// Correlates two groups by the means of each.
     pub(super) fn correlate(
         &mut self,
         phase: usize,
@@ -273,7 +273,7 @@ impl KvSession<'_> {
     }
 }
 
-/// What a pair counts as: its bytes, or the values of its row.
+/// Returns what a pair adds to a checksum: its bytes, or the values of its row.
 #[inline]
 pub(super) fn print(
     by_values: bool,

@@ -1,4 +1,4 @@
-//! What a phase changes in its table, and what it leaves there.
+//! What a phase changes and leaves in its table.
 
 use embermark_language::{Removed, Work};
 use embermark_model::fingerprint::Checksum;
@@ -12,7 +12,7 @@ use super::content::Touched;
 use super::{Oracle, groups};
 
 impl Oracle {
-    /// What the first `ops` operations of a phase change in its table.
+    /// Returns what the first `ops` operations of a phase change in its table.
     pub(in super::super) fn touched(&self, phase: usize, ops: u64) -> Touched {
         let mut touched = Touched::default();
         match self.cell.work(phase) {
@@ -75,7 +75,7 @@ impl Oracle {
         touched
     }
 
-    /// The checksum of a table's first rows.
+    /// Returns the checksum of a table's first rows.
     pub(in super::super) fn first(&self, table: usize, rows: usize) -> Checksum {
         let of = &self.cell.tables[table];
         if rows == of.loaded {
@@ -86,14 +86,14 @@ impl Oracle {
         first(of, rows)
     }
 
-    /// The checksum of a table after rows of it were changed.
+    /// Returns the checksum of a table after these changes.
     pub(in super::super) fn after(&self, table: usize, touched: &Touched) -> Checksum {
         let mut left = self.first(table, self.cell.tables[table].loaded);
         touched.apply(&self.cell, table, &mut left);
         left
     }
 
-    /// How many operations concern a row that is there.
+    /// Returns how many operations concern a row that exists.
     pub(super) fn present(&self, phase: usize, ops: u64) -> u64 {
         let drawn = (0..ops as usize).map(|i| self.cell.drawn(phase, i));
         drawn.filter(|drawn| matches!(drawn, Drawn::Row(_))).count() as u64

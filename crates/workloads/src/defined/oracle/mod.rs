@@ -1,4 +1,4 @@
-//! The right answers, from the rows alone.
+//! Computes the right answers from the rows.
 
 mod changed;
 mod content;
@@ -33,10 +33,10 @@ pub(super) use content::{Content, Touched};
 pub(super) use newest::check as check_newest;
 pub(super) use places::Places;
 
-/// What a row counts as in what a phase finds, as its database has it.
+/// Returns what a row adds to a phase's checksum, in the form of its database.
 pub(super) type Print<'a> = dyn Fn(&[Value<'_>]) -> Fingerprint + 'a;
 
-/// What a row counts as in what a phase finds.
+/// Returns what a row adds to a phase's checksum.
 pub(super) fn print_of(
     cell: &Cell,
     database: &dyn Database,
@@ -52,11 +52,11 @@ pub(super) fn print_of(
 /// Knows what every phase must find and leave.
 pub(super) struct Oracle {
     cell: Arc<Cell>,
-    /// The checksum of every table's loaded rows.
+    /// Checksums of every table's loaded rows.
     loaded: OnceCell<Vec<Checksum>>,
-    /// By phase, where a range by time needs one.
+    /// By phase, if a range by time needs an order.
     orders: HashMap<usize, TimeOrder>,
-    /// Answers that were right, as hashes: of a phase, of so many operations, over so many rows.
+    /// Hashes of right answers, by phase, number of operations, and number of rows.
     right: HashMap<(usize, u64, usize), u64>,
 }
 
@@ -65,10 +65,10 @@ impl Oracle {
         Self { cell, loaded: OnceCell::new(), orders: HashMap::new(), right: HashMap::new() }
     }
 
-    /// Compares what the first `ops` operations of a phase found with what they must.
+    /// Compares what the first `ops` operations of a phase found with what they must find.
     ///
     /// # Errors
-    /// The first difference.
+    /// Returns the first difference.
     pub(super) fn check(
         &mut self,
         phase: usize,
@@ -83,8 +83,8 @@ impl Oracle {
         })
     }
 
-    /// Checks an answer, unless the same was right before. To compute again what is right would also take what the
-    /// next run reads out of the processor's caches.
+    /// Checks an answer, unless the same answer was right before. Computing the right one again
+    /// would also evict from the processor's caches what the next run reads.
     fn once(
         &mut self,
         of: (usize, u64, usize),
@@ -151,10 +151,11 @@ impl Oracle {
         }
     }
 
-    /// Compares what a question found, asked so often, with what it must where these rows of its table are there.
+    /// Compares what a question found, when asked this often over these rows, with what it must
+    /// find.
     ///
     /// # Errors
-    /// The first difference.
+    /// Returns the first difference.
     pub(super) fn answers(
         &mut self,
         phase: usize,
@@ -173,7 +174,8 @@ impl Oracle {
     }
 }
 
-/// How many rows meet the conditions of a phase, where it counts its operations by them; else 0.
+/// Returns how many rows meet the conditions of a phase whose operations are counted by them. 0 for
+/// other phases.
 pub(super) fn met(phase: &Phase, tables: &[Rows]) -> u64 {
     let count = |table: usize, conditions: &[Condition]| {
         let rows = &tables[table];
@@ -199,7 +201,7 @@ pub(super) fn met(phase: &Phase, tables: &[Rows]) -> u64 {
     }
 }
 
-/// The values of a row.
+/// Returns the values of a row.
 pub(super) fn values(rows: &Rows, place: usize) -> Values<'_> {
     rows.row(place).collect()
 }

@@ -1,4 +1,4 @@
-//! What questions must find in the rows that are there.
+//! What questions must find in the existing rows.
 
 use std::collections::HashMap;
 
@@ -58,10 +58,10 @@ impl Oracle {
     }
 }
 
-/// Checks the answer to a question of the rows that are there.
+/// Checks the answer to a question about these rows.
 type Check<'a> = dyn Fn(&Places, &[Answered]) -> Result<(), Difference> + 'a;
 
-/// Checks the answer of each question that was asked, of different rows, which of those that are there.
+/// Checks the answer of each question of a phase. Each is about other ones of the existing rows.
 pub(super) fn each(
     cell: &Cell,
     phase: usize,
@@ -85,7 +85,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// The rows, of those that are there, that question `i` of a phase is about.
+/// Returns those of the existing rows that question `i` of a phase is about.
 fn of_question(cell: &Cell, phase: usize, i: usize, there: &Places) -> Places {
     let rows = cell.rows_of(phase);
     let mut marks = vec![false; rows.staged.rows()];
@@ -97,7 +97,8 @@ fn of_question(cell: &Cell, phase: usize, i: usize, there: &Places) -> Places {
     Places::Marked(marks)
 }
 
-/// The newest rows of each value of a column, several where they are of the same time.
+/// Returns the newest rows of each value of a column, and all of them if several have the same
+/// time.
 pub(super) fn latest(
     rows: &Rows,
     there: &Places,

@@ -1,4 +1,4 @@
-//! What operations that read rows by their keys, or ranges of rows, must find.
+//! What reads by key and reads of ranges must find.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl Oracle {
         there.collect()
     }
 
-    /// Rows as each operation of a read-modify-write finds them.
+    /// Returns the rows as each read-modify-write finds them.
     pub(super) fn read_before(&self, phase: usize, ops: u64, print: &Print<'_>) -> Checksum {
         let (mut touched, mut read) = (Touched::default(), Checksum::default());
         for i in 0..ops as usize {

@@ -1,4 +1,4 @@
-//! Which phases InfluxQL can do, and which client code does.
+//! Which phases InfluxQL can express, and which client code does.
 
 use embermark_contract::{EngineError, Result};
 use embermark_language::{Keys, Range, Removed, Span, Work};
@@ -10,7 +10,7 @@ use super::super::kind::rows_at_once;
 use super::influxql::Measured;
 use super::influxql::groups::Groups;
 
-/// The family, in what it does not support.
+/// The family in its error messages.
 pub(super) const FAMILY: &str = "a series store";
 
 /// Returns whether the engine or client code does the work of a phase, or why neither can.
@@ -40,7 +40,7 @@ pub(super) fn execution(
             matches!(work, Work::Delete { .. })
         }
         Work::Insert { .. } | Work::Upsert { .. } | Work::Get { .. } | Work::Open { .. } => true,
-        // A point that is not there would be written: it is looked for first.
+        // Updating a missing point would create it, so it is read first.
         Work::Update { keys, .. } => all_are_there(keys),
         Work::ReadModifyWrite { .. } | Work::Delete { removed: Removed::Keys { .. }, .. } => true,
         Work::Delete { removed: Removed::Older { time, .. }, .. } => {
@@ -69,7 +69,7 @@ pub(super) fn execution(
             Span::Rows { .. } => true,
             Span::Last { .. } | Span::From { .. } => measurement.says_all(&filters(cell, phase, 0)),
         },
-        // All groups come, in no order.
+        // InfluxQL returns all groups, in no order.
         Work::Group(group) => {
             let as_asked =
                 group.order.is_empty() && group.limit.is_none() && group.having.is_empty();
@@ -80,7 +80,7 @@ pub(super) fn execution(
     Ok(if native { Execution::Native } else { Execution::ClientSide })
 }
 
-/// Whether the operations of a phase concern rows by their keys.
+/// Returns whether the operations of a phase concern rows by their keys.
 const fn by_key(work: &Work) -> bool {
     !matches!(
         work,
@@ -94,7 +94,7 @@ const fn by_key(work: &Work) -> bool {
     )
 }
 
-/// Whether no key that an operation draws is absent.
+/// Returns whether none of the drawn keys is absent.
 pub(super) fn all_are_there(keys: &Keys) -> bool {
     keys.absent == 0.0
 }

@@ -1,12 +1,14 @@
-//! A table of a workload file as a measurement of InfluxDB, and its questions in InfluxQL: the time of
-//! a point is a column of the key, its tags are the others of the key, its fields all other columns; beside a key of
-//! one number, texts of few values by which rows are found are tags, too. Where
-//! the key has no time, that of a point is the number of its row, in ns; its tags are the columns of the table's
-//! indexes, and the key is a field: a tag of as many values as there are rows is what its manual warns of.
+//! A table of a workload file as a measurement of InfluxDB, and its questions in InfluxQL.
 //!
-//! What InfluxQL cannot say (<https://docs.influxdata.com/influxdb/v1.8/query_language/>): an order by
-//! anything but time, groups by a field, comparisons of tags and texts other than whether they are
-//! equal, aggregates of tags and of the time.
+//! The time of a point is a column of the key. Its tags are the other columns of the key, and its
+//! fields all columns outside the key. Beside a key of one number, texts of few values by which
+//! rows are found are tags as well. Without a time in the key, the time of a point is the number of
+//! its row, in ns, its tags are the columns of the table's indexes, and the key is a field: the
+//! manual warns of tags with as many values as rows.
+//!
+//! InfluxQL (<https://docs.influxdata.com/influxdb/v1.8/query_language/>) has no order except by
+//! time, no groups by fields, no comparisons of tags and texts except equality, and no aggregates
+//! of tags or of the time.
 
 mod conditions;
 pub(super) mod groups;
@@ -19,27 +21,29 @@ use embermark_model::table::{Column, ColumnType, Table, TimeUnit};
 
 use text::quoted;
 
-/// The field of a point whose columns may all be absent: 1 in every point. No column has its name.
+/// A field with the value 1 in every point of a table whose columns can all be absent. No column
+/// has its name.
 pub(super) const MARK: &str = "#row";
 
 /// A table as a measurement.
 pub(super) struct Measurement {
     pub table: &'static Table,
-    /// The column that is the time of points; `None`: they have the numbers of their rows.
+    /// Column with the time of points. `None`: the time is the number of the row.
     pub time: Option<usize>,
-    /// The other columns of the key; of a table without a time those that its indexes have.
+    /// The other columns of the key. Without a time, the columns of the table's indexes.
     pub tags: Vec<usize>,
-    /// The columns beside these.
+    /// All other columns.
     pub fields: Vec<usize>,
     unit: TimeUnit,
     /// A field that every point has.
     mark: &'static str,
-    /// `SELECT … FROM …` of whole rows.
+    /// `SELECT … FROM …` for whole rows.
     select: String,
 }
 
 impl Measurement {
-    /// A table as a measurement, or why it cannot be one; `found_by` are the columns that are tags beside a key of one number.
+    /// Creates the measurement of a table, or returns why it cannot be one. `found_by` are the
+    /// columns that are tags beside a key of one number.
     pub(super) fn of(table: &'static Table, found_by: &[usize]) -> Result<Self, String> {
         let of = |column: usize| table.columns[column].of;
         let is_binary = |column: &Column| column.within.as_ref().is_some_and(|own| own.binary);
@@ -48,7 +52,7 @@ impl Measurement {
         }
         let time = table.key.iter().rev().find_map(|column| match of(*column) {
             ColumnType::Timestamp(unit) => Some((*column, unit)),
-            // Every row has a time of its own, of nanoseconds since 1970.
+            // Every row has its own time, in nanoseconds since 1970.
             ColumnType::Int { .. } if table.key.len() == 1 => {
                 Some((*column, TimeUnit::Nanoseconds))
             }
@@ -88,17 +92,17 @@ impl Measurement {
         Ok(Self { table, time, tags, fields, unit, mark, select })
     }
 
-    /// Whether points need a field of their own that is always there.
+    /// Returns whether points need an extra field that is always present.
     pub(super) fn is_marked(&self) -> bool {
         self.mark == MARK
     }
 
-    /// Nanoseconds of one of the column's units.
+    /// Returns the nanoseconds of one unit of the time column.
     pub(super) const fn nanoseconds(&self) -> i64 {
         1_000_000_000 / self.unit.per_second()
     }
 
-    /// A time of the column in nanoseconds.
+    /// Returns a time of the column in nanoseconds.
     pub(super) fn time_ns(&self, time: i64) -> embermark_contract::Result<i64> {
         time.checked_mul(self.nanoseconds()).ok_or_else(|| {
             let what = format!("the time {time} {}, in nanoseconds", self.unit.name());
@@ -106,12 +110,13 @@ impl Measurement {
         })
     }
 
-    /// Whether each series is one of a value, so that its newest point is the value's newest row.
+    /// Returns whether each series has one value, so that its newest point is the value's newest
+    /// row.
     pub(super) fn finds_latest(&self, by: usize, time: usize) -> bool {
         self.tags == [by] && self.time == Some(time)
     }
 
-    /// What to ask for, by name, to read a row: its columns in order.
+    /// Returns the names of the columns of a row, in order.
     pub(super) fn columns(&self) -> Vec<&'static str> {
         let name = |(n, column): (usize, &'static embermark_model::table::Column)| {
             if Some(n) == self.time { "time" } else { &*column.name }
@@ -119,7 +124,7 @@ impl Measurement {
         self.table.columns.iter().enumerate().map(name).collect()
     }
 
-    /// The column's unit as a duration has it.
+    /// Returns the column's unit as a suffix of durations.
     const fn suffix(&self) -> &'static str {
         match self.unit {
             TimeUnit::Seconds => "s",
@@ -130,14 +135,14 @@ impl Measurement {
     }
 }
 
-/// A table as a measurement, and what to ask for to read its rows.
+/// A measurement, and the names of the columns of its rows.
 pub(super) struct Measured {
     pub measurement: Measurement,
     pub columns: Vec<&'static str>,
 }
 
-/// Whether a column can be a tag of points whose tags are what their table has indexes of: a text or a number
-/// that is always there, and not of the key.
+/// Returns whether a column can be a tag of points whose tags are their table's indexed columns: a
+/// text or a number that is always present and not in the key.
 fn is_indexed(table: &Table, column: usize) -> bool {
     let of = &table.columns[column];
     table.indexes.iter().flatten().any(|indexed| *indexed == column)

@@ -1,4 +1,4 @@
-//! Rows as points, and points as rows.
+//! Encodes rows as points, and decodes points.
 
 use embermark_contract::row::ResultRow;
 use embermark_contract::series::{FieldValue, Point, Points, TagValue};
@@ -11,13 +11,13 @@ use super::super::rows::Source;
 use super::super::table_rows::Rows;
 use super::influxql::{MARK, Measurement};
 
-/// Reads a point.
+/// Decodes a point.
 pub(super) fn values<'a>(point: &'a dyn ResultRow, of: &Measurement) -> Result<Values<'a>> {
     let columns = of.table.columns.iter().enumerate();
     columns.map(|(column, def)| value(point, column, column, def.of, of)).collect()
 }
 
-/// A column of a table, at a place of an answer.
+/// Decodes a column of a table at a position of an answer.
 pub(super) fn value<'a>(
     point: &'a dyn ResultRow,
     at: usize,
@@ -47,7 +47,7 @@ pub(super) type Tags<'a> = SmallVec<[(&'a str, TagValue<'a>); 4]>;
 
 pub(super) type Fields<'a> = SmallVec<[(&'a str, FieldValue<'a>); 12]>;
 
-/// A row as a point: what is absent has no field.
+/// A row as a point. Absent values have no field.
 pub(super) struct Row<'a> {
     pub(super) tags: Tags<'a>,
     pub(super) fields: Fields<'a>,
@@ -55,7 +55,7 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The point of a key, without fields yet.
+    /// Creates the point of a key, without fields.
     pub(super) fn of_key(
         measurement: &Measurement,
         key: impl IntoIterator<Item = Value<'a>>,
@@ -94,7 +94,7 @@ impl<'a> Row<'a> {
         self.fields.push((&measurement.table.columns[column].name, value));
     }
 
-    /// The point of a row of a table.
+    /// Creates the point of a row of a table.
     pub(super) fn whole(measurement: &Measurement, rows: &'a Rows, place: usize) -> Result<Self> {
         let values: Values<'a> = rows.row(place).collect();
         let mut row = Self::of_values(measurement, &values)?;
@@ -107,7 +107,7 @@ impl<'a> Row<'a> {
         Ok(row)
     }
 
-    /// The point of a row's values.
+    /// Creates the point of a row's values.
     pub(super) fn of_values(measurement: &Measurement, values: &[Value<'a>]) -> Result<Self> {
         let key = measurement.table.key.iter().map(|column| values[*column]);
         let mut row = Self::of_key(measurement, key)?;
@@ -125,7 +125,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Rows on their way into a bulk load; ends early at one that is no point.
+/// Points for a bulk load. It ends early at a row that cannot be a point.
 pub(super) struct Feed<'a> {
     pub(super) source: Source<'a>,
     pub(super) of: &'a Measurement,

@@ -84,7 +84,7 @@ impl Session for SeriesSession<'_> {
         let (cell, tables) = (self.cell, self.tables);
         let work = cell.work(phase);
         let table = work.table().unwrap_or_default();
-        // What is no measurement is refused before.
+        // Tables that cannot be measurements are refused earlier.
         let Ok(of) = &tables[table] else { return Ok(()) };
         match work {
             Work::Insert { .. } => {
@@ -109,7 +109,7 @@ impl Session for SeriesSession<'_> {
                 }
             }
             Work::ReadModifyWrite { .. } => {
-                // It is to see what the one before has written.
+                // It must see what the one before has written.
                 self.store.flush()?;
                 if self.get(of, phase, i, found)? {
                     self.update(of, phase, i, found)?;

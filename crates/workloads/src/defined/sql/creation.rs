@@ -12,12 +12,12 @@ use super::definition::{document_type, partition, sql_type};
 use super::phases::texts;
 
 impl SqlTables {
-    /// The name of an index: not that of a table, nor of another index.
+    /// Returns the name of an index. No table and no other index has it.
     pub(super) fn index_name(&self, table: usize, number: usize) -> String {
         self.cell.free_name(&format!("index_{table}_{number}"))
     }
 
-    /// Whether a phase asks for rows at the end of those that begin with one value of the key.
+    /// Returns whether a phase reads the last of the rows that begin with one value of the key.
     fn asks_for_ends(&self, of: usize) -> bool {
         let key = &self.cell.tables[of].table.key;
         self.cell.definition.phases.iter().any(|phase| match (&phase.work, &phase.asked) {
@@ -28,8 +28,8 @@ impl SqlTables {
         })
     }
 
-    /// Makes a table and its indexes anew, empty: of one of which a window is kept with the place of its first stretch
-    /// of time.
+    /// Creates a table and its indexes, empty, and drops an existing one. A table of which a window
+    /// is kept gets room for its first stretch of time.
     pub(super) fn make(&mut self, table: usize, kept: Option<(&Keep, &Stretch)>) -> Result<()> {
         self.statements.forget_of(&self.cell, table);
         let (dialect, def) = (self.store.dialect(), self.defs[table]);
@@ -98,7 +98,8 @@ impl SqlTables {
         Ok(())
     }
 
-    /// Returns the columns of an index that the database lacks, if it lacks one and tells its indexes.
+    /// Returns the columns of an index that the database lacks. `None` if it lacks none or does not
+    /// list its indexes.
     pub(super) fn missing_index(&mut self, table: usize) -> Result<Option<String>> {
         let names = self.store.dialect().index_names(self.defs[table].name);
         let Table { columns, indexes, .. } = self.cell.tables[table].table;
@@ -120,7 +121,7 @@ impl SqlTables {
     }
 }
 
-/// The time in a table's key, and how many of its units a day has.
+/// Returns the time column of a table's key and its units per day.
 fn time_in_key(table: &Table) -> Option<(&str, i64)> {
     let mut key = table.key.iter().map(|column| &table.columns[*column]);
     key.find_map(|column| match column.of {

@@ -1,4 +1,4 @@
-//! Which phases a dialect can do.
+//! Which phases a dialect can express.
 
 use embermark_contract::sql::Dialect;
 use embermark_contract::{EngineError, Result};
@@ -7,7 +7,7 @@ use embermark_model::result::Execution;
 
 use super::super::cell::Cell;
 
-/// Returns who does the work of a phase, or why this dialect cannot.
+/// Returns who does the work of a phase, or why this dialect cannot express it.
 pub(super) fn execution(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> Result<Execution> {
     match cell.work(phase) {
         Work::Sql(sql) => cell.text_of(sql).map(|_| Execution::Native),
@@ -47,7 +47,7 @@ pub(super) fn execution(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> Res
     }
 }
 
-/// Whether rows are grouped by a month.
+/// Returns whether rows are grouped by month.
 fn by_month(group: &Group) -> bool {
     group.by.iter().any(|by| matches!(by, Grouped::Month { .. }))
 }

@@ -6,10 +6,10 @@ use smallvec::SmallVec;
 
 use super::super::documents::{Stored, laid};
 
-/// Values of a statement.
+/// Parameters of a statement.
 pub(super) type Params<'a> = SmallVec<[Param<'a>; 12]>;
 
-/// The parameters of a row as it is written; `documents` are those that were laid out.
+/// Returns the parameters of a row as it is stored. `documents` are those laid out for it.
 pub(super) fn written_params<'a, 'v: 'a>(
     written: &[Stored],
     documents: &'a [u8],
@@ -23,7 +23,7 @@ pub(super) fn written_params<'a, 'v: 'a>(
     each.collect()
 }
 
-/// A value as a parameter of a statement.
+/// Returns a value as a parameter.
 #[inline]
 pub(in super::super) const fn param(value: Value<'_>) -> Param<'_> {
     match value {

@@ -1,4 +1,4 @@
-//! What an SQL database does within a transaction, or outside of one.
+//! Operations on an SQL database, within a transaction or outside.
 
 use embermark_contract::Result;
 use embermark_contract::sql::{Param, SqlStore};
@@ -20,17 +20,17 @@ use crate::defined::statements::reads::begins_at_parameters;
 use crate::defined::statements::statistics::outliers_ask_for;
 use crate::defined::table_rows::Rows;
 
-/// A session over the statements of a workload.
+/// A session with the statements of a workload.
 pub(in crate::defined) struct SqlSession<'a> {
     pub store: &'a mut dyn SqlStore,
     pub cell: &'a Cell,
     pub statements: &'a Statements,
     pub arena: &'a Arena,
     pub looked: &'a mut Vec<OwnedKey>,
-    /// By table, see [`SqlTables`]; nothing where no rows are written.
+    /// By table, see [`SqlTables`](super::SqlTables). Empty where no rows are written.
     pub written: &'a [&'static [Stored]],
     pub room: &'a mut Vec<u8>,
-    /// Whether a transaction is open that changes are part of.
+    /// Whether changes are part of an open transaction.
     pub batches: bool,
 }
 
@@ -49,7 +49,7 @@ impl<'a> SqlSession<'a> {
         })
     }
 
-    /// Puts a row in that has documents, as they were laid out or made now.
+    /// Inserts a row with documents, which are created now unless they were laid out.
     fn write<'v>(
         &mut self,
         phase: usize,
@@ -69,17 +69,17 @@ impl<'a> SqlSession<'a> {
         self.store.run(self.statements.of(phase)[0], &row)
     }
 
-    /// The bounds of conditions that are parameters.
+    /// Returns the bounds of conditions that are parameters.
     fn bounds(&self, rows: &'a Rows, conditions: &'a [Condition]) -> Params<'a> {
         bounds(self.store.dialect(), rows, conditions).map(param).collect()
     }
 
-    /// The value of whose rows question `i` of a phase is, where it is of one.
+    /// Returns the value that question `i` of a phase is about, if it is about one.
     fn each_value(&self, phase: usize, i: usize) -> Option<Param<'a>> {
         self.cell.each(phase, i).map(|(_, value)| param(value))
     }
 
-    /// Whether the newest rows of all values that are drawn are found by one statement.
+    /// Returns whether one statement finds the newest rows of all values.
     pub(super) fn asks_for_all(&self, phase: usize) -> bool {
         let Work::Latest { by, .. } = self.cell.work(phase) else { return false };
         let each = self.cell.each(phase, 0);
@@ -87,7 +87,7 @@ impl<'a> SqlSession<'a> {
             && !seeks_each(self.store.dialect(), self.cell, phase)
     }
 
-    /// Finds the newest rows: with `all` those of all values that are drawn, by one statement.
+    /// Finds the newest rows. With `all`, one statement finds those of all values.
     pub(super) fn latest(
         &mut self,
         phase: usize,
@@ -130,8 +130,8 @@ impl<'a> SqlSession<'a> {
         Changes { cell: self.cell, arena: self.arena, written: self.written }
     }
 
-    /// Whether changes are sent without waiting for the answer to each: those of a transaction, where the engine has
-    /// means for that and none waits for a time of its own.
+    /// Returns whether changes are sent without waiting for each answer. They are within a
+    /// transaction, if the engine can do it and no change has its own start time.
     fn pipelines(&self, part: &Shared<'_>) -> bool {
         self.batches && self.store.pipelines() && !part.part.is_paced()
     }
@@ -177,7 +177,7 @@ impl Session for SqlSession<'_> {
             let statement = self.statements.of(phase)[0];
             let (ops, changed) = changes::send(self.store, statement, part, params)?;
             let upserts = matches!(self.cell.work(phase), Work::Upsert { .. });
-            // How many rows an upsert changes, each engine counts in its own way.
+            // Engines count the rows that an upsert changes in different ways.
             found.changed += if upserts { ops } else { changed };
             found.pipelined = true;
             return Ok(ops);
@@ -293,7 +293,7 @@ impl Session for SqlSession<'_> {
             Work::Group(group) => self.group((phase, i), group, rows, found)?,
             Work::Upsert { table, .. } => {
                 let row = cell.upserted(phase, i);
-                // How many rows that changes, each engine counts in its own way.
+                // Engines count these rows in different ways.
                 match self.written[*table] {
                     [] => {
                         let row: Params<'_> = row.into_iter().map(param).collect();

@@ -1,4 +1,4 @@
-//! Statements that put rows in, change them, and delete them.
+//! Statements that insert, change, and delete rows.
 
 use embermark_language::{Change, Condition, Removed, Set};
 use embermark_model::table::OwnedValue;
@@ -6,7 +6,7 @@ use embermark_model::table::OwnedValue;
 use super::Texts;
 
 impl Texts<'_> {
-    /// Parameters: every column in order, as it is written.
+    /// Returns an INSERT. Parameters: every stored column in order.
     pub(in super::super) fn insert(&self) -> String {
         let written = self.written();
         let names = written.iter().map(|stored| self.dialect.column(self.written_name(stored)));
@@ -14,7 +14,7 @@ impl Texts<'_> {
         format!("INSERT INTO {table} ({all}) VALUES ({})", self.places(&written))
     }
 
-    /// Parameters: every column in order, as it is written.
+    /// Returns an upsert. Parameters: every stored column in order.
     pub(super) fn upsert(&self) -> String {
         let (written, columns) = (self.written(), &self.rows.table.columns);
         let names: Vec<&str> = written.iter().map(|stored| self.written_name(stored)).collect();
@@ -29,7 +29,8 @@ impl Texts<'_> {
         )
     }
 
-    /// Parameters: the columns, then the key, or of several rows at once as of [`is_between`](Self::is_between).
+    /// Returns an UPDATE. Parameters: the columns, then the key, or with `at_once` those of
+    /// [`is_between`](Self::is_between).
     pub(in super::super) fn update(&self, columns: &[usize], at_once: bool) -> String {
         let set = self.names(columns);
         let set = set.iter().zip(1..).map(|(name, n)| format!("{name} = {}", self.place(n)));
@@ -38,8 +39,8 @@ impl Texts<'_> {
         format!("UPDATE {} SET {set} WHERE {is}", self.table())
     }
 
-    /// The condition of the rows between two keys that differ in their last column alone, its parameters from `n` on: the
-    /// first key, and the last column of the last.
+    /// Returns the condition for rows between two keys that differ only in their last column.
+    /// Parameters from `n` on: the first key, then the last column of the last key.
     fn is_between(&self, n: usize) -> String {
         let names = self.names(&self.rows.table.key);
         let last = names.len() - 1;
@@ -50,7 +51,8 @@ impl Texts<'_> {
         own.chain([between]).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// The statements of an update, in the order of its columns where it sets one of them.
+    /// Returns the statements of an update: one, or one per column if each operation sets one of
+    /// them.
     pub(in super::super) fn updates(&self, set: &Set, at_once: bool) -> Vec<String> {
         match set {
             Set::Columns(columns) => vec![self.update(columns, at_once)],
@@ -61,7 +63,8 @@ impl Texts<'_> {
         }
     }
 
-    /// Parameters: the values, then the [`bounds`] of the conditions.
+    /// Returns an UPDATE by conditions. Parameters: the values, then the
+    /// [`bounds`](super::conditions::bounds) of the conditions.
     pub(in super::super) fn update_where(
         &self,
         conditions: &[Condition],
@@ -75,7 +78,8 @@ impl Texts<'_> {
         format!("UPDATE {} SET {each} WHERE {meets}", self.table())
     }
 
-    /// Parameters: the key, the [`bounds`] of the conditions, or the time before which.
+    /// Returns a DELETE. Parameters: the key, the [`bounds`](super::conditions::bounds) of the
+    /// conditions, or the time of the last row to delete.
     pub(in super::super) fn delete(&self, removed: &Removed) -> String {
         let condition = match removed {
             Removed::Keys { keys, .. } if keys.rows > 1 => self.is_between(1),
@@ -87,7 +91,8 @@ impl Texts<'_> {
         format!("DELETE FROM {} WHERE {condition}", self.table())
     }
 
-    /// Parameters: from which time, and up to but without which, rows go.
+    /// Returns a DELETE of a range of time. Parameters: its first time, and the first time after
+    /// it.
     pub(in super::super) fn delete_between(&self, time: usize) -> String {
         let (time, from, to) = (self.name(time), self.place(1), self.place(2));
         format!("DELETE FROM {} WHERE {time} >= {from} AND {time} < {to}", self.table())

@@ -1,4 +1,4 @@
-//! Conditions on rows, and the values that they compare columns with.
+//! Conditions on rows, and their values.
 
 use embermark_contract::sql::Dialect;
 use embermark_language::{Bound, Condition, Operator};
@@ -8,19 +8,19 @@ use super::super::table_rows::Rows;
 use super::Texts;
 
 impl Texts<'_> {
-    /// `a = ? AND b = ?` of the key, its parameters from `n` on.
+    /// Returns `a = ? AND b = ?` for the key, with parameters from `n` on.
     pub(super) fn is_key(&self, n: usize) -> String {
         let names = self.names(&self.rows.table.key);
         let each = names.iter().zip(n..).map(|(name, n)| format!("{name} = {}", self.place(n)));
         each.collect::<Vec<_>>().join(" AND ")
     }
 
-    /// The condition that rows are of one value of a column, the `n`th parameter.
+    /// Returns the condition that a column has one value, which is parameter `n`.
     pub(super) fn is_one(&self, each: Option<usize>, prefix: &str, n: usize) -> Option<String> {
         each.map(|column| format!("{} = {}", self.name_of(prefix, column), self.place(n)))
     }
 
-    /// Conditions that all hold, their [`bounds`] parameters from `n` on.
+    /// Returns the conjunction of conditions. Their [`bounds`] are parameters from `n` on.
     pub(super) fn meets(&self, conditions: &[Condition], n: usize) -> String {
         let mut places = n..;
         let conditions = conditions.iter().map(|condition| {
@@ -35,7 +35,7 @@ impl Texts<'_> {
     }
 }
 
-/// The bounds of conditions that are parameters of a statement: those that are not written in it.
+/// Returns the bounds of conditions that are parameters, and not literals in the statement.
 pub(in super::super) fn bounds<'a>(
     dialect: &'a dyn Dialect,
     rows: &'a Rows,
@@ -46,7 +46,8 @@ pub(in super::super) fn bounds<'a>(
     asked.map(|condition| rows.bound(condition))
 }
 
-/// Whether the bound of a condition is written in a statement: not one that moves while rows come in.
+/// Returns whether a condition's bound is a literal in the statement. Bounds that move while rows
+/// arrive are parameters.
 fn is_written(dialect: &dyn Dialect, rows: &Rows, condition: &Condition) -> bool {
     if rows.again.is_some() && matches!(condition.bound, Bound::End(_)) {
         return false;
@@ -60,18 +61,18 @@ fn is_written(dialect: &dyn Dialect, rows: &Rows, condition: &Condition) -> bool
     dialect.plans_with_constants() && has_literal
 }
 
-/// A bound as standard SQL writes it.
+/// Returns a bound as a literal of standard SQL.
 fn literal(bound: Value<'_>) -> String {
     match bound {
         Value::Int(int) => int.to_string(),
-        // With an exponent, without which it is a decimal.
+        // With an exponent, because without one it is a decimal.
         Value::Float(float) => format!("{float:e}"),
         Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
         Value::Null | Value::Bytes(_) => "NULL".to_owned(),
     }
 }
 
-/// `WHERE` with conditions that all hold; nothing where there is none.
+/// Returns a `WHERE` of conditions that must all hold, or nothing if there are none.
 pub(super) fn where_all(conditions: &[String]) -> String {
     if conditions.is_empty() {
         String::new()
@@ -80,7 +81,7 @@ pub(super) fn where_all(conditions: &[String]) -> String {
     }
 }
 
-/// As SQL, and InfluxQL, write it.
+/// Returns an operator as SQL and InfluxQL write it.
 pub(in super::super) const fn operator(operator: Operator) -> &'static str {
     match operator {
         Operator::Equal => "=",

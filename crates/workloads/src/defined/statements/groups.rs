@@ -8,24 +8,24 @@ use super::Texts;
 use super::conditions::{bounds, operator, where_all};
 
 impl Texts<'_> {
-    /// What rows are grouped by.
+    /// Returns the expression that rows are grouped by.
     fn grouped(&self, by: Grouped) -> String {
         match by {
             Grouped::Column(column) => self.name(column),
             Grouped::Bucket { column, units } => self.bucket(&self.name(column), units),
             Grouped::Month { column, unit } => {
                 let name = self.name(column);
-                // A phase of an engine without it is refused.
+                // Phases that need the month are refused where the dialect does not have it.
                 self.dialect.month(&milliseconds(self.dialect, &name, unit)).unwrap_or(name)
             }
         }
     }
 
-    /// The beginning of the bucket of a time.
+    /// Returns the expression for the beginning of a time's bucket.
     pub(super) fn bucket(&self, time: &str, units: i64) -> String {
         let units = units.to_string();
         if self.rows.early() {
-            // What is left of a negative number is negative.
+            // The remainder of a negative number is negative.
             let left = format!("({} + {units})", self.dialect.remainder(time, &units));
             return format!("{time} - {}", self.dialect.remainder(&left, &units));
         }
@@ -44,8 +44,8 @@ impl Texts<'_> {
         format!("{function}({column})")
     }
 
-    /// Columns: what it is grouped by, then what is computed, called `c0`, `c1`, … Parameters: the
-    /// [`bounds`] of its conditions, and the value that rows are of, where there is one.
+    /// Returns a query for groups. Columns: the group, then what is computed, named `c0`, `c1`, …
+    /// Parameters: the [`bounds`] of its conditions, then the value to search, if it is one.
     pub(in super::super) fn group(&self, group: &Group, each: Option<usize>) -> String {
         let by: Vec<String> = group.by.iter().map(|by| self.grouped(*by)).collect();
         let computed = group.compute.iter().map(|compute| self.computed(*compute));
@@ -60,7 +60,7 @@ impl Texts<'_> {
             text += &format!(" GROUP BY {}", by.join(", "));
         }
         let having = group.having.iter().map(|having| {
-            // Not as a parameter, whose type an engine would take from what is computed.
+            // Not a parameter: the engine would take its type from what is computed.
             let bound = match &having.bound {
                 OwnedValue::Float(bound) => format!("{bound:e}"),
                 OwnedValue::Int(bound) => bound.to_string(),
@@ -74,7 +74,8 @@ impl Texts<'_> {
             text += &format!(" HAVING {}", having.join(" AND "));
         }
         let order = |order: &OrderBy| {
-            // By its place: a column of the table may have the name of one of the result.
+            // By position, because a column of the table can have the name of a column of the
+            // result.
             format!("{}{}", order.column + 1, if order.descending { " DESC" } else { "" })
         };
         let order: Vec<String> = group.order.iter().map(order).collect();
@@ -88,7 +89,7 @@ impl Texts<'_> {
     }
 }
 
-/// A time of a unit in milliseconds.
+/// Returns a time of this unit in milliseconds.
 fn milliseconds(dialect: &dyn Dialect, time: &str, unit: TimeUnit) -> String {
     match unit.per_second() {
         ..1_000 => format!("({time} * 1000)"),

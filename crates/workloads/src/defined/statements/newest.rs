@@ -3,7 +3,8 @@
 use super::Texts;
 
 impl Texts<'_> {
-    /// The newest rows of the values of a column that are drawn, all of them at once. Parameters: these values.
+    /// Returns a query for the newest rows of all values of a column that are drawn. Parameters:
+    /// these values.
     pub(super) fn latest_of_all(&self, (by, time): (usize, usize), values: usize) -> String {
         let (table, of, at) = (self.table(), self.name(by), self.name(time));
         let all: Vec<String> = (1..=values).map(|n| self.place(n)).collect();
@@ -15,7 +16,8 @@ impl Texts<'_> {
         )
     }
 
-    /// The newest rows of a value of a column. Parameter: this value, where the key is not of value and time twice.
+    /// Returns a query for the newest rows of one value. Parameter: this value, twice unless the
+    /// key is value and time.
     pub(super) fn latest_of(&self, (by, time): (usize, usize)) -> String {
         let (table, of, at) = (self.table(), self.name(by), self.name(time));
         let (rows, value) = (self.all(), self.place(1));
@@ -32,7 +34,8 @@ impl Texts<'_> {
         )
     }
 
-    /// The newest rows of each value of a column, among those of one value of another, which is a parameter twice.
+    /// Returns a query for the newest rows of each value of a column, among the rows of one value
+    /// of another column. That value is a parameter, twice.
     pub(super) fn latest_among(&self, (by, time): (usize, usize), each: usize) -> String {
         let (all, table) = (self.all_of("r."), self.table());
         let (r_by, r_time) = (self.name_of("r.", by), self.name_of("r.", time));
@@ -45,15 +48,15 @@ impl Texts<'_> {
         )
     }
 
-    /// The newest rows of each value of a column. Where the key or an index finds the newest row of a
-    /// value, each value is looked up from the one before: a loose index scan
-    /// (<https://wiki.postgresql.org/wiki/Loose_indexscan>).
+    /// Returns a query for the newest rows of each value of a column. Where the key or an index
+    /// finds the newest row of a value, each value is looked up from the one before: a loose index
+    /// scan (<https://wiki.postgresql.org/wiki/Loose_indexscan>).
     pub(in super::super) fn latest(&self, by: usize, time: usize, seeks: bool) -> String {
         let (all, table) = (self.all_of("r."), self.table());
         let (r_by, r_time) = (self.name_of("r.", by), self.name_of("r.", time));
         let (by, time) = (self.name(by), self.name(time));
         if seeks {
-            // Not the table's own name, which it would hide.
+            // Not the name of the table, which it would hide.
             let each = if self.rows.table.name.eq_ignore_ascii_case("each_of") {
                 "every"
             } else {

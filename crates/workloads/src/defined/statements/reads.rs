@@ -8,25 +8,27 @@ use smallvec::SmallVec;
 use super::Texts;
 
 impl Texts<'_> {
-    /// Columns: those [beside the key](beside_key), which who asks knows. Parameters: the key.
+    /// Returns a query for the row of a key. Columns: those [outside the key](beside_key), which
+    /// the caller knows. Parameters: the key.
     pub(in super::super) fn get(&self) -> String {
         let columns = self.names(&beside_key(self.rows.table)).join(", ");
         format!("SELECT {columns} FROM {} WHERE {}", self.table(), self.is_key(1))
     }
 
-    /// Parameters: the [`bounds`] of the conditions.
+    /// Returns a query by conditions. Parameters: their [`bounds`](super::conditions::bounds).
     pub(in super::super) fn find(&self, conditions: &[Condition], select: &[usize]) -> String {
         let (columns, table) = (self.names(select).join(", "), self.table());
         format!("SELECT {columns} FROM {table} WHERE {}", self.meets(conditions, 1))
     }
 
-    /// Every row.
+    /// Returns a query for every row.
     pub(in super::super) fn contents(&self) -> String {
         format!("SELECT {} FROM {}", self.all(), self.table())
     }
 
-    /// Parameters: of a range by rows the key to begin at and the number of rows; of one by time the
-    /// value of the column, where there is one, and from and to when.
+    /// Returns a query for a range. Parameters of a range by rows: the first key and the number of
+    /// rows. Parameters of a range by time: the value of the column, if it is about one, the first
+    /// time, and the time after the last.
     pub(in super::super) fn range(&self, range: &Range) -> String {
         let (all, table) = (self.all(), self.table());
         match range.span {
@@ -51,7 +53,7 @@ impl Texts<'_> {
         }
     }
 
-    /// The condition of keys from one on, in key order.
+    /// Returns the condition for keys from a key on.
     fn begins_at(&self) -> String {
         let names = self.names(&self.rows.table.key);
         if let [name] = &names[..] {
@@ -61,7 +63,8 @@ impl Texts<'_> {
             let places: Vec<String> = (1..=names.len()).map(|n| self.place(n)).collect();
             return format!("({}) >= ({})", names.join(", "), places.join(", "));
         }
-        // a >= ? AND (a > ? OR (a = ? AND (b > ? OR (b = ? AND c >= ?)))): the first finds the place.
+        // a >= ? AND (a > ? OR (a = ? AND (b > ? OR (b = ? AND c >= ?)))). The first condition
+        // finds the position.
         let mut n = 0;
         let mut next = |name: &str, operator: &str| {
             n += 1;
@@ -79,7 +82,7 @@ impl Texts<'_> {
     }
 }
 
-/// The columns of a table beside those of its key; all of them where there are no others.
+/// Returns the columns of a table outside its key, or all columns if there are no others.
 pub(in super::super) fn beside_key(table: &Table) -> SmallVec<[usize; 12]> {
     let all = 0..table.columns.len();
     if table.key.len() == table.columns.len() {
@@ -88,7 +91,7 @@ pub(in super::super) fn beside_key(table: &Table) -> SmallVec<[usize; 12]> {
     all.filter(|column| !table.key.contains(column)).collect()
 }
 
-/// The places in the key of what a range by rows takes first.
+/// Returns the positions in the key of the first parameters of a range by rows.
 pub(in super::super) fn begins_at_parameters(
     dialect: &dyn Dialect,
     table: &Table,

@@ -7,7 +7,8 @@ use super::Texts;
 use super::conditions::where_all;
 
 impl Texts<'_> {
-    /// Columns: the value, from when, and until when. Parameter: the value that rows are of, where there is one.
+    /// Returns a query for gaps. Columns: the value, and the first and last time of the gap.
+    /// Parameter: the value to search, if it is one.
     pub(super) fn gaps(
         &self,
         (by, time): (usize, usize),
@@ -26,9 +27,10 @@ impl Texts<'_> {
         )
     }
 
-    /// Columns: the key, and the value. Parameter, at every place of [`outliers_ask_for`]: the value that rows are of,
-    /// where there is one. Where the engine has no standard deviation, squares of distances are compared with the
-    /// variance, in two passes: the same question, without a root.
+    /// Returns a query for outliers. Columns: the key and the value. Parameter, as often as
+    /// [`outliers_ask_for`] returns: the value of the group, if it is one. Without a standard
+    /// deviation, squares of distances are compared with the variance in two passes, which is the
+    /// same question without a root.
     pub(super) fn outliers(
         &self,
         (of, by): (usize, usize),
@@ -64,8 +66,9 @@ impl Texts<'_> {
         )
     }
 
-    /// Columns: how many buckets both groups have, and the correlation of their means in them; without
-    /// [`Dialect::correlation`] the centred sums of xy, xx and yy. Parameters: the two groups, where they are given.
+    /// Returns a query for a correlation. Columns: the number of buckets that both groups have, and
+    /// the correlation of their means in them. Without [`Dialect::correlation`], the centred sums
+    /// of xy, xx, and yy. Parameters: the two groups, if they are given.
     pub(super) fn correlate(&self, question: &Correlate) -> String {
         let (table, by) = (self.table(), self.name(question.by));
         let (r_of, r_by) = (self.name_of("r.", question.of), self.name_of("r.", question.by));
@@ -89,7 +92,7 @@ impl Texts<'_> {
                 (busiest, format!(" JOIN busiest AS b ON b.of_value = {r_by}"), String::new())
             }
         };
-        // Of a bucket that both have, the row of the lesser group is the one that another follows.
+        // In a bucket that both groups have, the row of the lesser group is followed by another.
         let pairs = if self.dialect.joins_derived_tables() {
             "SELECT a.mean AS x, b.mean AS y FROM buckets AS a \
              JOIN buckets AS b ON b.bucket = a.bucket AND b.of_value > a.of_value"
@@ -117,7 +120,7 @@ impl Texts<'_> {
     }
 }
 
-/// How often the statement of an outliers asks for the value that rows are of.
+/// Returns how often a query for outliers has the value of the group as a parameter.
 pub(in super::super) fn outliers_ask_for(dialect: &dyn Dialect) -> usize {
     if dialect.sample_deviation("x").is_some() { 2 } else { 3 }
 }

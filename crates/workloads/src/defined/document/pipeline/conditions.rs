@@ -1,4 +1,4 @@
-//! The stage that lets rows through that meet conditions.
+//! The stage that filters rows by conditions.
 
 use embermark_language::Operator;
 use embermark_model::table::{Table, Value};
@@ -7,7 +7,7 @@ use super::paths::path;
 use super::values::value;
 use crate::defined::access::Filter;
 
-/// The stage that lets rows pass which meet all filters; `None` where bytes would be compared.
+/// Returns the stage that passes rows which meet all filters. `None` where bytes would be compared.
 pub(super) fn matching(table: &Table, filters: &[Filter<'_>]) -> Option<Option<String>> {
     if filters.is_empty() {
         return Some(None);
@@ -21,11 +21,11 @@ pub(super) fn matching(table: &Table, filters: &[Filter<'_>]) -> Option<Option<S
     Some(Some(format!(r#"{{"$match": {{"$and": [{}]}}}}"#, conditions.join(", "))))
 }
 
-/// A comparison with a bound.
+/// Returns a comparison with a bound.
 pub(super) fn condition(operator: Operator, bound: &str) -> String {
     match operator {
         Operator::Equal => format!(r#"{{"$eq": {bound}}}"#),
-        // What is absent is unequal too.
+        // An absent value is unequal too, but meets no condition.
         Operator::NotEqual => format!(r#"{{"$nin": [{bound}, null]}}"#),
         Operator::Less => format!(r#"{{"$lt": {bound}}}"#),
         Operator::AtMost => format!(r#"{{"$lte": {bound}}}"#),
@@ -34,8 +34,8 @@ pub(super) fn condition(operator: Operator, bound: &str) -> String {
     }
 }
 
-/// The range of keys in which rows of the filters lie, as a condition: of a key of several columns
-/// MongoDB has an order of whole keys alone.
+/// Returns the range of keys of the rows that meet the filters, as a condition. MongoDB only orders
+/// whole keys, if they have several columns.
 pub(super) fn key_range(table: &Table, filters: &[Filter<'_>]) -> Option<String> {
     if table.key.len() < 2 {
         return None;
@@ -60,7 +60,7 @@ pub(super) fn key_range(table: &Table, filters: &[Filter<'_>]) -> Option<String>
         break;
     }
     if to.len() < table.key.len() && !to.is_empty() {
-        // Whatever follows in a key is below the greatest of all values.
+        // Everything that follows in a key is below the greatest value.
         let next = &table.columns[table.key[to.len()]].name;
         to.push(format!(r#""{next}": {{"$maxKey": 1}}"#));
     }

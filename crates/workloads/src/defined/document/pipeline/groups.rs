@@ -11,8 +11,8 @@ use super::paths::read;
 use super::values::{Times, grouped, numbered, value};
 use crate::defined::access::Filter;
 
-/// The groups of a table's rows that meet the filters; `None` where MongoDB would answer otherwise: it
-/// orders bytes by their length first.
+/// Returns a pipeline for the groups of the rows that meet the filters. `None` where MongoDB's
+/// answer would differ: it orders bytes by their length first.
 pub(in super::super) fn group(
     table: &Table,
     group: &Group,
@@ -23,7 +23,7 @@ pub(in super::super) fn group(
         Some(Grouped::Column(column)) => table.columns[*column].of == ColumnType::Bytes,
         _ => false,
     });
-    // Of no rows it makes no group, and so none that could meet a condition.
+    // Without rows it returns no group, and so none that could meet a condition.
     if sorts_bytes || (group.by.is_empty() && !group.having.is_empty()) {
         return None;
     }
@@ -44,7 +44,7 @@ pub(in super::super) fn group(
         let value = compute.column.map(|column| read(table, column));
         let nullable = compute.column.is_some_and(|column| table.columns[column].nullable);
         let value = value.unwrap_or_default();
-        // Of all values null and what is absent alone come first.
+        // Only null and absent values sort before all others.
         let there = format!(r#"{{"$sum": {{"$cond": [{{"$gt": [{value}, null]}}, 1, 0]}}}}"#);
         let accumulated = match compute.aggregate {
             Aggregate::Count if nullable => there.clone(),
@@ -56,7 +56,7 @@ pub(in super::super) fn group(
         };
         write(&mut computed, format_args!(r#", "c{n}": {accumulated}"#));
         if compute.aggregate == Aggregate::Sum && nullable {
-            // A sum of nothing is 0 to MongoDB.
+            // MongoDB's sum of nothing is 0.
             write(&mut computed, format_args!(r#", "n{n}": {there}"#));
             let comma = if absent.is_empty() { "" } else { ", " };
             let sum = format!(r#"{{"$cond": [{{"$gt": ["$n{n}", 0]}}, "$c{n}", null]}}"#);

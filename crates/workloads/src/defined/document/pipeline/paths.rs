@@ -1,10 +1,10 @@
-//! Where columns are in documents.
+//! Paths of columns in documents.
 
 use std::borrow::Cow;
 
 use embermark_model::table::{Column, Table, Within};
 
-/// Where a column stands in the documents of a table.
+/// Returns the path of a column in the documents of a table.
 pub(in super::super) fn path(table: &Table, column: usize) -> String {
     let name = field_name(&table.columns[column]);
     match (table.key.contains(&column), table.key.len()) {
@@ -14,8 +14,9 @@ pub(in super::super) fn path(table: &Table, column: usize) -> String {
     }
 }
 
-/// A column as an expression. Of a document within the whole is read and the field taken from it: of a path to the field
-/// the server would make a document with this field alone first.
+/// Returns the expression for a column. For a field of a document it reads the document and takes
+/// the field: for a path to the field the server would first create a document with only this
+/// field.
 pub(super) fn read(table: &Table, column: usize) -> String {
     match table.columns[column].within.as_deref() {
         Some(Within { document, field, .. }) => {
@@ -25,7 +26,7 @@ pub(super) fn read(table: &Table, column: usize) -> String {
     }
 }
 
-/// The name of a column beside the key: `data.level` where it is a field of a document.
+/// Returns the name of a column outside the key: `data.level` for a field of a document.
 pub(in super::super) fn field_name(column: &Column) -> Cow<'_, str> {
     match column.within.as_deref() {
         Some(Within { document, field, .. }) => Cow::Owned(format!("{document}.{field}")),
@@ -33,7 +34,7 @@ pub(in super::super) fn field_name(column: &Column) -> Cow<'_, str> {
     }
 }
 
-/// Every column of a table's documents.
+/// Returns the paths of all columns of a table.
 pub(in super::super) fn paths(table: &Table) -> Vec<String> {
     (0..table.columns.len()).map(|column| path(table, column)).collect()
 }

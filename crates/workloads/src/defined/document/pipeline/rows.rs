@@ -8,13 +8,14 @@ use super::conditions::matching;
 use super::paths::{path, paths};
 use crate::defined::access::Filter;
 
-/// The rows that meet the filters; `None` where bytes would be compared.
+/// Returns a pipeline for the rows that meet the filters. `None` where bytes would be compared.
 pub(in super::super) fn matched(table: &Table, filters: &[Filter<'_>]) -> Option<Pipeline> {
     let stage = matching(table, filters)?.unwrap_or_default();
     Some(Pipeline { text: format!("[{stage}]"), columns: paths(table) })
 }
 
-/// The newest rows of each value of a column, of those that meet the filters.
+/// Returns a pipeline for the newest rows of each value of a column, among those that meet the
+/// filters.
 pub(in super::super) fn latest(
     table: &Table,
     filters: &[Filter<'_>],
@@ -28,7 +29,7 @@ pub(in super::super) fn latest(
     let text = if is_key && is_one && table.key == [time, by] {
         format!(r#"[{own}{{"$sort": {{"_id": -1}}}}, {{"$limit": 1}}]"#)
     } else if is_key {
-        // A value has one row of a time: documents are compared by their first field.
+        // A value has one row per time. Documents are compared by their first field.
         format!(
             r#"[{own}{{"$group": {{"_id": "${of}", "newest": {{"$max": {{"at": "${at}", "row": "$$ROOT"}}}}}}}},
             {{"$replaceRoot": {{"newRoot": "$newest.row"}}}}]"#

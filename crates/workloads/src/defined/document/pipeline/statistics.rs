@@ -9,7 +9,8 @@ use super::paths::path;
 use super::values::{Times, grouped, value};
 use crate::defined::access::Filter;
 
-/// Gaps in the times of each value of a column, of rows that meet the filters: the value, from when, and until when.
+/// Returns a pipeline for gaps in the times of each value of a column, among the rows that meet the
+/// filters. Columns: the value, and the first and last time of the gap.
 pub(in super::super) fn gaps(
     table: &Table,
     filters: &[Filter<'_>],
@@ -19,8 +20,8 @@ pub(in super::super) fn gaps(
     let (of, at) = (path(table, by), path(table, time));
     let own = matching(table, filters)?.map_or(String::new(), |stage| stage + ", ");
     if table.key == [by, time] {
-        // In the order of the keys, which is the index's, the row before is the value's last one or another value's: no
-        // partition, so no sort.
+        // In key order, which is the index's order, the row before is the last of the same value or
+        // of another value. So neither a partition nor a sort is needed.
         let [of_name, at_name] = [by, time].map(|column| &table.columns[column].name);
         let text = format!(
             r#"[{own}{{"$setWindowFields": {{"sortBy": {{"_id": 1}},
@@ -41,8 +42,8 @@ pub(in super::super) fn gaps(
     Some(Pipeline { text, columns: vec![of, "gap from".to_owned(), at] })
 }
 
-/// Rows, of those that meet the filters, whose value is further than so many deviations from the mean of their group:
-/// their keys and values.
+/// Returns a pipeline for rows, among those that meet the filters, whose value is more than this
+/// many deviations from the mean of their group. Columns: the key and the value.
 pub(in super::super) fn outliers(
     table: &Table,
     filters: &[Filter<'_>],
@@ -55,7 +56,7 @@ pub(in super::super) fn outliers(
     let far = format!(r#"{{"$abs": {{"$subtract": ["${value}", "$$mean"]}}}}"#);
     let deviations = format!(r#"{{"$numberDouble": "{deviations:?}"}}"#);
     if let (Some(first), true) = (by_key(table, by), table.key.len() > 1) {
-        // The rows of a group are found by the range of their keys.
+        // A range of keys finds the rows of a group.
         let own = own.map_or(String::new(), |stage| stage + ", ");
         let text = format!(
             r#"[{own}{{"$group": {{"_id": "${group}", "mean": {{"$avg": "${value}"}},
@@ -87,17 +88,18 @@ pub(in super::super) fn outliers(
     Some(Pipeline { text, columns })
 }
 
-/// The name of a column by which rows are found as a range of keys: integers that the key begins with.
+/// Returns the name of a column whose rows are a range of keys: integers at the start of the key.
 fn by_key(table: &Table, column: usize) -> Option<&str> {
     let of = &table.columns[column];
     let is_first = table.key.first() == Some(&column);
     (is_first && matches!(of.of, ColumnType::Int { .. })).then_some(&*of.name)
 }
 
-/// How two groups go together: the number of buckets that both have, and of their pairs of means the centred sums xy,
-/// xx and yy; null without any. A bucket that both have is a pair of means, of which the other one's 0 takes nothing
-/// away; the window without bounds gives each pair the means to be centred on, and `$facet` a document also where there
-/// is no pair.
+/// Returns a pipeline for the correlation of two groups. Columns: the number of buckets that both
+/// have, and the centred sums xy, xx, and yy of their pairs of means, or null without pairs. In a
+/// bucket that both have, the sum of a group's mean and the other group's 0 is the mean. The window
+/// without bounds adds the overall means to each pair. `$facet` returns a document even without
+/// pairs.
 pub(in super::super) fn correlate(
     table: &Table,
     question: &Correlate,

@@ -131,7 +131,7 @@ fn bytes_are_neither_sorted_nor_compared() {
     assert_eq!(groups::group(table(&[0, 1]), &unordered, &bytes, &Times::default()), None);
 }
 
-/// The condition on whole keys that filters make.
+/// Returns the condition on whole keys for filters.
 fn range_of(key: &[usize], filters: &[Filter<'_>]) -> Option<Json> {
     let made = key_range(table(key), filters)?;
     Some(serde_json::from_str::<Json>(&made).unwrap()["_id"].take())

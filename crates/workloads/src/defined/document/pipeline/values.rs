@@ -5,12 +5,12 @@ use embermark_model::table::{Table, TimeUnit, Value};
 
 use super::paths::read;
 
-/// When the rows of a table are.
+/// Range of the times of a table.
 #[derive(Default)]
 pub(in super::super) struct Times {
-    /// Whether times lie before 1970.
+    /// Whether times are before 1970.
     pub early: bool,
-    /// By column: the year, where all of its times lie in one.
+    /// By column: the year, if all of its times are in one year.
     pub years: Vec<Option<i64>>,
 }
 
@@ -20,7 +20,7 @@ pub(super) fn grouped(table: &Table, by: Grouped, times: &Times) -> String {
         Grouped::Bucket { column, units } => {
             let (time, units) = (read(table, column), long(units));
             let within = format!(r#"{{"$mod": [{time}, {units}]}}"#);
-            // What is left of a negative number is negative.
+            // The remainder of a negative number is negative.
             let within = match times.early {
                 true => format!(r#"{{"$mod": [{{"$add": [{within}, {units}]}}, {units}]}}"#),
                 false => within,
@@ -37,7 +37,7 @@ pub(super) fn grouped(table: &Table, by: Grouped, times: &Times) -> String {
     }
 }
 
-/// The date of a time of a unit.
+/// Returns the date of a time in this unit.
 pub(super) fn date(time: &str, unit: TimeUnit) -> String {
     let milliseconds = match unit.per_second() {
         ..1_000 => format!(r#"{{"$multiply": [{time}, 1000]}}"#),
@@ -50,8 +50,8 @@ pub(super) fn date(time: &str, unit: TimeUnit) -> String {
     format!(r#"{{"$toDate": {milliseconds}}}"#)
 }
 
-/// Year and month as one number, of what rows of a month were grouped by: the month of the only year that there is, or
-/// the date of its beginning.
+/// Returns year and month as one number for rows grouped by month. They were grouped by the month
+/// of the only year, or by the date of the month's beginning.
 pub(super) fn numbered(place: &str, year: Option<i64>) -> String {
     match year {
         Some(year) => format!(r#"{{"$add": [{}, "${place}"]}}"#, long(year * 100)),
@@ -62,14 +62,14 @@ pub(super) fn numbered(place: &str, year: Option<i64>) -> String {
 }
 
 impl Times {
-    /// The year of a column, where all of its times lie in one.
+    /// Returns the year of a column, if all of its times are in one year.
     pub(super) fn year(&self, column: usize) -> Option<i64> {
         self.years.get(column).copied().flatten()
     }
 }
 
-/// A value in MongoDB's extended JSON
-/// (<https://www.mongodb.com/docs/v6.0/reference/mongodb-extended-json/>); none of bytes.
+/// Returns a value in MongoDB's extended JSON
+/// (<https://www.mongodb.com/docs/v6.0/reference/mongodb-extended-json/>). `None` for bytes.
 pub(super) fn value(of: Value<'_>) -> Option<String> {
     Some(match of {
         Value::Null => "null".to_owned(),

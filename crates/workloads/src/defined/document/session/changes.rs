@@ -14,8 +14,8 @@ use crate::defined::kind::rows_at_once;
 use crate::defined::port::Session;
 
 impl DocumentSession<'_> {
-    /// Sets fields of the documents that meet conditions: all at once where these are equalities, else each by
-    /// its key.
+    /// Sets fields of the documents that meet conditions: all at once if the conditions are
+    /// equalities, otherwise each by its key.
     pub(super) fn update_where(&mut self, phase: usize, table: usize) -> Result<u64> {
         let (set, collection) = (set(self.cell, phase, 0), self.collections[table]);
         self.change_where(phase, table, |store, filter| store.update(collection, filter, &set))
@@ -27,7 +27,7 @@ impl DocumentSession<'_> {
         self.change_where(phase, table, |store, filter| store.delete(collection, filter))
     }
 
-    /// Changes the documents that meet conditions; how many.
+    /// Changes the documents that meet conditions. Returns their number.
     fn change_where(
         &mut self,
         phase: usize,
@@ -47,7 +47,8 @@ impl DocumentSession<'_> {
         Ok(changed)
     }
 
-    /// The first key of the rows that operation `i` of a phase changes at once, and the least above the last.
+    /// Returns the first key of the rows that operation `i` of a phase changes at once, and the
+    /// least key above the last.
     pub(super) fn ends(&self, phase: usize, i: usize) -> Option<[SmallVec<[OwnedValue; 4]>; 2]> {
         let [first, mut last] = self.cell.ends(phase, i);
         let next = successor(last.pop()?)?;

@@ -13,7 +13,7 @@ use crate::defined::newest::Newest;
 use crate::defined::port::{Found, fingerprint};
 use crate::defined::row;
 
-/// Documents from the end of a collection among which the newest of a value is looked for first.
+/// Number of documents from the end of a collection that are searched first.
 const FROM_END: u32 = 32;
 
 impl DocumentSession<'_> {
@@ -32,7 +32,7 @@ impl DocumentSession<'_> {
         if let Some((_, value)) = each
             && let Some(next) = successor(value)
         {
-            // The last of the value's rows, in the order of keys.
+            // The last of the value's rows in key order.
             let (from, to) = ([stored(value)], [stored(next.as_value())]);
             let filter = Filter::Keys { from: &from, to: &to };
             return self.rows(table, filter, (Order::KeyDescending, Some(1)), found);
@@ -61,8 +61,8 @@ impl DocumentSession<'_> {
         Ok(())
     }
 
-    /// The newest document of a value, in the order of keys, which begin with the time: among twice as many from the
-    /// end each time.
+    /// Finds the newest document of a value, where keys begin with the time: searches from the end,
+    /// each time twice as many.
     fn newest_from_end(
         &mut self,
         (phase, i): (usize, usize),
@@ -95,7 +95,7 @@ impl DocumentSession<'_> {
         }
     }
 
-    /// The newest document of each value, which is the last below that of the value found before.
+    /// Finds the newest document of each value: the last one below the value found before.
     fn newest_by_key(&mut self, table: usize, by: usize, found: &mut Found) -> Result<()> {
         let of = self.cell.tables[table].table;
         let mut before: Option<OwnedValue> = None;

@@ -1,4 +1,4 @@
-//! Documents of a table by their keys and by conditions.
+//! Reads documents by their keys and by conditions.
 
 use embermark_contract::Result;
 use embermark_contract::document::{Filter, Find, Order, Value as Stored};
@@ -16,7 +16,8 @@ use crate::defined::port::{Found, fingerprint};
 use crate::defined::row;
 
 impl DocumentSession<'_> {
-    /// Visits the values of every document that meets the conditions of question `i`, in the order of its columns.
+    /// Visits the values, in the order of the columns, of every document that meets the conditions
+    /// of question `i`.
     pub(super) fn scan(
         &mut self,
         phase: usize,
@@ -27,7 +28,7 @@ impl DocumentSession<'_> {
         self.scan_by(cell.work(phase).table().unwrap_or_default(), &filters, visit)
     }
 
-    /// The same of any conditions: those that the key finds are found by it.
+    /// Visits the documents that meet any conditions. If the key can find them, it does.
     pub(super) fn scan_by(
         &mut self,
         table: usize,
@@ -94,7 +95,7 @@ impl DocumentSession<'_> {
         };
         let value = cell.of(phase, i).map(stored);
         if value == Some(Stored::Null) {
-            // What is absent is equal to nothing.
+            // An absent value equals nothing.
             return Ok(());
         }
         let (from, to) = cell.times(phase, i);
@@ -122,8 +123,8 @@ impl DocumentSession<'_> {
         }
     }
 
-    /// Visits the documents that meet the conditions of a phase: found by the store where all of them are
-    /// equalities, or it has a question for them, else looked at here.
+    /// Visits the documents that meet the conditions of a phase. The store finds them if all
+    /// conditions are equalities or it has a question for them. Otherwise they are checked here.
     pub(super) fn matching(
         &mut self,
         phase: usize,
@@ -168,7 +169,7 @@ impl DocumentSession<'_> {
     }
 }
 
-/// The least value of a kind above another.
+/// Returns the least value of the same kind above a value.
 pub(super) fn successor(value: Value<'_>) -> Option<OwnedValue> {
     match value {
         Value::Int(value) => value.checked_add(1).map(OwnedValue::Int),
@@ -177,7 +178,7 @@ pub(super) fn successor(value: Value<'_>) -> Option<OwnedValue> {
     }
 }
 
-/// Conditions as a filter of the store's, where all of them are equalities with fields beside the key.
+/// Returns conditions as filters of the store, if all are equalities with fields outside the key.
 pub(in super::super) fn equalities<'a>(
     table: &Table,
     names: &[&'static str],

@@ -36,7 +36,7 @@ impl DocumentSession<'_> {
             let from = found.result.len();
             row::group(document, group, rows, &mut found.result)?;
             if is_sql {
-                // Of no values there is no sum.
+                // There is no sum of no values.
                 for ((sum, _), count) in harper_sql::sums(group).zip(width..) {
                     if document.int(count)?.unwrap_or_default() == 0 {
                         found.result[from + sum] = answer::Value::Null;
@@ -46,7 +46,7 @@ impl DocumentSession<'_> {
             Ok(())
         })?;
         if group.by.is_empty() && found.result.len() == from {
-            // No row meets the conditions: to a pipeline there is no group then.
+            // No row meets the conditions, and a pipeline then returns no group.
             Groups::new(group).result(&mut found.result);
         }
         Ok(())
@@ -91,7 +91,7 @@ impl DocumentSession<'_> {
         Ok(())
     }
 
-    /// Correlates two groups: by a question of the store's, or by the means of each.
+    /// Correlates two groups, by a question or by the means of each.
     pub(super) fn correlate(
         &mut self,
         phase: usize,

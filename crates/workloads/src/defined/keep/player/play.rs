@@ -1,4 +1,4 @@
-//! What is played, and what came of it.
+//! What to play, and the outcome.
 
 use std::time::Duration;
 
@@ -9,26 +9,26 @@ use embermark_model::result::Timeline;
 
 use crate::defined::cell::Cell;
 
-/// What is to be played.
+/// What to play.
 #[derive(Clone, Copy)]
 pub(in super::super::super) struct Play<'a> {
     pub cell: &'a Cell,
     pub keep: &'a Keep,
-    /// The longest time.
+    /// The longest duration.
     pub longest: Duration,
-    /// Rows a second; `None`: as many as it takes.
+    /// Rows per second. `None`: as many as the engine takes.
     pub rate: Option<u64>,
-    /// Whether answers are looked at: not those of an engine that gives none.
+    /// Whether answers are checked. The null engine gives none.
     pub checked: bool,
 }
 
-/// What was played.
+/// Outcome of playing.
 pub(in super::super::super) struct Played {
-    /// Rows that came in.
+    /// Rows inserted.
     pub came: u64,
-    /// Questions that were asked.
+    /// Questions asked.
     pub asked: u64,
-    /// Time that was the engine's and its client's.
+    /// Time spent by the engine and its client.
     pub elapsed_ns: u64,
     /// The first wrong answer.
     pub wrong: Option<Difference>,
@@ -36,7 +36,7 @@ pub(in super::super::super) struct Played {
     pub timeline: Timeline,
 }
 
-/// Rows of a commit, as the insert has it, unless a variant says of all that each row is one.
+/// Returns the rows per commit of the insert. `None` if a variant commits every row on its own.
 pub(super) fn batch(play: &Play<'_>) -> Option<usize> {
     let Work::Insert { commit: Commit::Batch(rows), .. } = play.cell.work(play.keep.insert) else {
         return None;

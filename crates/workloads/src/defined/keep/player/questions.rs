@@ -1,4 +1,4 @@
-//! Questions between the rows, and whether their answers are right.
+//! Asks questions between the rows, and checks their answers.
 
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ use super::{Answered, Player};
 use crate::defined::oracle::{check_newest, print_of};
 
 impl Player<'_> {
-    /// Asks the next question. What was sent can be read when the answer begins.
+    /// Asks the next question. Everything written must be readable when the answer begins.
     pub(super) fn question(&mut self) -> Result<()> {
         let before = self.clock.ticks();
         let Self { database, found, play: Play { keep, .. }, .. } = self;
@@ -37,8 +37,8 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Looks at many answers at once: what is right lies in memory, which takes what the engine reads next out of the
-    /// processor's caches.
+    /// Checks many answers at once. Computing the right ones evicts from the processor's caches
+    /// what the engine reads next.
     pub(super) fn look_at_answers(&mut self) {
         let from = self.clock.ticks();
         let (cell, database) = (self.play.cell, &*self.database);

@@ -10,7 +10,7 @@ use embermark_model::result::{Stall, SteadyFigure, SteadyState, Timeline};
 use super::{Player, SLICE_NS, row_bytes};
 
 impl Player<'_> {
-    /// Takes a time out of the slice under way.
+    /// Excludes a time from the current slice.
     pub(super) fn pause(&mut self, ns: u64) {
         self.stand_still(ns);
         self.recorder.pause(ns);
@@ -21,7 +21,7 @@ impl Player<'_> {
         self.paused = self.clock.ticks_of(Duration::from_nanos(self.paused_ns));
     }
 
-    /// Closes the slice under way where it is over.
+    /// Closes the current slice if it is over.
     #[inline]
     pub(super) fn look(&mut self, at: u64) -> Result<()> {
         let now_ns = self.clock.nanoseconds(self.began, at);
@@ -31,7 +31,8 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Closes the slice under way, and asks the engine what it did meanwhile. None of that is its time.
+    /// Closes the current slice, and reads the engine's background counters. None of that is the
+    /// engine's time.
     pub(super) fn close_slice(&mut self) -> Result<()> {
         let from = self.clock.ticks();
         let now_ns = self.clock.nanoseconds(self.began, from);
@@ -50,7 +51,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Closes the round under way, with its slice, and counts the rows.
+    /// Closes the current round with its slice, and counts the rows.
     pub(super) fn close_round(&mut self, counts: bool) -> Result<()> {
         self.close_slice()?;
         let from = self.clock.ticks();
@@ -72,7 +73,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// What the last rounds came to.
+    /// Returns the state of the last rounds.
     pub(super) fn steady(&self) -> SteadyState {
         let rounds = self.recorder.told();
         let mut state = SteadyState {

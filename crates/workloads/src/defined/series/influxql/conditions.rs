@@ -1,4 +1,4 @@
-//! Conditions on points: which of them InfluxQL has, and how it writes them.
+//! Conditions on points in InfluxQL.
 
 use embermark_language::Operator;
 use embermark_model::table::Value;
@@ -8,20 +8,20 @@ use super::text::{decimal, string, write};
 use crate::defined::access::Filter;
 use crate::defined::statements::conditions::operator;
 
-/// The latest time, in ns, that a condition may name
+/// Latest time, in ns, in a condition
 /// (<https://docs.influxdata.com/influxdb/v1.8/troubleshooting/frequently-asked-questions/>).
 pub(super) const LATEST: i64 = i64::MAX - 1;
 
-/// The earliest.
+/// Earliest time in a condition.
 const EARLIEST: i64 = i64::MIN + 2;
 
 impl Measurement {
-    /// Whether InfluxQL can say all conditions.
+    /// Returns whether InfluxQL can express all conditions.
     pub fn says_all(&self, filters: &[Filter<'_>]) -> bool {
         filters.iter().all(|filter| self.says(filter))
     }
 
-    /// The conditions of the rows from one key to another of the same series.
+    /// Returns the conditions for the rows from one key to another of the same series.
     pub fn between<'a>(&self, first: &[Value<'a>], last: Value<'a>) -> Vec<Filter<'a>> {
         let filter = |column, operator, bound| Filter { column, operator, bound };
         let key = self.table.key.iter().zip(first).map(|(column, bound)| {
@@ -38,7 +38,7 @@ impl Measurement {
         }
     }
 
-    /// Adds the conditions that InfluxQL can say; whether it can say all of them.
+    /// Adds the conditions that InfluxQL can express. Returns whether these are all.
     pub(super) fn filter(&self, filters: &[Filter<'_>], text: &mut String) -> bool {
         let (mut all, mut before) = (true, " WHERE ");
         for filter in filters {
@@ -74,7 +74,7 @@ impl Measurement {
         }
     }
 
-    /// Whether InfluxQL can say a condition.
+    /// Returns whether InfluxQL can express a condition.
     pub(super) fn says(&self, filter: &Filter<'_>) -> bool {
         let equality = matches!(filter.operator, Operator::Equal | Operator::NotEqual);
         match filter.bound {
@@ -86,7 +86,7 @@ impl Measurement {
         }
     }
 
-    /// A time in ns; one that ns cannot say is the first or the last that they can.
+    /// Returns a time in ns. A time out of range is the first or the last.
     pub(super) fn bound(&self, time: Value<'_>) -> i64 {
         let time = if let Value::Int(time) = time { time } else { 0 };
         time.saturating_mul(self.nanoseconds()).clamp(EARLIEST, LATEST)

@@ -8,8 +8,8 @@ use super::text::{quoted, write};
 use crate::defined::access::Filter;
 
 impl Measurement {
-    /// The groups of rows that meet the filters, in no order and all of them; `None` where InfluxQL
-    /// cannot say them.
+    /// Returns a question for all groups of the rows that meet the filters, in no order. `None`
+    /// where InfluxQL cannot express it.
     pub fn group(&self, group: &Group, filters: &[Filter<'_>]) -> Option<Groups> {
         let (mut by, mut columns, mut bucket) = (Vec::new(), Vec::new(), None);
         for grouped in &group.by {
@@ -32,14 +32,14 @@ impl Measurement {
             computed.push(format!("{} AS \"#{n}\"", self.computed(*compute)?));
             columns.push(format!("#{n}"));
         }
-        // A group of none but absent values is there as well.
+        // A group with only absent values exists as well.
         computed.push(format!("COUNT({}) AS \"#rows\"", quoted(self.mark)));
         let mut text = format!("SELECT {} FROM {}", computed.join(", "), quoted(&self.table.name));
         if !self.filter(filters, &mut text) {
             return None;
         }
         if let Some(units) = bucket {
-            // Buckets end with the present unless it is said when.
+            // Buckets end at the present unless the question says when.
             let before = if filters.is_empty() { "WHERE" } else { "AND" };
             write(&mut text, format_args!(" {before} time <= {LATEST}"));
             by.push(format!("time({units}{})", self.suffix()));
@@ -63,7 +63,7 @@ impl Measurement {
         };
         let of = match (compute.column, compute.aggregate) {
             (Some(column), _) if self.fields.contains(&column) => &self.table.columns[column].name,
-            // Of the key nothing is absent.
+            // Columns of the key are never absent.
             (_, Aggregate::Count) => self.mark,
             _ => return None,
         };
@@ -71,7 +71,7 @@ impl Measurement {
     }
 }
 
-/// A question for groups, and what to ask for by name: what they are grouped by, then what is computed.
+/// A question for groups, and the names of its columns: the group, then what is computed.
 #[derive(Debug, PartialEq)]
 pub struct Groups {
     pub text: String,

@@ -8,23 +8,23 @@ use super::text::{SERIES, quoted, write};
 use crate::defined::access::Filter;
 
 impl Measurement {
-    /// How many rows there are, as `rows`.
+    /// Returns a question for the number of rows, as `rows`.
     pub fn count(&self) -> String {
         format!("SELECT COUNT({}) AS rows FROM \"{}\"", quoted(self.mark), self.table.name)
     }
 
-    /// Every row, series after series.
+    /// Returns a question for every row, series by series.
     pub fn every(&self) -> String {
         self.select.clone() + SERIES
     }
 
-    /// The newest row of each series that meets the filters.
+    /// Writes a question for the newest row, among those that meet the filters, of each series.
     pub fn latest_of(&self, filters: &[Filter<'_>], text: &mut String) {
         self.rows(filters, text);
         text.push_str(" ORDER BY time DESC LIMIT 1");
     }
 
-    /// The same of these values of a tag.
+    /// Writes a question for the newest rows of these values of a tag.
     pub fn latest_of_all<'a>(
         &self,
         tag: usize,
@@ -41,12 +41,13 @@ impl Measurement {
         text.push_str(" ORDER BY time DESC LIMIT 1");
     }
 
-    /// Columns of rows that meet all filters which InfluxQL can say; whether it can say all of them.
+    /// Writes a question for columns of the rows that meet the filters InfluxQL can express.
+    /// Returns whether these are all.
     pub fn some(&self, columns: &[usize], filters: &[Filter<'_>], text: &mut String) -> bool {
         text.clear();
         let fields = columns.iter().filter(|column| self.fields.contains(column));
         let fields = fields.map(|column| &*self.table.columns[*column].name);
-        // A point that has none of the fields would be left out.
+        // A point without any of the fields would be left out.
         let has_one = |filter: &Filter<'_>| {
             let is_of = columns.contains(&filter.column) && self.fields.contains(&filter.column);
             is_of && self.says(filter) && filter.operator != Operator::NotEqual
@@ -66,7 +67,8 @@ impl Measurement {
         all
     }
 
-    /// Rows that meet all filters which InfluxQL can say; whether it can say all of them.
+    /// Writes a question for the rows that meet the filters InfluxQL can express. Returns whether
+    /// these are all.
     pub fn rows(&self, filters: &[Filter<'_>], text: &mut String) -> bool {
         text.clear();
         text.push_str(&self.select);
@@ -75,7 +77,7 @@ impl Measurement {
         all
     }
 
-    /// The row of a key.
+    /// Writes a question for the row of a key.
     pub fn get(&self, key: &[Value<'_>], text: &mut String) {
         text.clear();
         text.push_str(&self.select);
@@ -83,7 +85,7 @@ impl Measurement {
         text.push_str(SERIES);
     }
 
-    /// So many rows from a time on, of a measurement without tags.
+    /// Writes a question for this many rows from a time on, in a measurement without tags.
     pub fn from(&self, time: Value<'_>, most: u64, text: &mut String) {
         text.clear();
         text.push_str(&self.select);
@@ -92,21 +94,21 @@ impl Measurement {
         write(text, format_args!(" LIMIT {most}"));
     }
 
-    /// Deletes the row of a key.
+    /// Writes a statement that deletes the row of a key.
     pub fn delete(&self, key: &[Value<'_>], text: &mut String) {
         text.clear();
         write(text, format_args!("DELETE FROM \"{}\"", self.table.name));
         self.is_key(key, text);
     }
 
-    /// Deletes the rows from one key to another of the same series.
+    /// Writes a statement that deletes the rows from one key to another of the same series.
     pub fn delete_between(&self, first: &[Value<'_>], last: Value<'_>, text: &mut String) {
         text.clear();
         write(text, format_args!("DELETE FROM \"{}\"", self.table.name));
         self.filter(&self.between(first, last), text);
     }
 
-    /// Deletes every row up to a time.
+    /// Writes a statement that deletes every row up to a time.
     pub fn delete_until(&self, time: i64, text: &mut String) {
         text.clear();
         write(text, format_args!("DELETE FROM \"{}\"", self.table.name));

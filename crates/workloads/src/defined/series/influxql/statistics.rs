@@ -7,7 +7,7 @@ use super::Measurement;
 use super::text::{SERIES, decimal, write};
 use crate::defined::access::Filter;
 
-/// What is computed: no column has such a name.
+/// Names of computed columns. No column of a table has them.
 pub const GAP: &str = "#gap";
 
 pub const MEAN: &str = "#mean";
@@ -15,8 +15,9 @@ pub const MEAN: &str = "#mean";
 pub const DEVIATION: &str = "#deviation";
 
 impl Measurement {
-    /// The ends of gaps in the times of each series, of rows that meet the filters, and how long they are in the unit
-    /// of the time: the columns of the only tag, the time and [`GAP`].
+    /// Writes a question for gaps in the times of each series, among the rows that meet the
+    /// filters. Columns: the only tag, the time at the end of the gap, and its length in the unit
+    /// of the time as [`GAP`].
     pub fn gaps(&self, filters: &[Filter<'_>], longer: i64, text: &mut String) {
         text.clear();
         let (tag, unit) =
@@ -32,13 +33,14 @@ impl Measurement {
         write(text, format_args!(" GROUP BY \"{tag}\") WHERE \"{GAP}\" > {longer}"));
     }
 
-    /// Whether it has the mean and the deviation of a field of each series.
+    /// Returns whether a question can compute the mean and the deviation of a field for each
+    /// series.
     pub fn knows_spread(&self, of: usize, by: usize) -> bool {
         self.tags == [by] && self.fields.contains(&of)
     }
 
-    /// The mean and the sample deviation of a field of each series, of rows that meet the filters: the columns of the
-    /// only tag, [`MEAN`] and [`DEVIATION`].
+    /// Writes a question for the mean and the sample deviation of a field of each series, among the
+    /// rows that meet the filters. Columns: the only tag, [`MEAN`], and [`DEVIATION`].
     pub fn spread(&self, of: usize, filters: &[Filter<'_>], text: &mut String) {
         text.clear();
         let (of, table) = (&self.table.columns[of].name, &self.table.name);
@@ -52,8 +54,9 @@ impl Measurement {
         text.push_str(SERIES);
     }
 
-    /// The values of a field outside of the bands of their series, which the client makes of the [spread](Self::spread):
-    /// at least one, each a value of the only tag, and the least and the greatest that is inside.
+    /// Writes a question for the values of a field outside the bands of their series, which the
+    /// client computes from the [spread](Self::spread). There is at least one band: a value of the
+    /// only tag, and the least and the greatest value inside.
     pub fn outside(&self, of: usize, bands: &[(OwnedValue, f64, f64)], text: &mut String) {
         text.clear();
         let name = &self.table.columns[of].name;

@@ -41,7 +41,7 @@ fn rows_of_a_key_without_a_time_have_their_numbers_and_tags_by_their_indexes() {
     table.columns[1].name = "seen".to_owned();
     let plain = Measurement::of(Box::leak(Box::new(table.clone())), &[0]).unwrap();
     assert_eq!((plain.time, &*plain.tags, &*plain.fields), (None, &[][..], &[0, 1, 2, 3][..]));
-    // A fraction is no tag, nor what may be absent, nor the key.
+    // Fractions, nullable columns, and the key cannot be tags.
     table.indexes = vec![vec![0, 1], vec![2], vec![3]];
     let indexed = Measurement::of(Box::leak(Box::new(table)), &[]).unwrap();
     assert_eq!((&*indexed.tags, &*indexed.fields), (&[0, 1][..], &[2, 3][..]));
@@ -84,7 +84,7 @@ fn rows_are_found_by_tags_times_and_fields() {
     let conditions = "WHERE time < 9223372036854775806 AND \"value\" > -2.0 \
                   AND \"value\" <> 0.0000001 AND \"note\" <> 'it\\'s\\n\\\\'";
     assert_eq!(text, format!("{select} {conditions} GROUP BY *"));
-    // What it cannot say is left out, for its client to look at.
+    // What InfluxQL cannot express is left out, and the client checks it.
     let filters = [
         is(0, Operator::Less, Value::Int(5)),
         is(1, Operator::NotEqual, Value::Int(5)),
@@ -108,7 +108,7 @@ fn gaps_and_spreads_are_of_each_series() {
     let spread = "SELECT MEAN(\"value\") AS \"#mean\", STDDEV(\"value\") AS \"#deviation\" \
                   FROM \"readings\" GROUP BY *";
     assert_eq!(text, spread);
-    // Bounds are written in full and without exponents.
+    // Bounds are written in full, without exponents.
     let bands = [(OwnedValue::Int(1), -0.1, 1e-7), (OwnedValue::Int(2), 1.0 / 3.0, 1e20)];
     readings.outside(2, &bands, &mut text);
     let outside = "SELECT \"value\" FROM \"readings\" WHERE (\"station\" = '1' AND (\"value\" < -0.1 \

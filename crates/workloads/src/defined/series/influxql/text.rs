@@ -1,16 +1,16 @@
-//! How InfluxQL writes names, texts, and numbers.
+//! Names, texts, and numbers in InfluxQL.
 
 use std::fmt::Write;
 
-/// One series after the other, each with its tags.
+/// Groups by series, each with its tags.
 pub(super) const SERIES: &str = " GROUP BY *";
 
-/// A name: no column's has anything to escape.
+/// Returns a quoted name. No column's name needs escapes.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{name}\"")
 }
 
-/// A text: <https://docs.influxdata.com/influxdb/v1.8/query_language/spec/#strings>.
+/// Writes a text (<https://docs.influxdata.com/influxdb/v1.8/query_language/spec/#strings>).
 pub(super) fn string(literal: &str, text: &mut String) {
     text.push('\'');
     for character in literal.chars() {
@@ -23,8 +23,8 @@ pub(super) fn string(literal: &str, text: &mut String) {
     text.push('\'');
 }
 
-/// A number without an exponent, which is how `Display` writes it, and with a point: without one it has
-/// to fit an integer.
+/// Writes a number without an exponent, as `Display` does, and with a point: without one it would
+/// have to be an integer.
 pub(super) fn decimal(number: f64, text: &mut String) {
     let point = if number.fract() == 0.0 { ".0" } else { "" };
     write(text, format_args!("{number}{point}"));

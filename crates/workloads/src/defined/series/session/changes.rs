@@ -1,4 +1,4 @@
-//! Changes of points: each is written again, or deleted.
+//! Changes of points: each is rewritten or deleted.
 
 use embermark_contract::Result;
 use embermark_language::Work;
@@ -10,7 +10,7 @@ use super::SeriesSession;
 use crate::defined::port::{Found, Session};
 
 impl SeriesSession<'_> {
-    /// Writes fields of a point again.
+    /// Rewrites fields of a point.
     pub(super) fn update(
         &mut self,
         of: &Measured,
@@ -23,7 +23,7 @@ impl SeriesSession<'_> {
         for column in cell.set(phase, i) {
             row.set(measurement, *column, cell.fresh(phase, i, *column));
         }
-        // What was absent stays so, and may be all there was to set.
+        // An absent value stays absent, and can be all there was to set.
         if !row.fields.is_empty() {
             self.store.write(&measurement.table.name, &row.point())?;
         }
@@ -31,7 +31,7 @@ impl SeriesSession<'_> {
         Ok(())
     }
 
-    /// Changes points of a series that follow each other: deletes them, or finds them and writes each again.
+    /// Changes adjacent points of a series: deletes them, or finds and rewrites each.
     pub(super) fn change_span(&mut self, of: &Measured, phase: usize, i: usize) -> Result<()> {
         let (cell, measurement) = (self.cell, &of.measurement);
         let [first, last] = cell.ends(phase, i);
@@ -58,7 +58,7 @@ impl SeriesSession<'_> {
         Ok(())
     }
 
-    /// Writes again, or deletes, the points that meet conditions, each by its key.
+    /// Rewrites or deletes the points that meet conditions, each by its key.
     pub(super) fn change_where(&mut self, phase: usize, found: &mut Found) -> Result<()> {
         (0..self.look(phase)?).try_for_each(|n| self.change(phase, n, found))
     }

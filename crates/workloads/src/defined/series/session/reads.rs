@@ -1,4 +1,4 @@
-//! Points of a table by their keys, by conditions, and as a range.
+//! Reads points by their keys, by conditions, and as a range.
 
 use embermark_contract::Result;
 use embermark_language::{Range, Span};
@@ -14,7 +14,7 @@ use crate::defined::port::{Found, fingerprint};
 use crate::defined::row::Values;
 
 impl SeriesSession<'_> {
-    /// Asks for the rows of the statement that was written, and visits each.
+    /// Runs the statement in `text` and visits each of its rows.
     pub(super) fn read(&mut self, of: &Measured, visit: &mut dyn FnMut(Values<'_>)) -> Result<()> {
         let Measured { measurement, columns } = of;
         self.store.query(self.text, columns, &mut |point| {
@@ -23,7 +23,7 @@ impl SeriesSession<'_> {
         })
     }
 
-    /// Visits rows that meet all filters: what InfluxQL cannot say of them is looked at here.
+    /// Visits the rows that meet all filters. Those that InfluxQL cannot express are checked here.
     pub(super) fn filtered(
         &mut self,
         of: &Measured,
@@ -38,7 +38,7 @@ impl SeriesSession<'_> {
         })
     }
 
-    /// The same with some of the columns alone; the others are absent from the rows visited.
+    /// Visits only some columns of the rows that meet all filters. The other columns are absent.
     pub(super) fn filtered_some(
         &mut self,
         of: &Measured,
@@ -69,7 +69,7 @@ impl SeriesSession<'_> {
         })
     }
 
-    /// Reads the row of an operation's key; whether it is there.
+    /// Reads the row of an operation's key. Returns whether it exists.
     pub(super) fn get(
         &mut self,
         of: &Measured,
@@ -121,7 +121,7 @@ impl SeriesSession<'_> {
             return self.read(of, &mut |row| found.rows += fingerprint(row));
         }
         if cell.of(phase, i) == Some(Value::Null) {
-            // What is absent is equal to nothing.
+            // An absent value equals nothing.
             return Ok(());
         }
         let filters = filters(cell, phase, i);

@@ -50,8 +50,8 @@ impl SeriesSession<'_> {
         })
     }
 
-    /// Finds values far from the mean of their group, where InfluxQL can say it in two questions: what is usual in each
-    /// series, and then what lies outside of it.
+    /// Finds values far from the mean of their group. If InfluxQL can, it answers two questions:
+    /// the mean and deviation of each series, and then the values outside.
     pub(super) fn outliers(
         &mut self,
         of: &Measured,
@@ -100,7 +100,7 @@ impl SeriesSession<'_> {
         })
     }
 
-    /// Groups rows that meet conditions, by a question where InfluxQL has words for it.
+    /// Groups the rows that meet conditions, by a question if InfluxQL can express it.
     pub(super) fn group(
         &mut self,
         of: &Measured,
@@ -134,7 +134,7 @@ impl SeriesSession<'_> {
             Ok(())
         })?;
         if all.is_empty() && group.by.is_empty() {
-            // No row meets the conditions: to InfluxQL there is no group then.
+            // No row meets the conditions, and InfluxQL then returns no group.
             aggregate::Groups::new(group).result(result);
         } else {
             in_order(all, group, result);
