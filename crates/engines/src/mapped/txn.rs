@@ -1,7 +1,7 @@
-//! Transactions and cursors as handles that end what they began, and what is done in them.
+//! Transactions and cursors as handles that end what they began, and their operations.
 //!
-//! What a transaction gives out lies in the map, and stays as it is until that transaction changes
-//! something or ends: it is borrowed from the transaction, whose changes need it whole.
+//! Data that a transaction returns is in the map, and stays valid until the transaction changes
+//! something or ends. So it borrows from the transaction, and changes need exclusive access to it.
 
 use std::ffi::CStr;
 use std::marker::PhantomData;
@@ -16,10 +16,10 @@ use crate::kv::{Change, Direction, Operations, Pairs, Range, Table, Visit};
 use crate::owned::Owned;
 use crate::per_table::PerTable;
 
-/// A transaction, undone when dropped. Its operations only read.
+/// A transaction, aborted when dropped. Its operations only read.
 pub(super) struct Txn<L: Library> {
     raw: Owned<L::Txn, L::Ended>,
-    /// Stays open as long as the transaction.
+    /// Keeps the environment open.
     _env: Arc<Env<L>>,
 }
 
@@ -51,7 +51,7 @@ impl<L: Library> Operations for Txn<L> {
         Ok(found::<L>(code, "get a value")?.then(|| unsafe { L::bytes(pair.value) }))
     }
 
-    /// No key is empty, and LMDB looks for none that is.
+    /// Keys are never empty, and LMDB cannot search for an empty one.
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let mut cursor = Cursor::open(self, table)?;
         let (from, to) = (range.from.unwrap_or_default(), range.to);
@@ -76,7 +76,7 @@ impl<L: Library> Operations for Txn<L> {
         Ok(())
     }
 
-    /// As the root of the table's tree has it.
+    /// Reads the count from the root of the table's tree.
     fn count(&mut self, table: Table) -> Result<Option<u64>> {
         let mut keys = 0;
         // SAFETY: under way.
@@ -85,12 +85,12 @@ impl<L: Library> Operations for Txn<L> {
     }
 }
 
-/// A transaction that reads, between two snapshots: reset when one ends and renewed when the next
-/// begins, as the manuals advise.
+/// A transaction that reads, between two snapshots. It is reset when one ends and renewed when the
+/// next begins, as the manuals advise.
 pub(super) struct Reader<L: Library>(Txn<L>);
 
 impl<L: Library> Reader<L> {
-    /// Of an environment.
+    /// Creates a reader of an environment.
     pub fn of(env: &Arc<Env<L>>) -> Result<Self> {
         let txn = Txn::begin(env, true)?;
         // SAFETY: under way.
@@ -119,13 +119,13 @@ impl<L: Library> Drop for Snapshot<'_, L> {
 
 /// A transaction that reads and writes.
 pub(super) struct Writer<L: Library> {
-    /// Those that change values. They are dropped before the transaction.
+    /// Cursors that change values. They are dropped before the transaction.
     cursors: PerTable<Owned<L::Cursor>>,
     txn: Txn<L>,
 }
 
 impl<L: Library> Writer<L> {
-    /// Begins once no other writes.
+    /// Begins once no other transaction writes.
     pub fn begin(env: &Arc<Env<L>>) -> Result<Self> {
         Ok(Self { txn: Txn::begin(env, false)?, cursors: PerTable::new() })
     }
@@ -137,8 +137,8 @@ impl<L: Library> Writer<L> {
         check::<L>(unsafe { L::commit(self.txn.raw.take()) }, "commit")
     }
 
-    /// Opens a named database. (A transaction that makes one may not run beside another that does;
-    /// two that write never do.)
+    /// Opens a named database. (A transaction that creates one must not run beside another that
+    /// does. Two that write never do.)
     pub fn open(&mut self, name: &CStr, creates: bool) -> Result<Table> {
         let (flags, mut dbi) = (if creates { L::CREATE } else { 0 }, 0);
         // SAFETY: under way; the name lives through the call.
@@ -146,14 +146,14 @@ impl<L: Library> Writer<L> {
         check::<L>(code, "open a table").map(|()| Table(dbi as usize))
     }
 
-    /// The cursor that changes a table.
+    /// Returns the cursor that changes a table.
     #[inline]
     fn changing(&mut self, table: Table) -> Result<*mut L::Cursor> {
         let Self { txn, cursors } = self;
         cursors.of(table, |table| txn.open_cursor(table)).map(|cursor| cursor.raw)
     }
 
-    /// Adds pairs above all others; how many.
+    /// Appends pairs above all others. Returns their number.
     pub fn append(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let (cursor, mut rows) = (self.changing(table)?, 0);
         while let Some((key, value)) = pairs.next() {
@@ -191,8 +191,8 @@ impl<L: Library> Operations for Writer<L> {
         check::<L>(code, "put a value")
     }
 
-    /// By a copy: a page of the map may not be written before the library has made one that is the
-    /// transaction's own.
+    /// Changes a copy: a page of the map must not be written before the library has made one for
+    /// this transaction.
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
         let (cursor, mut pair) = (self.changing(table)?, Pair::<L>::of(key, &[]));
         // SAFETY: open; the key is only read.
@@ -217,7 +217,7 @@ impl<L: Library> Operations for Writer<L> {
     }
 }
 
-/// The library's handle of a table, which is its number.
+/// Returns the library's handle of a table, which is its number.
 const fn dbi(table: Table) -> u32 {
     table.0 as u32
 }
@@ -230,7 +230,7 @@ impl<'txn, L: Library> Cursor<'txn, L> {
         Ok(Self(txn.open_cursor(table)?, PhantomData))
     }
 
-    /// Moves to a pair; `key` matters to moves by key alone.
+    /// Moves to a pair. Only moves by key use `key`.
     #[inline]
     fn step(&mut self, to: Move, key: &[u8]) -> Result<Option<(&'txn [u8], &'txn [u8])>> {
         let mut pair = Pair::of(key, &[]);

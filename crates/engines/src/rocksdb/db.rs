@@ -1,4 +1,4 @@
-//! An open database, and its column families, which hold it open.
+//! An open database and its column families, which keep it open.
 
 use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
@@ -10,16 +10,15 @@ use crate::lsm::{self, Batch, Handle, Iter, Lib, Reads, To, Value};
 use crate::owned::{Owned, bytes};
 use crate::{EngineError, Result};
 
-/// The library's own functions, the options of the database and of each column family, and where it
-/// is.
+/// The library's functions, the options of the database and of each column family, and the folder.
 pub(super) struct Own {
     pub api: &'static Api,
     options: Owned,
     pub dir: PathBuf,
 }
 
-/// An open database, closed when the last of what holds it is dropped. What a log holds is then not
-/// written to tables: only what was written without one is
+/// An open database, closed when its last user is dropped. Closing does not write the log's content
+/// to tables, only what was written without a log
 /// (<https://github.com/facebook/rocksdb/blob/main/include/rocksdb/options.h>,
 /// `avoid_flush_during_shutdown`).
 pub(super) type Db = lsm::Db<Own>;
@@ -39,7 +38,7 @@ impl Families {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The family of that name, made where there is none.
+    /// Returns the family with this name, and creates a missing one.
     pub(super) fn named(&self, name: &CStr) -> Result<Arc<Family>> {
         let mut all = self.all();
         if let Some(known) = all.iter().find(|known| *known.name == *name) {
@@ -50,7 +49,7 @@ impl Families {
         Ok(made)
     }
 
-    /// Removes a family with its content, and makes an empty one of its name.
+    /// Drops a family with its content, and creates an empty one with its name.
     pub(super) fn renew(&self, family: &mut Arc<Family>) -> Result<()> {
         let (lib, api, db, raw) = family.parts();
         // SAFETY: both are open, and stay so.
@@ -65,9 +64,9 @@ fn c_string(lib: Lib, text: impl Into<Vec<u8>>, doing: &str) -> Result<CString> 
     CString::new(text).map_err(|error| EngineError::failed(lib.id, doing, error))
 }
 
-/// Opens or makes the database in a folder, with every column family that it has. The options are
-/// in the library's words (<https://github.com/facebook/rocksdb/wiki/Option-String-and-Option-Map>);
-/// writes are logged or not, and synced or not.
+/// Opens or creates the database in a folder, with all its column families. The options have the
+/// library's syntax (<https://github.com/facebook/rocksdb/wiki/Option-String-and-Option-Map>).
+/// Writes are logged or not, and synced or not.
 pub(super) fn open(
     lib: Lib,
     api: &'static Api,
@@ -108,7 +107,7 @@ pub(super) fn open(
     Ok(Families { db, logged, synced, all: Mutex::new(all) })
 }
 
-/// The names of the column families that a database has.
+/// Returns the names of a database's column families.
 fn family_names(
     lib: Lib,
     api: &Api,
@@ -130,7 +129,7 @@ fn family_names(
     }
 }
 
-/// A property as the library tells it.
+/// Returns a property as the library reports it.
 pub(super) fn property(db: &Db, name: &CStr) -> Option<String> {
     // SAFETY: open; the name lives through the call.
     let text = unsafe { (db.own.api.property_value)(db.raw.raw, name.as_ptr()) };
@@ -138,7 +137,8 @@ pub(super) fn property(db: &Db, name: &CStr) -> Option<String> {
     (!text.is_null()).then(|| unsafe { db.lib.taken(text) })
 }
 
-/// A column family. Threads share its handle as they do the database: it only names the family.
+/// A column family. Threads share its handle as they share the database, because it only names the
+/// family.
 pub(super) struct Family {
     pub name: CString,
     /// Its number in the records of a batch.
@@ -171,13 +171,13 @@ impl Family {
         Ok(Self::of(db, name, raw))
     }
 
-    /// The library, its functions, and the handles of the database and of the family.
+    /// Returns the library, its functions, and the handles of the database and the family.
     #[inline]
     fn parts(&self) -> (Lib, &'static Api, Handle, Handle) {
         (self.db.lib, self.db.own.api, self.db.raw.raw, self.raw.raw)
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     #[inline]
     pub(super) fn get<'a>(&'a self, reads: &Reads, key: &[u8]) -> Result<Option<Value<'a>>> {
         let (lib, api, db, family) = self.parts();
@@ -196,7 +196,7 @@ impl Family {
         }
     }
 
-    /// A way through the pairs.
+    /// Returns an iterator over the pairs.
     pub(super) fn iter<'a>(&'a self, reads: &'a Reads) -> Iter<'a> {
         let (lib, api, db, family) = self.parts();
         // SAFETY: all are open, and lent to the iterator.
@@ -235,7 +235,7 @@ impl Family {
         }
     }
 
-    /// Removes a range of keys, as one commit.
+    /// Removes a range of keys with one commit.
     pub(super) fn delete_range(&self, from: &[u8], to: &[u8]) -> Result<()> {
         let ((lib, api, db, family), writes) = (self.parts(), self.db.writes.raw);
         // SAFETY: all are open; the keys live through the call, which copies them.
@@ -254,7 +254,7 @@ impl Family {
         })
     }
 
-    /// A property that is a number; 0 where the library has none of that name.
+    /// Returns a numeric property, or 0 where the library does not have it.
     pub(super) fn number(&self, name: &CStr) -> u64 {
         let ((_, api, db, family), mut value) = (self.parts(), 0);
         // SAFETY: both are open; name and value live through the call.
@@ -264,14 +264,14 @@ impl Family {
         }
     }
 
-    /// What a batch holds, as the library keeps it.
+    /// Returns the content of a batch in the library's format.
     pub(super) fn content<'a>(&self, batch: &'a Batch) -> &'a [u8] {
         let mut size = 0;
         // SAFETY: open; nothing changes it while it is lent.
         unsafe { bytes((self.db.own.api.writebatch_data)(batch.raw(), &mut size), size) }
     }
 
-    /// Writes what is in memory to its files.
+    /// Writes the memtables to files.
     pub(super) fn flush(&self) -> Result<()> {
         let (lib, api, db, family) = self.parts();
         // SAFETY: all are open; as shipped, the options wait.
@@ -288,7 +288,7 @@ impl Family {
         unsafe { (api.compact_range_cf)(db, family, ptr::null(), 0, ptr::null(), 0) };
     }
 
-    /// Begins a file of ascending pairs beside the database, to be taken in.
+    /// Begins a file of ascending pairs beside the database, to ingest later.
     pub(super) fn file(&self, number: usize) -> Result<SstFile> {
         const DOING: &str = "make a file";
         let (lib, api, ..) = self.parts();
@@ -307,7 +307,7 @@ impl Family {
         Ok(file)
     }
 
-    /// Takes finished files in, as one change; they are moved.
+    /// Ingests finished files with one change. They are moved.
     pub(super) fn ingest(&self, files: &[CString]) -> Result<()> {
         let (lib, api, db, family) = self.parts();
         let paths: Vec<_> = files.iter().map(|file| file.as_ptr()).collect();
@@ -322,7 +322,7 @@ impl Family {
     }
 }
 
-/// A file of pairs that is written.
+/// A file of pairs that is being written.
 pub(super) struct SstFile {
     path: CString,
     raw: Owned,
@@ -342,7 +342,7 @@ impl SstFile {
         })
     }
 
-    /// Syncs it, with a pair in it at least; its path.
+    /// Syncs the file, which has at least one pair. Returns its path.
     pub(super) fn finish(self) -> Result<CString> {
         // SAFETY: open.
         self.db.lib.call("finish a file", |error| unsafe {

@@ -23,7 +23,7 @@ pub(super) struct Prepared {
 /// A statement in use. Reset when dropped, so that it holds no lock and no row after its use.
 struct Running<'a>(&'a Prepared);
 
-/// The row a statement stands on.
+/// The current row of a statement.
 struct Row<'a>(&'a Prepared);
 
 impl Prepared {
@@ -61,7 +61,7 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Whether it is a query: it returns rows, changes nothing, and is no EXPLAIN.
+    /// Returns whether it is a query: it returns rows, changes nothing, and is not an EXPLAIN.
     pub(super) fn is_query(&self) -> bool {
         let raw = self.raw.as_ptr();
         // SAFETY: the statement is alive.
@@ -93,7 +93,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// How often the engine has planned it again since it was prepared.
+    /// Returns how often the engine has planned it again since it was prepared.
     #[cfg(test)]
     pub(super) fn times_planned_again(&self) -> c_int {
         let counter = ffi::SQLITE_STMTSTATUS_REPREPARE;
@@ -158,7 +158,7 @@ impl Drop for Prepared {
 }
 
 impl Running<'_> {
-    /// Whether there is a further row.
+    /// Moves to the next row. Returns whether there is one.
     #[inline]
     fn step(&self) -> Result<bool> {
         // SAFETY: the statement is alive and every parameter of it bound.
@@ -179,10 +179,10 @@ impl Drop for Running<'_> {
 }
 
 impl Row<'_> {
-    /// A column and its type; the engine says NULL of one that is not there. The value that it
-    /// gives must not be shared with another thread
-    /// (<https://www.sqlite.org/c3ref/column_blob.html>): a connection is not. Asked for once, it
-    /// saves the search for the column that `sqlite3_column_double` and its like repeat.
+    /// Returns a column's value and type. For a missing column the engine returns NULL. The value
+    /// must not be shared with another thread (<https://www.sqlite.org/c3ref/column_blob.html>),
+    /// and a connection is not. Getting it once saves the search for the column in
+    /// `sqlite3_column_double` and similar functions.
     #[inline]
     fn value(&self, column: usize) -> (*mut ffi::sqlite3_value, c_int) {
         let column = c_int::try_from(column).unwrap_or(c_int::MAX);
@@ -250,7 +250,7 @@ impl ResultRow for Row<'_> {
                     (ffi::sqlite3_value_blob(value).cast::<u8>(), ffi::sqlite3_value_bytes(value))
                 };
                 match usize::try_from(length).unwrap_or_default() {
-                    // Of no bytes the start is null.
+                    // The start of no bytes is null.
                     0 => Ok(Some(&[])),
                     _ if start.is_null() => Err(self.0.failed("out of memory")),
                     // SAFETY: there are so many bytes, which stay until the next step.
@@ -279,7 +279,7 @@ impl ResultRow for Row<'_> {
     }
 }
 
-/// What the connection says of its last error.
+/// Returns the connection's last error message.
 fn message(connection: &Connection) -> String {
     // SAFETY: the connection is open; the text is copied before another call could change it.
     unsafe { CStr::from_ptr(ffi::sqlite3_errmsg(connection.handle())) }
