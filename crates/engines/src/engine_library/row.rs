@@ -1,4 +1,4 @@
-//! A row of a result as a library has it.
+//! A row of a library's result.
 
 use embermark_abi as abi;
 
@@ -8,7 +8,7 @@ use crate::{EngineError, Result};
 
 /// A row, valid while it is visited.
 pub(super) struct Row<'a> {
-    /// The engine, for errors.
+    /// The engine's id, for errors.
     pub id: &'static str,
     pub values: &'a [abi::Value],
 }
@@ -26,7 +26,7 @@ impl Row<'_> {
         Err(EngineError::failed(self.id, format!("read column {column} of a row"), why))
     }
 
-    /// The bytes of a text or of bytes, where `value` is of that kind.
+    /// Returns the bytes of `value`, if it is a text or a byte string.
     #[inline]
     fn bytes_of<'a>(&'a self, column: usize, value: &'a abi::Value) -> Result<&'a [u8]> {
         // SAFETY: it is a text or bytes, whose content is where they are.
