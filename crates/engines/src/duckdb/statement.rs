@@ -15,19 +15,19 @@ use embermark_libraries::duckdb::connection::{Answer, Connection, terminated, te
 pub(super) struct Prepared {
     statement: Owned,
     parameters: Box<[Parameter]>,
-    /// Columns of the chunk in hand; here so that a query allocates none.
+    /// Columns of the current chunk. They are kept here so that a query allocates none.
     columns: RefCell<Vec<Column>>,
     sql: Box<str>,
-    /// How many changes of data there had been when it was prepared.
+    /// Number of data changes before it was prepared.
     changes: u64,
     connection: Rc<Connection>,
 }
 
-/// What a parameter must be bound as. DuckDB plans a statement again when a value has another type
-/// than its plan expects, which costs more than running a short one.
+/// The type that a parameter must be bound as. DuckDB plans a statement again if a value has
+/// another type than the plan expects, which costs more than running a short statement.
 struct Parameter {
     of: TypeId,
-    /// A NULL of that type, or null where there is none.
+    /// A NULL of this type, or null if there is none.
     null: Owned,
 }
 
@@ -52,7 +52,7 @@ impl Parameter {
 }
 
 impl Prepared {
-    /// Prepares the one statement of `sql`, after so many changes of data.
+    /// Prepares the one statement of `sql`, after this many data changes.
     pub(super) fn new(connection: &Rc<Connection>, sql: &str, changes: u64) -> Result<Self> {
         let api = connection.api;
         let doing = format!("prepare `{sql}`");
@@ -72,24 +72,24 @@ impl Prepared {
         Ok(Self { statement, parameters, columns, sql: sql.into(), changes, connection })
     }
 
-    /// Whether it is a query.
+    /// Returns whether it is a query.
     pub(super) fn is_select(&self) -> bool {
         // SAFETY: the statement is alive.
         let of = unsafe { (self.connection.api.prepared_statement_type)(self.statement.raw) };
         of == SELECT
     }
 
-    /// Its text.
+    /// Returns its text.
     pub(super) const fn sql(&self) -> &str {
         &self.sql
     }
 
-    /// Whether its plan may rest on data that has changed since.
+    /// Returns whether its plan can depend on data that has changed since.
     pub(super) const fn is_stale(&self, changes: u64) -> bool {
         self.parameters.is_empty() && self.changes != changes
     }
 
-    /// Runs it; the number of rows it changed.
+    /// Runs it. Returns the number of rows it changed.
     pub(super) fn run(&self, params: &[Param<'_>]) -> Result<u64> {
         let mut answer = self.execute(params)?;
         // SAFETY: the result is alive.
@@ -148,7 +148,7 @@ impl Prepared {
         }
     }
 
-    /// Binds a parameter as its statement expects it, if that loses nothing.
+    /// Binds a parameter with the type that its statement expects, if that loses nothing.
     ///
     /// # Safety
     /// The statement must have that parameter.
