@@ -1,4 +1,4 @@
-//! Blobs: long texts and bytes, which a message names by a number.
+//! Blobs: long texts and bytes, which a message refers to by id.
 
 use std::ffi::c_uint;
 use std::ptr;
@@ -6,13 +6,13 @@ use std::ptr;
 use super::api::{self, Quad, Transaction, answer};
 use super::connection::{Connection, Done};
 
-/// The most that one call takes or gives, in bytes.
+/// Most bytes of one call.
 const SEGMENT: usize = 65_535;
 
-/// `isc_bpb_version1`, `isc_bpb_type`, of one byte, `isc_bpb_type_stream`: without parts.
+/// `isc_bpb_version1`, `isc_bpb_type`, of one byte, `isc_bpb_type_stream`: without segments.
 const STREAM: [u8; 4] = [1, 3, 1, 1];
 
-/// Stores a value in a transaction; its number.
+/// Stores a value in a transaction. Returns its id.
 pub(super) fn store(connection: &Connection, transaction: Transaction, value: &[u8]) -> Done<Quad> {
     let (status, attachment) = (connection.status(), connection.attachment()?);
     let mut id = Quad::default();
@@ -29,7 +29,7 @@ pub(super) fn store(connection: &Connection, transaction: Transaction, value: &[
     close(connection, blob, put).map(|()| id)
 }
 
-/// Reads a value whole, in place of what `into` holds.
+/// Reads a whole value, which replaces the content of `into`.
 pub(super) fn read(
     connection: &Connection,
     transaction: Transaction,
@@ -60,7 +60,7 @@ pub(super) fn read(
     close(connection, blob, read)
 }
 
-/// Closes a blob after what was done with it.
+/// Closes a blob, and returns the first error.
 fn close(connection: &Connection, blob: api::Blob, done: Done<()>) -> Done<()> {
     // SAFETY: it is used no more. Where it could not be closed it is still ours to release.
     let closed = unsafe {

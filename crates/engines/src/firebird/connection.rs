@@ -1,4 +1,4 @@
-//! A connection to the open database, and its transactions.
+//! A connection to the open database.
 
 mod statements;
 mod transactions;
@@ -19,15 +19,15 @@ use super::statement::Handle;
 use super::{NAME, failed};
 use crate::{EngineError, Result};
 
-/// A connection. Statements hold a reference to it, so that it outlives them.
+/// A connection. Statements hold a reference to it, so it outlives them.
 pub(super) struct Connection {
     library: &'static FbLib,
     status: api::Status,
-    /// None once it was closed.
+    /// `None` once it was closed.
     attachment: Cell<Option<api::Attachment>>,
-    /// The transaction that was begun, if one is.
+    /// The open transaction, if there is one.
     begun: Cell<Option<api::Transaction>>,
-    /// Those of statements outside of it, once there was one.
+    /// Transactions of statements outside of it, once there was one.
     reading: Cell<Option<api::Transaction>>,
     changing: Cell<Option<api::Transaction>>,
     prepared: RefCell<Vec<Weak<Handle>>>,
@@ -37,8 +37,8 @@ pub(super) struct Connection {
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Connection {
-    /// Connects to the database of a place, which is made where there is none and `made` is new, with
-    /// further parameters.
+    /// Connects to the database of a place with further parameters. Creates a missing one if `made`
+    /// is new.
     pub fn open(place: &Place, made: Made, more: &[(u8, u8)]) -> Result<Rc<Self>> {
         let library = place.library;
         let doing = || format!("open {}", place.file().display());
@@ -57,9 +57,9 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Connects, where it is not connected. The file is locked as long as a process has it open, and a
-    /// process that was begun a moment ago has all that this one had until it is another program: that
-    /// is waited for.
+    /// Connects, unless it is connected. The file is locked as long as any process has it open. A
+    /// process that was just started has everything open that this one had, until it executes
+    /// another program, so this waits for it.
     pub fn attach(&self, place: &Place, made: Made, more: &[(u8, u8)]) -> Done<()> {
         let began = Instant::now();
         loop {
@@ -99,7 +99,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Ends its transactions and lets go of its statements, then of the database.
+    /// Ends its transactions, releases its statements, and then closes the database.
     pub fn detach(&self) -> Done<()> {
         self.release();
         let ended = self.rest();
@@ -117,7 +117,7 @@ impl Connection {
         }
     }
 
-    /// The status that calls are given.
+    /// Returns the status that calls are given.
     pub fn status(&self) -> api::Status {
         self.status
     }
@@ -126,7 +126,7 @@ impl Connection {
         self.attachment.get().ok_or_else(|| Failure::own("the database was closed"))
     }
 
-    /// What a call gave, or its error.
+    /// Returns the result of a call, or its error.
     #[inline]
     pub fn done<T>(&self, given: T) -> Done<T> {
         // SAFETY: the status is alive.
@@ -134,7 +134,7 @@ impl Connection {
         if state & api::STATE_ERRORS == 0 { Ok(given) } else { Err(self.failure()) }
     }
 
-    /// An object that a call gave.
+    /// Returns the object that a call returned.
     #[inline]
     pub fn some<T>(&self, given: Option<T>) -> Done<T> {
         self.done(given)?.ok_or_else(|| Failure::own("it gave nothing, and no error"))
@@ -150,7 +150,7 @@ impl Connection {
         }
     }
 
-    /// What the database says of itself: a number for each item.
+    /// Reads information items from the database, a number for each.
     pub fn numbers(&self, items: &[u8]) -> Done<Vec<(u8, i64)>> {
         let mut room = [0u8; 1024];
         let attachment = self.attachment()?;
@@ -163,7 +163,7 @@ impl Connection {
     }
 }
 
-/// Items and their values: a byte, a length of two, the lowest byte of a number first.
+/// Decodes items with their values: a byte, a length of two bytes, and a little-endian number.
 fn numbers(mut room: &[u8]) -> Vec<(u8, i64)> {
     let mut found = Vec::new();
     while let [item, low, high, rest @ ..] = room {
@@ -181,14 +181,15 @@ fn numbers(mut room: &[u8]) -> Vec<(u8, i64)> {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // Without `close` an error was reported before; there is nobody left to tell.
+        // Without `close` an error was reported earlier, and there is nobody left to report this
+        // one to.
         let _ = self.detach();
         // SAFETY: nobody uses it any more.
         unsafe { self.status.dispose() };
     }
 }
 
-/// A result with Firebird's own error.
+/// A result with Firebird's error.
 pub(super) type Done<T> = std::result::Result<T, Failure>;
 
 #[cfg(test)]
@@ -202,7 +203,7 @@ mod tests {
     use crate::firebird::{FILE, Firebird};
     use crate::{Engine, OpenOptions, Store};
 
-    /// Opens the database of a folder and closes it.
+    /// Opens the database in a folder and closes it.
     fn opened(dir: &Path) -> Result<()> {
         let options = OpenOptions::new(dir, Durability::Process, 16 << 20);
         let Store::Sql(store) = Firebird.open(&options)?.store else { panic!("it answers SQL") };

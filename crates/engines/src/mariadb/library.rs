@@ -1,4 +1,4 @@
-//! MariaDB Connector/C, opened once in a process.
+//! MariaDB Connector/C, loaded once per process.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::mem::MaybeUninit;
@@ -20,16 +20,16 @@ pub(super) static LIBRARY: Loaded<Connector> = Loaded::new(
     load,
 );
 
-/// Where its package has the plugins for ways to log in, from the library's own folder.
+/// Where its package has the authentication plugins, relative to the library's folder.
 const PLUGINS: &str = "libmariadb3/plugin";
 
-/// The library, loaded.
+/// The loaded library.
 pub(super) struct Connector {
     pub api: Api,
     pub own: OwnApi,
-    /// Its version as it says itself, for example `3.3.20`.
+    /// Its version as it reports it, for example `3.3.20`.
     pub version: String,
-    /// The folder of its plugins, where that lies beside it; else it knows one of its own.
+    /// Folder of its plugins, if it is beside the library. Otherwise the library has its own.
     pub plugins: Option<CString>,
 }
 

@@ -1,4 +1,4 @@
-//! Statements: prepared ones, and those that are run at once.
+//! Prepared statements, and statements that are run at once.
 
 use std::ptr;
 use std::rc::{Rc, Weak};
@@ -20,14 +20,14 @@ impl Connection {
         self.some(prepared)
     }
 
-    /// Keeps in mind a statement that is prepared.
+    /// Remembers a prepared statement.
     pub fn keep(&self, handle: &Rc<Handle>) {
         let mut prepared = self.prepared.borrow_mut();
         prepared.retain(|handle| handle.strong_count() > 0);
         prepared.push(Rc::downgrade(handle));
     }
 
-    /// Lets go of every statement that is prepared: each is prepared again when it runs.
+    /// Releases all prepared statements. Each is prepared again when it runs.
     pub fn release(&self) {
         self.prepared
             .borrow()
@@ -36,14 +36,14 @@ impl Connection {
             .for_each(|handle| handle.release(self));
     }
 
-    /// Runs statements, one after the other: in the transaction that was begun, or each in one of its own.
+    /// Runs statements in sequence, in the open transaction, or each in its own.
     pub fn batch(&self, sql: &str) -> Done<()> {
         script::statements(sql).try_for_each(|statement| {
             if self.has_begun() {
                 return self.execute(statement);
             }
             match self.alone(statement) {
-                // A table that is dropped must not be in use by what was prepared before.
+                // A table to drop must not be in use by a prepared statement.
                 Err(failure) if failure.is_in_use() => {
                     self.release();
                     self.alone(statement)
@@ -57,13 +57,13 @@ impl Connection {
         self.begin(Access::Write)?;
         let done = self.execute(sql).and_then(|()| self.commit());
         if done.is_err() {
-            // The first error is the one to tell.
+            // The first error is the one to report.
             let _ = self.roll_back();
         }
         done
     }
 
-    /// Runs one statement without parameters in the transaction that was begun; rows are left where they are.
+    /// Runs one statement without parameters in the open transaction. Rows are not fetched.
     fn execute(&self, sql: &str) -> Done<()> {
         let statement = self.prepare(sql)?;
         let transaction = self.transaction(kind::DEFINE)?;
@@ -84,7 +84,7 @@ impl Connection {
         done
     }
 
-    /// Lets go of a statement.
+    /// Frees a statement.
     pub fn free(&self, statement: api::Statement) {
         // SAFETY: nobody uses it any more. Where it could not be freed it is still ours to release.
         unsafe {

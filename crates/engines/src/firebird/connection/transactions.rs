@@ -1,19 +1,19 @@
-//! Transactions: the one that was begun, and those of single statements outside of it.
+//! Transactions: the open one, and those of single statements outside of it.
 
 use super::super::api::{self, begin, kind};
 use super::{Connection, Done};
 use crate::sql::Access;
 
-/// One snapshot, and nothing is changed.
+/// A snapshot that changes nothing.
 const SNAPSHOT: &[u8] = &[begin::VERSION, begin::READ, begin::CONCURRENCY, begin::NO_WAIT];
 
-/// What is committed is seen, by each statement as it was when that began, and rows that another one has
-/// changed are waited for
+/// Sees what is committed, as of the begin of each statement, and waits for rows that another
+/// transaction has changed
 /// (<https://github.com/FirebirdSQL/firebird/blob/v5.0.4/doc/README.read_consistency.md>).
 const CHANGES: &[u8] =
     &[begin::VERSION, begin::WRITE, begin::READ_COMMITTED, begin::READ_CONSISTENCY, begin::WAIT];
 
-/// The same, with a commit by the engine itself after each statement.
+/// The same, and the engine commits after each statement.
 const EACH: &[u8] = &[
     begin::VERSION,
     begin::WRITE,
@@ -23,7 +23,8 @@ const EACH: &[u8] = &[
     begin::AUTOCOMMIT,
 ];
 
-/// What single statements read in, which may stay open: it keeps nothing from being collected as garbage.
+/// Transaction in which single statements read. It can stay open, because it does not prevent
+/// garbage collection.
 const READS: &[u8] =
     &[begin::VERSION, begin::READ, begin::READ_COMMITTED, begin::READ_CONSISTENCY, begin::NO_WAIT];
 
@@ -39,12 +40,12 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether a transaction was begun.
+    /// Returns whether a transaction is open.
     pub fn has_begun(&self) -> bool {
         self.begun.get().is_some()
     }
 
-    /// Commits the one that was begun. After an error it is still there.
+    /// Commits the open transaction. After an error it is still open.
     pub fn commit(&self) -> Done<()> {
         let Some(begun) = self.begun.get() else { return Ok(()) };
         self.end(begun, api::Transaction::commit)?;
@@ -52,7 +53,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Undoes it.
+    /// Rolls the open transaction back.
     pub fn roll_back(&self) -> Done<()> {
         let Some(begun) = self.begun.take() else { return Ok(()) };
         self.end(begun, api::Transaction::rollback).inspect_err(|_| {
@@ -61,7 +62,7 @@ impl Connection {
         })
     }
 
-    /// The transaction for a statement of a kind.
+    /// Returns the transaction for a statement of this kind.
     #[inline]
     pub fn transaction(&self, of: u32) -> Done<api::Transaction> {
         if let Some(begun) = self.begun.get() {
@@ -79,7 +80,7 @@ impl Connection {
         }
     }
 
-    /// Ends the transactions of single statements, which keep nothing that is not committed.
+    /// Ends the transactions of single statements, which have nothing uncommitted.
     pub fn rest(&self) -> Done<()> {
         for kept in [&self.reading, &self.changing] {
             if let Some(kept) = kept.take() {
@@ -97,7 +98,7 @@ impl Connection {
         self.some(started)
     }
 
-    /// Ends a transaction. After an error it is still there.
+    /// Ends a transaction. After an error it is still open.
     pub(super) fn end(
         &self,
         transaction: api::Transaction,
