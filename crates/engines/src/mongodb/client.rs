@@ -1,5 +1,5 @@
-//! A connection to a server, by the driver's interface for a single thread: without threads of its
-//! own, and without a heartbeat in the middle of the work.
+//! A connection to a server, through the driver's interface for a single thread, which has no
+//! threads of its own, and no heartbeat in the middle of the work.
 
 use std::ffi::CStr;
 use std::ptr;
@@ -12,17 +12,17 @@ use super::owned::Owned;
 use super::uri::Uri;
 use crate::owned::Owned as Handle;
 
-/// A `mongoc_client_t`, with the session that all of its commands belong to. (Without one the
-/// driver begins and ends one with each of them.)
+/// A `mongoc_client_t`, with the session of all its commands. (Without one the driver begins and
+/// ends a session with each command.)
 pub(super) struct Client {
     library: &'static MongoLib,
-    /// A `mongoc_client_session_t`; null where the server knows no sessions. It ends before its
-    /// client, being dropped first.
+    /// A `mongoc_client_session_t`, or null where the server has no sessions. It is dropped first,
+    /// and so ends before its client.
     session: Handle,
     client: Handle,
-    /// The options of every command: that session.
+    /// Options of every command: this session.
     options: Owned,
-    /// The answer to the last command.
+    /// Answer to the last command.
     reply: Owned,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Client {
 unsafe impl Send for Client {}
 
 impl Client {
-    /// Connects to the server of a URI.
+    /// Connects to the server in a URI.
     pub fn connect(library: &'static MongoLib, uri: &Uri) -> Result<Self, Failure> {
         let mongoc = &library.mongoc;
         let mut error = BsonError::none();
@@ -54,7 +54,7 @@ impl Client {
         Ok(this)
     }
 
-    /// Connects, which the beginning of a session takes.
+    /// Connects, because beginning a session requires it.
     fn begin_session(&mut self) -> Result<(), Failure> {
         let mongoc = &self.library.mongoc;
         let mut error = BsonError::none();
@@ -62,7 +62,7 @@ impl Client {
         // here.
         self.session.raw = unsafe {
             let plain = (mongoc.session_opts_new)();
-            // As in the session of one command alone.
+            // As in the session of a single command.
             (mongoc.session_opts_set_causal_consistency)(plain, false);
             let session = (mongoc.client_start_session)(self.client.raw, plain, &raw mut error);
             (mongoc.session_opts_destroy)(plain);
@@ -78,8 +78,8 @@ impl Client {
         if is_begun { Ok(()) } else { Err(Failure::of(error.words())) }
     }
 
-    /// Runs a command on a database, once, and gives the answer. A write that the server refused
-    /// is no error: its answer says so.
+    /// Runs a command on a database once, and returns the answer. A write that the server refused
+    /// is not an error here: its answer reports it.
     pub fn run(&mut self, database: &CStr, command: &[u8]) -> Result<Document<'_>, Failure> {
         let (mut framed, mut error) = (Bson::room(), BsonError::none());
         // SAFETY: the bytes outlive the frame, which has no memory of its own and stays where it

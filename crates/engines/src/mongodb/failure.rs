@@ -1,37 +1,37 @@
-//! What the server or the driver says of a command that failed.
+//! Errors of the server or the driver.
 
 use std::fmt;
 
 use super::answer::Document;
 
-/// The server's code for a collection that is not there, `NamespaceNotFound`.
+/// The server's code for a missing collection, `NamespaceNotFound`.
 const NAMESPACE_NOT_FOUND: i64 = 26;
 
-/// The server's code for a change that another client's kept it from, `WriteConflict`.
+/// The server's code for a change that conflicts with another client's, `WriteConflict`.
 const WRITE_CONFLICT: i64 = 112;
 
-/// The server's word for work that may be done again from the beginning.
+/// The server's label of work that can be repeated from the beginning.
 const MAY_BE_DONE_AGAIN: &str = "TransientTransactionError";
 
-/// A command that failed. Small, because it crosses the hot path.
+/// A command that failed. It is small, because it is part of hot paths.
 #[derive(Debug)]
 pub(super) struct Failure(Box<Cause>);
 
 #[derive(Debug)]
 struct Cause {
-    /// The server's, where it was the server.
+    /// The server's code, if the error is the server's.
     code: Option<i64>,
     may_be_done_again: bool,
     words: String,
 }
 
 impl Failure {
-    /// The driver's own, or ours.
+    /// Creates an error of the driver or of this adapter.
     pub fn of(words: impl Into<String>) -> Self {
         Self(Box::new(Cause { code: None, may_be_done_again: false, words: words.into() }))
     }
 
-    /// The one that an answer tells, if it does: of the command as a whole.
+    /// Returns the error in an answer, if the whole command failed.
     pub fn told(answer: Document<'_>) -> Option<Self> {
         let (code, message) = (answer.integer("code"), answer.text("errmsg")?);
         let words = match (code, answer.text("codeName")) {
@@ -47,8 +47,8 @@ impl Failure {
         Some(Self(Box::new(Cause { code, may_be_done_again, words })))
     }
 
-    /// The one of a write, which was refused in part or as a whole: its answer says so, and is no
-    /// error.
+    /// Returns the error of a write that was refused partly or completely. Its answer reports that,
+    /// and is not an error.
     pub fn of_write(answer: Document<'_>) -> Option<Self> {
         let error = match answer.get("writeErrors").and_then(|errors| errors.as_list()) {
             Some(errors) => errors.into_iter().next()?.ok()?.1.as_document()?,
@@ -61,12 +61,12 @@ impl Failure {
         }))
     }
 
-    /// Whether a collection was not there.
+    /// Returns whether a collection was missing.
     pub fn is_of_absence(&self) -> bool {
         self.0.code == Some(NAMESPACE_NOT_FOUND)
     }
 
-    /// Whether the change was refused for the sake of another client's, and none of it was made.
+    /// Returns whether the change was refused because of another client's, and none of it was made.
     pub fn is_conflict(&self) -> bool {
         self.0.code == Some(WRITE_CONFLICT) || self.0.may_be_done_again
     }

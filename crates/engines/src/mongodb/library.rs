@@ -1,4 +1,4 @@
-//! MongoDB's C driver, libmongoc with libbson, opened once in a process.
+//! MongoDB's C driver, libmongoc with libbson, loaded once per process.
 
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub(super) static LIBRARY: Loaded<MongoLib> = Loaded::new(
     load,
 );
 
-/// The library, loaded.
+/// The loaded library.
 pub(super) struct MongoLib {
     pub mongoc: MongocApi,
     pub bson: BsonApi,
@@ -28,7 +28,7 @@ pub(super) struct MongoLib {
     pub version: String,
 }
 
-/// The library for a test, which is skipped where there is none.
+/// Returns the library for a test, which is skipped without it.
 #[cfg(test)]
 pub(super) fn library() -> crate::Result<&'static MongoLib> {
     LIBRARY.get().inspect_err(|why| embermark_skips::skipped(NAME, why))
@@ -53,8 +53,8 @@ fn load() -> Result<(MongoLib, PathBuf), String> {
     Ok((MongoLib { mongoc, bson, version }, path))
 }
 
-/// Takes the name from the shared memory in which the driver counts what it does, for `mongoc-stat`
-/// to see. The driver removes it at its end alone, which a process that is killed does not come to.
+/// Unlinks the shared memory in which the driver counts its work for `mongoc-stat`. The driver only
+/// removes it at its end, which a killed process does not reach.
 fn unlink_counters() {
     let Ok(name) = CString::new(format!("/mongoc-{}", std::process::id())) else { return };
     // SAFETY: the name is terminated. It stays mapped; where there is none, that is well too.

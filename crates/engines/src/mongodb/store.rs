@@ -18,29 +18,29 @@ use crate::row::Visit;
 use crate::server::Server;
 use crate::{EngineError, Result};
 
-/// Documents of an answer at a time: enough that the way there and back costs nothing, and the
-/// memory of it stays in the processor's cache.
+/// Documents per answer: enough that round trips cost nothing, and few enough that their memory
+/// stays in the processor's cache.
 const BATCH: i32 = 10_000;
 
-/// Documents of a load sent at a time.
+/// Documents sent at once by a load.
 const LOADED: usize = 10_000;
 
-/// Bytes of a load sent at a time. A command may have 16 MiB
+/// Bytes sent at once by a load. A command can have 16 MiB
 /// (<https://www.mongodb.com/docs/v6.0/reference/limits/#mongodb-limit-BSON-Document-Size>).
 const LOADED_BYTES: usize = 8 << 20;
 
-/// Room for a command of one document without growing.
+/// Bytes allocated for a command with one document.
 const COMMAND: usize = 512;
 
 /// A database of MongoDB. Fields are dropped in order: the session before its server.
 pub(super) struct MongoStore {
     session: Session,
     server: Option<Server>,
-    /// The command that is being made, in memory that all of them share.
+    /// The current command, in memory that all commands share.
     command: Writer,
     collections: Vec<&'static CollectionDef>,
     pipelines: Pipelines,
-    /// Whether a write waits for the journal; `None`: it does not say.
+    /// Whether a write waits for the journal. `None`: it does not say.
     waits: Option<bool>,
 }
 
@@ -67,7 +67,8 @@ impl DocumentStore for MongoStore {
             Err(e) if !e.is_of_absence() => return Err(failed(format!("drop `{}`", def.name), &e)),
             _ => {}
         }
-        // Of a key of one field no ranges are asked: by the index a lone document is found faster.
+        // Ranges of a key of one field are never asked for, and an index finds a single document
+        // faster.
         let is_clustered = def.key.len() > 1 && self.session.clusters()?;
         let command = self.begin("create", def);
         if is_clustered {
@@ -167,11 +168,11 @@ impl DocumentStore for MongoStore {
         let mut batch = BATCH;
         if let Some(limit) = limit {
             let Ok(limit @ 1..) = i32::try_from(limit) else {
-                // To MongoDB a limit of 0 is none.
+                // MongoDB treats a limit of 0 as no limit.
                 return if limit == 0 { Ok(()) } else { Err(too_many(limit)) };
             };
             command.int32("limit", limit);
-            // One more than there can be: with the last of them the server then has seen the end.
+            // One more than there can be, so that the server reaches the end with the last of them.
             batch = BATCH.min(limit.saturating_add(1));
         }
         // One document never needs a second answer.
@@ -238,7 +239,7 @@ impl DocumentStore for MongoStore {
         let Self { command, pipelines, .. } = self;
         command.elements(pipelines.element(question)?);
         command.within("cursor", |cursor| cursor.int32("batchSize", BATCH));
-        // What does not fit the memory of a stage (100 MB) goes to files instead of an error.
+        // What exceeds a stage's memory (100 MB) goes to files instead of failing.
         command.bool("allowDiskUse", true);
         self.stream(def, &Columns::made(columns), visit, || format!("answer `{question}`"))
     }
@@ -257,7 +258,7 @@ fn indexes(command: &mut Writer, def: &CollectionDef) {
                         key.int32(command::path(def, field, &mut String::new()), 1);
                     }
                 });
-                // Names of fields joined may be those of other fields.
+                // Joined names of fields could be those of other fields.
                 one.text("name", &format!("index_{i}"));
             });
         }

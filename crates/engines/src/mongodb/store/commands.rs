@@ -12,22 +12,22 @@ use crate::document::CollectionDef;
 use crate::row::Visit;
 
 impl MongoStore {
-    /// Begins the store's command on a collection.
+    /// Begins a command on a collection.
     pub(super) fn begin(&mut self, verb: &str, def: &CollectionDef) -> &mut Writer {
         self.command.clear();
         self.command.text(verb, def.name);
         &mut self.command
     }
 
-    /// Runs the store's command, which defines something.
+    /// Runs the current command, which defines something.
     pub(super) fn define(&mut self, doing: &str) -> Result<()> {
         let done = self.command.finish().and_then(|command| self.session.run(command));
         done.map(|_| ()).map_err(|e| failed(doing, &e))
     }
 
-    /// Runs the store's command, which changes documents; how many. What is refused for the sake
-    /// of another client's change is tried again: a change of several of which some were made sets
-    /// the same values once more.
+    /// Runs the current command, which changes documents. Returns their number. A change that is
+    /// refused because of another client's is repeated. If some of several were already made, they
+    /// set the same values once more.
     pub(super) fn write(&mut self, doing: &str, def: &CollectionDef) -> Result<u64> {
         self.command.concern(self.waits);
         let Self { session, command, .. } = self;
@@ -37,7 +37,7 @@ impl MongoStore {
         written.map_err(|e| failed(format!("{doing} `{}`", def.name), &e))
     }
 
-    /// Runs the store's command, which answers with documents.
+    /// Runs the current command, which returns documents.
     pub(super) fn stream(
         &mut self,
         def: &CollectionDef,
@@ -49,7 +49,7 @@ impl MongoStore {
         self.session.stream(&mut self.command, def.name, BATCH, &mut each, doing)
     }
 
-    /// Begins the store's command to load documents, which are unordered, as the manual advises
+    /// Begins a command that loads documents, unordered, as the manual advises
     /// (<https://www.mongodb.com/docs/v6.0/core/bulk-write-operations/#strategies-for-bulk-inserts-to-a-sharded-collection>).
     pub(super) fn begin_load(&mut self, def: &CollectionDef) -> Begun {
         let command = self.begin("insert", def);

@@ -12,7 +12,7 @@ use crate::{
 impl Lifecycle for MongoStore {
     fn limits(&self) -> Limits {
         Limits {
-            // The 64th is that of the key.
+            // The 64th is the key's.
             indexes: Some(63),
             key_columns: Some(32),
             manual: "https://www.mongodb.com/docs/manual/reference/limits/#indexes",
@@ -25,10 +25,10 @@ impl Lifecycle for MongoStore {
     }
 
     /// Takes a checkpoint (<https://www.mongodb.com/docs/v6.0/reference/command/fsync/>). MongoDB
-    /// keeps no statistics for its planner, which tries plans instead.
+    /// has no statistics for its planner, which tries plans instead.
     fn maintain(&mut self) -> Result<()> {
         let done = self.session.admin("fsync", |_| {}).map(|_| ());
-        // On somebody's server only an administrator may; there it is not ours to insist.
+        // On a given server only an administrator may do this, so it is not required there.
         if self.server.is_some() { done } else { Ok(()) }
     }
 
@@ -48,21 +48,21 @@ impl Lifecycle for MongoStore {
     }
 
     fn check(&mut self) -> Result<Checked> {
-        // What no checkpoint has would keep the storage engine from verifying its files.
+        // Changes without a checkpoint would keep the storage engine from verifying its files.
         self.maintain()?;
         check::validate(&mut self.session)
     }
 
-    /// By `serverStatus` of the storage engine
-    /// (<https://www.mongodb.com/docs/v6.0/reference/command/serverStatus/#wiredtiger>): nothing where the user
-    /// may not ask for it.
+    /// Reads `serverStatus` of the storage engine
+    /// (<https://www.mongodb.com/docs/v6.0/reference/command/serverStatus/#wiredtiger>). Adds
+    /// nothing if the user may not ask for it.
     fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
         let status = match self.session.admin("serverStatus", |_| {}) {
             Ok(status) => status,
             Err(_) if self.server.is_none() => return Ok(()),
             Err(error) => return Err(error),
         };
-        // Of version 6, and as later versions have it.
+        // The names of version 6, and of later versions.
         let value = |paths: [&str; 2]| {
             let found = paths.into_iter().find_map(|path| status.at(path)?.as_integer());
             found.and_then(|value| u64::try_from(value).ok()).unwrap_or(0)
@@ -89,7 +89,7 @@ impl Lifecycle for MongoStore {
         Join::At(self.session.at())
     }
 
-    /// Another connection, made on its thread.
+    /// Opens another connection, made on its thread.
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (at, waits) = (self.session.at(), self.waits);
         Ok(ClientOpener::new(move || {
