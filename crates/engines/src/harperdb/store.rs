@@ -1,4 +1,4 @@
-//! HarperDB behind the document family, by the NoSQL operations of its operations API
+//! The document store over HarperDB, by the NoSQL operations of its operations API
 //! (<https://docs.harperdb.io/docs/developers/operations-api/nosql-operations>).
 
 mod lifecycle;
@@ -17,11 +17,11 @@ use crate::row::Visit;
 use crate::server::Server;
 use crate::{EngineError, Result};
 
-/// Records of one request, each request being one commit: from some hundreds on, more make it no
-/// faster.
+/// Number of records of one request, which is one commit. From some hundreds on, more records make
+/// it no faster.
 const RECORDS: u64 = 1000;
 
-/// Bytes of records after which a request is sent, however few they are.
+/// A request is sent once its records have this many bytes, however few they are.
 const BYTES: usize = 1 << 20;
 
 /// Keys as JSON, one after the other, and where each of them ends.
@@ -52,7 +52,7 @@ impl HarperStore {
         Ok((def, Key::of(def)))
     }
 
-    /// Sends the records of a request to insert, all of which have to be new.
+    /// Sends the records of an insert request, all of which have to be new.
     fn insert_records(&mut self, count: u64) -> Result<u64> {
         self.session.request.raw("]}");
         let inserted = self.session.count()?;
@@ -105,10 +105,10 @@ impl DocumentStore for HarperStore {
         let by_rest = self.session.rest.is_some();
         let request = self.session.begin("create_table", def.name);
         request.raw(",\"primary_key\":").text(key.attribute());
-        // With its attributes named, a table has no others that HarperDB would index unasked:
+        // A table whose attributes are named has no others that HarperDB would index unasked:
         // https://docs.harperdb.io/docs/developers/operations-api/databases-and-tables#create-table
-        // Without, it takes every attribute that comes by an operation and indexes it: its own default.
-        // (One that comes by the REST interface it keeps, and does not know.)
+        // Without names it takes every attribute that comes by an operation and indexes it, which
+        // is its own default. (One that comes by the REST interface it stores but does not know.)
         let mut fields = key.beside().iter().chain(def.fields);
         let by_itself = !def.fields.is_empty() && fields.all(|field| indexed(field)) && !by_rest;
         if !by_itself {
@@ -184,7 +184,7 @@ impl DocumentStore for HarperStore {
         self.search(def, key, &find.filter)?;
         let request = &mut self.session.request;
         request.names(find.columns);
-        // Of one key there is at most one document, and that search takes neither.
+        // A key has at most one document, and a search by key takes neither.
         if !matches!(find.filter, Filter::Key(_)) {
             if find.order != Order::Any {
                 let (attribute, down) = match find.order {
@@ -227,8 +227,7 @@ impl DocumentStore for HarperStore {
         })
     }
 
-    /// What is there is looked up first, even by key: `delete` counts keys that are not there as
-    /// deleted.
+    /// Looks up first what exists, even by key: `delete` counts keys that do not exist as deleted.
     fn delete(&mut self, collection: Collection, filter: &Filter<'_>) -> Result<u64> {
         let (def, key) = self.def(collection)?;
         let keys = self.keys(def, key, filter)?;
@@ -265,7 +264,7 @@ impl DocumentStore for HarperStore {
     }
 }
 
-/// The only key of a list of keys.
+/// Returns the only key in a list of keys.
 fn one_key(key: Key, values: &[Value<'_>]) -> Result<Keys> {
     let mut json = Vec::new();
     key.write(&mut json, values)?;

@@ -13,7 +13,7 @@ use crate::{
 
 impl Lifecycle for HarperStore {
     fn limits(&self) -> Limits {
-        // That of the keys of LMDB as it has it.
+        // LMDB's limit for keys, as HarperDB builds it.
         let manual = "https://github.com/kriszyp/lmdb-js#keys";
         Limits { key_text: Some(1_978), manual, ..Limits::default() }
     }

@@ -1,4 +1,4 @@
-//! Requests that find documents, and those that change the documents found.
+//! Requests that find documents, and requests that change the documents found.
 
 use super::super::key::Key;
 use super::super::{NAME, filter, request};
@@ -7,7 +7,7 @@ use crate::document::{CollectionDef, Filter, Value};
 use crate::{EngineError, Result};
 
 impl HarperStore {
-    /// Begins a search; the attributes to get follow.
+    /// Begins a search; the attributes to return follow.
     pub(super) fn search(
         &mut self,
         def: &CollectionDef,
@@ -28,7 +28,7 @@ impl HarperStore {
         Ok(())
     }
 
-    /// The keys of the documents of a filter.
+    /// Returns the keys of the documents that match a filter.
     pub(super) fn keys(
         &mut self,
         def: &CollectionDef,
@@ -52,8 +52,8 @@ impl HarperStore {
         Ok((keys, ends))
     }
 
-    /// Sends an operation for each key, many in one request, as `record` writes them, and counts
-    /// what it says it did.
+    /// Sends an operation for each key, many in one request, as `record` writes them, and returns
+    /// the sum of the counts in the answers.
     pub(super) fn for_keys(
         &mut self,
         (operation, table, list): (&str, &str, &str),
