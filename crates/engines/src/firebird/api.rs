@@ -5,7 +5,6 @@
 //! An interface is a pointer to an object that begins with a private word and a pointer to a table:
 //! a word, the version, then the functions in the order of their declaration. Later versions only
 //! append functions.
-//! versions add.
 
 use std::ffi::{c_char, c_int, c_short, c_uchar, c_uint, c_void};
 use std::mem;

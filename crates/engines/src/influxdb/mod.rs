@@ -4,8 +4,6 @@
 //! Points are written with the line protocol, over HTTP, or over UDP where no acknowledgement is
 //! needed. Questions are in InfluxQL over HTTP. Answers are in MessagePack, which distinguishes
 //! integers from floats.
-//! UDP; questions are asked in InfluxQL over HTTP and answered in MessagePack, which tells an
-//! integer from a float.
 
 mod answer;
 mod bucket;

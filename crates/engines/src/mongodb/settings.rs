@@ -83,7 +83,6 @@ const MANUAL: &str = "https://www.mongodb.com/docs/v6.0/reference/configuration-
 
 /// Values that tuning tries. The journal's interval affects no write that waits for the journal, as
 /// those of the tier `power` do (`j: true`), and none whose log record was passed to the system.
-/// do (`j: true`), and none whose log record was handed to the system.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[(COLLECTIONS, "none")], "more bytes on disk", MANUAL),
     Candidate::new(&[(COLLECTIONS, "zstd")], "processor time for fewer bytes", MANUAL),

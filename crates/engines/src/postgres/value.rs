@@ -13,7 +13,6 @@ use crate::sql::Param;
 ///
 /// A value is encoded as the statement expects it: common types in their binary form, and all
 /// others (NUMERIC, JSONB, TIMESTAMP, UUID …) as text, which the server parses.
-/// text, which the server reads itself, for every other (NUMERIC, JSONB, TIMESTAMP, UUID …).
 pub(super) struct Values {
     types: Vec<Oid>,
     pointers: Vec<*const c_char>,
