@@ -82,7 +82,7 @@ fn open(options: &OpenOptions, &persist: &Persist) -> Result<Opened> {
         (MEMTABLE, as_set(format_args!("{memtable} bytes"))),
     ];
     let shared = Shared { db, persist, options: tables, memtable, folder: options.dir.clone() };
-    Ok(Opened::embedded(Client::of(shared), VERSION, settings))
+    Ok(Opened::embedded(Client::new(shared), VERSION, settings))
 }
 
 /// Turns an error of the crate into an engine error.
@@ -126,7 +126,7 @@ struct Client {
 }
 
 impl Client {
-    const fn of(shared: Shared) -> Self {
+    const fn new(shared: Shared) -> Self {
         Self { shared, tables: Vec::new(), changes: Vec::new() }
     }
 
@@ -165,7 +165,7 @@ impl Lifecycle for Client {
     /// another. An update is a get and an insert, and another thread's update can come in between.
     fn open_client(&mut self) -> Result<ClientOpener> {
         let shared = self.shared.clone();
-        Ok(ClientOpener::kv(move || Ok(Self::of(shared))))
+        Ok(ClientOpener::kv(move || Ok(Self::new(shared))))
     }
 
     /// Every close leaves the journal as it is: it is persisted, no memtable is written to a table,

@@ -142,7 +142,7 @@ fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {
     };
     let db = db::open(&options.dir, with)?;
     let version = db.own.api.version();
-    let client = Client::of(db.into())?;
+    let client = Client::new(db.into())?;
     let settings = [
         ("sync", as_set(sync)),
         ("write_buffer_size", as_set(format_args!("{write_buffer} bytes"))),
@@ -177,7 +177,7 @@ struct Client {
 }
 
 impl Client {
-    fn of(db: Arc<Db>) -> Result<Self> {
+    fn new(db: Arc<Db>) -> Result<Self> {
         let (mut keys, mut numbered, reads) = (Default::default(), BTreeMap::new(), db.reads());
         let mut stored = Tables::stored(&db, &reads, &mut keys);
         stored.scan(NAMES, Range::default(), &mut |name, number| {
@@ -230,7 +230,7 @@ impl Lifecycle for Client {
     /// time. An update is a get and a put, and another thread's update can come in between.
     fn open_client(&mut self) -> Result<ClientOpener> {
         let db = Arc::clone(opened(&self.db)?);
-        Ok(ClientOpener::kv(move || Self::of(db)))
+        Ok(ClientOpener::kv(move || Self::new(db)))
     }
 
     /// Every close leaves the log as it is: no changes are written from memory to tables, and

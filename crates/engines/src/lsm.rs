@@ -74,11 +74,11 @@ impl Lib {
     pub fn call<T>(self, doing: &str, work: impl FnOnce(Failure) -> T) -> Result<T> {
         let mut error = ptr::null_mut();
         let value = work(&mut error);
-        if error.is_null() { Ok(value) } else { Err(self.told(doing, error)) }
+        if error.is_null() { Ok(value) } else { Err(self.error(doing, error)) }
     }
 
     #[cold]
-    fn told(self, doing: &str, error: *mut c_char) -> EngineError {
+    fn error(self, doing: &str, error: *mut c_char) -> EngineError {
         // SAFETY: a text of the library's that is ours.
         EngineError::failed(self.id, doing, unsafe { self.taken(error) })
     }

@@ -16,9 +16,9 @@ impl<T> PerTable<T> {
         Self(SmallVec::new())
     }
 
-    /// Returns the value of a table.
+    /// Returns the value of a table. `make` creates it on first use.
     #[inline]
-    pub fn of(&mut self, table: Table, make: impl FnOnce(Table) -> Result<T>) -> Result<&mut T> {
+    pub fn get(&mut self, table: Table, make: impl FnOnce(Table) -> Result<T>) -> Result<&mut T> {
         if self.0.len() <= table.0 {
             self.0.resize_with(table.0 + 1, || None);
         }

@@ -300,7 +300,7 @@ impl<'txn, T: Tree<'txn>, O: Fn(Table) -> Result<T>> Operations for Tables<'_, T
     /// Returns a copy, because a table that is written to cannot lend a value for longer than it is
     /// borrowed.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        let found = self.tables.of(table, &self.open)?.get(key).map_err(failed("get a value"))?;
+        let found = self.tables.get(table, &self.open)?.get(key).map_err(failed("get a value"))?;
         let Some(found) = found else { return Ok(None) };
         self.copy.clear();
         self.copy.extend_from_slice(found.value());
@@ -308,7 +308,7 @@ impl<'txn, T: Tree<'txn>, O: Fn(Table) -> Result<T>> Operations for Tables<'_, T
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        let (tree, direction) = (self.tables.of(table, &self.open)?, range.direction);
+        let (tree, direction) = (self.tables.get(table, &self.open)?, range.direction);
         let mut pairs = tree.range::<&[u8]>(range.bounds()).map_err(failed("scan"))?;
         let mut next =
             || if direction == Direction::Forward { pairs.next() } else { pairs.next_back() };
@@ -322,16 +322,16 @@ impl<'txn, T: Tree<'txn>, O: Fn(Table) -> Result<T>> Operations for Tables<'_, T
     }
 
     fn count(&mut self, table: Table) -> Result<Option<u64>> {
-        self.tables.of(table, &self.open)?.len().map_err(failed("count the keys")).map(Some)
+        self.tables.get(table, &self.open)?.len().map_err(failed("count the keys")).map(Some)
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        let put = self.tables.of(table, &self.open)?.changed()?.insert(key, value);
+        let put = self.tables.get(table, &self.open)?.changed()?.insert(key, value);
         put.map_err(failed("put a value")).map(drop)
     }
 
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
-        let found = self.tables.of(table, &self.open)?.changed()?.get_mut(key);
+        let found = self.tables.get(table, &self.open)?.changed()?.get_mut(key);
         let Some(mut found) = found.map_err(failed("get a value"))? else { return Ok(false) };
         let mut copy = SmallVec::<[u8; 64]>::from_slice(found.value());
         change(&mut copy);
@@ -339,7 +339,7 @@ impl<'txn, T: Tree<'txn>, O: Fn(Table) -> Result<T>> Operations for Tables<'_, T
     }
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
-        let old = self.tables.of(table, &self.open)?.changed()?.remove(key);
+        let old = self.tables.get(table, &self.open)?.changed()?.remove(key);
         old.map_err(failed("delete a key")).map(|old| old.is_some())
     }
 }

@@ -25,7 +25,7 @@ impl<S: Family + ?Sized> Reopenable<S> {
     pub(crate) fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()> {
         if let Some(store) = self.store.take() {
             let opened = self.reopener.reopen_after(store.into_store(), meanwhile)?;
-            self.store = Some(S::of(opened).ok_or_else(|| {
+            self.store = Some(S::from_store(opened).ok_or_else(|| {
                 EngineError::failed("the engine", "open its database again", "of another family")
             })?);
         }
@@ -57,14 +57,14 @@ impl<S: ?Sized> DerefMut for Reopenable<S> {
 
 /// A family of stores.
 pub(crate) trait Family {
-    fn of(store: Store) -> Option<Box<Self>>;
+    fn from_store(store: Store) -> Option<Box<Self>>;
     fn into_store(self: Box<Self>) -> Store;
 }
 
 macro_rules! family {
     ($store:ident, $variant:ident) => {
         impl Family for dyn $store {
-            fn of(store: Store) -> Option<Box<Self>> {
+            fn from_store(store: Store) -> Option<Box<Self>> {
                 if let Store::$variant(store) = store { Some(store) } else { None }
             }
 

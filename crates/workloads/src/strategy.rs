@@ -36,7 +36,7 @@ pub(crate) struct Part<'a> {
 
 impl<'a> Part<'a> {
     /// Creates a part of a run's operations.
-    pub(crate) const fn of(meter: &'a mut Meter, range: Range<u64>) -> Self {
+    pub(crate) const fn new(meter: &'a mut Meter, range: Range<u64>) -> Self {
         Self { meter, range }
     }
 

@@ -271,7 +271,7 @@ impl Operations for Scoped<'_> {
             let done = tree.cursor(Some(&txn))?.modify(key, change)?;
             return txn.commit().map(|()| done);
         };
-        self.cursors.of(table, |_| tree.cursor(Some(txn)))?.modify(key, change)
+        self.cursors.get(table, |_| tree.cursor(Some(txn)))?.modify(key, change)
     }
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {

@@ -32,7 +32,7 @@ struct Parameter {
 }
 
 impl Parameter {
-    fn of(api: &Api, statement: &Owned, place: u64) -> Self {
+    fn new(api: &Api, statement: &Owned, place: u64) -> Self {
         // SAFETY: the statement is alive and has that parameter.
         let of = unsafe { (api.param_type)(statement.raw, place) };
         let known = [types::INTEGER, types::BIGINT, types::DOUBLE, types::VARCHAR, types::BLOB];
@@ -67,7 +67,7 @@ impl Prepared {
         }
         // SAFETY: the statement was prepared just now.
         let count = unsafe { (api.nparams)(statement.raw) };
-        let parameters = (1..=count).map(|place| Parameter::of(api, &statement, place)).collect();
+        let parameters = (1..=count).map(|place| Parameter::new(api, &statement, place)).collect();
         let (columns, connection) = (RefCell::default(), Rc::clone(connection));
         Ok(Self { statement, parameters, columns, sql: sql.into(), changes, connection })
     }

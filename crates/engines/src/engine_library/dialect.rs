@@ -183,12 +183,13 @@ impl Dialect for LibraryDialect {
     }
 
     fn around_table(&self, table: &TableDef) -> (&'static str, &'static str) {
-        let options = self.table_options.zip(Table::of(table).ok()).and_then(|(options, table)| {
-            // SAFETY: as the header has it: the table lives through the call, and the text as long as the
-            // library, which stays.
-            let said = unsafe { text(options(&table.told()), "table_options") };
-            said.ok().flatten()
-        });
+        let options =
+            self.table_options.zip(Table::new(table).ok()).and_then(|(options, table)| {
+                // SAFETY: as the header has it: the table lives through the call, and the text as long as the
+                // library, which stays.
+                let said = unsafe { text(options(&table.to_abi()), "table_options") };
+                said.ok().flatten()
+            });
         (self.texts.create_table.unwrap_or("CREATE TABLE"), options.unwrap_or_default())
     }
 

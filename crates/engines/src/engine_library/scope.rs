@@ -26,7 +26,7 @@ const MOST: usize = 254;
 
 impl Prefixed {
     /// Reads the tables of a database.
-    pub fn of(handle: &mut Handle<KeyValue>) -> Result<Self> {
+    pub fn read(handle: &mut Handle<KeyValue>) -> Result<Self> {
         let (mut names, mut keys) = (vec![(0, Vec::new())], Default::default());
         let range = within(&mut keys, NAMES, Range::default());
         handle.scan::<1>(0, range, &mut |name, number| {

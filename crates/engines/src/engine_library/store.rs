@@ -53,11 +53,11 @@ impl Client {
             check: about.check_name(),
             exclusive: about.why_exclusive(),
         };
-        Self::of(Handle::open(api, functions, id, options)?, facts)
+        Self::new(Handle::open(api, functions, id, options)?, facts)
     }
 
-    fn of(mut handle: Handle<KeyValue>, facts: Facts) -> Result<Self> {
-        let prefixed = (!handle.has_tables()).then(|| Prefixed::of(&mut handle)).transpose()?;
+    fn new(mut handle: Handle<KeyValue>, facts: Facts) -> Result<Self> {
+        let prefixed = (!handle.has_tables()).then(|| Prefixed::read(&mut handle)).transpose()?;
         Ok(Self { handle, prefixed, puts: Puts::default(), value: Vec::new(), facts })
     }
 
@@ -116,7 +116,7 @@ impl Lifecycle for Client {
 
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (other, facts) = (self.handle.another()?, self.facts);
-        Ok(ClientOpener::kv(move || Self::of(other, facts)))
+        Ok(ClientOpener::kv(move || Self::new(other, facts)))
     }
 
     fn crash_on_close(&mut self) -> Result<()> {

@@ -19,7 +19,7 @@ pub(super) struct Table {
 impl Table {
     /// # Errors
     /// Fails when a name has a NUL.
-    pub fn of(table: &TableDef) -> Result<Self, NulError> {
+    pub fn new(table: &TableDef) -> Result<Self, NulError> {
         let names = table.columns.iter().map(|(name, ..)| CString::new(*name));
         let names = names.collect::<Result<Vec<_>, _>>()?;
         let key =
@@ -39,7 +39,7 @@ impl Table {
     }
 
     /// Returns the struct for the library, valid as long as this value.
-    pub fn told(&self) -> abi::Table {
+    pub fn to_abi(&self) -> abi::Table {
         abi::Table {
             name: self.name.as_ptr(),
             columns: self.columns.as_ptr(),

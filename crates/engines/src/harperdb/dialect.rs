@@ -20,7 +20,7 @@ impl HarperSql {
     /// Returns the dialect for the tables of a database whose name was made up for this run. The
     /// dialect of a store lives as long as the program, so this one is never freed: a few bytes for
     /// each `--url`.
-    pub fn of(database: &str) -> &'static Self {
+    pub fn for_database(database: &str) -> &'static Self {
         Box::leak(Box::new(Self { database: database.to_owned().leak() }))
     }
 }

@@ -84,7 +84,7 @@ mod tests {
 
     fn written(filter: Filter<'_>) -> serde_json::Value {
         let mut out = b"[".to_vec();
-        conditions(&mut out, Key::of(&READINGS), &filter).unwrap();
+        conditions(&mut out, Key::new(&READINGS), &filter).unwrap();
         out.push(b']');
         serde_json::from_slice(&out).unwrap()
     }

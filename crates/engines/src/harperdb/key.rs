@@ -24,7 +24,7 @@ pub(super) struct Key {
 
 impl Key {
     /// Returns the key of a collection.
-    pub fn of(def: &'static CollectionDef) -> Self {
+    pub fn new(def: &'static CollectionDef) -> Self {
         Self { fields: def.key }
     }
 
@@ -157,7 +157,7 @@ mod tests {
 
     fn text(values: &[Value<'_>]) -> String {
         let mut out = Vec::new();
-        Key::of(&PAIR).write_from(&mut out, values).unwrap();
+        Key::new(&PAIR).write_from(&mut out, values).unwrap();
         serde_json::from_slice(&out).unwrap()
     }
 
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_beginning_of_keys_is_below_them_and_what_is_above_it_above() {
-        let key = Key::of(&PAIR);
+        let key = Key::new(&PAIR);
         let mut above = Vec::new();
         key.write_above(&mut above, &[Value::Int(4)]).unwrap();
         let above: String = serde_json::from_slice(&above).unwrap();
@@ -202,13 +202,13 @@ mod tests {
 
     #[test]
     fn a_key_of_one_field_is_its_value_and_a_wrong_one_is_refused() {
-        let key = Key::of(&ONE);
+        let key = Key::new(&ONE);
         let mut out = Vec::new();
         key.write(&mut out, &[Value::Int(-7)]).unwrap();
         assert_eq!((key.attribute(), out.as_slice()), ("a", &b"-7"[..]));
         assert!(key.write(&mut out, &[Value::Null]).unwrap_err().is_unsupported());
         assert!(key.write(&mut out, &[Value::Int(EXACT + 1)]).unwrap_err().is_unsupported());
-        let error = Key::of(&PAIR).write(&mut out, &[Value::Int(1)]).unwrap_err().to_string();
+        let error = Key::new(&PAIR).write(&mut out, &[Value::Int(1)]).unwrap_err().to_string();
         assert!(error.contains("1 values, the key 2 fields"), "{error}");
     }
 }

@@ -39,7 +39,7 @@ impl HarperStore {
     pub fn new(session: Session, server: Option<Server>) -> Self {
         let dialect = match session.http.database.as_str() {
             DATABASE => &dialect::PRIVATE,
-            given => HarperSql::of(given),
+            given => HarperSql::for_database(given),
         };
         Self { session, server, dialect, collections: Vec::new() }
     }
@@ -49,7 +49,7 @@ impl HarperStore {
         let def = def.ok_or_else(|| {
             EngineError::failed(NAME, "find a collection", "it was not created here")
         })?;
-        Ok((def, Key::of(def)))
+        Ok((def, Key::new(def)))
     }
 
     /// Sends the records of an insert request, all of which have to be new.
@@ -87,7 +87,7 @@ fn record(request: &mut request::Request, key: Key, document: &Document<'_>) -> 
 
 impl DocumentStore for HarperStore {
     fn create(&mut self, def: &'static CollectionDef) -> Result<Collection> {
-        let key = Key::of(def);
+        let key = Key::new(def);
         if def.fields.contains(&key.attribute()) {
             let what = format!("a field named {}: it is the key of the document", key.attribute());
             return Err(EngineError::unsupported(NAME, what));

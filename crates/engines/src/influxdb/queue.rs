@@ -31,7 +31,7 @@ pub(super) struct Line {
 
 impl Queue {
     /// Returns the queue of the only UDP socket of a child process.
-    pub fn of(pid: u32) -> io::Result<Self> {
+    pub fn of_process(pid: u32) -> io::Result<Self> {
         let mut text = String::new();
         let mut table = fs::File::open(TABLE)?;
         table.read_to_string(&mut text)?;
@@ -94,7 +94,7 @@ mod tests {
         let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
         let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
         sender.connect(receiver.local_addr().unwrap()).unwrap();
-        let mut queue = Queue::of(std::process::id()).unwrap();
+        let mut queue = Queue::of_process(std::process::id()).unwrap();
         let port = receiver.local_addr().unwrap().port();
         let table = fs::read_to_string(TABLE).unwrap();
         queue.inode = lines(&table).find(|line| line.port == port).unwrap().inode;

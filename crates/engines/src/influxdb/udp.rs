@@ -64,7 +64,7 @@ impl Sender {
         // The server answers over HTTP before it listens for datagrams.
         let began = Instant::now();
         let (socket, queue) = loop {
-            match Queue::of(pid).and_then(|queue| Ok((socket(queue.port)?, queue))) {
+            match Queue::of_process(pid).and_then(|queue| Ok((socket(queue.port)?, queue))) {
                 Ok(connected) => break connected,
                 Err(error)
                     if error.kind() != ErrorKind::NotFound || began.elapsed() > LISTENS_WITHIN =>

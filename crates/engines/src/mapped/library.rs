@@ -50,7 +50,7 @@ pub(crate) struct Pair<L: Library> {
 
 impl<L: Library> Pair<L> {
     #[inline]
-    pub fn of(key: &[u8], value: &[u8]) -> Self {
+    pub fn new(key: &[u8], value: &[u8]) -> Self {
         Self { key: L::val(key), value: L::val(value) }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn open<L: Library>(options: &OpenOptions, &set: &u32) -> Result<Open
         ("page size", format!("{} bytes", facts.page)),
         ("cache", "none of its own: the system's page cache".to_owned()),
     ]);
-    let store = Databases::of(env, options.dir.display().to_string(), true)?;
+    let store = Databases::new(env, options.dir.display().to_string(), true)?;
     Ok(Opened::embedded(store, L::version(), settings))
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn join<L: Library>(options: &OpenOptions, &set: &u32) -> Result<Stor
     let file = options.dir.join(L::FILE);
     fs::metadata(&file).map_err(|error| EngineError::file(L::ID, "find", file, error))?;
     let env = Env::<L>::open(&options.dir, flags_of::<L>(options, set))?;
-    Ok(Store::Kv(Box::new(Databases::of(env, options.dir.display().to_string(), false)?)))
+    Ok(Store::Kv(Box::new(Databases::new(env, options.dir.display().to_string(), false)?)))
 }
 
 /// An open environment. A table's number is the library's handle of its database, which clients
@@ -70,8 +70,8 @@ struct Databases<L: Library> {
 }
 
 impl<L: Library> Databases<L> {
-    fn of(env: Arc<Env<L>>, dir: String, creates: bool) -> Result<Self> {
-        Ok(Self { reader: Reader::of(&env)?, env, dir, creates })
+    fn new(env: Arc<Env<L>>, dir: String, creates: bool) -> Result<Self> {
+        Ok(Self { reader: Reader::new(&env)?, env, dir, creates })
     }
 }
 
@@ -115,7 +115,7 @@ impl<L: Library> Lifecycle for Databases<L> {
     /// an environment twice.)
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (env, dir, creates) = (Arc::clone(&self.env), self.dir.clone(), self.creates);
-        Ok(ClientOpener::kv(move || Self::of(env, dir, creates)))
+        Ok(ClientOpener::kv(move || Self::new(env, dir, creates)))
     }
 
     fn crash_on_close(&mut self) -> Result<()> {

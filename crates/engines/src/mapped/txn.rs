@@ -44,7 +44,7 @@ impl<L: Library> Txn<L> {
 
 impl<L: Library> Operations for Txn<L> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        let mut pair = Pair::of(key, &[]);
+        let mut pair = Pair::new(key, &[]);
         // SAFETY: under way; the key is only read.
         let code = unsafe { L::get(self.raw.raw, dbi(table), &mut pair) };
         // SAFETY: found, so it is in the map until the transaction changes something or ends.
@@ -91,7 +91,7 @@ pub(super) struct Reader<L: Library>(Txn<L>);
 
 impl<L: Library> Reader<L> {
     /// Creates a reader of an environment.
-    pub fn of(env: &Arc<Env<L>>) -> Result<Self> {
+    pub fn new(env: &Arc<Env<L>>) -> Result<Self> {
         let txn = Txn::begin(env, true)?;
         // SAFETY: under way.
         unsafe { L::reset(txn.raw.raw) };
@@ -150,7 +150,7 @@ impl<L: Library> Writer<L> {
     #[inline]
     fn changing(&mut self, table: Table) -> Result<*mut L::Cursor> {
         let Self { txn, cursors } = self;
-        cursors.of(table, |table| txn.open_cursor(table)).map(|cursor| cursor.raw)
+        cursors.get(table, |table| txn.open_cursor(table)).map(|cursor| cursor.raw)
     }
 
     /// Appends pairs above all others. Returns their number.
@@ -158,7 +158,7 @@ impl<L: Library> Writer<L> {
         let (cursor, mut rows) = (self.changing(table)?, 0);
         while let Some((key, value)) = pairs.next() {
             // SAFETY: open; both are only read.
-            let code = unsafe { L::write(cursor, &mut Pair::of(key, value), Write::Append) };
+            let code = unsafe { L::write(cursor, &mut Pair::new(key, value), Write::Append) };
             check::<L>(code, "append a pair")?;
             rows += 1;
         }
@@ -187,14 +187,14 @@ impl<L: Library> Operations for Writer<L> {
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
         // SAFETY: under way; both are only read.
-        let code = unsafe { L::put(self.txn.raw.raw, dbi(table), &mut Pair::of(key, value)) };
+        let code = unsafe { L::put(self.txn.raw.raw, dbi(table), &mut Pair::new(key, value)) };
         check::<L>(code, "put a value")
     }
 
     /// Changes a copy: a page of the map must not be written before the library has made one for
     /// this transaction.
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
-        let (cursor, mut pair) = (self.changing(table)?, Pair::<L>::of(key, &[]));
+        let (cursor, mut pair) = (self.changing(table)?, Pair::<L>::new(key, &[]));
         // SAFETY: open; the key is only read.
         let code = unsafe { L::step(cursor, &mut pair, Move::At) };
         if !found::<L>(code, "get a value")? {
@@ -233,7 +233,7 @@ impl<'txn, L: Library> Cursor<'txn, L> {
     /// Moves to a pair. Only moves by key use `key`.
     #[inline]
     fn step(&mut self, to: Move, key: &[u8]) -> Result<Option<(&'txn [u8], &'txn [u8])>> {
-        let mut pair = Pair::of(key, &[]);
+        let mut pair = Pair::new(key, &[]);
         // SAFETY: open; the key is only read.
         let code = unsafe { L::step(self.0.raw, &mut pair, to) };
         let is_found = found::<L>(code, "move a cursor")?;

@@ -61,16 +61,16 @@ impl Batch {
     /// bytes.
     pub fn of_table(table: &TableDef, largest_packet: usize) -> Self {
         let columns = table.columns.iter().map(|(_, of, _)| Column::new(*of, true));
-        Self::of(columns.collect(), largest_packet)
+        Self::with_columns(columns.collect(), largest_packet)
     }
 
     /// Creates an empty batch for parameters, whose types follow from their values.
     pub fn of_params(count: usize, largest_packet: usize) -> Self {
         let columns = (0..count).map(|_| Column::new(SqlType::Big, false));
-        Self::of(columns.collect(), largest_packet)
+        Self::with_columns(columns.collect(), largest_packet)
     }
 
-    fn of(columns: Vec<Column>, largest_packet: usize) -> Self {
+    fn with_columns(columns: Vec<Column>, largest_packet: usize) -> Self {
         let limit = PACKET.min(largest_packet / 2);
         let mut batch = Self { columns, rows: 0, bytes: 0, limit };
         batch.clear();
@@ -153,7 +153,7 @@ pub(super) fn set_array(statement: &Handle, rows: c_uint) {
 
 impl Column {
     fn new(of: SqlType, is_typed: bool) -> Self {
-        Self { values: Values::of(of, 0), indicators: Vec::new(), is_typed }
+        Self { values: Values::new(of, 0), indicators: Vec::new(), is_typed }
     }
 
     /// Returns whether a value has its type.
@@ -180,7 +180,7 @@ impl Column {
             Param::Text(_) => SqlType::Text,
             Param::Bytes(_) => SqlType::Bytes,
         };
-        (self.values, self.is_typed) = (Values::of(of, self.indicators.len()), true);
+        (self.values, self.is_typed) = (Values::new(of, self.indicators.len()), true);
     }
 
     /// Adds a value. Returns false if it does not have the column's type.
@@ -238,7 +238,7 @@ impl Column {
 
 impl Values {
     /// Creates values of a type, with this many placeholders for NULLs.
-    fn of(of: SqlType, nulls: usize) -> Self {
+    fn new(of: SqlType, nulls: usize) -> Self {
         match of {
             SqlType::Int => Self::Int(vec![0; nulls]),
             SqlType::Big => Self::Big(vec![0; nulls]),

@@ -51,7 +51,7 @@ impl Writer {
     pub fn finish(&mut self) -> Result<&[u8], Failure> {
         self.end(Begun(0));
         match self.has_bad_name {
-            true => Err(Failure::of("a field's name may hold no NUL")),
+            true => Err(Failure::new("a field's name may hold no NUL")),
             false => Ok(&self.bytes),
         }
     }

@@ -46,7 +46,7 @@ impl Client {
             )
         };
         if client.raw.is_null() {
-            return Err(Failure::of(error.words()));
+            return Err(Failure::new(error.words()));
         }
         let (options, reply) = (Owned::empty(library), Owned::empty(library));
         let mut this = Self { library, session, client, options, reply };
@@ -75,7 +75,7 @@ impl Client {
             // SAFETY: the client's own session, and a document of ours that can grow.
             unsafe { (mongoc.client_session_append)(self.session.raw, options, &raw mut error) }
         };
-        if is_begun { Ok(()) } else { Err(Failure::of(error.words())) }
+        if is_begun { Ok(()) } else { Err(Failure::new(error.words())) }
     }
 
     /// Runs a command on a database once, and returns the answer. A write that the server refused
@@ -88,7 +88,7 @@ impl Client {
         let is_done = unsafe {
             let framed = &raw mut framed;
             if !(self.library.bson.init_static)(framed, command.as_ptr(), command.len()) {
-                return Err(Failure::of("the command is no well-formed BSON"));
+                return Err(Failure::new("the command is no well-formed BSON"));
             }
             (self.library.bson.destroy)(self.reply.bson());
             (self.library.mongoc.client_command_with_opts)(
@@ -105,6 +105,9 @@ impl Client {
         if is_done {
             return answer;
         }
-        Err(answer.ok().and_then(Failure::told).unwrap_or_else(|| Failure::of(error.words())))
+        Err(answer
+            .ok()
+            .and_then(Failure::from_answer)
+            .unwrap_or_else(|| Failure::new(error.words())))
     }
 }

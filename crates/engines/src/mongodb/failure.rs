@@ -27,12 +27,12 @@ struct Cause {
 
 impl Failure {
     /// Creates an error of the driver or of this adapter.
-    pub fn of(words: impl Into<String>) -> Self {
+    pub fn new(words: impl Into<String>) -> Self {
         Self(Box::new(Cause { code: None, may_be_done_again: false, words: words.into() }))
     }
 
     /// Returns the error in an answer, if the whole command failed.
-    pub fn told(answer: Document<'_>) -> Option<Self> {
+    pub fn from_answer(answer: Document<'_>) -> Option<Self> {
         let (code, message) = (answer.integer("code"), answer.text("errmsg")?);
         let words = match (code, answer.text("codeName")) {
             (Some(code), Some(name)) => format!("{name} ({code}): {message}"),
@@ -55,7 +55,7 @@ impl Failure {
             None => answer.get("writeConcernError")?.as_document()?,
         };
         let message = error.text("errmsg").unwrap_or("no reason given");
-        Some(Self::of(match error.get("code") {
+        Some(Self::new(match error.get("code") {
             Some(code) => format!("error {code}: {message}"),
             None => message.to_owned(),
         }))
@@ -89,7 +89,7 @@ mod tests {
         let Ok(library) = library() else { return println!("skipped: no libmongoc") };
         let told = |json: &str| {
             let answer = Owned::of_json(library, json).unwrap();
-            Failure::told(answer.document().unwrap())
+            Failure::from_answer(answer.document().unwrap())
         };
         let text = r#"{"ok": 0, "code": 112, "codeName": "WriteConflict", "errmsg": "try again"}"#;
         let conflict = told(text).unwrap();

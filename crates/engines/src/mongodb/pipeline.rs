@@ -41,12 +41,12 @@ impl Pipelines {
 /// The driver parses an array as a document with numbers as names, which is what a list is.
 fn read(library: &'static MongoLib, text: &str) -> std::result::Result<Vec<u8>, Failure> {
     if !text.trim_start().starts_with('[') {
-        return Err(Failure::of("it begins with no `[`"));
+        return Err(Failure::new("it begins with no `[`"));
     }
     let list = Owned::of_json(library, text)?;
     for stage in list.document()? {
         if stage?.1.as_document().is_none() {
-            return Err(Failure::of("a stage is no document"));
+            return Err(Failure::new("a stage is no document"));
         }
     }
     let mut element = vec![ARRAY];

@@ -48,7 +48,7 @@ impl Session {
         elsewhere: Address,
         is_given: bool,
     ) -> std::result::Result<Self, Failure> {
-        let name = CString::new(name).map_err(|_| Failure::of("a database's name holds a NUL"))?;
+        let name = CString::new(name).map_err(|_| Failure::new("a database's name holds a NUL"))?;
         let mut client = Client::connect(library, &uri)?;
         let mut ping = Writer::new(SMALL);
         ping.int32("ping", 1);
@@ -60,7 +60,7 @@ impl Session {
     pub fn join(at: &str) -> Result<Self> {
         let [name, address] = address::parts(NAME, at)?;
         let (library, address) = (LIBRARY.get()?, Address::from(address));
-        let joined = Uri::new(library, &address).map_err(Failure::of);
+        let joined = Uri::new(library, &address).map_err(Failure::new);
         let joined = joined.and_then(|uri| Self::new(library, uri, name, address, false));
         joined.map_err(|e| failed("join a database", &e))
     }
@@ -102,7 +102,7 @@ impl Session {
             return Err(refused);
         }
         let count = answer.integer("n").and_then(|n| u64::try_from(n).ok());
-        count.ok_or_else(|| Failure::of(format!("it answered {answer}")))
+        count.ok_or_else(|| Failure::new(format!("it answered {answer}")))
     }
 
     /// Runs a command on the database `admin`, which has nothing of the workload. `rest` writes
@@ -140,13 +140,13 @@ impl Session {
             let answer = command.finish().and_then(|command| self.run(command)).map_err(fail)?;
             let cursor = answer.get("cursor").and_then(Value::as_document);
             let documents = cursor.and_then(|cursor| cursor.get(part)).and_then(Value::as_list);
-            let none = || fail(Failure::of("it answered without a cursor or its batch"));
+            let none = || fail(Failure::new("it answered without a cursor or its batch"));
             let mut documents = documents.ok_or_else(none)?.into_iter();
             // 0 if there are no more.
             let id = cursor.and_then(|cursor| cursor.integer("id")).unwrap_or(0);
             let visited = documents.try_for_each(|element| {
                 let document = element.map_err(fail)?.1.as_document();
-                visit(document.ok_or_else(|| fail(Failure::of("it answered with no document")))?)
+                visit(document.ok_or_else(|| fail(Failure::new("it answered with no document")))?)
             });
             if id == 0 {
                 return visited;

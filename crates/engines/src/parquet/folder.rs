@@ -30,7 +30,7 @@ impl Part {
         format!("{:010}-{:010}.parquet", self.first, self.last)
     }
 
-    fn of(name: &str) -> Option<Self> {
+    fn parse(name: &str) -> Option<Self> {
         let (first, last) = name.strip_suffix(".parquet")?.split_once('-')?;
         Some(Self { first: first.parse().ok()?, last: last.parse().ok()? })
     }
@@ -81,7 +81,7 @@ impl Folder {
         for table in names(&self.dir)?.into_iter().filter(|name| !name.starts_with("duckdb.")) {
             let folder = self.dir.join(&table);
             let all = names(&folder)?;
-            let all: Vec<Part> = all.iter().filter_map(|name| Part::of(name)).collect();
+            let all: Vec<Part> = all.iter().filter_map(|name| Part::parse(name)).collect();
             if all.is_empty() || table.ends_with(LEFT) {
                 self.remove(&folder)?;
                 continue;

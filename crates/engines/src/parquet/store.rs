@@ -80,7 +80,7 @@ impl Files {
     /// Adds a table with an existing folder and an existing table for new rows.
     fn add(&mut self, name: String, parts: Vec<Part>) -> Result<()> {
         let is_new = parts.is_empty();
-        let mut table = Table::of(name, parts, &mut *self.duckdb, &self.folder, &self.how)?;
+        let mut table = Table::new(name, parts, &mut *self.duckdb, &self.folder, &self.how)?;
         if is_new {
             // Empty, because it defines the columns.
             table.write(&mut *self.duckdb, &self.folder)?;

@@ -39,7 +39,7 @@ fn kept(name: String) -> &'static str {
 impl Table {
     /// Creates the table of an existing folder and an existing table for new rows. `how` are the
     /// options of COPY.
-    pub fn of(
+    pub fn new(
         name: String,
         parts: Vec<Part>,
         duckdb: &mut dyn SqlStore,

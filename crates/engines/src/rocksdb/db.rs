@@ -103,7 +103,7 @@ pub(super) fn open(
     // SAFETY: open, and not yet written with.
     unsafe { (api.writeoptions_disable_WAL)(db.writes.raw, i32::from(!logged)) };
     let found = names.into_iter().zip(handles);
-    let all = found.map(|(name, raw)| Family::of(&db, name, raw)).collect();
+    let all = found.map(|(name, raw)| Family::new(&db, name, raw)).collect();
     Ok(Families { db, logged, synced, all: Mutex::new(all) })
 }
 
@@ -153,7 +153,7 @@ unsafe impl Send for Family {}
 unsafe impl Sync for Family {}
 
 impl Family {
-    fn of(db: &Arc<Db>, name: CString, raw: Handle) -> Arc<Self> {
+    fn new(db: &Arc<Db>, name: CString, raw: Handle) -> Arc<Self> {
         let (api, db) = (db.own.api, Arc::clone(db));
         // SAFETY: of that database, and ours; dropped before the database is.
         unsafe {
@@ -168,7 +168,7 @@ impl Family {
         let raw = db.lib.call("make a table", |error| unsafe {
             (db.own.api.create_column_family)(db.raw.raw, db.own.options.raw, name.as_ptr(), error)
         })?;
-        Ok(Self::of(db, name, raw))
+        Ok(Self::new(db, name, raw))
     }
 
     /// Returns the library, its functions, and the handles of the database and the family.

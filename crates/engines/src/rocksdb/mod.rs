@@ -188,7 +188,7 @@ const CANDIDATES: &[Candidate] = &[
 /// Opens or creates a database.
 fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
     let (library, dir) = (LIBRARY.get()?, &options.dir);
-    let sizes = Sizes::of(options.memory);
+    let sizes = Sizes::for_memory(options.memory);
     let families = db::open(library.lib, library.api, dir, &sizes.options(options), set)?;
     let told = reported(dir, options)
         .map_err(|error| EngineError::file(ID, "read the options in", dir, error))?;
@@ -200,7 +200,7 @@ fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
     let cache = db::property(&families.db, c"rocksdb.block-cache-capacity").unwrap_or_default();
     let cache = ("block cache", format!("{cache} bytes"));
     let set = [("disableWAL", as_set(!set.0)), ("sync", as_set(set.1)), cache];
-    let client = Client::of(families.into(), (sizes.file, buffer));
+    let client = Client::new(families.into(), (sizes.file, buffer));
     Ok(Opened::embedded(client, &*library.version, set.into_iter().chain(told)))
 }
 
@@ -218,7 +218,7 @@ struct Client {
 }
 
 impl Client {
-    fn of(families: Arc<Families>, (file, buffer): (u64, u64)) -> Self {
+    fn new(families: Arc<Families>, (file, buffer): (u64, u64)) -> Self {
         let (reads, batch) = (families.db.reads(), families.db.batch());
         Self { families, tables: Vec::new(), file, buffer, reads, batch }
     }
@@ -251,7 +251,7 @@ impl Lifecycle for Client {
 
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (families, sizes) = (Arc::clone(&self.families), (self.file, self.buffer));
-        Ok(ClientOpener::kv(move || Ok(Self::of(families, sizes))))
+        Ok(ClientOpener::kv(move || Ok(Self::new(families, sizes))))
     }
 
     /// Does nothing, because closing does not flush what has a log.

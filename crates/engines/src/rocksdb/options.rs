@@ -56,7 +56,7 @@ impl Sizes {
     /// of the memory (<https://github.com/facebook/rocksdb/wiki/RocksDB-Tuning-Guide>). A shard has
     /// room for a file, so a file's filter, which is one block, fits. By default there are up to 64
     /// shards of half a megabyte and more, and each get reads a filter that does not fit.
-    pub(super) fn of(memory: u64) -> Self {
+    pub(super) fn for_memory(memory: u64) -> Self {
         let (shipped, least) = FILE;
         let (buffers, file) = (memory / 4, (memory / 10).clamp(least, shipped));
         let cache = memory - buffers;
@@ -168,7 +168,7 @@ mod tests {
             (256 << 20, 2, 26_843_545),
             (1 << 30, 3, 64 << 20),
         ] {
-            let sizes = Sizes::of(memory);
+            let sizes = Sizes::for_memory(memory);
             assert_eq!((sizes.shard_bits, sizes.file), (shard_bits, file), "{memory}");
             assert_eq!(sizes.buffers + sizes.cache, memory);
             assert!(shard_bits == 0 || sizes.cache >> shard_bits >= file, "{memory}");

@@ -16,7 +16,7 @@ pub(super) struct Bytes {
 
 impl Bytes {
     #[inline]
-    pub(super) const fn of(bytes: &[u8]) -> Self {
+    pub(super) const fn new(bytes: &[u8]) -> Self {
         Self { at: bytes.as_ptr(), size: bytes.len() }
     }
 }

@@ -31,7 +31,7 @@ pub(super) enum Start<'a> {
 impl<'a> Start<'a> {
     /// Returns where the walk over a range of keys begins. `key` is as long as every key, and is
     /// used to make the bound of the range as long.
-    pub(super) fn of(range: Range<'_>, key: &'a mut [u8]) -> Self {
+    pub(super) fn new(range: Range<'_>, key: &'a mut [u8]) -> Self {
         let limit = match range.direction {
             Direction::Forward => range.from,
             Direction::Backward => range.to,

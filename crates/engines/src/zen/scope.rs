@@ -42,7 +42,7 @@ impl Operations for Scoped<'_> {
         let table = &self.0.tables[table.0];
         let (key_length, direction) = (table.key_length, range.direction);
         self.0.key.resize(key_length, 0);
-        let start = Start::of(range, &mut self.0.key);
+        let start = Start::new(range, &mut self.0.key);
         let mut walk = Walk {
             file: table.file()?,
             index: PRIMARY,

@@ -158,7 +158,7 @@ pub(super) fn search(
 
 impl Highest {
     /// Reports the result. `rows` is what rows are called.
-    pub(crate) fn tell(&self, rows: &str, observer: &mut dyn PhaseObserver) {
+    pub(crate) fn report(&self, rows: &str, observer: &mut dyn PhaseObserver) {
         observer.remark(&self.remark(rows));
         observer.count("sustained-rate", self.rate);
     }

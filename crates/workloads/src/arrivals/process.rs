@@ -34,7 +34,7 @@ impl Sensor {
         let out = child.stdout.take();
         let sensor = Self(child);
         let out = out.ok_or_else(|| failed("start")(io::Error::other("it has no output")))?;
-        Ok((sensor, queue::Receiver::of(PipeReader::from(OwnedFd::from(out)), shape)))
+        Ok((sensor, queue::Receiver::new(PipeReader::from(OwnedFd::from(out)), shape)))
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -181,7 +181,7 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     /// Creates the receiver of a pipe that the sender has turned into the queue.
-    pub(super) const fn of(pipe: PipeReader, shape: Shape) -> Self {
+    pub(super) const fn new(pipe: PipeReader, shape: Shape) -> Self {
         Self { pipe, shape, message: [0; NUMBER + MOST], ended: None, began_ns: 0 }
     }
 

@@ -56,7 +56,7 @@ impl Task {
 impl Task {
     /// Creates a task with this warm-up and window, each rounded to whole rows. The window has at
     /// least one.
-    pub(crate) fn of(rate: u64, warm_up: Duration, window: Duration) -> Self {
+    pub(crate) fn new(rate: u64, warm_up: Duration, window: Duration) -> Self {
         let rows =
             |time: Duration| (time.as_nanos() * u128::from(rate)).div_ceil(1_000_000_000) as u64;
         let first = rows(warm_up);

@@ -134,7 +134,7 @@ impl Written {
     }
 
     /// Reports everything that is part of a result.
-    pub(crate) fn tell(&self, observer: &mut dyn PhaseObserver) {
+    pub(crate) fn report(&self, observer: &mut dyn PhaseObserver) {
         observer.count("samples", self.tally.rows);
         observer.count("lost", self.lost());
         observer.count("lost-ever", self.lost_ever());

@@ -51,7 +51,7 @@ pub(super) fn filters(cell: &Cell, phase: usize, i: usize) -> Filters<'_> {
             let (from, to) = cell.times(phase, i);
             let at = |operator, bound| Filter { column: *time, operator, bound: Value::Int(bound) };
             let mut all = Filters::from_iter([at(Operator::AtLeast, from), at(Operator::Less, to)]);
-            if let Some((column, bound)) = of.zip(cell.of(phase, i)) {
+            if let Some((column, bound)) = of.zip(cell.range_value(phase, i)) {
                 all.push(Filter { column, operator: Operator::Equal, bound });
             }
             all
@@ -107,7 +107,7 @@ pub(super) struct Access {
 
 impl Access {
     /// Returns the order of a table that leaves the fewest rows, as far as the conditions show it.
-    pub(super) fn of(table: &Table, filters: &[Filter<'_>]) -> Self {
+    pub(super) fn best(table: &Table, filters: &[Filter<'_>]) -> Self {
         let orders = std::iter::once((By::Key, &table.key))
             .chain(table.indexes.iter().enumerate().map(|(n, index)| (By::Index(n), index)));
         let mut best = Self { by: By::All, equal: 0, bounded: false, exact: filters.is_empty() };
@@ -256,7 +256,7 @@ mod tests {
         let city = filter(3, Operator::Equal, Value::Text("Ulm"));
         let unlike = filter(0, Operator::NotEqual, Value::Int(3));
         let of = |filters: &[Filter<'_>]| {
-            let access = Access::of(&table(), filters);
+            let access = Access::best(&table(), filters);
             (access.by, access.exact)
         };
         assert_eq!(of(&[]), (By::All, true));
@@ -280,7 +280,7 @@ mod tests {
             filter(1, Operator::Greater, Value::Int(100)),
             filter(1, Operator::AtMost, Value::Int(200)),
         ];
-        let access = Access::of(&table, &filters);
+        let access = Access::best(&table, &filters);
         let (mut from, mut to) = (Vec::new(), Vec::new());
         assert!(access.bounds(&table, &codec, &filters, &mut from, &mut to));
         let key = |station: i64, time: i64| {
@@ -313,7 +313,7 @@ mod tests {
             ([absent, after], Filters::from_iter([absent, after])),
         ] {
             let filters = Filters::from_iter(filters);
-            let access = Access::of(&table, &filters);
+            let access = Access::best(&table, &filters);
             let columns = |all: &Filters<'_>| all.iter().map(|f| f.column).collect::<Vec<_>>();
             assert_eq!(columns(&access.left(&table, &filters)), columns(&left));
             assert!(!access.exact && access.by == By::Index(0));

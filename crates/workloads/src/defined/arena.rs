@@ -89,7 +89,7 @@ impl Arena {
 
     /// Returns the strings of a phase, if they were laid out.
     #[inline]
-    pub(super) fn of(&self, phase: usize) -> Option<Strings<'_>> {
+    pub(super) fn strings(&self, phase: usize) -> Option<Strings<'_>> {
         let Laid { first, count, bytes, width, ends } = self.laid.get(phase)?.as_ref()?;
         let (bytes, ends) = (&self.bytes[bytes.clone()], &self.ends[ends.clone()]);
         Some(Strings { first: *first, count: *count, width: *width, bytes, ends })
@@ -144,8 +144,8 @@ mod tests {
         let mut arena = Arena::with_room(64);
         arena.lay(2, 8..12, None, decimal);
         arena.lay(0, 0..3, Some(2), |n, to| to.extend([n as u8, 7]));
-        assert!(arena.of(1).is_none() && arena.of(3).is_none());
-        let (varying, fixed) = (arena.of(2).unwrap(), arena.of(0).unwrap());
+        assert!(arena.strings(1).is_none() && arena.strings(3).is_none());
+        let (varying, fixed) = (arena.strings(2).unwrap(), arena.strings(0).unwrap());
         let all: Vec<&[u8]> = (8..14).map(|i| varying.at(i)).collect();
         assert_eq!(all, [&b"8"[..], b"9", b"10", b"11", b"8", b"9"]);
         assert_eq!([0, 2, 3].map(|i| fixed.at(i)), [[0, 7], [2, 7], [0, 7]]);
@@ -158,9 +158,9 @@ mod tests {
         arena.lay(1, 0..5, Some(4), |n, to| to.extend([n as u8; 4]));
         arena.lay(2, 0..20, None, decimal);
         arena.lay(3, 0..0, None, decimal);
-        assert!([1, 2, 3].iter().all(|phase| arena.of(*phase).is_none()));
-        assert_eq!(arena.of(0).unwrap().at(3), [3; 4]);
+        assert!([1, 2, 3].iter().all(|phase| arena.strings(*phase).is_none()));
+        assert_eq!(arena.strings(0).unwrap().at(3), [3; 4]);
         arena.clear();
-        assert!(arena.of(0).is_none() && arena.bytes.capacity() >= 16);
+        assert!(arena.strings(0).is_none() && arena.bytes.capacity() >= 16);
     }
 }

@@ -224,7 +224,7 @@ impl Cell {
             return;
         }
         let rows = self.rows_of(phase);
-        let fixed = rows.table.key.iter().all(|column| rows.of(*column).width().is_some());
+        let fixed = rows.table.key.iter().all(|column| rows.column_type(*column).width().is_some());
         let width = fixed.then(|| 8 * rows.table.key.len());
         arena.lay(phase, operations, width, |i, to| {
             for value in self.key(phase, i) {
@@ -242,10 +242,10 @@ impl Cell {
     /// Returns the key of operation `i` of a phase, from the arena if it was laid out.
     #[inline]
     pub(super) fn key_in<'a>(&'a self, arena: &'a Arena, phase: usize, i: usize) -> Values<'a> {
-        let Some(keys) = arena.of(phase) else { return self.key(phase, i) };
+        let Some(keys) = arena.strings(phase) else { return self.key(phase, i) };
         let (rows, mut rest) = (self.rows_of(phase), keys.at(i));
         let value = |column: &usize| {
-            let of = rows.of(*column);
+            let of = rows.column_type(*column);
             let (word, after) = rest.split_at(if of.width().is_some() { 8 } else { 4 });
             rest = after;
             if let ColumnType::Text | ColumnType::Bytes = of {
@@ -277,7 +277,7 @@ impl Cell {
     /// Returns the value whose rows operation `i` of a range by time reads, if the range is about
     /// one value.
     #[inline]
-    pub(super) fn of(&self, phase: usize, i: usize) -> Option<Value<'_>> {
+    pub(super) fn range_value(&self, phase: usize, i: usize) -> Option<Value<'_>> {
         let Work::Range(range) = self.work(phase) else { return None };
         let (Span::Last { of, .. } | Span::From { of, .. }) = range.span else { return None };
         of.map(|of| self.tables[range.table].value(self.place(phase, i), of))
@@ -330,7 +330,7 @@ impl Cell {
         }
         let rows = self.rows_of(phase);
         let before = || rows.value(self.place(phase, i), column);
-        self.fresh.value(phase, i, column, rows.of(column), before)
+        self.fresh.value(phase, i, column, rows.column_type(column), before)
     }
 
     /// Returns the columns that operation `i` of an update sets.

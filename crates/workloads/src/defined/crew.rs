@@ -122,7 +122,7 @@ impl Duty {
             let (Self { client, clients, .. }, mut part) = (self, Some(&mut meters[0]));
             return Ok(database.within(phase, Scope::Snapshot, &mut |session| {
                 let Some(meter) = part.take() else { return Ok(()) };
-                let part = Part::of(meter, 0..most);
+                let part = Part::new(meter, 0..most);
                 let part = Shared { part, client: *client, clients: *clients };
                 session.each(phase, part, &mut found[0]).map(drop)
             })?);

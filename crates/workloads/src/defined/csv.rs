@@ -82,7 +82,8 @@ impl CsvRows {
         while reader.read_byte_record(&mut record).map_err(|error| failed(error.to_string()))? {
             let same = place < rows.loaded
                 && rows.row(place).enumerate().all(|(column, value)| {
-                    let read = record.get(column).and_then(|field| read(field, rows.of(column)));
+                    let read =
+                        record.get(column).and_then(|field| read(field, rows.column_type(column)));
                     read.is_some_and(|read| compare(&read, &value).is_eq())
                 });
             place += 1;

@@ -52,7 +52,7 @@ impl Draws {
     ///
     /// # Errors
     /// Fails when absent keys are asked for, but every value of the key's last column exists.
-    pub(super) fn of(
+    pub(super) fn new(
         keys: &Keys,
         ops: u64,
         rows: &Rows,
@@ -87,7 +87,7 @@ impl Draws {
     /// Draws this many different rows, or every row if there are not more.
     ///
     /// # Errors
-    /// Fails as [`of`](Self::of) does.
+    /// Fails as [`new`](Self::new) does.
     pub(super) fn distinct(
         keys: &Keys,
         rows: &Rows,
@@ -103,7 +103,7 @@ impl Draws {
         let mut seen = HashSet::with_capacity(ops as usize);
         let mut all = Self::default();
         while (all.drawn.len() as u64) < ops {
-            let some = Self::of(keys, ops, rows, draw)?;
+            let some = Self::new(keys, ops, rows, draw)?;
             for i in 0..some.drawn.len() {
                 match some.at(i, rows.loaded) {
                     Drawn::Absent(number) => {
@@ -244,7 +244,7 @@ fn absent(rows: &Rows, place: usize, draw: &mut Draw) -> Result<OwnedValue, Work
     let column = rows.table.key.last().copied().unwrap_or_default();
     let last = key.len().saturating_sub(1);
     for attempt in 0..64 {
-        let value = match (rows.of(column), key[last]) {
+        let value = match (rows.column_type(column), key[last]) {
             (ColumnType::Int { bits, signed }, Value::Int(_)) => {
                 let most = i64::MAX >> (64 - u32::from(bits) - u32::from(!signed && bits < 64));
                 let least = if signed { -1 - most } else { 0 };

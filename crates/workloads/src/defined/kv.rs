@@ -63,7 +63,7 @@ impl KvTables {
     ) -> Result<Self> {
         let bytes_first = |rows: &Rows| {
             let key = &rows.table.key;
-            key[..key.len() - 1].iter().any(|column| rows.of(*column) == ColumnType::Bytes)
+            key[..key.len() - 1].iter().any(|column| rows.column_type(*column) == ColumnType::Bytes)
         };
         if cell.tables.iter().any(bytes_first) {
             let what = "bytes in a key that are not its last column";
@@ -122,7 +122,7 @@ impl KvTables {
     /// Returns how a phase with conditions finds its rows.
     fn access(&self, phase: usize) -> Access {
         let rows = self.cell.rows_of(phase);
-        Access::of(rows.table, &filters(&self.cell, phase, 0))
+        Access::best(rows.table, &filters(&self.cell, phase, 0))
     }
 }
 
@@ -258,7 +258,7 @@ impl Database for KvTables {
         meter: &mut Meter,
     ) -> Result<u64> {
         let codec = &self.codecs[table];
-        if let Some(pairs) = phase.and_then(|phase| self.arena.of(phase)) {
+        if let Some(pairs) = phase.and_then(|phase| self.arena.strings(phase)) {
             let mut pairs = LaidPairs { pairs, codec, given: Given::new(rows, meter) };
             let loaded = self.store.bulk(self.tables[table], &mut pairs)?;
             pairs.given.count();
@@ -282,7 +282,7 @@ impl Database for KvTables {
             store, cell, codecs, tables, arena, buffers: Buffers { key, value, .. }, ..
         } = self;
         let (of, codec, number) = (&cell.tables[table], &codecs[table], tables[table]);
-        let (laid, put) = (phase.and_then(|phase| arena.of(phase)), rows.len() as u64);
+        let (laid, put) = (phase.and_then(|phase| arena.strings(phase)), rows.len() as u64);
         store.within(Scope::Batch, |batch| {
             rows.clone().try_for_each(|place| {
                 if let Some(laid) = laid {

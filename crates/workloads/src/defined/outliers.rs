@@ -88,7 +88,7 @@ pub(super) fn number(value: &OwnedValue) -> f64 {
 /// Adds the rows of a group that are far from its mean.
 fn far(square: f64, rows: &[(Key, OwnedValue)], found: &mut Vec<answer::Value>) {
     let all = rows.iter().map(|(_, value)| number(value));
-    let Some(band) = Band::of(square, all) else { return };
+    let Some(band) = Band::new(square, all) else { return };
     for (key, value) in rows.iter().filter(|(_, value)| band.is_outside(number(value))) {
         found.extend(key.iter().chain([value]).map(|value| owned(value.as_value())));
     }
@@ -103,7 +103,7 @@ pub(super) struct Band {
 
 impl Band {
     /// Creates the band of these numbers. `None` for fewer than two, which have no deviation.
-    pub(super) fn of(square: f64, numbers: impl Iterator<Item = f64> + Clone) -> Option<Self> {
+    pub(super) fn new(square: f64, numbers: impl Iterator<Item = f64> + Clone) -> Option<Self> {
         let (count, sum) = numbers.clone().fold((0_u64, 0.0), |(n, sum), x| (n + 1, sum + x));
         if count < 2 {
             return None;

@@ -25,7 +25,7 @@ pub(super) fn draws_of(
         let many = |keys: &Keys| keys.ops.of(rows.loaded as u64).max(mixed(definition, phase));
         let drawn = |keys: &Keys, draw: &mut Draw| match keys.of {
             KeysOf::Distinct => Draws::distinct(keys, rows, draw),
-            _ => Draws::of(keys, many(keys), rows, draw),
+            _ => Draws::new(keys, many(keys), rows, draw),
         };
         match &def.work {
             Work::Update { keys, .. }

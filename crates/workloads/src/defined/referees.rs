@@ -84,14 +84,14 @@ pub(super) fn right(
     let phases = definition.phases.iter().zip(given);
     let right = phases.map(|(phase, given)| match (given, &phase.work) {
         (Some((file, answer)), _) => Ok(Right::Given { file, answer }),
-        (None, Work::Sql(_)) if !spec.is_referee => said(spec, &phase.name),
+        (None, Work::Sql(_)) if !spec.is_referee => referees_answer(spec, &phase.name),
         _ => Ok(Right::Unknown),
     });
     right.collect()
 }
 
 /// Returns the answer of the referees.
-fn said(spec: &Spec, phase: &str) -> Result<Right, WorkloadError> {
+fn referees_answer(spec: &Spec, phase: &str) -> Result<Right, WorkloadError> {
     let mut said: Option<(Vec<&'static str>, ResultSet)> = None;
     for referee in spec.referees {
         let file = file(&spec.rows, phase, referee);
@@ -184,19 +184,19 @@ mod tests {
         let say = |phase: &str, by: &str, number: f64| {
             keep(&spec.rows, phase, by, &set(&[Value::Float(number)])).unwrap();
         };
-        assert_eq!(said(&spec, "nothing").unwrap(), Right::Unknown);
+        assert_eq!(referees_answer(&spec, "nothing").unwrap(), Right::Unknown);
         say("both", "one", 3.0);
         say("both", "two", 3.0 + 1e-12);
-        let both = said(&spec, "both").unwrap();
+        let both = referees_answer(&spec, "both").unwrap();
         assert_eq!(both.by().unwrap(), "agreed by one and two");
         both.check(set(&[Value::Int(3)])).unwrap();
         let wrong = both.check(set(&[Value::Int(4)])).unwrap_err().to_string();
         assert_eq!(wrong, "wrong answer: expected (3), got (4) (agreed by one and two)");
         say("alone", "two", 1.0);
-        assert_eq!(said(&spec, "alone").unwrap().by().unwrap(), "by two alone");
+        assert_eq!(referees_answer(&spec, "alone").unwrap().by().unwrap(), "by two alone");
         say("never", "one", 3.5);
         say("never", "two", 3.0);
-        let never = said(&spec, "never").unwrap();
+        let never = referees_answer(&spec, "never").unwrap();
         assert_eq!(never, Right::Disputed("one says (3.5), two says (3)".to_owned()));
         assert_eq!(never.check(set(&[])).unwrap_err().to_string(), "one says (3.5), two says (3)");
     }

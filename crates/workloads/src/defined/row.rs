@@ -180,7 +180,7 @@ pub(super) fn group(
 ) -> Result<()> {
     for (at, by) in group.by.iter().enumerate() {
         result.push(match by {
-            Grouped::Column(column) => owned(value(row, at, rows.of(*column))?),
+            Grouped::Column(column) => owned(value(row, at, rows.column_type(*column))?),
             Grouped::Bucket { .. } => row.int(at)?.map_or(answer::Value::Null, answer::Value::Int),
             Grouped::Month { unit, .. } => {
                 let month = row.int(at)?.map(|number| month::of_number(number, *unit));
@@ -189,7 +189,7 @@ pub(super) fn group(
         });
     }
     for (compute, at) in group.compute.iter().zip(group.by.len()..) {
-        let of = compute.column.map(|column| rows.of(column));
+        let of = compute.column.map(|column| rows.column_type(column));
         result.push(aggregate(row, at, compute.aggregate, of)?);
     }
     Ok(())

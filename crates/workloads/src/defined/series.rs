@@ -53,7 +53,7 @@ impl SeriesTables {
             Measured { measurement, columns }
         };
         let tables = cell.tables.iter().enumerate().map(|(table, rows)| {
-            Measurement::of(rows.table, &found_by(&cell, table)).map(measured)
+            Measurement::new(rows.table, &found_by(&cell, table)).map(measured)
         });
         let tables: Vec<_> = tables.collect();
         let phases = 0..cell.definition.phases.len();

@@ -212,7 +212,7 @@ impl Database for SqlTables {
         let Self { store, cell, defs, written, arena, room, .. } = self;
         let of = &cell.tables[table];
         let mut source = of.source(rows, store.bulk_sorted(), meter);
-        let laid = phase.and_then(|phase| arena.of(phase));
+        let laid = phase.and_then(|phase| arena.strings(phase));
         let loads =
             Loads { store: &mut **store, def: defs[table], rows: of, written: written[table] };
         let loaded = loads.all(&mut source, laid, room)?;
@@ -228,7 +228,7 @@ impl Database for SqlTables {
     ) -> Result<u64> {
         let Self { store, cell, defs, written, arena, room, .. } = self;
         let of = &cell.tables[table];
-        let laid = phase.and_then(|phase| arena.of(phase));
+        let laid = phase.and_then(|phase| arena.strings(phase));
         let loads =
             Loads { store: &mut **store, def: defs[table], rows: of, written: written[table] };
         loads.all(&mut of.between(rows), laid, room)

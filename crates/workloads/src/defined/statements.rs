@@ -103,7 +103,7 @@ impl Texts<'_> {
     }
 
     /// Returns the statements of a phase, in the order in which its operations number them.
-    pub(super) fn of(&self, phase: &Phase, seeks: bool, values: usize) -> Vec<String> {
+    pub(super) fn statements(&self, phase: &Phase, seeks: bool, values: usize) -> Vec<String> {
         let each = match phase.asked {
             Asked::Each { column, .. } => Some(column),
             _ => None,

@@ -117,7 +117,7 @@ impl Rows {
     }
 
     /// Returns the type of a column.
-    pub(super) fn of(&self, column: usize) -> ColumnType {
+    pub(super) fn column_type(&self, column: usize) -> ColumnType {
         self.table.columns[column].of
     }
 
@@ -155,7 +155,7 @@ impl Rows {
     fn bytes_of(&self, column: usize) -> usize {
         // A document has its name, punctuation, and digits.
         let name = self.table.columns[column].within.as_ref().map(|own| own.field.len() + 4);
-        if let Some(width) = self.of(column).width() {
+        if let Some(width) = self.column_type(column).width() {
             return name.map_or(width as usize, |name| name + 20);
         }
         let of_text = |place| match self.staged.value(place, column) {

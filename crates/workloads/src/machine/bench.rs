@@ -97,7 +97,7 @@ impl MachineBench {
             Layout::Samples => window,
             Layout::Seconds => window.max(Duration::from_secs(2)),
         };
-        Task::of(rate, warm_up, window)
+        Task::new(rate, warm_up, window)
     }
 
     /// Returns the task for the cell's window, after its warm-up.
@@ -146,7 +146,7 @@ impl MachineBench {
 
     fn write(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
         let stored = self.writing(self.writing_task(self.rate()), observer, &mut Nothing)?;
-        stored.written.tell(observer);
+        stored.written.report(observer);
         let measured = stored.written.measured();
         self.stored = Some(stored);
         Ok(measured)
@@ -208,7 +208,7 @@ impl MachineBench {
                 reader.reads(self.log.as_mut(), Window::new(observer))?
             }
         };
-        reads.tell(observer);
+        reads.report(observer);
         let elapsed_ns = self.cell.spec.window.as_nanos() as u64;
         let measured = Measured { elapsed_ns, ops: reads.reads, capped: false };
         self.reads = Some((reader, reads));
@@ -239,8 +239,8 @@ impl MachineBench {
                 (stored, reads)
             }
         };
-        stored.written.tell(observer);
-        reads.tell(observer);
+        stored.written.report(observer);
+        reads.report(observer);
         self.reads = Some((reader, reads));
         Ok(stored.written.measured())
     }
@@ -253,10 +253,10 @@ impl MachineBench {
             self.log.clear()?;
             Ok(self.attempt(rate, length))
         })?;
-        found.tell(Storing::ROWS, observer);
+        found.report(Storing::ROWS, observer);
         let Some(written) = kept else { return Ok(Measured::default()) };
         observer.count("filled", filled(written.tally.task));
-        written.tell(observer);
+        written.report(observer);
         Ok(written.measured())
     }
 

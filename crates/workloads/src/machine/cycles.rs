@@ -34,7 +34,7 @@ pub(super) struct QueryResults {
 }
 
 impl QueryResults {
-    pub(super) fn of(samples: &[Sample], sums: Sums) -> Option<Self> {
+    pub(super) fn from_samples(samples: &[Sample], sums: Sums) -> Option<Self> {
         let mut fingerprint = Fingerprint::default();
         for sample in samples {
             fingerprint = with(fingerprint, sample);
@@ -113,12 +113,12 @@ pub(super) fn read(
             let Some([begin, end]) = ends(log, at)? else { return Ok(None) };
             log.visit(Span::Between(begin, end), Channels::All, &mut |one| buffer.push(one))?;
             let sums = log.sums(begin, end)?;
-            Ok(QueryResults::of(buffer, sums))
+            Ok(QueryResults::from_samples(buffer, sums))
         }
         Reader::Bulk => {
             log.visit(seconds, Channels::All, &mut |one| buffer.push(one))?;
             let Some((samples, _)) = search(buffer, at) else { return Ok(None) };
-            Ok(QueryResults::of(samples, sums_of(samples)))
+            Ok(QueryResults::from_samples(samples, sums_of(samples)))
         }
         Reader::BulkAngles => {
             log.visit(seconds, Channels::Angle, &mut |one| buffer.push(one))?;
@@ -139,7 +139,7 @@ pub(super) fn read(
                 angle.values[1..].copy_from_slice(&other.values[1..]);
             }
             let sums = sums_of(angles);
-            Ok(QueryResults::of(angles, sums))
+            Ok(QueryResults::from_samples(angles, sums))
         }
     }
 }

@@ -221,7 +221,7 @@ impl MachineLog for DatedLog {
             from: Value::Date(bound(from)),
             to: Value::Date(bound(to)),
         });
-        self.find(filter, Order::By("time"), None, &mut |sample| visit(channels.of(sample)))
+        self.find(filter, Order::By("time"), None, &mut |sample| visit(channels.select(sample)))
     }
 
     fn newest(&mut self) -> Result<Option<Stamp>> {

@@ -139,7 +139,7 @@ impl MachineLog for KvLog {
             Range::between(&from[..length], Some(&to[..length]))
         });
         self.scan(range, &mut |sample| {
-            visit(channels.of(sample));
+            visit(channels.select(sample));
             ControlFlow::Continue(())
         })
     }

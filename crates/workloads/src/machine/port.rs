@@ -116,7 +116,7 @@ impl Channels {
     }
 
     /// Returns a sample with only these channels.
-    pub const fn of(self, mut sample: Sample) -> Sample {
+    pub const fn select(self, mut sample: Sample) -> Sample {
         match self {
             Self::All => {}
             Self::Angle => sample.values = [sample.values[0], 0, 0, 0, 0],

@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn every_question_stands_once_in_one_layout_and_has_its_parameters_in_order() {
-        let own = Schema::of(Form::Own);
+        let own = Schema::for_form(Form::Own);
         let all =
             [Layout::Samples, Layout::Seconds].map(|layout| all(layout, own, &Dollars)).concat();
         let text = |question| {
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_tables_of_the_source_have_its_columns_an_index_of_times_and_no_primary_key() {
-        let source = Schema::of(Form::Published);
+        let source = Schema::for_form(Form::Published);
         let create = |layout| source.create(layout, &Dollars).join("; ");
         assert_eq!(
             create(Layout::Samples),

@@ -76,7 +76,7 @@ pub(super) type Answer = (i64, Option<QueryResults>);
 
 impl Reads {
     /// Reports everything that is part of a result.
-    pub(super) fn tell(&self, observer: &mut dyn PhaseObserver) {
+    pub(super) fn report(&self, observer: &mut dyn PhaseObserver) {
         observer.count("reads", self.reads);
         observer.count("missed-slots", self.missed);
         for (name, latency) in [("read", &self.latency), ("staleness", &self.staleness)] {

@@ -56,7 +56,7 @@ static PUBLISHED: Schema = Schema {
 };
 
 impl Schema {
-    pub(super) const fn of(form: Form) -> &'static Self {
+    pub(super) const fn for_form(form: Form) -> &'static Self {
         match form {
             Form::Own => &OWN,
             Form::Published => &PUBLISHED,

@@ -24,7 +24,7 @@ pub(super) struct SqlLog {
 
 impl SqlLog {
     pub(super) const fn new(store: Box<dyn SqlStore>, layout: Layout, form: Form) -> Self {
-        let schema = Schema::of(form);
+        let schema = Schema::for_form(form);
         Self { store, layout, schema, prepared: Vec::new(), json: String::new() }
     }
 
@@ -235,7 +235,7 @@ impl MachineLog for SqlLog {
             (Span::Seconds(first, last), _) => (Question::Seconds, seconds(first, last)),
             (Span::All, _) => (Question::Seconds, seconds(i64::MIN, i64::MAX)),
         };
-        let visit = &mut |sample| visit(channels.of(sample));
+        let visit = &mut |sample| visit(channels.select(sample));
         match self.layout {
             Layout::Samples => self.rows(question, &params, visit),
             Layout::Seconds => self.json(Question::SecondsJson, &params, visit),

@@ -145,7 +145,7 @@ impl Truth {
         let found = cycle(end - begin, at, angle, from)?;
         let sample = |place| Sample { at: at(place), values: self.values(begin + place) };
         let samples: Vec<Sample> = found.map(sample).collect();
-        QueryResults::of(&samples, sums_of(&samples))
+        QueryResults::from_samples(&samples, sums_of(&samples))
     }
 
     /// Describes the first wrong answer.

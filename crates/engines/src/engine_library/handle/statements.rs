@@ -166,8 +166,8 @@ impl Handle<Sql> {
     pub fn load(&mut self, bulk: abi::Bulk, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         let doing = format!("load rows into {}", table.name);
         let named =
-            Table::of(table).map_err(|error| EngineError::failed(self.id, &doing, error))?;
-        let told = named.told();
+            Table::new(table).map_err(|error| EngineError::failed(self.id, &doing, error))?;
+        let told = named.to_abi();
         let (id, values) = (self.id, Values::new());
         let mut giving = Giving { id, table, rows, values, given: 0, misfit: None };
         let context = (&raw mut giving).cast();

@@ -43,27 +43,27 @@ impl Cursor {
     #[inline]
     pub(super) fn find(&mut self, key: &[u8]) -> Result<bool> {
         // SAFETY: open; the key lives through the call.
-        found(unsafe { (self.shim.search)(self.raw.raw, Bytes::of(key)) }, "find a key")
+        found(unsafe { (self.shim.search)(self.raw.raw, Bytes::new(key)) }, "find a key")
     }
 
     #[inline]
     fn key(&self) -> Result<&[u8]> {
-        self.shown(self.shim.key, "read a key")
+        self.current(self.shim.key, "read a key")
     }
 
     /// Returns the current value.
     #[inline]
     pub(super) fn value(&self) -> Result<&[u8]> {
-        self.shown(self.shim.value, "read a value")
+        self.current(self.shim.value, "read a value")
     }
 
     #[inline]
-    fn shown(
+    fn current(
         &self,
         show: unsafe extern "C" fn(Raw, *mut Bytes) -> c_int,
         doing: &'static str,
     ) -> Result<&[u8]> {
-        let mut shown = Bytes::of(&[]);
+        let mut shown = Bytes::new(&[]);
         // SAFETY: open.
         check(unsafe { show(self.raw.raw, &mut shown) }, doing)?;
         // SAFETY: in the library's memory until the cursor moves, for which `self` is borrowed.
@@ -73,7 +73,7 @@ impl Cursor {
     /// Inserts a pair.
     #[inline]
     pub(super) fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let (key, value) = (Bytes::of(key), Bytes::of(value));
+        let (key, value) = (Bytes::new(key), Bytes::new(value));
         // SAFETY: open; both live through the call.
         check(unsafe { (self.shim.insert)(self.raw.raw, key, value) }, "put a value")
     }
@@ -82,14 +82,14 @@ impl Cursor {
     #[inline]
     pub(super) fn update(&mut self, value: &[u8]) -> Result<()> {
         // SAFETY: open; the value lives through the call.
-        check(unsafe { (self.shim.update)(self.raw.raw, Bytes::of(value)) }, "replace a value")
+        check(unsafe { (self.shim.update)(self.raw.raw, Bytes::new(value)) }, "replace a value")
     }
 
     /// Removes a key. Returns whether it existed, if the cursor was opened without overwrite.
     #[inline]
     pub(super) fn remove(&mut self, key: &[u8]) -> Result<bool> {
         // SAFETY: open; the key lives through the call.
-        found(unsafe { (self.shim.remove)(self.raw.raw, Bytes::of(key)) }, "delete a key")
+        found(unsafe { (self.shim.remove)(self.raw.raw, Bytes::new(key)) }, "delete a key")
     }
 
     /// Moves to the next pair, or to the first one without a position. Returns whether there is
@@ -124,7 +124,7 @@ impl Cursor {
         }
         let mut beside = 0;
         // SAFETY: open; the key lives through the call.
-        let code = unsafe { (self.shim.search_near)(self.raw.raw, Bytes::of(start), &mut beside) };
+        let code = unsafe { (self.shim.search_near)(self.raw.raw, Bytes::new(start), &mut beside) };
         let within = match direction {
             Direction::Forward => beside >= 0,
             Direction::Backward => beside < 0,
@@ -176,7 +176,7 @@ impl Cursors {
         })?;
         let Some(last) = last else { return Ok(()) };
         let (start, stop) = (self.other.raw.raw, self.put.raw.raw);
-        let (from, last) = (Bytes::of(from), Bytes::of(&last));
+        let (from, last) = (Bytes::new(from), Bytes::new(&last));
         // SAFETY: all are open, the cursors of this session and of one table; the keys live through the call.
         let code = unsafe { (session.shim.truncate)(session.raw.raw, start, from, stop, last) };
         let done = check(code, "truncate a range");

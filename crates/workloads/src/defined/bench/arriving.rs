@@ -55,7 +55,7 @@ impl FileBench {
             Some(self.store(arrive, whole(arrive, rate), observer)?)
         };
         let measured = written.as_ref().map_or_else(Measured::default, Written::measured);
-        written.iter().for_each(|written| written.tell(observer));
+        written.iter().for_each(|written| written.report(observer));
         meter.lasted(measured);
         Ok(Answer::Count(measured.ops))
     }
@@ -71,12 +71,12 @@ impl FileBench {
         let (found, kept) = arrivals::highest(arrive.lasts, limit, |rate, length| {
             self.ready_to_arrive(phase, arrive)?;
             let task = match length {
-                Length::Short(warm_up, window) => Task::of(rate, warm_up, window),
+                Length::Short(warm_up, window) => Task::new(rate, warm_up, window),
                 Length::Whole => whole(arrive, rate),
             };
             Ok(self.store(arrive, task, &mut NoopObserver))
         })?;
-        found.tell(Storing::ROWS, observer);
+        found.report(Storing::ROWS, observer);
         let loaded = self.cell().tables[arrive.table].loaded as u64;
         kept.iter().for_each(|_| observer.count("filled", loaded));
         Ok(kept)
@@ -142,5 +142,5 @@ impl FileBench {
 /// Returns the task for the whole time at a rate.
 fn whole(arrive: &Arrive, rate: u64) -> Task {
     let (part, most) = WARM_UP;
-    Task::of(rate, (arrive.lasts / part).min(most), arrive.lasts)
+    Task::new(rate, (arrive.lasts / part).min(most), arrive.lasts)
 }

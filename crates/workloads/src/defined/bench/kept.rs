@@ -49,7 +49,7 @@ impl FileBench {
         };
         let (database, arena) = (&mut *self.database, &mut self.arena);
         let played = Player::new(play, database, observer, recorder, arena).run()?;
-        tell(&played, observer);
+        report(&played, observer);
         let measured = Measured { elapsed_ns: played.elapsed_ns, ops: played.came, capped: false };
         self.played = Some(played);
         meter.lasted(measured);
@@ -58,7 +58,7 @@ impl FileBench {
 }
 
 /// Reports what was played: how much, and how long it took at first and in the last rounds.
-fn tell(played: &Played, observer: &mut dyn PhaseObserver) {
+fn report(played: &Played, observer: &mut dyn PhaseObserver) {
     let counts = [
         ("rows", played.came),
         ("questions", played.asked),

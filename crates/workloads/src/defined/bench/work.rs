@@ -86,7 +86,7 @@ impl FileBench {
                         })
                         .map(drop);
                 }
-                let part = Part::of(meter, 0..ops);
+                let part = Part::new(meter, 0..ops);
                 session.each(phase, Shared::alone(part), found).map(drop)
             });
         }

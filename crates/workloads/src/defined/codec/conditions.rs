@@ -19,7 +19,7 @@ pub(in super::super) struct Conditions<'a> {
 type Fields<'a> = SmallVec<[(usize, Filter<'a>); 4]>;
 
 impl<'a> Conditions<'a> {
-    pub(in super::super) fn of(codec: &Codec, filters: &[Filter<'a>]) -> Self {
+    pub(in super::super) fn new(codec: &Codec, filters: &[Filter<'a>]) -> Self {
         let mut new =
             Self { tests: SmallVec::new(), documents: SmallVec::new(), others: SmallVec::new() };
         for filter in filters {
@@ -29,7 +29,7 @@ impl<'a> Conditions<'a> {
                     Some((_, fields)) => fields.push(own),
                     None => new.documents.push((document, SmallVec::from_iter([own]))),
                 }
-            } else if let Some(test) = Test::of(codec, filter) {
+            } else if let Some(test) = Test::new(codec, filter) {
                 new.tests.push(test);
             } else {
                 new.others.push(*filter);
@@ -118,7 +118,7 @@ mod tests {
         for number in 0..1_u32 << 8 {
             let chosen: Vec<Filter<'_>> =
                 (0..8).filter(|n| number >> n & 1 == 1).map(|n| filters[n]).collect();
-            let conditions = Conditions::of(&codec, &chosen);
+            let conditions = Conditions::new(&codec, &chosen);
             for x in [null, Value::Float(0.5), Value::Float(5.0), Value::Float(9.0)] {
                 for (kind, y, name, n) in [
                     ("k", null, null, null),

@@ -203,7 +203,7 @@ struct TextField {
 }
 
 impl TextField {
-    fn of(codec: &Codec, column: usize) -> Option<Self> {
+    fn new(codec: &Codec, column: usize) -> Option<Self> {
         let Place::Text { length_at, bit } = codec.places[column] else { return None };
         let before = codec.places[..column].iter().filter_map(|place| match place {
             Place::Text { length_at, .. } => Some(*length_at),
@@ -257,10 +257,10 @@ pub(in super::super) struct TextTest<'a> {
 impl<'a> Test<'a> {
     /// Creates the test of a filter. `None` if the column has no fixed offset or the bound is of
     /// another kind.
-    pub(in super::super) fn of(codec: &Codec, filter: &Filter<'a>) -> Option<Self> {
+    pub(in super::super) fn new(codec: &Codec, filter: &Filter<'a>) -> Option<Self> {
         let operator = filter.operator;
         let text = |bound| {
-            let field = TextField::of(codec, filter.column)?;
+            let field = TextField::new(codec, filter.column)?;
             Some(Self::Text(TextTest { field, operator, bound }))
         };
         match filter.bound {

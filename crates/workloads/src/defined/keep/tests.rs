@@ -113,7 +113,7 @@ fn answered(cell: &Cell, (phase, i): (usize, usize), there: &[usize]) -> Found {
             found.rows = own.into_iter().map(print).collect();
         }
         Work::Range(_) => {
-            let value = cell.of(phase, i).unwrap();
+            let value = cell.range_value(phase, i).unwrap();
             let own = there.iter().filter(|place| {
                 rows.value(**place, 1) == value && time(place) > newest - 35 * 60_000
             });

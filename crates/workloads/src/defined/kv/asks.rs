@@ -32,7 +32,7 @@ enum Way {
 }
 
 impl Way {
-    fn of(cell: &Cell, phase: usize, knows_count: bool) -> Self {
+    fn for_phase(cell: &Cell, phase: usize, knows_count: bool) -> Self {
         let rows = cell.rows_of(phase);
         match cell.work(phase) {
             Work::Sql(_) => Self::Rows,
@@ -44,7 +44,7 @@ impl Way {
             Work::Latest { by, time, .. } if !newest_by_key(rows, *by, *time) => Self::Either,
             Work::Find { .. }
             | Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. }) => {
-                let access = Access::of(rows.table, &filters(cell, phase, 0));
+                let access = Access::best(rows.table, &filters(cell, phase, 0));
                 if access.exact && access.by != By::All { Self::Pairs } else { Self::Either }
             }
             _ => Self::Pairs,
@@ -88,7 +88,7 @@ impl Asks {
             shown.push(Arc::new(Shown::new(Arc::clone(codecs), place, table, name)));
         }
         let phases = 0..cell.definition.phases.len();
-        let ways = phases.map(|phase| Way::of(cell, phase, knows_count)).collect();
+        let ways = phases.map(|phase| Way::for_phase(cell, phase, knows_count)).collect();
         let by_rows = ByRows { statements: Statements::new(cell, false), views, number: None };
         Self { ways, shown, by_rows, answered: [0; 2] }
     }

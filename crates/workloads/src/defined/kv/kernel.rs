@@ -315,9 +315,9 @@ impl<'a> Groups<'a> {
 fn span(group: &Group, codec: &Codec) -> Option<Span> {
     match group.by.split_last() {
         Some((Grouped::Bucket { .. } | Grouped::Month { .. }, plain)) => {
-            Span::of(codec, plain.len(), true)
+            Span::new(codec, plain.len(), true)
         }
-        _ => Span::of(codec, group.by.len(), false),
+        _ => Span::new(codec, group.by.len(), false),
     }
 }
 

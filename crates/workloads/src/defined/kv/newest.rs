@@ -63,7 +63,7 @@ impl KvSession<'_> {
             (&self.codecs[table], &self.cell.tables[table], self.by_values);
         let filters = filters(self.cell, phase, i);
         let Buffers { key: from, to, room: newest, .. } = self.buffers;
-        let access = Access::of(of.table, &filters);
+        let access = Access::best(of.table, &filters);
         let ends = access.bounds(of.table, codec, &filters, from, to);
         let range = kv::Range::between(from, ends.then_some(&**to)).backward();
         // If the key ends with the time, the newest time has one row.
@@ -96,7 +96,7 @@ impl KvSession<'_> {
     ) -> Result<()> {
         let (codec, by_values) = (&self.codecs[table], self.by_values);
         let (filters, mut unread) = (filters(self.cell, phase, i), None);
-        let conditions = Conditions::of(codec, &filters);
+        let conditions = Conditions::new(codec, &filters);
         let backward = kv::Range::default().backward();
         self.operations.scan(self.tables[table], backward, &mut |key, value| {
             if !conditions.are_met(codec, key, value) {

@@ -42,7 +42,7 @@ impl KvSession<'_> {
         mut visit: impl FnMut(&Codec, &[u8], &[u8]) -> ControlFlow<()>,
     ) -> Result<()> {
         let rows = &self.cell.tables[table];
-        let access = Access::of(rows.table, filters);
+        let access = Access::best(rows.table, filters);
         let codec = &self.codecs[table];
         let Buffers { key: from, to, .. } = self.buffers;
         let ends = access.bounds(rows.table, codec, filters, from, to);
@@ -57,7 +57,7 @@ impl KvSession<'_> {
             return search(&mut |key, value| visit(codec, key, value));
         }
         let left = access.left(rows.table, filters);
-        let conditions = Conditions::of(codec, &left);
+        let conditions = Conditions::new(codec, &left);
         search(&mut |key, value| match conditions.are_met(codec, key, value) {
             true => visit(codec, key, value),
             false => ControlFlow::Continue(()),
@@ -120,7 +120,7 @@ impl KvSession<'_> {
             result.extend(group.compute.iter().map(|_| answer::Value::Int(rows.cast_signed())));
             return Ok(());
         }
-        let by_key = !matches!(Access::of(table, filters).by, By::Index(_));
+        let by_key = !matches!(Access::best(table, filters).by, By::Index(_));
         let in_order = by_key.then_some(&*table.key);
         if let Some(mut groups) = kernel::Groups::new(group, codec, in_order) {
             self.filtered_by(filters, group.table, |_, key, value| {
@@ -179,7 +179,7 @@ impl KvSession<'_> {
         let (cell, codec) = (self.cell, &self.codecs[table]);
         let (table_of, filters) = (cell.tables[table].table, filters(cell, phase, i));
         let together = table_of.key.first() == Some(&by)
-            && !matches!(Access::of(table_of, &filters).by, By::Index(_));
+            && !matches!(Access::best(table_of, &filters).by, By::Index(_));
         cell.begin_question(phase, found);
         let (columns, key) = ((of, by), &*table_of.key);
         if let Some(mut outliers) = walks::Outliers::new(codec, key, columns, deviations, together)
@@ -217,7 +217,7 @@ impl KvSession<'_> {
         let (cell, codec, mut broken) = (self.cell, &self.codecs[table], false);
         let (rows, filters) = (&cell.tables[table], filters(cell, phase, i));
         let in_order = newest_by_key(rows, by, time)
-            && !matches!(Access::of(rows.table, &filters).by, By::Index(_));
+            && !matches!(Access::best(rows.table, &filters).by, By::Index(_));
         cell.begin_question(phase, found);
         let columns = (by, time);
         if let (true, Some(mut gaps)) = (in_order, walks::Gaps::new(codec, columns, longer)) {

@@ -60,7 +60,7 @@ impl<'a> Keys<'a> {
 impl<'a> KvSession<'a> {
     fn keys(&self, phase: usize, table: usize) -> Keys<'a> {
         let (cell, codec) = (self.cell, &self.codecs[table]);
-        Keys { cell, codec, phase, laid: self.arena.of(phase) }
+        Keys { cell, codec, phase, laid: self.arena.strings(phase) }
     }
 
     /// Reads the row of a key.
@@ -76,7 +76,7 @@ impl<'a> KvSession<'a> {
     fn put(&mut self, phase: usize, table: usize, steps: impl Steps) -> Result<u64> {
         let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
         let Self { operations, buffers: Buffers { key, value, .. }, .. } = self;
-        let pairs = self.arena.of(phase);
+        let pairs = self.arena.strings(phase);
         steps.each(|i| {
             let (key, value) = match pairs {
                 Some(pairs) => codec.laid_pair(pairs.at(i)),

@@ -28,7 +28,7 @@ impl Span {
     /// Creates a span of this many first columns, with buckets of the next column or without. It
     /// has no key yet. Returns `None` where the first columns have more than 7 bytes, or the next
     /// does not have 8.
-    pub(super) fn of(codec: &Codec, columns: usize, buckets: bool) -> Option<Self> {
+    pub(super) fn new(codec: &Codec, columns: usize, buckets: bool) -> Option<Self> {
         let key = vec![0; codec.key_length().filter(|length| *length >= 8)?];
         let begin = codec.prefix(&key, columns);
         if begin >= 8 || (buckets && codec.prefix(&key, columns + 1) != begin + 8) {

@@ -30,9 +30,9 @@ impl Gaps {
         let (by, time) = (codec.field(by)?, codec.field(time)?);
         let longer = longer.max(0).cast_unsigned();
         // This also checks that the time has 8 bytes.
-        Span::of(codec, 1, true)?;
+        Span::new(codec, 1, true)?;
         let (span, at) =
-            (Span::of(codec, 1, false)?, codec.prefix(&vec![0; codec.key_length()?], 1));
+            (Span::new(codec, 1, false)?, codec.prefix(&vec![0; codec.key_length()?], 1));
         Some(Self { by, time, longer, span, at, before: 0 })
     }
 
@@ -98,7 +98,7 @@ impl<'a> Outliers<'a> {
             by: codec.field(by)?,
             square: deviations * deviations,
             group: None,
-            span: if together { Span::of(codec, 1, false) } else { None },
+            span: if together { Span::new(codec, 1, false) } else { None },
             rows: Rows::default(),
             all,
         })
@@ -153,7 +153,7 @@ impl<'a> Outliers<'a> {
     /// Adds the rows of a group that are far from its mean.
     fn far(&self, Rows { values, keys }: &Rows, found: &mut Vec<answer::Value>) {
         let numbers = values.iter().map(|value| self.of.number_of(*value));
-        let Some(band) = Band::of(self.square, numbers) else { return };
+        let Some(band) = Band::new(self.square, numbers) else { return };
         let as_ends = (8..=16).contains(&self.length);
         let mut whole = Vec::new();
         for (value, key) in

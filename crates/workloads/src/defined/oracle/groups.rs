@@ -43,7 +43,8 @@ pub(super) fn all(rows: &Rows, there: &Places, group: &Group) -> Vec<Expected> {
         sums.insert(String::new(), all);
     } else {
         for place in there {
-            let by: Vec<Answered> = group.by.iter().map(|by| of(rows, place, *by)).collect();
+            let by: Vec<Answered> =
+                group.by.iter().map(|by| group_value(rows, place, *by)).collect();
             let key = key_of(&by);
             groups.entry(key.clone()).or_insert(by);
             add(sums.entry(key).or_insert_with(|| vec![Accumulated::default(); columns]), place);
@@ -86,7 +87,7 @@ const fn holds(operator: Operator, order: Ordering) -> bool {
 }
 
 /// Returns the value that a row is grouped by.
-fn of(rows: &Rows, place: usize, by: Grouped) -> Answered {
+fn group_value(rows: &Rows, place: usize, by: Grouped) -> Answered {
     match by {
         Grouped::Column(column) => owned(rows.value(place, column)),
         Grouped::Bucket { column, units } => match rows.value(place, column) {

@@ -46,7 +46,7 @@ pub(in super::super) fn check(
         }
         Work::Range(RangeOf { span: Span::Last { of, time, units }, .. }) => {
             let from = Value::Int(rows.end(*time) - units + 1);
-            let value = cell.of(phase, i);
+            let value = cell.range_value(phase, i);
             let places = since(rows, there, *time, from);
             // An absent value equals nothing.
             let is_met = |place: &usize| {

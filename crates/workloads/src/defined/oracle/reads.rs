@@ -59,16 +59,17 @@ impl Oracle {
                 if rows.table.key.starts_with(&order) {
                     for i in 0..ops as usize {
                         let (from, to) = cell.times(phase, i);
-                        let places = times::in_key_order(rows, cell.of(phase, i), from, to);
+                        let places =
+                            times::in_key_order(rows, cell.range_value(phase, i), from, to);
                         places.for_each(|place| read += print(&values(rows, place)));
                     }
                     return read;
                 }
                 let order =
-                    self.orders.entry(phase).or_insert_with(|| TimeOrder::of(rows, of, time));
+                    self.orders.entry(phase).or_insert_with(|| TimeOrder::new(rows, of, time));
                 for i in 0..ops as usize {
                     let (from, to) = cell.times(phase, i);
-                    for place in order.between(rows, cell.of(phase, i), from, to) {
+                    for place in order.between(rows, cell.range_value(phase, i), from, to) {
                         read += print(&values(rows, place));
                     }
                 }

@@ -139,7 +139,7 @@ fn ranges_hold_the_rows_of_their_time() {
     // In the last 100 s, from 201 to 300, each station has one row.
     let mut expected = Checksum::default();
     for i in 0..3 {
-        let Some(Value::Int(station)) = cell.of(window, i) else { panic!("no station") };
+        let Some(Value::Int(station)) = cell.range_value(window, i) else { panic!("no station") };
         expected += sum(&cell, &[[5, 3, 4][station as usize - 1]]);
     }
     let right = Found { rows: expected, ..Found::default() };

@@ -13,7 +13,7 @@ pub(super) struct TimeOrder {
 }
 
 impl TimeOrder {
-    pub(super) fn of(rows: &Rows, of: Option<usize>, time: usize) -> Self {
+    pub(super) fn new(rows: &Rows, of: Option<usize>, time: usize) -> Self {
         let there = |place: &u32| rows.value(*place as usize, time) != Value::Null;
         let mut places: Vec<u32> = (0..rows.loaded as u32).filter(there).collect();
         let value = |place: u32, column: usize| rows.value(place as usize, column);

@@ -49,25 +49,30 @@ pub(super) fn execution(
             }
             true
         }
-        Work::Find { .. } => measurement.says_all(&filters(cell, phase, 0)),
+        Work::Find { .. } => measurement.can_express_all(&filters(cell, phase, 0)),
         Work::Gaps { by, time, .. } => {
-            measurement.finds_latest(*by, *time) && measurement.says_all(&filters(cell, phase, 0))
+            measurement.finds_latest(*by, *time)
+                && measurement.can_express_all(&filters(cell, phase, 0))
         }
         Work::Outliers { of, by, .. } => {
-            measurement.knows_spread(*of, *by) && measurement.says_all(&filters(cell, phase, 0))
+            measurement.knows_spread(*of, *by)
+                && measurement.can_express_all(&filters(cell, phase, 0))
         }
         Work::Correlate(_)
         | Work::UpdateWhere { .. }
         | Work::Delete { removed: Removed::Where { .. }, .. } => false,
         Work::Latest { by, time, .. } => {
-            measurement.finds_latest(*by, *time) && measurement.says_all(&filters(cell, phase, 0))
+            measurement.finds_latest(*by, *time)
+                && measurement.can_express_all(&filters(cell, phase, 0))
         }
         Work::Range(range) => match range.span {
             Span::Rows { .. } if !measurement.tags.is_empty() => {
                 return unsupported("rows in the order of tags: in that of time alone");
             }
             Span::Rows { .. } => true,
-            Span::Last { .. } | Span::From { .. } => measurement.says_all(&filters(cell, phase, 0)),
+            Span::Last { .. } | Span::From { .. } => {
+                measurement.can_express_all(&filters(cell, phase, 0))
+            }
         },
         // InfluxQL returns all groups, in no order.
         Work::Group(group) => {

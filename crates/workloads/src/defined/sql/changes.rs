@@ -57,7 +57,7 @@ impl<'a> Changes<'a> {
         let work = self.cell.work(phase);
         match work {
             Work::Insert { table, .. } | Work::Upsert { table, .. }
-                if !self.written[*table].is_empty() && self.arena.of(phase).is_none() =>
+                if !self.written[*table].is_empty() && self.arena.strings(phase).is_none() =>
             {
                 return None;
             }
@@ -70,7 +70,7 @@ impl<'a> Changes<'a> {
         Some(move |i| match work {
             Work::Insert { table, .. } => {
                 let rows = self.cell.rows_of(phase);
-                match self.arena.of(phase).filter(|_| !self.written[*table].is_empty()) {
+                match self.arena.strings(phase).filter(|_| !self.written[*table].is_empty()) {
                     Some(laid) => {
                         self.documents(*table, laid.at(i), |column| rows.value(i, column))
                     }
@@ -79,7 +79,7 @@ impl<'a> Changes<'a> {
             }
             Work::Upsert { table, .. } => {
                 let row = self.cell.upserted(phase, i);
-                match self.arena.of(phase).filter(|_| !self.written[*table].is_empty()) {
+                match self.arena.strings(phase).filter(|_| !self.written[*table].is_empty()) {
                     Some(laid) => self.documents(*table, laid.at(i), |column| row[column]),
                     None => row.into_iter().map(param).collect(),
                 }

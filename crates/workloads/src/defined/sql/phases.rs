@@ -22,7 +22,7 @@ impl Statements {
 
     /// Returns the statements of a prepared phase.
     #[inline]
-    pub(super) fn of(&self, phase: usize) -> &[Statement] {
+    pub(super) fn of_phase(&self, phase: usize) -> &[Statement] {
         &self.by_phase[phase]
     }
 
@@ -114,7 +114,7 @@ fn generated(
         _ => false,
     };
     let values = cell.each[phase].len();
-    Ok(texts(dialect, rows, documents).of(&cell.definition.phases[phase], seeks, values))
+    Ok(texts(dialect, rows, documents).statements(&cell.definition.phases[phase], seeks, values))
 }
 
 /// Most values in one statement.

@@ -43,7 +43,7 @@ impl<'a> SqlSession<'a> {
         rows: &Rows,
         found: &mut Found,
     ) -> Result<()> {
-        self.store.query(self.statements.of(phase)[n], params, &mut |result| {
+        self.store.query(self.statements.of_phase(phase)[n], params, &mut |result| {
             found.rows += row::whole(result, rows.table)?;
             Ok(())
         })
@@ -57,7 +57,7 @@ impl<'a> SqlSession<'a> {
         written: &[Stored],
         get: impl Fn(usize) -> Value<'v>,
     ) -> Result<u64> {
-        let documents = match self.arena.of(phase) {
+        let documents = match self.arena.strings(phase) {
             Some(laid) => laid.at(i),
             None => {
                 self.room.clear();
@@ -66,7 +66,7 @@ impl<'a> SqlSession<'a> {
             }
         };
         let row = written_params(written, documents, get);
-        self.store.run(self.statements.of(phase)[0], &row)
+        self.store.run(self.statements.of_phase(phase)[0], &row)
     }
 
     /// Returns the bounds of conditions that are parameters.
@@ -120,7 +120,7 @@ impl<'a> SqlSession<'a> {
         rows: &Rows,
         found: &mut Found,
     ) -> Result<()> {
-        self.store.query(self.statements.of(phase)[n], key, &mut |result| {
+        self.store.query(self.statements.of_phase(phase)[n], key, &mut |result| {
             found.rows += row::beside_key(result, rows.table, key)?;
             Ok(())
         })
@@ -147,7 +147,7 @@ impl<'a> SqlSession<'a> {
             Set::OneOf(all) => all.iter().position(|c| Some(c) == columns.first()).unwrap_or(0),
         };
         let params = self.changes().update(phase, i);
-        self.store.run(self.statements.of(phase)[statement], &params)
+        self.store.run(self.statements.of_phase(phase)[statement], &params)
     }
 
     fn group(
@@ -160,7 +160,7 @@ impl<'a> SqlSession<'a> {
         let mut params = self.bounds(rows, &group.conditions);
         params.extend(self.each_value(phase, i));
         self.cell.begin_question(phase, found);
-        self.store.query(self.statements.of(phase)[0], &params, &mut |result| {
+        self.store.query(self.statements.of_phase(phase)[0], &params, &mut |result| {
             row::group(result, group, rows, &mut found.result)
         })
     }
@@ -174,7 +174,7 @@ impl Session for SqlSession<'_> {
         if self.pipelines(&part)
             && let Some(params) = self.changes().parameters(phase)
         {
-            let statement = self.statements.of(phase)[0];
+            let statement = self.statements.of_phase(phase)[0];
             let (ops, changed) = changes::send(self.store, statement, part, params)?;
             let upserts = matches!(self.cell.work(phase), Work::Upsert { .. });
             // Engines count the rows that an upsert changes in different ways.
@@ -190,9 +190,9 @@ impl Session for SqlSession<'_> {
         let bounds = self.bounds(rows, conditions_of(self.cell.work(phase)));
         let looked = &mut *self.looked;
         looked.clear();
-        self.store.query(self.statements.of(phase)[1], &bounds, &mut |result| {
+        self.store.query(self.statements.of_phase(phase)[1], &bounds, &mut |result| {
             let key = rows.table.key.iter().enumerate();
-            let key = key.map(|(at, column)| row::value(result, at, rows.of(*column)));
+            let key = key.map(|(at, column)| row::value(result, at, rows.column_type(*column)));
             looked.push(key.map(|value| value.map(Value::to_owned)).collect::<Result<_>>()?);
             Ok(())
         })?;
@@ -201,7 +201,7 @@ impl Session for SqlSession<'_> {
 
     fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
         let params = self.changes().of_found(phase, &self.looked[n]);
-        found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
+        found.changed += self.store.run(self.statements.of_phase(phase)[0], &params)?;
         Ok(())
     }
 
@@ -210,7 +210,7 @@ impl Session for SqlSession<'_> {
             return part.each(|n| self.change(phase, n, found));
         }
         let (changes, looked, statement) =
-            (self.changes(), &*self.looked, self.statements.of(phase)[0]);
+            (self.changes(), &*self.looked, self.statements.of_phase(phase)[0]);
         let params = |n: usize| changes.of_found(phase, &looked[n]);
         let (ops, changed) = changes::send(self.store, statement, part, params)?;
         found.changed += changed;
@@ -227,7 +227,7 @@ impl Session for SqlSession<'_> {
                 found.changed += match self.written[*table] {
                     [] => {
                         let row: Params<'_> = rows.row(i).map(param).collect();
-                        self.store.run(self.statements.of(phase)[0], &row)?
+                        self.store.run(self.statements.of_phase(phase)[0], &row)?
                     }
                     written => self.write(phase, i, written, get)?,
                 };
@@ -245,7 +245,7 @@ impl Session for SqlSession<'_> {
                     params.extend(places.into_iter().map(|at| key[at]));
                     params.push(Param::Int(cell.wanted(phase, i).cast_signed()));
                 } else {
-                    params.extend(cell.of(phase, i).map(param));
+                    params.extend(cell.range_value(phase, i).map(param));
                     let (from, to) = cell.times(phase, i);
                     params.extend([Param::Int(from), Param::Int(to)]);
                 }
@@ -254,8 +254,8 @@ impl Session for SqlSession<'_> {
             Work::Gaps { by, .. } => {
                 cell.begin_question(phase, found);
                 let each = Params::from_iter(self.each_value(phase, i));
-                self.store.query(self.statements.of(phase)[0], &each, &mut |result| {
-                    row::gap(result, rows.of(*by), &mut found.result)
+                self.store.query(self.statements.of_phase(phase)[0], &each, &mut |result| {
+                    row::gap(result, rows.column_type(*by), &mut found.result)
                 })?;
             }
             Work::Outliers { of, .. } => {
@@ -263,7 +263,7 @@ impl Session for SqlSession<'_> {
                 let times = outliers_ask_for(self.store.dialect());
                 let each = self.each_value(phase, i);
                 let each: Params<'_> = each.into_iter().cycle().take(times).collect();
-                self.store.query(self.statements.of(phase)[0], &each, &mut |result| {
+                self.store.query(self.statements.of_phase(phase)[0], &each, &mut |result| {
                     row::outlier(result, rows.table, *of, &mut found.result)
                 })?;
             }
@@ -272,14 +272,14 @@ impl Session for SqlSession<'_> {
                 let computed = self.store.dialect().correlation("y", "x").is_some();
                 let two = question.between.iter().flatten();
                 let two: Params<'_> = two.map(|value| param(value.as_value())).collect();
-                self.store.query(self.statements.of(phase)[0], &two, &mut |result| {
+                self.store.query(self.statements.of_phase(phase)[0], &two, &mut |result| {
                     row::correlation(result, computed, &mut found.result)
                 })?;
             }
             Work::Find { conditions, select, .. } => {
                 found.rows = Default::default();
                 let bounds = self.bounds(rows, conditions);
-                self.store.query(self.statements.of(phase)[0], &bounds, &mut |result| {
+                self.store.query(self.statements.of_phase(phase)[0], &bounds, &mut |result| {
                     found.rows += row::some(result, rows.table, select)?;
                     Ok(())
                 })?;
@@ -288,7 +288,7 @@ impl Session for SqlSession<'_> {
                 let mut params: Params<'_> =
                     set.iter().map(|(_, value)| param(value.as_value())).collect();
                 params.extend(self.bounds(rows, conditions));
-                found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
+                found.changed += self.store.run(self.statements.of_phase(phase)[0], &params)?;
             }
             Work::Group(group) => self.group((phase, i), group, rows, found)?,
             Work::Upsert { table, .. } => {
@@ -297,7 +297,7 @@ impl Session for SqlSession<'_> {
                 match self.written[*table] {
                     [] => {
                         let row: Params<'_> = row.into_iter().map(param).collect();
-                        self.store.run(self.statements.of(phase)[0], &row)?;
+                        self.store.run(self.statements.of_phase(phase)[0], &row)?;
                     }
                     written => {
                         self.write(phase, i, written, |column| row[column])?;
@@ -308,7 +308,7 @@ impl Session for SqlSession<'_> {
             Work::Update { set, .. } => found.changed += self.update(phase, i, set)?,
             Work::ReadModifyWrite { set, .. } => {
                 let key = self.key(phase, i);
-                let get = self.statements.of(phase).len() - 1;
+                let get = self.statements.of_phase(phase).len() - 1;
                 self.get(phase, get, &key, rows, found)?;
                 found.changed += self.update(phase, i, set)?;
             }
@@ -320,11 +320,11 @@ impl Session for SqlSession<'_> {
                         Params::from_iter([Param::Int(rows.older(*time, *units))])
                     }
                 };
-                found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
+                found.changed += self.store.run(self.statements.of_phase(phase)[0], &params)?;
             }
             Work::Sql(_) => {
                 found.result.clear();
-                let (statement, mut room) = (self.statements.of(phase)[0], String::new());
+                let (statement, mut room) = (self.statements.of_phase(phase)[0], String::new());
                 self.store.query(statement, &[], &mut |result| {
                     found.columns = row::every(result, &mut room, &mut found.result)?;
                     Ok(())

@@ -93,7 +93,7 @@ impl DocumentSession<'_> {
             }
             Span::Last { of, time, .. } | Span::From { of, time, .. } => (of, time),
         };
-        let value = cell.of(phase, i).map(stored);
+        let value = cell.range_value(phase, i).map(stored);
         if value == Some(Stored::Null) {
             // An absent value equals nothing.
             return Ok(());

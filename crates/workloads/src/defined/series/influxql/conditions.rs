@@ -17,8 +17,8 @@ const EARLIEST: i64 = i64::MIN + 2;
 
 impl Measurement {
     /// Returns whether InfluxQL can express all conditions.
-    pub fn says_all(&self, filters: &[Filter<'_>]) -> bool {
-        filters.iter().all(|filter| self.says(filter))
+    pub fn can_express_all(&self, filters: &[Filter<'_>]) -> bool {
+        filters.iter().all(|filter| self.can_express(filter))
     }
 
     /// Returns the conditions for the rows from one key to another of the same series.
@@ -42,7 +42,7 @@ impl Measurement {
     pub(super) fn filter(&self, filters: &[Filter<'_>], text: &mut String) -> bool {
         let (mut all, mut before) = (true, " WHERE ");
         for filter in filters {
-            if !self.says(filter) {
+            if !self.can_express(filter) {
                 all = false;
                 continue;
             }
@@ -75,7 +75,7 @@ impl Measurement {
     }
 
     /// Returns whether InfluxQL can express a condition.
-    pub(super) fn says(&self, filter: &Filter<'_>) -> bool {
+    pub(super) fn can_express(&self, filter: &Filter<'_>) -> bool {
         let equality = matches!(filter.operator, Operator::Equal | Operator::NotEqual);
         match filter.bound {
             _ if Some(filter.column) == self.time => filter.operator != Operator::NotEqual,

@@ -50,7 +50,7 @@ impl Measurement {
         // A point without any of the fields would be left out.
         let has_one = |filter: &Filter<'_>| {
             let is_of = columns.contains(&filter.column) && self.fields.contains(&filter.column);
-            is_of && self.says(filter) && filter.operator != Operator::NotEqual
+            is_of && self.can_express(filter) && filter.operator != Operator::NotEqual
         };
         let is_mark = |column: &usize| self.table.columns[*column].name == self.mark;
         let has_one = filters.iter().any(has_one) || columns.iter().any(is_mark);

@@ -6,7 +6,7 @@ use crate::defined::access::Filter;
 use crate::defined::tables::{compute, group_of, table, without_bytes};
 
 fn readings() -> Measurement {
-    Measurement::of(without_bytes(&[0, 1]), &[]).unwrap()
+    Measurement::new(without_bytes(&[0, 1]), &[]).unwrap()
 }
 
 fn is(column: usize, operator: Operator, bound: Value<'_>) -> Filter<'_> {
@@ -24,13 +24,13 @@ fn a_table_is_a_measurement_by_a_time_in_its_key() {
     assert!(readings.is_marked() && readings.finds_latest(0, 1) && !readings.finds_latest(3, 1));
     assert_eq!(readings.time_ns(-7).unwrap(), -7_000_000_000);
     assert!(readings.time_ns(i64::MAX / 1_000).unwrap_err().is_unsupported());
-    let bytes = Measurement::of(table(&[0, 1]), &[]).err().unwrap();
+    let bytes = Measurement::new(table(&[0, 1]), &[]).err().unwrap();
     assert!(bytes.contains("bytes, as raw has"), "{bytes}");
-    let named = Measurement::of(without_bytes(&[3]), &[]).err().unwrap();
+    let named = Measurement::new(without_bytes(&[3]), &[]).err().unwrap();
     assert!(named.contains("a tag or field named time"), "{named}");
-    let fraction = Measurement::of(without_bytes(&[1, 2]), &[]).err().unwrap();
+    let fraction = Measurement::new(without_bytes(&[1, 2]), &[]).err().unwrap();
     assert!(fraction.contains("a fraction, as value"), "{fraction}");
-    let log = Measurement::of(without_bytes(&[1]), &[]).unwrap();
+    let log = Measurement::new(without_bytes(&[1]), &[]).unwrap();
     assert!(log.tags.is_empty() && !log.is_marked() && !log.finds_latest(0, 1));
     assert!(log.every().starts_with("SELECT \"station\", \"value\""), "{}", log.every());
 }
@@ -39,18 +39,18 @@ fn a_table_is_a_measurement_by_a_time_in_its_key() {
 fn rows_of_a_key_without_a_time_have_their_numbers_and_tags_by_their_indexes() {
     let mut table = without_bytes(&[3]).clone();
     table.columns[1].name = "seen".to_owned();
-    let plain = Measurement::of(Box::leak(Box::new(table.clone())), &[0]).unwrap();
+    let plain = Measurement::new(Box::leak(Box::new(table.clone())), &[0]).unwrap();
     assert_eq!((plain.time, &*plain.tags, &*plain.fields), (None, &[][..], &[0, 1, 2, 3][..]));
     // Fractions, nullable columns, and the key cannot be tags.
     table.indexes = vec![vec![0, 1], vec![2], vec![3]];
-    let indexed = Measurement::of(Box::leak(Box::new(table)), &[]).unwrap();
+    let indexed = Measurement::new(Box::leak(Box::new(table)), &[]).unwrap();
     assert_eq!((&*indexed.tags, &*indexed.fields), (&[0, 1][..], &[2, 3][..]));
     assert!(!indexed.finds_latest(0, 1));
 }
 
 #[test]
 fn texts_by_which_rows_are_found_are_tags_beside_a_key_of_one_number() {
-    let log = Measurement::of(without_bytes(&[1]), &[3]).unwrap();
+    let log = Measurement::new(without_bytes(&[1]), &[3]).unwrap();
     assert_eq!((&*log.tags, &*log.fields), (&[3][..], &[0, 2][..]));
     let (note, mut text) = (is(3, Operator::Equal, Value::Text("a")), String::new());
     assert!(log.some(&[2], &[note], &mut text));
@@ -80,7 +80,7 @@ fn rows_are_found_by_tags_times_and_fields() {
         is(2, Operator::NotEqual, Value::Float(1e-7)),
         is(3, Operator::NotEqual, Value::Text("it's\n\\")),
     ];
-    assert!(readings.rows(&filters, &mut text) && readings.says_all(&filters));
+    assert!(readings.rows(&filters, &mut text) && readings.can_express_all(&filters));
     let conditions = "WHERE time < 9223372036854775806 AND \"value\" > -2.0 \
                   AND \"value\" <> 0.0000001 AND \"note\" <> 'it\\'s\\n\\\\'";
     assert_eq!(text, format!("{select} {conditions} GROUP BY *"));
@@ -91,7 +91,7 @@ fn rows_are_found_by_tags_times_and_fields() {
         is(3, Operator::Less, Value::Text("a")),
         is(0, Operator::NotEqual, Value::Int(5)),
     ];
-    assert!(!readings.rows(&filters, &mut text) && !readings.says_all(&filters));
+    assert!(!readings.rows(&filters, &mut text) && !readings.can_express_all(&filters));
     assert_eq!(text, format!("{select} WHERE \"station\" <> '5' GROUP BY *"));
 }
 

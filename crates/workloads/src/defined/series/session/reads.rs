@@ -48,7 +48,7 @@ impl SeriesSession<'_> {
     ) -> Result<()> {
         let measurement = &of.measurement;
         let mut columns: SmallVec<[usize; 8]> = columns.into_iter().collect();
-        if !measurement.says_all(filters) {
+        if !measurement.can_express_all(filters) {
             columns.extend(filters.iter().map(|filter| filter.column));
         }
         columns.sort_unstable();
@@ -95,7 +95,7 @@ impl SeriesSession<'_> {
     ) -> Result<()> {
         let filters = filters(self.cell, phase, i);
         self.cell.begin_question(phase, found);
-        if of.measurement.finds_latest(by, time) && of.measurement.says_all(&filters) {
+        if of.measurement.finds_latest(by, time) && of.measurement.can_express_all(&filters) {
             of.measurement.latest_of(&filters, self.text);
             return self.read(of, &mut |row| found.rows += fingerprint(row));
         }
@@ -120,7 +120,7 @@ impl SeriesSession<'_> {
             of.measurement.from(key[0], cell.wanted(phase, i), self.text);
             return self.read(of, &mut |row| found.rows += fingerprint(row));
         }
-        if cell.of(phase, i) == Some(Value::Null) {
+        if cell.range_value(phase, i) == Some(Value::Null) {
             // An absent value equals nothing.
             return Ok(());
         }

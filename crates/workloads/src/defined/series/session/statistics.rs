@@ -30,7 +30,7 @@ impl SeriesSession<'_> {
     ) -> Result<()> {
         let (measurement, filters) = (&of.measurement, filters(self.cell, phase, i));
         self.cell.begin_question(phase, found);
-        if !(measurement.finds_latest(by, time) && measurement.says_all(&filters)) {
+        if !(measurement.finds_latest(by, time) && measurement.can_express_all(&filters)) {
             let mut gaps = Gaps::new(longer, false);
             self.filtered(of, &filters, &mut |row| gaps.add(row[by], row[time]))?;
             gaps.result(&mut found.result);
@@ -63,7 +63,7 @@ impl SeriesSession<'_> {
         let (measurement, filters) = (&of.measurement, filters(self.cell, phase, i));
         let table = measurement.table;
         self.cell.begin_question(phase, found);
-        if !(measurement.knows_spread(column, by) && measurement.says_all(&filters)) {
+        if !(measurement.knows_spread(column, by) && measurement.can_express_all(&filters)) {
             let mut outliers = Outliers::new(deviations, false);
             self.filtered(of, &filters, &mut |row| {
                 outliers.add(row[by], row[column], table.key.iter().map(|at| row[*at]));
@@ -124,10 +124,16 @@ impl SeriesSession<'_> {
             let mut values = SmallVec::new();
             for (at, by) in group.by.iter().enumerate() {
                 let column = by.column();
-                values.push(owned(value(row, at, column, rows.of(column), &of.measurement)?));
+                values.push(owned(value(
+                    row,
+                    at,
+                    column,
+                    rows.column_type(column),
+                    &of.measurement,
+                )?));
             }
             for (compute, at) in group.compute.iter().zip(group.by.len()..) {
-                let column = compute.column.map(|column| rows.of(column));
+                let column = compute.column.map(|column| rows.column_type(column));
                 values.push(aggregated(row, at, compute.aggregate, column)?);
             }
             all.push(values);
