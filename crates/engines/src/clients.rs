@@ -58,7 +58,7 @@ impl<T> Moved<T> {
     }
 }
 
-// SAFETY: who makes one has promised it.
+// SAFETY: whoever makes one has promised it.
 unsafe impl<T> Send for Moved<T> {}
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl Lib {
 
     #[cold]
     fn error(self, doing: &str, error: *mut c_char) -> EngineError {
-        // SAFETY: a text of the library's that is ours.
+        // SAFETY: the library's text is ours to free.
         EngineError::failed(self.id, doing, unsafe { self.taken(error) })
     }
 
@@ -114,7 +114,7 @@ pub(crate) struct Db<X> {
 
 // SAFETY: "the same leveldb::DB object may be safely shared by multiple concurrent threads"
 // (<https://github.com/google/leveldb/blob/main/doc/index.md#concurrency>, and RocksDB's
-// <https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>), without locks of theirs;
+// <https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>) without further locks;
 // options are only read once the database is open.
 unsafe impl<X> Send for Db<X> {}
 // SAFETY: as above.
@@ -127,7 +127,7 @@ impl<X> Db<X> {
     /// `raw` must be open and the caller's to close. It must need nothing except what `own` holds.
     pub unsafe fn new(lib: Lib, raw: Handle, sync: bool, own: X) -> Self {
         let Api { close, writeoptions_create, writeoptions_destroy, .. } = *lib.api;
-        // SAFETY: ours; the database as the caller promises.
+        // SAFETY: it is ours, and the database is what the caller promises.
         unsafe {
             let writes = Owned::new(writeoptions_create(), writeoptions_destroy);
             (lib.api.writeoptions_set_sync)(writes.raw, u8::from(sync));
@@ -266,7 +266,7 @@ impl Iter<'_> {
     #[inline]
     fn key(&self) -> Option<&[u8]> {
         let (api, mut size) = (self.lib.api, 0);
-        // SAFETY: ours; it is at a pair.
+        // SAFETY: it is ours, and at a pair.
         unsafe {
             let at = (api.iter_valid)(self.raw.raw) != 0;
             at.then(|| bytes((api.iter_key)(self.raw.raw, &mut size), size))
@@ -276,7 +276,7 @@ impl Iter<'_> {
     /// Moves to the last pair with a lower key.
     fn seek_below(&self, key: &[u8]) {
         let (api, raw, at, size) = (self.lib.api, self.raw.raw, key.as_ptr(), key.len());
-        // SAFETY: ours, and moved on from a pair only; the key lives through the calls.
+        // SAFETY: it is ours, and is only moved on from a pair; the key lives through the calls.
         unsafe {
             if let Some(seek) = self.for_prev {
                 seek(raw, at, size);
@@ -297,8 +297,8 @@ impl Iter<'_> {
     pub fn walk(&self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let (api, raw, Range { from, to, direction }) = (self.lib.api, self.raw.raw, range);
         let mut size = 0;
-        // SAFETY: ours; the bounds live through their calls; a pair is in the library's memory
-        // until the iterator moves, which it does from a pair only.
+        // SAFETY: it is ours; the bounds live through their calls; a pair is in the library's
+        // memory until the iterator moves, which it does only from a pair.
         unsafe {
             match (direction, from, to) {
                 (Direction::Forward, Some(from), _) => {

@@ -30,7 +30,7 @@ impl<T, R> Owned<T, R> {
     /// Frees the object, and returns the destructor's result.
     pub fn end(self) -> R {
         let owned = ManuallyDrop::new(self);
-        // SAFETY: as promised to `new`, and not used again. (Not null: it was made.)
+        // SAFETY: as promised to `new`, and not used again. (It is not null, since it was made.)
         unsafe { (owned.free)(owned.raw) }
     }
 }

@@ -74,12 +74,12 @@ impl<'a> Appender<'a> {
             chunk: Owned::unmade(api.destroy_data_chunk),
             columns: table.columns.iter().map(target).collect(),
             size: 0,
-            // SAFETY: it only says a constant.
+            // SAFETY: it only returns a constant.
             capacity: unsafe { (api.vector_size)() } as usize,
             table,
         };
-        // SAFETY: the connection is open, the name terminated; what is made is destroyed when
-        // dropped, also after an error.
+        // SAFETY: the connection is open and the name terminated; what is made is destroyed when
+        // dropped, even after an error.
         unsafe {
             let raw = &raw mut appender.raw;
             if (api.appender_create)(connection.raw(), ptr::null(), name.as_ptr(), raw) != SUCCESS {
@@ -102,7 +102,7 @@ impl<'a> Appender<'a> {
     /// Empties the chunk and gets its vectors again, because a reset can move them.
     fn restart(&mut self) {
         self.size = 0;
-        // SAFETY: the chunk is alive and has these columns; a mask that was made writable is there.
+        // SAFETY: the chunk is alive and has these columns; a mask that was made writable exists.
         unsafe {
             (self.api.data_chunk_reset)(self.chunk.raw);
             for (number, column) in (0..).zip(&mut self.columns) {

@@ -40,8 +40,8 @@ impl Parameter {
             return Self { of, null: Owned::unmade(api.destroy_value) };
         }
         let value = |raw| Owned::new(raw, api.destroy_value);
-        // SAFETY: a null of a type is made as the one element of a list of that type, into which the
-        // list casts it; a call that fails gives null, which all of them take.
+        // SAFETY: a null of a type is made as the only element of a list of that type, which casts
+        // it; a call that fails returns null, which all of these functions accept.
         unsafe {
             let logical = Owned::new((api.create_logical_type)(of), api.destroy_logical_type);
             let mut untyped = value((api.create_null_value)());
@@ -139,7 +139,8 @@ impl Prepared {
             }
         }
         let mut answer = Answer::new(self.connection.api);
-        // SAFETY: the statement is alive, every parameter bound, the result valid to be filled.
+        // SAFETY: the statement is alive, all its parameters are bound, and the result may be
+        // filled.
         match unsafe {
             (self.connection.api.execute_prepared)(self.statement.raw, &raw mut answer.raw)
         } {
@@ -154,7 +155,7 @@ impl Prepared {
     /// The statement must have that parameter.
     unsafe fn bind(&self, place: u64, param: Param<'_>, parameter: &Parameter) -> u32 {
         let api = self.connection.api;
-        // SAFETY: the statement is alive; DuckDB copies what it is given.
+        // SAFETY: the statement is alive; DuckDB copies its arguments.
         unsafe {
             match param {
                 Param::Null if parameter.null.raw.is_null() => {

@@ -232,7 +232,7 @@ impl Driver for Session {
     /// (<https://duckdb.org/docs/stable/connect/concurrency>).
     fn open_client(&mut self) -> Result<ClientOpener> {
         let place = self.place.clone();
-        // SAFETY: a connection of its own, which the other thread alone will use.
+        // SAFETY: a separate connection, which only the other thread will use.
         let connection = unsafe { Moved::new(self.connection.another()?) };
         Ok(ClientOpener::new(move || {
             let connection = connection.take();

@@ -88,7 +88,7 @@ impl<'a> Row<'a> {
     fn integer(&self, column: &Column) -> Option<i128> {
         macro_rules! read {
             ($of:ty) => {
-                // SAFETY: the vector holds a value of this type, valid, for the row.
+                // SAFETY: the vector holds a valid value of this type for the row.
                 i128::from(unsafe { column.data.cast::<$of>().add(self.row).read() })
             };
         }
@@ -122,8 +122,8 @@ impl<'a> Row<'a> {
 
     /// Returns a date or a time: nanoseconds since 1970, and how they are written.
     fn time(&self, column: &Column) -> Option<(i128, Form)> {
-        // SAFETY: the vector holds a value of this type, valid, for the row: days of a date, a number
-        // of a unit of all others.
+        // SAFETY: the vector holds a valid value of this type for the row: days for a date, a
+        // number of units for all others.
         let wide = || i128::from(unsafe { column.data.cast::<i64>().add(self.row).read() });
         Some(match column.of {
             types::DATE => {
@@ -165,7 +165,7 @@ impl ResultRow for Row<'_> {
     fn float(&self, column: usize) -> Result<Option<f64>> {
         let Some(found) = self.column(column)? else { return Ok(None) };
         match found.of {
-            // SAFETY: the vector holds a value of this type, valid, for the row.
+            // SAFETY: the vector holds a valid value of this type for the row.
             types::DOUBLE => Ok(Some(unsafe { found.data.cast::<f64>().add(self.row).read() })),
             types::FLOAT => {
                 // SAFETY: as above.

@@ -18,8 +18,8 @@ pub(super) struct Api {
     pub blind_delete: bool,
 }
 
-// SAFETY: functions, which any thread may call as the header says, and addresses of what lives as long as the
-// library and does not change.
+// SAFETY: they are functions, which any thread may call according to the header, and addresses of
+// data that lives as long as the library and does not change.
 unsafe impl Send for Api {}
 // SAFETY: as above.
 unsafe impl Sync for Api {}

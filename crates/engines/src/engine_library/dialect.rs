@@ -185,8 +185,8 @@ impl Dialect for LibraryDialect {
     fn around_table(&self, table: &TableDef) -> (&'static str, &'static str) {
         let options =
             self.table_options.zip(Table::new(table).ok()).and_then(|(options, table)| {
-                // SAFETY: as the header has it: the table lives through the call, and the text as long as the
-                // library, which stays.
+                // SAFETY: as the header requires: the table lives through the call, and the text as
+                // long as the library, which stays loaded.
                 let said = unsafe { text(options(&table.to_abi()), "table_options") };
                 said.ok().flatten()
             });

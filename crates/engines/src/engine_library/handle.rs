@@ -26,8 +26,8 @@ pub(super) struct Handle<F: 'static> {
     refused: bool,
 }
 
-// SAFETY: as the header has it: a client is used by one thread at a time, and `open_client` hands one over to
-// another; whoever has it by `&mut` has it alone.
+// SAFETY: as the header requires: a client is used by one thread at a time, and `open_client`
+// passes one to another thread; `&mut` makes its use exclusive.
 unsafe impl<F> Send for Handle<F> {}
 
 impl<F: AsRef<Transactions>> Handle<F> {
@@ -87,7 +87,7 @@ impl<F> Handle<F> {
             settings: settings.as_ptr(),
         };
         let mut raw = ptr::null_mut();
-        // SAFETY: all that the options point to lives through the call.
+        // SAFETY: everything that the options point to lives through the call.
         let status = unsafe { (api.open)(&with, &mut raw) };
         match made(raw, status) {
             Ok(raw) => Ok(Self { api, functions, id, raw, refused: false }),
@@ -155,7 +155,8 @@ impl<F> Handle<F> {
         let mut told: Vec<(String, String)> = Vec::new();
         if let Some(settings_of) = self.api.more.settings_of {
             let context = (&raw mut told).cast();
-            // SAFETY: open; the list lives through the call, and the callback is given what it was made for.
+            // SAFETY: open; the list lives through the call, and the callback gets the context that
+            // it was made for.
             self.call(false, "tell its settings", |raw| unsafe {
                 settings_of(raw, take_setting, context)
             })?;
@@ -204,8 +205,8 @@ impl<F> Handle<F> {
         let check = self.api.more.check.ok_or_else(lacks)?;
         let mut checked = Checked::by(name);
         let context = (&raw mut checked).cast();
-        // SAFETY: open, and in no scope; what is found lives through the call, and the callback is given what
-        // it was made for.
+        // SAFETY: open, and in no scope; the result lives through the call, and the callback gets
+        // the context that it was made for.
         self.call(false, "check the database", |raw| unsafe { check(raw, take_finding, context) })?;
         Ok(checked)
     }
@@ -252,7 +253,7 @@ fn why(
     status: i32,
     doing: &str,
 ) -> EngineError {
-    // SAFETY: an open client, or none; a text ends with a NUL and is there until the next call.
+    // SAFETY: an open client, or none; a text ends with a NUL and exists until the next call.
     let said = api.more.error.and_then(|tell| unsafe {
         let text: *const c_char = tell(teller);
         (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())

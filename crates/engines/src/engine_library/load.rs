@@ -22,18 +22,19 @@ const MOST: usize = 1_000;
 /// # Errors
 /// Returns why it cannot be used.
 pub(super) fn load(path: &Path) -> Result<(Api, About), String> {
-    // SAFETY: a library is code that its user has chosen to run. All of its symbols have to be there now.
+    // SAFETY: a library is code that the user has chosen to run. All its symbols have to be
+    // resolved now.
     let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
     let library = library.map_err(|error| with_cause(&error))?;
     // It stays loaded: its threads and its memory can outlive the last database.
     let library: &'static Library = Box::leak(Box::new(library));
-    // SAFETY: the type is the header's, for which that name stands.
+    // SAFETY: the function of that name has this type in the header.
     let entry = unsafe { library.get::<abi::Entry>(abi::ENTRY.as_bytes()) };
     let entry = entry.map_err(|error| {
         format!("it exports no function `{}`: {}", abi::ENTRY, with_cause(&error))
     })?;
-    // SAFETY: as the header has it: the function is called with a version, and gives null or an engine that
-    // lives as long as the library, which stays.
+    // SAFETY: as the header requires: the function is called with a version, and returns null or an
+    // engine that lives as long as the library, which stays loaded.
     let engine = unsafe { read(entry(abi::ABI)) }?;
     Ok(engine)
 }
@@ -51,7 +52,7 @@ unsafe fn read(engine: *const abi::Engine) -> Result<(Api, About), String> {
     if engine.is_null() {
         return Err(format!("it does not know version {} of the interface", abi::ABI));
     }
-    // SAFETY: the caller's promise: the first two numbers are there in every version.
+    // SAFETY: the caller's promise: every version has the first two numbers.
     let version = unsafe { (&raw const (*engine).abi).read() };
     if version != abi::ABI {
         return Err(format!(
@@ -60,7 +61,7 @@ unsafe fn read(engine: *const abi::Engine) -> Result<(Api, About), String> {
             abi::ABI
         ));
     }
-    // SAFETY: the caller's promise: each is as the header has it.
+    // SAFETY: the caller's promise: each is as in the header.
     unsafe {
         let least = offset_of!(abi::Engine, error);
         let engine: abi::Engine = part(engine, least, "embermark_engine")?;
@@ -101,7 +102,7 @@ unsafe fn part<T>(at: *const T, least: usize, name: &str) -> Result<T, String> {
         ));
     }
     let mut copy = MaybeUninit::<T>::zeroed();
-    // SAFETY: so many bytes are there, and no more than there is room for; the rest is zero.
+    // SAFETY: that many bytes exist, and no more than there is room for; the rest is zero.
     unsafe {
         let (from, bytes) = (at.cast::<u8>(), size.min(size_of::<T>()));
         from.copy_to_nonoverlapping(copy.as_mut_ptr().cast(), bytes);
@@ -246,7 +247,7 @@ unsafe fn list<T: Copy>(
         return Ok(found);
     }
     for place in 0..MOST {
-        // SAFETY: the caller's promise: the end was not there yet.
+        // SAFETY: the caller's promise: the end was not reached yet.
         let next = unsafe { first.add(place).read() };
         if ends(&next) {
             return Ok(found);

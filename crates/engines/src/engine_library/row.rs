@@ -29,13 +29,13 @@ impl Row<'_> {
     /// Returns the bytes of `value`, if it is a text or a byte string.
     #[inline]
     fn bytes_of<'a>(&'a self, column: usize, value: &'a abi::Value) -> Result<&'a [u8]> {
-        // SAFETY: it is a text or bytes, whose content is where they are.
+        // SAFETY: it is a text or bytes, and the pointer is that of its content.
         let bytes = unsafe { value.bytes() };
         if bytes.at.is_null() && bytes.size > 0 {
             return self.is_no(column, "bytes, but so many at NULL");
         }
-        // SAFETY: as the header has it: they are there until the next row is fetched, and the row is not given
-        // out beyond that.
+        // SAFETY: as the header promises: they exist until the next row is fetched, and the row is
+        // not used after that.
         Ok(unsafe { bytes.as_slice() })
     }
 }

@@ -59,7 +59,7 @@ macro_rules! interfaces {
                 pub unsafe fn $function(self, $($argument: $of),*) $(-> $result)? {
                     type Function =
                         unsafe extern "C" fn(NonNull<Object>, $($of),*) $(-> $result)?;
-                    // SAFETY: the object's table has the function in that place, of that type.
+                    // SAFETY: the object's table has a function of that type in that place.
                     unsafe {
                         let functions = (&raw const (*self.0.as_ref().table).functions)
                             .cast::<*const c_void>();

@@ -22,7 +22,7 @@ pub(super) fn store(connection: &Connection, transaction: Transaction, value: &[
         attachment.create_blob(status, transaction, &raw mut id, bytes, parameters)
     })?;
     let put = value.chunks(SEGMENT).try_for_each(|part| {
-        // SAFETY: the blob is open, and the part as long as is said.
+        // SAFETY: the blob is open, and the part has the given length.
         unsafe { blob.put_segment(status, part.len() as c_uint, part.as_ptr().cast()) };
         connection.done(())
     });
@@ -44,8 +44,8 @@ pub(super) fn read(
     let read = loop {
         let (held, mut length) = (into.len(), 0);
         into.reserve(SEGMENT);
-        // SAFETY: the blob is open, and there is as much room as is said, of which so much is written
-        // as the length says.
+        // SAFETY: the blob is open, and there is as much room as given, of which the returned
+        // length is written.
         let came = unsafe {
             let room = into.spare_capacity_mut().as_mut_ptr().cast();
             let came = blob.get_segment(status, SEGMENT as c_uint, room, &raw mut length);
@@ -62,7 +62,7 @@ pub(super) fn read(
 
 /// Closes a blob, and returns the first error.
 fn close(connection: &Connection, blob: api::Blob, done: Done<()>) -> Done<()> {
-    // SAFETY: it is used no more. Where it could not be closed it is still ours to release.
+    // SAFETY: it is not used again. If it could not be closed, it is still ours to release.
     let closed = unsafe {
         blob.close(connection.status());
         connection.done(()).inspect_err(|_| {

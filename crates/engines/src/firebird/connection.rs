@@ -81,8 +81,8 @@ impl Connection {
         let (bytes, parameters) = (parameters.len() as _, parameters.as_ptr());
         let provider = self.library.provider;
         let held = self.library.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the texts are terminated and the parameters as long as is said; nobody else opens a
-        // database meanwhile, for which the folder would be another.
+        // SAFETY: the texts are terminated and the parameters have the given length; no other
+        // database is opened meanwhile, for which the folder would be another.
         let attachment = unsafe {
             (self.library.api.gds__get_prefix)(LOCK_PREFIX, folder.as_ptr());
             match made {
@@ -107,8 +107,8 @@ impl Connection {
             self.end(begun, api::Transaction::rollback)?;
         }
         let Some(attachment) = self.attachment.take() else { return ended };
-        // SAFETY: the attachment is alive, and nothing of it is used any more. Where it could not be
-        // detached it is still ours to release.
+        // SAFETY: the attachment is alive, and nothing of it is used again. If it could not be
+        // detached, it is still ours to release.
         unsafe {
             attachment.detach(self.status);
             self.done(()).inspect_err(|_| {
@@ -142,7 +142,7 @@ impl Connection {
 
     #[cold]
     fn failure(&self) -> Failure {
-        // SAFETY: the status is alive, and says that a call failed.
+        // SAFETY: the status is alive, and reports that a call failed.
         unsafe {
             let failure = Failure::read(self.status, self.library.util);
             self.status.init();
@@ -154,7 +154,7 @@ impl Connection {
     pub fn numbers(&self, items: &[u8]) -> Done<Vec<(u8, i64)>> {
         let mut room = [0u8; 1024];
         let attachment = self.attachment()?;
-        // SAFETY: the attachment is alive, items and room are as long as is said.
+        // SAFETY: the attachment is alive, and items and room have the given lengths.
         unsafe {
             let (count, bytes) = (items.len() as _, room.len() as _);
             attachment.get_info(self.status, count, items.as_ptr(), bytes, room.as_mut_ptr());
@@ -184,7 +184,7 @@ impl Drop for Connection {
         // Without `close` an error was reported earlier, and there is nobody left to report this
         // one to.
         let _ = self.detach();
-        // SAFETY: nobody uses it any more.
+        // SAFETY: it is not used again.
         unsafe { self.status.dispose() };
     }
 }

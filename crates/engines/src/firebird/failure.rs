@@ -38,7 +38,7 @@ impl Failure {
     /// The status must be alive, and of a failed call.
     pub unsafe fn read(status: api::Status, util: Util) -> Self {
         let mut room = vec![0u8; WORDS];
-        // SAFETY: as the caller promises; no more is written than there is room for.
+        // SAFETY: as the caller promises; no more is written than fits.
         let (codes, length) = unsafe {
             let length = util.format_status(room.as_mut_ptr().cast::<c_char>(), WORDS as _, status);
             (codes(status.errors()), length as usize)

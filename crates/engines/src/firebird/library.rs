@@ -35,8 +35,8 @@ pub(super) struct FbLib {
     pub opening: Mutex<()>,
 }
 
-// SAFETY: the three interfaces are the library's own, one of each in a process, and meant for every
-// thread of it (Using_OO_API, "Accessing Firebird interfaces").
+// SAFETY: the three interfaces are the library's own, one of each per process, and meant for all
+// its threads (Using_OO_API, "Accessing Firebird interfaces").
 unsafe impl Send for FbLib {}
 // SAFETY: as above.
 unsafe impl Sync for FbLib {}
@@ -53,8 +53,8 @@ fn load() -> Result<(FbLib, PathBuf), String> {
     let folders = [crate::deps::folder("firebird").join("lib")];
     let search = Search { variable: VARIABLE, file: "libfbclient.so", folders: &folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is Firebird's, by its name; these three functions have had these types since
-    // version 3.
+    // SAFETY: by its name the library is Firebird's; these three functions have had these types
+    // since version 3.
     let api = unsafe { Api::load(library) }?;
     let version = version(&api);
     if !version.starts_with("5.") {
@@ -79,7 +79,7 @@ fn load() -> Result<(FbLib, PathBuf), String> {
 /// the number of the point release is the third of the others.
 fn version(api: &Api) -> String {
     let mut room = [0 as c_char; 256];
-    // SAFETY: the manual asks for room of so many bytes; what is written is terminated.
+    // SAFETY: the manual asks for that many bytes of room; what is written is terminated.
     let said = unsafe {
         (api.isc_get_client_version)(room.as_mut_ptr());
         CStr::from_ptr(room.as_ptr()).to_string_lossy()

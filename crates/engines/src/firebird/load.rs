@@ -78,7 +78,7 @@ impl<'a> Batch<'a> {
         let message = described.shaped(connection, &natural(described))?;
         let room = (BYTES / message.stride.max(1)).max(1);
         let memory = vec![0; (room * message.stride).div_ceil(size_of::<u64>())];
-        // SAFETY: the statement is alive, and the description as long as the batch.
+        // SAFETY: the statement is alive, and the description lives as long as the batch.
         let batch = unsafe {
             statement.create_batch(connection.status(), message.metadata(), 0, std::ptr::null())
         };
@@ -110,13 +110,13 @@ impl<'a> Batch<'a> {
         let (rows, status) = (std::mem::take(&mut self.rows), self.connection.status());
         let Some(batch) = self.batch.filter(|_| rows > 0) else { return Ok(()) };
         let transaction = self.connection.transaction(kind::DEFINE)?;
-        // SAFETY: batch and transaction are alive, and so many rows lie in memory.
+        // SAFETY: batch and transaction are alive, and that many rows are in memory.
         let state = unsafe {
             batch.add(status, rows as _, self.memory.as_ptr().cast::<c_void>());
             self.connection.done(())?;
             self.connection.some(batch.execute(status, transaction))?
         };
-        // SAFETY: the state is alive, and used no more once it is disposed.
+        // SAFETY: the state is alive, and not used after it is disposed.
         unsafe {
             let wrong = self.connection.done(state.find_error(status, 0));
             let wrong = wrong.and_then(|wrong| {
@@ -136,7 +136,7 @@ impl<'a> Batch<'a> {
 
     fn end(&mut self) -> Done<()> {
         let Some(batch) = self.batch.take() else { return Ok(()) };
-        // SAFETY: it is used no more. Where it could not be closed it is still ours to release.
+        // SAFETY: it is not used again. If it could not be closed, it is still ours to release.
         unsafe {
             batch.close(self.connection.status());
             self.connection.done(()).inspect_err(|_| {

@@ -133,7 +133,7 @@ impl Message {
 
 impl Drop for Message {
     fn drop(&mut self) {
-        // SAFETY: nobody uses it any more.
+        // SAFETY: it is not used again.
         unsafe { self.metadata.release() };
     }
 }

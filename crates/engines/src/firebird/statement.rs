@@ -90,7 +90,7 @@ impl Prepared {
     /// Returns its detailed plan, line by line.
     pub fn plan(&self) -> Done<String> {
         let (statement, _) = self.input()?;
-        // SAFETY: the statement is alive, and as long as that its plan is a terminated text, where there is one.
+        // SAFETY: the statement is alive, and so is its plan, a terminated text or null.
         let plan = unsafe {
             let plan = self.connection.done(statement.plan(self.connection.status(), 1))?;
             (!plan.is_null()).then(|| CStr::from_ptr(plan).to_string_lossy())
@@ -126,7 +126,7 @@ impl Prepared {
         let (input, output) = (self.input.metadata(), self.output.metadata());
         let (values, row) = (self.input.raw(), self.output.raw());
         let returns = !self.output.fields.is_empty();
-        // SAFETY: the statement and its transaction are alive, and the messages are as they are described.
+        // SAFETY: the statement and its transaction are alive, and the messages are as described.
         let changed = unsafe {
             let output = returns.then_some(output);
             let row = if returns { row } else { ptr::null_mut() };
@@ -164,7 +164,7 @@ impl Prepared {
         let status = self.connection.status();
         let (input, output) = (self.input.metadata(), self.output.metadata());
         let (values, row) = (self.input.raw(), self.output.raw());
-        // SAFETY: the statement and its transaction are alive, and the message is as it is described.
+        // SAFETY: the statement and its transaction are alive, and the message is as described.
         let cursor = unsafe {
             statement.open_cursor(status, transaction, Some(input), values, Some(output), 0)
         };
@@ -173,7 +173,7 @@ impl Prepared {
         let cursor = Cursor { cursor, connection: &connection };
         let mut seen = false;
         loop {
-            // SAFETY: the cursor is open, and the message is as it was described; nobody reads it now.
+            // SAFETY: the cursor is open, and the message is as described; nothing reads it now.
             let came = unsafe { cursor.cursor.fetch_next(status, row) };
             match connection.done(came) {
                 Ok(answer::OK) => {}
@@ -318,7 +318,7 @@ impl Cursor<'_> {
     }
 
     fn end(&self) -> Done<()> {
-        // SAFETY: it is used no more. Where it could not be closed it is still ours to release.
+        // SAFETY: it is not used again. If it could not be closed, it is still ours to release.
         unsafe {
             self.cursor.close(self.connection.status());
             self.connection.done(()).inspect_err(|_| {

@@ -59,7 +59,8 @@ fn load() -> Result<((lsm::Api, Api), PathBuf), String> {
     let folders = [crate::deps::folder("leveldb")];
     let search = Search { variable: VARIABLE, file: "libleveldb.so", folders: &folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is LevelDB's, by its name; its C interface is kept from release to release.
+    // SAFETY: by its name the library is LevelDB, whose C interface stays the same from release to
+    // release.
     let apis = unsafe { (lsm::Api::load_as(library, "leveldb_")?, Api::load(library)?) };
     Ok((apis, path))
 }

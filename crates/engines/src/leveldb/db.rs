@@ -51,8 +51,8 @@ pub(super) fn open(folder: &Path, options: Options) -> Result<Db> {
     let ((lib, api), doing) =
         (api::library()?, format!("open the database in {}", folder.display()));
     let path = lib.path(folder, &doing)?;
-    // SAFETY: everything is ours; the options are copied by `open`, the cache and the policy are held
-    // as long as the database.
+    // SAFETY: everything is ours; `open` copies the options, and the cache and the policy live as
+    // long as the database.
     unsafe {
         let all = Owned::new((lib.api.options_create)(), lib.api.options_destroy);
         let cache = Owned::new((api.cache_create_lru)(options.cache), api.cache_destroy);
@@ -126,7 +126,7 @@ impl Db {
 
     /// Returns an iterator over all pairs.
     pub(super) fn iter<'a>(&'a self, reads: &'a Reads) -> Iter<'a> {
-        // SAFETY: all are open, and lent to the iterator.
+        // SAFETY: all are open, and borrowed by the iterator.
         unsafe {
             let raw = (self.own.api.create_iterator)(self.raw.raw, reads.0.raw);
             Iter::new(self.lib, raw, None)
@@ -166,7 +166,7 @@ impl Db {
     pub(super) fn puts(&self, batch: &Batch, mut see: &mut dyn FnMut(&[u8], &[u8])) {
         type See<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
         extern "C" fn put(see: *mut c_void, key: Bytes, size: usize, value: Bytes, of: usize) {
-            // SAFETY: `see` is the pointer given below; the library lends so many bytes.
+            // SAFETY: `see` is the pointer given below; the library lends that many bytes.
             unsafe {
                 let pair = (slice::from_raw_parts(key, size), slice::from_raw_parts(value, of));
                 (*see.cast::<See<'_>>())(pair.0, pair.1);

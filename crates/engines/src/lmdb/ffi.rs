@@ -28,8 +28,8 @@ pub(super) enum Lmdb {}
 const DAMAGE: [c_int; 4] =
     [ffi::MDB_CORRUPTED, ffi::MDB_PAGE_NOTFOUND, ffi::MDB_INVALID, ffi::MDB_INCOMPATIBLE];
 
-// SAFETY: threads may share an environment (<http://www.lmdb.tech/doc/starting.html>), and `MDB_NOTLS`
-// binds a transaction that reads to no thread. Each function is the library's own.
+// SAFETY: threads may share an environment (<http://www.lmdb.tech/doc/starting.html>), and with
+// `MDB_NOTLS` a read transaction is bound to no thread. Each function is the library's own.
 unsafe impl Library for Lmdb {
     const ID: &'static str = ID;
     const MANUAL: &'static str = MANUAL;
@@ -91,7 +91,7 @@ unsafe impl Library for Lmdb {
         let mut checked = Checked::by("mdb_env_copyfd2 with MDB_CP_COMPACT");
         let nowhere = OpenOptions::new().write(true).open("/dev/null");
         let nowhere = nowhere.map_err(|error| EngineError::file(ID, "open", "/dev/null", error))?;
-        // SAFETY: open, both, and neither is closed before the call returns.
+        // SAFETY: both are open, and neither is closed before the call returns.
         let code =
             unsafe { ffi::mdb_env_copyfd2(env.0.raw, nowhere.as_raw_fd(), ffi::MDB_CP_COMPACT) };
         match check::<Self>(code, "check the environment") {

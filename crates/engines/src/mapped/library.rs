@@ -163,7 +163,7 @@ impl Facts {
 /// An open environment, closed when dropped.
 pub(crate) struct Env<L: Library>(pub Owned<L::Env>);
 
-// SAFETY: threads may share an environment, each with transactions of its own, as the trait promises.
+// SAFETY: threads may share an environment, each with its own transactions, as the trait promises.
 unsafe impl<L: Library> Send for Env<L> {}
 // SAFETY: as above.
 unsafe impl<L: Library> Sync for Env<L> {}
@@ -177,9 +177,10 @@ impl<L: Library> Env<L> {
             .map_err(|error| EngineError::failed(L::ID, &*doing, error))?;
         for map in MAPS.into_iter().filter_map(|map| usize::try_from(map).ok()) {
             let mut raw = ptr::null_mut();
-            // SAFETY: on success `raw` is a handle, to be closed even if opening then fails.
+            // SAFETY: after success `raw` is a handle, which has to be closed even if opening fails
+            // later.
             check::<L>(unsafe { L::create(&mut raw) }, "create an environment")?;
-            // SAFETY: ours; transactions hold the environment open.
+            // SAFETY: ours; transactions keep the environment open.
             let env = Self(unsafe { Owned::new(raw, L::CLOSE) });
             // SAFETY: created and not yet open.
             let code = unsafe { L::open(raw, &path, flags, map) };

@@ -28,14 +28,14 @@ impl<L: Library> Txn<L> {
         let mut raw = ptr::null_mut();
         // SAFETY: the environment is open.
         check::<L>(unsafe { L::begin(env.0.raw, reads, &mut raw) }, "begin")?;
-        // SAFETY: ours; the environment is held.
+        // SAFETY: ours; the environment is kept alive.
         Ok(Self { raw: unsafe { Owned::new(raw, L::ABORT) }, _env: Arc::clone(env) })
     }
 
     #[inline]
     fn open_cursor(&self, table: Table) -> Result<Owned<L::Cursor>> {
         let mut raw = ptr::null_mut();
-        // SAFETY: under way.
+        // SAFETY: the transaction is open.
         check::<L>(unsafe { L::open_cursor(self.raw.raw, dbi(table), &mut raw) }, "open a cursor")?;
         // SAFETY: ours; whoever has it closes it before the transaction ends.
         Ok(unsafe { Owned::new(raw, L::CLOSE_CURSOR) })
@@ -45,9 +45,10 @@ impl<L: Library> Txn<L> {
 impl<L: Library> Operations for Txn<L> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         let mut pair = Pair::new(key, &[]);
-        // SAFETY: under way; the key is only read.
+        // SAFETY: the transaction is open; the key is only read.
         let code = unsafe { L::get(self.raw.raw, dbi(table), &mut pair) };
-        // SAFETY: found, so it is in the map until the transaction changes something or ends.
+        // SAFETY: it was found, so it is in the map until the transaction changes something or
+        // ends.
         Ok(found::<L>(code, "get a value")?.then(|| unsafe { L::bytes(pair.value) }))
     }
 
@@ -79,7 +80,7 @@ impl<L: Library> Operations for Txn<L> {
     /// Reads the count from the root of the table's tree.
     fn count(&mut self, table: Table) -> Result<Option<u64>> {
         let mut keys = 0;
-        // SAFETY: under way.
+        // SAFETY: the transaction is open.
         let code = unsafe { L::count(self.raw.raw, dbi(table), &mut keys) };
         check::<L>(code, "count the keys").map(|()| Some(keys))
     }
@@ -93,7 +94,7 @@ impl<L: Library> Reader<L> {
     /// Creates a reader of an environment.
     pub fn new(env: &Arc<Env<L>>) -> Result<Self> {
         let txn = Txn::begin(env, true)?;
-        // SAFETY: under way.
+        // SAFETY: the transaction is open.
         unsafe { L::reset(txn.raw.raw) };
         Ok(Self(txn))
     }
@@ -101,7 +102,7 @@ impl<L: Library> Reader<L> {
     /// Begins a snapshot.
     #[inline]
     pub fn snapshot(&mut self) -> Result<Snapshot<'_, L>> {
-        // SAFETY: reset, for a snapshot that lasts borrows it.
+        // SAFETY: the transaction is reset, since a snapshot that still lasted would borrow it.
         check::<L>(unsafe { L::renew(self.0.raw.raw) }, "begin to read")?;
         Ok(Snapshot(&mut self.0))
     }
@@ -112,7 +113,7 @@ pub(super) struct Snapshot<'reader, L: Library>(pub &'reader mut Txn<L>);
 
 impl<L: Library> Drop for Snapshot<'_, L> {
     fn drop(&mut self) {
-        // SAFETY: under way; nothing is borrowed from it any more.
+        // SAFETY: the transaction is open; nothing is borrowed from it any more.
         unsafe { L::reset(self.0.raw.raw) };
     }
 }
@@ -133,7 +134,7 @@ impl<L: Library> Writer<L> {
     /// Commits.
     pub fn commit(self) -> Result<()> {
         drop(self.cursors);
-        // SAFETY: under way, and forgotten whatever this returns.
+        // SAFETY: the transaction is open, and is forgotten whatever this returns.
         check::<L>(unsafe { L::commit(self.txn.raw.take()) }, "commit")
     }
 
@@ -141,7 +142,7 @@ impl<L: Library> Writer<L> {
     /// does. Two that write never do.)
     pub fn open(&mut self, name: &CStr, creates: bool) -> Result<Table> {
         let (flags, mut dbi) = (if creates { L::CREATE } else { 0 }, 0);
-        // SAFETY: under way; the name lives through the call.
+        // SAFETY: the transaction is open; the name lives through the call.
         let code = unsafe { L::open_table(self.txn.raw.raw, name, flags, &mut dbi) };
         check::<L>(code, "open a table").map(|()| Table(dbi as usize))
     }
@@ -167,7 +168,7 @@ impl<L: Library> Writer<L> {
 
     /// Removes every key of a table.
     pub fn clear(&mut self, table: Table) -> Result<()> {
-        // SAFETY: under way.
+        // SAFETY: the transaction is open.
         check::<L>(unsafe { L::clear(self.txn.raw.raw, dbi(table)) }, "clear a table")
     }
 }
@@ -186,7 +187,7 @@ impl<L: Library> Operations for Writer<L> {
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        // SAFETY: under way; both are only read.
+        // SAFETY: the transaction is open; both are only read.
         let code = unsafe { L::put(self.txn.raw.raw, dbi(table), &mut Pair::new(key, value)) };
         check::<L>(code, "put a value")
     }
@@ -200,7 +201,7 @@ impl<L: Library> Operations for Writer<L> {
         if !found::<L>(code, "get a value")? {
             return Ok(false);
         }
-        // SAFETY: found, so it is in the map until the change below.
+        // SAFETY: it was found, so it is in the map until the change below.
         let mut copy = SmallVec::<[u8; 64]>::from_slice(unsafe { L::bytes(pair.value) });
         change(&mut copy);
         pair.value = L::val(&copy);
@@ -211,7 +212,7 @@ impl<L: Library> Operations for Writer<L> {
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
         let mut key = L::val(key);
-        // SAFETY: under way; the key is only read.
+        // SAFETY: the transaction is open; the key is only read.
         let code = unsafe { L::delete(self.txn.raw.raw, dbi(table), &mut key) };
         found::<L>(code, "delete a key")
     }
@@ -237,7 +238,8 @@ impl<'txn, L: Library> Cursor<'txn, L> {
         // SAFETY: open; the key is only read.
         let code = unsafe { L::step(self.0.raw, &mut pair, to) };
         let is_found = found::<L>(code, "move a cursor")?;
-        // SAFETY: found, so both are in the map until the transaction changes something or ends.
+        // SAFETY: it was found, so key and value are in the map until the transaction changes
+        // something or ends.
         Ok(is_found.then(|| unsafe { (L::bytes(pair.key), L::bytes(pair.value)) }))
     }
 }

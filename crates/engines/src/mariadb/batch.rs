@@ -132,8 +132,8 @@ impl Batch {
     pub fn send(&mut self, statement: &Handle) -> std::result::Result<u64, Failure> {
         set_array(statement, self.rows);
         let mut binds: Vec<Bind> = self.columns.iter_mut().map(Column::bind).collect();
-        // SAFETY: there is a column for each parameter, with a value for each of so many rows, and the
-        // batch is not touched before it has been sent.
+        // SAFETY: there is a column for each parameter, with a value for each of that many rows,
+        // and the batch is not touched before it has been sent.
         unsafe {
             statement.bind(&mut binds)?;
             statement.execute()?;

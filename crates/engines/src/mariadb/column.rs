@@ -139,8 +139,8 @@ impl Column {
 
     fn bytes(&self) -> &[u8] {
         let length = (self.length.get() as usize).min(self.text.len());
-        // SAFETY: of the memory so much is there, and the library writes to it in a fetch alone,
-        // which needs the statement for itself, while this borrows from a column of it.
+        // SAFETY: that much of the memory exists, and the library writes to it only in a fetch,
+        // which needs exclusive use of the statement, while this borrows one of its columns.
         unsafe { slice::from_raw_parts(self.text.as_ptr().cast::<u8>(), length) }
     }
 }

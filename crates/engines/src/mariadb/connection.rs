@@ -58,8 +58,8 @@ impl Connection {
 
     /// Sets an option. The value must have the option's type.
     fn set(&self, option: c_uint, value: *const c_void) -> Result<(), Failure> {
-        // SAFETY: the connection is not made yet, and every caller above gives a value of the
-        // option's type, which the library copies: an `unsigned int`, a `my_bool` or a text.
+        // SAFETY: there is no connection yet, and every caller above gives a value of the option's
+        // type, which the library copies: an `unsigned int`, a `my_bool` or a text.
         match unsafe { (self.api().options)(self.raw(), option, value) } {
             0 => Ok(()),
             _ => Err(self.failure()),
@@ -75,8 +75,8 @@ impl Connection {
             Place::Tcp { host, port } => (Some(text(host.as_bytes())?), *port, None),
         };
         let given = |text: &Option<CString>| text.as_deref().map_or(ptr::null(), CStr::as_ptr);
-        // SAFETY: the texts live beyond the call, and the library copies what it keeps of them; a
-        // null is what is left to it.
+        // SAFETY: the texts outlive the call, and the library copies what it keeps of them; null
+        // leaves a choice to the library.
         let connected = unsafe {
             (self.api().real_connect)(
                 self.raw(),
@@ -103,7 +103,7 @@ impl Connection {
     /// Returns the error of the last call.
     pub fn failure(&self) -> Failure {
         let api = self.api();
-        // SAFETY: of a connection the library keeps both texts until the next call.
+        // SAFETY: the library keeps both texts of a connection until the next call.
         unsafe {
             let state = (api.sqlstate)(self.raw());
             Failure::read((api.errno)(self.raw()), state, (api.error)(self.raw()))
@@ -113,7 +113,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // SAFETY: nobody uses it any more: a statement of it keeps it alive.
+        // SAFETY: it is not used again, since any statement of it would keep it alive.
         unsafe { (self.api().close)(self.raw()) }
     }
 }

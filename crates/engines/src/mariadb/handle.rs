@@ -22,7 +22,7 @@ impl Handle {
         let raw = unsafe { (api.stmt_init)(connection.raw()) };
         let raw = NonNull::new(raw).ok_or_else(|| connection.failure())?;
         let handle = Self { raw, connection: Rc::clone(connection) };
-        // SAFETY: the text is as long as is said.
+        // SAFETY: the text has the given length.
         let code = unsafe { (api.stmt_prepare)(handle.raw(), sql.as_ptr().cast(), sql.len() as _) };
         handle.done(code)?;
         Ok(handle)
@@ -81,7 +81,7 @@ impl Handle {
     /// on the connection.
     pub fn failure(&self) -> Failure {
         let (api, raw) = (self.api(), self.raw());
-        // SAFETY: of a statement the library keeps both texts until the next call.
+        // SAFETY: the library keeps both texts of a statement until the next call.
         unsafe {
             match (api.stmt_errno)(raw) {
                 0 => self.connection.failure(),
@@ -93,7 +93,7 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: nobody uses it any more. That the server could not be told is no matter: it
+        // SAFETY: it is not used again. It does not matter if the server could not be told: it
         // forgets statements with their connection.
         unsafe { (self.api().stmt_close)(self.raw()) };
     }

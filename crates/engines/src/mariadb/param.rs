@@ -59,8 +59,8 @@ impl Slot {
         debug_assert!(bytes.len() <= self.text.len());
         self.length.set(bytes.len() as c_ulong);
         let to = self.text.as_ptr().cast::<u8>().cast_mut();
-        // SAFETY: there is room, as `suits` has checked, in memory of our own, whose cells nobody has
-        // a reference to.
+        // SAFETY: there is room, as `suits` has checked, in our own memory, to whose cells nobody
+        // has a reference.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     }
 

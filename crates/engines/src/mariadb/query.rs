@@ -34,7 +34,7 @@ impl Connection {
     }
 
     fn send(&self, sql: &str) -> Result<(), Failure> {
-        // SAFETY: the connection is open, and the text as long as is said.
+        // SAFETY: the connection is open, and the text has the given length.
         let code =
             unsafe { (self.api().real_query)(self.raw(), sql.as_ptr().cast(), sql.len() as _) };
         if code == 0 { Ok(()) } else { Err(self.failure()) }
@@ -43,7 +43,7 @@ impl Connection {
     /// Reads all rows of a statement, if it returns rows.
     fn answer(&self) -> Result<Option<Answer>, Failure> {
         let api = self.api();
-        // SAFETY: a statement has been run, and its result not been read.
+        // SAFETY: a statement has been run, and its result has not been read.
         let (raw, columns) =
             unsafe { ((api.store_result)(self.raw()), (api.field_count)(self.raw())) };
         match (raw.is_null(), columns) {
@@ -55,7 +55,7 @@ impl Connection {
 
     /// Moves to the next of the statements that were sent.
     fn next(&self) -> Result<bool, Failure> {
-        // SAFETY: the result before has been read.
+        // SAFETY: the previous result has been read.
         match unsafe { (self.api().next_result)(self.raw()) } {
             0 => Ok(true),
             -1 => Ok(false),
@@ -78,8 +78,8 @@ impl Answer {
         }
         let mut rows = Vec::new();
         loop {
-            // SAFETY: a row that is not null has a value for each column, null or as long as its
-            // length says, until the next one is asked for.
+            // SAFETY: a row that is not null has a value for each column, null or of the given
+            // length, until the next row is asked for.
             unsafe {
                 let row = (self.api.fetch_row)(self.raw);
                 if row.is_null() {
@@ -103,7 +103,7 @@ impl Answer {
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        // SAFETY: nobody uses it any more.
+        // SAFETY: it is not used again.
         unsafe { (self.api.free_result)(self.raw) }
     }
 }

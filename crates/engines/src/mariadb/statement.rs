@@ -66,7 +66,7 @@ impl Prepared {
         bound.map_err(|e| stopped(e, false))?;
         let mut seen = false;
         loop {
-            // SAFETY: the columns that are bound are the statement's own, and no row of theirs is
+            // SAFETY: the columns that are bound are the statement's own, and no row of them is
             // borrowed.
             let fetched = match unsafe { (api.stmt_fetch)(raw) } {
                 0 => Ok(()),
@@ -207,7 +207,7 @@ impl Drop for Rest<'_> {
 /// Creates columns for a result and binds them, unless they exist. The types of a result can change
 /// with those of parameters.
 fn bind_columns(handle: &Handle, columns: &mut Vec<Column>, count: c_uint) -> Result<(), Failure> {
-    // SAFETY: the library has so many fields of the result, and keeps them until the next call.
+    // SAFETY: the library has that many fields of the result, and keeps them until the next call.
     let fields = unsafe {
         let fields = (handle.connection().library.own.stmt_fetch_fields)(handle.raw());
         slice::from_raw_parts(fields, count as usize)
@@ -217,7 +217,7 @@ fn bind_columns(handle: &Handle, columns: &mut Vec<Column>, count: c_uint) -> Re
     if are_there {
         return Ok(());
     }
-    // SAFETY: the names of fields are as long as they say.
+    // SAFETY: the names of fields have the lengths given with them.
     *columns = fields.iter().map(|field| unsafe { Column::new(field) }).collect();
     bind(handle, columns)
 }
@@ -229,8 +229,8 @@ fn complete(handle: &Handle, columns: &mut [Column]) -> Result<(), Failure> {
         if column.is_cut() {
             column.grow();
             let mut bind = column.bind();
-            // SAFETY: the column is there and not null, and its new memory as large as the bind
-            // says. The old one, which was bound, is written to by a fetch of a row alone.
+            // SAFETY: the column exists and is not null, and its new memory has the size in the
+            // bind. The old memory, which was bound, is only written to by a fetch of a row.
             handle.done(unsafe {
                 (handle.api().stmt_fetch_column)(handle.raw(), ptr::from_mut(&mut bind), place, 0)
             })?;
@@ -241,7 +241,7 @@ fn complete(handle: &Handle, columns: &mut [Column]) -> Result<(), Failure> {
 
 fn bind(handle: &Handle, columns: &[Column]) -> Result<(), Failure> {
     let mut binds: Vec<Bind> = columns.iter().map(Column::bind).collect();
-    // SAFETY: there is a column for each of the result, with memory of its own. They are neither
-    // moved nor grown before they are bound again, and are dropped with the statement.
+    // SAFETY: there is a column for each column of the result, with its own memory. The columns are
+    // neither moved nor grown before they are bound again, and are dropped with the statement.
     handle.done(unsafe { (handle.api().stmt_bind_result)(handle.raw(), binds.as_mut_ptr()) })
 }

@@ -24,8 +24,8 @@ const OWN_TABLES: u32 = 2;
 /// libmdbx.
 pub(super) enum Mdbx {}
 
-// SAFETY: threads may share an environment, and `MDBX_NOSTICKYTHREADS` binds a transaction that reads to
-// no thread (`mdbx.h`). Each function is the library's own.
+// SAFETY: threads may share an environment, and with `MDBX_NOSTICKYTHREADS` a read transaction is
+// bound to no thread (`mdbx.h`). Each function is the library's own.
 unsafe impl Library for Mdbx {
     const ID: &'static str = ID;
     const MANUAL: &'static str = MANUAL;
@@ -62,7 +62,7 @@ unsafe impl Library for Mdbx {
 
     /// `0.13.7`.
     fn version() -> String {
-        // SAFETY: a constant of the library's.
+        // SAFETY: a constant of the library.
         let version = unsafe { ffi::mdbx_version };
         format!("{}.{}.{}", version.major, version.minor, version.patch)
     }
@@ -82,14 +82,14 @@ unsafe impl Library for Mdbx {
     /// record of free pages.
     fn walk(env: &Env<Self>) -> Result<Checked> {
         let mut checked = Checked::by("mdbx_env_chk");
-        // SAFETY: C structs of integers and pointers, null or functions that need not be there, for which zeros
-        // are valid.
+        // SAFETY: C structs of integers and pointers, and of functions that may be null; zeros are
+        // valid for all of them.
         let (mut callbacks, context) =
             unsafe { std::mem::zeroed::<(ffi::MDBX_chk_callbacks, ffi::MDBX_chk_context)>() };
         callbacks.issue = Some(issue);
         callbacks.stage_begin = Some(fetch);
         let mut walk = Issues { context, found: Vec::new() };
-        // SAFETY: open; all outlives the call.
+        // SAFETY: open; everything outlives the call.
         let code = unsafe {
             let (how, verbosity) = (ffi::MDBX_CHK_DEFAULTS, ffi::MDBX_chk_result);
             ffi::mdbx_env_chk(env.0.raw, &callbacks, &raw mut walk.context, how, verbosity, 0)

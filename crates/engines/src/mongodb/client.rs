@@ -28,7 +28,7 @@ pub(super) struct Client {
 
 // SAFETY: a client is used by one thread at a time, which need not be the one that made it
 // (<https://mongoc.org/libmongoc/1.23.1/mongoc_client_t.html>, "Thread Safety"), and nothing of it
-// is reached but through its one owner.
+// is reachable except through its one owner.
 unsafe impl Send for Client {}
 
 impl Client {
@@ -36,8 +36,8 @@ impl Client {
     pub fn connect(library: &'static MongoLib, uri: &Uri) -> Result<Self, Failure> {
         let mongoc = &library.mongoc;
         let mut error = BsonError::none();
-        // SAFETY: a URI of the driver's, which it copies, and room for an error. The client is ours to
-        // destroy by that function, and so is a session, of which there is none yet.
+        // SAFETY: a URI of the driver, which it copies, and room for an error. The client is ours
+        // to destroy by that function, and so is a session, which does not exist yet.
         let (client, session) = unsafe {
             let client = (mongoc.client_new_from_uri_with_error)(uri.handle.raw, &raw mut error);
             (
@@ -58,8 +58,7 @@ impl Client {
     fn begin_session(&mut self) -> Result<(), Failure> {
         let mongoc = &self.library.mongoc;
         let mut error = BsonError::none();
-        // SAFETY: a client of the driver's; the session's options are made, read and destroyed
-        // here.
+        // SAFETY: a client of the driver; the session's options are made, read and destroyed here.
         self.session.raw = unsafe {
             let plain = (mongoc.session_opts_new)();
             // As in the session of a single command.
@@ -72,7 +71,7 @@ impl Client {
             (error.domain, error.code) == NO_SESSIONS
         } else {
             let options = self.options.bson();
-            // SAFETY: the client's own session, and a document of ours that can grow.
+            // SAFETY: the client's own session, and a document of our own that can grow.
             unsafe { (mongoc.client_session_append)(self.session.raw, options, &raw mut error) }
         };
         if is_begun { Ok(()) } else { Err(Failure::new(error.words())) }
@@ -83,8 +82,8 @@ impl Client {
     pub fn run(&mut self, database: &CStr, command: &[u8]) -> Result<Document<'_>, Failure> {
         let (mut framed, mut error) = (Bson::room(), BsonError::none());
         // SAFETY: the bytes outlive the frame, which has no memory of its own and stays where it
-        // is. The driver initialises the reply whatever happens, so that the one before is
-        // destroyed first. No preferences: those of every command that may write.
+        // is. The driver initialises the reply whatever happens, so the previous one is destroyed
+        // first. No preferences are given, as for every command that may write.
         let is_done = unsafe {
             let framed = &raw mut framed;
             if !(self.library.bson.init_static)(framed, command.as_ptr(), command.len()) {

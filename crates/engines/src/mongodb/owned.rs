@@ -29,8 +29,8 @@ impl Owned {
         let mut bson = Box::new(Bson::room());
         let length = json.len().cast_signed();
         let room: *mut Bson = &raw mut *bson;
-        // SAFETY: a text and its length, room for a document and for an error. Where it fails it
-        // has taken no memory that it still has.
+        // SAFETY: a text and its length, and room for a document and for an error. If it fails, it
+        // keeps no memory.
         let is_read = unsafe {
             (library.bson.init_from_json)(room, json.as_ptr().cast(), length, &raw mut error)
         };
@@ -47,7 +47,7 @@ impl Owned {
 
     /// Returns its bytes.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: it is initialised, and whoever changes it borrows it mutably for that.
+        // SAFETY: it is initialised, and whoever changes it borrows it mutably.
         unsafe {
             let data = (self.library.bson.get_data)(self.bson);
             slice::from_raw_parts(data, (*self.bson).len as usize)

@@ -82,7 +82,7 @@ impl Uri {
             // A question can take as long as it takes. The default ends it after five minutes.
             (c"socketTimeoutMS", i32::MAX),
         ];
-        // SAFETY: the handle is of a URI, and every name ends with a NUL.
+        // SAFETY: the handle is that of a URI, and every name ends with a NUL.
         let are_set = unsafe {
             let number =
                 |name: &CStr, value| (mongoc.uri_set_option_as_int32)(uri, name.as_ptr(), value);
@@ -100,8 +100,9 @@ impl Uri {
     pub fn place(&self) -> String {
         let mongoc = &self.library.mongoc;
         let mut names = Vec::new();
-        // SAFETY: the handle is of a URI, which owns its list of hosts and their names; each name
-        // ends with a NUL. Where a name stands for several hosts there are none yet, and it is one.
+        // SAFETY: the handle is that of a URI, which owns its list of hosts and their names; each
+        // name ends with a NUL. If a name stands for several hosts, they are not known yet, and the
+        // list has one.
         unsafe {
             let mut host = (mongoc.uri_get_hosts)(self.handle.raw);
             while let Some(one) = host.as_ref() {
@@ -177,7 +178,7 @@ mod tests {
             uri_get_option_as_bool(uri: Handle, name: *const c_char, otherwise: bool) -> bool;
         }
         let Ok(library) = library() else { return println!("skipped: no libmongoc") };
-        // SAFETY: the library that is loaded already, and functions as its header has them.
+        // SAFETY: the library is already loaded, and the functions are those in its header.
         let reading = unsafe { Reading::load(&Library::new("libmongoc-1.0.so.0").unwrap()) };
         let reading = reading.unwrap();
         let url = "mongodb://host/?retryWrites=true&heartbeatFrequencyMS=600&socketTimeoutMS=9";

@@ -58,9 +58,9 @@ fn write(path: &CStr, text: &CStr) -> io::Result<()> {
 
 /// A new namespace has a loopback device, which is down. See netdevice(7).
 fn raise_loopback() -> io::Result<()> {
-    // SAFETY: an all-zero `ifreq` is a valid one; its name is shorter than its room and ends with
-    // a zero. Both requests read and write that structure alone, and the flags are the member of
-    // the union that they use.
+    // SAFETY: an all-zero `ifreq` is valid; its name is shorter than its room and ends with a zero.
+    // Both requests read and write only that structure, and the flags are the member of the union
+    // that they use.
     unsafe {
         let mut request: libc::ifreq = std::mem::zeroed();
         request.ifr_name[0] = b'l' as libc::c_char;

@@ -84,7 +84,7 @@ impl Answer {
     }
 
     fn field(&self, which: c_int) -> Option<String> {
-        // SAFETY: the result is alive; a part is null or a terminated text.
+        // SAFETY: the result is alive; a field of a message is null or a terminated text.
         unsafe {
             let part = (self.api.resultErrorField)(self.raw, which);
             (!part.is_null()).then(|| text(part))
@@ -93,7 +93,7 @@ impl Answer {
 
     /// Returns how many rows the statement changed or returned, as the server counted.
     pub fn count(&self) -> u64 {
-        // SAFETY: the result is alive; the text is terminated, and empty where nothing is counted.
+        // SAFETY: the result is alive; the text is terminated, and empty if nothing is counted.
         let count = unsafe { CStr::from_ptr((self.api.cmdTuples)(self.raw)) };
         let digits = count.to_bytes().iter();
         digits.fold(0, |sum, digit| sum * 10 + u64::from(digit.wrapping_sub(b'0')))
@@ -155,6 +155,6 @@ impl Drop for Answer {
 /// # Safety
 /// It must be NUL-terminated.
 pub(super) unsafe fn text(text: *const c_char) -> String {
-    // SAFETY: it is one, says the caller.
+    // SAFETY: the caller promises that it is one.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }

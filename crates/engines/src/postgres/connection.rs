@@ -92,8 +92,8 @@ impl Connection {
     }
 
     fn send(&mut self, sql: &CStr) -> Result<Results<'_>, ServerError> {
-        // SAFETY: the connection is alive and the text terminated. Nothing else is under way, since
-        // what is borrows the connection.
+        // SAFETY: the connection is alive and the text terminated. Nothing else is running, since
+        // that would borrow the connection.
         let is_sent = unsafe { (self.library.api.sendQuery)(self.raw, sql.as_ptr()) };
         self.results(is_sent)
     }
@@ -102,8 +102,8 @@ impl Connection {
     pub fn prepare(&mut self, name: &CStr, sql: &str) -> Result<Vec<Oid>, ServerError> {
         let (api, sql) = (&self.library.api, terminated(sql)?);
         let (name, sql) = (name.as_ptr(), sql.as_ptr());
-        // SAFETY: the connection is alive, with nothing under way; the texts are terminated and
-        // live beyond the call, and of the parameters' types none is given.
+        // SAFETY: the connection is alive and nothing is running on it; the texts are terminated
+        // and outlive the call, and no types of parameters are given.
         let is_sent = unsafe { (api.sendPrepare)(self.raw, name, sql, 0, ptr::null()) };
         self.results(is_sent)?.last()?;
         // SAFETY: as above.
@@ -121,7 +121,7 @@ impl Connection {
         let Libpq { api, set_chunked_rows_mode, .. } = self.library;
         let is_sent = self.send_prepared(name, values);
         if is_sent != 0 && reading == Reading::Streamed {
-            // SAFETY: a statement was sent and nothing of its result was asked for. Where it is
+            // SAFETY: a statement was sent and nothing of its result was asked for. If this is
             // refused, all rows come at once.
             unsafe {
                 match set_chunked_rows_mode {
@@ -136,8 +136,8 @@ impl Connection {
     /// Sends a prepared statement. Outside a pipeline nothing else may be under way. Returns 0 on
     /// failure.
     pub fn send_prepared(&mut self, name: &CStr, values: Encoded<'_>) -> c_int {
-        // SAFETY: the connection is alive; the three lists have as many entries as are said, and what
-        // the first points to is borrowed. libpq keeps none of it.
+        // SAFETY: the connection is alive; the three lists have the given number of entries, and
+        // the values that the first one points to are borrowed. libpq keeps none of them.
         unsafe {
             (self.library.api.sendQueryPrepared)(
                 self.raw,
@@ -174,7 +174,7 @@ impl Connection {
     /// Returns the connection's last error.
     #[cold]
     pub fn error(&self) -> ServerError {
-        // SAFETY: libpq has a text for a null too.
+        // SAFETY: libpq also has a text for null.
         let message = unsafe { text((self.library.api.errorMessage)(self.raw)) };
         ServerError::without_state(tidy(&message))
     }

@@ -85,9 +85,9 @@ fn place(library: &Libpq, url: &str) -> std::result::Result<String, String> {
     let api = &library.api;
     let (mut host, mut port) = (String::new(), String::new());
     let mut error = ptr::null_mut();
-    // SAFETY: the text is terminated and the out-pointer valid; either the options are a list that
-    // ends with one without a name, whose texts are terminated, or there is an error, null or a
-    // terminated text. Each is freed once.
+    // SAFETY: the text is terminated and the out-pointer valid. The result is either a list of
+    // options, which ends with one without a name and whose texts are terminated, or an error,
+    // which is null or a terminated text. Each is freed once.
     unsafe {
         let options = (api.conninfoParse)(url.as_ptr(), &raw mut error);
         if options.is_null() {

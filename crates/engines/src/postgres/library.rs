@@ -60,15 +60,17 @@ fn clients() -> PathBuf {
 fn load(folders: &[PathBuf]) -> std::result::Result<(Libpq, PathBuf), String> {
     let search = Search { variable: VARIABLE, file: FILE, folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is PostgreSQL's, by its name; libpq.so.5 has kept these functions from release to
-    // release.
+    // SAFETY: by its name the library is PostgreSQL's; libpq.so.5 has kept these functions from
+    // release to release.
     let api = unsafe { Api::load(library) }?;
-    // SAFETY: as above; the type is that of the header of 17, the first that has it.
+    // SAFETY: as above; the type is that in the header of version 17, the first that has the
+    // function.
     let set_chunked_rows_mode =
         unsafe { library.get(c"PQsetChunkedRowsMode").ok().map(|function| *function) };
-    // SAFETY: as above; the types are those of the header of 14, the first that has them.
+    // SAFETY: as above; the types are those in the header of version 14, the first that has the
+    // functions.
     let pipelines = unsafe { PipelineApi::load(library) }.ok();
-    // SAFETY: it asks for nothing.
+    // SAFETY: it has no preconditions.
     if unsafe { (api.isthreadsafe)() } == 0 {
         return Err("its library was built for programs of one thread".to_owned());
     }

@@ -54,7 +54,8 @@ impl<'a> Pipeline<'a> {
                 "this libpq has no pipelines; it is older than 14",
             ));
         };
-        // SAFETY: the connection is alive, and nothing is under way, since that borrows the connection.
+        // SAFETY: the connection is alive, and nothing else is running, since that would borrow the
+        // connection.
         if unsafe { (api.enterPipelineMode)(connection.raw()) } != 1 {
             return Err(connection.error());
         }

@@ -99,10 +99,10 @@ fn header(id: i32) -> Option<[u8; HEADER]> {
     if at.addr() == usize::MAX {
         return None;
     }
-    // SAFETY: a segment is at least a page, which is longer than this, and is attached; whoever might write
-    // to it meanwhile changes bytes alone.
+    // SAFETY: a segment has at least a page, which is longer than this, and is attached; another
+    // process that writes to it meanwhile changes nothing but bytes.
     let header = unsafe { at.cast::<[u8; HEADER]>().read_unaligned() };
-    // SAFETY: what was attached above, and is used no more.
+    // SAFETY: it was attached above, and is not used again.
     unsafe { libc::shmdt(at) };
     (u32::from_ne_bytes(word(&header, 0)) == MAGIC).then_some(header)
 }
@@ -122,7 +122,8 @@ mod tests {
     /// Creates a segment as a server with this data directory leaves it.
     fn left(directory: &Path) -> i32 {
         let meta = directory.metadata().unwrap();
-        // SAFETY: a new segment of this process, which is attached, written within its size, and let go.
+        // SAFETY: a new segment of this process, which is attached, written within its size, and
+        // released.
         unsafe {
             let id = libc::shmget(libc::IPC_PRIVATE, HEADER, libc::IPC_CREAT | 0o600);
             let at = libc::shmat(id, ptr::null(), 0).cast::<u8>();
@@ -145,7 +146,7 @@ mod tests {
         assert!(!remove_left(ours.path()));
         let all = segments();
         assert!(!all.contains(&(left, false)) && all.contains(&(foreign, false)));
-        // SAFETY: a segment of this process, which lets it go.
+        // SAFETY: a segment of this process, which releases it.
         unsafe {
             let at = libc::shmat(foreign, ptr::null(), 0);
             assert!(remove_left(other.path()), "it is in use");

@@ -91,16 +91,16 @@ pub(super) fn open(
     let of_each = vec![options.raw; names.len()];
     let mut handles = vec![ptr::null_mut(); names.len()];
     let count = i32::try_from(names.len()).unwrap_or(i32::MAX);
-    // SAFETY: the three lists have as many members as is said, and live through the call.
+    // SAFETY: the three lists have the given number of members, and live through the call.
     let raw = lib.call(&doing, |error| unsafe {
         let (options, path, names) = (options.raw, path.as_ptr(), pointers.as_ptr());
         let (of_each, handles) = (of_each.as_ptr(), handles.as_mut_ptr());
         (api.open_column_families)(options, path, count, names, of_each, handles, error)
     })?;
     let own = Own { api, options, dir: folder.to_owned() };
-    // SAFETY: open, and ours; the options are held.
+    // SAFETY: open, and ours; the options are kept alive.
     let db = Arc::new(unsafe { Db::new(lib, raw, synced, own) });
-    // SAFETY: open, and not yet written with.
+    // SAFETY: open, and nothing was written with it yet.
     unsafe { (api.writeoptions_disable_WAL)(db.writes.raw, i32::from(!logged)) };
     let found = names.into_iter().zip(handles);
     let all = found.map(|(name, raw)| Family::new(&db, name, raw)).collect();
@@ -120,7 +120,7 @@ fn family_names(
     let list = lib.call(doing, |error| unsafe {
         (api.list_column_families)(options.raw, path.as_ptr(), &mut count, error)
     })?;
-    // SAFETY: a list of as many NUL-terminated texts, copied before it is freed.
+    // SAFETY: a list of that many NUL-terminated texts, copied before it is freed.
     unsafe {
         let names = slice::from_raw_parts(list, count).iter();
         let names = names.map(|&name| CStr::from_ptr(name).to_owned()).collect();
@@ -147,7 +147,7 @@ pub(super) struct Family {
     db: Arc<Db>,
 }
 
-// SAFETY: as the database's.
+// SAFETY: as for the database.
 unsafe impl Send for Family {}
 // SAFETY: as above.
 unsafe impl Sync for Family {}
@@ -155,7 +155,7 @@ unsafe impl Sync for Family {}
 impl Family {
     fn new(db: &Arc<Db>, name: CString, raw: Handle) -> Arc<Self> {
         let (api, db) = (db.own.api, Arc::clone(db));
-        // SAFETY: of that database, and ours; dropped before the database is.
+        // SAFETY: it belongs to that database, is ours, and is dropped before the database.
         unsafe {
             let id = (api.column_family_handle_get_id)(raw);
             let raw = Owned::new(raw, api.column_family_handle_destroy);
@@ -199,7 +199,7 @@ impl Family {
     /// Returns an iterator over the pairs.
     pub(super) fn iter<'a>(&'a self, reads: &'a Reads) -> Iter<'a> {
         let (lib, api, db, family) = self.parts();
-        // SAFETY: all are open, and lent to the iterator.
+        // SAFETY: all are open, and borrowed by the iterator.
         unsafe {
             let raw = (api.create_iterator_cf)(db, reads.0.raw, family);
             Iter::new(lib, raw, Some(api.iter_seek_for_prev))
@@ -267,14 +267,14 @@ impl Family {
     /// Returns the content of a batch in the library's format.
     pub(super) fn content<'a>(&self, batch: &'a Batch) -> &'a [u8] {
         let mut size = 0;
-        // SAFETY: open; nothing changes it while it is lent.
+        // SAFETY: open; nothing changes it while it is borrowed.
         unsafe { bytes((self.db.own.api.writebatch_data)(batch.raw(), &mut size), size) }
     }
 
     /// Writes the memtables to files.
     pub(super) fn flush(&self) -> Result<()> {
         let (lib, api, db, family) = self.parts();
-        // SAFETY: all are open; as shipped, the options wait.
+        // SAFETY: all are open; by default, the options wait.
         lib.call("flush", |error| unsafe {
             let options = Owned::new((api.flushoptions_create)(), api.flushoptions_destroy);
             (api.flush_cf)(db, options.raw, family, error);
@@ -284,7 +284,7 @@ impl Family {
     /// Merges its files.
     pub(super) fn compact(&self) {
         let (_, api, db, family) = self.parts();
-        // SAFETY: both are open; null is without a bound.
+        // SAFETY: both are open; null means no bound.
         unsafe { (api.compact_range_cf)(db, family, ptr::null(), 0, ptr::null(), 0) };
     }
 
@@ -293,7 +293,7 @@ impl Family {
         const DOING: &str = "make a file";
         let (lib, api, ..) = self.parts();
         let path = lib.path(&self.db.own.dir.join(format!("load-{number}.sst")), DOING)?;
-        // SAFETY: the options are open; both things made are ours, and the file is dropped first.
+        // SAFETY: the options are open; both objects made are ours, and the file is dropped first.
         let file = unsafe {
             let env = Owned::new((api.envoptions_create)(), api.envoptions_destroy);
             let raw = (api.sstfilewriter_create)(env.raw, self.db.own.options.raw);

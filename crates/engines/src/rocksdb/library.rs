@@ -46,8 +46,8 @@ fn load() -> Result<(RocksLib, PathBuf), String> {
     let folders = [crate::deps::folder("rocksdb")];
     let search = Search { variable: VARIABLE, file: FILE, folders: &folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is RocksDB's, by its name; its C interface has kept these functions from release
-    // to release.
+    // SAFETY: by its name the library is RocksDB, whose C interface has kept these functions from
+    // release to release.
     let (common, api) = unsafe { (lsm::Api::load_as(library, "rocksdb_")?, Api::load(library)?) };
     // They live as long as the process, like the library.
     let (common, api): (&'static _, &'static _) = (Box::leak(common.into()), Box::leak(api.into()));

@@ -54,8 +54,8 @@ pub(super) fn tied(
         fcntl(&*directory, FcntlArg::F_SETFD(FdFlag::empty()))?;
         Ok(())
     };
-    // SAFETY: between fork and exec only async-signal-safe things may happen: the closure makes
-    // system calls and compares numbers; it neither allocates nor locks, errors included.
+    // SAFETY: between fork and exec only async-signal-safe calls are allowed: the closure makes
+    // system calls and compares numbers, and neither allocates nor locks, even in case of an error.
     unsafe { command.pre_exec(before_exec) };
     let (reply, answer) = mpsc::channel();
     let gone = || io::Error::other("the thread that starts servers is gone");

@@ -33,8 +33,8 @@ impl Prepared {
         let length =
             c_int::try_from(sql.len()).map_err(|e| EngineError::failed(NAME, doing(), e))?;
         let (mut raw, mut rest) = (ptr::null_mut(), ptr::null());
-        // SAFETY: the handle is an open connection's; text, length and both out-pointers are valid
-        // for the call.
+        // SAFETY: the handle is that of an open connection; text, length and both out-pointers are
+        // valid for the call.
         let code = unsafe {
             ffi::sqlite3_prepare_v3(
                 connection.handle(),
@@ -110,9 +110,9 @@ impl Prepared {
         }
         let raw = self.raw.as_ptr();
         for (place, param) in (1..).zip(params) {
-            // SAFETY: the statement is alive and reset. SQLite reads a bound text, or bytes,
-            // only while the statement is stepped, which ends before `params` is given back; it is bound anew
-            // before it is stepped again, every parameter of it.
+            // SAFETY: the statement is alive and reset. SQLite reads a bound text or bytes only
+            // while the statement is stepped, which ends before the borrow of `params` does; every
+            // parameter is bound anew before the statement is stepped again.
             let code = unsafe {
                 match param {
                     Param::Null => ffi::sqlite3_bind_null(raw, place),
@@ -144,7 +144,7 @@ impl Prepared {
 
     #[cold]
     fn failed(&self, message: &str) -> EngineError {
-        // SAFETY: a live statement keeps its text, terminated, until it is finalized.
+        // SAFETY: a live statement keeps its terminated text until it is finalized.
         let sql = unsafe { CStr::from_ptr(ffi::sqlite3_sql(self.raw.as_ptr())) };
         EngineError::failed(NAME, format!("run `{}`", sql.to_string_lossy()), message)
     }
@@ -161,7 +161,7 @@ impl Running<'_> {
     /// Moves to the next row. Returns whether there is one.
     #[inline]
     fn step(&self) -> Result<bool> {
-        // SAFETY: the statement is alive and every parameter of it bound.
+        // SAFETY: the statement is alive and all its parameters are bound.
         match unsafe { ffi::sqlite3_step(self.0.raw.as_ptr()) } {
             ffi::SQLITE_ROW => Ok(true),
             ffi::SQLITE_DONE => Ok(false),
@@ -173,7 +173,7 @@ impl Running<'_> {
 impl Drop for Running<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the statement is alive. The code repeats what the last step said.
+        // SAFETY: the statement is alive. The code repeats the result of the last step.
         unsafe { ffi::sqlite3_reset(self.0.raw.as_ptr()) };
     }
 }
@@ -225,8 +225,8 @@ impl ResultRow for Row<'_> {
         match self.value(column) {
             (_, ffi::SQLITE_NULL) => Ok(None),
             (value, ffi::SQLITE_TEXT) => {
-                // SAFETY: as in `value`, and it is text, so that no conversion takes place: pointer
-                // and length are of the same text, which stays where it is until the next step.
+                // SAFETY: as in `value`, and it is text, so no conversion takes place: pointer and
+                // length belong to the same text, which stays where it is until the next step.
                 let bytes = unsafe {
                     let start = ffi::sqlite3_value_text(value);
                     let length = ffi::sqlite3_value_bytes(value);
@@ -253,7 +253,7 @@ impl ResultRow for Row<'_> {
                     // The start of no bytes is null.
                     0 => Ok(Some(&[])),
                     _ if start.is_null() => Err(self.0.failed("out of memory")),
-                    // SAFETY: there are so many bytes, which stay until the next step.
+                    // SAFETY: there are that many bytes, which stay until the next step.
                     length => Ok(Some(unsafe { slice::from_raw_parts(start, length) })),
                 }
             }

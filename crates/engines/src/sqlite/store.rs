@@ -172,7 +172,7 @@ impl Driver for Session {
     }
 
     fn limits(&self) -> Limits {
-        // SAFETY: the connection is open; -1 asks for the limit and sets none.
+        // SAFETY: the connection is open; -1 only reads the limit.
         let columns =
             unsafe { ffi::sqlite3_limit(self.connection.handle(), ffi::SQLITE_LIMIT_COLUMN, -1) };
         Limits {

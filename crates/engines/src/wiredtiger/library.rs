@@ -53,7 +53,8 @@ fn load() -> Result<(Library, PathBuf), String> {
     let folders = [crate::deps::folder(super::ID)];
     let search = Search { variable: VARIABLE, file: FILE, folders: &folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is WiredTiger's, by its name, whose headers have declared these alike since 1.0.
+    // SAFETY: by its name the library is WiredTiger, whose headers have declared these functions in
+    // the same way since 1.0.
     let api = unsafe { Api::load(library) }?;
     let (mut major, mut minor, mut patch) = (0, 0, 0);
     // SAFETY: writes three integers; no other precondition.

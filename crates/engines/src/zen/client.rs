@@ -33,7 +33,8 @@ pub(super) fn text(at: *const c_char) -> String {
     if at.is_null() {
         return "no words for it".to_owned();
     }
-    // SAFETY: not null, so a constant text that ends with a zero byte, copied at once.
+    // SAFETY: it is not null, so it is a constant text that ends with a zero byte; it is copied at
+    // once.
     unsafe { CStr::from_ptr(at) }.to_string_lossy().into_owned()
 }
 
@@ -63,7 +64,7 @@ impl Owned {
         doing: &'static str,
     ) -> Result<Self> {
         let mut raw = ptr::null_mut();
-        // SAFETY: the function stores a handle where it is told to.
+        // SAFETY: the function stores a handle at the given address.
         check(api, unsafe { allocate(&mut raw) }, doing)?;
         Ok(Self { api, raw, free, doing })
     }
@@ -105,8 +106,8 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: made by the function's counterpart and freed once. It is memory of the
-        // library's, so there is nothing to do about an error.
+        // SAFETY: made by the function's counterpart and freed once. It is only memory of the
+        // library, so nothing can be done about an error.
         let _ = unsafe { (self.free)(self.raw) };
     }
 }
@@ -133,7 +134,7 @@ impl Client {
         static NUMBERS: AtomicU16 = AtomicU16::new(0);
         let number = c_int::from(NUMBERS.fetch_add(1, Ordering::Relaxed));
         let mut raw = ptr::null_mut();
-        // SAFETY: the function stores a handle where it is told to.
+        // SAFETY: the function stores a handle at the given address.
         let code = unsafe { (api.ClientAllocate)(&mut raw, SERVICE_AGENT, number) };
         check(api, code, "begin a session")?;
         Ok(Self { api, raw: Cell::new(raw) })

@@ -146,7 +146,7 @@ impl File {
         let last_status = api.FileInformationGetLastStatusCode;
         let loggable = facts.number(api.FileInformationGetLoggable, last_status)? > 0;
         let records = facts.number(api.FileInformationGetRecordCount, last_status)?;
-        // SAFETY: the handle is open; the texts are for any number.
+        // SAFETY: the handle is open; there is a text for any number.
         let (page_size, file_version) = unsafe {
             (
                 text((api.PageSizeToString)((api.FileInformationGetPageSize)(raw))),
@@ -193,8 +193,8 @@ impl File {
         key: &[u8],
         into: &mut [u8],
     ) -> Result<Option<usize>> {
-        // SAFETY: open; key and buffer live through the call, which writes as much as it is told
-        // there is room for.
+        // SAFETY: open; key and buffer live through the call, which writes no more than the given
+        // size.
         let read = unsafe {
             (self.api.FileRecordRetrieve)(
                 self.raw,
@@ -269,7 +269,7 @@ impl File {
         if raw.is_null() || self.client.raw().is_null() {
             return Ok(());
         }
-        // SAFETY: open until here, in a session that is open, and forgotten whatever this returns.
+        // SAFETY: open until here, in an open session, and forgotten whatever this returns.
         check(
             self.api,
             unsafe { (self.api.ClientFileClose)(self.client.raw(), raw) },

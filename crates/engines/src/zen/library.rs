@@ -23,6 +23,6 @@ fn load() -> Result<(Api, PathBuf), String> {
     let folders = FOLDERS.map(PathBuf::from);
     let search = Search { variable: VARIABLE, file: "libbtrieveC.so", folders: &folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is Zen's, by its name, and never unloaded.
+    // SAFETY: by its name the library is Zen's, and it is never unloaded.
     Ok((unsafe { Api::load(library) }?, path))
 }

@@ -127,7 +127,7 @@ impl Walk<'_> {
             };
             for number in 0..records {
                 let (into, size) = (self.record.as_mut_ptr().cast(), int(self.record.len()));
-                // SAFETY: the handle is open, the buffer as large as told.
+                // SAFETY: the handle is open, and the buffer has the given size.
                 let get =
                     |raw| unsafe { (api.BulkRetrieveResultGetRecord)(raw, number, into, size) };
                 let read = found.number_by(get, last_status)? as usize;

@@ -33,7 +33,8 @@ pub(super) fn verify(env: &Env) -> Result<Checked> {
 fn verify_file(env: &Env, file: &CStr, checked: &mut Checked) -> Result<()> {
     let mut said = Vec::<String>::new();
     let list = (&raw mut said).cast();
-    // SAFETY: open; the name and the list live through the call, which alone uses the list.
+    // SAFETY: open; the name and the list live through the call, and nothing else uses the list
+    // meanwhile.
     match unsafe { raw::ember_verify(env.raw.raw, file.as_ptr(), listen, list) } {
         raw::DAMAGED => {
             // The message ends with the name of the file.

@@ -39,9 +39,9 @@ const unsafe fn bytes<'a>(val: Bytes) -> &'a [u8] {
 impl Cursor<'_> {
     pub(super) fn open(db: Raw, txn: Raw) -> Result<Self> {
         let mut cursor = ptr::null_mut();
-        // SAFETY: both are open, `txn` may be null; the caller has them borrowed.
+        // SAFETY: both are open, and `txn` may be null; the caller has borrowed them.
         check(unsafe { raw::ember_cursor(db, txn, &mut cursor) }, "open a cursor")?;
-        // SAFETY: ours. That it could not be closed shows when its transaction ends.
+        // SAFETY: ours. If it could not be closed, that shows when its transaction ends.
         Ok(Self(unsafe { Owned::new(cursor, raw::ember_cursor_close) }, PhantomData))
     }
 
@@ -51,7 +51,7 @@ impl Cursor<'_> {
         let (mut key, mut value) = (val(key)?, NOTHING);
         // SAFETY: open; the key lives through the call and is only read.
         let code = unsafe { raw::ember_move(self.0.raw, to, &mut key, &mut value) };
-        // SAFETY: found, so both stay until the cursor moves, which is borrowed.
+        // SAFETY: it was found, so key and value stay until the cursor, which is borrowed, moves.
         Ok(found(code, "move a cursor")?.then(|| unsafe { (bytes(key), bytes(value)) }))
     }
 
@@ -61,7 +61,7 @@ impl Cursor<'_> {
         let (mut key, mut value) = (NOTHING, NOTHING);
         let mut index = val(from.unwrap_or_default())?;
         let seek = c_int::from(from.is_some());
-        // SAFETY: open; where it seeks, the bytes live through the call and are only read.
+        // SAFETY: open; if it seeks, the bytes live through the call and are only read.
         let code = unsafe { raw::ember_find(self.0.raw, seek, &mut index, &mut key, &mut value) };
         // SAFETY: as above.
         Ok(found(code, "move in an index")?
@@ -74,7 +74,7 @@ impl Cursor<'_> {
         loop {
             batch.reset(bytes);
             let (at, mut size) = batch.raw();
-            // SAFETY: open; there is so much room.
+            // SAFETY: open; there is that much room.
             let code = unsafe { raw::ember_next_batch(self.0.raw, at, &mut size) };
             if code != raw::TOO_SMALL {
                 return found(code, "fetch a batch");

@@ -102,7 +102,7 @@ impl Env {
         let code =
             unsafe { raw::ember_env_open(&mut env, home.as_ptr(), cache, LOG_BUFFER, log, nosync) };
         check(code, &doing)?;
-        // SAFETY: an open handle that is ours; what needs it holds it.
+        // SAFETY: an open handle that is ours; whatever needs it keeps it alive.
         let raw = unsafe { Owned::new(env, raw::ember_env_close) };
         let syncs = durability >= Durability::Power;
         Ok(Self { raw, transactions, cache, page, syncs, dir: dir.to_owned() })
@@ -183,7 +183,8 @@ impl Txn<'_> {
         if txn.is_null() {
             return Ok(());
         }
-        // SAFETY: under way, without cursors, which borrow it; forgotten whatever this returns.
+        // SAFETY: the transaction is open and has no cursors, which would borrow it; it is
+        // forgotten whatever this returns.
         check(unsafe { raw::ember_commit(txn) }, "commit")
     }
 }

@@ -76,7 +76,7 @@ impl Tree {
             // SAFETY: the environment is open; the name lives through the call.
             let code = unsafe { raw::ember_open(&mut db, env, file.as_ptr(), page, duplicates) };
             check(code, "open a table")?;
-            // SAFETY: ours; the environment is held.
+            // SAFETY: ours; the environment is kept alive.
             Ok(unsafe { Owned::new(db, raw::ember_drop) })
         };
         let mut opened = Open { indexes: Vec::new(), db: open(&self.file, 0)? };
@@ -98,7 +98,8 @@ impl Tree {
         let Some(Open { indexes, db }) = self.open.take() else { return Ok(()) };
         let mut result = Ok(());
         for db in indexes.into_iter().chain([db]) {
-            // SAFETY: open, without cursors, which borrow it; forgotten whatever this returns.
+            // SAFETY: open and without cursors, which would borrow it; it is forgotten whatever
+            // this returns.
             let code = unsafe { raw::ember_close(db.take(), c_int::from(sync)) };
             result = result.and(check(code, "close a table"));
         }

@@ -54,7 +54,7 @@ fn what_a_library_says_nothing_of_is_standard_sql_or_not_there() {
 #[test]
 fn what_a_library_says_is_used() {
     extern "C" fn options(table: *const abi::Table) -> *const c_char {
-        // SAFETY: a table as the header has it.
+        // SAFETY: a table as the header describes it.
         let (columns, key) = unsafe { ((*table).columns, (*table).key) };
         // SAFETY: it has two columns, and one in its key.
         let (second, end) = unsafe { (*columns.add(1), *key.add(1)) };

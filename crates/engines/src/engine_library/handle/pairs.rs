@@ -41,8 +41,8 @@ impl Handle<KeyValue> {
         if found && value.at.is_null() && value.size > 0 {
             return Err(EngineError::failed(self.id, "get a value", "its bytes are at NULL"));
         }
-        // SAFETY: as the header has it: they are there until the next call with this client, which is borrowed
-        // until then.
+        // SAFETY: as the header promises: they exist until the next call with this client, which is
+        // borrowed until then.
         Ok(found.then(|| unsafe { value.as_slice() }))
     }
 
@@ -75,8 +75,8 @@ impl Handle<KeyValue> {
         let (modify, key) = (self.functions.more.modify?, abi::Bytes::of(key));
         let mut change: &mut Change<'_> = change;
         let context = (&raw mut change).cast();
-        // SAFETY: open; the key and what `change` captures live through the call, and the callback is given
-        // what it was made for.
+        // SAFETY: open; the key and what `change` captures live through the call, and the callback
+        // gets the context that it was made for.
         Some(self.find(patient, "change a value", |raw| unsafe {
             modify(raw, table, key, changed, context)
         }))
@@ -110,8 +110,9 @@ impl Handle<KeyValue> {
         };
         let scan = self.functions.scan;
         let (context, visited) = ((&raw mut visit).cast(), visited::<BEFORE>);
-        // SAFETY: open; the range and what `visit` captures live through the call, and the callback is given
-        // what it was made for. It is not tried again: some pairs may have been visited.
+        // SAFETY: open; the range and what `visit` captures live through the call, and the callback
+        // gets the context that it was made for. The call is not repeated, because some pairs may
+        // have been visited.
         self.call(false, "scan", |raw| unsafe { scan(raw, table, &asked, visited, context) })
     }
 
@@ -150,8 +151,9 @@ impl Handle<KeyValue> {
         let bulk = self.functions.more.bulk?;
         let mut giving = Giving { pairs, given: 0 };
         let context = (&raw mut giving).cast();
-        // SAFETY: open, and in no scope; the pairs live through the call, and the callback is given what it
-        // was made for. It is not tried again: some pairs may have been taken.
+        // SAFETY: open, and in no scope; the pairs live through the call, and the callback gets the
+        // context that it was made for. The call is not repeated, because some pairs may have been
+        // taken.
         let done =
             self.call(false, "load pairs", |raw| unsafe { bulk(raw, table, next_pair, context) });
         Some(done.map(|()| giving.given))

@@ -40,7 +40,7 @@ impl Drop for Running<'_> {
     #[inline]
     fn drop(&mut self) {
         let Prepared { functions, client, raw, .. } = self.0;
-        // SAFETY: client and statement are there.
+        // SAFETY: client and statement are alive.
         unsafe { (functions.end_query)(*client, *raw) };
     }
 }
@@ -105,8 +105,8 @@ impl Handle<Sql> {
         let values: Values = params.iter().map(value).collect();
         let mut changed = 0;
         let (execute, into) = (self.functions.execute, &raw mut changed);
-        // SAFETY: client and statement are there; the values and the place for the number live through the
-        // call.
+        // SAFETY: client and statement are alive; the values and the place for the number live
+        // through the call.
         match unsafe { execute(self.raw, statement.raw, values.as_ptr(), values.len(), into) } {
             abi::OK => Ok(changed),
             status => Err(self.stopped(status, statement)),
@@ -125,7 +125,7 @@ impl Handle<Sql> {
         let (query, fetch) = (self.functions.query, self.functions.fetch);
         // Dropped before the parameters, which must live until then.
         let running = Running(statement);
-        // SAFETY: client and statement are there; the values live until the query is ended.
+        // SAFETY: client and statement are alive; the values live until the query has ended.
         let status = unsafe { query(self.raw, statement.raw, values.as_ptr(), values.len()) };
         if status != abi::OK {
             return Err(self.stopped(status, statement));
@@ -133,7 +133,8 @@ impl Handle<Sql> {
         let mut seen = false;
         loop {
             let mut found = abi::Rows { values: ptr::null(), columns: 0, rows: 0 };
-            // SAFETY: client and statement are there; the place for the rows lives through the call.
+            // SAFETY: client and statement are alive; the place for the rows lives through the
+            // call.
             let status = unsafe { fetch(self.raw, statement.raw, &raw mut found) };
             if status != abi::OK {
                 return Err(match self.stopped(status, statement) {
@@ -152,7 +153,8 @@ impl Handle<Sql> {
                 let why = "it handed out rows without a value";
                 return Err(Stopped::Engine(EngineError::failed(self.id, doing, why)));
             }
-            // SAFETY: as the header has it: so many values are there until the next call with the statement.
+            // SAFETY: as the header promises: that many values exist until the next call with the
+            // statement.
             let cells = unsafe { slice::from_raw_parts(found.values, cells) };
             for row in cells.chunks_exact(found.columns) {
                 visit(row).map_err(Stopped::Visitor)?;
@@ -171,8 +173,8 @@ impl Handle<Sql> {
         let (id, values) = (self.id, Values::new());
         let mut giving = Giving { id, table, rows, values, given: 0, misfit: None };
         let context = (&raw mut giving).cast();
-        // SAFETY: open; the table and the rows live through the call, and the callback is given what it was
-        // made for.
+        // SAFETY: open; the table and the rows live through the call, and the callback gets the
+        // context that it was made for.
         let done = self.call(false, &doing, |raw| unsafe { bulk(raw, &told, next_row, context) });
         match giving.misfit {
             Some(misfit) => Err(misfit),

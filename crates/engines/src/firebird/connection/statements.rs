@@ -14,7 +14,7 @@ impl Connection {
     pub fn prepare(&self, sql: &str) -> Done<api::Statement> {
         let (attachment, transaction) = (self.attachment()?, self.transaction(kind::SELECT)?);
         let (bytes, text) = (sql.len() as _, sql.as_ptr().cast());
-        // SAFETY: attachment and transaction are alive, the text as long as is said.
+        // SAFETY: attachment and transaction are alive, and the text has the given length.
         let prepared =
             unsafe { attachment.prepare(self.status, transaction, bytes, text, SQL_DIALECT, 0) };
         self.some(prepared)
@@ -67,7 +67,7 @@ impl Connection {
     fn execute(&self, sql: &str) -> Done<()> {
         let statement = self.prepare(sql)?;
         let transaction = self.transaction(kind::DEFINE)?;
-        // SAFETY: the statement is alive and has no parameters; of a row that it returns nothing is
+        // SAFETY: the statement is alive and has no parameters; nothing of a row that it returns is
         // written anywhere.
         let done = unsafe {
             statement.execute(
@@ -86,7 +86,7 @@ impl Connection {
 
     /// Frees a statement.
     pub fn free(&self, statement: api::Statement) {
-        // SAFETY: nobody uses it any more. Where it could not be freed it is still ours to release.
+        // SAFETY: it is not used again. If it could not be freed, it is still ours to release.
         unsafe {
             statement.free(self.status);
             if self.done(()).is_err() {

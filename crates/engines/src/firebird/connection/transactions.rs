@@ -57,7 +57,7 @@ impl Connection {
     pub fn roll_back(&self) -> Done<()> {
         let Some(begun) = self.begun.take() else { return Ok(()) };
         self.end(begun, api::Transaction::rollback).inspect_err(|_| {
-            // SAFETY: it could not be ended and is still ours.
+            // SAFETY: it could not be ended, and is still ours.
             unsafe { begun.release() };
         })
     }
@@ -92,7 +92,7 @@ impl Connection {
 
     fn start(&self, how: &[u8]) -> Done<api::Transaction> {
         let attachment = self.attachment()?;
-        // SAFETY: the attachment is alive and the parameters as long as is said.
+        // SAFETY: the attachment is alive and the parameters have the given length.
         let started =
             unsafe { attachment.start_transaction(self.status, how.len() as _, how.as_ptr()) };
         self.some(started)
@@ -104,7 +104,7 @@ impl Connection {
         transaction: api::Transaction,
         by: unsafe fn(api::Transaction, api::Status),
     ) -> Done<()> {
-        // SAFETY: the transaction is alive, and nobody uses it any more once this succeeded.
+        // SAFETY: the transaction is alive, and is not used after this has succeeded.
         unsafe { by(transaction, self.status) };
         self.done(())
     }

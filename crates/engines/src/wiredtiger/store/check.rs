@@ -49,7 +49,8 @@ fn verify_one(session: &Session, uri: &CStr, checked: &mut Checked) -> Result<()
     let verify = || {
         said.clear();
         let list = (&raw mut said).cast();
-        // SAFETY: open; the text and the list live through the call, which alone uses the list.
+        // SAFETY: open; the text and the list live through the call, and nothing else uses the list
+        // meanwhile.
         unsafe { (session.shim.verify)(connection, uri.as_ptr(), listen, list) }
     };
     match session.until_at_rest(verify) {

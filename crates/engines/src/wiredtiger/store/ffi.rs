@@ -91,8 +91,8 @@ pub(super) struct Connection {
     pub(super) syncs: bool,
 }
 
-// SAFETY: threads share a connection, whose methods may be called by any of them; a session belongs
-// to one thread: <https://source.wiredtiger.com/mongodb-4.4/threads.html>.
+// SAFETY: threads share a connection, and any of them may call its methods; a session belongs to
+// one thread: <https://source.wiredtiger.com/mongodb-4.4/threads.html>.
 unsafe impl Send for Connection {}
 // SAFETY: as above.
 unsafe impl Sync for Connection {}
@@ -121,7 +121,7 @@ impl Connection {
         // SAFETY: both texts live through the call; on success the handle is open and ours.
         match unsafe { (library.api.open)(home, ptr::null_mut(), config, &mut raw) } {
             0 => {
-                // SAFETY: sessions hold it.
+                // SAFETY: sessions keep it alive.
                 let raw = unsafe { Owned::new(raw, library.shim.close) };
                 Ok(Arc::new(Self { raw, library, table, syncs: durability == Durability::Power }))
             }
