@@ -302,16 +302,16 @@ mod tests {
 
     use super::*;
 
-    /// A connection to somebody who says that, a few bytes at a time, and hears what is sent.
-    fn told(said: &'static [u8], at_a_time: usize) -> Connection {
+    /// Returns a connection whose peer sends these bytes, a few at a time, and reads what is sent.
+    fn answering(answer: &'static [u8], at_a_time: usize) -> Connection {
         let (stream, other) = UnixStream::pair().unwrap();
         thread::spawn(move || {
-            for some in said.chunks(at_a_time) {
+            for some in answer.chunks(at_a_time) {
                 if (&other).write_all(some).is_err() {
                     return;
                 }
             }
-            // Until nobody asks any more.
+            // Waits until the connection is closed.
             let _ = (&other).read(&mut [0; 1024]);
         });
         Connection { stream, out: Vec::new(), received: vec![0; ROOM], at: 0, end: 0 }
@@ -322,7 +322,7 @@ mod tests {
         const SAID: &[u8] =
         b"+OK\r\n:-42\r\n$5\r\nva\r\nl\r\n$-1\r\n*2\r\n:7\r\n$0\r\n\r\n*-1\r\n$-1\r\n-ERR no\r\n";
         for at_a_time in [1, 2, 3, 7, SAID.len()] {
-            let mut connection = told(SAID, at_a_time);
+            let mut connection = answering(SAID, at_a_time);
             connection.done().unwrap();
             assert_eq!(connection.integer().unwrap(), -42);
             assert_eq!(connection.bulk().unwrap(), Some(&b"va\r\nl"[..]));
@@ -341,7 +341,7 @@ mod tests {
         let size = 3 * ROOM + 5;
         let said = format!("+OK\r\n${size}\r\n{}\r\n:1\r\n", "x".repeat(size)).into_bytes().leak();
         for at_a_time in [1000, ROOM - 1, said.len()] {
-            let mut connection = told(said, at_a_time);
+            let mut connection = answering(said, at_a_time);
             connection.done().unwrap();
             let value = connection.bulk().unwrap().unwrap();
             assert!(value.len() == size && value.iter().all(|byte| *byte == b'x'));
@@ -352,10 +352,10 @@ mod tests {
     #[test]
     fn what_is_no_answer_and_an_end_in_the_middle_of_one_are_errors() {
         for said in [&b"?what\r\n"[..], b":x1\r\n", b":\r\n", b"\r\n", b"\n"] {
-            let mut connection = told(said, 100);
+            let mut connection = answering(said, 100);
             assert!(matches!(connection.skip(), Err(Failure::Unexpected(_))), "{said:?}");
         }
-        let mut connection = told(b"+OK\r\n", 100);
+        let mut connection = answering(b"+OK\r\n", 100);
         assert!(matches!(connection.bulk(), Err(Failure::Unexpected(_))));
         let (stream, other) = UnixStream::pair().unwrap();
         (&other).write_all(b"$10\r\nabc").unwrap();
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_command_is_its_words_with_their_lengths() {
-        let mut connection = told(b"", 1);
+        let mut connection = answering(b"", 1);
         connection.command(4, "SET");
         connection.word(&[b"1:", b"\0key"]);
         connection.word(&[b""]);

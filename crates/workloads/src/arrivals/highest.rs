@@ -14,7 +14,7 @@ pub(crate) const FIRST: u64 = 1_000;
 /// Slowest rate that is tried.
 const SLOWEST: u64 = 1;
 
-/// Fastest rate that a sensor can be told, in rows per second.
+/// Fastest rate that a sensor can be given, in rows per second.
 pub use embermark_language::FASTEST;
 
 /// Most whole windows that confirm the result of a search for the highest rate.
@@ -252,7 +252,7 @@ mod tests {
         let (highest, tried) = searched(10_000, limit.clone(), CONFIRMATIONS, 6_100);
         assert!((5_809..=6_100).contains(&highest.rate), "{highest:?} {tried:?}");
         assert!(tried[..2] == [10_000, 5_000] && tried.len() <= 8, "{tried:?}");
-        // Nothing is said of a rate that was not kept.
+        // No remark is made about a rate that was not kept.
         let (highest, tried) = searched(10_000, limit, CONFIRMATIONS, 0);
         assert_eq!((highest.rate, tried.len()), (0, CONFIRMATIONS as usize));
     }

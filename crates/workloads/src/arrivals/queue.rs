@@ -154,7 +154,7 @@ impl Sender {
     /// Returns the bytes that the receiver has not taken yet.
     fn unread(&self) -> io::Result<usize> {
         let mut bytes: libc::c_int = 0;
-        // SAFETY: the descriptor is open as long as `self`, and the request writes an int.
+        // SAFETY: the descriptor is open as long as `self` lives, and the request writes an int.
         let done = unsafe { libc::ioctl(self.pipe.as_raw_fd(), libc::FIONREAD, &raw mut bytes) };
         if done < 0 { Err(io::Error::last_os_error()) } else { Ok(bytes as usize) }
     }

@@ -22,7 +22,7 @@ const SLEEPS: u64 = 1_000;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// What a sensor is told to do.
+/// What a sensor has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Task {
     /// Rows per second.

@@ -50,11 +50,11 @@ mod tests {
 
     use super::*;
 
-    /// Keeps what it is told.
+    /// Keeps the remarks that it gets.
     #[derive(Default)]
-    struct Told(Vec<String>);
+    struct Remarks(Vec<String>);
 
-    impl PhaseObserver for Told {
+    impl PhaseObserver for Remarks {
         fn process(&mut self, _: &'static str, _: u32) {}
 
         fn begin(&mut self, _: Duration) {}
@@ -84,7 +84,7 @@ mod tests {
             (Some(3), None, None),
         ];
         for (before, after, says) in cases {
-            let mut told = Told::default();
+            let mut told = Remarks::default();
             let mut window = Window::new(&mut told);
             window.open(before);
             window.close(|| Ok(after)).unwrap();

@@ -68,7 +68,7 @@ pub(super) struct FileBench {
     /// What all clients, including those of other machines, did in the last run.
     did: Vec<Did>,
     /// The outcome so far of the run that is ready or under way.
-    pub(super) told: Outcome,
+    pub(super) outcome: Outcome,
     /// What was laid out, for which phases, and whether as parts of a mix.
     arena: Arc<Arena>,
     laid: Option<(SmallVec<[usize; 4]>, bool)>,
@@ -125,7 +125,7 @@ impl FileBench {
             duties: Vec::new(),
             crew: None,
             did: Vec::new(),
-            told: Outcome::default(),
+            outcome: Outcome::default(),
             refused: None,
             board: None,
             poster: None,
@@ -180,8 +180,8 @@ impl Bench for FileBench {
         let answer = self.answer(phase, meter, observer)?;
         let done = self.did.iter().map(|did| did.ops).collect();
         let execution = self.answered_by(phase);
-        self.told.pipelined = self.found.pipelined;
-        Ok(Outcome { answer, done, execution, ..std::mem::take(&mut self.told) })
+        self.outcome.pipelined = self.found.pipelined;
+        Ok(Outcome { answer, done, execution, ..std::mem::take(&mut self.outcome) })
     }
 
     fn check(

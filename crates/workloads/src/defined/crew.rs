@@ -138,7 +138,7 @@ impl Duty {
                 let after = meters[0].responded();
                 let mean = (after.1 - before.1) / (after.0 - before.0).max(1) as f64;
                 let all_steady =
-                    |(place, _, board): &(usize, u64, Arc<Board>)| board.say(*place, mean);
+                    |(place, _, board): &(usize, u64, Arc<Board>)| board.report(*place, mean);
                 // A mix that others have ended stops after the round in progress.
                 if done < to - from || self.rounds.as_ref().is_some_and(all_steady) {
                     break;

@@ -24,16 +24,16 @@ pub(super) fn round(rate: f64, longest: Duration) -> u64 {
 }
 
 /// Reports of the clients. It is locked once per round.
-pub(super) struct Board(Mutex<Said>);
+pub(super) struct Board(Mutex<Reports>);
 
-struct Said {
+struct Reports {
     /// Mean response times of each client's rounds, in ns.
     means: Vec<Vec<f64>>,
     /// The figures at the time when all clients were steady. All end then, whatever comes later.
     steady: Option<Vec<SteadyFigure>>,
 }
 
-impl Said {
+impl Reports {
     /// Returns the figure of each client's last rounds.
     fn figures(&self) -> Vec<SteadyFigure> {
         self.means.iter().map(|own| steady::of(own).unwrap_or_default()).collect()
@@ -43,30 +43,30 @@ impl Said {
 impl Board {
     /// Creates a board for this many clients.
     pub fn new(clients: usize) -> Self {
-        Self(Mutex::new(Said { means: vec![Vec::new(); clients], steady: None }))
+        Self(Mutex::new(Reports { means: vec![Vec::new(); clients], steady: None }))
     }
 
     /// Reports a round of a client. Returns whether all clients are steady, or were before.
-    pub fn say(&self, client: usize, mean_ns: f64) -> bool {
-        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if said.steady.is_some() {
+    pub fn report(&self, client: usize, mean_ns: f64) -> bool {
+        let mut reports = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if reports.steady.is_some() {
             return true;
         }
-        if let Some(own) = said.means.get_mut(client) {
+        if let Some(own) = reports.means.get_mut(client) {
             own.push(mean_ns);
         }
-        let figures = said.figures();
+        let figures = reports.figures();
         if figures.iter().all(|figure| figure.steady) {
-            said.steady = Some(figures);
+            reports.steady = Some(figures);
         }
-        said.steady.is_some()
+        reports.steady.is_some()
     }
 
     /// Returns the state after this time, with the names of the clients' parts.
     pub fn state<'a>(&self, names: impl Iterator<Item = &'a str>, after: Duration) -> SteadyState {
-        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let reached = said.steady.is_some();
-        let figures = said.steady.clone().unwrap_or_else(|| said.figures());
+        let reports = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let reached = reports.steady.is_some();
+        let figures = reports.steady.clone().unwrap_or_else(|| reports.figures());
         let figures: BTreeMap<String, SteadyFigure> =
             names.map(str::to_owned).zip(figures).collect();
         SteadyState { reached, after_s: after.as_secs_f64(), figures, ..SteadyState::default() }
@@ -83,22 +83,22 @@ mod tests {
     fn all_clients_have_to_be_steady_at_the_same_time() {
         let board = Board::new(2);
         for _ in 0..6 {
-            assert!(!board.say(0, 100.0), "the other one has said nothing");
+            assert!(!board.report(0, 100.0), "the other one has reported nothing");
         }
         for mean in [10.0, 30.0, 90.0, 30.0] {
-            assert!(!board.say(1, mean));
+            assert!(!board.report(1, mean));
         }
         let state = board.state(["get", "put"].into_iter(), Duration::from_secs(6));
         assert!(!state.reached && state.figures["get"].steady && !state.figures["put"].steady);
         for _ in 0..3 {
-            assert!(!board.say(1, 30.0), "the last five are not alike yet");
+            assert!(!board.report(1, 30.0), "the last five are not alike yet");
         }
-        assert!(board.say(1, 30.0));
+        assert!(board.report(1, 30.0));
         let state = board.state(["get", "put"].into_iter(), Duration::from_secs(7));
         assert!(state.reached && state.after_s == 7.0);
         assert_eq!(state.figures["put"].mean, 30.0);
         // The client that ends last may be disturbed, but all end.
-        assert!(board.say(0, 900.0));
+        assert!(board.report(0, 900.0));
         assert!(board.state(["get", "put"].into_iter(), Duration::from_secs(8)).reached);
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::wire::{self, Incoming};
 
-/// What a client is told to do.
+/// What a client has to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Task {
     /// Bodies to post: JSON, one per row.

@@ -20,7 +20,7 @@ use crate::arrivals::{Aside, Stamper};
 /// Cycles read per second.
 const SLOTS_PER_SECOND: u32 = 3;
 
-/// What a reader is told to do.
+/// What a reader has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Task {
     /// How it reads.

@@ -69,7 +69,7 @@ impl FileBench {
             most_ns: (meter.cap().filter(|_| !matches!(work, Work::Sequence(_))))
                 .map(|most| most.as_nanos() as u64),
         };
-        let Self { database, client: Some(client), told, .. } = self else { return Ok(()) };
+        let Self { database, client: Some(client), outcome, .. } = self else { return Ok(()) };
         let mut went = Err(EngineError::failed("the store", "be closed for a while", "it was not"));
         let mut work = |client: &mut ByClient| {
             let names: Vec<String> = client.tier.iter().map(|(name, _)| name.clone()).collect();
@@ -84,8 +84,8 @@ impl FileBench {
             let done = process.go(run);
             observer.close();
             let done = done?;
-            told.timed_by = Some(process.version.clone());
-            told.client_floor_ns = Some(process.floor_ns);
+            outcome.timed_by = Some(process.version.clone());
+            outcome.client_floor_ns = Some(process.floor_ns);
             let answers = process.answers()?;
             process.close()?;
             Ok((done, answers))

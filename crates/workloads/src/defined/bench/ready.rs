@@ -24,7 +24,7 @@ impl FileBench {
         self.found.empty();
         self.different.clear();
         self.crew = None;
-        (self.did, self.told) = (Vec::new(), Outcome::default());
+        (self.did, self.outcome) = (Vec::new(), Outcome::default());
         self.cell().begin();
         (self.buffer, self.poster) = (self.prepared.buffer(phase), None);
         self.board = match self.cell().work(phase) {
@@ -172,7 +172,7 @@ impl FileBench {
                 let why = format!("it has {log} bytes, and the rows' values have {bytes}");
                 return Err(EngineError::failed("the engine", "keep every row in its log", why));
             }
-            self.told.log_bytes = Some(log);
+            self.outcome.log_bytes = Some(log);
         }
         Ok(())
     }

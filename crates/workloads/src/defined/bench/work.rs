@@ -40,7 +40,7 @@ impl FileBench {
             if let Some(board) = self.board.take() {
                 let names = mix.parts.iter().map(|part| &*cell.definition.phases[part.phase].name);
                 let after = Duration::from_nanos(meter.measured().elapsed_ns);
-                self.told.steady = Some(board.state(names, after));
+                self.outcome.steady = Some(board.state(names, after));
             }
             let parts = mix.parts.iter().zip(&self.prepared.parts[phase]).enumerate();
             let parts = parts.map(|(place, (part, name))| MeasuredPart {
@@ -49,7 +49,7 @@ impl FileBench {
                 meter: mix::of_part(&done, mix, place, meter),
                 target_rate: mix::rate(part.pace),
             });
-            self.told.parts = parts.collect();
+            self.outcome.parts = parts.collect();
         }
         Ok(())
     }
@@ -123,7 +123,7 @@ impl FileBench {
                 let commit = &mut |rows| database.batch(*table, rows, Some(phase));
                 let done = buffer.insert(commit, meter)?;
                 found.changed += done.stored;
-                self.told.write_behind = done.write_behind;
+                self.outcome.write_behind = done.write_behind;
             }
             Work::Insert { table, .. } if let Strategy::Batches(rows) = by => {
                 let (all, size) = (prepared.cell.tables[*table].loaded, rows as usize);

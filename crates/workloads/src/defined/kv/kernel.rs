@@ -1,5 +1,5 @@
-//! Groups over columns of fixed width. Groups are told apart by words. Values are loaded from their
-//! position in the pair, or read from the document that has them as fields.
+//! Groups over columns of fixed width. Groups are distinguished by words. Values are loaded from
+//! their position in the pair, or read from the document that has them as fields.
 
 use std::collections::HashMap;
 

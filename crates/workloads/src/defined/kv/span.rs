@@ -1,4 +1,4 @@
-//! Adjacent keys with the same prefix, told from others by two loads.
+//! Adjacent keys with the same prefix, distinguished from others by two loads.
 
 use super::super::codec::Codec;
 
