@@ -1,16 +1,16 @@
-//! What adapters share for further clients of an open database: trying again what was refused, and a
-//! handle that goes to another thread.
+//! Shared code for further clients of an open database: retries, and handles that move to another
+//! thread.
 
 use std::time::{Duration, Instant};
 
-/// How long a change may go on to be refused for the sake of others before that is an error.
+/// How long a change can be refused because of other clients before it is an error.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Does work again that the engine refuses because other clients do the like at the same time, as
-/// manuals ask of whoever writes beside others. Costs nothing where nothing is refused.
+/// Retries work that the engine refuses because of concurrent clients, as manuals ask of concurrent
+/// writers. Costs nothing where nothing is refused.
 ///
 /// # Errors
-/// The work's own, and the refusal when it has lasted for [`PATIENCE`].
+/// Returns the work's own error, or the refusal after [`PATIENCE`].
 #[inline]
 #[allow(dead_code, reason = "used by engines that refuse; a build may have none")]
 pub(crate) fn again_if<T, E>(
@@ -38,7 +38,7 @@ fn until_taken<T, E>(
     }
 }
 
-/// A handle of an engine's on its way to another thread.
+/// An engine's handle that moves to another thread.
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code, reason = "used by engines that hand one over; a build may have none")]
 pub(crate) struct Moved<T>(T);
@@ -46,19 +46,19 @@ pub(crate) struct Moved<T>(T);
 #[allow(dead_code, reason = "as above")]
 impl<T> Moved<T> {
     /// # Safety
-    /// The engine's manual allows the handle to be used on another thread than the one that made it,
-    /// in the way in which it will be; where one is made, the passage is named.
+    /// The engine's manual must allow the intended use of the handle on another thread than the one
+    /// that made it. Each caller names the passage.
     pub const unsafe fn new(handle: T) -> Self {
         Self(handle)
     }
 
-    /// The handle. (A closure that takes the field instead would not be `Send`.)
+    /// Returns the handle. (A closure that takes the field instead would not be `Send`.)
     pub fn take(self) -> T {
         self.0
     }
 }
 
-// SAFETY: who makes one has promised it.
+// SAFETY: whoever makes one has promised it.
 unsafe impl<T> Send for Moved<T> {}
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Engines outside of this repository: a shared library whose C interface is `embermark_engine.h`
+//! Engines outside of this repository: a shared library with the C interface `embermark_engine.h`
 //! (`crates/abi`), given by `--engine-library`.
 //!
-//! What such a library says of itself is [`Described`], by a process of its own: whoever only has to know what
-//! the engine is does not open it, and is not hurt where it is broken.
+//! A separate process reads the library's description, [`Described`]. A process that only needs the
+//! description does not load the library, and is not harmed if it is broken.
 
 mod about;
 mod api;
@@ -34,16 +34,16 @@ use api::{Api, Functions};
 use session::Session;
 use store::Client;
 
-/// A library, and what it says of itself.
+/// A library and its description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Described {
     /// The file.
     pub library: EngineLibrary,
-    /// What it says, but for an id of the user's own.
+    /// The description, in which the id can be the user's.
     pub about: About,
-    /// Whether its id is the user's own and not what it says.
+    /// Whether its id is the user's and not its own.
     renamed: bool,
-    /// By what the same file is known again without reading it.
+    /// Identifies the file without reading it.
     stamp: Stamp,
 }
 
@@ -56,10 +56,11 @@ fn stamp(path: &Path) -> io::Result<Stamp> {
 }
 
 impl Described {
-    /// Opens a library and asks it. It stays open.
+    /// Loads a library and reads its description. It stays loaded.
     ///
     /// # Errors
-    /// When the file cannot be read, is no such library, or says what cannot be; the error names it.
+    /// Fails when the file cannot be read, is not such a library, or has an invalid description.
+    /// The error names it.
     pub fn of(path: &Path) -> std::result::Result<Self, String> {
         let cannot = |why: String| unusable(path, &why);
         let read = || Ok::<_, io::Error>((stamp(path)?, fs::read(path)?));
@@ -70,7 +71,7 @@ impl Described {
         Ok(Self { library, about, renamed: false, stamp })
     }
 
-    /// The same under an id of the user's own, so that two versions of an engine are two columns.
+    /// Sets an id of the user's own, so that two versions of an engine are two columns.
     #[must_use]
     pub fn with_id(mut self, id: &str) -> Self {
         self.renamed = self.about.id != id;
@@ -79,8 +80,8 @@ impl Described {
     }
 }
 
-/// A library as a user gives it, `base=old/libmine.so` or `old/libmine.so`: the id that its engine is to have, if
-/// that is not its own, and the path. A path with `=` is taken for one where a `/` stands before that.
+/// Splits a library given as `base=old/libmine.so` or `old/libmine.so` into its id, if one is
+/// given, and its path. A path with `=` is a path if a `/` precedes the `=`.
 pub fn given(given: &Path) -> (Option<&str>, &Path) {
     let named = given.to_str().and_then(|text| text.split_once('='));
     match named.filter(|(id, path)| load::is_id(id) && !path.is_empty()) {
@@ -89,19 +90,19 @@ pub fn given(given: &Path) -> (Option<&str>, &Path) {
     }
 }
 
-/// That a library cannot be used, for a person.
+/// Returns the message that a library cannot be used.
 pub fn unusable(path: &Path, why: &str) -> String {
     format!("the engine library {} cannot be used: {why}", path.display())
 }
 
-/// Those of this process, by their engines.
+/// Libraries of this process, with their engines.
 static ADDED: RwLock<Vec<&'static Outside>> = RwLock::new(Vec::new());
 
-/// Has the [registry](registry::all) know an engine from now on; it lives as long as the process. One that
-/// it knows already is not added twice.
+/// Adds an engine to the [registry](registry::all) for the life of the process. A library that was
+/// added before is not added again.
 ///
 /// # Errors
-/// When another engine has its name.
+/// Fails when another engine has its id.
 pub fn add(described: Described) -> std::result::Result<&'static dyn Engine, String> {
     let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = added.iter().find(|known| *known.described == described) {
@@ -129,12 +130,12 @@ pub fn add(described: Described) -> std::result::Result<&'static dyn Engine, Str
     Ok(engine)
 }
 
-/// The library of the engine of that id, where it is one that was [added](add).
+/// Returns the library of the engine with this id, if it was [added](add).
 pub fn of(id: &str) -> Option<&'static Described> {
     described(|described| described.about.id == id)
 }
 
-/// The library of that path, where it was [added](add) under this id, or under its own.
+/// Returns the library with this path, if it was [added](add) under this id, or under its own.
 pub fn at(path: &Path, id: Option<&str>) -> Option<&'static Described> {
     described(|described| {
         let is_named = id.map_or(!described.renamed, |id| described.about.id == id);
@@ -147,7 +148,7 @@ fn described(is: impl Fn(&Described) -> bool) -> Option<&'static Described> {
     added.iter().map(|known| known.described).find(|described| is(described))
 }
 
-/// The engine of a library, which is opened when a database is.
+/// The engine of a library, which is loaded when a database is opened.
 struct Outside {
     described: &'static Described,
     info: Info,
@@ -173,7 +174,7 @@ impl Outside {
         Self { info, tiers, settings, api: OnceLock::new(), described }
     }
 
-    /// The library, opened when it is first asked for: it has to say what it said before.
+    /// Returns the library. The first call loads it and checks that its description is unchanged.
     fn api(&self) -> Result<&'static Api> {
         let path = &self.described.library.path;
         let load = || {
@@ -197,7 +198,7 @@ impl Engine for Outside {
         self.info
     }
 
-    /// That it was asked what it is.
+    /// Available, because its description was read.
     fn availability(&self) -> Availability {
         Availability::Ready { version: self.described.about.version.clone() }
     }

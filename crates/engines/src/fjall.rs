@@ -1,6 +1,6 @@
-//! fjall, a log-structured merge tree in pure Rust: a whole engine in one file.
+//! fjall, a log-structured merge tree in pure Rust: a complete engine in one file.
 //!
-//! A table is a keyspace. Its batches cannot be read, which [`Overlay`] does.
+//! A table is a keyspace. Its batches cannot be read, so [`Overlay`] does it.
 
 mod settings;
 
@@ -23,10 +23,10 @@ use crate::{
 use settings::{MEMTABLE, SETTINGS};
 
 const ID: &str = "fjall";
-/// Of the crate that is compiled in; the build script takes it from the lock file.
+/// Version of the compiled crate. The build script reads it from the lock file.
 const VERSION: &str = env!("FJALL_VERSION");
 
-/// How each change is persisted before it is acknowledged, if at all. The crate gives nothing back.
+/// How each change is persisted before it is acknowledged, if at all. It cannot be read back.
 type Persist = Option<PersistMode>;
 
 const TIERS: TierTable<Persist> = TierTable {
@@ -67,7 +67,7 @@ pub(crate) static ENGINE: Embedded<Persist> = Embedded {
     join: None,
 };
 
-/// Of the memory a quarter is for two memtables, one that is filled and one that is written, the
+/// A quarter of the memory is for two memtables, one being filled and one being written, and the
 /// rest for blocks.
 fn open(options: &OpenOptions, &persist: &Persist) -> Result<Opened> {
     let memtable = options.number(ID, MEMTABLE)?.unwrap_or(options.memory / 8);
@@ -82,20 +82,20 @@ fn open(options: &OpenOptions, &persist: &Persist) -> Result<Opened> {
         (MEMTABLE, as_set(format_args!("{memtable} bytes"))),
     ];
     let shared = Shared { db, persist, options: tables, memtable, folder: options.dir.clone() };
-    Ok(Opened::embedded(Client::of(shared), VERSION, settings))
+    Ok(Opened::embedded(Client::new(shared), VERSION, settings))
 }
 
-/// Turns an error of the crate into ours.
+/// Turns an error of the crate into an engine error.
 fn failed<E: ToString>(doing: &'static str) -> impl FnOnce(E) -> EngineError {
     move |error| EngineError::failed(ID, doing, error)
 }
 
-/// What the clients of an open database have in common.
+/// The common state of all clients of an open database.
 #[derive(Clone)]
 struct Shared {
     db: Database,
     persist: Persist,
-    /// Of tables that are made.
+    /// Options of new tables.
     options: KeyspaceCreateOptions,
     memtable: u64,
     folder: PathBuf,
@@ -106,7 +106,7 @@ impl Shared {
         self.db.keyspace(name, || self.options.clone()).map_err(failed("open a table"))
     }
 
-    /// Persists what was changed, as the tier has it.
+    /// Persists changes as the tier requires.
     #[inline]
     fn persist(&self) -> Result<()> {
         let Some(mode) = self.persist else { return Ok(()) };
@@ -114,23 +114,23 @@ impl Shared {
     }
 }
 
-/// A change of a batch: of a table's number, a key, and its value if it is not removed.
+/// A change of a batch: the table's number, a key, and its new value unless it is removed.
 type Change = (usize, UserKey, Option<UserValue>);
 
 /// A client of an open database, and its tables.
 struct Client {
     shared: Shared,
     tables: Vec<Keyspace>,
-    /// The changes of a batch.
+    /// Changes of a batch.
     changes: Vec<Change>,
 }
 
 impl Client {
-    const fn of(shared: Shared) -> Self {
+    const fn new(shared: Shared) -> Self {
         Self { shared, tables: Vec::new(), changes: Vec::new() }
     }
 
-    /// Writes the changes of a batch, as one.
+    /// Writes the changes of a batch atomically.
     fn write(&mut self) -> Result<()> {
         let Self { shared: Shared { db, persist, .. }, tables, changes } = self;
         let mut batch =
@@ -146,8 +146,8 @@ impl Client {
 }
 
 impl Lifecycle for Client {
-    /// Memory written to tables, and each keyspace compacted. Both are public, and left out of the
-    /// crate's pages: by these, maintenance is automatic.
+    /// Flushes the memtables and compacts each keyspace. Both functions are public but hidden from
+    /// the documentation, which calls maintenance automatic.
     fn maintain(&mut self) -> Result<()> {
         for name in self.shared.db.list_keyspace_names() {
             let keyspace = self.shared.keyspace(&name)?;
@@ -161,15 +161,15 @@ impl Lifecycle for Client {
         Join::Exclusive("one process at a time: it is locked (https://docs.rs/crate/fjall/3.1.13)")
     }
 
-    /// The same database, which threads share: they write one after the other, and an update is a
-    /// get and an insert, between which another's may come.
+    /// Opens another client of the same database, which threads share. They write one after
+    /// another. An update is a get and an insert, and another thread's update can come in between.
     fn open_client(&mut self) -> Result<ClientOpener> {
         let shared = self.shared.clone();
-        Ok(ClientOpener::kv(move || Ok(Self::of(shared))))
+        Ok(ClientOpener::kv(move || Ok(Self::new(shared))))
     }
 
-    /// Every close is one where the journal is persisted: it writes no memtable to a table, and the
-    /// journal is read at open.
+    /// Every close leaves the journal as it is: it is persisted, no memtable is written to a table,
+    /// and opening reads the journal.
     fn crash_on_close(&mut self) -> Result<()> {
         let what = "a journal to recover in the tier none: it is in memory, and written at close";
         self.shared.persist.map(drop).ok_or_else(|| EngineError::unsupported(ID, what))
@@ -203,8 +203,8 @@ impl KvStore for Client {
         Ok(Table(self.tables.len() - 1))
     }
 
-    /// The keyspace is dropped and made anew: `Keyspace::clear` writes a record that, when the
-    /// journal is read at open, also removes what was loaded in bulk after it (seen with 3.1.13).
+    /// Drops the keyspace and creates it again. `Keyspace::clear` would write a record that, when
+    /// the journal is read at opening, also removes what was bulk-loaded later (seen with 3.1.13).
     fn clear(&mut self, Table(table): Table) -> Result<()> {
         let (db, old) = (&self.shared.db, self.tables[table].clone());
         db.delete_keyspace(old.clone()).map_err(failed("remove a table"))?;
@@ -231,25 +231,25 @@ impl KvStore for Client {
         drop(tables);
         let written = if changes.is_empty() { done } else { done.and_then(|()| self.write()) };
         self.changes.clear();
-        // Of a large batch the memory is given back.
+        // Frees the memory of a large batch.
         self.changes.shrink_to(1 << 14);
         written
     }
 }
 
-/// The tables as a scope sees them.
+/// The tables in a scope.
 struct Tables<'a> {
     shared: &'a Shared,
     tables: &'a [Keyspace],
-    /// What a snapshot reads, which changes nothing.
+    /// The snapshot of a scope that changes nothing.
     at: Option<Snapshot>,
-    /// Where the changes of a batch go; without one, each is written by itself.
+    /// Destination of a batch's changes. Without one, each change is written on its own.
     batch: Option<&'a mut Vec<Change>>,
-    /// What was given out, held until the next value is: it may lie in a block of the cache.
+    /// The value returned last, held until the next one, because it can be in a block of the cache.
     found: Option<UserValue>,
 }
 
-/// That the crate takes a key, which it would panic at.
+/// Checks that the crate accepts a key. It would panic otherwise.
 #[inline]
 fn check_key(key: &[u8]) -> Result<()> {
     let what = "keys that are empty or above 65,535 bytes";
@@ -266,7 +266,8 @@ impl Blind for Tables<'_> {
         Ok(self.found.as_deref())
     }
 
-    /// In a snapshot, of its own if need be: half of another client's batch is not seen.
+    /// Scans a snapshot, a new one if necessary, so that half of another client's batch is never
+    /// visible.
     fn scan(&mut self, Table(table): Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         if matches!((range.from, range.to), (Some(from), Some(to)) if from >= to) {
             return Ok(());

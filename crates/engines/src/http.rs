@@ -18,33 +18,33 @@ use crate::EngineError;
 use crate::server::address::{self, Address};
 use crate::server::url;
 
-/// The client's results are the engine's, but for those that say otherwise.
+/// The engine's error, unless stated otherwise.
 type Result<T, E = EngineError> = std::result::Result<T, E>;
 
-/// In place of a user and a password, where there are none.
+/// Placeholder for a missing user and password.
 const NOBODY: &str = "-";
 
-/// Bytes of an error's body that are shown.
+/// Most bytes of an error's body that are shown.
 const SHOWN: u64 = 2_000;
 
-/// A client of one server, which speaks to one database of it.
+/// A client for one database of one server.
 pub(crate) struct HttpClient {
     engine: &'static str,
     agent: Agent,
     pub address: Address,
-    /// The media type of answers that is asked for with every request, if any.
+    /// Media type to ask for with every request, if any.
     pub accept: Option<&'static str>,
-    /// Who asks, `name:password`, if anybody; and as each request says it.
+    /// The user as `name:password`, if any, and the header of each request.
     pub user: Option<String>,
     pub authorization: Option<String>,
     pub database: String,
-    /// How another process reaches the database.
+    /// How another process connects to the database.
     pub at: String,
 }
 
 impl HttpClient {
-    /// Speaks to a database as a user, `name:password` encoded as in a URL, or as nobody; another
-    /// process reaches the server `elsewhere`. Nothing is sent.
+    /// Creates a client for a database. `user` is `name:password`, encoded as in a URL. Another
+    /// process connects to the server at `elsewhere`. Nothing is sent.
     pub fn new(
         engine: &'static str,
         database: &str,
@@ -52,7 +52,7 @@ impl HttpClient {
         address: &Address,
         elsewhere: &Address,
     ) -> Self {
-        // As HTTP sends them: RFC 7617.
+        // Encoded as HTTP requires: RFC 7617.
         let (plain, user) = (user.and_then(url::decoded), user.unwrap_or(NOBODY));
         let basic = |plain| format!("Basic {}", BASE64_STANDARD.encode(plain));
         Self {
@@ -67,50 +67,51 @@ impl HttpClient {
         }
     }
 
-    /// Speaks to a database that another process has opened.
+    /// Creates a client for a database that another process has opened.
     pub fn join(engine: &'static str, at: &str) -> Result<Self> {
         let [database, user, address] = address::parts(engine, at)?;
         let (user, address) = (Some(user).filter(|user| *user != NOBODY), Address::from(address));
         Ok(Self::new(engine, database, user, &address, &address))
     }
 
-    /// Speaks to a database of the server at a URL.
+    /// Creates a client for a database of the server at a URL.
     ///
     /// # Errors
-    /// What is wrong with the URL, without a part of it.
+    /// Returns what is wrong with the URL, without quoting it.
     pub fn of_url(engine: &'static str, url: &str, database: &str) -> Result<Self, &'static str> {
         let (base, user) = url::apart(url)?;
         let address = Address::Url(base);
         Ok(Self::new(engine, database, user, &address, &address))
     }
 
-    /// Ends the connection; the next request makes a new one.
+    /// Closes the connection. The next request opens a new one.
     pub fn renew(&mut self) {
         self.agent = agent(&self.address);
     }
 
-    /// Asks for a path, which begins with `/` and is encoded as a URL's must be.
+    /// Gets a path, which begins with `/` and is encoded as in a URL.
     ///
     /// # Errors
-    /// When the server is not reached, or answers with a status of 400 and more: with its words.
+    /// Fails when the server cannot be reached, or with its message when the status is 400 or
+    /// higher.
     #[cfg(feature = "influxdb")]
     pub fn get(&self, path: &str) -> Result<Body> {
         self.answer("GET", path, self.headers(self.agent.get(self.url(path))).call())
     }
 
-    /// Sends a body to such a path; the errors are the same.
+    /// Posts a body to such a path, with the same errors.
     pub fn post(&self, path: &str, content_type: &str, body: &[u8]) -> Result<Body> {
         let request = self.headers(self.agent.post(self.url(path)));
         self.answer("POST", path, request.header("content-type", content_type).send(body))
     }
 
-    /// Deletes what is at such a path; the errors are the same.
+    /// Deletes such a path, with the same errors.
     #[cfg(feature = "influxdb")]
     pub fn delete(&self, path: &str) -> Result<Body> {
         self.answer("DELETE", path, self.headers(self.agent.delete(self.url(path))).call())
     }
 
-    /// Puts a body at such a path; the errors are the same.
+    /// Puts a body at such a path, with the same errors.
     #[cfg(feature = "harperdb")]
     pub fn put(&self, path: &str, content_type: &str, body: &[u8]) -> Result<Body> {
         let request = self.headers(self.agent.put(self.url(path)));
@@ -119,7 +120,7 @@ impl HttpClient {
 
     fn url(&self, path: &str) -> String {
         match &self.address {
-            // Resolved without asking anybody, and not used.
+            // Resolved without a lookup, and not used.
             Address::Socket(_) => format!("http://127.0.0.1{path}"),
             Address::Url(base) => format!("{base}{path}"),
         }
@@ -149,29 +150,29 @@ impl HttpClient {
         if parts.status.as_u16() < 400 {
             return Ok(body);
         }
-        // InfluxDB says it here too, in plain words whatever its body is encoded in.
+        // InfluxDB also has the message here, as plain text whatever the encoding of its body.
         if let Some(Ok(words)) = parts.headers.get("x-influxdb-error").map(|h| h.to_str()) {
             return Err(failed(format!("{}: {words}", parts.status)));
         }
         let mut text = Vec::new();
-        // What could be read is shown.
+        // Shows what could be read.
         let _ = reader(body).take(SHOWN).read_to_end(&mut text);
         Err(failed(format!("{}: {}", parts.status, String::from_utf8_lossy(&text).trim())))
     }
 }
 
-/// Reads an answer of any length as it comes.
+/// Reads an answer of any length as it arrives.
 pub(crate) fn reader(body: Body) -> impl Read {
     body.into_with_config().limit(u64::MAX).reader()
 }
 
-/// Reads an answer to its end, so that the connection can be used again, and forgets it.
+/// Reads and drops an answer, so that the connection can be used again.
 pub(crate) fn discard(engine: &'static str, body: Body) -> Result<()> {
     let read = std::io::copy(&mut reader(body), &mut std::io::sink());
     read.map(drop).map_err(|error| EngineError::failed(engine, "end its answer", error))
 }
 
-/// What sends requests, to a Unix socket or to where they say.
+/// Returns an agent that sends requests to a Unix socket, or to where they say.
 fn agent(address: &Address) -> Agent {
     match address {
         Address::Socket(socket) => {
@@ -193,7 +194,7 @@ fn config() -> Config {
         .build()
 }
 
-/// Connects to a socket whatever the URL says.
+/// Connects to a socket, whatever the URL is.
 #[derive(Debug)]
 struct Unix(PathBuf);
 
@@ -211,7 +212,7 @@ impl Connector for Unix {
     }
 }
 
-/// A connection; requests have no time-outs, since a phase's cap and the trial's rule here.
+/// A connection. Requests have no time-outs, because the phase's cap and the trial's limit apply.
 #[derive(Debug)]
 struct UnixTransport {
     stream: UnixStream,
@@ -235,7 +236,7 @@ impl Transport for UnixTransport {
     }
 
     fn is_open(&mut self) -> bool {
-        // A server that has gone is found out by the next request.
+        // The next request detects a server that is gone.
         true
     }
 }

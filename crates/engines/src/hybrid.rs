@@ -1,4 +1,4 @@
-//! `hybrid` and `hybrid-bdb`: a key-value front with DuckDB beside it, by `embermark-hybrid`.
+//! `hybrid` and `hybrid-bdb`: a key-value engine in front of DuckDB, by `embermark-hybrid`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use crate::{
     Setting, Settings, Store, Takes, Tier, as_set,
 };
 
-/// A hybrid over a front.
+/// A hybrid with this front.
 pub(crate) struct Over {
     id: &'static str,
     name: &'static str,
     licence: &'static str,
     front: &'static dyn Engine,
-    /// Whether the front has a cache of its own, which shares the memory with the mirror's.
+    /// Whether the front has its own cache, which shares the memory with the mirror's.
     front_caches: bool,
-    /// How the names of the front's files end that are removed when they are empty.
+    /// Suffix of the front's files that are removed if they are empty.
     empty: Option<&'static str>,
     settings: Settings,
 }
 
-/// Over LMDB.
+/// With LMDB in front.
 pub(crate) static OVER_LMDB: Over = Over {
     id: "hybrid",
     name: "hybrid (LMDB, DuckDB)",
@@ -39,38 +39,41 @@ pub(crate) static OVER_LMDB: Over = Over {
     settings: Settings { known: &[REFRESH, WRITE_AFTER, LOG_LIMIT], ..Settings::NONE },
 };
 
-/// Over Berkeley DB, which has one client at a time: nothing refreshes in the background.
+/// With Berkeley DB in front, which has one client at a time, so nothing refreshes in the
+/// background.
 pub(crate) static OVER_BERKELEY_DB: Over = Over {
     id: "hybrid-bdb",
     name: "hybrid (Berkeley DB, DuckDB)",
     licence: "Sleepycat, MIT",
     front: &crate::berkeleydb::ENGINE,
     front_caches: true,
-    // Berkeley DB makes the file of a table before it writes its first page. Where the power is cut between the two, its
-    // recovery fails at a file without a page, which has nothing to recover (docs/durability-embedded.md).
+    // Berkeley DB creates the file of a table before it writes its first page. If the power is cut
+    // in between, its recovery fails at a file without a page, which has nothing to recover
+    // (docs/durability-embedded.md).
     empty: Some(".db"),
     settings: Settings { known: &[WRITE_AFTER, LOG_LIMIT], ..Settings::NONE },
 };
 
-/// Milliseconds between two refreshes in the background; 0 for none.
+/// Milliseconds between two refreshes in the background. 0 for none.
 const REFRESH: Setting = Setting::new("refresh_every_ms", Takes::Number);
-/// Changed rows after which the mirror's file is written.
+/// Number of changed rows after which the mirror's file is written.
 const WRITE_AFTER: Setting = Setting::new("write_after", Takes::Number);
-/// Bytes of records of changes after which the mirror is given up.
+/// Bytes of change records after which the mirror is abandoned.
 const LOG_LIMIT: Setting = Setting::new("log_limit", Takes::Number);
 
-/// The folders of its parts.
+/// Folders of its parts.
 const FRONT: &str = "front";
 const MIRROR: &str = "mirror";
 
 impl Over {
-    /// The options of the front, and of the mirror in a folder that it will be given.
+    /// Returns the options of the front, and of the mirror in its own folder.
     fn parts(&self, options: &OpenOptions) -> (OpenOptions, OpenOptions) {
         let memory = if self.front_caches { options.memory / 2 } else { options.memory };
         let part = OpenOptions { memory, settings: Vec::new(), ..options.clone() };
         let front = OpenOptions { dir: options.dir.join(FRONT), ..part.clone() };
-        // It logs nothing, since what is not in its file is brought again; but what its file says that it holds must have
-        // reached the disk. Without syncs the power leaves a file that says more than it holds.
+        // It logs nothing, because what is missing from its file is copied again. But what its file
+        // claims to have must have reached the disk. Without syncs a power cut leaves a file that
+        // claims more than it has.
         let settings = match options.durability {
             Durability::Power => vec![(FSYNC_MODE.to_owned(), LEFT.to_owned())],
             _ => Vec::new(),
@@ -93,7 +96,7 @@ impl Over {
     }
 }
 
-/// Removes the files of a folder whose names end so, where they are empty.
+/// Removes the empty files of a folder with this suffix.
 fn remove_empty(folder: &Path, end: &str) -> Result<()> {
     let failed = |error| EngineError::file("hybrid", "look for empty files in", folder, error);
     for entry in std::fs::read_dir(folder).map_err(failed)? {

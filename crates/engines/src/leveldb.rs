@@ -1,7 +1,7 @@
-//! LevelDB, a log-structured merge tree, from a library that is opened at run time.
+//! LevelDB, a log-structured merge tree, from a library loaded at run time.
 //!
-//! It has no tables: all of them lie in one database, the keys of each behind a byte of its own, so
-//! that a batch over several is one. Nor can its batches be read, which [`Overlay`] does.
+//! It has no tables: all are in one database, with a prefix byte per table, so a batch over several
+//! tables is one batch. Its batches cannot be read, so [`Overlay`] does it.
 
 mod api;
 mod check;
@@ -24,11 +24,11 @@ use crate::{
 use db::{Db, Options};
 
 const ID: &str = "leveldb";
-/// Bits of the bloom filters for each key:
+/// Bits per key of the bloom filters:
 /// <https://github.com/google/leveldb/blob/main/doc/index.md#filters>.
 const FILTER_BITS: i32 = 10;
 
-/// What is set is `sync`. The C interface has no getters for options ("Does not support", `c.h`).
+/// Sets `sync`. The C interface has no getters for options ("Does not support", `c.h`).
 const TIERS: TierTable<bool> = TierTable {
     none: WRITTEN,
     process: WRITTEN,
@@ -63,9 +63,9 @@ pub(crate) static ENGINE: Embedded<bool> = Embedded {
     join: None,
 };
 
-/// What its C interface has setters for
-/// (<https://github.com/google/leveldb/blob/main/include/leveldb/c.h>); those of ours that are not as
-/// shipped: 4 MiB of write buffer, 8 MiB of cache, no filter.
+/// Options with setters in the C interface
+/// (<https://github.com/google/leveldb/blob/main/include/leveldb/c.h>). Those that differ here have
+/// these defaults: 4 MiB of write buffer, 8 MiB of cache, no filter.
 const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("write_buffer_size", Takes::Number).by_default("4194304"),
@@ -105,7 +105,7 @@ const SETTINGS: Settings = Settings {
 
 const INDEX: &str = "https://github.com/google/leveldb/blob/main/doc/index.md";
 
-/// What tuning tries.
+/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("block_size", "1024")], "a larger index in memory", INDEX),
     Candidate::new(&[("block_size", "16384")], "a point read takes more bytes", INDEX),
@@ -121,7 +121,7 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("max_file_size", "8388608")], "longer merges", INDEX),
 ];
 
-/// Of the memory a quarter is for the two write buffers that there may be, the rest for blocks.
+/// A quarter of the memory is for up to two write buffers, the rest for blocks.
 fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {
     let memory = usize::try_from(options.memory).unwrap_or(usize::MAX);
     let write_buffer = options.number(ID, "write_buffer_size")?.unwrap_or(memory / 8);
@@ -142,7 +142,7 @@ fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {
     };
     let db = db::open(&options.dir, with)?;
     let version = db.own.api.version();
-    let client = Client::of(db.into())?;
+    let client = Client::new(db.into())?;
     let settings = [
         ("sync", as_set(sync)),
         ("write_buffer_size", as_set(format_args!("{write_buffer} bytes"))),
@@ -152,12 +152,12 @@ fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {
     Ok(Opened::embedded(client, version, settings))
 }
 
-/// The names of the tables, each with its number.
+/// Names of the tables, each with its number.
 const NAMES: Table = Table(0);
-/// The last byte that has one behind it, where the last table's keys end.
+/// The last prefix byte that has a successor, at which the last table's keys end.
 const MOST: usize = 254;
 
-/// The key of a table's key: in `into`, behind the byte that is the table's number.
+/// Returns a table's key with the table's prefix byte, written to `into`.
 fn whole<'a>(into: &'a mut Vec<u8>, Table(number): Table, key: &[u8]) -> &'a [u8] {
     into.clear();
     into.push(number as u8);
@@ -167,17 +167,17 @@ fn whole<'a>(into: &'a mut Vec<u8>, Table(number): Table, key: &[u8]) -> &'a [u8
 
 /// A client of an open database, and its tables.
 struct Client {
-    /// None where it could not be opened again after a check.
+    /// `None` if it could not be reopened after a check.
     db: Option<Arc<Db>>,
     reads: Reads,
-    /// By number; that of `NAMES` is no table's.
+    /// By number. The one of `NAMES` belongs to no table.
     names: Vec<Vec<u8>>,
-    /// Room for a key, or the ends of a scan.
+    /// Memory for a key, or for the ends of a scan.
     keys: [Vec<u8>; 2],
 }
 
 impl Client {
-    fn of(db: Arc<Db>) -> Result<Self> {
+    fn new(db: Arc<Db>) -> Result<Self> {
         let (mut keys, mut numbered, reads) = (Default::default(), BTreeMap::new(), db.reads());
         let mut stored = Tables::stored(&db, &reads, &mut keys);
         stored.scan(NAMES, Range::default(), &mut |name, number| {
@@ -189,7 +189,7 @@ impl Client {
     }
 }
 
-/// The database, where it is open.
+/// Returns the database, if it is open.
 #[inline]
 fn opened(db: &Option<Arc<Db>>) -> Result<&Arc<Db>> {
     let lost = || EngineError::failed(ID, "go on", "the database was not opened after its check");
@@ -226,15 +226,15 @@ impl Lifecycle for Client {
         )
     }
 
-    /// The same database, which threads share: they may write at once, and an update is a get and a
-    /// put, between which another's may come.
+    /// Opens another client of the same database, which threads share. They can write at the same
+    /// time. An update is a get and a put, and another thread's update can come in between.
     fn open_client(&mut self) -> Result<ClientOpener> {
         let db = Arc::clone(opened(&self.db)?);
-        Ok(ClientOpener::kv(move || Self::of(db)))
+        Ok(ClientOpener::kv(move || Self::new(db)))
     }
 
-    /// Every close is one: it writes no changes from memory to tables, and what the log has is
-    /// recovered at open.
+    /// Every close leaves the log as it is: no changes are written from memory to tables, and
+    /// opening recovers the log.
     fn crash_on_close(&mut self) -> Result<()> {
         Ok(())
     }
@@ -272,7 +272,7 @@ impl KvStore for Client {
         Ok(Table(number))
     }
 
-    /// Deletions, and a compaction, which gives the space back.
+    /// Deletes the keys, and compacts to free the space.
     fn clear(&mut self, table: Table) -> Result<()> {
         let (Self { db, reads, keys, .. }, mut removed) = (self, Vec::new());
         let db = opened(db)?;
@@ -287,7 +287,7 @@ impl KvStore for Client {
         Ok(())
     }
 
-    /// One batch, or as many as hold half of the memory each.
+    /// One batch, or several of half the memory each.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let (mut changes, mut rows) = (opened(&self.db)?.changes(), 0);
         while let Some((key, value)) = pairs.next() {
@@ -315,13 +315,13 @@ impl KvStore for Client {
     }
 }
 
-/// The tables as a scope sees them.
+/// The tables in a scope.
 struct Tables<'a> {
     db: &'a Db,
     reads: &'a Reads,
     keys: &'a mut [Vec<u8>; 2],
     to: To<'a>,
-    /// What was given out, held until the next value is.
+    /// The value returned last, held until the next one.
     found: Option<Value<'a>>,
 }
 

@@ -1,6 +1,7 @@
-//! One module per engine, each an [`Engine`] as `embermark-contract` has it.
+//! Adapters of database engines, one module each. Each implements [`Engine`] of
+//! `embermark-contract`.
 //!
-//! To add an engine: one file under `src/`, one line in [`registry`].
+//! To add an engine, add a file to `src/` and a line to [`registry`].
 
 mod clients;
 

@@ -7,16 +7,16 @@ use std::path::Path;
 
 use crate::{EngineError, Result};
 
-/// Bytes that a log grows by until an engine is given a checkpoint that takes none by itself.
+/// Growth of the log, in bytes, after which an engine that takes no checkpoints by itself gets one.
 #[allow(dead_code, reason = "used by engines with such a log; a build may have none")]
 pub(crate) const CHECKPOINT_AFTER: u64 = 64 << 20;
 
-/// Bytes of the files in `folder` whose name is that of a log: of each the length, or what is
-/// allocated where that is less. Some engines make a file longer beforehand, others allocate behind
-/// its end. A file that goes meanwhile does not count.
+/// Returns the bytes of the files in `folder` whose name is that of a log. Each file counts its
+/// length or its allocated bytes, whichever is less, because some engines extend a file beforehand
+/// and others allocate beyond its end. A file that disappears meanwhile does not count.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// Fails when the folder cannot be read.
 pub(crate) fn log_files(
     engine: &'static str,
     folder: &Path,
@@ -26,8 +26,8 @@ pub(crate) fn log_files(
         .map_err(|error| EngineError::file(engine, "read the log in", folder, error))
 }
 
-/// Whether a write buffer of that many bytes takes in `bytes` of keys and values, with what an entry
-/// takes beside them, before it is written to a table: until then all of it is in the log.
+/// Checks that a write buffer of this size can take `bytes` of keys and values, plus the overhead
+/// of entries, before it is written to a table. Until then all of it is in the log.
 #[allow(dead_code, reason = "used by log-structured engines; a build may have none")]
 pub(crate) fn holds(engine: &'static str, buffer: u64, bytes: u64, setting: &str) -> Result<()> {
     if bytes.saturating_mul(2) <= buffer {

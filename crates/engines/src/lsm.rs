@@ -1,5 +1,5 @@
-//! What the C interfaces of LevelDB and of RocksDB, which grew out of it, have in common: functions
-//! of one form, and over them handles that are freed when dropped.
+//! The common part of the C interfaces of LevelDB and of RocksDB, which grew out of it: functions
+//! of the same form, and handles that are freed when dropped.
 
 pub(crate) mod check;
 
@@ -15,15 +15,16 @@ use crate::library::functions;
 use crate::owned::{Owned, bytes};
 use crate::{EngineError, Result};
 
-/// A `leveldb_t`, `rocksdb_iterator_t` and so on: pointers to things of the library's own.
+/// A `leveldb_t`, `rocksdb_iterator_t`, and so on: pointers to the library's objects.
 pub(crate) type Handle = *mut c_void;
-/// Where a function leaves its error, a text to be freed, or null.
+/// Where a function leaves its error: a text to free, or null.
 pub(crate) type Failure = *mut *mut c_char;
-/// Bytes that are given with their number.
+/// Bytes that are passed with their length.
 pub(crate) type Bytes = *const u8;
 
 functions! {
-    /// Each without the `leveldb_` or `rocksdb_` of its name, as `c.h` of both declares them.
+    /// The functions, without the `leveldb_` or `rocksdb_` of their names, as both `c.h` declare
+    /// them.
     pub(crate) struct Api;
 
     free(pointer: *mut c_void);
@@ -68,24 +69,24 @@ pub(crate) struct Lib {
 }
 
 impl Lib {
-    /// Runs a call that may leave an error.
+    /// Calls a function that can leave an error.
     #[inline]
     pub fn call<T>(self, doing: &str, work: impl FnOnce(Failure) -> T) -> Result<T> {
         let mut error = ptr::null_mut();
         let value = work(&mut error);
-        if error.is_null() { Ok(value) } else { Err(self.told(doing, error)) }
+        if error.is_null() { Ok(value) } else { Err(self.error(doing, error)) }
     }
 
     #[cold]
-    fn told(self, doing: &str, error: *mut c_char) -> EngineError {
-        // SAFETY: a text of the library's that is ours.
+    fn error(self, doing: &str, error: *mut c_char) -> EngineError {
+        // SAFETY: the library's text is ours to free.
         EngineError::failed(self.id, doing, unsafe { self.taken(error) })
     }
 
     /// Copies a text and frees it.
     ///
     /// # Safety
-    /// It is NUL-terminated and the caller's to free.
+    /// It must be NUL-terminated, and the caller's to free.
     pub unsafe fn taken(self, text: *mut c_char) -> String {
         // SAFETY: the caller's promise; it is copied before it is freed, and not used again.
         unsafe {
@@ -95,38 +96,38 @@ impl Lib {
         }
     }
 
-    /// A path as C wants it.
+    /// Returns a path as a C string.
     pub fn path(self, path: &Path, doing: &str) -> Result<CString> {
         let path = CString::new(path.as_os_str().as_bytes());
         path.map_err(|error| EngineError::failed(self.id, doing, error))
     }
 }
 
-/// An open database, closed when dropped, and how it is written.
+/// An open database, closed when dropped, with its options for writing.
 pub(crate) struct Db<X> {
     pub lib: Lib,
     pub raw: Owned,
     pub writes: Owned,
-    /// What one of the libraries has more; dropped after the database is closed.
+    /// Further objects of one of the libraries. They are dropped after the database is closed.
     pub own: X,
 }
 
 // SAFETY: "the same leveldb::DB object may be safely shared by multiple concurrent threads"
 // (<https://github.com/google/leveldb/blob/main/doc/index.md#concurrency>, and RocksDB's
-// <https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>), without locks of theirs;
+// <https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>) without further locks;
 // options are only read once the database is open.
 unsafe impl<X> Send for Db<X> {}
 // SAFETY: as above.
 unsafe impl<X> Sync for Db<X> {}
 
 impl<X> Db<X> {
-    /// Of one that is open, whose writes are synced or not.
+    /// Creates it from an open database, whose writes are synced or not.
     ///
     /// # Safety
-    /// `raw` is open and the caller's to close; it needs nothing but what `own` holds.
+    /// `raw` must be open and the caller's to close. It must need nothing except what `own` holds.
     pub unsafe fn new(lib: Lib, raw: Handle, sync: bool, own: X) -> Self {
         let Api { close, writeoptions_create, writeoptions_destroy, .. } = *lib.api;
-        // SAFETY: ours; the database as the caller promises.
+        // SAFETY: it is ours, and the database is what the caller promises.
         unsafe {
             let writes = Owned::new(writeoptions_create(), writeoptions_destroy);
             (lib.api.writeoptions_set_sync)(writes.raw, u8::from(sync));
@@ -134,14 +135,14 @@ impl<X> Db<X> {
         }
     }
 
-    /// Options to read with.
+    /// Returns options to read with.
     pub fn reads(&self) -> Reads {
         let Api { readoptions_create, readoptions_destroy, .. } = *self.lib.api;
         // SAFETY: ours.
         Reads(unsafe { Owned::new(readoptions_create(), readoptions_destroy) })
     }
 
-    /// A batch with nothing in it.
+    /// Returns an empty batch.
     pub fn batch(&self) -> Batch {
         let Api { writebatch_create, writebatch_destroy, .. } = *self.lib.api;
         // SAFETY: ours.
@@ -149,7 +150,7 @@ impl<X> Db<X> {
         Batch { raw, is_empty: true }
     }
 
-    /// Does work for which `reads` see one state of the database.
+    /// Does work during which `reads` see one state of the database.
     pub fn snapshot<T>(&self, reads: &mut Reads, work: impl FnOnce(&mut Reads) -> T) -> T {
         let (api, db) = (self.lib.api, self.raw.raw);
         // SAFETY: all are open; the options forget the snapshot before it is released.
@@ -163,7 +164,7 @@ impl<X> Db<X> {
         }
     }
 
-    /// Writes what is in a batch, if there is any; all of it, or nothing.
+    /// Writes a batch atomically, unless it is empty.
     pub fn write(&self, batch: &Batch) -> Result<()> {
         if batch.is_empty {
             return Ok(());
@@ -193,12 +194,12 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// What the library knows it by.
+    /// Returns the library's handle.
     pub const fn raw(&self) -> Handle {
         self.raw.raw
     }
 
-    /// The same, to add a change.
+    /// Returns the library's handle, to add a change.
     #[inline]
     pub const fn adding(&mut self) -> Handle {
         self.is_empty = false;
@@ -206,27 +207,27 @@ impl Batch {
     }
 }
 
-/// Where the changes of a scope go.
+/// Destination of the changes of a scope.
 pub(crate) enum To<'a> {
-    /// A snapshot has none.
+    /// A snapshot, which has no changes.
     Nowhere,
-    /// Each is written by itself.
+    /// The database: each change is written on its own.
     Database,
     Batch(&'a mut Batch),
 }
 
-/// A value that was found, let go when dropped.
+/// A value that was found, released when dropped.
 pub(crate) struct Value<'a> {
     at: Bytes,
     size: usize,
     _owner: Owned,
-    /// What keeps the database open.
+    /// Borrows what keeps the database open.
     _of: PhantomData<&'a Owned>,
 }
 
 impl Value<'_> {
     /// # Safety
-    /// `owner` has that many bytes there until it is dropped.
+    /// `owner` must hold that many bytes there until it is dropped.
     #[inline]
     pub const unsafe fn new(at: Bytes, size: usize, owner: Owned) -> Self {
         Self { at, size, _owner: owner, _of: PhantomData }
@@ -243,39 +244,39 @@ impl Deref for Value<'_> {
     }
 }
 
-/// A way through pairs.
+/// An iterator over pairs.
 pub(crate) struct Iter<'a> {
     lib: Lib,
     raw: Owned,
-    /// The library's `iter_seek_for_prev`, if it has one.
+    /// The library's `iter_seek_for_prev`, if it has it.
     for_prev: Option<Seek>,
     _of: PhantomData<&'a Reads>,
 }
 
 impl Iter<'_> {
     /// # Safety
-    /// The iterator is the caller's, and what it goes through lives for `'a`.
+    /// The iterator must be the caller's, and its database must live for `'a`.
     pub const unsafe fn new(lib: Lib, iterator: Handle, for_prev: Option<Seek>) -> Self {
         // SAFETY: the caller's promise.
         let raw = unsafe { Owned::new(iterator, lib.api.iter_destroy) };
         Self { lib, raw, for_prev, _of: PhantomData }
     }
 
-    /// The key it is at, which is in the library's memory until it moves.
+    /// Returns the current key, which is in the library's memory until the iterator moves.
     #[inline]
     fn key(&self) -> Option<&[u8]> {
         let (api, mut size) = (self.lib.api, 0);
-        // SAFETY: ours; it is at a pair.
+        // SAFETY: it is ours, and at a pair.
         unsafe {
             let at = (api.iter_valid)(self.raw.raw) != 0;
             at.then(|| bytes((api.iter_key)(self.raw.raw, &mut size), size))
         }
     }
 
-    /// Goes to the last pair of a lower key.
+    /// Moves to the last pair with a lower key.
     fn seek_below(&self, key: &[u8]) {
         let (api, raw, at, size) = (self.lib.api, self.raw.raw, key.as_ptr(), key.len());
-        // SAFETY: ours, and moved on from a pair only; the key lives through the calls.
+        // SAFETY: it is ours, and is only moved on from a pair; the key lives through the calls.
         unsafe {
             if let Some(seek) = self.for_prev {
                 seek(raw, at, size);
@@ -296,8 +297,8 @@ impl Iter<'_> {
     pub fn walk(&self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let (api, raw, Range { from, to, direction }) = (self.lib.api, self.raw.raw, range);
         let mut size = 0;
-        // SAFETY: ours; the bounds live through their calls; a pair is in the library's memory
-        // until the iterator moves, which it does from a pair only.
+        // SAFETY: it is ours; the bounds live through their calls; a pair is in the library's
+        // memory until the iterator moves, which it does only from a pair.
         unsafe {
             match (direction, from, to) {
                 (Direction::Forward, Some(from), _) => {

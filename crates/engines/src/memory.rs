@@ -1,4 +1,4 @@
-//! `memory`: a sorted map in the process, the physical limit an engine can be held against.
+//! `memory`: a sorted map in the process, as the physical limit of an engine.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -17,8 +17,8 @@ use crate::{
 /// The engine.
 pub(crate) struct Memory;
 
-/// Short keys and values lie in the map's own nodes, so that a search follows no pointer for each
-/// key it compares.
+/// Short keys and values are stored in the map's nodes, so that a search follows no pointer per
+/// compared key.
 type Key = SmallVec<[u8; 16]>;
 type Value = SmallVec<[u8; 40]>;
 type Map = BTreeMap<Key, Value>;
@@ -65,7 +65,7 @@ impl Lifecycle for Maps {
         Ok(())
     }
 
-    /// Nothing: the maps are all there is, and a program that starts anew would have none.
+    /// Impossible: only the maps exist, and a newly started program would have none.
     fn reconnect(&mut self) -> Option<Result<()>> {
         Some(Ok(()))
     }
@@ -114,7 +114,7 @@ impl KvStore for Maps {
     }
 
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        // The map's own bulk path: build it from a sorted vector.
+        // Builds the map from a sorted vector, which is its bulk path.
         let mut all: Vec<(Key, Value)> = Vec::new();
         while let Some((key, value)) = pairs.next() {
             all.push((key.into(), value.into()));
@@ -124,7 +124,7 @@ impl KvStore for Maps {
         Ok(rows)
     }
 
-    /// The maps know no transactions: all scopes are one.
+    /// The maps have no transactions, so all scopes are the same.
     fn transact(&mut self, _: Scope, work: &mut Work<'_>) -> Result<()> {
         work(self)
     }

@@ -1,8 +1,7 @@
-//! A network namespace for this process alone, and what passes over its loopback device.
+//! Puts this process into its own network namespace, and counts the traffic of its loopback device.
 //!
-//! Traffic between a client and a server is counted exactly by putting both into a namespace of
-//! their own, with nothing in it but a loopback device, and reading that device's counters. See
-//! network_namespaces(7).
+//! Traffic between a client and a server is counted exactly by putting both into a namespace with
+//! nothing but a loopback device, and reading that device's counters. See network_namespaces(7).
 
 pub(crate) mod namespace;
 
@@ -13,16 +12,16 @@ use std::sync::OnceLock;
 
 use namespace::Identity;
 
-/// The namespace that [`enter`] made, as the kernel names it.
+/// The namespace that [`enter`] created, by the kernel's name.
 static ENTERED: OnceLock<PathBuf> = OnceLock::new();
 
-/// Puts this process into a network namespace of its own, its loopback device up: as root by
-/// unshare(2), as an ordinary user inside a user namespace too. What it starts from here on is in
-/// it as well. Unix sockets that have a path work across namespaces.
+/// Puts this process into a new network namespace with its loopback device up: as root with
+/// unshare(2), and as an ordinary user within a new user namespace. Everything that it starts later
+/// is in it too. Unix sockets with a path work across namespaces.
 ///
 /// # Errors
-/// When this process has more than one thread, because a namespace is entered by one thread
-/// alone; when the kernel gives none.
+/// Fails when this process has more than one thread, because only one thread enters a namespace, or
+/// when the kernel refuses.
 pub fn enter() -> io::Result<()> {
     let threads = fs::read_dir("/proc/self/task")?.count();
     if threads != 1 {
@@ -30,15 +29,14 @@ pub fn enter() -> io::Result<()> {
         return Err(io::Error::other(why));
     }
     namespace::enter(&Identity::ours()?)?;
-    // A second one replaces none: what was entered first is left for good.
+    // A second call replaces nothing, because the first namespace was left for good.
     let _ = ENTERED.set(current()?);
     Ok(())
 }
 
-/// Whether this process is in a network namespace that it shares with nobody but its family: one
-/// that it has [entered](enter), or one that a parent has, known by having no device but the
-/// loopback one and by not being that of process 1. Who may not see the latter, as an ordinary
-/// user may not, is told `false`.
+/// Returns whether this process shares its network namespace only with its family: one that it has
+/// [entered](enter), or that a parent has entered. Such a namespace has only the loopback device
+/// and is not that of process 1. Ordinary users cannot read the latter, and get `false`.
 pub fn is_own() -> bool {
     let Ok(current) = current() else { return false };
     let alone = || devices().is_ok_and(|text| named(&text).all(|(name, _)| name == "lo"));
@@ -48,23 +46,23 @@ pub fn is_own() -> bool {
     }
 }
 
-/// What has passed over a loopback device since it was made.
+/// Traffic of a loopback device since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Bytes of packets, with the headers of IP and of TCP or UDP; a loopback device has none of
-    /// its own.
+    /// Bytes of packets, including the headers of IP and of TCP or UDP. A loopback device has no
+    /// headers of its own.
     pub bytes: u64,
-    /// Packets as the device saw them: TCP hands it up to 64 KiB at a time, which a wire would
-    /// carry in many.
+    /// Packets of the device: TCP passes up to 64 KiB at a time, which a wire would carry in many
+    /// packets.
     pub packets: u64,
 }
 
-/// What has passed over the loopback device of this process's namespace, whoever sent it: what was
-/// transmitted, and so each byte once, though the device counts it as received too. See
+/// Returns the traffic of the loopback device in this process's namespace, from all senders. It
+/// counts transmitted bytes, so each byte once, although the device also counts it as received. See
 /// proc_net(5), `/proc/net/dev`.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Fails when the counters cannot be read.
 pub fn counters() -> io::Result<Counters> {
     transmitted(&devices()?)
 }
@@ -77,13 +75,14 @@ fn devices() -> io::Result<String> {
     fs::read_to_string("/proc/self/net/dev")
 }
 
-/// The devices, each with its numbers, behind two lines of headings.
+/// Returns the devices with their numbers, which follow two lines of headings.
 fn named(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let devices = text.lines().skip(2).filter_map(|line| line.split_once(':'));
     devices.map(|(name, numbers)| (name.trim(), numbers))
 }
 
-/// Eight numbers received, then eight transmitted, of each the first two bytes and packets.
+/// Returns the transmitted bytes and packets. Eight numbers are received, then eight transmitted,
+/// and bytes and packets come first in each.
 fn transmitted(text: &str) -> io::Result<Counters> {
     let wrong = || io::Error::other("/proc/net/dev tells nothing of a device `lo`");
     let (_, numbers) = named(text).find(|(name, _)| *name == "lo").ok_or_else(wrong)?;
@@ -112,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_process_of_several_threads_enters_none() {
-        // A test has a thread of its own beside that of its program.
+        // A test has its own thread beside the program's.
         std::thread::spawn(|| {
             let error = enter().unwrap_err().to_string();
             assert!(error.contains("one thread"), "{error}");

@@ -1,4 +1,5 @@
-//! `null`: an engine that does nothing. What the harness takes on it is the harness's own floor.
+//! `null`: an engine that does nothing. The time that the harness takes with it is the harness's
+//! own overhead.
 
 use embermark_model::Durability;
 
@@ -11,8 +12,8 @@ use crate::{
 /// The engine.
 pub(crate) struct Null;
 
-/// Every key has the same value: zeros, as many as the first value that was put had, before that as many as
-/// a stored reading has.
+/// Every key has the same value: zeros, as many as the first inserted value has, or before that as
+/// many as a stored reading has.
 struct Nothing {
     value: Vec<u8>,
     is_put: bool,
@@ -23,7 +24,7 @@ impl Nothing {
         Self { value: vec![0; 33], is_put: false }
     }
 
-    /// Every value is as long as the first.
+    /// Makes every value as long as the first one.
     #[inline]
     fn take(&mut self, value: &[u8]) {
         if !self.is_put {

@@ -1,4 +1,4 @@
-//! Things of a C library's, each freed by the function that is for it.
+//! Owning pointers to objects of C libraries.
 
 #![allow(
     dead_code,
@@ -8,7 +8,8 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::ManuallyDrop;
 
-/// A thing of a C library's, freed when dropped; null is nothing to free.
+/// An owning pointer to a C object, freed by the library's destructor when dropped. Null frees
+/// nothing.
 pub(crate) struct Owned<T = c_void, R = ()> {
     pub raw: *mut T,
     free: unsafe extern "C" fn(*mut T) -> R,
@@ -16,26 +17,26 @@ pub(crate) struct Owned<T = c_void, R = ()> {
 
 impl<T, R> Owned<T, R> {
     /// # Safety
-    /// `raw` is the caller's to free, by `free`, or null; what it needs outlives it.
+    /// `raw` must be null or the caller's to free with `free`, and what it needs must outlive it.
     pub const unsafe fn new(raw: *mut T, free: unsafe extern "C" fn(*mut T) -> R) -> Self {
         Self { raw, free }
     }
 
-    /// The thing, which whoever takes it frees.
+    /// Returns the pointer, which the caller must free.
     pub fn take(self) -> *mut T {
         ManuallyDrop::new(self).raw
     }
 
-    /// Frees it; what the function returns.
+    /// Frees the object, and returns the destructor's result.
     pub fn end(self) -> R {
         let owned = ManuallyDrop::new(self);
-        // SAFETY: as promised to `new`, and not used again. (Not null: it was made.)
+        // SAFETY: as promised to `new`, and not used again. (It is not null, since it was made.)
         unsafe { (owned.free)(owned.raw) }
     }
 }
 
 impl<T, R> Drop for Owned<T, R> {
-    /// Nobody is left to tell of what the function returns.
+    /// There is nobody left to report the destructor's result to.
     #[inline]
     fn drop(&mut self) {
         if !self.raw.is_null() {
@@ -45,10 +46,11 @@ impl<T, R> Drop for Owned<T, R> {
     }
 }
 
-/// Adds a message of a library's to a list: what it is given to be told by, with the list.
+/// Adds a library's message to a list. It is passed as a callback, with the list.
 ///
 /// # Safety
-/// `list` points to a `Vec<String>` that nobody else uses meanwhile; the message ends with a NUL.
+/// `list` must point to a `Vec<String>` that nobody else uses meanwhile, and the message must end
+/// with a NUL.
 pub(crate) unsafe extern "C" fn listen(list: *mut c_void, message: *const c_char) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -57,10 +59,11 @@ pub(crate) unsafe extern "C" fn listen(list: *mut c_void, message: *const c_char
     }
 }
 
-/// Bytes a library points to.
+/// Returns bytes that a library points to.
 ///
 /// # Safety
-/// `at` points to `size` bytes that stay as they are for the lifetime chosen, or `size` is zero.
+/// `at` must point to `size` bytes that do not change for the chosen lifetime, or `size` must be
+/// zero.
 #[inline]
 pub(crate) const unsafe fn bytes<'a>(at: *const u8, size: usize) -> &'a [u8] {
     if size == 0 {

@@ -1,5 +1,6 @@
-//! Finding an engine's programs, one way for all: where its variable says and nowhere else when
-//! that is set, else on the search path, where packages put them away from it, in our own copy.
+//! Finds the programs of engines, in the same way for all: in the variable's folder only, if it is
+//! set. Otherwise on the search path, in the folders where packages put them, and in the downloaded
+//! copy.
 #![cfg_attr(
     not(all(feature = "postgres", feature = "harperdb")),
     allow(dead_code, reason = "each engine needs its part of it")
@@ -16,10 +17,10 @@ use embermark_libraries::search_path::on_search_path;
 
 use crate::{Availability, EngineError};
 
-/// The signal of a program that uses an instruction which the CPU does not have (`signal(7)`).
+/// Signal of a program that uses an instruction which the CPU does not have (`signal(7)`).
 const ILLEGAL_INSTRUCTION: i32 = 4;
 
-/// An engine cannot run here.
+/// Why an engine cannot run here.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Missing {
     pub why: String,
@@ -27,13 +28,13 @@ pub(crate) struct Missing {
 }
 
 impl Missing {
-    /// As an error of the engine.
+    /// Returns it as an error of the engine.
     pub fn error(self, engine: &'static str) -> EngineError {
         EngineError::unavailable(engine, self.why, self.remedy)
     }
 }
 
-/// What is made of looking for the programs of an engine that tells its version.
+/// Returns an engine's availability from the search for its version.
 pub(crate) fn availability(version: Result<String, Missing>) -> Availability {
     match version {
         Ok(version) => Availability::Ready { version },
@@ -41,37 +42,37 @@ pub(crate) fn availability(version: Result<String, Missing>) -> Availability {
     }
 }
 
-/// The environment variable by which a user says where an engine's programs are.
+/// Environment variable with the location of an engine's programs.
 pub(crate) struct Variable {
     pub name: &'static str,
-    /// What it names, in words.
+    /// What it names, for a person.
     pub of: &'static str,
-    /// Folders below the one that it names, "" for itself, in which programs may lie. None where
-    /// it names the program.
+    /// Folders, relative to the one it names, in which programs can be, "" for itself. Empty if it
+    /// names the program.
     pub below: &'static [&'static str],
 }
 
-/// Where the programs of an engine are looked for.
+/// Where an engine's programs are searched.
 pub(crate) struct Search {
     pub variable: Variable,
-    /// Folders, in this order, where the variable is not set.
+    /// Folders in this order, if the variable is not set.
     pub folders: Vec<PathBuf>,
-    /// The command that installs them.
+    /// Command that installs them.
     pub install: String,
 }
 
 impl Search {
-    /// What the variable names, if it is set.
+    /// Returns what the variable names, if it is set.
     pub fn named(&self) -> Option<PathBuf> {
         env::var_os(self.variable.name).map(PathBuf::from)
     }
 
-    /// The paths of programs, all of one folder.
+    /// Returns the paths of programs, all in the same folder.
     pub fn find<const N: usize>(&self, programs: [&str; N]) -> Result<[PathBuf; N], Missing> {
         self.find_from(self.named().as_deref(), programs)
     }
 
-    /// The same, where the variable is set to that or is not set.
+    /// Returns the same for this value of the variable.
     pub fn find_from<const N: usize>(
         &self,
         named: Option<&Path>,
@@ -95,7 +96,7 @@ impl Search {
         })
     }
 
-    /// The version that a program tells when it is asked, as `read` finds it in what it says.
+    /// Returns the version that a program reports. `read` extracts it from the output.
     pub fn version(
         &self,
         asked: &mut Command,
@@ -119,7 +120,7 @@ impl Search {
         })
     }
 
-    /// That what was found will not do, and what to do about it.
+    /// Returns why what was found cannot be used, and what to do about it.
     pub fn missing(&self, why: String) -> Missing {
         Missing { why, remedy: self.remedy(self.named().is_some()) }
     }
@@ -133,7 +134,7 @@ impl Search {
     }
 }
 
-/// The program that runs JavaScript.
+/// Returns the program that runs JavaScript.
 #[cfg(feature = "harperdb")]
 pub(crate) fn node() -> Result<PathBuf, Missing> {
     on_search_path("node").ok_or_else(|| Missing {
@@ -153,7 +154,7 @@ mod tests {
         Search { variable, folders, install: "apt-get install x".to_owned() }
     }
 
-    /// A folder with these files in it.
+    /// Returns a folder with these files.
     fn folder(files: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for file in files.iter().map(|file| folder.path().join(file)) {

@@ -1,4 +1,4 @@
-//! redb, a B-tree of copied-on-write pages in pure Rust: a whole engine in one file.
+//! redb, a copy-on-write B-tree in pure Rust: a complete engine in one file.
 
 use std::ops::Bound::Unbounded;
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use crate::{
 
 const ID: &str = "redb";
 const OPEN: &str = "open a table";
-/// Of the crate that is compiled in; the build script takes it from the lock file.
+/// Version of the compiled crate. The build script reads it from the lock file.
 const VERSION: &str = env!("REDB_VERSION");
 
-/// It tells its page size alone; the rest is as it was set.
+/// redb reports only its page size. The other settings are shown as configured.
 const TIERS: TierTable<Commit> = TierTable {
     none: TierSetting::of(
         Durability::None,
@@ -62,8 +62,8 @@ pub(crate) static ENGINE: Embedded<Commit> = Embedded {
     join: None,
 };
 
-/// All that its builder takes; durability goes with each transaction
-/// (<https://docs.rs/redb/4/redb/struct.Builder.html>). As shipped the cache is 1 GiB.
+/// Everything that its builder accepts (<https://docs.rs/redb/4/redb/struct.Builder.html>).
+/// Durability is set per transaction. The default cache is 1 GiB.
 const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("cache_size", Takes::Number).by_default("1073741824"),
@@ -86,12 +86,14 @@ const SETTINGS: Settings = Settings {
     },
 };
 
-/// Of each transaction: whether a commit syncs twice and needs no checksum to be believed, and whether it also keeps
-/// what a repair would have to find (<https://docs.rs/redb/4/redb/struct.WriteTransaction.html>).
+/// Options per transaction: whether a commit syncs twice and is valid without a checksum, and
+/// whether it also stores what a repair would have to search for
+/// (<https://docs.rs/redb/4/redb/struct.WriteTransaction.html>).
 const TWO_PHASES: &str = "two_phase_commit";
 const QUICK_REPAIR: &str = "quick_repair";
 
-/// What tuning tries: by the manual either makes commits slower, and opening after a crash quicker.
+/// Values that tuning tries. According to the manual each makes commits slower, and opening after a
+/// crash faster.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[(TWO_PHASES, "ON")],
@@ -105,13 +107,13 @@ const CANDIDATES: &[Candidate] = &[
     ),
 ];
 
-/// Opens or makes a database.
+/// Opens or creates a database.
 fn open(options: &OpenOptions, &commit: &Commit) -> Result<Opened> {
     let ours = || usize::try_from(options.memory).unwrap_or(usize::MAX);
     let cache = options.number(ID, "cache_size")?.unwrap_or_else(ours);
     let db = Database::builder().set_cache_size(cache).create(options.dir.join("embermark.redb"));
     let db = Arc::new(db.map_err(failed("open the database"))?);
-    // It tells its page size in statistics alone, for which it walks every tree.
+    // Its statistics are the only source of its page size, and they walk every tree.
     let settings = [
         ("durability", as_set(format_args!("{commit:?}"))),
         ("cache_size", as_set(format_args!("{cache} bytes"))),
@@ -123,7 +125,7 @@ fn open(options: &OpenOptions, &commit: &Commit) -> Result<Opened> {
     Ok(Opened::embedded(trees, VERSION, settings))
 }
 
-/// Turns an error of the crate into ours.
+/// Turns an error of the crate into an engine error.
 fn failed<E: ToString>(doing: &'static str) -> impl FnOnce(E) -> EngineError {
     move |error| EngineError::failed(ID, doing, error)
 }
@@ -155,24 +157,24 @@ struct Trees {
     db: Arc<Database>,
     commit: How,
     names: Vec<String>,
-    /// A value that was given out.
+    /// The value returned last.
     copy: Vec<u8>,
 }
 
 impl Trees {
-    /// The database, for what no other client may be there.
+    /// Returns exclusive access. Fails while another client has the database open.
     fn alone(&mut self, doing: &'static str) -> Result<&mut Database> {
         Arc::get_mut(&mut self.db).ok_or_else(|| failed(doing)("another client has it open"))
     }
 }
 
-/// Makes a commit that keeps all those before it.
+/// Makes a durable commit, which includes all earlier ones.
 fn keep(db: &Database, how: How) -> Result<()> {
     start(db, How { commit: Commit::Immediate, ..how })?.commit().map_err(failed("commit"))
 }
 
 impl Lifecycle for Trees {
-    /// A commit that keeps all those before it, and compaction.
+    /// Makes a durable commit, and compacts the file.
     fn maintain(&mut self) -> Result<()> {
         keep(&self.db, self.commit)?;
         self.alone("compact")?.compact().map_err(failed("compact")).map(drop)
@@ -185,8 +187,8 @@ impl Lifecycle for Trees {
         )
     }
 
-    /// The same database, which threads share by its handle, with transactions of its own: readers
-    /// wait for nobody, and a writer waits until the writer before it has ended
+    /// Opens another client of the same database with its own transactions. Readers never wait, and
+    /// a writer waits for the one before it
     /// (<https://docs.rs/redb/4/redb/struct.Database.html#method.begin_write>).
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (db, commit, names) = (Arc::clone(&self.db), self.commit, self.names.clone());
@@ -199,9 +201,9 @@ impl Lifecycle for Trees {
         Err(EngineError::unsupported(ID, what))
     }
 
-    /// Every page that is in use, by its checksum, and the record of free pages
-    /// (<https://docs.rs/redb/4/redb/struct.Database.html#method.check_integrity>). What it can
-    /// repair, it does.
+    /// Checks every used page by its checksum, and the record of free pages
+    /// (<https://docs.rs/redb/4/redb/struct.Database.html#method.check_integrity>). It repairs what
+    /// it can.
     fn check(&mut self) -> Result<Checked> {
         let mut checked = Checked::by("Database::check_integrity");
         match self.alone("check the database")?.check_integrity() {
@@ -213,7 +215,7 @@ impl Lifecycle for Trees {
         Ok(checked)
     }
 
-    /// The last client's keeps what was committed.
+    /// Closing the last client keeps what was committed.
     fn close(self: Box<Self>) -> Result<()> {
         if Arc::strong_count(&self.db) == 1 { keep(&self.db, self.commit) } else { Ok(()) }
     }
@@ -238,7 +240,7 @@ impl KvStore for Trees {
         txn.commit().map_err(failed("commit"))
     }
 
-    /// Through a cursor behind the last key, which fills page after page without a search.
+    /// Inserts through a cursor at the end, which fills pages without a search.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let (txn, mut rows) = (start(&self.db, self.commit)?, 0);
         let mut tree = txn.open_table(tree(&self.names[table.0])).map_err(failed(OPEN))?;
@@ -271,7 +273,7 @@ impl KvStore for Trees {
     }
 }
 
-/// A table of a transaction, which changes it unless it only reads.
+/// A table in a transaction, which can change it unless it only reads.
 trait Tree<'txn>: ReadableTable<Bytes, Bytes> {
     fn changed(&mut self) -> Result<&mut ::redb::Table<'txn, Bytes, Bytes>> {
         Err(EngineError::read_only(ID))
@@ -286,7 +288,7 @@ impl<'txn> Tree<'txn> for ::redb::Table<'txn, Bytes, Bytes> {
     }
 }
 
-/// The tables of a transaction, opened once they are used: to open one for each operation costs as
+/// The tables of a transaction, opened on first use. Opening one for each operation would cost as
 /// much as the operation.
 struct Tables<'a, T, O> {
     open: O,
@@ -295,9 +297,10 @@ struct Tables<'a, T, O> {
 }
 
 impl<'txn, T: Tree<'txn>, O: Fn(Table) -> Result<T>> Operations for Tables<'_, T, O> {
-    /// A copy: a table that is written to lends no value for longer than it is borrowed.
+    /// Returns a copy, because a table that is written to cannot lend a value for longer than it is
+    /// borrowed.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        let found = self.tables.of(table, &self.open)?.get(key).map_err(failed("get a value"))?;
+        let found = self.tables.get(table, &self.open)?.get(key).map_err(failed("get a value"))?;
         let Some(found) = found else { return Ok(None) };
         self.copy.clear();
         self.copy.extend_from_slice(found.value());
@@ -305,7 +308,7 @@ impl<'txn, T: Tree<'txn>, O: Fn(Table) -> Result<T>> Operations for Tables<'_, T
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        let (tree, direction) = (self.tables.of(table, &self.open)?, range.direction);
+        let (tree, direction) = (self.tables.get(table, &self.open)?, range.direction);
         let mut pairs = tree.range::<&[u8]>(range.bounds()).map_err(failed("scan"))?;
         let mut next =
             || if direction == Direction::Forward { pairs.next() } else { pairs.next_back() };
@@ -319,16 +322,16 @@ impl<'txn, T: Tree<'txn>, O: Fn(Table) -> Result<T>> Operations for Tables<'_, T
     }
 
     fn count(&mut self, table: Table) -> Result<Option<u64>> {
-        self.tables.of(table, &self.open)?.len().map_err(failed("count the keys")).map(Some)
+        self.tables.get(table, &self.open)?.len().map_err(failed("count the keys")).map(Some)
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        let put = self.tables.of(table, &self.open)?.changed()?.insert(key, value);
+        let put = self.tables.get(table, &self.open)?.changed()?.insert(key, value);
         put.map_err(failed("put a value")).map(drop)
     }
 
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
-        let found = self.tables.of(table, &self.open)?.changed()?.get_mut(key);
+        let found = self.tables.get(table, &self.open)?.changed()?.get_mut(key);
         let Some(mut found) = found.map_err(failed("get a value"))? else { return Ok(false) };
         let mut copy = SmallVec::<[u8; 64]>::from_slice(found.value());
         change(&mut copy);
@@ -336,7 +339,7 @@ impl<'txn, T: Tree<'txn>, O: Fn(Table) -> Result<T>> Operations for Tables<'_, T
     }
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
-        let old = self.tables.of(table, &self.open)?.changed()?.remove(key);
+        let old = self.tables.get(table, &self.open)?.changed()?.remove(key);
         old.map_err(failed("delete a key")).map(|old| old.is_some())
     }
 }

@@ -1,4 +1,4 @@
-//! Every engine this build knows: one line each; and those of libraries that were added to them.
+//! Every engine of this build, one line each, and engines from added libraries.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -6,7 +6,7 @@ use embermark_model::choice::{self, UnknownName};
 
 use crate::{Engine, Kind};
 
-/// Every engine of this build, in the order in which tables show them.
+/// Every engine of this build, in the order of tables.
 pub static ENGINES: &[&dyn Engine] = &[
     #[cfg(feature = "sqlite")]
     &crate::sqlite::Sqlite,
@@ -56,48 +56,48 @@ pub static ENGINES: &[&dyn Engine] = &[
     &crate::null::Null,
 ];
 
-/// [`ENGINES`], and behind them what was appended.
+/// [`ENGINES`], followed by appended engines.
 static KNOWN: RwLock<&[&dyn Engine]> = RwLock::new(ENGINES);
 
-/// Every engine that this process knows: those of this build, and behind them those of
-/// [libraries](crate::engine_library) that were added.
+/// Returns every engine of this process: those of this build, followed by those of added
+/// [libraries](crate::engine_library).
 pub fn all() -> &'static [&'static dyn Engine] {
     *KNOWN.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds an engine, whose id no other has.
+/// Adds an engine. Its id must be new.
 #[cfg(feature = "engine-library")]
 pub(crate) fn append(engine: &'static dyn Engine) {
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-    // The shorter list may be in use for as long as the process lives.
+    // The shorter list can be in use for as long as the process lives.
     *known = [*known, &[engine]].concat().leak();
 }
 
-/// The engine of that id.
+/// Returns the engine with this id.
 ///
 /// # Errors
-/// When there is none; the error names the nearest and all valid ids.
+/// Fails when no engine has this id. The error names the nearest id and lists all.
 pub fn find(id: &str) -> Result<&'static dyn Engine, UnknownName> {
     let found = all().iter().find(|engine| engine.info().id == id).copied();
     found.ok_or_else(|| choice::unknown("engine", id, all().iter().map(|e| e.info().id)))
 }
 
-/// Lines of code in the module of an engine, without comments and tests. What it shares with other
-/// engines is not among them. `None` of an engine that has no module of its own.
+/// Returns the number of lines of code in an engine's own module, without comments and tests. Code
+/// that it shares with other engines is not counted. `None` if the engine has no module of its own.
 pub fn adapter_lines(id: &str) -> Option<u32> {
     let counted = env!("ADAPTER_LINES").split(' ').filter_map(|counted| counted.split_once('='));
     let (_, lines) = counted.into_iter().find(|(module, _)| *module == id)?;
     lines.parse().ok()
 }
 
-/// Words of `--engines` that stand for several.
+/// Words of `--engines` that mean several engines.
 pub const GROUPS: [&str; 3] = ["all", "embedded", "servers"];
 
-/// The engines a word of `--engines` stands for: an id, `embedded` (with the reference `memory`),
-/// `servers`, or `all`. One that runs only on a server that is given has to be named.
+/// Returns the engines that a word of `--engines` means: an id, `embedded` (including the reference
+/// `memory`), `servers`, or `all`. An engine that only runs on a given server must be named.
 ///
 /// # Errors
-/// When it is no such word; the error names the nearest and all valid ones.
+/// Fails when there is no such word. The error names the nearest word and lists all.
 pub fn select(word: &str) -> Result<Vec<&'static dyn Engine>, UnknownName> {
     let chosen = |wanted: &[Kind]| {
         let is_chosen = |e: &dyn Engine| !e.is_given() && e.info().id != "null";

@@ -1,4 +1,5 @@
-//! What is said where an engine's C library was not there to be linked: in place of its `store`.
+//! Messages of engines whose C library was missing at build time. They replace the engines' `store`
+//! modules.
 
 use super::{ID, REMEDY};
 use crate::{Availability, EngineError, OpenOptions, Opened, Origin, Result};

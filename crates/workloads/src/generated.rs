@@ -1,4 +1,4 @@
-//! Rows that a worker makes for itself from the seed: what is staged is how many, and the seed.
+//! Rows that a worker generates from a seed. Only their number and the seed are staged.
 
 use std::fs;
 use std::path::Path;
@@ -9,12 +9,12 @@ use embermark_model::plan::Dataset;
 
 use crate::{Source, WorkloadError};
 
-/// The rows of a workload that makes its own.
+/// Rows of a workload that generates them.
 pub(crate) struct GeneratedRows {
     /// What they are, for the manifest.
     pub name: &'static str,
     pub seed: u64,
-    /// Rows of the scale `full`: those of the workload's source.
+    /// Rows of the scale `full`: as many as the workload's source has.
     pub published: u64,
 }
 
@@ -39,7 +39,7 @@ impl Source for GeneratedRows {
     }
 }
 
-/// How many rows to make, and from which seed: what [`GeneratedRows`] staged.
+/// Reads what [`GeneratedRows`] staged: the number of rows and the seed.
 pub(crate) fn read(file: &Path) -> Result<(u64, u64), WorkloadError> {
     let unreadable = |cause| DataError::Unreadable { path: file.to_owned(), cause };
     let text = fs::read_to_string(file).map_err(unreadable)?;

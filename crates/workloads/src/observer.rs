@@ -1,4 +1,4 @@
-//! What a phase that lasts by the clock and the harness that measures it have to say to each other.
+//! How a phase with its own measurement window and the harness talk to each other.
 
 use std::io;
 use std::process::Child;
@@ -6,47 +6,47 @@ use std::time::Duration;
 
 use embermark_model::result::{Latency, Timeline};
 
-/// Measures a phase that says itself when.
+/// Measures a phase that opens its own measurement window.
 pub trait PhaseObserver {
-    /// Another process takes part from now on, in that role.
+    /// A companion process in this role takes part from now on.
     fn process(&mut self, role: &'static str, pid: u32);
 
-    /// Writing begins, with the warm-up, and will last so long.
+    /// Writing begins with the warm-up and lasts this long.
     fn begin(&mut self, lasts: Duration);
 
-    /// Writing begins, and goes on for so long at most: the disk is looked at so often.
+    /// Writing begins and lasts at most this long. The disk is sampled at this interval.
     fn sample(&mut self, _every: Duration, longest: Duration) {
         self.begin(longest);
     }
 
-    /// Bytes of the data directory in allocated blocks; `None` where nobody knows.
+    /// Returns the allocated bytes of the data directory, if they are known.
     fn allocated(&self) -> Option<u64> {
         None
     }
 
-    /// What it was like over time; after [`end`](Self::end).
+    /// Receives the timeline, after [`end`](Self::end).
     fn timeline(&mut self, _timeline: Timeline) {}
 
-    /// All that was to be written is stored.
+    /// All rows are stored.
     fn end(&mut self);
 
-    /// The warm-up is over: what is used from now on counts.
+    /// The warm-up is over. Resource use counts from now on.
     fn open(&mut self);
 
-    /// What is used from now on does not count any more.
+    /// Resource use no longer counts.
     fn close(&mut self);
 
-    /// Something was counted in the window.
+    /// Receives a count of events in the window.
     fn count(&mut self, name: &'static str, count: u64);
 
-    /// A distribution of the window, in ns.
+    /// Receives a latency distribution of the window, in ns.
     fn latency(&mut self, name: &'static str, latency: Latency);
 
-    /// What a reader of the figures has to know, as a sentence without its full stop.
+    /// Receives a remark for readers of the figures, as a sentence without a full stop.
     fn remark(&mut self, remark: &str);
 }
 
-/// Sees nothing.
+/// Ignores everything.
 pub struct NoopObserver;
 
 impl PhaseObserver for NoopObserver {
@@ -67,14 +67,14 @@ impl PhaseObserver for NoopObserver {
     fn remark(&mut self, _: &str) {}
 }
 
-/// Starts processes that take part in a phase beside the worker. Each of them runs
+/// Starts companion processes beside the worker. Each of them runs
 /// [`Workload::companion`](crate::Workload::companion).
 pub trait Companions {
-    /// Starts one in a role with its task, its standard input and output piped. With `join` it opens
-    /// the worker's database a second time, by what
-    /// [`Lifecycle::join`](embermark_contract::Lifecycle::join) said.
+    /// Starts a companion in a role with its task. Standard input and output are piped. With `join`
+    /// it opens the worker's database a second time, as
+    /// [`Lifecycle::join`](embermark_contract::Lifecycle::join) describes.
     ///
     /// # Errors
-    /// When the system starts none.
+    /// Fails when the system cannot start the process.
     fn start(&self, role: &str, task: &str, join: Option<&str>) -> io::Result<Child>;
 }

@@ -1,4 +1,4 @@
-//! A store whose database a workload opens again.
+//! A store whose database can be reopened.
 
 use std::ops::{Deref, DerefMut};
 
@@ -8,9 +8,9 @@ use embermark_contract::series::SeriesStore;
 use embermark_contract::sql::SqlStore;
 use embermark_contract::{EngineError, Meanwhile, Reopener, Result, Store};
 
-/// A store of one family, and how its database is opened again. Used as the store it is.
+/// A store of one family with the means to reopen its database. It dereferences to the store.
 pub(crate) struct Reopenable<S: ?Sized> {
-    /// None only after an opening that failed, which ends the trial.
+    /// `None` only after a failed opening, which ends the trial.
     store: Option<Box<S>>,
     reopener: Reopener,
 }
@@ -20,12 +20,12 @@ impl<S: Family + ?Sized> Reopenable<S> {
         Self { store: Some(store), reopener }
     }
 
-    /// Closes the store and opens its database again, as a program does that starts anew, with something done in between,
-    /// while another process may have the database alone.
+    /// Closes the store and reopens its database, as a newly started program does. `meanwhile` runs
+    /// in between, while another process can have exclusive access.
     pub(crate) fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()> {
         if let Some(store) = self.store.take() {
             let opened = self.reopener.reopen_after(store.into_store(), meanwhile)?;
-            self.store = Some(S::of(opened).ok_or_else(|| {
+            self.store = Some(S::from_store(opened).ok_or_else(|| {
                 EngineError::failed("the engine", "open its database again", "of another family")
             })?);
         }
@@ -57,14 +57,14 @@ impl<S: ?Sized> DerefMut for Reopenable<S> {
 
 /// A family of stores.
 pub(crate) trait Family {
-    fn of(store: Store) -> Option<Box<Self>>;
+    fn from_store(store: Store) -> Option<Box<Self>>;
     fn into_store(self: Box<Self>) -> Store;
 }
 
 macro_rules! family {
     ($store:ident, $variant:ident) => {
         impl Family for dyn $store {
-            fn of(store: Store) -> Option<Box<Self>> {
+            fn from_store(store: Store) -> Option<Box<Self>> {
                 if let Store::$variant(store) = store { Some(store) } else { None }
             }
 

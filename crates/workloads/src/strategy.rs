@@ -1,56 +1,56 @@
-//! How rows get in, as variants of several workloads have it.
+//! How rows are inserted and changed, in the variants that several workloads have.
 
 use std::ops::Range;
 
 use embermark_contract::{Result, Scope};
 use embermark_meter::Meter;
 
-/// How rows get in, and what a commit covers.
+/// How rows are inserted, and what a commit covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strategy {
-    /// One row at a time, all in one transaction, however many.
+    /// One row at a time, all in one transaction.
     OneTransaction,
-    /// One row at a time, each committed.
+    /// One row at a time, each with its own commit.
     CommitEach,
-    /// One row at a time, in transactions of so many.
+    /// One row at a time, in transactions of this many rows.
     Every(u64),
-    /// So many rows at once, each time a commit; changes in transactions of so many.
+    /// This many rows at once, each time with a commit. Changes are in transactions of this many.
     Batches(u64),
-    /// By the engine's fastest path; changes in transactions of [`batch`] rows.
+    /// By the engine's fastest path. Changes are in transactions of [`batch`] rows.
     Bulk,
-    /// Nothing gets in: all is read in one snapshot.
+    /// No changes: everything is read in one snapshot.
     Snapshot,
 }
 
-/// How many of `n` operations a transaction holds: all of them, or of 100,000 and more each 10,000,
-/// since what is not committed yet has to fit the memory of many an engine.
+/// Returns the number of operations per transaction: all `n`, or 10,000 from 100,000 on, because
+/// uncommitted changes must fit into the memory of many engines.
 pub(crate) const fn batch(n: usize) -> usize {
     if n >= 100_000 { 10_000 } else { n }
 }
 
-/// The operations of a phase that one transaction does.
+/// Operations of a phase that one transaction does.
 pub(crate) struct Part<'a> {
     meter: &'a mut Meter,
     range: Range<u64>,
 }
 
 impl<'a> Part<'a> {
-    /// Operations of a run that are a part of it.
-    pub(crate) const fn of(meter: &'a mut Meter, range: Range<u64>) -> Self {
+    /// Creates a part of a run's operations.
+    pub(crate) const fn new(meter: &'a mut Meter, range: Range<u64>) -> Self {
         Self { meter, range }
     }
 
-    /// Whether each of them starts at a time of its own.
+    /// Returns whether each operation has its own start time.
     pub(crate) const fn is_paced(&self) -> bool {
         self.meter.is_paced()
     }
 
-    /// The meter that counts them, and which they are.
+    /// Returns the meter that counts the operations, and their numbers.
     pub(crate) const fn into_parts(self) -> (&'a mut Meter, Range<u64>) {
         (self.meter, self.range)
     }
 
-    /// Does them as [`Meter::each`] does; how many were done before the cap.
+    /// Does each operation as [`Meter::each`] does. Returns how many were done before the cap.
     #[inline]
     pub(crate) fn each<E>(
         self,
@@ -59,7 +59,7 @@ impl<'a> Part<'a> {
         self.meter.part(self.range, op)
     }
 
-    /// Does them all by one call, which no cap cuts short; how many they are.
+    /// Does all operations in one call, which no cap interrupts. Returns how many there are.
     pub(crate) fn at_once<E>(
         self,
         op: impl FnOnce() -> std::result::Result<(), E>,
@@ -72,11 +72,12 @@ impl<'a> Part<'a> {
 }
 
 impl Strategy {
-    /// Does `n` operations one at a time: calls `transaction` for each transaction, to enter the scope
-    /// and do the part in it. Ends after the one in which the cap is passed; how many were done.
+    /// Does `n` operations one at a time. Calls `transaction` for each transaction, which enters
+    /// the scope and does the part in it. Ends after the transaction in which the cap is reached,
+    /// and returns how many were done.
     ///
     /// # Errors
-    /// The first of `transaction`.
+    /// Returns the first error of `transaction`.
     pub(crate) fn each(
         self,
         n: usize,
@@ -110,7 +111,8 @@ mod tests {
 
     use super::*;
 
-    /// The transactions of `n` operations: their scope, the first operation, and how many were done.
+    /// Returns the transactions of `n` operations: scope, first operation, and number of operations
+    /// done.
     fn transactions(by: Strategy, n: usize, meter: &mut Meter) -> Vec<(Scope, usize, u64)> {
         let mut all = Vec::new();
         meter.start();

@@ -1,5 +1,5 @@
-//! Rows that one thread accepts into a buffer while another commits what has gathered there, again and
-//! again: what is accepted and not committed, a crash loses.
+//! Write-behind: one thread accepts rows into a buffer while another commits what has gathered
+//! there. A crash loses rows that were accepted and not committed.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -10,46 +10,47 @@ use embermark_contract::{EngineError, Result};
 use embermark_meter::Meter;
 use embermark_model::result::WriteBehind;
 
-/// Commits some rows, named by their places; how many the engine says there were.
+/// Commits the rows at these positions and returns the number that the engine reports.
 type Commit<'a> = dyn FnMut(Range<usize>) -> Result<u64> + 'a;
 
-/// The rows that have become due are accepted at such intervals.
+/// Interval at which due rows are accepted.
 const TICK: Duration = Duration::from_millis(1);
 
-/// The buffer between the two threads. The rows lie in memory already, in their order, so it is how many
-/// of them are accepted.
+/// The buffer between the two threads. The rows are already in memory, in their order, so the
+/// buffer only holds the number of accepted rows.
 pub(crate) struct Buffer {
-    /// Rows a second that are offered.
+    /// Rows offered per second.
     rate: u64,
     /// Most rows of a commit: some engines keep a transaction in their cache.
     most: usize,
     accepted: AtomicUsize,
     /// When each row was accepted, in ns since the start.
     times: Box<[AtomicU64]>,
-    /// Nobody commits any more.
+    /// Whether committing has stopped.
     ended: AtomicBool,
 }
 
-/// What came of a run.
+/// Outcome of a run.
 pub(crate) struct Committed {
-    /// Rows that the engine says there were.
+    /// Number of rows that the engine reports.
     pub stored: u64,
-    /// `None` without a commit.
+    /// `None` when nothing was committed.
     pub write_behind: Option<WriteBehind>,
 }
 
 impl Buffer {
-    /// For so many rows, of which `rate` are offered a second and `most` committed at once.
+    /// Creates a buffer for this many rows. `rate` rows are offered per second and at most `most`
+    /// are committed at once.
     pub(crate) fn new(rows: usize, rate: u64, most: usize) -> Self {
         let times = (0..rows).map(|_| AtomicU64::new(0)).collect();
         let (accepted, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
         Self { rate, most, accepted, times, ended }
     }
 
-    /// Offers every row at its time on a thread of its own, and commits all that has gathered on this one.
+    /// Offers every row at its time on a new thread, and commits on this one what has gathered.
     ///
     /// # Errors
-    /// The store's, or that of the system when it starts no thread.
+    /// Returns the store's error, or the system's when it cannot start a thread.
     pub(crate) fn insert(&self, commit: &mut Commit<'_>, meter: &mut Meter) -> Result<Committed> {
         let (began, committer) = (Instant::now(), thread::current());
         thread::scope(|scope| {
@@ -71,7 +72,7 @@ impl Buffer {
             let due = due.unwrap_or(rows).min(rows);
             self.times[accepted..due].iter().for_each(|time| time.store(now, Ordering::Relaxed));
             accepted = due;
-            // With the times before it.
+            // Publishes the times before it as well.
             self.accepted.store(accepted, Ordering::Release);
             committer.unpark();
             if accepted == rows {
@@ -100,7 +101,8 @@ impl Buffer {
                 continue;
             }
             stored += commit(committed..end)?;
-            // Right before a commit has ended most rows wait, and its first one has waited longest.
+            // Just before a commit ends the most rows are waiting, and the first of them has waited
+            // longest.
             ended = nanoseconds(began.elapsed());
             let waiting = self.accepted.load(Ordering::Acquire) - committed;
             let first = self.times[committed].load(Ordering::Relaxed);

@@ -1,8 +1,8 @@
-//! Berkeley DB, by Debian's library and a thin shim of our own.
+//! Berkeley DB, through Debian's library and a small C shim.
 //!
-//! One environment, private to the process and without locking, because one thread uses it; a
-//! B-tree file per table, keys compared as bytes (the default). A secondary index is a B-tree file
-//! of its own with duplicates, which the library keeps up to date
+//! One environment is private to the process and has no locking, because one thread uses it. Each
+//! table is a B-tree file whose keys are compared as bytes (the default). A secondary index is its
+//! own B-tree file with duplicates, which the library maintains
 //! (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/am_second.html>).
 
 use embermark_contract::ReadBack;
@@ -51,7 +51,7 @@ const TXN: ReadBack = (INIT_TXN, &["on"]);
 const SYNCS: ReadBack = ("DB_TXN_NOSYNC", &["off"]);
 const MANUAL: &str = "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envset_flags.html";
 
-/// What `docs/engines/berkeleydb.md` says.
+/// The explanation in `docs/engines/berkeleydb.md`.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     counts: &[Counts::Start],
@@ -61,14 +61,14 @@ const EXPLAINED: &[Explained] = &[Explained {
     section: "docs/engines/berkeleydb.md#what-measurements-show",
 }];
 
-/// Whether it has transactions and a log. A flag of the opening alone, which DB_CONFIG does not know.
+/// Whether it has transactions and a log. This flag can only be set when opening, not in DB_CONFIG.
 const INIT_TXN: &str = "DB_INIT_TXN";
-/// Bytes of a page of a table that is made, which DB_CONFIG does not know either.
+/// Bytes of a page of a new table. It cannot be set in DB_CONFIG either.
 const PAGE_SIZE: &str = "set_pagesize";
 
-/// Lines of its file DB_CONFIG, which overrules what a program sets
-/// (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/env_db_config.html>), and its flags
-/// by their names.
+/// Lines of its file DB_CONFIG, which override what a program sets
+/// (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/env_db_config.html>), and its
+/// flags by name.
 const SETTINGS: Settings = Settings {
     known: &[
         Setting::new(INIT_TXN, SWITCH),
@@ -93,7 +93,7 @@ const SETTINGS: Settings = Settings {
     written: |set| lines("# the file DB_CONFIG in the folder of the environment", set, store::line),
 };
 
-/// What tuning tries.
+/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[(PAGE_SIZE, "1024")],

@@ -30,14 +30,14 @@ pub(super) fn availability() -> Availability {
     Availability::Ready { version: ffi::version() }
 }
 
-/// Where what was linked comes from.
+/// Returns the origin of the linked library.
 pub(super) fn origin() -> Option<Origin> {
     let file = option_env!("BERKELEYDB_LINKED");
     Some(file.map_or(Origin::CompiledIn, |file| crate::deps::origin(ID, file.into(), None)))
 }
 
-/// Opens or makes a database. Without transactions it is what the manual calls the Data Store product:
-/// an environment with `DB_INIT_MPOOL` alone
+/// Opens or creates a database. Without transactions it is what the manual calls the Data Store
+/// product: an environment with only `DB_INIT_MPOOL`
 /// (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/intro_products.html>).
 pub(super) fn open(options: &OpenOptions, &(tier, write_nosync): &(bool, bool)) -> Result<Opened> {
     configure(options)?;
@@ -54,7 +54,7 @@ pub(super) fn open(options: &OpenOptions, &(tier, write_nosync): &(bool, bool)) 
     Ok(Opened::embedded(store, ffi::version(), settings))
 }
 
-/// Writes the settings of a configuration to the environment's DB_CONFIG, where there are any.
+/// Writes the settings of a configuration to the environment's DB_CONFIG, if there are any.
 fn configure(options: &OpenOptions) -> Result<()> {
     if options.settings.is_empty() {
         return Ok(());
@@ -65,7 +65,7 @@ fn configure(options: &OpenOptions) -> Result<()> {
     written.map_err(|error| EngineError::file(ID, "write", file, error))
 }
 
-/// A line of DB_CONFIG.
+/// Returns a line of DB_CONFIG.
 pub(super) fn line(name: &str, value: &str) -> String {
     let on = if is_on(value) { "on" } else { "off" };
     match name {
@@ -81,15 +81,15 @@ pub(super) fn line(name: &str, value: &str) -> String {
 struct Trees {
     tables: Vec<Tree>,
     env: Rc<Env>,
-    /// What values and pairs pass through.
+    /// Memory for values and for batches of pairs.
     buffers: (Vec<u8>, Multiple),
-    /// Where its files are.
+    /// Folder of its files.
     dir: PathBuf,
     /// Whether closing leaves it as a crash does.
     crashes: bool,
 }
 
-/// What it cannot do then.
+/// What is unsupported without a log.
 const NO_LOG: &str = "recovery without transactions, as in the tier `none`: there is no log, and what \
                       is in the cache would be lost";
 
@@ -98,8 +98,8 @@ impl Lifecycle for Trees {
         self.env.checkpoint(0)
     }
 
-    /// A checkpoint where so much log has come since the last, which removes the log files before it: it
-    /// takes none by itself
+    /// Takes a checkpoint once the log has grown this much since the last one, which removes the
+    /// log files before it. Berkeley DB takes none by itself
     /// (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/transapp_checkpoint.html>).
     fn upkeep(&mut self) -> Result<()> {
         let beyond_kib = (CHECKPOINT_AFTER >> 10) as u32;
@@ -144,14 +144,14 @@ impl Lifecycle for Trees {
         if self.crashes { Ok(()) } else { Err(EngineError::unsupported(ID, NO_LOG)) }
     }
 
-    /// Nothing to do: a checkpoint is taken when a program asks for it
+    /// Does nothing, because checkpoints are only taken when a program asks for one
     /// (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/transapp_checkpoint.html>).
     fn suspend_checkpoints(&mut self, _: u64) -> Result<()> {
         let logged = self.env.transactions;
         if logged { Ok(()) } else { Err(EngineError::unsupported(ID, NO_LOG)) }
     }
 
-    /// Logs of old changes stay until they are removed.
+    /// Old log files stay until they are removed.
     fn log_bytes(&mut self) -> Result<u64> {
         log_files(ID, &self.dir, |name| name.starts_with("log."))
     }
@@ -165,9 +165,9 @@ impl Lifecycle for Trees {
         checked.and_then(|checked| opened.map(|()| checked))
     }
 
-    /// By a checkpoint, the tables, the environment, as the manual asks; all of it is tried, the
-    /// first error returned. Tables whose changes are in the log are closed by `DB_NOSYNC`, which
-    /// leaves what is in the cache there
+    /// Takes a checkpoint, then closes the tables and the environment, as the manual asks. Tries
+    /// all of it and returns the first error. Tables whose changes are in the log are closed with
+    /// `DB_NOSYNC`, which leaves the cache's content in the log
     /// (<https://docs.oracle.com/cd/E17276_01/html/api_reference/C/dbclose.html>).
     fn close(self: Box<Self>) -> Result<()> {
         let Self { mut tables, env, crashes, .. } = *self;
@@ -192,21 +192,22 @@ impl KvStore for Trees {
         true
     }
 
-    /// By a new file: emptying the old one would log every page of it and keep its size.
+    /// Creates a new file. Emptying the old one would log every page of it and keep its size.
     fn clear(&mut self, table: Table) -> Result<()> {
         self.tables[table.0].clear()
     }
 
-    /// In batches, in one transaction with `DB_TXN_BULK`: pages that are new to the file are not
-    /// logged but written when it commits.
+    /// Loads batches in one transaction with `DB_TXN_BULK`: new pages of the file are not logged,
+    /// but written at the commit.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let txn = self.env.begin(true)?;
         let rows = self.tables[table.0].load(&txn, &mut self.buffers.1, pairs)?;
         txn.commit().map(|()| rows)
     }
 
-    /// A snapshot is the environment as it stands: nobody else can change it. Without transactions
-    /// the changes of a batch are like any others: where it fails, those made before stay.
+    /// A snapshot is the current environment, because nobody else can change it. Without
+    /// transactions the changes of a batch are like any others: if it fails, its earlier changes
+    /// stay.
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         let Self { tables, env, buffers, .. } = self;
         let txn = match scope {
@@ -220,20 +221,20 @@ impl KvStore for Trees {
     }
 }
 
-/// The operations of a scope.
+/// The operations in a scope.
 struct Scoped<'a> {
     tables: &'a [Tree],
     env: &'a Env,
     buffers: &'a mut (Vec<u8>, Multiple),
     scope: Scope,
-    /// The transaction of a batch; without one the library makes each change one of its own.
+    /// Transaction of a batch. Without one, the library makes each change its own transaction.
     txn: Option<&'a Txn<'a>>,
-    /// Those of a batch that change values.
+    /// Cursors of a batch that change values.
     cursors: PerTable<Cursor<'a>>,
 }
 
 impl<'a> Scoped<'a> {
-    /// The transaction of a change.
+    /// Returns the transaction of a change.
     fn writing(&self) -> Result<Option<&'a Txn<'a>>> {
         if self.scope == Scope::Snapshot { Err(EngineError::read_only(ID)) } else { Ok(self.txn) }
     }
@@ -262,7 +263,7 @@ impl Operations for Scoped<'_> {
         self.tables[table.0].put(self.writing()?, key, value)
     }
 
-    /// By a cursor, which has to be in a transaction.
+    /// Uses a cursor, which must be in a transaction.
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
         let tree = &self.tables[table.0];
         let Some(txn) = self.writing()? else {
@@ -270,7 +271,7 @@ impl Operations for Scoped<'_> {
             let done = tree.cursor(Some(&txn))?.modify(key, change)?;
             return txn.commit().map(|()| done);
         };
-        self.cursors.of(table, |_| tree.cursor(Some(txn)))?.modify(key, change)
+        self.cursors.get(table, |_| tree.cursor(Some(txn)))?.modify(key, change)
     }
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {

@@ -1,4 +1,4 @@
-//! Loading a table in bulk by DuckDB's appender, a chunk of rows at a time:
+//! Bulk-loads a table with DuckDB's appender, a chunk of rows at a time:
 //! <https://duckdb.org/docs/stable/clients/c/appender>.
 
 use std::ptr;
@@ -10,7 +10,7 @@ use crate::{EngineError, Result};
 use embermark_libraries::duckdb::api::{Api, Handle, Owned, SUCCESS, TypeId, types};
 use embermark_libraries::duckdb::connection::{Connection, terminated, text};
 
-/// An appender with the chunk it is given. Destroyed when dropped.
+/// An appender with its chunk. Destroyed when dropped.
 struct Appender<'a> {
     api: &'static Api,
     raw: Handle,
@@ -39,7 +39,7 @@ fn type_id(of: SqlType) -> TypeId {
     }
 }
 
-/// Appends rows to a table, at most so many; how many.
+/// Appends rows to a table, up to a limit. Returns their number.
 pub(super) fn append(
     connection: &Connection,
     table: &TableDef,
@@ -74,12 +74,12 @@ impl<'a> Appender<'a> {
             chunk: Owned::unmade(api.destroy_data_chunk),
             columns: table.columns.iter().map(target).collect(),
             size: 0,
-            // SAFETY: it only says a constant.
+            // SAFETY: it only returns a constant.
             capacity: unsafe { (api.vector_size)() } as usize,
             table,
         };
-        // SAFETY: the connection is open, the name terminated; what is made is destroyed when
-        // dropped, also after an error.
+        // SAFETY: the connection is open and the name terminated; what is made is destroyed when
+        // dropped, even after an error.
         unsafe {
             let raw = &raw mut appender.raw;
             if (api.appender_create)(connection.raw(), ptr::null(), name.as_ptr(), raw) != SUCCESS {
@@ -99,10 +99,10 @@ impl<'a> Appender<'a> {
         Ok(appender)
     }
 
-    /// Empties the chunk and finds its vectors anew: a reset may move them.
+    /// Empties the chunk and gets its vectors again, because a reset can move them.
     fn restart(&mut self) {
         self.size = 0;
-        // SAFETY: the chunk is alive and has these columns; a mask that was made writable is there.
+        // SAFETY: the chunk is alive and has these columns; a mask that was made writable exists.
         unsafe {
             (self.api.data_chunk_reset)(self.chunk.raw);
             for (number, column) in (0..).zip(&mut self.columns) {
@@ -171,7 +171,7 @@ impl Drop for Appender<'_> {
 }
 
 impl Target {
-    /// Writes a value; whether it fits the column.
+    /// Writes a value. Returns whether it fits the column.
     ///
     /// # Safety
     /// The row must be below the capacity of the chunk.

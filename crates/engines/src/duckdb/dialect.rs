@@ -63,13 +63,14 @@ impl Dialect for DuckDialect {
         Some(format!("(year({moment}) * 100 + month({moment}))"))
     }
 
-    /// DuckDB's CORR is NaN where there is no variance, where the standard says NULL; its NaN
-    /// equals itself.
+    /// DuckDB's CORR is NaN without variance, where the standard requires NULL. Its NaN equals
+    /// itself.
     fn correlation(&self, y: &str, x: &str) -> Option<String> {
         Some(format!("NULLIF(CORR({y}, {x}), 'NaN'::DOUBLE)"))
     }
 
-    /// It scans either way, and written out it passes over row groups by their least and greatest value.
+    /// It scans in either case, and without row values it can skip row groups by their least and
+    /// greatest values.
     fn row_values(&self) -> bool {
         false
     }
@@ -78,8 +79,8 @@ impl Dialect for DuckDialect {
         false
     }
 
-    /// A comparison with a constant is pushed down into the scan, where it passes over row groups; one with a
-    /// parameter is not.
+    /// A comparison with a constant is pushed down into the scan, where it skips row groups. One
+    /// with a parameter is not.
     fn plans_with_constants(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! `duckdb`: DuckDB, by its C interface, from a library that is opened at run time.
+//! `duckdb`: DuckDB, through its C interface, from a library loaded at run time.
 
 mod appender;
 mod dialect;
@@ -35,7 +35,7 @@ use tier::{Log, tiers};
 /// The database's file in its directory.
 const FILE: &str = "embermark.duckdb";
 
-/// What `docs/engines/duckdb.md` says of single rows, and of opening.
+/// The explanations of single rows and of opening in `docs/engines/duckdb.md`.
 const EXPLAINED: &[Explained] = &[
     Explained {
         how: StandsOut::Lag,
@@ -107,10 +107,10 @@ impl Engine for DuckDb {
     }
 }
 
-/// The option of `ATTACH` that leaves the log out.
+/// Option of `ATTACH` that turns the log off.
 const NO_LOG: &str = "RECOVERY_MODE no_wal_writes";
 
-/// What a database is opened by.
+/// How to open a database.
 #[derive(Clone)]
 struct Place {
     library: &'static DuckLib,
@@ -119,22 +119,22 @@ struct Place {
 }
 
 impl Place {
-    /// Opens the database, new or there already.
+    /// Opens the database, new or existing.
     fn open(&self) -> Result<Connection> {
         let connection = self.connect()?;
         self.configure(&connection).map(|()| connection)
     }
 
-    /// What a database is opened with.
+    /// Returns the settings at opening.
     fn settings(&self) -> Vec<(&str, String)> {
         let options = &self.options;
         let mut ours = vec![
             ("memory_limit", format!("{}B", memory_limit(options))),
             ("temp_directory", options.dir.join("spill").to_string_lossy().into_owned()),
-            // No question and no load of ours rests on the order in which rows were put in
+            // No question and no load here depends on the order of insertion
             // (<https://duckdb.org/docs/stable/guides/performance/how_to_tune_workloads>).
             ("preserve_insertion_order", "false".to_owned()),
-            // A benchmark loads nothing from the network.
+            // A benchmark must not load anything from the network.
             ("autoinstall_known_extensions", "false".to_owned()),
             ("autoload_known_extensions", "false".to_owned()),
         ];
@@ -162,12 +162,12 @@ impl Place {
         Ok(connection)
     }
 
-    /// What a configuration has and an open database takes.
+    /// Returns the settings of a configuration that an open database accepts.
     fn later(&self) -> impl Iterator<Item = (&str, &str)> {
         self.options.configured().filter(|(name, _)| *name != BLOCK_SIZE.0)
     }
 
-    /// What a program in another language is told.
+    /// Returns the parameters for a program in another language.
     fn connection(&self) -> ConnectionParameters {
         let json = |pairs: Vec<(&str, String)>| {
             let pairs = pairs.into_iter().map(|(name, value)| (name.to_owned(), value.into()));
@@ -184,7 +184,7 @@ impl Place {
         ]
     }
 
-    /// Sets on a connection what a configuration has and an open database takes.
+    /// Sets on a connection those settings of a configuration that an open database accepts.
     fn configure(&self, connection: &Connection) -> Result<()> {
         self.later().try_for_each(|(name, value)| {
             connection.batch(&format!("SET {name} = {}", literal(value))).map(drop)
@@ -192,9 +192,9 @@ impl Place {
     }
 }
 
-/// What SET takes once a database is open
-/// (<https://duckdb.org/docs/stable/configuration/overview>). DuckDB says which it does not know, and
-/// the nearest.
+/// Settings that SET accepts once a database is open
+/// (<https://duckdb.org/docs/stable/configuration/overview>). DuckDB reports unknown ones, with the
+/// nearest name.
 pub(crate) const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("memory_limit", Takes::Any).left_by_default(),
@@ -217,7 +217,7 @@ pub(crate) const SETTINGS: Settings = Settings {
 
 const OVERVIEW: &str = "https://duckdb.org/docs/stable/configuration/overview";
 
-/// What tuning tries.
+/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("default_block_size", "262144")],
@@ -234,38 +234,39 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("preserve_insertion_order", "true")], "loads take more memory", OVERVIEW),
 ];
 
-/// The setting of the bytes of a block, taken before a database is made, and the least that there is
-/// (<https://duckdb.org/docs/stable/sql/statements/attach>). A change of a key keeps each block of the
-/// index that it has met in memory until a checkpoint: of those of 256 KiB, as shipped, 1,000 random
-/// deletes from ten million rows fill `memory_limit`. Loads and questions take as much processor time
-/// with either.
+/// Setting of the block size in bytes, which is set before a database is created, and its least
+/// value (<https://duckdb.org/docs/stable/sql/statements/attach>). A change of a key keeps each
+/// block of the index that it has visited in memory until a checkpoint. With the default of 256
+/// KiB, 1,000 random deletes from ten million rows fill `memory_limit`. Loads and questions take as
+/// much processor time with either.
 const BLOCK_SIZE: (&str, u32) = ("default_block_size", 16_384);
 
-/// DuckDB limits the memory of all it does, not of its cache: a load of a million rows in one
-/// transaction fails at 64 MiB. So the working memory it says it needs is added to the cache's:
-/// "a minimum of 125 MB of memory per thread"
-/// (<https://duckdb.org/docs/stable/guides/performance/environment>). Where memory is limited it is at
-/// most two fifths of that: some of what DuckDB does goes round its limit, and it would be killed
-/// (<https://duckdb.org/docs/stable/guides/troubleshooting/oom_errors>, which advises half or more).
-/// With three fifths of 256 MiB, deletes from a million rows had it killed in three of four trials.
+/// Returns DuckDB's memory limit, which is for everything and not only for its cache: a load of a
+/// million rows in one transaction fails at 64 MiB. So the working memory that the manual requires
+/// is added to the cache's: "a minimum of 125 MB of memory per thread"
+/// (<https://duckdb.org/docs/stable/guides/performance/environment>). Where memory is limited it is
+/// at most two fifths of that, because some allocations bypass DuckDB's limit and it would be
+/// killed (<https://duckdb.org/docs/stable/guides/troubleshooting/oom_errors>, which advises half
+/// or more). With three fifths of 256 MiB, deletes from a million rows got it killed in three of
+/// four trials.
 fn memory_limit(options: &OpenOptions) -> u64 {
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get) as u64;
     let wanted = options.memory + threads * 125_000_000;
     options.limit.map_or(wanted, |limit| wanted.min(limit / 5 * 2))
 }
 
-/// A path as a literal of SQL.
+/// Returns a path as an SQL literal.
 pub(crate) fn quoted(path: &Path) -> String {
     literal(&path.to_string_lossy())
 }
 
-/// A text as a literal of SQL.
+/// Returns a text as an SQL literal.
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// What decides speed and durability, as the database itself says. (Of RECOVERY_MODE it says
-/// nothing; that it is in force shows in the log that is not written.)
+/// Settings that decide speed and durability, as the database reports them. (It does not report
+/// RECOVERY_MODE. That it is in effect shows in the missing log.)
 const REPORTED: [&str; 6] = [
     "threads",
     "memory_limit",

@@ -6,10 +6,11 @@ use serde_json::Value;
 use crate::sql::{Explain, ResultRow};
 use crate::{EngineError, Result};
 
-/// Asked for as JSON: by default it draws boxes (<https://duckdb.org/docs/stable/guides/meta/explain>).
+/// As JSON, because by default it draws boxes
+/// (<https://duckdb.org/docs/stable/guides/meta/explain>).
 pub(super) const EXPLAIN: Explain = Explain { prefix: "EXPLAIN (FORMAT json)", read };
 
-/// The second column has the plan, an array of one step.
+/// Reads the plan from the second column, an array of one step.
 fn read(row: &dyn ResultRow, plan: &mut String) -> Result<()> {
     let steps = serde_json::from_str(row.text(1)?.unwrap_or_default())
         .map_err(|error| EngineError::failed(NAME, "read a plan", error))?;
@@ -17,7 +18,7 @@ fn read(row: &dyn ResultRow, plan: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Writes steps and what they are made of: `HASH_GROUP_BY Groups: #0, Aggregates: avg(#1)`.
+/// Writes steps and their inputs: `HASH_GROUP_BY Groups: #0, Aggregates: avg(#1)`.
 fn each(steps: &Value, depth: usize, plan: &mut String) {
     for step in steps.as_array().into_iter().flatten() {
         plan.extend(std::iter::repeat_n("  ", depth));

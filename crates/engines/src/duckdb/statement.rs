@@ -15,24 +15,24 @@ use embermark_libraries::duckdb::connection::{Answer, Connection, terminated, te
 pub(super) struct Prepared {
     statement: Owned,
     parameters: Box<[Parameter]>,
-    /// Columns of the chunk in hand; here so that a query allocates none.
+    /// Columns of the current chunk. They are kept here so that a query allocates none.
     columns: RefCell<Vec<Column>>,
     sql: Box<str>,
-    /// How many changes of data there had been when it was prepared.
+    /// Number of data changes before it was prepared.
     changes: u64,
     connection: Rc<Connection>,
 }
 
-/// What a parameter must be bound as. DuckDB plans a statement again when a value has another type
-/// than its plan expects, which costs more than running a short one.
+/// The type that a parameter must be bound as. DuckDB plans a statement again if a value has
+/// another type than the plan expects, which costs more than running a short statement.
 struct Parameter {
     of: TypeId,
-    /// A NULL of that type, or null where there is none.
+    /// A NULL of this type, or null if there is none.
     null: Owned,
 }
 
 impl Parameter {
-    fn of(api: &Api, statement: &Owned, place: u64) -> Self {
+    fn new(api: &Api, statement: &Owned, place: u64) -> Self {
         // SAFETY: the statement is alive and has that parameter.
         let of = unsafe { (api.param_type)(statement.raw, place) };
         let known = [types::INTEGER, types::BIGINT, types::DOUBLE, types::VARCHAR, types::BLOB];
@@ -40,8 +40,8 @@ impl Parameter {
             return Self { of, null: Owned::unmade(api.destroy_value) };
         }
         let value = |raw| Owned::new(raw, api.destroy_value);
-        // SAFETY: a null of a type is made as the one element of a list of that type, into which the
-        // list casts it; a call that fails gives null, which all of them take.
+        // SAFETY: a null of a type is made as the only element of a list of that type, which casts
+        // it; a call that fails returns null, which all of these functions accept.
         unsafe {
             let logical = Owned::new((api.create_logical_type)(of), api.destroy_logical_type);
             let mut untyped = value((api.create_null_value)());
@@ -52,7 +52,7 @@ impl Parameter {
 }
 
 impl Prepared {
-    /// Prepares the one statement of `sql`, after so many changes of data.
+    /// Prepares the one statement of `sql`, after this many data changes.
     pub(super) fn new(connection: &Rc<Connection>, sql: &str, changes: u64) -> Result<Self> {
         let api = connection.api;
         let doing = format!("prepare `{sql}`");
@@ -67,29 +67,29 @@ impl Prepared {
         }
         // SAFETY: the statement was prepared just now.
         let count = unsafe { (api.nparams)(statement.raw) };
-        let parameters = (1..=count).map(|place| Parameter::of(api, &statement, place)).collect();
+        let parameters = (1..=count).map(|place| Parameter::new(api, &statement, place)).collect();
         let (columns, connection) = (RefCell::default(), Rc::clone(connection));
         Ok(Self { statement, parameters, columns, sql: sql.into(), changes, connection })
     }
 
-    /// Whether it is a query.
+    /// Returns whether it is a query.
     pub(super) fn is_select(&self) -> bool {
         // SAFETY: the statement is alive.
         let of = unsafe { (self.connection.api.prepared_statement_type)(self.statement.raw) };
         of == SELECT
     }
 
-    /// Its text.
+    /// Returns its text.
     pub(super) const fn sql(&self) -> &str {
         &self.sql
     }
 
-    /// Whether its plan may rest on data that has changed since.
+    /// Returns whether its plan can depend on data that has changed since.
     pub(super) const fn is_stale(&self, changes: u64) -> bool {
         self.parameters.is_empty() && self.changes != changes
     }
 
-    /// Runs it; the number of rows it changed.
+    /// Runs it. Returns the number of rows it changed.
     pub(super) fn run(&self, params: &[Param<'_>]) -> Result<u64> {
         let mut answer = self.execute(params)?;
         // SAFETY: the result is alive.
@@ -139,7 +139,8 @@ impl Prepared {
             }
         }
         let mut answer = Answer::new(self.connection.api);
-        // SAFETY: the statement is alive, every parameter bound, the result valid to be filled.
+        // SAFETY: the statement is alive, all its parameters are bound, and the result may be
+        // filled.
         match unsafe {
             (self.connection.api.execute_prepared)(self.statement.raw, &raw mut answer.raw)
         } {
@@ -148,13 +149,13 @@ impl Prepared {
         }
     }
 
-    /// Binds a parameter as its statement expects it, if that loses nothing.
+    /// Binds a parameter with the type that its statement expects, if that loses nothing.
     ///
     /// # Safety
     /// The statement must have that parameter.
     unsafe fn bind(&self, place: u64, param: Param<'_>, parameter: &Parameter) -> u32 {
         let api = self.connection.api;
-        // SAFETY: the statement is alive; DuckDB copies what it is given.
+        // SAFETY: the statement is alive; DuckDB copies its arguments.
         unsafe {
             match param {
                 Param::Null if parameter.null.raw.is_null() => {

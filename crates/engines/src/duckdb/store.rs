@@ -15,23 +15,24 @@ use crate::{
 };
 use embermark_libraries::duckdb::connection::Connection;
 
-/// Rows of a bulk load's commit: ten of the [row groups](https://duckdb.org/docs/stable/internals/storage)
-/// in which DuckDB writes a table, so that none is written in part and again by the next commit.
+/// Rows per commit of a bulk load: ten [row
+/// groups](https://duckdb.org/docs/stable/internals/storage), in which DuckDB writes a table, so
+/// that none is written partly and again by the next commit.
 pub(super) const COMMIT_ROWS: u64 = 10 * 122_880;
 
-/// A connection in this process, and the statements of its transactions, which are dropped first.
+/// A connection in this process. The statements of its transactions are dropped first.
 pub(super) struct Session {
     begin: Prepared,
     commit: Prepared,
     rollback: Prepared,
-    /// Changes of data there have been, counted by calls.
+    /// Number of data changes, counted by calls.
     changes: u64,
     connection: Rc<Connection>,
     place: Place,
 }
 
 impl Session {
-    /// The store of a connection.
+    /// Returns the store of a connection.
     pub(super) fn store(connection: Rc<Connection>, place: Place) -> Result<Store> {
         let prepare = |sql| Prepared::new(&connection, sql, 0);
         let [begin, commit, rollback] =
@@ -40,7 +41,7 @@ impl Session {
         Ok(Store::Sql(Connected::new(session)))
     }
 
-    /// Refuses what needs a log in a tier without.
+    /// Refuses what needs a log in a tier without one.
     fn logged(&self) -> Result<()> {
         let what = "recovery in the tier `none`: it writes no log, so what was committed since the \
                     last checkpoint would be lost";
@@ -74,10 +75,10 @@ impl Driver for Session {
         untrusted::prepare(&self.connection, sql, self.changes, configured)
     }
 
-    /// Prepares a statement without parameters again when data has changed since. DuckDB 1.5 keeps
-    /// the plan of such a one with what the statistics said of the data then, and answers wrongly
-    /// when they say it no more (<https://github.com/duckdb/duckdb/pull/24696>, mended after it);
-    /// one with parameters it plans at every execution.
+    /// Runs a statement. One without parameters is prepared again when data has changed since.
+    /// DuckDB 1.5 keeps the plan of such a statement with the statistics of that time, and its
+    /// answers are wrong once they no longer hold (<https://github.com/duckdb/duckdb/pull/24696>,
+    /// fixed after it). One with parameters is planned at every execution.
     fn run(
         &mut self,
         statement: &mut Prepared,
@@ -112,9 +113,9 @@ impl Driver for Session {
         appender::append(&self.connection, table, rows, u64::MAX).map_err(explained)
     }
 
-    /// In commits of [`COMMIT_ROWS`] with a checkpoint after each: what a transaction has put into
-    /// the index of the key stays in memory until a checkpoint has written it, and not before that
-    /// can be evicted, so 10 million rows in one do not fit 64 MiB and the memory of two threads.
+    /// Commits every [`COMMIT_ROWS`] rows with a checkpoint after each. What a transaction has
+    /// inserted into the key's index cannot be evicted before a checkpoint has written it, so 10
+    /// million rows in one transaction do not fit into 64 MiB plus the memory of two threads.
     fn load_alone(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         let mut total = 0;
         loop {
@@ -135,8 +136,8 @@ impl Driver for Session {
         true
     }
 
-    /// By one COPY (<https://duckdb.org/docs/stable/sql/statements/copy>), which is told what it would
-    /// look for in the file.
+    /// Uses one COPY (<https://duckdb.org/docs/stable/sql/statements/copy>), with everything
+    /// specified that it would detect in the file.
     fn load_csv(&mut self, table: &TableDef, file: &CsvFile<'_>) -> Result<u64> {
         self.changes += 1;
         let (name, columns, path) = (table.name, file.columns.join(", "), quoted(file.path));
@@ -147,12 +148,13 @@ impl Driver for Session {
         Prepared::new(&self.connection, &copy, self.changes)?.run(&[]).map_err(explained)
     }
 
-    /// As a change of its own does, it makes plans stale: [`run`](Self::run).
+    /// Makes plans stale, as its own changes do: see [`run`](Self::run).
     fn data_changed(&mut self) {
         self.changes += 1;
     }
 
-    /// A short statement runs fastest on one thread, without handing work over; a long one on all.
+    /// Short statements run fastest on one thread, without passing work on. Long ones run on all
+    /// threads.
     fn expect(&mut self, step: QueryKind) -> Result<()> {
         self.batch(match step {
             QueryKind::Point => "SET threads = 1",
@@ -160,8 +162,8 @@ impl Driver for Session {
         })
     }
 
-    /// An appender holds blocks of 16 KiB of each column, a vector of 2,048 numbers and what is flushed of it,
-    /// within `memory_limit`.
+    /// An appender holds blocks of 16 KiB of each column, a vector of 2,048 numbers, and what is
+    /// flushed of it, within `memory_limit`.
     fn limits(&self) -> Limits {
         let columns = memory_limit(&self.place.options) / (3 * u64::from(BLOCK_SIZE.1));
         Limits {
@@ -175,9 +177,9 @@ impl Driver for Session {
         self.batch("ANALYZE; CHECKPOINT")
     }
 
-    /// The log stays as commits left it, by `PRAGMA disable_checkpoint_on_shutdown`
-    /// (<https://duckdb.org/docs/stable/configuration/pragmas>), and is replayed when it is opened.
-    /// From 2.0 on a locked configuration refuses that, and can make no exception of it.
+    /// Leaves the log as the commits left it, with `PRAGMA disable_checkpoint_on_shutdown`
+    /// (<https://duckdb.org/docs/stable/configuration/pragmas>). Opening replays it. From 2.0 on a
+    /// locked configuration refuses this, and cannot make an exception for it.
     fn crash_on_close(&mut self) -> Result<()> {
         self.logged()?;
         let done = self.connection.batch("PRAGMA disable_checkpoint_on_shutdown").map(drop);
@@ -191,7 +193,7 @@ impl Driver for Session {
         })
     }
 
-    /// By `wal_autocheckpoint`, the size at which a commit takes a checkpoint
+    /// Sets `wal_autocheckpoint`, the size at which a commit takes a checkpoint
     /// (<https://duckdb.org/docs/stable/configuration/overview>), a setting of the open database.
     fn suspend_checkpoints(&mut self, _: u64) -> Result<()> {
         self.logged()?;
@@ -226,16 +228,16 @@ impl Driver for Session {
         )
     }
 
-    /// Another connection to the database in this process; each is used by one thread at a time
+    /// Opens another connection to the database in this process. One thread at a time uses each
     /// (<https://duckdb.org/docs/stable/connect/concurrency>).
     fn open_client(&mut self) -> Result<ClientOpener> {
         let place = self.place.clone();
-        // SAFETY: a connection of its own, which the other thread alone will use.
+        // SAFETY: a separate connection, which only the other thread will use.
         let connection = unsafe { Moved::new(self.connection.another()?) };
         Ok(ClientOpener::new(move || {
             let connection = connection.take();
             if place.log == Log::None {
-                // Attached by hand, so that no connection begins in it.
+                // It is attached explicitly, so connections do not begin in it.
                 connection.batch("USE embermark")?;
             }
             place.configure(&connection)?;
@@ -243,15 +245,16 @@ impl Driver for Session {
         }))
     }
 
-    /// Dropping closes: the statements first, then the connection, then the database, which writes
+    /// Dropping closes the statements first, then the connection, then the database, which writes
     /// its checkpoint.
     fn close(self) -> Result<()> {
         Ok(())
     }
 }
 
-/// Whether a change was undone for the sake of another client's, and is to be made again, as the manual
-/// has it (<https://duckdb.org/docs/stable/connect/concurrency>, "optimistic concurrency control").
+/// Returns a conflict if a change was rolled back because of another client's, and should be
+/// repeated, as the manual describes (<https://duckdb.org/docs/stable/connect/concurrency>,
+/// "optimistic concurrency control").
 #[cold]
 fn conflict(error: EngineError) -> Stopped {
     if is_out_of_memory(&error) {
@@ -263,15 +266,16 @@ fn conflict(error: EngineError) -> Stopped {
     }
 }
 
-/// By the words of its [buffer manager](https://duckdb.org/docs/stable/guides/troubleshooting/oom_errors),
-/// which a commit hands on as an error of the transaction.
+/// Returns whether an error is out of memory, by the message of the [buffer
+/// manager](https://duckdb.org/docs/stable/guides/troubleshooting/oom_errors), which a commit
+/// returns as an error of the transaction.
 fn is_out_of_memory(error: &EngineError) -> bool {
     let text = error.to_string();
     let words = ["Out of Memory Error", "failed to pin block", "could not allocate block"];
     words.iter().any(|words| text.contains(words))
 }
 
-/// An error of a change, with what to do where the memory is used up.
+/// Returns an error of a change, with advice if the memory is used up.
 #[cold]
 fn explained(error: EngineError) -> EngineError {
     if !is_out_of_memory(&error) {

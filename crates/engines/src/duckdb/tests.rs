@@ -1,4 +1,5 @@
-//! What is DuckDB's own. What it shares with every SQL engine is in `tests/integration/sql.rs`.
+//! Tests of DuckDB's own behaviour. `tests/integration/sql.rs` tests what all SQL engines have in
+//! common.
 
 use embermark_skips::is_here;
 
@@ -6,7 +7,7 @@ use super::*;
 use crate::sql::{Nullable, Param, ResultRow, Rows, SqlStore, SqlType, TableDef};
 use crate::{Scope, Store};
 
-/// A connection in memory, or none where the library is not here.
+/// Returns a connection in memory, or `None` without the library.
 fn connection() -> Option<Rc<Connection>> {
     if !is_here(&DuckDb) {
         return None;
@@ -119,7 +120,7 @@ fn results_of_many_chunks_are_read_to_the_last_row() {
     assert_eq!(next, 10_001);
 }
 
-/// The log shows which recovery mode is in force.
+/// The log shows which recovery mode is in effect.
 #[test]
 fn only_the_tiers_that_keep_a_commit_write_a_log() {
     if !is_here(&DuckDb) {
@@ -148,7 +149,7 @@ fn a_path_becomes_a_literal() {
     assert_eq!(quoted(Path::new("/tmp/it's/x")), "'/tmp/it''s/x'");
 }
 
-/// A store in a folder, with a table of one number, its key; none where the library is not here.
+/// Returns a store in a folder with a table of one number, its key, or `None` without the library.
 fn keyed(folder: &Path) -> Option<Box<dyn SqlStore>> {
     if !is_here(&DuckDb) {
         return None;
@@ -164,7 +165,7 @@ fn keyed(folder: &Path) -> Option<Box<dyn SqlStore>> {
 static NUMBERS: TableDef =
     TableDef { name: "numbers", columns: &[("n", SqlType::Big, Nullable::No)], key: &["n"] };
 
-/// So many numbers, and then what is none.
+/// This many numbers, followed by something that is not a number.
 struct Numbers(i64, i64, [Param<'static>; 1]);
 
 impl Rows for Numbers {
@@ -213,7 +214,7 @@ fn a_transaction_larger_than_the_memory_says_so() {
     store.close().unwrap();
 }
 
-/// A database of its own in a folder, or none where the library is not here.
+/// Returns a database in a folder, or `None` without the library.
 fn opened(dir: &Path) -> Option<Box<dyn SqlStore>> {
     if !is_here(&DuckDb) {
         return None;
@@ -306,7 +307,7 @@ fn after_a_query_of_a_stranger_the_database_is_closed_to_the_outside_and_works_o
     let Store::Sql(other) = &mut client else { panic!("no SQL") };
     other.prepare_untrusted("SELECT count(*) FROM t").unwrap();
     client.close().unwrap();
-    // From 2.0 on the lock keeps that from being set.
+    // From 2.0 on the locked configuration refuses this.
     assert!(sql.crash_on_close().map_or_else(|error| error.is_unsupported(), |()| true));
     sql.close().unwrap();
 }

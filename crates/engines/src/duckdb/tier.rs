@@ -1,4 +1,4 @@
-//! How DuckDB makes each durability tier, which depends on what its library can do.
+//! DuckDB's settings for each durability tier, which depend on the library's version.
 
 use embermark_model::Durability;
 
@@ -6,33 +6,34 @@ use super::OVERVIEW;
 use crate::{TierSetting, TierTable};
 use embermark_libraries::duckdb::library::DuckLib;
 
-/// What a tier asks of the database.
+/// What a tier requires of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Log {
-    /// None is written; only a checkpoint brings anything to the file.
+    /// There is no log. Only a checkpoint writes to the file.
     None,
-    /// It is handed to the operating system at commit.
+    /// The log is passed to the operating system at commit.
     Unsynced,
-    /// It is synced at commit.
+    /// The log is synced at commit.
     Synced,
 }
 
-/// Versions that were shown not to keep `power` by `embermark durability`: a checkpoint puts new metadata
-/// into the free part of a block that the database's header already points to and writes the whole block
-/// again where it is (`AllocateHandle`,
-/// <https://github.com/duckdb/duckdb/blob/v1.5.5/src/storage/metadata/metadata_manager.cpp>). Where the power
-/// is cut meanwhile the block's checksum is wrong, and the file does not open. No setting changes that.
+/// Versions that do not keep `power`, as `embermark durability` showed. A checkpoint puts new
+/// metadata into the free part of a block that the database's header already points to, and
+/// overwrites the whole block in place (`AllocateHandle`,
+/// <https://github.com/duckdb/duckdb/blob/v1.5.5/src/storage/metadata/metadata_manager.cpp>). If
+/// the power is cut meanwhile the block's checksum is wrong, and the file cannot be opened. No
+/// setting changes that.
 pub(super) const BROKEN: [&str; 3] = ["1.5.6", "2.0.0", "2.0.1"];
 
-/// The table of a library. Without one there is nothing to run; what the newest does is said then.
+/// Returns the tiers of a library. Without a library, it describes those of the newest.
 ///
-/// - `power`: a commit writes the log and syncs it; DuckDB's default. Of a version in [`BROKEN`] the same
-///   keeps `process` alone.
-/// - `process`: `fsync_mode = 'none'`, a setting since 2.0: nothing is synced, a checkpoint neither. An
-///   older library has none, and syncs.
-/// - `none`: `RECOVERY_MODE no_wal_writes`, an option of ATTACH since 1.5: nothing is written before
-///   a checkpoint. An older library has none, and logs. Since 2.0 a checkpoint syncs nothing then, by
-///   `fsync_mode = 'none'`.
+/// - `power`: a commit writes the log and syncs it, which is DuckDB's default. In a version in
+///   [`BROKEN`] this only keeps `process`.
+/// - `process`: `fsync_mode = 'none'`, a setting since 2.0: nothing is synced, not even a
+///   checkpoint. An older library does not have it, and syncs.
+/// - `none`: `RECOVERY_MODE no_wal_writes`, an option of ATTACH since 1.5: nothing is written
+///   before a checkpoint. An older library does not have it, and logs. Since 2.0 a checkpoint then
+///   syncs nothing either, with `fsync_mode = 'none'`.
 pub(super) fn tiers(library: Option<&DuckLib>) -> TierTable<Log> {
     let is = |known: fn(&DuckLib) -> bool| library.is_some_and(known);
     let (synced, power) = match is(|library| BROKEN.contains(&&*library.version)) {
@@ -47,7 +48,7 @@ pub(super) fn tiers(library: Option<&DuckLib>) -> TierTable<Log> {
     TierTable { none, process, power }
 }
 
-/// What is synced: `STANDARD`, `NONE`, or `FULL`, which differs from the first on macOS alone
+/// What is synced: `STANDARD`, `NONE`, or `FULL`, which differs from `STANDARD` only on macOS
 /// (<https://github.com/duckdb/duckdb/pull/25784>).
 pub(crate) const FSYNC_MODE: &str = "fsync_mode";
 
@@ -65,7 +66,7 @@ const UNSYNCED: TierSetting<Log> = TierSetting::of(
 
 const SYNCED: TierSetting<Log> = synced(Durability::Power, AS_SHIPPED);
 
-/// The same of a version in [`BROKEN`].
+/// The same for a version in [`BROKEN`].
 const SYNCED_FOR_PROCESS: TierSetting<Log> = synced(Durability::Process, AS_SHIPPED);
 const NOT_KEPT: TierSetting<Log> = synced(
     Durability::Process,

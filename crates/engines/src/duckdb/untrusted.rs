@@ -1,5 +1,6 @@
-//! Queries of a workload file: DuckDB's own parser says what a statement is, and the database is closed to
-//! the outside before (<https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview>).
+//! Queries of a workload file. DuckDB's parser reports what a statement is, and the database is
+//! closed to the outside beforehand
+//! (<https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview>).
 
 use std::rc::Rc;
 
@@ -9,13 +10,13 @@ use crate::sql_driver::{Stopped, refused};
 use crate::{EngineError, Result};
 use embermark_libraries::duckdb::connection::Connection;
 
-/// The table functions that a query may call: those that read their arguments alone. Others read files,
-/// checkpoint, set what is logged or run a text as SQL.
+/// Table functions that a query can call, because they only read their arguments. Others read
+/// files, take checkpoints, set what is logged, or run a text as SQL.
 const TABLE_FUNCTIONS: [&str; 5] = ["generate_series", "json_each", "json_tree", "range", "unnest"];
 
-/// What a text asks of the session and not of tables: DESCRIBE, SHOW and SUMMARIZE, which the parser takes for
-/// tables of a kind of their own, and functions. Of another process, or another copy of the rows, the
-/// answer is another one.
+/// Parts of a query about the session and not about tables: DESCRIBE, SHOW, and SUMMARIZE, which
+/// the parser treats as a special kind of table, and functions. In another process, or on another
+/// copy of the rows, their answer differs.
 const OF_SESSION: [&str; 12] = [
     "show_ref",
     "current_catalog",
@@ -31,17 +32,17 @@ const OF_SESSION: [&str; 12] = [
     "version",
 ];
 
-/// How the parser's words for a part of a query end, and those of the parts that read. A part of `WITH` may be another,
-/// as in `WITH gone AS (DELETE … RETURNING id)`.
+/// Suffix of the parser's names for parts of a query, and the parts that read. A part of `WITH` can
+/// be another, as in `WITH gone AS (DELETE … RETURNING id)`.
 const NODE: &str = "_node";
 const READING: [&str; 4] = ["select_node", "set_operation_node", "recursive_cte_node", "cte_node"];
 
-/// What this adapter goes on setting after the configuration is locked.
+/// Settings that this adapter changes after the configuration is locked.
 const OURS: [&str; 2] = ["threads", "wal_autocheckpoint"];
 
-/// Asks the parser, by the extension `json` that is part of the library: why a text is no query, else how
-/// many it is, which table functions it calls, and the kinds of its tables with all functions
-/// (<https://duckdb.org/docs/stable/data/json/sql_to_and_from_json>).
+/// Asks the parser, through the library's extension `json`: why a text is not a query, or else how
+/// many queries it has, which table functions they call, and the kinds of their tables with all
+/// functions (<https://duckdb.org/docs/stable/data/json/sql_to_and_from_json>).
 const PARSED: &str = "\
     WITH parsed AS (SELECT json_serialize_sql(CAST(? AS VARCHAR)) AS tree) \
     SELECT tree ->> 'error_message', json_array_length(tree, '$.statements'), \
@@ -51,7 +52,8 @@ const PARSED: &str = "\
      (SELECT unnest((tree -> '$..function_name') || (tree -> '$..type')) AS part FROM parsed) \
      WHERE json_type(part) = 'VARCHAR') FROM parsed";
 
-/// Prepares one query that reads tables of the database, and closes the database to the outside for good.
+/// Prepares one query that reads tables of the database. This closes the database to the outside
+/// for good.
 pub(super) fn prepare<'a>(
     connection: &Rc<Connection>,
     sql: &str,
@@ -64,9 +66,9 @@ pub(super) fn prepare<'a>(
     if prepared.is_select() { Ok(prepared) } else { Err(refused(NAME, sql, "it is no SELECT")) }
 }
 
-/// Takes files, extensions and the network from the database. None of that can be given back to it. The
-/// configuration is locked but for what this adapter and the settings of a configuration say to each new
-/// connection; a version before 1.5 cannot make exceptions and is left unlocked.
+/// Takes files, extensions, and the network away from the database, which cannot get them back. The
+/// configuration is locked, except for settings that this adapter and a configuration change on
+/// each new connection. A version before 1.5 cannot make exceptions, and stays unlocked.
 fn close<'a>(connection: &Rc<Connection>, configured: impl Iterator<Item = &'a str>) -> Result<()> {
     let state = "SELECT current_setting('enable_external_access')::VARCHAR, \
                  (SELECT count(*) FROM duckdb_settings() WHERE name = 'allowed_configs')";
@@ -92,7 +94,7 @@ fn close<'a>(connection: &Rc<Connection>, configured: impl Iterator<Item = &'a s
     connection.batch(&all).map(drop)
 }
 
-/// Has the parser say that a text is one query, and that it calls no function that does more than read.
+/// Checks with the parser that a text is one query, and that it only calls functions that read.
 fn judge(connection: &Rc<Connection>, sql: &str) -> Result<()> {
     let parser = Prepared::new(connection, PARSED, 0).map_err(|e| {
         let what =

@@ -1,4 +1,4 @@
-//! Reading rows straight from the vectors of a result.
+//! Reads rows directly from the vectors of a result.
 
 use std::ffi::c_void;
 use std::{ptr, str};
@@ -11,14 +11,14 @@ use crate::{EngineError, Result};
 use embermark_libraries::duckdb::api::{Api, Handle, Owned, RawString, TypeId, types};
 use embermark_libraries::duckdb::connection::Answer;
 
-/// A column of a result: how its values lie in memory, and where those of the chunk in hand begin.
+/// A column of a result: the layout of its values, and their address in the current chunk.
 pub(super) struct Column {
     of: TypeId,
-    /// Digits after the point of a decimal; 0 of any other type.
+    /// Digits after the point of a decimal. 0 for other types.
     scale: u8,
     is_decimal: bool,
     data: *const c_void,
-    /// A bit for each row, set where there is a value; null when there is one in every row.
+    /// A bit per row, set if there is a value. Null if every row has one.
     validity: *const u64,
 }
 
@@ -61,7 +61,7 @@ impl Column {
     }
 }
 
-/// A row of the chunk in hand.
+/// A row of the current chunk.
 pub(super) struct Row<'a> {
     columns: &'a [Column],
     row: usize,
@@ -74,7 +74,7 @@ impl<'a> Row<'a> {
         Self { columns, row }
     }
 
-    /// The column, unless it holds NULL.
+    /// Returns the column, unless its value is NULL.
     fn column(&self, number: usize) -> Result<Option<&Column>> {
         let count = self.columns.len();
         let column = self.columns.get(number).ok_or_else(|| no_column(NAME, number, count))?;
@@ -84,11 +84,11 @@ impl<'a> Row<'a> {
         Ok(is_value.then_some(column))
     }
 
-    /// The value, if the column is of integers, however wide.
+    /// Returns the value, if the column has integers of any width.
     fn integer(&self, column: &Column) -> Option<i128> {
         macro_rules! read {
             ($of:ty) => {
-                // SAFETY: the vector holds a value of this type, valid, for the row.
+                // SAFETY: the vector holds a valid value of this type for the row.
                 i128::from(unsafe { column.data.cast::<$of>().add(self.row).read() })
             };
         }
@@ -110,7 +110,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// The bytes of a value of a type that is laid out as a string.
+    /// Returns the bytes of a value of a type that is stored as a string.
     fn string(&self, column: usize, of: TypeId, wanted: &str) -> Result<Option<&[u8]>> {
         let Some(found) = self.column(column)? else { return Ok(None) };
         if found.of != of {
@@ -120,10 +120,10 @@ impl<'a> Row<'a> {
         Ok(Some(unsafe { (*found.data.cast::<RawString>().add(self.row)).bytes() }))
     }
 
-    /// A date or a time: nanoseconds since 1970, and how they are written.
+    /// Returns a date or a time: nanoseconds since 1970, and how they are written.
     fn time(&self, column: &Column) -> Option<(i128, Form)> {
-        // SAFETY: the vector holds a value of this type, valid, for the row: days of a date, a number
-        // of a unit of all others.
+        // SAFETY: the vector holds a valid value of this type for the row: days for a date, a
+        // number of units for all others.
         let wide = || i128::from(unsafe { column.data.cast::<i64>().add(self.row).read() });
         Some(match column.of {
             types::DATE => {
@@ -160,12 +160,12 @@ impl ResultRow for Row<'_> {
         }
     }
 
-    /// NaN is a number here as it is in DuckDB, not NULL; see the dialect for the one expression
-    /// that would give it.
+    /// NaN is a number here as in DuckDB, and not NULL. The dialect avoids the one expression that
+    /// would return it.
     fn float(&self, column: usize) -> Result<Option<f64>> {
         let Some(found) = self.column(column)? else { return Ok(None) };
         match found.of {
-            // SAFETY: the vector holds a value of this type, valid, for the row.
+            // SAFETY: the vector holds a valid value of this type for the row.
             types::DOUBLE => Ok(Some(unsafe { found.data.cast::<f64>().add(self.row).read() })),
             types::FLOAT => {
                 // SAFETY: as above.
@@ -173,7 +173,7 @@ impl ResultRow for Row<'_> {
             }
             types::BOOLEAN if !found.is_decimal => self.is_no(column, "number"),
             _ => match self.integer(found) {
-                // Up to 2^53 both are exact, so that the quotient is rounded once.
+                // Up to 2^53 both are exact, so the quotient is rounded once.
                 Some(number) => Ok(Some(number as f64 / 10f64.powi(i32::from(found.scale)))),
                 None => self.is_no(column, "number"),
             },

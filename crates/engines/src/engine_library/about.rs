@@ -1,44 +1,44 @@
-//! What a library says of its engine, as one process tells it to another.
+//! A library's description of its engine, passed between processes.
 
 use embermark_model::Durability;
 use serde::{Deserialize, Serialize};
 
 use crate::{Setting, Settings, Takes, Tier, TierSetting};
 
-/// What a library says of its engine.
+/// A library's description of its engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
-    /// Its name on the command line.
+    /// Id on the command line.
     pub id: String,
-    /// Its own name for itself.
+    /// Name.
     pub name: String,
     /// Its version.
     pub version: String,
     /// Its licence.
     pub licence: String,
-    /// Whether it answers SQL: else it keeps keys and values.
+    /// Whether it is an SQL engine. Otherwise it is a key-value engine.
     pub answers_sql: bool,
     /// Whether its licence forbids publishing figures.
     pub forbids_publishing: bool,
-    /// Whether its rows are only added and read.
+    /// Whether rows can only be added and read.
     pub appends_only: bool,
-    /// Whether it can be asked for maintenance.
+    /// Whether it has maintenance.
     pub has_maintenance: bool,
-    /// Its check, as its manual calls it.
+    /// Its manual's name of its check.
     pub check: Option<String>,
     /// Why no second process can use its database.
     pub exclusive: Option<String>,
-    /// How it makes the tiers, from the weakest to the strongest.
+    /// The tiers, from the weakest to the strongest.
     pub(super) tiers: Vec<TierAbout>,
-    /// What a user may set.
+    /// Settings that a user can change.
     pub(super) settings: Vec<SettingAbout>,
 }
 
-/// How a tier is made.
+/// Description of a tier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TierAbout {
     pub offer: Offer,
-    /// What the engine gives back, by name, and the values that keep the tier.
+    /// Settings that the engine reports, with the values that keep the tier.
     pub read_back: Vec<(String, Vec<String>)>,
 }
 
@@ -50,7 +50,7 @@ pub(super) enum Offer {
     Unsupported { why: String },
 }
 
-/// What a user may set.
+/// Description of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SettingAbout {
     pub name: String,
@@ -58,7 +58,7 @@ pub(super) struct SettingAbout {
     pub by_default: Option<String>,
 }
 
-/// The values of a setting.
+/// Values of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum TakesAbout {
@@ -68,23 +68,23 @@ pub(super) enum TakesAbout {
 }
 
 impl About {
-    /// Its check, for results.
+    /// Returns the name of its check, for results.
     pub(super) fn check_name(&self) -> &str {
         self.check.as_deref().unwrap_or("the engine's own check")
     }
 
-    /// Why it is used by one process.
+    /// Returns why only one process can use its database.
     pub(super) fn why_exclusive(&self) -> &str {
         let alone = "the C interface of engine libraries has no client of a second process";
         self.exclusive.as_deref().unwrap_or(alone)
     }
 
-    /// How a tier is made.
+    /// Returns the description of a tier.
     pub(super) fn tier(&self, durability: Durability) -> &TierAbout {
         &self.tiers[durability as usize]
     }
 
-    /// What a user may set, for as long as the process lives.
+    /// Returns its settings. They live as long as the process.
     pub(super) fn leaked_settings(&self) -> Settings {
         let setting = |SettingAbout { name, takes, by_default }: &SettingAbout| Setting {
             name: leak(name),
@@ -101,8 +101,8 @@ impl About {
 }
 
 impl TierAbout {
-    /// The same for as long as the process lives: what is told of the tier, and what is compared when a
-    /// database is open.
+    /// Returns the tier's texts, and the settings to compare once a database is open. They live as
+    /// long as the process.
     pub fn leak(&self) -> (Tier, TierSetting<()>) {
         let (tier, effective, words, manual) = match &self.offer {
             Offer::Offered { survives, setting, manual } => {

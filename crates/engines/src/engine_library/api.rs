@@ -1,4 +1,4 @@
-//! The functions of a library, those that have to be there without a question whether they are.
+//! A library's functions. Required ones are not optional here.
 
 use std::ffi::{c_char, c_void};
 
@@ -6,31 +6,31 @@ use embermark_abi as abi;
 
 use super::dialect::LibraryDialect;
 
-/// An engine's functions. What an `Option` holds is optional.
+/// An engine's functions. Those in an `Option` are optional.
 pub(super) struct Api {
     pub open: unsafe extern "C" fn(*const abi::Options, *mut *mut abi::Client) -> i32,
     pub close: abi::OfClient,
     pub functions: Functions,
-    /// The rest, as the library has it.
+    /// The library's struct, for everything else.
     pub more: abi::Engine,
     pub autocommit: bool,
     pub reads_batch: bool,
     pub blind_delete: bool,
 }
 
-// SAFETY: functions, which any thread may call as the header says, and addresses of what lives as long as the
-// library and does not change.
+// SAFETY: they are functions, which any thread may call according to the header, and addresses of
+// data that lives as long as the library and does not change.
 unsafe impl Send for Api {}
 // SAFETY: as above.
 unsafe impl Sync for Api {}
 
-/// Those of its family.
+/// The functions of its family.
 pub(super) enum Functions {
     KeyValue(KeyValue),
     Sql(Box<Sql>),
 }
 
-/// Those of a key-value engine.
+/// The functions of a key-value engine.
 pub(super) struct KeyValue {
     pub transactions: Transactions,
     pub get: unsafe extern "C" fn(*mut abi::Client, u32, abi::Bytes, *mut abi::Bytes) -> i32,
@@ -43,11 +43,11 @@ pub(super) struct KeyValue {
         abi::Visit,
         *mut c_void,
     ) -> i32,
-    /// The rest, as the library has it.
+    /// The library's struct, for everything else.
     pub more: abi::KeyValue,
 }
 
-/// Those of an SQL engine, and its dialect.
+/// The functions of an SQL engine, and its dialect.
 pub(super) struct Sql {
     pub dialect: LibraryDialect,
     pub transactions: Transactions,
@@ -59,11 +59,11 @@ pub(super) struct Sql {
     pub query: abi::Query,
     pub fetch: abi::Fetch,
     pub end_query: abi::OfStatement,
-    /// The rest, as the library has it.
+    /// The library's struct, for everything else.
     pub more: abi::Sql,
 }
 
-/// Those of a transaction, which every family has.
+/// The functions of transactions, which every family has.
 pub(super) struct Transactions {
     pub begin: Begin,
     pub commit: abi::OfClient,
@@ -104,7 +104,7 @@ fn lacks(name: &'static str) -> impl FnOnce() -> String {
 
 impl KeyValue {
     /// # Errors
-    /// When a function is missing that has to be there.
+    /// Fails when a required function is missing.
     pub fn new(of: abi::KeyValue) -> Result<Self, String> {
         Ok(Self {
             transactions: Transactions::new(of.begin, of.commit, of.undo)?,
@@ -119,7 +119,7 @@ impl KeyValue {
 
 impl Sql {
     /// # Errors
-    /// When a function is missing that has to be there.
+    /// Fails when a required function is missing.
     pub fn new(of: abi::Sql, dialect: LibraryDialect) -> Result<Self, String> {
         Ok(Self {
             dialect,
@@ -137,10 +137,10 @@ impl Sql {
 }
 
 impl Api {
-    /// Of what a library has.
+    /// Creates it from a library's struct.
     ///
     /// # Errors
-    /// When a function is missing that has to be there.
+    /// Fails when a required function is missing.
     pub fn new(engine: abi::Engine, functions: Functions) -> Result<Self, String> {
         let is = |flag: u32| engine.flags & flag != 0;
         Ok(Self {

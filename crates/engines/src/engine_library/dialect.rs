@@ -1,4 +1,4 @@
-//! The dialect of a library: texts in which numbers in braces stand for what is given.
+//! A library's dialect: texts in which numbers in braces are placeholders.
 
 use std::ffi::{CStr, c_char};
 
@@ -10,7 +10,7 @@ use crate::sql::{Dialect, SqlType, TableDef};
 #[cfg(test)]
 mod tests;
 
-/// A dialect, whose texts live as long as the process.
+/// A dialect. Its texts live as long as the process.
 pub(super) struct LibraryDialect {
     texts: Texts,
     has: u32,
@@ -21,10 +21,10 @@ pub(super) struct LibraryDialect {
 type TableOptions = unsafe extern "C" fn(*const abi::Table) -> *const c_char;
 type Text = Option<&'static str>;
 
-/// Declares the texts of a dialect, and reads them by their names.
+/// Declares the texts of a dialect, and a function that reads them by name.
 macro_rules! texts {
     ($($name:ident)*) => {
-        /// The texts, by the names of the header.
+        /// The texts, with the names of the header.
         #[derive(Default)]
         struct Texts {
             $($name: Text,)*
@@ -32,7 +32,7 @@ macro_rules! texts {
 
         impl Texts {
             /// # Safety
-            /// Each is null, or a text that lives as long as the process.
+            /// Each must be null, or a text that lives as long as the process.
             unsafe fn read(from: &abi::Dialect) -> Result<Self, String> {
                 // SAFETY: the caller's promise.
                 unsafe { Ok(Self { $($name: text(from.$name, stringify!($name))?,)* }) }
@@ -48,7 +48,7 @@ texts! {
 }
 
 /// # Safety
-/// It is null, or a text that lives as long as the process.
+/// It must be null, or a text that lives as long as the process.
 unsafe fn text(at: *const c_char, name: &str) -> Result<Text, String> {
     if at.is_null() {
         return Ok(None);
@@ -58,7 +58,7 @@ unsafe fn text(at: *const c_char, name: &str) -> Result<Text, String> {
     text.map(Some).map_err(|_| format!("its dialect's `{name}` is not UTF-8"))
 }
 
-/// A text with what is given in the place of numbers in braces, from 1 on. Other braces stay.
+/// Replaces numbers in braces, from 1 on, with these values. Other braces stay.
 fn filled(text: &str, given: &[&str]) -> String {
     let mut parts = text.split('{');
     let mut whole = parts.next().unwrap_or_default().to_owned();
@@ -73,13 +73,13 @@ fn filled(text: &str, given: &[&str]) -> String {
 }
 
 impl LibraryDialect {
-    /// Reads what a library has.
+    /// Reads a library's dialect.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns what is wrong with it.
     ///
     /// # Safety
-    /// Its texts are null, or live as long as the process, as does its function.
+    /// Its texts must be null or live as long as the process, and so must its function.
     pub unsafe fn read(from: &abi::Dialect) -> Result<Self, String> {
         // SAFETY: the caller's promise.
         let texts = unsafe { Texts::read(from) }?;
@@ -95,7 +95,7 @@ impl LibraryDialect {
     }
 }
 
-/// One of the texts, filled, or what standard SQL has.
+/// Returns a text with its placeholders filled, or that of standard SQL.
 fn or(text: Text, standard: &str, given: &[&str]) -> String {
     filled(text.unwrap_or(standard), given)
 }
@@ -183,12 +183,13 @@ impl Dialect for LibraryDialect {
     }
 
     fn around_table(&self, table: &TableDef) -> (&'static str, &'static str) {
-        let options = self.table_options.zip(Table::of(table).ok()).and_then(|(options, table)| {
-            // SAFETY: as the header has it: the table lives through the call, and the text as long as the
-            // library, which stays.
-            let said = unsafe { text(options(&table.told()), "table_options") };
-            said.ok().flatten()
-        });
+        let options =
+            self.table_options.zip(Table::new(table).ok()).and_then(|(options, table)| {
+                // SAFETY: as the header requires: the table lives through the call, and the text as
+                // long as the library, which stays loaded.
+                let said = unsafe { text(options(&table.to_abi()), "table_options") };
+                said.ok().flatten()
+            });
         (self.texts.create_table.unwrap_or("CREATE TABLE"), options.unwrap_or_default())
     }
 

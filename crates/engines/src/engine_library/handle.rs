@@ -1,4 +1,4 @@
-//! A client of a library's: safe functions over those of the C interface, here those of every family.
+//! A client of a library: safe wrappers for the functions of the C interface that every family has.
 
 mod pairs;
 mod statements;
@@ -15,23 +15,23 @@ use crate::clients::again_if;
 use crate::{Checked, EngineError, OpenOptions, Result};
 pub(super) use statements::Prepared;
 
-/// A client, with the functions of its family, closed when dropped.
+/// A client with the functions of its family, closed when dropped.
 pub(super) struct Handle<F: 'static> {
     api: &'static Api,
     functions: &'static F,
-    /// The engine, for errors.
+    /// The engine's id, for errors.
     id: &'static str,
     raw: *mut abi::Client,
-    /// Whether the last failure was for the sake of another client.
+    /// Whether the last failure was because of another client.
     refused: bool,
 }
 
-// SAFETY: as the header has it: a client is used by one thread at a time, and `open_client` hands one over to
-// another; whoever has it by `&mut` has it alone.
+// SAFETY: as the header requires: a client is used by one thread at a time, and `open_client`
+// passes one to another thread; `&mut` makes its use exclusive.
 unsafe impl<F> Send for Handle<F> {}
 
 impl<F: AsRef<Transactions>> Handle<F> {
-    /// Begins a transaction, or of pairs another scope of the interface.
+    /// Begins a transaction, or another scope of a key-value engine.
     #[inline]
     pub fn begin(&mut self, scope: u32) -> Result<()> {
         let begin = self.functions.as_ref().begin;
@@ -47,7 +47,7 @@ impl<F: AsRef<Transactions>> Handle<F> {
         self.call(false, "commit", |raw| unsafe { commit(raw) })
     }
 
-    /// Ends it, and undoes what it did.
+    /// Rolls it back.
     pub fn undo(&mut self) -> Result<()> {
         let undo = self.functions.as_ref().undo;
         // SAFETY: open, and in a scope that embermark has not ended.
@@ -87,7 +87,7 @@ impl<F> Handle<F> {
             settings: settings.as_ptr(),
         };
         let mut raw = ptr::null_mut();
-        // SAFETY: all that the options point to lives through the call.
+        // SAFETY: everything that the options point to lives through the call.
         let status = unsafe { (api.open)(&with, &mut raw) };
         match made(raw, status) {
             Ok(raw) => Ok(Self { api, functions, id, raw, refused: false }),
@@ -95,7 +95,7 @@ impl<F> Handle<F> {
         }
     }
 
-    /// A further client, for another thread.
+    /// Opens another client, for another thread.
     pub fn another(&mut self) -> Result<Self> {
         const DOING: &str = "open another client";
         let Some(open) = self.api.more.open_client else {
@@ -110,29 +110,30 @@ impl<F> Handle<F> {
         }
     }
 
-    /// What the engine is called.
+    /// Returns the engine's id.
     pub const fn id(&self) -> &'static str {
         self.id
     }
 
-    /// The functions of its family.
+    /// Returns the functions of its family.
     pub const fn functions(&self) -> &'static F {
         self.functions
     }
 
-    /// Whether the last failure was for the sake of another client, so that the same may be tried again.
+    /// Returns whether the last failure was because of another client, so that the call can be
+    /// repeated.
     pub const fn was_refused(&self) -> bool {
         self.refused
     }
 
-    /// That a call was not well.
+    /// Returns the error of a failed call.
     #[cold]
     fn failed(&mut self, status: i32, doing: &str) -> EngineError {
         self.refused = status == abi::CONFLICT;
         why(self.api, self.id, self.raw, status, doing)
     }
 
-    /// Calls a function of a client's: one that was refused again where `patient`.
+    /// Calls a function of a client. With `patient`, a refused call is repeated.
     #[inline]
     fn call(
         &mut self,
@@ -149,12 +150,13 @@ impl<F> Handle<F> {
         done.map_err(|status| self.failed(status, doing))
     }
 
-    /// The settings, as they are read back.
+    /// Reads the settings back.
     pub fn settings(&mut self) -> Result<Vec<(String, String)>> {
         let mut told: Vec<(String, String)> = Vec::new();
         if let Some(settings_of) = self.api.more.settings_of {
             let context = (&raw mut told).cast();
-            // SAFETY: open; the list lives through the call, and the callback is given what it was made for.
+            // SAFETY: open; the list lives through the call, and the callback gets the context that
+            // it was made for.
             self.call(false, "tell its settings", |raw| unsafe {
                 settings_of(raw, take_setting, context)
             })?;
@@ -162,14 +164,14 @@ impl<F> Handle<F> {
         Ok(told)
     }
 
-    /// Does its maintenance, where it has any.
+    /// Runs maintenance, if the engine has it.
     pub fn maintain(&mut self) -> Result<()> {
         let Some(maintain) = self.api.more.maintain else { return Ok(()) };
         // SAFETY: open, and in no scope.
         self.call(false, "do its maintenance", |raw| unsafe { maintain(raw) })
     }
 
-    /// Bytes of its log.
+    /// Returns the bytes of its log.
     pub fn log_bytes(&mut self) -> Result<u64> {
         let lacks =
             || EngineError::unsupported(self.id, "the size of a log: its library tells none");
@@ -181,7 +183,7 @@ impl<F> Handle<F> {
         Ok(bytes)
     }
 
-    /// Has the next close be a crash.
+    /// Makes the next close leave the database as a crash does.
     pub fn crash_on_close(&mut self) -> Result<()> {
         let lacks = || EngineError::unsupported(self.id, "recovery: its library says of none");
         let crash = self.api.more.crash_on_close.ok_or_else(lacks)?;
@@ -189,7 +191,7 @@ impl<F> Handle<F> {
         self.call(false, "leave a log to recover", |raw| unsafe { crash(raw) })
     }
 
-    /// Has it take no checkpoint by itself.
+    /// Keeps it from taking checkpoints by itself.
     pub fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
         let lacks = || EngineError::unsupported(self.id, "to keep every change in a log");
         let suspend = self.api.more.suspend_checkpoints.ok_or_else(lacks)?;
@@ -197,19 +199,19 @@ impl<F> Handle<F> {
         self.call(false, "suspend its checkpoints", |raw| unsafe { suspend(raw, bytes) })
     }
 
-    /// Has it check the database.
+    /// Runs its check.
     pub fn check(&mut self, name: &'static str) -> Result<Checked> {
         let lacks = || EngineError::unsupported(self.id, "a check: its library has none");
         let check = self.api.more.check.ok_or_else(lacks)?;
         let mut checked = Checked::by(name);
         let context = (&raw mut checked).cast();
-        // SAFETY: open, and in no scope; what is found lives through the call, and the callback is given what
-        // it was made for.
+        // SAFETY: open, and in no scope; the result lives through the call, and the callback gets
+        // the context that it was made for.
         self.call(false, "check the database", |raw| unsafe { check(raw, take_finding, context) })?;
         Ok(checked)
     }
 
-    /// Closes it.
+    /// Closes the client.
     pub fn close(self) -> Result<()> {
         let closed = ManuallyDrop::new(self);
         // SAFETY: open, and not used again.
@@ -224,17 +226,17 @@ impl<F> Handle<F> {
 }
 
 impl<F> Drop for Handle<F> {
-    /// Nobody is left to tell of what it returns.
+    /// There is nobody left to report the result to.
     fn drop(&mut self) {
         // SAFETY: open, and not used again.
         unsafe { (self.api.close)(self.raw) };
     }
 }
 
-/// What stands for EMBERMARK_OK without a client.
+/// Status for EMBERMARK_OK without a client.
 const NO_CLIENT: i32 = i32::MIN;
 
-/// A client that a library has made, where it says that it has.
+/// Returns the client that a library has made, if it reports success.
 fn made(raw: *mut abi::Client, status: i32) -> std::result::Result<*mut abi::Client, i32> {
     match status {
         abi::OK if raw.is_null() => Err(NO_CLIENT),
@@ -243,7 +245,7 @@ fn made(raw: *mut abi::Client, status: i32) -> std::result::Result<*mut abi::Cli
     }
 }
 
-/// What a status that is not well says, in the words of a client, or of none.
+/// Returns the message for a failed status, from a client or without one.
 fn why(
     api: &Api,
     id: &'static str,
@@ -251,7 +253,7 @@ fn why(
     status: i32,
     doing: &str,
 ) -> EngineError {
-    // SAFETY: an open client, or none; a text ends with a NUL and is there until the next call.
+    // SAFETY: an open client, or none; a text ends with a NUL and exists until the next call.
     let said = api.more.error.and_then(|tell| unsafe {
         let text: *const c_char = tell(teller);
         (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
@@ -270,7 +272,7 @@ fn why(
 }
 
 /// # Safety
-/// As the header has it; `context` is a `Vec<(String, String)>`.
+/// As the header requires. `context` must be a `Vec<(String, String)>`.
 unsafe extern "C" fn take_setting(context: *mut c_void, name: *const c_char, value: *const c_char) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -283,7 +285,7 @@ unsafe extern "C" fn take_setting(context: *mut c_void, name: *const c_char, val
 }
 
 /// # Safety
-/// As the header has it; `context` is a `Checked`.
+/// As the header requires. `context` must be a `Checked`.
 unsafe extern "C" fn take_finding(context: *mut c_void, finding: *const c_char) {
     if finding.is_null() {
         return;

@@ -1,5 +1,4 @@
-//! Opening a library, and reading what it says of itself: nothing in it is taken on trust that can be looked
-//! at.
+//! Loads a library and reads its description. Everything that can be checked is checked.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -15,44 +14,45 @@ use super::about::{About, Offer, SettingAbout, TakesAbout, TierAbout};
 use super::api::{Api, Functions, KeyValue, Sql};
 use super::dialect::LibraryDialect;
 
-/// The most entries of a list: one that does not end is longer.
+/// Most entries of a list. A longer list has no end.
 const MOST: usize = 1_000;
 
-/// Opens a library, which stays open, and reads what it says.
+/// Loads a library, which stays loaded, and reads its description.
 ///
 /// # Errors
-/// Why it cannot be used.
+/// Returns why it cannot be used.
 pub(super) fn load(path: &Path) -> Result<(Api, About), String> {
-    // SAFETY: a library is code that its user has chosen to run. All of its symbols have to be there now.
+    // SAFETY: a library is code that the user has chosen to run. All its symbols have to be
+    // resolved now.
     let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
     let library = library.map_err(|error| with_cause(&error))?;
-    // It stays: its threads and its memory may outlive the last database.
+    // It stays loaded: its threads and its memory can outlive the last database.
     let library: &'static Library = Box::leak(Box::new(library));
-    // SAFETY: the type is the header's, for which that name stands.
+    // SAFETY: the function of that name has this type in the header.
     let entry = unsafe { library.get::<abi::Entry>(abi::ENTRY.as_bytes()) };
     let entry = entry.map_err(|error| {
         format!("it exports no function `{}`: {}", abi::ENTRY, with_cause(&error))
     })?;
-    // SAFETY: as the header has it: the function is called with a version, and gives null or an engine that
-    // lives as long as the library, which stays.
+    // SAFETY: as the header requires: the function is called with a version, and returns null or an
+    // engine that lives as long as the library, which stays loaded.
     let engine = unsafe { read(entry(abi::ABI)) }?;
     Ok(engine)
 }
 
-/// An error of the loader, which keeps what matters in its cause.
+/// Returns an error of the loader, whose cause has the details.
 fn with_cause(error: &libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), |cause| cause.to_string())
 }
 
-/// Reads an engine.
+/// Reads an engine's struct.
 ///
 /// # Safety
-/// It is null, or as the header has it, and lives as long as the process.
+/// It must be null, or as the header requires, and live as long as the process.
 unsafe fn read(engine: *const abi::Engine) -> Result<(Api, About), String> {
     if engine.is_null() {
         return Err(format!("it does not know version {} of the interface", abi::ABI));
     }
-    // SAFETY: the caller's promise: the first two numbers are there in every version.
+    // SAFETY: the caller's promise: every version has the first two numbers.
     let version = unsafe { (&raw const (*engine).abi).read() };
     if version != abi::ABI {
         return Err(format!(
@@ -61,7 +61,7 @@ unsafe fn read(engine: *const abi::Engine) -> Result<(Api, About), String> {
             abi::ABI
         ));
     }
-    // SAFETY: the caller's promise: each is as the header has it.
+    // SAFETY: the caller's promise: each is as in the header.
     unsafe {
         let least = offset_of!(abi::Engine, error);
         let engine: abi::Engine = part(engine, least, "embermark_engine")?;
@@ -86,10 +86,10 @@ unsafe fn read(engine: *const abi::Engine) -> Result<(Api, About), String> {
     }
 }
 
-/// A struct that begins with its size: what it lacks at its end is zero.
+/// Reads a struct that begins with its size. Missing fields at its end become zero.
 ///
 /// # Safety
-/// It is null, or begins with its size in bytes; zeros are a value of each field.
+/// It must be null, or begin with its size in bytes. Zeros must be valid for each field.
 unsafe fn part<T>(at: *const T, least: usize, name: &str) -> Result<T, String> {
     if at.is_null() {
         return Err(format!("its `struct {name}` is NULL"));
@@ -102,7 +102,7 @@ unsafe fn part<T>(at: *const T, least: usize, name: &str) -> Result<T, String> {
         ));
     }
     let mut copy = MaybeUninit::<T>::zeroed();
-    // SAFETY: so many bytes are there, and no more than there is room for; the rest is zero.
+    // SAFETY: that many bytes exist, and no more than there is room for; the rest is zero.
     unsafe {
         let (from, bytes) = (at.cast::<u8>(), size.min(size_of::<T>()));
         from.copy_to_nonoverlapping(copy.as_mut_ptr().cast(), bytes);
@@ -110,16 +110,16 @@ unsafe fn part<T>(at: *const T, least: usize, name: &str) -> Result<T, String> {
     }
 }
 
-/// Whether a text can be the id of an engine.
+/// Returns whether a text can be an engine's id.
 pub(super) fn is_id(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
     !text.is_empty() && text.chars().all(plain) && !text.ends_with("-defaults")
 }
 
-/// What an engine says of itself.
+/// Reads an engine's description.
 ///
 /// # Safety
-/// Its texts and lists are as the header has them.
+/// Its texts and lists must be as the header requires.
 unsafe fn about(engine: &abi::Engine) -> Result<About, String> {
     // SAFETY: the caller's promise.
     unsafe {
@@ -156,7 +156,7 @@ unsafe fn about(engine: &abi::Engine) -> Result<About, String> {
 }
 
 /// # Safety
-/// As of [`about`].
+/// The same as for [`about`].
 unsafe fn tier_about(tier: &abi::Tier, promised: Durability) -> Result<TierAbout, String> {
     // SAFETY: the caller's promise.
     let (setting, why, read_back) = unsafe {
@@ -184,10 +184,10 @@ unsafe fn tier_about(tier: &abi::Tier, promised: Durability) -> Result<TierAbout
     Ok(TierAbout { offer, read_back })
 }
 
-/// The values of each name, in the order of the first ones.
+/// Returns the values of each name, in the order of their first occurrence.
 ///
 /// # Safety
-/// It is null, or ends with the name null; its texts are as the header has them.
+/// It must be null or end with a null name, and its texts must be as the header requires.
 unsafe fn pairs(first: *const abi::Pair) -> Result<Vec<(String, Vec<String>)>, String> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     // SAFETY: the caller's promise.
@@ -204,7 +204,7 @@ unsafe fn pairs(first: *const abi::Pair) -> Result<Vec<(String, Vec<String>)>, S
 }
 
 /// # Safety
-/// As of [`pairs`].
+/// The same as for [`pairs`].
 unsafe fn settings(first: *const abi::Setting) -> Result<Vec<SettingAbout>, String> {
     let (mut found, mut names) = (Vec::new(), BTreeSet::new());
     // SAFETY: the caller's promise.
@@ -233,10 +233,10 @@ unsafe fn settings(first: *const abi::Setting) -> Result<Vec<SettingAbout>, Stri
     Ok(found)
 }
 
-/// A list up to what ends it; null is empty.
+/// Returns a list up to its end mark. Null is empty.
 ///
 /// # Safety
-/// It is null, or what ends it is there.
+/// It must be null or have its end mark.
 unsafe fn list<T: Copy>(
     first: *const T,
     ends: impl Fn(&T) -> bool,
@@ -247,7 +247,7 @@ unsafe fn list<T: Copy>(
         return Ok(found);
     }
     for place in 0..MOST {
-        // SAFETY: the caller's promise: the end was not there yet.
+        // SAFETY: the caller's promise: the end was not reached yet.
         let next = unsafe { first.add(place).read() };
         if ends(&next) {
             return Ok(found);
@@ -257,20 +257,20 @@ unsafe fn list<T: Copy>(
     Err(format!("its `{name}` do not end: the last one has the name NULL"))
 }
 
-/// A text that has to be there and say something.
+/// Reads a required text that is not empty.
 ///
 /// # Safety
-/// It is null, or ends with a NUL.
+/// It must be null or end with a NUL.
 unsafe fn text(at: *const c_char, name: &str) -> Result<String, String> {
     // SAFETY: the caller's promise.
     let text = unsafe { optional(at, name) }?;
     text.filter(|text| !text.trim().is_empty()).ok_or_else(|| format!("its `{name}` says nothing"))
 }
 
-/// A text that need not be there.
+/// Reads an optional text.
 ///
 /// # Safety
-/// As of [`text`].
+/// The same as for [`text`].
 unsafe fn optional(at: *const c_char, name: &str) -> Result<Option<String>, String> {
     if at.is_null() {
         return Ok(None);

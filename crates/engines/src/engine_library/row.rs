@@ -1,4 +1,4 @@
-//! A row of a result as a library has it.
+//! A row of a library's result.
 
 use embermark_abi as abi;
 
@@ -8,7 +8,7 @@ use crate::{EngineError, Result};
 
 /// A row, valid while it is visited.
 pub(super) struct Row<'a> {
-    /// The engine, for errors.
+    /// The engine's id, for errors.
     pub id: &'static str,
     pub values: &'a [abi::Value],
 }
@@ -26,16 +26,16 @@ impl Row<'_> {
         Err(EngineError::failed(self.id, format!("read column {column} of a row"), why))
     }
 
-    /// The bytes of a text or of bytes, where `value` is of that kind.
+    /// Returns the bytes of `value`, if it is a text or a byte string.
     #[inline]
     fn bytes_of<'a>(&'a self, column: usize, value: &'a abi::Value) -> Result<&'a [u8]> {
-        // SAFETY: it is a text or bytes, whose content is where they are.
+        // SAFETY: it is a text or bytes, and the pointer is that of its content.
         let bytes = unsafe { value.bytes() };
         if bytes.at.is_null() && bytes.size > 0 {
             return self.is_no(column, "bytes, but so many at NULL");
         }
-        // SAFETY: as the header has it: they are there until the next row is fetched, and the row is not given
-        // out beyond that.
+        // SAFETY: as the header promises: they exist until the next row is fetched, and the row is
+        // not used after that.
         Ok(unsafe { bytes.as_slice() })
     }
 }

@@ -1,4 +1,4 @@
-//! The operations of a scope.
+//! Operations in a scope.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -10,22 +10,23 @@ use super::handle::Handle;
 use crate::kv::{Blind, Change, Operations, Range, SeePut, Table, Visit};
 use crate::{EngineError, Result};
 
-/// The tables of a library that has none: each behind a byte of the keys, their names in the first.
+/// Tables of a library without tables: a prefix byte of the keys per table, with their names in the
+/// first.
 pub(super) struct Prefixed {
-    /// By number; that of [`NAMES`] is no table's.
+    /// By number. The one of [`NAMES`] belongs to no table.
     pub names: Vec<Vec<u8>>,
-    /// Room for a key, or the ends of a scan.
+    /// Memory for a key, or for the ends of a scan.
     keys: [Vec<u8>; 2],
 }
 
-/// The names of the tables, each with its number.
+/// Names of the tables, each with its number.
 pub(super) const NAMES: Table = Table(0);
-/// The last byte that has one behind it, where the last table's keys end.
+/// The last prefix byte that has a successor, at which the last table's keys end.
 const MOST: usize = 254;
 
 impl Prefixed {
-    /// Those that a database has.
-    pub fn of(handle: &mut Handle<KeyValue>) -> Result<Self> {
+    /// Reads the tables of a database.
+    pub fn read(handle: &mut Handle<KeyValue>) -> Result<Self> {
         let (mut names, mut keys) = (vec![(0, Vec::new())], Default::default());
         let range = within(&mut keys, NAMES, Range::default());
         handle.scan::<1>(0, range, &mut |name, number| {
@@ -36,7 +37,7 @@ impl Prefixed {
         Ok(Self { names: names.into_iter().map(|(_, name)| name).collect(), keys })
     }
 
-    /// The number of a new table.
+    /// Returns the number of a new table.
     pub fn next(&self, engine: &'static str) -> Result<Table> {
         match self.names.len() {
             number @ ..=MOST => Ok(Table(number)),
@@ -45,7 +46,7 @@ impl Prefixed {
     }
 }
 
-/// Where a table's keys end, the byte that is its number, and a key: in `into`.
+/// Returns a table's prefix byte and a key, written to `into`.
 pub(super) fn whole<'a>(into: &'a mut Vec<u8>, Table(number): Table, key: &[u8]) -> &'a [u8] {
     into.clear();
     into.push(number as u8);
@@ -53,7 +54,7 @@ pub(super) fn whole<'a>(into: &'a mut Vec<u8>, Table(number): Table, key: &[u8])
     into
 }
 
-/// A range of a table's keys as one of all keys.
+/// Returns a range of a table's keys as a range of all keys.
 fn within<'a>([from, to]: &'a mut [Vec<u8>; 2], table: Table, range: Range<'_>) -> Range<'a> {
     let from = whole(from, table, range.from.unwrap_or_default());
     let to = match range.to {
@@ -63,27 +64,27 @@ fn within<'a>([from, to]: &'a mut [Vec<u8>; 2], table: Table, range: Range<'_>) 
     Range { from: Some(from), to: Some(to), direction: range.direction }
 }
 
-/// What a scope may do, and how it is done.
+/// What a scope can do, and how.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Nothing is changed.
+    /// It changes nothing.
     Snapshot,
-    /// All of it is one transaction.
+    /// It is one transaction.
     Batch,
-    /// Each operation is a transaction by itself: one that was refused is tried again.
+    /// Each operation is its own transaction, and is repeated if it is refused.
     Alone,
 }
 
-/// The operations as the library has them.
+/// The operations of the library.
 pub(super) struct Scoped<'a> {
     pub handle: &'a mut Handle<KeyValue>,
     pub prefixed: Option<&'a mut Prefixed>,
     pub access: Access,
-    /// Whether a deletion does not tell if the key was there.
+    /// Whether a deletion does not report if the key existed.
     pub blind_delete: bool,
 }
 
-/// A table of the library's, and a key in it.
+/// Returns the library's table, and a key in it.
 macro_rules! place {
     ($prefixed:expr, $table:ident, $key:ident) => {
         match &mut $prefixed {
@@ -105,7 +106,7 @@ impl Scoped<'_> {
         }
     }
 
-    /// Removes a key; whether it was there, as far as the library tells.
+    /// Removes a key. Returns whether it existed, as far as the library reports it.
     fn remove(&mut self, table: Table, key: &[u8]) -> Result<bool> {
         let patient = self.is_patient();
         let (table, key) = place!(self.prefixed, table, key);
@@ -133,7 +134,7 @@ impl Operations for Scoped<'_> {
     fn count(&mut self, table: Table) -> Result<Option<u64>> {
         match self.prefixed {
             None => self.handle.count(table.0 as u32),
-            // It counts the keys of all of them.
+            // It counts the keys of all tables.
             Some(_) => Ok(None),
         }
     }
@@ -168,21 +169,21 @@ impl Operations for Scoped<'_> {
     }
 }
 
-/// A batch whose reads do not see its changes, and what has been put into it until it was first read.
+/// A batch whose reads do not see its changes, and its puts until the first read.
 pub(super) struct Unread<'a> {
     pub scoped: Scoped<'a>,
-    /// The puts, one behind the other.
+    /// The puts in sequence.
     pub puts: &'a mut Puts,
-    /// Whether somebody else keeps them by now.
+    /// Whether an overlay keeps them by now.
     pub seen: Cell<bool>,
 }
 
-/// Puts, in their order: of each the table and the lengths of key and value, then both.
+/// Puts in order: the table, the lengths of key and value, and then both, for each.
 #[derive(Default)]
 pub(super) struct Puts(Vec<u8>);
 
 impl Puts {
-    /// Forgets them.
+    /// Forgets the puts.
     pub fn clear(&mut self) {
         self.0.clear();
     }

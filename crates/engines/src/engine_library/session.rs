@@ -1,4 +1,4 @@
-//! A client of a library as a connection that answers SQL.
+//! A client of an SQL library as a connection.
 
 use embermark_abi as abi;
 
@@ -18,7 +18,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// The first client of a database.
+    /// Opens the first client of a database.
     pub fn open(
         api: &'static Api,
         functions: &'static Sql,
@@ -29,17 +29,17 @@ impl Session {
         Ok(Self { handle: Handle::open(api, functions, id, options)?, about })
     }
 
-    /// The settings, as they are read back.
+    /// Reads the settings back.
     pub fn settings(&mut self) -> Result<Vec<(String, String)>> {
         self.handle.settings()
     }
 
-    /// The store over it.
+    /// Returns the store for it.
     pub fn store(self) -> Store {
         Store::Sql(Connected::new(self))
     }
 
-    /// Rows one by one, where the library has no function for many.
+    /// Inserts rows one by one, if the library has no bulk function.
     fn insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         let names: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
         let insert = self.dialect().insert_rows(table.name, &names, 1);

@@ -13,21 +13,21 @@ use crate::clients::again_if;
 use crate::kv::{Change, KvStore, Operations, Overlay, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::{Checked, ClientOpener, Join, Lifecycle, OpenOptions, Result, Scope};
 
-/// How many keys are deleted at once where a table is cleared.
+/// Keys deleted per transaction when a table is cleared.
 const TOGETHER: usize = 10_000;
 
 /// A client.
 pub(super) struct Client {
     handle: Handle<KeyValue>,
-    /// Where the library has no tables.
+    /// Prefixes, if the library has no tables.
     prefixed: Option<Prefixed>,
     puts: Puts,
-    /// A value that was given out.
+    /// The value returned last.
     value: Vec<u8>,
     facts: Facts,
 }
 
-/// What its engine is like.
+/// Properties of its engine.
 #[derive(Clone, Copy)]
 struct Facts {
     autocommit: bool,
@@ -38,7 +38,7 @@ struct Facts {
 }
 
 impl Client {
-    /// The first client of a database.
+    /// Opens the first client of a database.
     pub fn open(
         api: &'static Api,
         functions: &'static KeyValue,
@@ -53,15 +53,15 @@ impl Client {
             check: about.check_name(),
             exclusive: about.why_exclusive(),
         };
-        Self::of(Handle::open(api, functions, id, options)?, facts)
+        Self::new(Handle::open(api, functions, id, options)?, facts)
     }
 
-    fn of(mut handle: Handle<KeyValue>, facts: Facts) -> Result<Self> {
-        let prefixed = (!handle.has_tables()).then(|| Prefixed::of(&mut handle)).transpose()?;
+    fn new(mut handle: Handle<KeyValue>, facts: Facts) -> Result<Self> {
+        let prefixed = (!handle.has_tables()).then(|| Prefixed::read(&mut handle)).transpose()?;
         Ok(Self { handle, prefixed, puts: Puts::default(), value: Vec::new(), facts })
     }
 
-    /// The settings, as they are read back.
+    /// Reads the settings back.
     pub fn settings(&mut self) -> Result<Vec<(String, String)>> {
         self.handle.settings()
     }
@@ -70,28 +70,28 @@ impl Client {
         self.parts(access).0
     }
 
-    /// The operations, and what is kept beside them.
+    /// Returns the operations, and what is kept beside them.
     fn parts(&mut self, access: Access) -> (Scoped<'_>, &mut Puts, &mut Vec<u8>) {
         let Self { handle, prefixed, puts, value, facts } = self;
         let (prefixed, blind_delete) = (prefixed.as_mut(), facts.blind_delete);
         (Scoped { handle, prefixed, access, blind_delete }, puts, value)
     }
 
-    /// Does work between the beginning of a scope and its end.
+    /// Does work in a scope.
     fn within<T>(&mut self, scope: u32, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.handle.begin(scope)?;
         match work(self) {
             Ok(done) => self.handle.commit().map(|()| done),
             Err(error) => {
-                // The error that led here is the one to tell.
+                // The first error is the one to report.
                 let _ = self.handle.undo();
                 Err(error)
             }
         }
     }
 
-    /// Does an operation as a transaction by itself, again where the library refuses it for the sake of
-    /// another client.
+    /// Does an operation in its own transaction, and repeats it if the library refuses it because
+    /// of another client.
     fn alone<T>(
         &mut self,
         scope: u32,
@@ -116,7 +116,7 @@ impl Lifecycle for Client {
 
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (other, facts) = (self.handle.another()?, self.facts);
-        Ok(ClientOpener::kv(move || Self::of(other, facts)))
+        Ok(ClientOpener::kv(move || Self::new(other, facts)))
     }
 
     fn crash_on_close(&mut self) -> Result<()> {
@@ -158,7 +158,7 @@ impl KvStore for Client {
         Ok(table)
     }
 
-    /// Without a function for it keys are deleted, and the space is given back by maintenance.
+    /// Without a function for it, deletes the keys. Maintenance frees the space.
     fn clear(&mut self, table: Table) -> Result<()> {
         if self.prefixed.is_none()
             && let Some(done) = self.handle.clear(table.0 as u32)
@@ -187,7 +187,7 @@ impl KvStore for Client {
         }
     }
 
-    /// Without a function for it one batch.
+    /// Without a function for it, one batch.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         if self.prefixed.is_none()
             && let Some(done) = self.handle.bulk(table.0 as u32, pairs)
@@ -223,11 +223,11 @@ impl KvStore for Client {
     }
 }
 
-/// Each operation between the beginning of a scope and its end, for a library without autocommit.
+/// Each operation in its own scope, for a library without autocommit.
 struct Each<'a>(&'a mut Client);
 
 impl Operations for Each<'_> {
-    /// A copy: the snapshot ends before the value is looked at.
+    /// Returns a copy, because the snapshot ends before the value is used.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         let found = self.0.alone(abi::SNAPSHOT, |client| {
             let (mut scoped, _, value) = client.parts(Access::Snapshot);
@@ -239,7 +239,7 @@ impl Operations for Each<'_> {
         Ok(found.then_some(&self.0.value))
     }
 
-    /// Not tried again: some pairs may have been visited.
+    /// Never repeated, because some pairs may have been visited.
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         self.0.within(abi::SNAPSHOT, |client| {
             client.scoped(Access::Snapshot).scan(table, range, visit)

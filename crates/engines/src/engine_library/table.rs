@@ -1,4 +1,4 @@
-//! A table's definition as the interface has it.
+//! A table's definition in the interface's form.
 
 use std::ffi::{CString, NulError, c_char};
 use std::ptr;
@@ -7,19 +7,19 @@ use embermark_abi as abi;
 
 use crate::sql::{Nullable, SqlType, TableDef};
 
-/// A table, with all that its addresses point to.
+/// A table, with everything that its pointers point to.
 pub(super) struct Table {
     columns: Vec<abi::Column>,
     key: Vec<*const c_char>,
     name: CString,
-    /// The names of its columns, and of those of its key.
+    /// Names of its columns, and of the columns of its key.
     _names: [Vec<CString>; 2],
 }
 
 impl Table {
     /// # Errors
-    /// When there is a NUL in a name.
-    pub fn of(table: &TableDef) -> Result<Self, NulError> {
+    /// Fails when a name has a NUL.
+    pub fn new(table: &TableDef) -> Result<Self, NulError> {
         let names = table.columns.iter().map(|(name, ..)| CString::new(*name));
         let names = names.collect::<Result<Vec<_>, _>>()?;
         let key =
@@ -38,8 +38,8 @@ impl Table {
         })
     }
 
-    /// What a library is told, for as long as this lives.
-    pub fn told(&self) -> abi::Table {
+    /// Returns the struct for the library, valid as long as this value.
+    pub fn to_abi(&self) -> abi::Table {
         abi::Table {
             name: self.name.as_ptr(),
             columns: self.columns.as_ptr(),

@@ -1,10 +1,10 @@
-//! The part of Firebird's interface for programs that is used here, as version 5 declares it
-//! (<https://github.com/FirebirdSQL/firebird/blob/v5.0.4/src/include/firebird/FirebirdInterface.idl>;
-//! how it is meant to be used: <https://github.com/FirebirdSQL/firebird/blob/v5.0.4/doc/Using_OO_API.html>).
+//! The functions of Firebird's object-oriented interface that are used, as version 5 declares them
+//! (<https://github.com/FirebirdSQL/firebird/blob/v5.0.4/src/include/firebird/FirebirdInterface.idl>).
+//! Its manual is <https://github.com/FirebirdSQL/firebird/blob/v5.0.4/doc/Using_OO_API.html>.
 //!
-//! An interface is a pointer to an object that begins with a word of its own and a pointer to a table:
-//! a word, its version, then its functions in the order of their declaration, to whose end alone later
-//! versions add.
+//! An interface is a pointer to an object that begins with a private word and a pointer to a table:
+//! a word, the version, then the functions in the order of their declaration. Later versions only
+//! append functions.
 
 use std::ffi::{c_char, c_int, c_short, c_uchar, c_uint, c_void};
 use std::mem;
@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 use crate::library::functions;
 
 functions! {
-    /// The functions that stand alone.
+    /// Functions outside of interfaces.
     pub(super) struct Api of "";
 
     fb_get_master_interface() -> Option<Master>;
@@ -21,17 +21,17 @@ functions! {
     gds__get_prefix(of: c_short, folder: *const c_char) -> c_int;
 }
 
-/// Of `gds__get_prefix`: the folder of lock files.
+/// Argument of `gds__get_prefix`: the folder of lock files.
 pub(super) const LOCK_PREFIX: c_short = 1;
 
-/// An object behind an interface.
+/// An object with an interface.
 #[repr(C)]
 pub(super) struct Object {
     own: *mut c_void,
     table: *const Table,
 }
 
-/// Its functions, as many as its version has.
+/// The object's functions, as many as its version has.
 #[repr(C)]
 struct Table {
     own: *mut c_void,
@@ -39,7 +39,7 @@ struct Table {
     functions: [*const c_void; 0],
 }
 
-/// Declares interfaces: of each its name and its functions with their places in the table.
+/// Declares interfaces, each with its name and its functions' positions in the table.
 macro_rules! interfaces {
     ($($(#[$about:meta])* $name:ident {
         $($place:literal $function:ident($($argument:ident: $of:ty),* $(,)?) $(-> $result:ty)?;)*
@@ -53,13 +53,13 @@ macro_rules! interfaces {
         impl $name {
             $(
                 /// # Safety
-                /// The object is alive, what is pointed to is as Firebird's manual has it, and one thread
-                /// at a time uses the object's attachment.
+                /// The object must be alive, pointers must be as Firebird's manual requires, and
+                /// only one thread at a time can use the object's attachment.
                 #[inline]
                 pub unsafe fn $function(self, $($argument: $of),*) $(-> $result)? {
                     type Function =
                         unsafe extern "C" fn(NonNull<Object>, $($of),*) $(-> $result)?;
-                    // SAFETY: the object's table has the function in that place, of that type.
+                    // SAFETY: the object's table has a function of that type in that place.
                     unsafe {
                         let functions = (&raw const (*self.0.as_ref().table).functions)
                             .cast::<*const c_void>();
@@ -73,14 +73,15 @@ macro_rules! interfaces {
 }
 
 interfaces! {
-    /// `IMaster`, where everything begins. There is one, which is never freed.
+    /// `IMaster`, the entry point. There is one, which is never freed.
     Master {
         0 status() -> Option<Status>;
         1 dispatcher() -> Option<Provider>;
         9 util() -> Option<Util>;
     }
 
-    /// `IStatus`: what came of a call. It is given to the call, and says nothing until it fails.
+    /// `IStatus`: the outcome of a call. It is passed to the call, and says nothing until the call
+    /// fails.
     Status {
         0 dispose();
         1 init();
@@ -163,7 +164,7 @@ interfaces! {
         13 close(status: Status);
     }
 
-    /// `IMessageMetadata`: where the values of a message lie, and of what types they are.
+    /// `IMessageMetadata`: offsets and types of the values in a message.
     Metadata {
         1 release() -> c_int;
         2 count(status: Status) -> c_uint;
@@ -217,7 +218,7 @@ interfaces! {
     }
 }
 
-/// `ISC_QUAD`: which blob it is.
+/// `ISC_QUAD`: the id of a blob.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub(super) struct Quad {
@@ -226,7 +227,7 @@ pub(super) struct Quad {
 }
 
 impl Quad {
-    /// The one at a place of a message.
+    /// Reads an id at an offset of a message.
     pub fn read(message: &[u8], at: usize) -> Self {
         let part = |at: usize| {
             let mut bytes = [0; 4];
@@ -237,31 +238,31 @@ impl Quad {
     }
 }
 
-/// Of a status: it is an error.
+/// Flag of a status with an error.
 pub(super) const STATE_ERRORS: c_uint = 2;
 
-/// Kinds of arguments in a status, and what ends them.
+/// Kinds of arguments in a status, and its end.
 pub(super) mod argument {
     pub(in super::super) const END: isize = 0;
-    /// A number of an error.
+    /// An error code.
     pub(in super::super) const CODE: isize = 1;
-    /// A text, of a length that comes before it.
+    /// A text, preceded by its length.
     pub(in super::super) const COUNTED_TEXT: isize = 3;
 }
 
-/// What a fetch, and a segment that is read, answers.
+/// Results of fetching a row and of reading a segment.
 pub(super) mod answer {
     use std::ffi::c_int;
 
     pub(in super::super) const OK: c_int = 0;
-    /// Of a segment: there was more of it than room.
+    /// The segment was longer than the buffer.
     pub(in super::super) const SEGMENT: c_int = 2;
 }
 
-/// Of a batch: no further message failed.
+/// No further message of a batch failed.
 pub(super) const NO_MORE_ERRORS: c_uint = c_uint::MAX;
 
-/// SQL as Firebird has written it since version 1.
+/// Firebird's SQL since version 1.
 pub(super) const SQL_DIALECT: c_uint = 3;
 
 /// `isc_info_sql_stmt_…`: kinds of statements.
@@ -273,9 +274,9 @@ pub(super) mod kind {
     pub(in super::super) const SELECT_FOR_UPDATE: c_uint = 12;
 }
 
-/// `isc_dpb_…`: parameters by which a database is opened.
+/// `isc_dpb_…`: parameters for opening a database.
 pub(super) mod open {
-    /// With lengths of four bytes.
+    /// Lengths have four bytes.
     pub(in super::super) const VERSION: u8 = 2;
     pub(in super::super) const PAGE_SIZE: u8 = 4;
     pub(in super::super) const PAGE_BUFFERS: u8 = 5;
@@ -289,13 +290,13 @@ pub(super) mod open {
     pub(in super::super) const UTF8_FILE_NAME: u8 = 77;
     pub(in super::super) const CONFIG: u8 = 87;
 
-    /// Of `VERIFY`: pages, records, and that nothing is mended.
+    /// Flags of `VERIFY`: pages, records, and no repair.
     pub(in super::super) const VERIFY_PAGES: u8 = 1;
     pub(in super::super) const VERIFY_RECORDS: u8 = 2;
     pub(in super::super) const VERIFY_ONLY: u8 = 16;
 }
 
-/// `isc_info_…`: what a database is asked.
+/// `isc_info_…`: items to ask a database for.
 pub(super) mod info {
     pub(in super::super) const END: u8 = 1;
     pub(in super::super) const TRUNCATED: u8 = 2;
@@ -312,7 +313,7 @@ pub(super) mod info {
     pub(in super::super) const TRANSACTION_PAGE_ERRORS: u8 = 60;
 }
 
-/// `isc_tpb_…`: parameters by which a transaction begins.
+/// `isc_tpb_…`: parameters for beginning a transaction.
 pub(super) mod begin {
     pub(in super::super) const VERSION: u8 = 3;
     pub(in super::super) const CONCURRENCY: u8 = 2;

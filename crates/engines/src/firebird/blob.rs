@@ -1,4 +1,4 @@
-//! Blobs: long texts and bytes, which a message names by a number.
+//! Blobs: long texts and bytes, which a message refers to by id.
 
 use std::ffi::c_uint;
 use std::ptr;
@@ -6,13 +6,13 @@ use std::ptr;
 use super::api::{self, Quad, Transaction, answer};
 use super::connection::{Connection, Done};
 
-/// The most that one call takes or gives, in bytes.
+/// Most bytes of one call.
 const SEGMENT: usize = 65_535;
 
-/// `isc_bpb_version1`, `isc_bpb_type`, of one byte, `isc_bpb_type_stream`: without parts.
+/// `isc_bpb_version1`, `isc_bpb_type`, of one byte, `isc_bpb_type_stream`: without segments.
 const STREAM: [u8; 4] = [1, 3, 1, 1];
 
-/// Stores a value in a transaction; its number.
+/// Stores a value in a transaction. Returns its id.
 pub(super) fn store(connection: &Connection, transaction: Transaction, value: &[u8]) -> Done<Quad> {
     let (status, attachment) = (connection.status(), connection.attachment()?);
     let mut id = Quad::default();
@@ -22,14 +22,14 @@ pub(super) fn store(connection: &Connection, transaction: Transaction, value: &[
         attachment.create_blob(status, transaction, &raw mut id, bytes, parameters)
     })?;
     let put = value.chunks(SEGMENT).try_for_each(|part| {
-        // SAFETY: the blob is open, and the part as long as is said.
+        // SAFETY: the blob is open, and the part has the given length.
         unsafe { blob.put_segment(status, part.len() as c_uint, part.as_ptr().cast()) };
         connection.done(())
     });
     close(connection, blob, put).map(|()| id)
 }
 
-/// Reads a value whole, in place of what `into` holds.
+/// Reads a whole value, which replaces the content of `into`.
 pub(super) fn read(
     connection: &Connection,
     transaction: Transaction,
@@ -44,8 +44,8 @@ pub(super) fn read(
     let read = loop {
         let (held, mut length) = (into.len(), 0);
         into.reserve(SEGMENT);
-        // SAFETY: the blob is open, and there is as much room as is said, of which so much is written
-        // as the length says.
+        // SAFETY: the blob is open, and there is as much room as given, of which the returned
+        // length is written.
         let came = unsafe {
             let room = into.spare_capacity_mut().as_mut_ptr().cast();
             let came = blob.get_segment(status, SEGMENT as c_uint, room, &raw mut length);
@@ -60,9 +60,9 @@ pub(super) fn read(
     close(connection, blob, read)
 }
 
-/// Closes a blob after what was done with it.
+/// Closes a blob, and returns the first error.
 fn close(connection: &Connection, blob: api::Blob, done: Done<()>) -> Done<()> {
-    // SAFETY: it is used no more. Where it could not be closed it is still ours to release.
+    // SAFETY: it is not used again. If it could not be closed, it is still ours to release.
     let closed = unsafe {
         blob.close(connection.status());
         connection.done(()).inspect_err(|_| {

@@ -6,7 +6,7 @@ use super::place::{Made, Place};
 use super::{NAME, failed};
 use crate::{Checked, EngineError, Result};
 
-/// What is counted while it validates, by kinds of pages.
+/// Errors counted by the validation, by kind of page.
 const COUNTED: [(u8, &str); 7] = [
     (info::PAGE_ERRORS, "page errors"),
     (info::RECORD_ERRORS, "record level errors"),
@@ -17,17 +17,17 @@ const COUNTED: [(u8, &str); 7] = [
     (info::TRANSACTION_PAGE_ERRORS, "transaction page errors"),
 ];
 
-/// Validates the database, which must be open nowhere, as `gfix -validate -full -no_update` does: every page,
-/// every record and its parts, and every index
-/// (<https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html>). It counts what is
-/// wrong; what it was, it writes into its log alone. Pages have no checksums: a byte of a value that was
-/// changed is not seen.
+/// Validates the database, which must not be open, like `gfix -validate -full -no_update`: every
+/// page, every record with its parts, and every index
+/// (<https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html>).
+/// It counts errors, and describes them only in its log. Pages have no checksums, so it does not
+/// detect a changed byte of a value.
 pub(super) fn validate(place: &Place) -> Result<Checked> {
     let mut checked = Checked::by("validation (gfix -validate -full)");
     let how = open::VERIFY_PAGES | open::VERIFY_RECORDS | open::VERIFY_ONLY;
     let connection = match Connection::open(place, Made::There, &[(open::VERIFY, how)]) {
         Ok(connection) => connection,
-        // Damage that it cannot go on at.
+        // Damage that it cannot get past.
         Err(error) => {
             checked.found(error.to_string());
             return Ok(checked);

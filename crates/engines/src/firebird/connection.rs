@@ -1,55 +1,33 @@
-//! A connection to the open database, and its transactions.
+//! A connection to the open database.
+
+mod statements;
+mod transactions;
 
 use std::cell::{Cell, RefCell};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
-use std::ptr;
 use std::rc::{Rc, Weak};
 use std::sync::PoisonError;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::api::{self, LOCK_PREFIX, SQL_DIALECT, begin, info, kind};
+use super::api::{self, LOCK_PREFIX, info};
 use super::failure::Failure;
 use super::library::FbLib;
 use super::place::{Made, Place};
 use super::statement::Handle;
 use super::{NAME, failed};
-use crate::sql::Access;
 use crate::{EngineError, Result};
 
-/// One snapshot, and nothing is changed.
-const SNAPSHOT: &[u8] = &[begin::VERSION, begin::READ, begin::CONCURRENCY, begin::NO_WAIT];
-
-/// What is committed is seen, by each statement as it was when that began, and rows that another one has
-/// changed are waited for
-/// (<https://github.com/FirebirdSQL/firebird/blob/v5.0.4/doc/README.read_consistency.md>).
-const CHANGES: &[u8] =
-    &[begin::VERSION, begin::WRITE, begin::READ_COMMITTED, begin::READ_CONSISTENCY, begin::WAIT];
-
-/// The same, with a commit by the engine itself after each statement.
-const EACH: &[u8] = &[
-    begin::VERSION,
-    begin::WRITE,
-    begin::READ_COMMITTED,
-    begin::READ_CONSISTENCY,
-    begin::WAIT,
-    begin::AUTOCOMMIT,
-];
-
-/// What single statements read in, which may stay open: it keeps nothing from being collected as garbage.
-const READS: &[u8] =
-    &[begin::VERSION, begin::READ, begin::READ_COMMITTED, begin::READ_CONSISTENCY, begin::NO_WAIT];
-
-/// A connection. Statements hold a reference to it, so that it outlives them.
+/// A connection. Statements hold a reference to it, so it outlives them.
 pub(super) struct Connection {
     library: &'static FbLib,
     status: api::Status,
-    /// None once it was closed.
+    /// `None` once it was closed.
     attachment: Cell<Option<api::Attachment>>,
-    /// The transaction that was begun, if one is.
+    /// The open transaction, if there is one.
     begun: Cell<Option<api::Transaction>>,
-    /// Those of statements outside of it, once there was one.
+    /// Transactions of statements outside of it, once there was one.
     reading: Cell<Option<api::Transaction>>,
     changing: Cell<Option<api::Transaction>>,
     prepared: RefCell<Vec<Weak<Handle>>>,
@@ -59,8 +37,8 @@ pub(super) struct Connection {
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Connection {
-    /// Connects to the database of a place, which is made where there is none and `made` is new, with
-    /// further parameters.
+    /// Connects to the database of a place with further parameters. Creates a missing one if `made`
+    /// is new.
     pub fn open(place: &Place, made: Made, more: &[(u8, u8)]) -> Result<Rc<Self>> {
         let library = place.library;
         let doing = || format!("open {}", place.file().display());
@@ -79,9 +57,9 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Connects, where it is not connected. The file is locked as long as a process has it open, and a
-    /// process that was begun a moment ago has all that this one had until it is another program: that
-    /// is waited for.
+    /// Connects, unless it is connected. The file is locked as long as any process has it open. A
+    /// process that was just started has everything open that this one had, until it executes
+    /// another program, so this waits for it.
     pub fn attach(&self, place: &Place, made: Made, more: &[(u8, u8)]) -> Done<()> {
         let began = Instant::now();
         loop {
@@ -103,8 +81,8 @@ impl Connection {
         let (bytes, parameters) = (parameters.len() as _, parameters.as_ptr());
         let provider = self.library.provider;
         let held = self.library.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the texts are terminated and the parameters as long as is said; nobody else opens a
-        // database meanwhile, for which the folder would be another.
+        // SAFETY: the texts are terminated and the parameters have the given length; no other
+        // database is opened meanwhile, for which the folder would be another.
         let attachment = unsafe {
             (self.library.api.gds__get_prefix)(LOCK_PREFIX, folder.as_ptr());
             match made {
@@ -121,7 +99,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Ends its transactions and lets go of its statements, then of the database.
+    /// Ends its transactions, releases its statements, and then closes the database.
     pub fn detach(&self) -> Done<()> {
         self.release();
         let ended = self.rest();
@@ -129,8 +107,8 @@ impl Connection {
             self.end(begun, api::Transaction::rollback)?;
         }
         let Some(attachment) = self.attachment.take() else { return ended };
-        // SAFETY: the attachment is alive, and nothing of it is used any more. Where it could not be
-        // detached it is still ours to release.
+        // SAFETY: the attachment is alive, and nothing of it is used again. If it could not be
+        // detached, it is still ours to release.
         unsafe {
             attachment.detach(self.status);
             self.done(()).inspect_err(|_| {
@@ -139,7 +117,7 @@ impl Connection {
         }
     }
 
-    /// The status that calls are given.
+    /// Returns the status that calls are given.
     pub fn status(&self) -> api::Status {
         self.status
     }
@@ -148,7 +126,7 @@ impl Connection {
         self.attachment.get().ok_or_else(|| Failure::own("the database was closed"))
     }
 
-    /// What a call gave, or its error.
+    /// Returns the result of a call, or its error.
     #[inline]
     pub fn done<T>(&self, given: T) -> Done<T> {
         // SAFETY: the status is alive.
@@ -156,7 +134,7 @@ impl Connection {
         if state & api::STATE_ERRORS == 0 { Ok(given) } else { Err(self.failure()) }
     }
 
-    /// An object that a call gave.
+    /// Returns the object that a call returned.
     #[inline]
     pub fn some<T>(&self, given: Option<T>) -> Done<T> {
         self.done(given)?.ok_or_else(|| Failure::own("it gave nothing, and no error"))
@@ -164,7 +142,7 @@ impl Connection {
 
     #[cold]
     fn failure(&self) -> Failure {
-        // SAFETY: the status is alive, and says that a call failed.
+        // SAFETY: the status is alive, and reports that a call failed.
         unsafe {
             let failure = Failure::read(self.status, self.library.util);
             self.status.init();
@@ -172,176 +150,11 @@ impl Connection {
         }
     }
 
-    /// Begins a transaction.
-    pub fn begin(&self, access: Access) -> Done<()> {
-        self.rest()?;
-        let begun = match access {
-            Access::Read => self.start(SNAPSHOT)?,
-            Access::Write => self.start(CHANGES)?,
-        };
-        self.begun.set(Some(begun));
-        Ok(())
-    }
-
-    /// Whether a transaction was begun.
-    pub fn has_begun(&self) -> bool {
-        self.begun.get().is_some()
-    }
-
-    /// Commits the one that was begun. After an error it is still there.
-    pub fn commit(&self) -> Done<()> {
-        let Some(begun) = self.begun.get() else { return Ok(()) };
-        self.end(begun, api::Transaction::commit)?;
-        self.begun.set(None);
-        Ok(())
-    }
-
-    /// Undoes it.
-    pub fn roll_back(&self) -> Done<()> {
-        let Some(begun) = self.begun.take() else { return Ok(()) };
-        self.end(begun, api::Transaction::rollback).inspect_err(|_| {
-            // SAFETY: it could not be ended and is still ours.
-            unsafe { begun.release() };
-        })
-    }
-
-    /// The transaction for a statement of a kind.
-    #[inline]
-    pub fn transaction(&self, of: u32) -> Done<api::Transaction> {
-        if let Some(begun) = self.begun.get() {
-            return Ok(begun);
-        }
-        let reads = matches!(of, kind::SELECT | kind::SELECT_FOR_UPDATE);
-        let (kept, how) = if reads { (&self.reading, READS) } else { (&self.changing, EACH) };
-        match kept.get() {
-            Some(kept) => Ok(kept),
-            None => {
-                let started = self.start(how)?;
-                kept.set(Some(started));
-                Ok(started)
-            }
-        }
-    }
-
-    /// Ends the transactions of single statements, which keep nothing that is not committed.
-    pub fn rest(&self) -> Done<()> {
-        for kept in [&self.reading, &self.changing] {
-            if let Some(kept) = kept.take() {
-                self.end(kept, api::Transaction::commit)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn start(&self, how: &[u8]) -> Done<api::Transaction> {
-        let attachment = self.attachment()?;
-        // SAFETY: the attachment is alive and the parameters as long as is said.
-        let started =
-            unsafe { attachment.start_transaction(self.status, how.len() as _, how.as_ptr()) };
-        self.some(started)
-    }
-
-    /// Ends a transaction. After an error it is still there.
-    fn end(
-        &self,
-        transaction: api::Transaction,
-        by: unsafe fn(api::Transaction, api::Status),
-    ) -> Done<()> {
-        // SAFETY: the transaction is alive, and nobody uses it any more once this succeeded.
-        unsafe { by(transaction, self.status) };
-        self.done(())
-    }
-
-    /// Prepares the one statement of `sql`.
-    pub fn prepare(&self, sql: &str) -> Done<api::Statement> {
-        let (attachment, transaction) = (self.attachment()?, self.transaction(kind::SELECT)?);
-        let (bytes, text) = (sql.len() as _, sql.as_ptr().cast());
-        // SAFETY: attachment and transaction are alive, the text as long as is said.
-        let prepared =
-            unsafe { attachment.prepare(self.status, transaction, bytes, text, SQL_DIALECT, 0) };
-        self.some(prepared)
-    }
-
-    /// Keeps in mind a statement that is prepared.
-    pub fn keep(&self, handle: &Rc<Handle>) {
-        let mut prepared = self.prepared.borrow_mut();
-        prepared.retain(|handle| handle.strong_count() > 0);
-        prepared.push(Rc::downgrade(handle));
-    }
-
-    /// Lets go of every statement that is prepared: each is prepared again when it runs.
-    pub fn release(&self) {
-        self.prepared
-            .borrow()
-            .iter()
-            .filter_map(Weak::upgrade)
-            .for_each(|handle| handle.release(self));
-    }
-
-    /// Runs statements, one after the other: in the transaction that was begun, or each in one of its own.
-    pub fn batch(&self, sql: &str) -> Done<()> {
-        super::script::statements(sql).try_for_each(|statement| {
-            if self.has_begun() {
-                return self.execute(statement);
-            }
-            match self.alone(statement) {
-                // A table that is dropped must not be in use by what was prepared before.
-                Err(failure) if failure.is_in_use() => {
-                    self.release();
-                    self.alone(statement)
-                }
-                done => done,
-            }
-        })
-    }
-
-    fn alone(&self, sql: &str) -> Done<()> {
-        self.begin(Access::Write)?;
-        let done = self.execute(sql).and_then(|()| self.commit());
-        if done.is_err() {
-            // The first error is the one to tell.
-            let _ = self.roll_back();
-        }
-        done
-    }
-
-    /// Runs one statement without parameters in the transaction that was begun; rows are left where they are.
-    fn execute(&self, sql: &str) -> Done<()> {
-        let statement = self.prepare(sql)?;
-        let transaction = self.transaction(kind::DEFINE)?;
-        // SAFETY: the statement is alive and has no parameters; of a row that it returns nothing is
-        // written anywhere.
-        let done = unsafe {
-            statement.execute(
-                self.status,
-                transaction,
-                None,
-                ptr::null_mut(),
-                None,
-                ptr::null_mut(),
-            );
-            self.done(())
-        };
-        self.free(statement);
-        done
-    }
-
-    /// Lets go of a statement.
-    pub fn free(&self, statement: api::Statement) {
-        // SAFETY: nobody uses it any more. Where it could not be freed it is still ours to release.
-        unsafe {
-            statement.free(self.status);
-            if self.done(()).is_err() {
-                statement.release();
-            }
-        }
-    }
-
-    /// What the database says of itself: a number for each item.
+    /// Reads information items from the database, a number for each.
     pub fn numbers(&self, items: &[u8]) -> Done<Vec<(u8, i64)>> {
         let mut room = [0u8; 1024];
         let attachment = self.attachment()?;
-        // SAFETY: the attachment is alive, items and room are as long as is said.
+        // SAFETY: the attachment is alive, and items and room have the given lengths.
         unsafe {
             let (count, bytes) = (items.len() as _, room.len() as _);
             attachment.get_info(self.status, count, items.as_ptr(), bytes, room.as_mut_ptr());
@@ -350,7 +163,7 @@ impl Connection {
     }
 }
 
-/// Items and their values: a byte, a length of two, the lowest byte of a number first.
+/// Decodes items with their values: a byte, a length of two bytes, and a little-endian number.
 fn numbers(mut room: &[u8]) -> Vec<(u8, i64)> {
     let mut found = Vec::new();
     while let [item, low, high, rest @ ..] = room {
@@ -368,14 +181,15 @@ fn numbers(mut room: &[u8]) -> Vec<(u8, i64)> {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // Without `close` an error was reported before; there is nobody left to tell.
+        // Without `close` an error was reported earlier, and there is nobody left to report this
+        // one to.
         let _ = self.detach();
-        // SAFETY: nobody uses it any more.
+        // SAFETY: it is not used again.
         unsafe { self.status.dispose() };
     }
 }
 
-/// A result with Firebird's own error.
+/// A result with Firebird's error.
 pub(super) type Done<T> = std::result::Result<T, Failure>;
 
 #[cfg(test)]
@@ -389,7 +203,7 @@ mod tests {
     use crate::firebird::{FILE, Firebird};
     use crate::{Engine, OpenOptions, Store};
 
-    /// Opens the database of a folder and closes it.
+    /// Opens the database in a folder and closes it.
     fn opened(dir: &Path) -> Result<()> {
         let options = OpenOptions::new(dir, Durability::Process, 16 << 20);
         let Store::Sql(store) = Firebird.open(&options)?.store else { panic!("it answers SQL") };

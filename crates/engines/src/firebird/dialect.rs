@@ -2,26 +2,26 @@
 
 use crate::sql::{Dialect, SqlType, TableDef};
 
-/// The character set of texts: bytes as they are. Of those whose collations compare nothing but bytes
-/// only ones of a single byte a character take NO PAD, without which `a` and `a ` are equal
+/// Character set of texts, which stores bytes unchanged. Among those whose collations only compare
+/// bytes, only single-byte sets support NO PAD, without which `a` and `a ` are equal
 /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-collation>).
 pub(super) const CHARACTER_SET: &str = "ISO8859_1";
 
-/// The collation of bytes, by which a result tells them from texts.
+/// Collation of bytes, by which a result distinguishes them from texts.
 pub(super) const BYTES: &str = "EMBERMARK_BYTES";
 
-/// What makes a new database ready: the collation of texts, which is what columns have that name none, and
-/// that of bytes.
+/// Statements for a new database: the collation of texts, which columns without one have, and the
+/// collation of bytes.
 pub(super) const COLLATIONS: [&str; 3] = [
     "CREATE COLLATION EMBERMARK_TEXTS FOR ISO8859_1 FROM ISO8859_1 NO PAD",
     "CREATE COLLATION EMBERMARK_BYTES FOR ISO8859_1 FROM ISO8859_1 NO PAD",
     "ALTER CHARACTER SET ISO8859_1 SET DEFAULT COLLATION EMBERMARK_TEXTS",
 ];
 
-/// Bytes of a text of which nobody says how long it is, at most.
+/// Most bytes of a text of unknown length.
 const LONGEST: usize = 1000;
 
-/// Bytes of the longest text that is a VARCHAR.
+/// Most bytes of a text that is a VARCHAR.
 const LONGEST_SIZED: usize = 8191;
 
 /// Bytes of a text in an index: `VARCHAR(255)`.
@@ -54,13 +54,14 @@ impl Dialect for FirebirdSql {
         "?".to_owned()
     }
 
-    /// A text of more than a VARCHAR's is refused: `VARCHAR(1000)` where nobody says how long texts are. A record in
-    /// memory is as long as its columns may be.
+    /// Longer texts than a VARCHAR's are refused: `VARCHAR(1000)` where their length is unknown. In
+    /// memory a record is as long as its columns can be.
     fn longest(&self) -> Option<usize> {
         Some(LONGEST)
     }
 
-    /// Longer ones are blobs, of which ORDER BY, GROUP BY, MIN and MAX take the number in place of the content
+    /// Longer ones are blobs. ORDER BY, GROUP BY, MIN, and MAX use a blob's id instead of its
+    /// content
     /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-datatypes-bnrytypes>).
     fn sized(&self, of: SqlType, longest: usize) -> Option<String> {
         let (blob, collation) = match of {
@@ -78,7 +79,7 @@ impl Dialect for FirebirdSql {
         "BLOB SUB_TYPE TEXT"
     }
 
-    /// Of all its columns an index takes a quarter of a page
+    /// All columns of an index together have at most a quarter of a page
     /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-index-limits>).
     fn indexed_type(&self, of: SqlType) -> &'static str {
         match of {
@@ -88,7 +89,7 @@ impl Dialect for FirebirdSql {
         }
     }
 
-    /// In capitals, as what is written without quotes is kept, so that no word of SQL's own is in the way.
+    /// Quoted and in capitals, as unquoted names are stored, so that words of SQL can be names.
     fn column(&self, name: &str) -> String {
         quoted(name)
     }
@@ -97,14 +98,15 @@ impl Dialect for FirebirdSql {
         quoted(name)
     }
 
-    /// A collation stands last.
+    /// A collation comes last.
     fn not_null(&self, of: &str) -> String {
         let (of, collation) = of.split_once(" COLLATE ").unwrap_or((of, ""));
         let collate = if collation.is_empty() { "" } else { " COLLATE " };
         format!("{of} NOT NULL{collate}{collation}")
     }
 
-    /// Its indexes are read one way: the row with the greatest key of an ascending one is found by sorting all
+    /// Its indexes are read in one direction: with an ascending index the row with the greatest key
+    /// is found by sorting all
     /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-tbl-constraints-using>).
     fn create_table_read_backwards(&self, table: &TableDef, types: &[(&str, &str)]) -> String {
         let create = self.create_table_of(table, types);
@@ -126,8 +128,8 @@ impl Dialect for FirebirdSql {
         )
     }
 
-    /// VALUES takes one row; a block takes several statements with their parameters, which have the types
-    /// of their columns
+    /// VALUES accepts one row. A block accepts several statements with their parameters, which have
+    /// the types of their columns
     /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-dml-execblock>).
     fn insert_rows(&self, table: &str, columns: &[&str], rows: usize) -> String {
         let names: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
@@ -169,7 +171,7 @@ impl Dialect for FirebirdSql {
         format!("MOD({dividend}, {divisor})")
     }
 
-    /// AVG of integers is one
+    /// AVG of integers is an integer
     /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-aggfuncs-avg>).
     fn mean(&self, column: &str) -> String {
         format!("AVG(CAST({column} AS DOUBLE PRECISION))")
@@ -188,7 +190,8 @@ impl Dialect for FirebirdSql {
         false
     }
 
-    /// It joins them by a nested loop, and keeps none: of 20,000 readings `compare_two` took 9 s so, and takes 15 ms.
+    /// It joins them by a nested loop without materialising any. With that, `compare_two` took 9 s
+    /// for 20,000 readings, and now takes 15 ms.
     fn joins_derived_tables(&self) -> bool {
         false
     }

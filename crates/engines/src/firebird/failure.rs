@@ -1,22 +1,22 @@
-//! What went wrong, in Firebird's words.
+//! Errors of Firebird.
 
 use std::ffi::c_char;
 use std::fmt;
 
 use super::api::{self, Util, argument};
 
-/// Numbers of errors, `isc_deadlock`, `isc_lock_conflict`, `isc_update_conflict` and
-/// `isc_lock_timeout`: another transaction has changed what this one would, or holds it
+/// Error codes `isc_deadlock`, `isc_lock_conflict`, `isc_update_conflict`, and `isc_lock_timeout`:
+/// another transaction has changed what this one wants to change, or holds a lock on it
 /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-appx02-errorcodes>).
 const CONFLICTS: [isize; 4] = [335_544_336, 335_544_345, 335_544_451, 335_544_510];
 
-/// `isc_obj_in_use`: a statement that is prepared uses a table that is to be dropped.
+/// `isc_obj_in_use`: a prepared statement uses a table that is to be dropped.
 const IN_USE: isize = 335_544_453;
 
-/// `isc_already_opened`: another has the file open.
+/// `isc_already_opened`: another process has the file open.
 const STILL_OPEN: isize = 335_545_107;
 
-/// The most bytes that are kept of what it says.
+/// Most bytes of a message that are kept.
 const WORDS: usize = 4096;
 
 /// An error of Firebird.
@@ -27,49 +27,50 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    /// One that Firebird has no number for.
+    /// Creates an error without a code.
     pub fn own(words: &str) -> Self {
         Self { codes: Vec::new(), words: words.to_owned() }
     }
 
-    /// Reads one out of a status.
+    /// Reads an error from a status.
     ///
     /// # Safety
-    /// The status is alive, and says that a call failed.
+    /// The status must be alive, and of a failed call.
     pub unsafe fn read(status: api::Status, util: Util) -> Self {
         let mut room = vec![0u8; WORDS];
-        // SAFETY: as the caller promises; no more is written than there is room for.
+        // SAFETY: as the caller promises; no more is written than fits.
         let (codes, length) = unsafe {
             let length = util.format_status(room.as_mut_ptr().cast::<c_char>(), WORDS as _, status);
             (codes(status.errors()), length as usize)
         };
         let said = String::from_utf8_lossy(&room[..length.min(WORDS)]);
-        // A line each, all but the first with a dash before them.
+        // One line each, all but the first with a dash before them.
         let lines = said.lines().map(|line| line.trim_start_matches('-').trim());
         let words: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
         Self { codes, words: words.join("; ") }
     }
 
-    /// Whether it came for the sake of another transaction, so that the same may be tried again.
+    /// Returns whether it was because of another transaction, so that the call can be repeated.
     pub fn is_conflict(&self) -> bool {
         self.codes.iter().any(|code| CONFLICTS.contains(code))
     }
 
-    /// Whether somebody has the database's file open.
+    /// Returns whether another process has the database's file open.
     pub fn is_still_open(&self) -> bool {
         self.codes.contains(&STILL_OPEN)
     }
 
-    /// Whether what was to be changed is used by a statement that is prepared.
+    /// Returns whether a prepared statement uses what was to be changed.
     pub fn is_in_use(&self) -> bool {
         self.codes.contains(&IN_USE)
     }
 }
 
-/// The numbers of a status's errors.
+/// Returns the error codes of a status.
 ///
 /// # Safety
-/// They are those of a status: pairs of a kind and a value, of a counted text three words, to an end.
+/// They must be those of a status: pairs of a kind and a value, or three words for a counted text,
+/// up to an end mark.
 unsafe fn codes(mut at: *const isize) -> Vec<isize> {
     let mut codes = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Firebird's library, opened once in a process.
+//! Firebird's library, loaded once per process.
 
 use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::NAME;
 use super::api::{Api, Master, Provider, Util};
 use crate::library::{Loaded, Search};
 
-/// The environment variable that names its folder.
+/// Environment variable with its folder.
 pub(super) const VARIABLE: &str = "FIREBIRD_LIB_DIR";
 
 /// The library.
@@ -23,7 +23,7 @@ pub(super) static LIBRARY: Loaded<FbLib> = Loaded::new(
     load,
 );
 
-/// The library, loaded.
+/// The loaded library.
 pub(super) struct FbLib {
     pub api: Api,
     master: Master,
@@ -31,18 +31,18 @@ pub(super) struct FbLib {
     pub util: Util,
     /// Its version, for example `5.0.4`.
     pub version: String,
-    /// Held while a database is opened, which goes by a folder of lock files that the whole library has.
+    /// Held while a database is opened, because the folder of lock files is global to the library.
     pub opening: Mutex<()>,
 }
 
-// SAFETY: the three interfaces are the library's own, one of each in a process, and meant for every
-// thread of it (Using_OO_API, "Accessing Firebird interfaces").
+// SAFETY: the three interfaces are the library's own, one of each per process, and meant for all
+// its threads (Using_OO_API, "Accessing Firebird interfaces").
 unsafe impl Send for FbLib {}
 // SAFETY: as above.
 unsafe impl Sync for FbLib {}
 
 impl FbLib {
-    /// A status for the calls of one connection.
+    /// Returns a status for the calls of one connection.
     pub fn status(&self) -> Option<super::api::Status> {
         // SAFETY: the master interface is never freed.
         unsafe { self.master.status() }
@@ -53,16 +53,16 @@ fn load() -> Result<(FbLib, PathBuf), String> {
     let folders = [crate::deps::folder("firebird").join("lib")];
     let search = Search { variable: VARIABLE, file: "libfbclient.so", folders: &folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is Firebird's, by its name; these three functions have had these types since
-    // version 3.
+    // SAFETY: by its name the library is Firebird's; these three functions have had these types
+    // since version 3.
     let api = unsafe { Api::load(library) }?;
     let version = version(&api);
     if !version.starts_with("5.") {
         return Err(format!("its library is Firebird {version}, and 5 is needed"));
     }
     has_engine(&path)?;
-    // ICU that lies beside it, where `make deps` has unpacked one. The engine finds that by itself, but its
-    // libraries do not find each other; where there is none it takes the system's.
+    // The ICU beside it, where `make deps` has unpacked one. The engine finds it by itself, but
+    // ICU's libraries do not find each other. Without one, the engine uses the system's.
     let icu = Search { variable: VARIABLE, file: "libicui18n.so", folders: &[] };
     let _ = path.parent().map(|folder| icu.open_from(Some(folder)));
     // SAFETY: the master interface is never freed.
@@ -75,11 +75,11 @@ fn load() -> Result<(FbLib, PathBuf), String> {
     Ok((FbLib { api, master, provider, util, version, opening: Mutex::new(()) }, path))
 }
 
-/// As in `LI-V6.3.4.1812 Firebird 5.0`: the release's own numbers stand last, and what a point release
-/// counts is the third of those before.
+/// Parses a text such as `LI-V6.3.4.1812 Firebird 5.0`. The release's own numbers come last, and
+/// the number of the point release is the third of the others.
 fn version(api: &Api) -> String {
     let mut room = [0 as c_char; 256];
-    // SAFETY: the manual asks for room of so many bytes; what is written is terminated.
+    // SAFETY: the manual asks for that many bytes of room; what is written is terminated.
     let said = unsafe {
         (api.isc_get_client_version)(room.as_mut_ptr());
         CStr::from_ptr(room.as_ptr()).to_string_lossy()
@@ -93,7 +93,7 @@ fn of_words(said: &str) -> String {
     numbers.split('.').nth(2).map_or(release.to_owned(), |point| format!("{release}.{point}"))
 }
 
-/// Whether the engine is there as well: without it the library is a client of servers.
+/// Checks that the engine is present too. Without it the library is only a client of servers.
 fn has_engine(library: &Path) -> Result<(), String> {
     let root = library.parent().and_then(Path::parent);
     match root.map(|root| root.join("plugins/libEngine13.so")) {

@@ -1,4 +1,4 @@
-//! Bulk loads: many rows to a call, by the batch interface
+//! Bulk loads of many rows per call, through the batch interface
 //! (<https://github.com/FirebirdSQL/firebird/blob/v5.0.4/doc/Using_OO_API.html>).
 
 use std::ffi::c_void;
@@ -15,11 +15,11 @@ use crate::sql_driver::Stopped;
 use crate::sql_driver::misfit::{check_width, not_taken};
 use crate::{EngineError, Result};
 
-/// Rows of about so many bytes are handed over at a time; the engine takes 16 MB at most before it is told to
-/// store them.
+/// Approximate bytes of rows passed at a time. The engine buffers at most 16 MB before it is told
+/// to store them.
 const BYTES: usize = 256 * 1024;
 
-/// Inserts all rows into a table, in the transaction that was begun; how many.
+/// Inserts all rows into a table, in the open transaction. Returns their number.
 pub(super) fn insert(
     connection: &Rc<Connection>,
     dialect: &dyn Dialect,
@@ -48,7 +48,7 @@ pub(super) fn insert(
     Ok(count)
 }
 
-/// The same of a table with blobs, each of which is stored by a call of its own.
+/// Inserts rows into a table with blobs, each of which is stored by a separate call.
 fn one_by_one(insert: &mut Prepared, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
     let mut count = 0;
     while let Some(row) = rows.next() {
@@ -65,7 +65,7 @@ struct Batch<'a> {
     /// `None` once it was closed.
     batch: Option<api::Batch>,
     message: Message,
-    /// Rows one behind the other, in words.
+    /// Rows in sequence, as words.
     memory: Vec<u64>,
     rows: usize,
     room: usize,
@@ -74,11 +74,11 @@ struct Batch<'a> {
 impl<'a> Batch<'a> {
     fn new(connection: &'a Connection, insert: &Prepared) -> Done<Self> {
         let (statement, described) = insert.input()?;
-        // A description of its own, of the same types.
+        // A separate description with the same types.
         let message = described.shaped(connection, &natural(described))?;
         let room = (BYTES / message.stride.max(1)).max(1);
         let memory = vec![0; (room * message.stride).div_ceil(size_of::<u64>())];
-        // SAFETY: the statement is alive, and the description as long as the batch.
+        // SAFETY: the statement is alive, and the description lives as long as the batch.
         let batch = unsafe {
             statement.create_batch(connection.status(), message.metadata(), 0, std::ptr::null())
         };
@@ -105,18 +105,18 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Stores the rows that were added.
+    /// Stores the rows added so far.
     fn send(&mut self) -> Done<()> {
         let (rows, status) = (std::mem::take(&mut self.rows), self.connection.status());
         let Some(batch) = self.batch.filter(|_| rows > 0) else { return Ok(()) };
         let transaction = self.connection.transaction(kind::DEFINE)?;
-        // SAFETY: batch and transaction are alive, and so many rows lie in memory.
+        // SAFETY: batch and transaction are alive, and that many rows are in memory.
         let state = unsafe {
             batch.add(status, rows as _, self.memory.as_ptr().cast::<c_void>());
             self.connection.done(())?;
             self.connection.some(batch.execute(status, transaction))?
         };
-        // SAFETY: the state is alive, and used no more once it is disposed.
+        // SAFETY: the state is alive, and not used after it is disposed.
         unsafe {
             let wrong = self.connection.done(state.find_error(status, 0));
             let wrong = wrong.and_then(|wrong| {
@@ -136,7 +136,7 @@ impl<'a> Batch<'a> {
 
     fn end(&mut self) -> Done<()> {
         let Some(batch) = self.batch.take() else { return Ok(()) };
-        // SAFETY: it is used no more. Where it could not be closed it is still ours to release.
+        // SAFETY: it is not used again. If it could not be closed, it is still ours to release.
         unsafe {
             batch.close(self.connection.status());
             self.connection.done(()).inspect_err(|_| {
@@ -148,12 +148,12 @@ impl<'a> Batch<'a> {
 
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
-        // The error before it is the one to tell.
+        // The earlier error is the one to report.
         let _ = self.end();
     }
 }
 
-/// A value that its column does not take: of another kind, or too long.
+/// Returns the error for a value that its column does not accept: of another kind, or too long.
 #[cold]
 fn refused(table: &TableDef, column: usize, field: &Field, value: Param<'_>) -> EngineError {
     let length = match value {

@@ -1,36 +1,36 @@
-//! Messages: the parameters of an execution, and the values of a row, side by side in memory.
+//! Messages: the parameters of an execution, or the values of a row, in one block of memory.
 
 use std::ffi::{CStr, c_uint, c_void};
 
 use super::api;
 use super::connection::{Connection, Done};
 
-/// Where a value lies in its message, and of what type it is.
+/// Offset and type of a value in a message.
 pub(super) struct Field {
     pub name: Box<str>,
     /// One of [`types`].
     pub of: c_uint,
     pub sub_type: i32,
-    /// Its character set and, in the second byte, its collation.
+    /// Its character set, and in the second byte its collation.
     pub character_set: c_uint,
-    /// Bytes of it, at most; of a text without its length.
+    /// Most bytes of the value. For a text without its length.
     pub length: usize,
     /// Digits after the point, as a negative number.
     pub scale: i32,
     pub offset: usize,
-    /// Where two bytes say whether there is a value: 0 where there is one.
+    /// Offset of two bytes for whether there is a value: 0 if there is one.
     pub null: usize,
 }
 
 impl Field {
-    /// Whether it has a value in a message.
+    /// Returns whether it is NULL in a message.
     #[inline]
     pub fn is_null(&self, message: &[u8]) -> bool {
         message[self.null..self.null + 2] != [0; 2]
     }
 }
 
-/// A type that a value of a message is to have.
+/// A requested type of a value in a message.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub of: c_uint,
@@ -38,20 +38,20 @@ pub(super) struct Shape {
     pub character_set: c_uint,
 }
 
-/// A description of messages, and memory for one.
+/// A description of messages, with memory for one.
 pub(super) struct Message {
     metadata: api::Metadata,
     pub fields: Vec<Field>,
-    /// In words, for numbers are read where they lie.
+    /// As words, because numbers are read in place.
     memory: Vec<u64>,
     /// Bytes of it that are used.
     length: usize,
-    /// Bytes from one message to the next, where several lie one behind the other.
+    /// Bytes from one message to the next, if several are in sequence.
     pub stride: usize,
 }
 
 impl Message {
-    /// One that the engine describes, and that is ours to release.
+    /// Creates it from the engine's description, which it releases.
     pub fn new(connection: &Connection, metadata: api::Metadata) -> Done<Self> {
         let mut message =
             Self { metadata, fields: Vec::new(), memory: Vec::new(), length: 0, stride: 0 };
@@ -83,7 +83,7 @@ impl Message {
         connection.done(message)
     }
 
-    /// The same with other types, where one is given; nothing of the values stays.
+    /// Returns a message with other types, where they are given, and without values.
     pub fn shaped(&self, connection: &Connection, shapes: &[Option<Shape>]) -> Done<Self> {
         let status = connection.status();
         // SAFETY: the description is alive.
@@ -108,24 +108,24 @@ impl Message {
         Self::new(connection, metadata)
     }
 
-    /// The description, alive as long as this.
+    /// Returns the description, which lives as long as this.
     pub fn metadata(&self) -> api::Metadata {
         self.metadata
     }
 
-    /// Its fields, and its memory.
+    /// Returns its fields and its memory.
     #[inline]
     pub fn parts(&mut self) -> (&[Field], &mut [u8]) {
         (&self.fields, &mut bytemuck::cast_slice_mut(&mut self.memory)[..self.length])
     }
 
-    /// Bytes of a message.
+    /// Returns the bytes of a message.
     #[inline]
     pub const fn length(&self) -> usize {
         self.length
     }
 
-    /// Its memory for a call that reads or writes a message.
+    /// Returns its memory, for a call that reads or writes a message.
     pub fn raw(&mut self) -> *mut c_void {
         self.memory.as_mut_ptr().cast()
     }
@@ -133,7 +133,7 @@ impl Message {
 
 impl Drop for Message {
     fn drop(&mut self) {
-        // SAFETY: nobody uses it any more.
+        // SAFETY: it is not used again.
         unsafe { self.metadata.release() };
     }
 }

@@ -1,5 +1,5 @@
-//! `firebird`: Firebird's engine in this process, by its object-oriented interface, from a library that
-//! is opened at run time.
+//! `firebird`: Firebird's engine in this process, through its object-oriented interface, from a
+//! library loaded at run time.
 
 mod api;
 mod blob;
@@ -39,7 +39,7 @@ const NAME: &str = "firebird";
 /// The database's file in its directory.
 const FILE: &str = "embermark.fdb";
 
-/// What `docs/engines/firebird.md` says of opening.
+/// The explanation of opening in `docs/engines/firebird.md`.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     counts: &[Counts::Start],
@@ -99,7 +99,7 @@ impl Engine for Firebird {
     }
 }
 
-/// An error of Firebird's, with what it was doing.
+/// Returns an error of Firebird, with what failed.
 #[cold]
 fn failed(doing: impl Into<String>, failure: &Failure) -> EngineError {
     EngineError::failed(NAME, doing, failure)

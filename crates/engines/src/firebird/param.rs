@@ -1,21 +1,22 @@
-//! Values on their way into a message.
+//! Encodes values in messages.
 
 use super::api::{Quad, types};
 use super::message::{Field, Message, Shape};
 use crate::sql::Param;
 
-/// The longest text that a message has, in bytes: that of a VARCHAR.
+/// Most bytes of a text in a message: those of a VARCHAR.
 const LONGEST: usize = 32_765;
 
-/// As much room as a text gets at least, in bytes.
+/// Least bytes allocated for a text.
 const LEAST_TEXT: usize = 64;
 
-/// Character sets of texts without one of their own, and of bytes.
+/// Character sets of texts without their own, and of bytes.
 const NONE: u32 = 0;
 const OCTETS: u32 = 1;
 
-/// The types in which parameters are given that the engine describes so: integers in 64 bits, floats in
-/// double precision, texts in as many bytes as their column has, with their length. `None` where it stays.
+/// Returns the types in which parameters with these descriptions are sent: integers in 64 bits,
+/// floats in double precision, and texts with their length and the bytes of their column. `None`
+/// where the type stays.
 pub(super) fn natural(described: &Message) -> Vec<Option<Shape>> {
     let shape = |field: &Field| match field.of {
         types::SHORT | types::LONG | types::INT64 => Some(integer()),
@@ -30,7 +31,7 @@ pub(super) fn natural(described: &Message) -> Vec<Option<Shape>> {
     described.fields.iter().map(shape).collect()
 }
 
-/// The types in which these values can be given, where those of the message do not suit them.
+/// Returns the types in which these values can be sent, where the message's types do not fit.
 pub(super) fn suiting(message: &Message, params: &[Param<'_>]) -> Vec<Option<Shape>> {
     let shape = |(field, param): (&Field, &Param<'_>)| {
         if suits(field, *param) {
@@ -61,7 +62,7 @@ const fn double() -> Shape {
     Shape { of: types::DOUBLE, length: 8, character_set: NONE }
 }
 
-/// Whether a value can be put where a field is.
+/// Returns whether a value fits a field.
 #[inline]
 fn suits(field: &Field, param: Param<'_>) -> bool {
     match (field.of, param) {
@@ -75,8 +76,8 @@ fn suits(field: &Field, param: Param<'_>) -> bool {
     }
 }
 
-/// Puts a value into a message, unless it does not suit the field, or is one for a blob, of which the
-/// message has the number alone.
+/// Writes a value into a message. Returns false if it does not fit the field, or belongs in a blob,
+/// whose id is all that the message has.
 #[inline]
 pub(super) fn put(field: &Field, message: &mut [u8], param: Param<'_>) -> bool {
     if !suits(field, param) {
@@ -98,7 +99,7 @@ pub(super) fn put(field: &Field, message: &mut [u8], param: Param<'_>) -> bool {
     true
 }
 
-/// Puts the number of a blob into a message.
+/// Writes the id of a blob into a message.
 pub(super) fn put_blob(field: &Field, message: &mut [u8], id: Quad) {
     write(message, field.null, [0; 2]);
     write(message, field.offset, id.high.to_ne_bytes());
@@ -110,7 +111,7 @@ fn write<const N: usize>(message: &mut [u8], at: usize, bytes: [u8; N]) {
     message[at..at + N].copy_from_slice(&bytes);
 }
 
-/// A length of two bytes, then the text.
+/// Writes a length of two bytes, then the text.
 #[inline]
 fn write_text(message: &mut [u8], at: usize, text: &[u8]) {
     write(message, at, (text.len() as u16).to_ne_bytes());

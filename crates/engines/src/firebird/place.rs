@@ -1,4 +1,4 @@
-//! Where a database is, and what it is opened by.
+//! Where a database is, and how it is opened.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,24 +9,25 @@ use super::tier::TIERS;
 use super::{FILE, NAME};
 use crate::{EngineError, OpenOptions, Result};
 
-/// Bytes of a page, as shipped
+/// Default bytes of a page
 /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-db-create>).
 pub(super) const PAGE_SIZE: u64 = 8192;
 
-/// Transactions after which it sweeps by itself: never. A sweep passes over pages that are marked as swept, which after
-/// a crash one may be that holds rows of a transaction the crash cut off, and then takes every transaction so old for
-/// committed: these rows are there again (<https://github.com/FirebirdSQL/firebird/pull/7412>; 5.0.4 was seen to do it,
+/// Number of transactions after which it sweeps by itself: never. A sweep skips pages that are
+/// marked as swept. After a crash such a page can have rows of a transaction that the crash
+/// interrupted. The sweep then treats every older transaction as committed, and these rows exist
+/// again (<https://github.com/FirebirdSQL/firebird/pull/7412>; seen with 5.0.4,
 /// docs/durability.md).
 const SWEEP_INTERVAL: u64 = 0;
 
-/// Whether a database is to be made.
+/// Whether a database must be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Made {
     New,
     There,
 }
 
-/// What a database is opened by.
+/// How a database is opened.
 #[derive(Clone)]
 pub(super) struct Place {
     pub library: &'static FbLib,
@@ -35,8 +36,8 @@ pub(super) struct Place {
 
 impl Place {
     /// # Errors
-    /// Unsupported where the folder's path has a blank: the function that names the folder of lock files
-    /// ends a path there.
+    /// Unsupported where the folder's path has a blank, at which the function that sets the folder
+    /// of lock files ends a path.
     pub fn new(library: &'static FbLib, options: &OpenOptions) -> Result<Self> {
         let path = options.dir.to_string_lossy();
         if path.contains([' ', '\n', '\r']) {
@@ -50,22 +51,22 @@ impl Place {
         self.options.dir.join(FILE)
     }
 
-    /// Whether a database is there.
+    /// Returns whether a database exists.
     pub fn is_there(&self) -> Made {
         if self.file().exists() { Made::There } else { Made::New }
     }
 
-    /// Whether every page is to be synced as it is written.
+    /// Returns whether every page is synced when it is written.
     fn forces_writes(&self) -> bool {
         let of_tier = TIERS.of(self.options.durability).set.forced_writes;
         self.options.switch("forced_writes").unwrap_or(of_tier)
     }
 
-    /// Syncs a database that was just made, and its name in the folder, where writes are forced: it writes the
-    /// pages that a database begins with before it opens the file again for forced writes, and leaves them to the
-    /// operating system (`PIO_create`, `PIO_force_write`,
-    /// <https://github.com/FirebirdSQL/firebird/blob/v5.0.4/src/jrd/os/posix/unix.cpp>; seen with strace). After a
-    /// power cut shortly after the first commits it did not open.
+    /// Syncs a new database and its name in the folder, if writes are forced. Firebird writes the
+    /// first pages of a database before it reopens the file for forced writes, and leaves them to
+    /// the operating system (`PIO_create`, `PIO_force_write`,
+    /// <https://github.com/FirebirdSQL/firebird/blob/v5.0.4/src/jrd/os/posix/unix.cpp>; seen with
+    /// strace). After a power cut shortly after the first commits it could not be opened.
     pub fn settle(&self) -> Result<()> {
         if !self.forces_writes() {
             return Ok(());
@@ -78,7 +79,7 @@ impl Place {
         sync(&self.options.dir)
     }
 
-    /// The parameters of opening it, with further ones.
+    /// Returns the parameters for opening it, including further ones.
     pub fn parameters(&self, made: Made, more: &[(u8, u8)]) -> Vec<u8> {
         let mut all = vec![open::VERSION];
         let mut add = |item: u8, value: &[u8]| {
@@ -88,9 +89,9 @@ impl Place {
         };
         add(open::UTF8_FILE_NAME, &[]);
         add(open::USER_NAME, b"SYSDBA");
-        // Texts come and go as they are stored.
+        // Texts are not converted.
         add(open::CHARACTER_SET, b"NONE");
-        // The engine in this process, and no server that it would look for otherwise.
+        // The engine in this process, and not a server that it would otherwise look for.
         add(open::CONFIG, b"Providers=Engine13");
         add(open::FORCE_WRITE, &[self.forces_writes().into()]);
         let number = |name: &str| self.options.setting(name).and_then(|given| given.parse().ok());

@@ -1,4 +1,4 @@
-//! Rows of results, read where the engine has put them.
+//! Reads rows of results in place.
 
 use std::str;
 
@@ -10,46 +10,46 @@ use crate::sql_driver::misfit::{no_column, not_wanted};
 use crate::sql_driver::times::{self, Form};
 use crate::{EngineError, Result};
 
-/// The row that was fetched last.
+/// The row fetched last.
 pub(super) struct Row<'a> {
     pub fields: &'a [Field],
     pub message: &'a [u8],
-    /// What its blobs hold, by column.
+    /// Content of its blobs, by column.
     pub blobs: &'a [Vec<u8>],
-    /// The character set, with its collation, that columns of bytes have.
+    /// Character set and collation of columns with bytes.
     pub bytes: u32,
 }
 
-/// Days from the first that Firebird counts, 1858-11-17, to 1970-01-01.
+/// Days from Firebird's first day, 1858-11-17, to 1970-01-01.
 const DAYS_TO_1970: i128 = 40_587;
 const NANOSECONDS_OF_DAY: i128 = 86_400_000_000_000;
-/// Of a unit of times.
+/// Nanoseconds of a unit of time.
 const NANOSECONDS: i128 = 100_000;
 
 /// The character set OCTETS.
 const OCTETS: u32 = 1;
 
-/// An integer, and how many digits of it stand after the point.
+/// An integer, and the number of its digits after the point.
 struct Decimal {
     number: i128,
     digits: u32,
 }
 
 impl Decimal {
-    /// The integer that it is, if it is one of 64 bits.
+    /// Returns the integer, if it is one of 64 bits.
     fn whole(&self) -> Option<i64> {
         let unit = 10_i128.pow(self.digits);
         if self.number % unit == 0 { i64::try_from(self.number / unit).ok() } else { None }
     }
 
     fn float(&self) -> f64 {
-        // Up to 2^53 both are exact, so that the quotient is rounded once.
+        // Up to 2^53 both are exact, so the quotient is rounded once.
         self.number as f64 / 10_f64.powi(self.digits as i32)
     }
 }
 
 impl<'a> Row<'a> {
-    /// Reads a value; `None` of `read` is a value that is not `wanted`.
+    /// Reads a value. `read` returns `None` for a value that is not what is `wanted`.
     #[inline]
     fn read<T>(
         &self,
@@ -103,7 +103,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The bytes of a text or of bytes.
+    /// Returns the bytes of a text or byte string.
     fn string(&self, column: usize, field: &Field) -> Option<&'a [u8]> {
         let (message, at) = (self.message, field.offset);
         match field.of {
@@ -124,7 +124,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A date or a time: nanoseconds since 1970, of a time since midnight, and how they are written.
+    /// Returns a date or a time: nanoseconds since 1970 or since midnight, and how they are
+    /// written.
     fn time(&self, field: &Field) -> Option<(i128, Form)> {
         let days = |at| i128::from(i32::from_ne_bytes(self.bytes_at(at))) - DAYS_TO_1970;
         let units = |at| i128::from(u32::from_ne_bytes(self.bytes_at(at))) * NANOSECONDS;
@@ -133,7 +134,7 @@ impl<'a> Row<'a> {
             types::DATE => (days(at) * NANOSECONDS_OF_DAY, Form::Date),
             types::TIME => (units(at), Form::Time),
             types::TIMESTAMP => (days(at) * NANOSECONDS_OF_DAY + units(at + 4), Form::DateTime),
-            // In UTC, with the zone behind it.
+            // In UTC, followed by the zone.
             types::TIMESTAMP_TZ => (days(at) * NANOSECONDS_OF_DAY + units(at + 4), Form::Instant),
             _ => return None,
         })
@@ -198,7 +199,7 @@ impl ResultRow for Row<'_> {
     }
 }
 
-/// A type's name in SQL.
+/// Returns a type's SQL name.
 const fn name_of(of: u32) -> &'static str {
     match of {
         types::SHORT => "SMALLINT",

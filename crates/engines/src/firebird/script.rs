@@ -1,7 +1,7 @@
-//! Several statements in one text: Firebird takes one at a time.
+//! Splits a text into statements, because Firebird accepts one at a time.
 
-/// The statements of a text, which semicolons part that are in no quotes and no remark. A text that begins a
-/// block is one statement, since semicolons end those inside it.
+/// Returns the statements of a text, split at semicolons outside of quotes and comments. A text
+/// that begins with a block is one statement, because semicolons end the statements inside it.
 pub(super) fn statements(text: &str) -> impl Iterator<Item = &str> {
     let begins = |word: &str| {
         let head = text.trim_start().get(..word.len());
@@ -23,7 +23,7 @@ pub(super) fn statements(text: &str) -> impl Iterator<Item = &str> {
     .filter(|statement| !statement.is_empty())
 }
 
-/// Where the semicolon is that ends the first statement.
+/// Returns the position of the semicolon that ends the first statement.
 fn end_of_first(text: &str) -> Option<usize> {
     let mut quote = None;
     let mut bytes = text.bytes().enumerate().peekable();
@@ -33,7 +33,7 @@ fn end_of_first(text: &str) -> Option<usize> {
             (Some(open), _) if open == byte && open != b'\n' => quote = None,
             (Some(_), _) => {}
             (None, b'\'' | b'"') => quote = Some(byte),
-            // A remark to the end of its line.
+            // A comment to the end of the line.
             (None, b'-') if bytes.peek().is_some_and(|(_, next)| *next == b'-') => {
                 quote = Some(b'\n');
             }

@@ -1,4 +1,4 @@
-//! What a configuration may set, by the names of `MON$DATABASE`
+//! Settings that a configuration can change, with the names of `MON$DATABASE`
 //! (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref-appx05-mondb>).
 
 use super::api::info;
@@ -7,7 +7,7 @@ use embermark_model::Durability;
 use crate::settings::{SWITCH, is_on, lines};
 use crate::{Candidate, Setting, Settings, Takes};
 
-/// Its settings.
+/// Settings of the engine.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("page_size", Takes::Number),
@@ -34,7 +34,7 @@ pub(super) const SETTINGS: Settings = Settings {
     },
 };
 
-/// What tuning tries.
+/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("page_size", "4096")], "more pages for a row", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
     Candidate::new(&[("page_size", "16384")], "a change of a row writes more", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
@@ -43,7 +43,7 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("forced_writes", "OFF")], "a power cut may damage the file", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html").keeping(Durability::Process),
 ];
 
-/// What the database is asked for each.
+/// Information item of each setting.
 pub(super) const ASKED: [(u8, &str); 4] = [
     (info::FORCED_WRITES, "forced_writes"),
     (info::PAGE_SIZE, "page_size"),

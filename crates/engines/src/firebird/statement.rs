@@ -16,12 +16,12 @@ use crate::EngineError;
 use crate::sql::{Param, Visit};
 use crate::sql_driver::Stopped;
 
-/// What Firebird has prepared. Its connection may let go of it at any time, so that what it uses can be
-/// dropped.
+/// A prepared statement of Firebird. Its connection can release it at any time, so that what it
+/// uses can be dropped.
 pub(super) struct Handle(Cell<Option<api::Statement>>);
 
 impl Handle {
-    /// Lets go of it.
+    /// Releases it.
     pub fn release(&self, connection: &Connection) {
         if let Some(statement) = self.0.take() {
             connection.free(statement);
@@ -29,24 +29,24 @@ impl Handle {
     }
 }
 
-/// A prepared statement, with the memory of its parameters and of a row, which are described to the
-/// engine once, and again only when a value comes that does not suit.
+/// A prepared statement with the memory of its parameters and of a row. They are described to the
+/// engine once, and again only if a value does not fit.
 pub(super) struct Prepared {
     handle: Rc<Handle>,
     of: u32,
     input: Message,
     output: Message,
     has_blobs: bool,
-    /// What the blobs of a row hold, by column.
+    /// Content of a row's blobs, by column.
     blobs: Vec<Vec<u8>>,
     sql: Box<str>,
-    /// The character set of bytes.
+    /// Character set of bytes.
     bytes: u32,
     connection: Rc<Connection>,
 }
 
 impl Prepared {
-    /// Prepares the one statement of `sql`. Columns of the character set `bytes` hold bytes.
+    /// Prepares the one statement of `sql`. Columns with the character set `bytes` have bytes.
     pub fn new(connection: &Rc<Connection>, sql: &str, bytes: u32) -> Done<Self> {
         let statement = connection.prepare(sql)?;
         let handle = Rc::new(Handle(Cell::new(Some(statement))));
@@ -82,15 +82,15 @@ impl Prepared {
         Ok(Self { handle, of, input, output, has_blobs, blobs, sql, bytes, connection })
     }
 
-    /// Whether it is a query that locks no row.
+    /// Returns whether it is a query that locks no row.
     pub fn is_select(&self) -> bool {
         self.of == kind::SELECT
     }
 
-    /// Its plan, the detailed one, line by line.
+    /// Returns its detailed plan, line by line.
     pub fn plan(&self) -> Done<String> {
         let (statement, _) = self.input()?;
-        // SAFETY: the statement is alive, and as long as that its plan is a terminated text, where there is one.
+        // SAFETY: the statement is alive, and so is its plan, a terminated text or null.
         let plan = unsafe {
             let plan = self.connection.done(statement.plan(self.connection.status(), 1))?;
             (!plan.is_null()).then(|| CStr::from_ptr(plan).to_string_lossy())
@@ -98,18 +98,18 @@ impl Prepared {
         Ok(plan.as_deref().unwrap_or_default().trim().to_owned())
     }
 
-    /// Whether it has parameters that are blobs.
+    /// Returns whether some of its parameters are blobs.
     pub fn takes_blobs(&self) -> bool {
         self.input.fields.iter().any(|field| field.of == types::BLOB)
     }
 
-    /// What was prepared, and the description of its parameters.
+    /// Returns the prepared statement, and the description of its parameters.
     pub fn input(&self) -> Done<(api::Statement, &Message)> {
         let statement = self.handle.0.get().ok_or_else(|| Failure::own("it is not prepared"))?;
         Ok((statement, &self.input))
     }
 
-    /// Runs it, visits its rows, and gives the number of rows that it changed.
+    /// Runs it and visits its rows. Returns the number of rows that it changed.
     #[inline]
     pub fn run(
         &mut self,
@@ -126,7 +126,7 @@ impl Prepared {
         let (input, output) = (self.input.metadata(), self.output.metadata());
         let (values, row) = (self.input.raw(), self.output.raw());
         let returns = !self.output.fields.is_empty();
-        // SAFETY: the statement and its transaction are alive, and the messages are as they are described.
+        // SAFETY: the statement and its transaction are alive, and the messages are as described.
         let changed = unsafe {
             let output = returns.then_some(output);
             let row = if returns { row } else { ptr::null_mut() };
@@ -144,7 +144,7 @@ impl Prepared {
         Ok(changed)
     }
 
-    /// Runs it after its connection has let go of it.
+    /// Runs it after its connection has released it.
     #[cold]
     fn run_anew(
         &mut self,
@@ -164,7 +164,7 @@ impl Prepared {
         let status = self.connection.status();
         let (input, output) = (self.input.metadata(), self.output.metadata());
         let (values, row) = (self.input.raw(), self.output.raw());
-        // SAFETY: the statement and its transaction are alive, and the message is as it is described.
+        // SAFETY: the statement and its transaction are alive, and the message is as described.
         let cursor = unsafe {
             statement.open_cursor(status, transaction, Some(input), values, Some(output), 0)
         };
@@ -173,7 +173,7 @@ impl Prepared {
         let cursor = Cursor { cursor, connection: &connection };
         let mut seen = false;
         loop {
-            // SAFETY: the cursor is open, and the message is as it was described; nobody reads it now.
+            // SAFETY: the cursor is open, and the message is as described; nothing reads it now.
             let came = unsafe { cursor.cursor.fetch_next(status, row) };
             match connection.done(came) {
                 Ok(answer::OK) => {}
@@ -189,10 +189,10 @@ impl Prepared {
         }
     }
 
-    /// Shows a row.
+    /// Passes a row to the visitor.
     ///
     /// # Safety
-    /// The row is written, of the length of its message, and nothing writes to it meanwhile.
+    /// The row must be completely written, and nothing may write to it meanwhile.
     #[inline]
     unsafe fn visit(
         &mut self,
@@ -210,7 +210,7 @@ impl Prepared {
         visit(&Row { fields, message, blobs, bytes }).map_err(Stopped::Visitor)
     }
 
-    /// Reads what the blobs of a row hold.
+    /// Reads the blobs of a row.
     fn read_blobs(&mut self, message: &[u8], transaction: Transaction) -> Done<()> {
         let blobs = self.output.fields.iter().zip(&mut self.blobs);
         for (field, into) in blobs.filter(|(field, _)| field.of == types::BLOB) {
@@ -222,7 +222,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Puts the parameters where the engine finds them.
+    /// Writes the parameters to where the engine reads them.
     #[inline]
     fn put(&mut self, transaction: Transaction, params: &[Param<'_>]) -> Result<(), Stopped> {
         if params.len() != self.input.fields.len() {
@@ -236,7 +236,7 @@ impl Prepared {
         }
     }
 
-    /// The same of parameters of which some are blobs, or do not suit.
+    /// Writes parameters of which some are blobs or do not fit.
     #[cold]
     fn put_others(
         &mut self,
@@ -288,7 +288,7 @@ impl Prepared {
         failed(format!("run `{}`", self.sql), failure)
     }
 
-    /// An error before any row was seen.
+    /// Returns an error before any row was visited.
     #[cold]
     fn stopped(&self, failure: &Failure) -> Stopped {
         match failure.is_conflict() {
@@ -318,7 +318,7 @@ impl Cursor<'_> {
     }
 
     fn end(&self) -> Done<()> {
-        // SAFETY: it is used no more. Where it could not be closed it is still ours to release.
+        // SAFETY: it is not used again. If it could not be closed, it is still ours to release.
         unsafe {
             self.cursor.close(self.connection.status());
             self.connection.done(()).inspect_err(|_| {
@@ -330,7 +330,7 @@ impl Cursor<'_> {
 
 impl Drop for Cursor<'_> {
     fn drop(&mut self) {
-        // The error before it is the one to tell.
+        // The earlier error is the one to report.
         let _ = self.end();
     }
 }

@@ -13,20 +13,20 @@ use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped, refused};
 use crate::{Checked, ClientOpener, EngineError, Join, Limits, Result, Store};
 
-/// Why no other process may open a database that one has open.
+/// Why no other process can open a database that one has open.
 const EXCLUSIVE: &str = "in the server mode Super, which a library has as shipped, the engine has exclusive access to each database file \
      (https://www.firebirdsql.org/file/documentation/html/en/refdocs/fbconf/firebird-configuration-reference.html#fbconf-conf-server-mode)";
 
 /// A connection in this process.
 pub(super) struct Session {
-    /// The character set of columns of bytes.
+    /// Character set of columns with bytes.
     bytes: u32,
     connection: Rc<Connection>,
     place: Place,
 }
 
 impl Session {
-    /// Opens the database of a place, or makes it.
+    /// Opens the database of a place, or creates it.
     pub fn open(place: Place) -> Result<Self> {
         let made = place.is_there();
         let connection = Connection::open(&place, made, &[])?;
@@ -38,7 +38,7 @@ impl Session {
         Ok(Self { bytes, connection, place })
     }
 
-    /// A further client of a database that is open. It has a connection of its own, and shares the cache
+    /// Opens a further client of an open database. It has its own connection, and shares the cache
     /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fbconf/firebird-configuration-reference.html#fbconf-conf-server-mode>).
     fn join(place: Place) -> Result<Self> {
         let connection = Connection::open(&place, Made::There, &[])?;
@@ -49,7 +49,7 @@ impl Session {
         Ok(Self { bytes, connection, place })
     }
 
-    /// The settings that matter, as the database says them.
+    /// Reads back the settings that matter.
     pub fn settings(&self) -> Result<Vec<(String, String)>> {
         let items = ASKED.map(|(item, _)| item);
         let numbers = self.connection.numbers(&items);
@@ -61,7 +61,7 @@ impl Session {
         Ok(named.collect())
     }
 
-    /// The names that a query of the catalog answers.
+    /// Returns the names that a query of the catalog finds.
     fn names(&mut self, sql: &str) -> Result<Vec<String>> {
         let mut names = Vec::new();
         let mut visit = |row: &dyn crate::sql::ResultRow| {
@@ -72,16 +72,16 @@ impl Session {
         asked.map(|_| names).map_err(Stopped::into_error)
     }
 
-    /// Ends the transactions that it reads in, which keep versions of rows.
+    /// Ends the transactions in which it reads, because they keep old versions of rows.
     fn rest(&self) -> Result<()> {
         self.connection.rest().map_err(|e| failed("end its transactions", &e))
     }
 
-    /// Ends the engine's thread that collects garbage, by closing the database and opening it again. At
-    /// work in a table that is dropped it fails, with "bad pointer page" in firebird.log, and ends with
-    /// the latch of that page, for which whoever gets the page next waits for ever (5.0.4, seen with a
-    /// debugger; `Database::garbage_collector` in its vio.cpp lets go of no latch after an error). Where
-    /// another client has the database open the thread goes on.
+    /// Ends the engine's garbage collector thread, by closing and reopening the database. If the
+    /// thread is working in a table that is dropped, it fails with "bad pointer page" in
+    /// firebird.log, and ends while holding that page's latch, so whoever gets the page next waits
+    /// forever (5.0.4, seen with a debugger; `Database::garbage_collector` in its vio.cpp releases
+    /// no latch after an error). If another client has the database open, the thread continues.
     fn end_garbage_collection(&self) -> Result<()> {
         let again = self.connection.detach();
         let again = again.and_then(|()| self.connection.attach(&self.place, Made::There, &[]));
@@ -93,7 +93,7 @@ impl Session {
     }
 }
 
-/// Makes the collations of ours where they are not there yet; the character set of bytes.
+/// Creates the two collations, if they are missing. Returns the character set of bytes.
 fn ready(connection: &Rc<Connection>) -> Done<u32> {
     if let Some(bytes) = collation(connection)? {
         return Ok(bytes);
@@ -102,7 +102,7 @@ fn ready(connection: &Rc<Connection>) -> Done<u32> {
     collation(connection)?.ok_or_else(|| super::Failure::own("they are not there"))
 }
 
-/// The character set, with its collation, of columns of bytes.
+/// Returns the character set and collation of columns with bytes.
 fn collation(connection: &Rc<Connection>) -> Done<Option<u32>> {
     let sql = format!(
         "SELECT c.RDB$CHARACTER_SET_ID + 256 * c.RDB$COLLATION_ID FROM RDB$COLLATIONS c \
@@ -143,8 +143,8 @@ impl Driver for Session {
         prepared.map_err(|e| failed(format!("prepare `{sql}`"), &e))
     }
 
-    /// The parser takes one statement, and in EXISTS only a query: not EXECUTE BLOCK, which returns rows as well.
-    /// Outside of a transaction a query runs in one that only reads.
+    /// The parser accepts one statement, and in EXISTS only a query: not EXECUTE BLOCK, which also
+    /// returns rows. Outside of a transaction a query runs in one that only reads.
     fn prepare_untrusted(&mut self, sql: &str) -> Result<Prepared> {
         let nested = format!("SELECT 1 FROM RDB$DATABASE WHERE EXISTS (\n{sql}\n)");
         let prepared = Prepared::new(&self.connection, &nested, self.bytes)
@@ -184,11 +184,12 @@ impl Driver for Session {
         load::insert(&self.connection, &FirebirdSql, table, rows)
     }
 
-    /// Fresh selectivities of indexes, as is advised after many changes
+    /// Updates the selectivities of indexes, as is advised after many changes
     /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-index-setstat>),
-    /// and every row read, which removes versions of rows that nobody sees
+    /// and reads every row, which removes versions of rows that nobody sees
     /// (<https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html#gfix-housekeeping>).
-    /// A sweep does that as well, and can have what a crash cut off be there again ([`SWEEP_INTERVAL`](super::place)).
+    /// A sweep would do this too, but can restore rows of an interrupted transaction
+    /// ([`SWEEP_INTERVAL`](super::place)).
     fn maintain(&mut self) -> Result<()> {
         let indexes = "SELECT TRIM(RDB$INDEX_NAME) FROM RDB$INDICES WHERE RDB$SYSTEM_FLAG = 0";
         for name in self.names(indexes)? {

@@ -1,4 +1,4 @@
-//! How Firebird makes each durability tier.
+//! Firebird's settings for each durability tier.
 
 use embermark_model::Durability;
 
@@ -8,18 +8,18 @@ use crate::{Tier, TierSetting, TierTable};
 /// The setting of a tier.
 #[derive(Clone, Copy)]
 pub(super) struct Writes {
-    /// Whether every page is synced as it is written.
+    /// Whether every page is synced when it is written.
     pub forced_writes: bool,
 }
 
-/// A commit writes the pages that its transaction has changed, in an order in which none points to one
-/// that is not written yet ("careful write"), and no log. Whether they reach the device before it returns
-/// is `forced_writes`
+/// The settings that keep each tier. A commit writes the pages that its transaction has changed, in
+/// an order in which none refers to one that is not written yet ("careful write"), and no log.
+/// `forced_writes` decides whether they reach the device before it returns
 /// (<https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html#gfix-writemode>):
 ///
 /// - `power`, on: "data is flushed to disc on COMMIT".
-/// - `process`, `none`, off: it is left to the operating system when data goes to the disc, which the death
-///   of the process does not change. There is nothing cheaper.
+/// - `process`, `none`, off: the operating system decides when data is written to the disc, which
+///   the death of the process does not change. There is nothing cheaper.
 pub(super) static TIERS: TierTable<Writes> =
     TierTable { none: UNFORCED, process: UNFORCED, power: FORCED };
 
@@ -40,13 +40,14 @@ const FORCED: TierSetting<Writes> = TierSetting::of(
 )
 .reads(&[("forced_writes", &["1"])]);
 
-/// Versions that were shown not to keep `power` by `embermark durability`: a page that is written again where it
-/// is, and in part when the power is cut, is neither told by a checksum nor there a second time.
+/// Versions that do not keep `power`, as `embermark durability` showed. A page that is overwritten
+/// in place, and only partly when the power is cut, is neither detected by a checksum nor stored a
+/// second time.
 const BROKEN: [&str; 1] = ["5.0.4"];
 
 const NOT_KEPT: &str = "after a power cut a page that was written in part stays so: rows or an index may be corrupt, or the file may not open (docs/durability.md); FIREBIRD_LIB_DIR has another version run";
 
-/// How the version that is here makes a tier.
+/// Returns the tier as the present version keeps it.
 pub(super) fn of(durability: Durability) -> Tier {
     let is_broken = LIBRARY.get().is_ok_and(|library| BROKEN.contains(&&*library.version));
     match durability {

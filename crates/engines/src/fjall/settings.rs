@@ -1,4 +1,4 @@
-//! What a configuration may set of fjall.
+//! Settings of fjall that a configuration can change.
 
 use std::fmt::Display;
 use std::num::ParseIntError;
@@ -17,11 +17,11 @@ const JOURNALS: &str = "max_journaling_size";
 const JOURNAL_COMPRESSION: &str = "journal_compression";
 const BLOCK_SIZE: &str = "data_block_size";
 const BLOCK_COMPRESSION: &str = "data_block_compression";
-/// The least size of all journals, and the bounds of a block: the crate panics at others.
+/// Least size of all journals, and the bounds of a block. The crate panics at other values.
 const LEAST_JOURNALS: u64 = 64 << 20;
 const BLOCKS: RangeInclusive<u32> = 1 << 10..=1 << 20;
 
-/// Of its two builders (<https://docs.rs/fjall/3/fjall/struct.DatabaseBuilder.html>,
+/// Settings of its two builders (<https://docs.rs/fjall/3/fjall/struct.DatabaseBuilder.html>,
 /// <https://docs.rs/fjall/3/fjall/struct.KeyspaceCreateOptions.html>).
 pub(super) const SETTINGS: Settings =
     Settings {
@@ -55,13 +55,13 @@ pub(super) const SETTINGS: Settings =
         },
     };
 
-/// The values of [`CompressionType`].
+/// Values of [`CompressionType`].
 const COMPRESSION: Takes = Takes::Word(&["None", "Lz4"]);
 
 const BUILDER: &str = "https://docs.rs/fjall/3/fjall/struct.DatabaseBuilder.html";
 const TABLES: &str = "https://docs.rs/fjall/3/fjall/struct.KeyspaceCreateOptions.html";
 
-/// What tuning tries.
+/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[(BLOCK_SIZE, "1024")], "a larger index", TABLES),
     Candidate::new(&[(BLOCK_SIZE, "16384")], "a point read takes more bytes", TABLES),
@@ -77,7 +77,7 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("max_memtable_size", "33554432")], "more memory, and a longer log", TABLES),
 ];
 
-/// Opens or makes a database, with a cache of so many bytes.
+/// Opens or creates a database with a cache of this many bytes.
 pub(super) fn open(options: &OpenOptions, cache: u64) -> Result<Database> {
     let mut builder = Database::builder(&options.dir).cache_size(cache);
     if let Some(most) = bounded(options, JOURNALS, LEAST_JOURNALS..=u64::MAX)? {
@@ -89,7 +89,7 @@ pub(super) fn open(options: &OpenOptions, cache: u64) -> Result<Database> {
     builder.open().map_err(failed("open the database"))
 }
 
-/// The options of tables that are made.
+/// Returns the options of new tables.
 pub(super) fn of_tables(options: &OpenOptions) -> Result<KeyspaceCreateOptions> {
     let mut tables = KeyspaceCreateOptions::default();
     if let Some(block) = bounded(options, BLOCK_SIZE, BLOCKS)? {
@@ -101,7 +101,7 @@ pub(super) fn of_tables(options: &OpenOptions) -> Result<KeyspaceCreateOptions> 
     Ok(tables)
 }
 
-/// A number within the bounds that the crate has for it.
+/// Returns a number within the crate's bounds.
 fn bounded<T: Copy + PartialOrd + Display + FromStr<Err = ParseIntError>>(
     options: &OpenOptions,
     name: &'static str,
@@ -117,7 +117,7 @@ fn bounded<T: Copy + PartialOrd + Display + FromStr<Err = ParseIntError>>(
     }
 }
 
-/// One of [`COMPRESSION`], by its name or its number.
+/// Returns one of [`COMPRESSION`], by its name or its number.
 fn compression(value: &str) -> CompressionType {
     match value == "1" || value.eq_ignore_ascii_case("lz4") {
         true => CompressionType::Lz4,

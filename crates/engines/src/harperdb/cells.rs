@@ -1,4 +1,4 @@
-//! Values of a row, as serde reads them.
+//! The values of a row, as serde reads them.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,30 +12,30 @@ pub(super) enum Cell {
     Bool(bool),
     Int(i64),
     Float(f64),
-    /// A text that lies there in [`Cells::text`].
+    /// A text, at this range of [`Cells::text`].
     Text(Range<usize>),
-    /// A list, whose elements lie there among [`Cells::elements`]; none do of one that lies too
-    /// deep.
+    /// A list, whose elements are at this range of [`Cells::elements`]. The range is empty for a
+    /// list that is nested too deep.
     List(Range<usize>),
     /// An object.
     Compound,
 }
 
-/// Values and what belongs to them.
+/// Values, and the texts and elements they refer to.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     pub cells: Vec<Cell>,
     pub text: String,
-    /// Of lists, where the items of each element lie among `items`.
+    /// For each element of a list, the range of its items in `items`.
     pub elements: Vec<Range<usize>>,
     pub items: Vec<Cell>,
-    /// The names of the objects around a value, and its own, with points between.
+    /// The names of the enclosing objects and of the value itself, joined by points.
     path: String,
 }
 
 impl Cells {
-    /// Reads an object as one cell for each of these columns, those of objects within by
-    /// `outer.inner`. What the object lacks is null, and lists are two deep at most.
+    /// Reads an object as one cell for each of these columns; `outer.inner` names a member of an
+    /// object within. A member that the object lacks is null, and lists are at most two deep.
     pub fn columns<'a>(&'a mut self, columns: &'a [&'a str]) -> Reader<'a> {
         self.cells.clear();
         self.cells.resize(columns.len(), Cell::Null);
@@ -52,7 +52,7 @@ pub(super) struct Reader<'a> {
     cells: &'a mut Cells,
     /// How deep lists are read.
     lists: u8,
-    /// Columns that an object is looked through for.
+    /// The columns that are looked for in an object.
     columns: &'a [&'a str],
 }
 
@@ -110,7 +110,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
             let reader = Reader { cells, lists: lists - 1, columns: &[] };
             match list.next_element_seed(reader)? {
                 None => return Ok(Cell::List(from..cells.elements.len())),
-                // Its items have been put there.
+                // The items are already in `items`.
                 Some(Cell::List(_)) if lists == 2 => {}
                 Some(item) => cells.items.push(item),
             }

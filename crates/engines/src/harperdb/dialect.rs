@@ -1,9 +1,10 @@
 //! HarperDB's SQL (<https://docs.harperdb.io/docs/reference/sql-guide>): one SELECT over tables and
-//! joins of them, named by their database. No subqueries, no WITH, no UNION, no window functions.
+//! joins of tables, which are named by their database. There are no subqueries, no WITH, no UNION
+//! and no window functions.
 //!
 //! Its manual calls SQL a means for "ad-hoc data investigation", not for large tables. Seen with
 //! 4.7: HAVING takes aggregates, but an alias in it matches nothing and is no error; a result
-//! column without an alias is named by its expression's text.
+//! column without an alias is named by the text of its expression.
 
 use crate::sql::Dialect;
 
@@ -12,19 +13,20 @@ pub(super) struct HarperSql {
     database: &'static str,
 }
 
-/// The dialect of a private server's tables.
+/// The dialect for the tables of a private server.
 pub(super) static PRIVATE: HarperSql = HarperSql { database: super::managed::DATABASE };
 
 impl HarperSql {
-    /// For the tables of a database whose name was made up for this run. The dialect of a store
-    /// lives as long as the program, so this one is never freed: a few bytes for a `--url`.
-    pub fn of(database: &str) -> &'static Self {
+    /// Returns the dialect for the tables of a database whose name was made up for this run. The
+    /// dialect of a store lives as long as the program, so this one is never freed: a few bytes for
+    /// each `--url`.
+    pub fn for_database(database: &str) -> &'static Self {
         Box::leak(Box::new(Self { database: database.to_owned().leak() }))
     }
 }
 
 impl Dialect for HarperSql {
-    /// Nothing is ever bound: its SQL operation takes the text alone.
+    /// Parameters are never bound: the SQL operation takes only a text.
     fn placeholder(&self, _: usize) -> String {
         "?".to_owned()
     }
@@ -41,7 +43,7 @@ impl Dialect for HarperSql {
         false
     }
 
-    /// Its numbers are doubles, exact for integers of up to 53 bits.
+    /// HarperDB's numbers are doubles, exact for integers of up to 53 bits.
     fn integer_division(&self, dividend: &str, divisor: &str) -> String {
         format!("FLOOR({dividend} / {divisor})")
     }

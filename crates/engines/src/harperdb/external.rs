@@ -1,4 +1,4 @@
-//! A database of a server that is given by URL.
+//! A database on a server that is given by URL.
 
 use super::NAME;
 use super::rest;
@@ -6,7 +6,7 @@ use super::session::Session;
 use crate::http::HttpClient;
 use crate::{EngineError, OpenOptions, Result};
 
-/// Connects to the operations API and makes a database of our own; nothing else of the server is
+/// Connects to the operations API and makes a database for this run; nothing else on the server is
 /// touched.
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     if rest::is_chosen(options) {
@@ -19,7 +19,7 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     Ok(session)
 }
 
-/// A client of the server of a URL.
+/// Makes a client of the server that a URL names.
 ///
 /// # Errors
 /// What is wrong with the URL.
@@ -28,7 +28,7 @@ pub(super) fn client(url: &str, name: &str) -> std::result::Result<HttpClient, &
     client.authorization.is_some().then_some(client).ok_or("it names no user")
 }
 
-/// Connects.
+/// Connects to the server that a URL names.
 pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
     let client = client(url, name).map_err(|why| {
         let wanted = "give it as http://user:password@host:9925";

@@ -1,11 +1,11 @@
-//! Filters as the conditions of a search.
+//! Filters, written as the conditions of a search.
 
 use super::key::Key;
 use super::request;
 use crate::Result;
 use crate::document::Filter;
 
-/// Appends the conditions of a filter, all of which have to hold, with commas between.
+/// Appends the conditions of a filter, all of which have to hold, separated by commas.
 pub(super) fn conditions(out: &mut Vec<u8>, key: Key, filter: &Filter<'_>) -> Result<()> {
     let primary = key.attribute();
     match *filter {
@@ -46,7 +46,7 @@ pub(super) fn conditions(out: &mut Vec<u8>, key: Key, filter: &Filter<'_>) -> Re
     }
 }
 
-/// From a value up to but without another one.
+/// Appends the condition for a range from one value up to another, without the latter.
 fn range(
     out: &mut Vec<u8>,
     field: &str,
@@ -84,7 +84,7 @@ mod tests {
 
     fn written(filter: Filter<'_>) -> serde_json::Value {
         let mut out = b"[".to_vec();
-        conditions(&mut out, Key::of(&READINGS), &filter).unwrap();
+        conditions(&mut out, Key::new(&READINGS), &filter).unwrap();
         out.push(b']');
         serde_json::from_slice(&out).unwrap()
     }

@@ -12,22 +12,22 @@ use crate::program::{Missing, Search, Variable, node};
 pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_HARPERDB", of: "the folder of the package", below: &[""] };
 
-/// The version that `npm` is told to get: the last one that is an npm package of that name.
+/// The version that the user is asked to install: the last npm package of that name.
 const WANTED: &str = "4.7.29";
 
-/// The package's own program.
+/// The program of the package.
 const PROGRAM: &str = "bin/harperdb.js";
 
 /// The package and the program that runs it.
 pub(super) struct Installation {
     pub node: PathBuf,
-    /// The package's own program, a JavaScript file.
+    /// The program of the package, a JavaScript file.
     pub program: PathBuf,
-    /// As its `package.json` says it.
+    /// The version in its `package.json`.
     pub version: String,
 }
 
-/// Finds the package: the folder of the variable, else the one beside this program.
+/// Finds the package in the folder that the variable names, or else in the one beside this program.
 pub(super) fn find() -> Result<Installation, Missing> {
     let ours = deps::folder(NAME);
     let prefix = ours.display();
@@ -41,7 +41,7 @@ pub(super) fn find() -> Result<Installation, Missing> {
     Ok(Installation { node: node()?, program, version })
 }
 
-/// The version in a `package.json`.
+/// Reads the version in a `package.json`.
 fn version(package: &Path) -> Result<String, String> {
     let text = fs::read(package).map_err(|error| format!("could not be read: {error}"))?;
     let json: Value =

@@ -1,4 +1,4 @@
-//! Primary keys: one value, or several in one text.
+//! Primary keys: one value, or several values in one text.
 
 use std::io::Write;
 
@@ -7,27 +7,28 @@ use super::request;
 use crate::document::{CollectionDef, Value};
 use crate::{EngineError, Result};
 
-/// The attribute that holds a key of several fields, which stand beside it as well.
+/// The attribute that holds a key of several fields. The fields are in the record as well.
 const COMBINED: &str = "_id";
 
-/// Sorts after whatever a key goes on with, but for itself, which is no character.
+/// Sorts after everything that can follow in a key, except this character itself, which is a
+/// noncharacter.
 const LAST: &str = "\u{10ffff}";
 
-/// How the key of a collection is kept. HarperDB's operations find records by a string or number
-/// (`search_by_id`, `update` and `delete` take nothing else), so a key of several fields is one
-/// string of them that sorts as they do.
+/// How the key of a collection is stored. HarperDB's operations find records by a string or a
+/// number (`search_by_id`, `update` and `delete` take nothing else), so a key of several fields is
+/// one string of them that sorts as they do.
 #[derive(Clone, Copy)]
 pub(super) struct Key {
     fields: &'static [&'static str],
 }
 
 impl Key {
-    /// The key of a collection.
-    pub fn of(def: &'static CollectionDef) -> Self {
+    /// Returns the key of a collection.
+    pub fn new(def: &'static CollectionDef) -> Self {
         Self { fields: def.key }
     }
 
-    /// The attribute that is the primary key.
+    /// Returns the attribute that is the primary key.
     pub fn attribute(self) -> &'static str {
         match self.fields {
             [only] => only,
@@ -35,7 +36,7 @@ impl Key {
         }
     }
 
-    /// The fields that stand in a record beside its primary key.
+    /// Returns the fields that a record holds beside its primary key.
     pub fn beside(self) -> &'static [&'static str] {
         match self.fields {
             [_] => &[],
@@ -43,12 +44,12 @@ impl Key {
         }
     }
 
-    /// Whether it has a field of that name.
+    /// Whether the key has a field of that name.
     pub fn has(self, field: &str) -> bool {
         self.fields.contains(&field)
     }
 
-    /// Whether `field` is the first of several: a text of it begins the texts of the keys with it.
+    /// Whether `field` is the first of several fields: the texts of keys then begin with its text.
     pub fn begins_with(self, field: &str) -> bool {
         self.fields.len() > 1 && self.fields.first() == Some(&field)
     }
@@ -74,7 +75,7 @@ impl Key {
         }
     }
 
-    /// Writes what is above every key that begins with these values, as JSON.
+    /// Writes a bound above every key that begins with these values, as JSON.
     pub fn write_above(self, out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<()> {
         self.write_parts(out, values, LAST)
     }
@@ -90,7 +91,7 @@ impl Key {
     }
 }
 
-/// A key of one field is its value, whose order is HarperDB's own: numbers, then texts.
+/// Writes a key of one field as its value. Its order is HarperDB's own: numbers, then texts.
 fn plain(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
     match of {
         Value::Int(_) | Value::Float(_) | Value::Text(_) => request::value(out, of),
@@ -98,16 +99,17 @@ fn plain(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
     }
 }
 
-/// Texts of parts sort as the parts do, and none begins another one of its kind: integers and
-/// doubles in hexadecimal digits of one length, the lowest as zero; a text ended by a blank, with
-/// `!` and two digits for a blank, a `!` and all below them.
+/// Writes one part of a key. The texts of parts sort as the parts do, and none is the beginning of
+/// another of its kind: integers and doubles are hexadecimal digits of one length, the lowest being
+/// zero; a text ends with a blank, and `!` with two digits stands for a blank, a `!` and every
+/// character below them.
 fn part(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
     let written = match of {
         // Any integer may bound a range; one that is too large for a record is refused where its
         // field is written.
         Value::Int(int) => write!(out, "{:016x}", int.cast_unsigned() ^ 1 << 63),
         Value::Float(float) if !float.is_nan() => {
-            // 0.0 and -0.0 are one key.
+            // 0.0 and -0.0 are the same key.
             let bits = (float + 0.0).to_bits();
             let negative = bits >> 63 == 1;
             write!(out, "{:016x}", if negative { !bits } else { bits | 1 << 63 })
@@ -116,7 +118,7 @@ fn part(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
             let mut rest = text;
             while let Some(at) = rest.find(|c| c <= '!') {
                 piece(out, &rest[..at]);
-                // Infallible, into memory.
+                // Writing into memory cannot fail.
                 let _ = write!(out, "!{:02x}", rest.as_bytes()[at]);
                 rest = &rest[at + 1..];
             }
@@ -129,7 +131,7 @@ fn part(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
     written.map_err(|error| EngineError::failed(NAME, "write a key", error))
 }
 
-/// A piece of a JSON string that has no control characters.
+/// Writes a piece of a JSON string that has no control characters.
 fn piece(out: &mut Vec<u8>, text: &str) {
     for byte in text.bytes() {
         if matches!(byte, b'"' | b'\\') {
@@ -155,7 +157,7 @@ mod tests {
 
     fn text(values: &[Value<'_>]) -> String {
         let mut out = Vec::new();
-        Key::of(&PAIR).write_from(&mut out, values).unwrap();
+        Key::new(&PAIR).write_from(&mut out, values).unwrap();
         serde_json::from_slice(&out).unwrap()
     }
 
@@ -186,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_beginning_of_keys_is_below_them_and_what_is_above_it_above() {
-        let key = Key::of(&PAIR);
+        let key = Key::new(&PAIR);
         let mut above = Vec::new();
         key.write_above(&mut above, &[Value::Int(4)]).unwrap();
         let above: String = serde_json::from_slice(&above).unwrap();
@@ -200,13 +202,13 @@ mod tests {
 
     #[test]
     fn a_key_of_one_field_is_its_value_and_a_wrong_one_is_refused() {
-        let key = Key::of(&ONE);
+        let key = Key::new(&ONE);
         let mut out = Vec::new();
         key.write(&mut out, &[Value::Int(-7)]).unwrap();
         assert_eq!((key.attribute(), out.as_slice()), ("a", &b"-7"[..]));
         assert!(key.write(&mut out, &[Value::Null]).unwrap_err().is_unsupported());
         assert!(key.write(&mut out, &[Value::Int(EXACT + 1)]).unwrap_err().is_unsupported());
-        let error = Key::of(&PAIR).write(&mut out, &[Value::Int(1)]).unwrap_err().to_string();
+        let error = Key::new(&PAIR).write(&mut out, &[Value::Int(1)]).unwrap_err().to_string();
         assert!(error.contains("1 values, the key 2 fields"), "{error}");
     }
 }

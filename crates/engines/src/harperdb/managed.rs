@@ -19,45 +19,47 @@ use crate::server::address::Listening;
 use crate::server::{self, Account, Home, Server, ServerSpec, template};
 use crate::{EngineError, Link, OpenOptions, Result};
 
-/// The database of its tables.
+/// The database that holds the tables.
 pub(super) const DATABASE: &str = "data";
 
-/// The super user; the password is made up for each template.
+/// The super user. Each template has a new password.
 const USER: &str = "embermark";
 
-/// In a template, where the paths of the directory it was made in would stand.
+/// Stands in a template for the paths of the directory in which the template was made.
 const PLACE: &str = "@EMBERMARK@";
 
-/// The file of a template that holds the password, for its owner's eyes alone.
+/// The file of a template that holds the password, readable only by its owner.
 const PASSWORD: &str = "password";
 
-/// A script of its first start that sets it.
+/// The script that sets the password at the first start.
 const SCRIPT: &str = "password.cjs";
 
-/// Its operations API: the Unix socket in its directory, and the setting of its port.
+/// The operations API: the Unix socket in the server's directory, and the setting for the port.
 const SOCKET: &str = "root/operations-server";
 const PORT: &str = "OPERATIONSAPI_NETWORK_PORT";
 
-/// Files with paths of the directory they are in; the second tells where that was.
+/// The files that contain paths of their own directory. The second one records where that directory
+/// was.
 const WITH_PATHS: [&str; 2] =
     ["home/.harperdb/hdb_boot_properties.file", "root/harperdb-config.yaml"];
 
-/// Starts a server on what is there, or on a copy of the template, which is made first if need be,
-/// and connects.
+/// Starts a server on the existing data, or on a copy of the template, which is made first if
+/// necessary, and connects.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let by_rest = rest::is_chosen(options);
     let installation = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
     let data = home.made(NAME, "data", options.durability, |data| {
         let name = format!("harperdb-{}-1", installation.version);
-        // Programs that copy it do not know the number under which the server reaches it.
+        // A program that copies the directory does not know the number under which the server
+        // reaches it.
         let real = fs::canonicalize(data).map_err(|e| EngineError::file(NAME, "find", data, e))?;
         template::fill(NAME, &name, &real, |dir| install(&installation, &home, dir))
     })?;
     place(&data)?;
     rest::place(&data, by_rest)?;
-    // Of a server that was killed. It names a process, and the next server refuses to start where
-    // another has that number by now. Its socket it makes anew.
+    // Left over from a server that was killed. It names a process, and the next server refuses to
+    // start if another process has that number by now. The server replaces its socket by itself.
     home.remove(NAME, "data/root/hdb.pid")?;
     let password = data.join(PASSWORD);
     let password = fs::read_to_string(&password)
@@ -83,11 +85,11 @@ fn launch(
         Listening::at(NAME, link, home, socket, |port| format!("http://127.0.0.1:{port}"))
     };
     let operations = listening(SOCKET)?;
-    // Later than the setting that there is none.
+    // This comes after the setting that there is no port, and so overrides it.
     env.extend(operations.port.map(|port| (PORT.into(), port.to_string().into())));
     let rest = if by_rest { Some(listening(rest::SOCKET)?) } else { None };
     if let Some(Listening { port, .. }) = &rest {
-        // A port that is a path is a Unix socket's.
+        // A port given as a path is a Unix socket.
         let socket = || data.join(rest::SOCKET).into_os_string();
         env.push((rest::PORT.into(), port.map_or_else(socket, |port| port.to_string().into())));
     }
@@ -99,8 +101,8 @@ fn launch(
         let session = Session::connect(client(&operations)).map_err(|error| error.to_string())?;
         Ok(session.with_rest(rest.as_ref().map(|rest| Rest::new(client(rest)))))
     };
-    // It listens on a port of its own choice on every address as well, which no setting prevents.
-    // With a port for us its network is ours already.
+    // The server also listens on a port of its own choice on every address, which no setting
+    // prevents. Where we have a port, its network is already ours.
     if link == Link::Loopback {
         server::alone(NAME)?;
     }
@@ -114,8 +116,8 @@ fn launch(
     Server::start(spec, home, connect)
 }
 
-/// Makes a template: a first start in the server's home, which creates everything, its files then
-/// copied with their paths replaced by [`PLACE`].
+/// Makes a template: starts the server for the first time in its home, which creates everything,
+/// then copies its files with their paths replaced by [`PLACE`].
 fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     let password = server::random(NAME)?;
     let data = home.emptied(NAME, "first")?;
@@ -123,10 +125,10 @@ fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     fs::create_dir(&home_of_it)
         .map_err(|error| EngineError::file(NAME, "create", home_of_it, error))?;
     home.write(NAME, &format!("first/{PASSWORD}"), &password)?;
-    // Its own installation cannot open what it makes without syncs.
+    // Without syncs, HarperDB's own installation cannot open what it has made.
     let mut settings = settings(Durability::Power);
-    // It takes its password from its environment alone, which others may read of a process: a file that
-    // only this user may read puts it there when the process runs.
+    // The server takes its password only from its environment, which other users may be able to
+    // read: a file that only this user may read puts it there when the process runs.
     let script = format!("process.env.HDB_ADMIN_PASSWORD = {password:?};\n");
     let script = home.write(NAME, &format!("first/{SCRIPT}"), &script)?;
     let preload = format!("--require {:?}", script.to_string_lossy());
@@ -149,8 +151,8 @@ fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     done().map_err(|error| EngineError::file(NAME, "make a template in", dir, error))
 }
 
-/// Where it lives, and the consent to its licence that its user has given: without it, it does
-/// not start.
+/// The environment of the server: its directory, and the user's consent to the licence, without
+/// which it does not start.
 fn environment(dir: &Path) -> Vec<(OsString, OsString)> {
     vec![
         ("HOME".into(), dir.join("home").into()),
@@ -160,30 +162,32 @@ fn environment(dir: &Path) -> Vec<(OsString, OsString)> {
     ]
 }
 
-/// What a server is started with (<https://docs.harperdb.io/docs/deployments/configuration>). What
-/// is not named here is HarperDB's default.
+/// The settings a server is started with
+/// (<https://docs.harperdb.io/docs/deployments/configuration>). Everything not listed here has
+/// HarperDB's default.
 fn settings(durability: Durability) -> Vec<(&'static str, &'static str)> {
     let write_async = if TIERS.of(durability).set { "true" } else { "false" };
     let mut all = vec![
         ("STORAGE_WRITEASYNC", write_async),
-        // One connection of ours needs one thread.
+        // We use one connection, which needs one thread.
         ("THREADS_COUNT", "1"),
-        // A second copy of every change, for replication and for asking who changed what.
+        // The audit log is a second copy of every change, for replication and for finding out who
+        // changed what.
         ("LOGGING_AUDITLOG", "false"),
-        // Messages go to the log beside the server's directory, where an error shows them.
+        // Messages go to the log beside the server's directory, which is shown with an error.
         ("LOGGING_LEVEL", "error"),
         ("LOGGING_FILE", "false"),
         ("LOGGING_STDSTREAMS", "true"),
         ("ANALYTICS_AGGREGATEPERIOD", "0"),
         // The password is checked once, not again every half minute of a measured phase, and a
-        // connection that rests between two phases is kept.
+        // connection that is idle between two phases is kept.
         ("AUTHENTICATION_CACHETTL", "86400000"),
         ("OPERATIONSAPI_NETWORK_KEEPALIVETIMEOUT", "86400000"),
         ("CLUSTERING_ENABLED", "false"),
         ("LOCALSTUDIO_ENABLED", "false"),
         ("MQTT_WEBSOCKET", "false"),
     ];
-    // Nothing but the operations API on its Unix socket, and the REST interface where it is chosen.
+    // Only the operations API is on, on its Unix socket, and the REST interface if it is chosen.
     all.extend(
         [
             "HTTP_PORT",
@@ -200,13 +204,13 @@ fn settings(durability: Durability) -> Vec<(&'static str, &'static str)> {
     all
 }
 
-/// Makes the files that have paths in them say where `data` is now: as a template has it, or by the
-/// number of the start before.
+/// Writes the present path of `data` into the files that contain paths. Until now they have the
+/// placeholder of a template, or the number of the previous start.
 fn place(data: &Path) -> Result<()> {
     let now = data.to_string_lossy();
     let path = data.join(WITH_PATHS[1]);
     let text = fs::read_to_string(&path).map_err(|e| EngineError::file(NAME, "read", &path, e))?;
-    // The line `rootPath: PLACE/root`.
+    // The line is `rootPath: PLACE/root`.
     let root = text.lines().find_map(|line| line.strip_prefix("rootPath: "));
     let before = root.and_then(|root| root.trim().strip_suffix("/root")).ok_or_else(|| {
         EngineError::failed(NAME, format!("read {}", path.display()), "it has no line rootPath")
@@ -214,13 +218,13 @@ fn place(data: &Path) -> Result<()> {
     if before == now { Ok(()) } else { replace(data, before, &now) }
 }
 
-/// Replaces a text by another in the files that have paths in them.
+/// Replaces a text by another in the files that contain paths.
 fn replace(dir: &Path, old: &str, new: &str) -> Result<()> {
     for name in WITH_PATHS {
         let file = dir.join(name);
         let replace = || {
             let text = fs::read_to_string(&file)?.replace(old, new);
-            // Whole at any moment: it may be a database's.
+            // The file has to be complete at any moment: it may belong to a database.
             let next = file.with_extension("next");
             File::create(&next).and_then(|mut next| {
                 next.write_all(text.as_bytes())?;

@@ -1,8 +1,8 @@
-//! `harperdb`: HarperDB, a private server on a Unix socket in a network namespace of its own, or a
-//! database of one given by URL.
+//! `harperdb`: HarperDB, as a private server on a Unix socket in a network namespace of its own, or
+//! as a database on a server given by URL.
 //!
-//! Its licence lets nobody publish a result of a benchmark without its maker's consent; whether a
-//! user accepts it is asked before this module opens anything.
+//! Its licence forbids publishing the result of a benchmark without its maker's consent. The user
+//! is asked to accept the licence before this module opens anything.
 
 mod cells;
 mod dialect;
@@ -24,7 +24,7 @@ use crate::{DataModel, Engine, Info, Kind, Store};
 use session::Session;
 use store::HarperStore;
 
-/// Its name in errors.
+/// The name of the engine in errors.
 const NAME: &str = "harperdb";
 
 /// The engine.

@@ -1,4 +1,4 @@
-//! The operations that HarperDB is asked for, written as JSON.
+//! Requests to HarperDB's operations API, written as JSON.
 
 use std::io::Write;
 
@@ -6,10 +6,11 @@ use super::NAME;
 use crate::document::{Field, Value};
 use crate::{EngineError, Result};
 
-/// The largest integer, of either sign, that a JavaScript number and every smaller one is.
+/// The largest integer such that it and all smaller ones, of either sign, are exact as JavaScript
+/// numbers.
 pub(super) const EXACT: i64 = 1 << 53;
 
-/// An operation's body; its memory is used again for the next one.
+/// The body of an operation; its memory is reused for the next one.
 #[derive(Default)]
 pub(super) struct Request {
     pub body: Vec<u8>,
@@ -18,12 +19,12 @@ pub(super) struct Request {
 impl Request {
     /// Begins the body of an operation on a table.
     pub fn begin(&mut self, operation: &str, database: &str, table: &str) -> &mut Self {
-        // Names are letters, digits and underscores: nothing to escape.
+        // Names consist of letters, digits and underscores, so nothing needs escaping.
         let this = self.begin_plain(operation).raw(",\"database\":\"").raw(database);
         this.raw("\",\"table\":\"").raw(table).raw("\"")
     }
 
-    /// The body of an operation on no table, to which no more is said.
+    /// Writes the whole body of an operation on no table.
     pub fn plain(&mut self, operation: &str) {
         self.begin_plain(operation).raw("}");
     }
@@ -71,8 +72,8 @@ impl Request {
     }
 }
 
-/// Writes a value. Doubles are written with the digits that read back as the same double. Fails
-/// when it is an integer that a JavaScript number does not hold, or a double that JSON does not.
+/// Writes a value. Doubles are written with the digits that read back as the same double. Fails for
+/// an integer that a JavaScript number does not hold, and for a double that JSON does not.
 pub(super) fn value(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
     match of {
         Value::Null => out.extend_from_slice(b"null"),
@@ -123,7 +124,7 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
     wrote(serde_json::to_writer(out, text));
 }
 
-/// Nothing that is written into memory here can fail.
+/// Takes the result of writing into memory, which cannot fail.
 fn wrote<E>(result: std::result::Result<(), E>) {
     debug_assert!(result.is_ok());
 }

@@ -1,9 +1,10 @@
-//! HarperDB's REST interface, by which a configuration has single rows inserted: a resource for each
-//! exported table on a port of its own (<https://docs.harperdb.io/docs/developers/rest>). What is not
-//! there, requests of many rows and SQL, stays with the operations API.
+//! HarperDB's REST interface, which a configuration may choose for inserting single rows. Each
+//! exported table is a resource on a port of its own
+//! (<https://docs.harperdb.io/docs/developers/rest>). What this interface lacks, requests of many
+//! rows and SQL, stays with the operations API.
 //!
-//! Tables are made by the operations API, so a component in the instance's folder exports them when they
-//! are there, as a schema file's `@export` does when it makes one.
+//! The operations API makes the tables, so a component in the instance's folder exports them
+//! afterwards, as the `@export` of a schema file does when it makes one.
 
 use std::fmt::Write;
 use std::fs;
@@ -30,7 +31,7 @@ pub(super) fn is_chosen(options: &OpenOptions) -> bool {
     options.setting(INTERFACE).is_some_and(is_rest)
 }
 
-/// The component, below the instance's folder, and its files.
+/// The path of the component, relative to the instance's folder, and its files.
 const COMPONENT: &str = "root/components/embermark";
 const FILES: [(&str, &str); 3] = [
     ("config.yaml", "rest: true\njsResource:\n  files: 'resources.js'\n"),
@@ -38,13 +39,13 @@ const FILES: [(&str, &str); 3] = [
     ("resources.js", include_str!("resources.js")),
 ];
 
-/// Its Unix socket, below the instance's folder.
+/// The path of its Unix socket, relative to the instance's folder.
 pub(super) const SOCKET: &str = "root/rest-server";
 
-/// The setting of its port, or of the path of its socket.
+/// The setting for its port, or for the path of its socket.
 pub(super) const PORT: &str = "HTTP_PORT";
 
-/// Puts the component into an instance's folder, or takes it away.
+/// Puts the component into an instance's folder, or removes it.
 pub(super) fn place(data: &Path, is_wanted: bool) -> Result<()> {
     let folder = data.join(COMPONENT);
     let failed = |doing| {
@@ -65,7 +66,7 @@ pub(super) fn place(data: &Path, is_wanted: bool) -> Result<()> {
 /// A client of the interface.
 pub(super) struct Rest {
     http: HttpClient,
-    /// Of the record to put; its memory is used again.
+    /// The path of the record to put; its memory is reused.
     path: String,
 }
 
@@ -74,12 +75,12 @@ impl Rest {
         Self { http, path: String::new() }
     }
 
-    /// Another client of the same interface.
+    /// Makes another client of the same interface.
     pub fn another(at: &str) -> Result<Self> {
         Ok(Self::new(HttpClient::join(NAME, at)?))
     }
 
-    /// What reaches it.
+    /// Returns the address of the interface.
     pub fn at(&self) -> &str {
         &self.http.at
     }
@@ -91,13 +92,13 @@ impl Rest {
 
     /// Makes a table of the database a resource.
     pub fn export(&self, table: &str) -> Result<()> {
-        // Names are letters, digits and underscores: nothing to escape.
+        // Names consist of letters, digits and underscores, so nothing needs escaping.
         let database = &self.http.database;
         let body = format!("{{\"database\":\"{database}\",\"table\":\"{table}\"}}");
         http::discard(NAME, self.http.post("/Exports/", JSON, body.as_bytes())?)
     }
 
-    /// Puts a record, given as JSON, where its key, a JSON string or number, says; one that is there is
+    /// Puts a record, given as JSON, under its key, a JSON string or number. An existing record is
     /// replaced.
     pub fn put(&mut self, table: &str, key: &[u8], record: &[u8]) -> Result<()> {
         let Self { http, path } = self;
@@ -117,7 +118,7 @@ impl Rest {
 
 const JSON: &str = "application/json";
 
-/// Appends a text as a part of a path: RFC 3986, section 2.
+/// Appends a text as a part of a path (RFC 3986, section 2).
 fn encode(path: &mut String, text: &str) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

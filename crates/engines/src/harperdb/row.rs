@@ -12,11 +12,11 @@ use super::request::EXACT;
 use crate::row::{ResultRow, Visit};
 use crate::{EngineError, Result};
 
-/// Bytes of an answer that are read at once.
+/// Number of bytes of an answer that are read at once.
 const READ: usize = 8 * 1024;
 
-/// Visits the objects of a list as rows of these columns. What an object lacks is NULL. The
-/// answer is read to its end, so that the connection can be used again.
+/// Visits the objects of a list as rows of these columns. A member that an object lacks is NULL.
+/// The answer is read to its end, so that the connection can be used again.
 pub(super) fn each(
     answer: impl Read,
     cells: &mut Cells,
@@ -30,7 +30,7 @@ pub(super) fn each(
     stopped.map_or_else(|| read.map_err(unreadable), Err)
 }
 
-/// The number of records that a change says it made.
+/// Reads the number of records that a change reports.
 pub(super) fn count(answer: impl Read) -> Result<u64> {
     #[derive(Deserialize)]
     struct Changed {
@@ -42,7 +42,7 @@ pub(super) fn count(answer: impl Read) -> Result<u64> {
     Ok(changed.hashes.len() as u64)
 }
 
-/// That an answer is not what it should be.
+/// Makes the error for an answer that is not what it should be.
 pub(super) fn unreadable(error: serde_json::Error) -> EngineError {
     EngineError::failed(NAME, "give an answer that can be read", error)
 }
@@ -51,7 +51,7 @@ struct Rows<'a, 'v> {
     cells: &'a mut Cells,
     columns: &'a [&'a str],
     visit: &'a mut Visit<'v>,
-    /// The error of `visit`.
+    /// The error that `visit` returned.
     stopped: &'a mut Option<EngineError>,
 }
 
@@ -77,7 +77,7 @@ impl<'de> Visitor<'de> for Rows<'_, '_> {
     }
 }
 
-/// The columns of a row, or of an element of a list in one.
+/// The columns of a row, or of an element of a list in a row.
 struct Columns<'a> {
     cells: &'a [Cell],
     row: &'a Cells,
@@ -99,7 +99,7 @@ impl ResultRow for Columns<'_> {
     fn int(&self, column: usize) -> Result<Option<i64>> {
         match self.cells.get(column) {
             Some(Cell::Null) => Ok(None),
-            // What is larger may have been rounded.
+            // A larger number may have been rounded.
             Some(Cell::Int(int)) if (-EXACT..=EXACT).contains(int) => Ok(Some(*int)),
             _ => Err(self.misfit(column, "an integer")),
         }

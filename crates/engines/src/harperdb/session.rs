@@ -1,4 +1,4 @@
-//! The connection to a server: one operation at a time.
+//! The connection to a server, which carries one operation at a time.
 
 use super::NAME;
 use super::cells::Cells;
@@ -9,19 +9,19 @@ use crate::Result;
 use crate::http::{self, HttpClient};
 use crate::row::Visit;
 
-/// A connection, and the database on it that is ours.
+/// A connection, and our database on it.
 pub(super) struct Session {
     pub http: HttpClient,
-    /// Whether the database was made for this run on somebody's server.
+    /// Whether the database was made for this run on a server that is not ours.
     guest: bool,
-    /// The way single rows go in, where that is not the operations API.
+    /// How single rows are inserted, if not by the operations API.
     pub rest: Option<Rest>,
     pub request: Request,
     cells: Cells,
 }
 
 impl Session {
-    /// Speaks through a client, once the server has answered and let the user in.
+    /// Opens a session on a client, once the server has answered and let the user in.
     pub fn connect(http: HttpClient) -> Result<Self> {
         let (request, cells) = (Request::default(), Cells::default());
         let mut session = Self { http, guest: false, rest: None, request, cells };
@@ -29,18 +29,19 @@ impl Session {
         session.run().map(|()| session)
     }
 
-    /// The same with single rows going in by the REST interface, where there is one.
+    /// Makes the session insert single rows by the REST interface, if there is one.
     pub fn with_rest(mut self, rest: Option<Rest>) -> Self {
         self.rest = rest;
         self
     }
 
-    /// Speaks to a database that another process has opened, which stays.
+    /// Opens a session on a database that another process has opened; it stays when the session
+    /// ends.
     pub fn join(at: &str) -> Result<Self> {
         Self::connect(HttpClient::join(NAME, at)?)
     }
 
-    /// Creates its database, which is dropped with it.
+    /// Creates the database, which is dropped when the session ends.
     pub fn create_database(&mut self) -> Result<()> {
         self.database_operation("create_database")?;
         self.guest = true;
@@ -62,7 +63,7 @@ impl Session {
         if is_there { self.database_operation("drop_database") } else { Ok(()) }
     }
 
-    /// All databases with their tables.
+    /// Returns all databases with their tables.
     fn described(&mut self) -> Result<serde_json::Value> {
         self.request.plain("describe_all");
         self.answer()
@@ -77,7 +78,7 @@ impl Session {
         self.run()
     }
 
-    /// Drops a table of the database, if it is there.
+    /// Drops a table of the database if it exists.
     pub fn drop_table(&mut self, table: &str) -> Result<()> {
         let all = self.described()?;
         if all.get(&self.http.database).is_none_or(|tables| tables.get(table).is_none()) {
@@ -92,24 +93,24 @@ impl Session {
         self.request.begin(operation, &self.http.database, table)
     }
 
-    /// Sends the request; what it answers does not matter if it is no error.
+    /// Sends the request. Only an error in the answer matters.
     pub fn run(&mut self) -> Result<()> {
         http::discard(NAME, send(&self.http, &self.request)?)
     }
 
-    /// Sends the request and gives its whole answer.
+    /// Sends the request and returns its whole answer.
     pub fn answer(&mut self) -> Result<serde_json::Value> {
         let body = http::reader(send(&self.http, &self.request)?);
         serde_json::from_reader(body).map_err(row::unreadable)
     }
 
-    /// Sends the request and visits the rows it answers with.
+    /// Sends the request and visits the rows of the answer.
     pub fn rows(&mut self, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
         let body = http::reader(send(&self.http, &self.request)?);
         row::each(body, &mut self.cells, columns, visit)
     }
 
-    /// Sends a change and counts the records that it made.
+    /// Sends a change and returns the number of records that it made.
     pub fn count(&mut self) -> Result<u64> {
         row::count(http::reader(send(&self.http, &self.request)?))
     }

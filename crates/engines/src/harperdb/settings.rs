@@ -1,4 +1,4 @@
-//! What the server really runs with.
+//! The settings that the server really runs with.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::session::Session;
 use crate::Result;
 use crate::server::engine::ReadBack;
 
-/// The settings that decide durability, speed, and who can reach it.
+/// The settings that decide durability, speed and who can reach the server.
 const NAMES: [&str; 18] = [
     super::tier::SETTING,
     "storage.caching",
@@ -28,22 +28,23 @@ const NAMES: [&str; 18] = [
     "replication.port",
 ];
 
-/// The version, and the settings by their own names; one that this version lacks is left out.
+/// Reads the version, and the settings under their own names; one that this version lacks is left
+/// out.
 pub(super) fn read_back(session: &mut Session) -> Result<ReadBack> {
     session.request.plain("registration_info");
     let version = session.answer()?["version"].as_str().unwrap_or("unknown").to_owned();
-    // It has no cache of its own.
+    // HarperDB has no cache of its own.
     Ok(ReadBack { version, settings: configuration(session)?, cache: None })
 }
 
-/// The settings that decide what a commit survives.
+/// Reads the settings that decide what a commit survives.
 pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
     let mut settings = configuration(session)?;
     settings.retain(|(name, _)| name == super::tier::SETTING);
     Ok(settings)
 }
 
-/// The settings as the server has them.
+/// Reads the settings as the server has them.
 fn configuration(session: &mut Session) -> Result<Vec<(String, String)>> {
     session.request.plain("get_configuration");
     let configuration = session.answer()?;

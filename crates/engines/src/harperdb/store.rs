@@ -1,32 +1,27 @@
-//! HarperDB behind the document family, by the NoSQL operations of its operations API
+//! The document store over HarperDB, by the NoSQL operations of its operations API
 //! (<https://docs.harperdb.io/docs/developers/operations-api/nosql-operations>).
 
-use super::NAME;
+mod lifecycle;
+mod requests;
+
 use super::dialect::{self, HarperSql};
-use super::filter;
 use super::key::Key;
 use super::managed::DATABASE;
-use super::request;
-use super::rest::Rest;
 use super::session::Session;
-use super::settings;
+use super::{NAME, request};
 use crate::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order, Value,
 };
 use crate::row::Visit;
-use crate::server::address::{self, Address};
-use crate::server::{self, Server};
-use crate::{
-    Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits, Result,
-    Store,
-};
+use crate::server::Server;
+use crate::{EngineError, Result};
 
-/// Records of one request, each request being one commit: from some hundreds on, more make it no
-/// faster.
+/// Number of records of one request, which is one commit. From some hundreds on, more records make
+/// it no faster.
 const RECORDS: u64 = 1000;
 
-/// Bytes of records after which a request is sent, however few they are.
+/// A request is sent once its records have this many bytes, however few they are.
 const BYTES: usize = 1 << 20;
 
 /// Keys as JSON, one after the other, and where each of them ends.
@@ -44,7 +39,7 @@ impl HarperStore {
     pub fn new(session: Session, server: Option<Server>) -> Self {
         let dialect = match session.http.database.as_str() {
             DATABASE => &dialect::PRIVATE,
-            given => HarperSql::of(given),
+            given => HarperSql::for_database(given),
         };
         Self { session, server, dialect, collections: Vec::new() }
     }
@@ -54,10 +49,10 @@ impl HarperStore {
         let def = def.ok_or_else(|| {
             EngineError::failed(NAME, "find a collection", "it was not created here")
         })?;
-        Ok((def, Key::of(def)))
+        Ok((def, Key::new(def)))
     }
 
-    /// Sends the records of a request to insert, all of which have to be new.
+    /// Sends the records of an insert request, all of which have to be new.
     fn insert_records(&mut self, count: u64) -> Result<u64> {
         self.session.request.raw("]}");
         let inserted = self.session.count()?;
@@ -78,70 +73,6 @@ impl HarperStore {
         let (key, record) = request.body.split_at(end);
         rest.put(def.name, key, record)
     }
-
-    /// Begins a search; the attributes to get follow.
-    fn search(&mut self, def: &CollectionDef, key: Key, filter: &Filter<'_>) -> Result<()> {
-        if let Filter::Key(values) = filter {
-            let out = self.session.begin("search_by_id", def.name).raw(",\"ids\":[");
-            let out = &mut out.body;
-            key.write(out, values)?;
-            out.extend_from_slice(b"],\"get_attributes\":");
-            return Ok(());
-        }
-        let request = self.session.begin("search_by_conditions", def.name);
-        request.raw(",\"conditions\":[");
-        filter::conditions(&mut request.body, key, filter)?;
-        request.raw("],\"get_attributes\":");
-        Ok(())
-    }
-
-    /// The keys of the documents of a filter.
-    fn keys(&mut self, def: &CollectionDef, key: Key, filter: &Filter<'_>) -> Result<Keys> {
-        self.search(def, key, filter)?;
-        let attribute = [key.attribute()];
-        self.session.request.names(&attribute).raw("}");
-        let (mut keys, mut ends) = (Vec::new(), Vec::new());
-        self.session.rows(&attribute, &mut |row| {
-            let of = match (row.text(0), row.int(0)) {
-                (Ok(Some(text)), _) => Value::Text(text),
-                (_, Ok(Some(int))) => Value::Int(int),
-                _ => row.float(0)?.map_or(Value::Null, Value::Float),
-            };
-            request::value(&mut keys, of)?;
-            ends.push(keys.len());
-            Ok(())
-        })?;
-        Ok((keys, ends))
-    }
-
-    /// Sends an operation for each key, many in one request, as `record` writes them, and counts
-    /// what it says it did.
-    fn for_keys(
-        &mut self,
-        (operation, table, list): (&str, &str, &str),
-        (keys, ends): &Keys,
-        mut record: impl FnMut(&mut request::Request, &str) -> Result<()>,
-    ) -> Result<u64> {
-        let (mut count, mut from, mut left) = (0, 0, RECORDS);
-        for (n, end) in ends.iter().enumerate() {
-            if left == RECORDS {
-                self.session.begin(operation, table).raw(list);
-            } else {
-                self.session.request.raw(",");
-            }
-            left -= 1;
-            let key = std::str::from_utf8(&keys[from..*end])
-                .map_err(|error| EngineError::failed(NAME, "read a key", error))?;
-            record(&mut self.session.request, key)?;
-            from = *end;
-            if left == 0 || n + 1 == ends.len() || self.session.request.body.len() > BYTES {
-                self.session.request.raw("]}");
-                count += self.session.count()?;
-                left = RECORDS;
-            }
-        }
-        Ok(count)
-    }
 }
 
 /// Appends a document as a record.
@@ -154,84 +85,9 @@ fn record(request: &mut request::Request, key: Key, document: &Document<'_>) -> 
     Ok(())
 }
 
-impl Lifecycle for HarperStore {
-    fn limits(&self) -> Limits {
-        // That of the keys of LMDB as it has it.
-        let manual = "https://github.com/kriszyp/lmdb-js#keys";
-        Limits { key_text: Some(1_978), manual, ..Limits::default() }
-    }
-
-    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        settings::of_tier(&mut self.session)
-    }
-
-    /// HarperDB has no checkpoint and no statistics of its own to bring up to date; files are
-    /// compacted only while it does not run.
-    fn maintain(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn reconnect(&mut self) -> Option<Result<()>> {
-        self.session.http.renew();
-        if let Some(rest) = &mut self.session.rest {
-            rest.renew();
-        }
-        Some(Ok(()))
-    }
-
-    fn connection(&mut self) -> Result<ConnectionParameters> {
-        if self.session.rest.is_some() {
-            return Err(EngineError::impossible(
-                "clients in another language use no REST interface",
-            ));
-        }
-        let http = &self.session.http;
-        let [_, _, elsewhere] = address::parts(NAME, &http.at)?;
-        let server = Address::from(elsewhere).parameter();
-        let user = http.authorization.clone().unwrap_or_default();
-        Ok(vec![server, ("authorization", user), ("database", http.database.clone())])
-    }
-
-    fn connects_by_request(&self) -> bool {
-        true
-    }
-
-    fn crash_on_close(&mut self) -> Result<()> {
-        Err(server::no_log(NAME))
-    }
-
-    fn check(&mut self) -> Result<Checked> {
-        let what = "a check by a client: its operations API has none \
-                    (https://docs.harperdb.io/docs/developers/operations-api)";
-        Err(EngineError::unsupported(NAME, what))
-    }
-
-    fn join(&self) -> Join {
-        Join::At(self.session.http.at.clone())
-    }
-
-    /// Another connection.
-    fn open_client(&mut self) -> Result<ClientOpener> {
-        let at = self.session.http.at.clone();
-        let rest = self.session.rest.as_ref().map(|rest| rest.at().to_owned());
-        Ok(ClientOpener::new(move || {
-            let rest = rest.map(|at| Rest::another(&at)).transpose()?;
-            let session = Session::join(&at)?.with_rest(rest);
-            Ok(Store::Document(Box::new(Self::new(session, None))))
-        }))
-    }
-
-    fn close(self: Box<Self>) -> Result<()> {
-        let Self { mut session, server, .. } = *self;
-        let left = session.leave();
-        drop(session);
-        server.map_or(Ok(()), Server::stop).and(left)
-    }
-}
-
 impl DocumentStore for HarperStore {
     fn create(&mut self, def: &'static CollectionDef) -> Result<Collection> {
-        let key = Key::of(def);
+        let key = Key::new(def);
         if def.fields.contains(&key.attribute()) {
             let what = format!("a field named {}: it is the key of the document", key.attribute());
             return Err(EngineError::unsupported(NAME, what));
@@ -249,10 +105,10 @@ impl DocumentStore for HarperStore {
         let by_rest = self.session.rest.is_some();
         let request = self.session.begin("create_table", def.name);
         request.raw(",\"primary_key\":").text(key.attribute());
-        // With its attributes named, a table has no others that HarperDB would index unasked:
+        // A table whose attributes are named has no others that HarperDB would index unasked:
         // https://docs.harperdb.io/docs/developers/operations-api/databases-and-tables#create-table
-        // Without, it takes every attribute that comes by an operation and indexes it: its own default.
-        // (One that comes by the REST interface it keeps, and does not know.)
+        // Without names it takes every attribute that comes by an operation and indexes it, which
+        // is its own default. (One that comes by the REST interface it stores but does not know.)
         let mut fields = key.beside().iter().chain(def.fields);
         let by_itself = !def.fields.is_empty() && fields.all(|field| indexed(field)) && !by_rest;
         if !by_itself {
@@ -328,7 +184,7 @@ impl DocumentStore for HarperStore {
         self.search(def, key, &find.filter)?;
         let request = &mut self.session.request;
         request.names(find.columns);
-        // Of one key there is at most one document, and that search takes neither.
+        // A key has at most one document, and a search by key takes neither.
         if !matches!(find.filter, Filter::Key(_)) {
             if find.order != Order::Any {
                 let (attribute, down) = match find.order {
@@ -371,8 +227,7 @@ impl DocumentStore for HarperStore {
         })
     }
 
-    /// What is there is looked up first, even by key: `delete` counts keys that are not there as
-    /// deleted.
+    /// Looks up first what exists, even by key: `delete` counts keys that do not exist as deleted.
     fn delete(&mut self, collection: Collection, filter: &Filter<'_>) -> Result<u64> {
         let (def, key) = self.def(collection)?;
         let keys = self.keys(def, key, filter)?;
@@ -409,7 +264,7 @@ impl DocumentStore for HarperStore {
     }
 }
 
-/// The only key of a list of keys.
+/// Returns the only key in a list of keys.
 fn one_key(key: Key, values: &[Value<'_>]) -> Result<Keys> {
     let mut json = Vec::new();
     key.write(&mut json, values)?;

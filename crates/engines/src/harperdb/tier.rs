@@ -1,4 +1,4 @@
-//! How HarperDB makes each durability tier.
+//! How HarperDB implements each durability tier.
 
 use embermark_model::Durability;
 
@@ -7,14 +7,14 @@ use crate::{TierSetting, TierTable};
 /// The setting, by HarperDB's own name.
 pub(super) const SETTING: &str = "storage.writeAsync";
 
-/// Whether a commit waits for nothing, as the setting has it.
+/// Whether a commit waits for nothing, as the setting takes it.
 ///
 /// `storage.writeAsync` "turns off disk flushing/syncing", without "storage integrity guarantees",
 /// and "if a server crashes, it is possible that there may be data loss"
-/// (<https://docs.harperdb.io/docs/deployments/configuration#storage>): nothing that `process`
-/// could rest on. Without it, "committed transactions are persisted to disk"
+/// (<https://docs.harperdb.io/docs/deployments/configuration#storage>): `process` cannot rest on
+/// that. Without it, "committed transactions are persisted to disk"
 /// (<https://docs.harperdb.io/docs/reference/storage-algorithm>); seen with strace: a commit is
-/// synced before it is answered. There is no setting between them.
+/// synced before it is answered. There is no setting in between.
 pub(super) static TIERS: TierTable<bool> = TierTable {
     none: TierSetting::of(Durability::None, true, "storage.writeAsync=true", MANUAL),
     process: SYNCED,

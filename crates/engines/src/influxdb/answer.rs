@@ -1,4 +1,4 @@
-//! Answers to questions: series of rows, read as they come.
+//! Answers to questions: series of rows, read as they arrive.
 
 use std::io::{self, BufRead};
 use std::ops::Range;
@@ -7,10 +7,10 @@ use super::NAME;
 use super::msgpack::{Decoder, Token, invalid};
 use crate::{EngineError, Result};
 
-/// What the rows that follow have in common.
+/// What the following rows have in common.
 #[derive(Debug, Default)]
 pub(super) struct Series {
-    /// The measurement, or the section of a list.
+    /// Name of the measurement, or of the section of a list.
     pub name: String,
     /// Tags of the group, by name.
     pub tags: Vec<(String, String)>,
@@ -18,7 +18,7 @@ pub(super) struct Series {
     pub columns: Vec<String>,
 }
 
-/// A value of a row; a text lies in the row.
+/// A value of a row. Texts are stored in the row.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Null,
@@ -29,7 +29,7 @@ pub(super) enum Value {
     Other,
 }
 
-/// A row's values, in the order of its series' columns.
+/// Values of a row, in the order of its series' columns.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     pub values: Vec<Value>,
@@ -37,19 +37,19 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The text of a value that lies here.
+    /// Returns the text at this range.
     pub fn text(&self, range: &Range<usize>) -> &str {
         &self.text[range.clone()]
     }
 }
 
-/// Receives a row, whether its series is another than that of the row before, and that series.
+/// Receives a row, whether its series differs from that of the row before, and the series.
 pub(super) type Receive<'a> = dyn FnMut(&Row, bool, &Series) -> Result<()> + 'a;
 
-/// Reads an answer to its end. It comes in chunks, each a value of its own
+/// Reads an answer to its end. It comes in chunks, each a separate value
 /// (<https://docs.influxdata.com/influxdb/v1.8/tools/api/#query-string-parameters-1>, `chunked`):
-/// `{"results": [{"series": [{"name", "tags", "columns", "values"}], "partial"}]}`, where
-/// `partial` says that more follows, and `error` stands in a result or in its place.
+/// `{"results": [{"series": [{"name", "tags", "columns", "values"}], "partial"}]}`. `partial` means
+/// that more follows. `error` is in a result or instead of the results.
 pub(super) fn read(input: impl BufRead, receive: &mut Receive<'_>) -> Result<()> {
     let mut reading = Reading {
         decoder: Decoder::new(input),
@@ -232,7 +232,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
     }
 }
 
-/// Adds a text to `to`.
+/// Appends a text to `to`.
 fn text(decoder: &mut Decoder<impl BufRead>, to: &mut String) -> io::Result<()> {
     match decoder.token()? {
         Token::Text(bytes) => decoder.text(bytes, to),
@@ -244,7 +244,8 @@ fn text(decoder: &mut Decoder<impl BufRead>, to: &mut String) -> io::Result<()> 
 mod tests {
     use super::*;
 
-    /// `{"results": [{"series": [{"columns": ["a"], "values": [[…]]}]}]}` with these bytes of a value.
+    /// Returns `{"results": [{"series": [{"columns": ["a"], "values": [[…]]}]}]}` with these bytes
+    /// as a value.
     fn answer(value: &[u8]) -> Vec<u8> {
         let mut bytes = b"\x81\xa7results\x91\x81\xa6series\x91\x82\xa7columns\x91\xa1a".to_vec();
         bytes.extend(b"\xa6values\x91\x91");
@@ -252,7 +253,7 @@ mod tests {
         bytes
     }
 
-    /// A value, and its text if it is one.
+    /// Returns the values, each with its text if it is one.
     fn values(bytes: &[u8]) -> Result<Vec<(Value, String)>> {
         let mut all = Vec::new();
         read(bytes, &mut |row, _, _| {
@@ -279,7 +280,7 @@ mod tests {
             assert_eq!(one(other).unwrap(), Value::Other);
         }
         assert_eq!(one(&[0xc0]).unwrap(), Value::Null);
-        // A chunk after a chunk.
+        // One chunk after another.
         let two = [answer(&[0xa2, b'b', b'c']), answer(&[0xc3])].concat();
         let expected = [(Value::Text(0..2), "bc".to_owned()), (Value::Bool(true), String::new())];
         assert_eq!(values(&two).unwrap(), expected);

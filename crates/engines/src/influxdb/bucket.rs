@@ -1,5 +1,5 @@
-//! What a server of version 2 has other ways to than version 1: its name for itself, and databases, which are buckets of an
-//! organisation there. Writes and questions are those of version 1
+//! What differs in a server of version 2: how it reports its version, and its databases, which are
+//! buckets of an organisation. Writes and questions are those of version 1
 //! (<https://docs.influxdata.com/influxdb/v2/reference/api/influxdb-1x/>).
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -10,11 +10,12 @@ use super::session::Session;
 use crate::http::{HttpClient, discard, reader};
 use crate::{EngineError, Result};
 
-/// Seconds that a shard spans: a year, as of a database of version 1.
+/// Seconds per shard: a year, as for a database of version 1.
 const SHARD_SECONDS: u64 = 52 * 7 * 24 * 3600;
 
-/// The version of a server that is of version 2 (<https://docs.influxdata.com/influxdb/v2/api/#operation/GetHealth>).
-/// Version 1 has no such path, or another version there.
+/// Returns the version of a server of version 2
+/// (<https://docs.influxdata.com/influxdb/v2/api/#operation/GetHealth>). Version 1 does not have
+/// this path, or reports another version there.
 pub(super) fn version(client: &HttpClient) -> Option<String> {
     let health = read(client.get("/health").ok()?).ok()?;
     let version = health["version"].as_str()?;
@@ -22,17 +23,17 @@ pub(super) fn version(client: &HttpClient) -> Option<String> {
     version.starts_with("2.").then(|| version.to_owned())
 }
 
-/// How requests say who asks: the user of the URL is the organisation, the password a token
-/// (<https://docs.influxdata.com/influxdb/v2/admin/tokens/>).
+/// Returns the authorization of requests: the user in the URL is the organisation, and the password
+/// is a token (<https://docs.influxdata.com/influxdb/v2/admin/tokens/>).
 pub(super) fn authorization(client: &HttpClient) -> Option<String> {
     let (_, token) = client.user.as_ref()?.split_once(':')?;
     Some(format!("Token {token}"))
 }
 
-/// Creates the bucket by whose name the database is asked for.
+/// Creates the bucket with the database's name.
 ///
 /// # Errors
-/// The server's message; when the URL names no organisation.
+/// Returns the server's message, or an error when the URL names no organisation.
 pub(super) fn create(client: &HttpClient) -> Result<()> {
     let rule =
         json!({"type": "expire", "everySeconds": 0, "shardGroupDurationSeconds": SHARD_SECONDS});
@@ -44,13 +45,13 @@ pub(super) fn create(client: &HttpClient) -> Result<()> {
     discard(NAME, made)
 }
 
-/// Deletes it, where it is there.
+/// Deletes the bucket, if it exists.
 ///
 /// # Errors
-/// The server's message.
+/// Returns the server's message.
 pub(super) fn delete(client: &HttpClient) -> Result<()> {
     let of = organisation(client)?;
-    // One that is not there is an error to a search by name, and not to a list.
+    // A missing bucket is an error in a search by name, but not in a list.
     let path = format!("/api/v2/buckets?orgID={of}&limit=100");
     let buckets = read(client.get(&path)?)?;
     let mut buckets = buckets["buckets"].as_array().into_iter().flatten();
@@ -59,8 +60,8 @@ pub(super) fn delete(client: &HttpClient) -> Result<()> {
     discard(NAME, client.delete(&format!("/api/v2/buckets/{id}"))?)
 }
 
-/// The settings of its storage, which the server tells only to an operator's token; without one there are none here
-/// (<https://docs.influxdata.com/influxdb/v2/api/#operation/GetConfig>).
+/// Returns the settings of its storage. The server reports them only for an operator's token, so
+/// without one there are none (<https://docs.influxdata.com/influxdb/v2/api/#operation/GetConfig>).
 pub(super) fn settings(client: &HttpClient) -> Vec<(String, String)> {
     let told = client.get("/api/v2/config").and_then(read).unwrap_or_default();
     let told = told["config"].as_object().into_iter().flatten();
@@ -72,10 +73,11 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Compactions that run, by the server's metrics (<https://docs.influxdata.com/influxdb/v2/reference/internals/metrics/>).
+/// Returns the number of running compactions, from the server's metrics
+/// (<https://docs.influxdata.com/influxdb/v2/reference/internals/metrics/>).
 ///
 /// # Errors
-/// When the server does not tell them.
+/// Fails when the server does not report them.
 pub(super) fn compactions(client: &HttpClient) -> Result<f64> {
     let mut metrics = String::new();
     std::io::Read::read_to_string(&mut reader(client.get("/metrics")?), &mut metrics)
@@ -88,7 +90,7 @@ fn active(metrics: &str) -> f64 {
     lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
 }
 
-/// The number of the organisation.
+/// Returns the id of the organisation.
 fn organisation(client: &HttpClient) -> Result<String> {
     let name = client.user.as_ref().and_then(|user| Some(user.split_once(':')?.0));
     let Some(name) = name.filter(|name| !name.is_empty()) else {

@@ -1,12 +1,12 @@
-//! A database of a server that is given by URL.
+//! A database on a given server.
 
 use super::NAME;
 use super::session::Session;
 use crate::http::HttpClient;
 use crate::{EngineError, OpenOptions, Result};
 
-/// Connects and creates a database of our own, which is dropped at the end; nothing else of the
-/// server is touched.
+/// Connects and creates a database, which is dropped at the end. Nothing else on the server is
+/// touched.
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let mut session = reach(url, &options.guest)?;
     session.keep(options.durability);
@@ -16,15 +16,15 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     Ok(session)
 }
 
-/// A client of the server of a URL.
+/// Returns a client of the server at a URL.
 ///
 /// # Errors
-/// What is wrong with the URL.
+/// Returns what is wrong with the URL.
 pub(super) fn client(url: &str, name: &str) -> std::result::Result<HttpClient, &'static str> {
     HttpClient::of_url(NAME, url, name)
 }
 
-/// Connects; the database `name` is dropped at the end.
+/// Connects. The database `name` is dropped at the end.
 pub(super) fn reach(url: &str, name: &str) -> Result<Session> {
     let client = client(url, name).map_err(|why| {
         let wanted = "give it as http://user:password@host:8086, or without the user; of version 2 as \

@@ -1,4 +1,4 @@
-//! Finding InfluxDB's program.
+//! Finds InfluxDB's program.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,13 +15,13 @@ pub(super) const VARIABLE: Variable =
 /// The program.
 pub(super) struct Installation {
     pub influxd: PathBuf,
-    /// As `influxd version` says it, for example `1.6.7~rc0`.
+    /// Version from `influxd version`, for example `1.6.7~rc0`.
     pub version: String,
 }
 
-/// Finds the program: that of the variable, else of the search path, else of the package that
-/// `make servers` has unpacked. Version 1 alone will do: the later ones have another way of asking
-/// and other settings.
+/// Finds the program: from the variable, else on the search path, else from the package that `make
+/// servers` unpacks. Only version 1 is accepted, because later versions have another query
+/// interface and other settings.
 pub(super) fn find() -> Result<Installation, Missing> {
     let mut folders = search_path::folders();
     folders.push(deps::folder(NAME).join("usr/bin"));
@@ -41,7 +41,7 @@ pub(super) fn find() -> Result<Installation, Missing> {
     })
 }
 
-/// `InfluxDB v1.6.7~rc0 (git: unknown unknown)` gives `1.6.7~rc0`.
+/// Returns `1.6.7~rc0` from `InfluxDB v1.6.7~rc0 (git: unknown unknown)`.
 fn number(said: &str) -> Option<String> {
     let version = said.split_whitespace().nth(1)?;
     Some(version.strip_prefix('v').unwrap_or(version).to_owned())

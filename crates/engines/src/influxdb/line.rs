@@ -7,9 +7,9 @@ use super::NAME;
 use crate::series::{FieldValue, Point, TagValue};
 use crate::{EngineError, Result};
 
-/// Adds a point as one line. On an error, what was added is taken back. Fails when the protocol has
-/// no way to write a value: a number that is none, a tag that is empty, has a line break in it or
-/// ends with a backslash; or when there is no field.
+/// Appends a point as one line. On an error it removes what it appended. Fails when the protocol
+/// cannot express a value: a number that is not finite; a tag that is empty, has a line break, or
+/// ends with a backslash; or a point without fields.
 pub(super) fn append(lines: &mut Vec<u8>, measurement: &str, point: &Point<'_>) -> Result<()> {
     let begin = lines.len();
     let added = add(lines, measurement, point);
@@ -41,8 +41,8 @@ fn add(lines: &mut Vec<u8>, measurement: &str, point: &Point<'_>) -> Result<()> 
         lines.push(b'=');
         match *value {
             FieldValue::Int(value) => number(lines, format_args!("{value}i")),
-            // The shortest digits that read back as the same number; with an exponent where those
-            // of `Display` would be hundreds.
+            // The shortest digits that read back as the same number, with an exponent where
+            // `Display` would write hundreds of digits.
             FieldValue::Float(value) if value.is_finite() => {
                 number(lines, format_args!("{value:?}"));
             }

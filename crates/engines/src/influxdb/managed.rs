@@ -16,21 +16,21 @@ use crate::server::address::Listening;
 use crate::server::{self, Account, Home, Server, ServerSpec};
 use crate::{EngineError, OpenOptions, Result};
 
-/// The administrator, where there is a password.
+/// Name of the administrator, where there is a password.
 const USER: &str = "embermark";
 
-/// The file of his password, in a folder of its own.
+/// File of the administrator's password, in a folder of its own.
 const PASSWORD: &str = "user/password";
 
-/// The database.
+/// Name of the database.
 const DATABASE: &str = "embermark";
 
 const MIB: u64 = 1024 * 1024;
 
-/// Starts a server as `options` say and creates the database, where it is not there.
+/// Starts a server with these options and creates the database, unless it exists.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let found = installation::find().map_err(|missing| missing.error(NAME))?;
-    // Of a server that was killed there is its socket, which influxd makes anew.
+    // A killed server leaves its socket, which influxd creates again.
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
     let password = password(&home, options.durability)?;
     let url = |port| format!("http://127.0.0.1:{port}");
@@ -38,8 +38,8 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
         Listening::at(NAME, options.link, &home, "socket", url)?;
     let text = configuration(options, &home.path(), port.unwrap_or(0), password.is_some());
     let file = home.write(NAME, "influxdb.conf", &text)?;
-    // https://docs.influxdata.com/influxdb/v1.8/introduction/install/: run as a service it is ended
-    // by SIGTERM; it closes its files, and leaves to the log what the cache holds.
+    // https://docs.influxdata.com/influxdb/v1.8/introduction/install/: a service ends by SIGTERM.
+    // It closes its files, and leaves the cache's content to the log.
     let args = ["run".into(), "-config".into(), file.into()].to_vec();
     let mut spec = ServerSpec::new(NAME, &found.influxd, args);
     spec.env.extend(without_overrides(env::vars_os().map(|(name, _)| name)));
@@ -51,8 +51,8 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
         Server::start(spec, &home, |_| session_of(None).map_err(|error| error.to_string()))?;
     let mut created = Ok(());
     if let Some(password) = password {
-        // Nobody may do anything before the first administrator is there, but make him. One that an
-        // earlier start has made stays.
+        // Until there is a first administrator, the only permitted action is to create one. An
+        // administrator from an earlier start remains.
         created = session.create_user(USER, &password);
         session = session_of(Some(&format!("{USER}:{password}")))?;
     }
@@ -62,8 +62,8 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     }
 }
 
-/// The administrator's password, where there is one. It is kept beside the database, which knows
-/// him.
+/// Returns the administrator's password, where there is one. It is stored beside the database,
+/// which knows the administrator.
 fn password(home: &Home, durability: Durability) -> Result<Option<String>> {
     if let Some(known) = home.read(NAME, PASSWORD)? {
         return Ok(Some(known));
@@ -76,29 +76,30 @@ fn password(home: &Home, durability: Durability) -> Result<Option<String>> {
     Ok(Some(password))
 }
 
-/// A variable `INFLUXDB_…` overrides a line of the configuration
-/// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/#environment-variables>);
-/// one that is empty does not.
+/// Returns the variables that would override lines of the configuration, with empty values, which
+/// do not
+/// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/#environment-variables>).
+/// Their names are `INFLUXDB_…`.
 fn without_overrides(names: impl Iterator<Item = OsString>) -> Vec<(OsString, OsString)> {
     let ours = names.filter(|name| name.to_string_lossy().starts_with("INFLUXDB_"));
     ours.map(|name| (name, OsString::new())).collect()
 }
 
-/// The variable that overrides a line of the configuration, `data.wal-fsync-delay`.
+/// Returns the variable that overrides a line of the configuration such as `data.wal-fsync-delay`.
 pub(super) fn variable(name: &str) -> OsString {
     format!("INFLUXDB_{}", name.replace(['.', '-'], "_").to_ascii_uppercase()).into()
 }
 
-/// The configuration
-/// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/>). What is not named here is
-/// InfluxDB's default: the index in memory, the shares of compaction among it.
+/// Returns the configuration (<https://docs.influxdata.com/influxdb/v1.8/administration/config/>).
+/// Everything else has InfluxDB's defaults, including the in-memory index and the limits of
+/// compaction.
 fn configuration(options: &OpenOptions, home: &Path, port: u16, has_users: bool) -> String {
     let home = home.display();
-    // What is written and what gathers meanwhile are in memory together.
+    // The data being written and the data that gathers meanwhile are in memory together.
     let snapshot = (options.memory / 2).max(MIB);
     let cold = rest::COLD.as_millis();
-    // Nothing answers on TCP that does not on the Unix socket, but its listeners cannot be left
-    // out: they take ports of the loopback address that are free, as 0 asks for.
+    // TCP offers nothing that the Unix socket does not, but its listeners cannot be turned off.
+    // They take free ports of the loopback address, which 0 asks for.
     let mut text = format!(
         r#"reporting-disabled = true
 bind-address = "127.0.0.1:0"

@@ -1,9 +1,9 @@
-//! `influxdb`: InfluxDB 1.x, a private server on a Unix socket, or a database of one given by URL, which may be of version 2
-//! or 3.
+//! `influxdb`: InfluxDB 1.x as a private server on a Unix socket, or a database on a given server,
+//! which can also have version 2 or 3.
 //!
-//! Points go in by the line protocol, over HTTP or, where nobody has to acknowledge them, over
-//! UDP; questions are asked in InfluxQL over HTTP and answered in MessagePack, which tells an
-//! integer from a float.
+//! Points are written with the line protocol, over HTTP, or over UDP where no acknowledgement is
+//! needed. Questions are in InfluxQL over HTTP. Answers are in MessagePack, which distinguishes
+//! integers from floats.
 
 mod answer;
 mod bucket;
@@ -34,18 +34,18 @@ use udp::Sender;
 /// Its name in errors.
 const NAME: &str = "influxdb";
 
-/// Whether points go over UDP.
+/// Whether points are sent over UDP.
 ///
-/// A write is acknowledged over HTTP after its log was synced, whatever `wal-fsync-delay` says: a
-/// delay above zero gathers the syncs of several writers
-/// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/#wal-fsync-delay--0s>) and lets
-/// each of them wait for its own. So there is nothing cheaper for `process`. Over UDP nothing is
-/// acknowledged, and a point may be lost before it has reached the server
+/// Over HTTP a write is acknowledged after its log was synced, whatever `wal-fsync-delay` is: a
+/// delay above zero combines the syncs of several writers
+/// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/#wal-fsync-delay--0s>), and
+/// each still waits for its own. So nothing is cheaper for `process`. Over UDP nothing is
+/// acknowledged, and a point can be lost before it reaches the server
 /// (<https://docs.influxdata.com/influxdb/v1.8/supported_protocols/udp/>).
 ///
-/// The log is synced and the file of the series is not, so that after a power cut the points are there
-/// and the server does not start: `embermark durability` found it in 60 of 60 states, and others have
-/// (<https://github.com/influxdata/influxdb/issues/10543>). No setting changes that.
+/// The log is synced, but the file of the series is not. After a power cut the points are there and
+/// the server does not start. `embermark durability` found this in 60 of 60 states, and others have
+/// too (<https://github.com/influxdata/influxdb/issues/10543>). No setting changes it.
 static TIERS: TierTable<bool> = TierTable {
     none: TierSetting::of(
         Durability::None,
@@ -86,7 +86,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     given: external::connect,
     private: managed::start,
     read_back: settings::read_back,
-    // What a joined client writes goes over HTTP, in every tier.
+    // A joined client writes over HTTP in every tier.
     store: |session, server, options| {
         let pid = server.as_ref().filter(|_| TIERS.of(options.durability).set).map(Server::pid);
         let sender = pid.map(Sender::to).transpose()?;

@@ -1,21 +1,21 @@
-//! Reading MessagePack (<https://github.com/msgpack/msgpack/blob/master/spec.md>), as a stream.
+//! Reads MessagePack (<https://github.com/msgpack/msgpack/blob/master/spec.md>) as a stream.
 
 use std::io::{self, BufRead, Read};
 
-/// What comes next.
+/// A token of the stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token {
     Nil,
     Bool(bool),
     Int(i64),
     Float(f64),
-    /// Text of so many bytes, which follow.
+    /// A text of this many bytes, which follow.
     Text(usize),
-    /// So many items follow.
+    /// This many items follow.
     Array(usize),
-    /// So many keys with their values follow.
+    /// This many pairs of key and value follow.
     Map(usize),
-    /// So many bytes without a meaning for us follow.
+    /// This many bytes follow that are not interpreted.
     Opaque(usize),
 }
 
@@ -29,12 +29,12 @@ impl<R: BufRead> Decoder<R> {
         Self { input }
     }
 
-    /// Whether nothing follows.
+    /// Returns whether the stream has ended.
     pub fn at_end(&mut self) -> io::Result<bool> {
         Ok(self.input.fill_buf()?.is_empty())
     }
 
-    /// The next token.
+    /// Returns the next token.
     pub fn token(&mut self) -> io::Result<Token> {
         let [first] = self.bytes()?;
         Ok(match first {
@@ -47,7 +47,7 @@ impl<R: BufRead> Decoder<R> {
             0xc4 | 0xd9 => text_or_bytes(first == 0xd9, usize::from(self.bytes::<1>()?[0])),
             0xc5 | 0xda => text_or_bytes(first == 0xda, self.short()?),
             0xc6 | 0xdb => text_or_bytes(first == 0xdb, self.long()?),
-            // An extension has a byte more: its kind.
+            // An extension has one more byte: its type.
             0xc7 => Token::Opaque(usize::from(self.bytes::<1>()?[0]) + 1),
             0xc8 => Token::Opaque(self.short()? + 1),
             0xc9 => Token::Opaque(self.long()? + 1),
@@ -74,13 +74,13 @@ impl<R: BufRead> Decoder<R> {
         })
     }
 
-    /// Adds the bytes of a text to `to`.
+    /// Appends the bytes of a text to `to`.
     pub fn text(&mut self, bytes: usize, to: &mut String) -> io::Result<()> {
         let read = (&mut self.input).take(bytes as u64).read_to_string(to)?;
         if read == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    /// Passes over what a token brings with it.
+    /// Skips what belongs to a token.
     pub fn skip(&mut self, token: Token) -> io::Result<()> {
         match token {
             Token::Nil | Token::Bool(_) | Token::Int(_) | Token::Float(_) => Ok(()),
@@ -119,7 +119,7 @@ fn text_or_bytes(text: bool, length: usize) -> Token {
     if text { Token::Text(length) } else { Token::Opaque(length) }
 }
 
-/// The answer is not what it should be.
+/// Returns the error for an unexpected answer.
 pub(super) fn invalid(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the answer holds {what}"))
 }

@@ -1,10 +1,11 @@
-//! The kernel's queue of datagrams that the server has not fetched yet.
+//! The kernel's queue of datagrams that the server has not read yet.
 
 use std::fs;
 use std::io::{self, Read, Seek};
 
-/// Every UDP socket of this network namespace: the bytes in its queues and the datagrams dropped
-/// at it (<https://www.kernel.org/doc/html/latest/filesystems/proc.html#networking-info-in-proc-net>).
+/// Every UDP socket of this network namespace, with the bytes in its queues and the datagrams it
+/// dropped
+/// (<https://www.kernel.org/doc/html/latest/filesystems/proc.html#networking-info-in-proc-net>).
 const TABLE: &str = "/proc/net/udp";
 
 /// The queue of one socket.
@@ -12,25 +13,25 @@ pub(super) struct Queue {
     table: fs::File,
     text: String,
     inode: u64,
-    /// On which the socket listens.
+    /// Port on which the socket listens.
     pub port: u16,
 }
 
-/// A socket, as a line of the table has it.
+/// A socket, from a line of the table.
 #[derive(Debug)]
 pub(super) struct Line {
     port: u16,
     inode: u64,
-    /// Bytes in its queue, with what the kernel needs for itself: what it compares with the socket's
-    /// limit.
+    /// Bytes in its queue including the kernel's overhead, which the kernel compares with the
+    /// socket's limit.
     pub bytes: usize,
-    /// Datagrams that were dropped because it was full, ever.
+    /// Datagrams dropped so far because the queue was full.
     pub dropped: u64,
 }
 
 impl Queue {
-    /// That of the only UDP socket of a process of ours.
-    pub fn of(pid: u32) -> io::Result<Self> {
+    /// Returns the queue of the only UDP socket of a child process.
+    pub fn of_process(pid: u32) -> io::Result<Self> {
         let mut text = String::new();
         let mut table = fs::File::open(TABLE)?;
         table.read_to_string(&mut text)?;
@@ -41,7 +42,7 @@ impl Queue {
         Ok(Self { table, text, inode, port })
     }
 
-    /// What it holds now.
+    /// Reads its current state.
     pub fn filling(&mut self) -> io::Result<Line> {
         self.text.clear();
         self.table.rewind()?;
@@ -51,7 +52,7 @@ impl Queue {
     }
 }
 
-/// Inodes of the sockets that a process has open.
+/// Returns the inodes of a process's open sockets.
 fn sockets(pid: u32) -> io::Result<Vec<u64>> {
     let open = fs::read_dir(format!("/proc/{pid}/fd"))?.flatten();
     let links = open.filter_map(|file| fs::read_link(file.path()).ok());
@@ -69,8 +70,8 @@ fn line(text: &str) -> Option<Line> {
     let mut words = text.split_ascii_whitespace().skip(1);
     let (_, port) = words.next()?.split_once(':')?;
     let (_, bytes) = words.nth(2)?.split_once(':')?;
-    // Between them: the timer, what was sent again, the user, the time-out; then the references
-    // to the socket and its place in memory.
+    // In between: the timer, retransmissions, the user, and the time-out. Afterwards: the
+    // references to the socket and its address.
     let inode = words.nth(4)?;
     let dropped = words.nth(2)?;
     Some(Line {
@@ -93,7 +94,7 @@ mod tests {
         let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
         let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
         sender.connect(receiver.local_addr().unwrap()).unwrap();
-        let mut queue = Queue::of(std::process::id()).unwrap();
+        let mut queue = Queue::of_process(std::process::id()).unwrap();
         let port = receiver.local_addr().unwrap().port();
         let table = fs::read_to_string(TABLE).unwrap();
         queue.inode = lines(&table).find(|line| line.port == port).unwrap().inode;
@@ -107,7 +108,8 @@ mod tests {
         }
         assert!(queue.filling().unwrap().dropped > 0);
         drop(receiver);
-        // A child that another test starts just now has the socket too, until it becomes a program.
+        // A child process that another test starts now has the socket too, until it executes a
+        // program.
         let waiting = Instant::now();
         let gone = loop {
             match queue.filling() {

@@ -1,10 +1,10 @@
-//! Bringing the server to rest.
+//! Waits until the server is idle.
 //!
-//! It has no command for it. It writes the cache of a shard to a file, and then all files of the
-//! shard into one, when the shard has not been written to for a while: `COLD`, by the settings
-//! `cache-snapshot-write-cold-duration` and `compact-full-write-cold-duration`
-//! (<https://docs.influxdata.com/influxdb/v1.8/administration/config/#cache-snapshot-write-cold-duration--10m>),
-//! which are 10 minutes and 4 hours as shipped. It looks once a second.
+//! It has no command for maintenance. It writes the cache of a shard to a file, and then all files
+//! of the shard to one, when the shard has not been written to for a while. That time is `COLD`, by
+//! the settings `cache-snapshot-write-cold-duration` and `compact-full-write-cold-duration`
+//! (<https://docs.influxdata.com/influxdb/v1.8/administration/config/#cache-snapshot-write-cold-duration--10m>).
+//! Their defaults are 10 minutes and 4 hours. It checks once per second.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -13,48 +13,48 @@ use super::bucket;
 use super::session::Session;
 use crate::{OpenOptions, Result};
 
-/// The settings that say when a shard comes to rest.
+/// Settings of when a shard becomes idle.
 pub(super) const WHEN: [&str; 2] =
     ["data.cache-snapshot-write-cold-duration", "data.compact-full-write-cold-duration"];
 
-/// How long a shard of a private server has not been written to when it is brought to rest.
+/// How long a shard of a private server must not have been written to.
 pub(super) const COLD: Duration = Duration::from_secs(1);
 
-/// Between two looks of ours.
+/// Interval between two checks.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How long nothing may have changed when it counts as rest: twice the server's own pace, and
-/// some, since it starts a compaction at a look and the next only at a later one.
+/// How long nothing must have changed for the server to count as idle: twice the server's own
+/// interval and some more, because it starts one compaction per check.
 const QUIET: Duration = Duration::from_millis(2_500);
 
 /// How long it may take.
 const WITHIN: Duration = Duration::from_secs(300);
 
-/// What the server is doing.
+/// State of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct State {
     /// Bytes in caches.
     cached: i64,
-    /// Files.
+    /// Number of files.
     files: i64,
-    /// Shards.
+    /// Number of shards.
     shards: i64,
-    /// Compactions that run. (Those that wait are counted by the server too, but a deletion lets
-    /// that number stand as it is for good.)
+    /// Number of running compactions. (The server counts waiting ones too, but after a deletion
+    /// that number never changes again.)
     busy: i64,
-    /// Compactions that have ended, well or not.
+    /// Number of compactions that have ended, successfully or not.
     done: i64,
 }
 
-/// Whether a private server comes to rest in [`COLD`]: with a configuration's own [`WHEN`] it is
-/// waited for as for one that is [given].
+/// Returns whether a private server becomes idle within [`COLD`]. With a configuration's own
+/// [`WHEN`] it is waited for like a [given] server.
 pub(super) fn is_ours(options: &OpenOptions) -> bool {
     options.url.is_none() && WHEN.iter().all(|name| options.setting(name).is_none())
 }
 
-/// Waits until the caches are empty and nothing is compacted any more. After writes alone one
-/// file a shard says so. After deletions a file may still be due for a rewrite, and nothing but
-/// quiet shows that it is not. Fails when its maintenance does not end in time.
+/// Waits until the caches are empty and nothing is compacted any more. After writes only, one file
+/// per shard shows that. After deletions a file can still be due for a rewrite, and only quiet
+/// shows that it is not. Fails when its maintenance does not end in time.
 pub(super) fn ours(session: &mut Session, deleted: bool) -> Result<()> {
     wait(session, |state, quiet| {
         state.busy == 0
@@ -63,11 +63,11 @@ pub(super) fn ours(session: &mut Session, deleted: bool) -> Result<()> {
     })
 }
 
-/// Waits until nothing is compacted, on a server whose settings are not ours: its cache is left
-/// as it is.
+/// Waits until nothing is compacted, on a given server with its own settings. Its cache is left as
+/// it is.
 pub(super) fn given(session: &mut Session) -> Result<()> {
     if session.third().is_some() {
-        // It tells of no compaction.
+        // It reports no compactions.
         return Ok(());
     }
     if session.second().is_some() {

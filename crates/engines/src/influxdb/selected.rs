@@ -1,19 +1,19 @@
-//! Rows of an answer as the columns that were asked for.
+//! Rows of an answer, with the columns that were asked for.
 
 use super::NAME;
 use super::answer::{Row, Series, Value};
 use crate::row::ResultRow;
 use crate::{EngineError, Result};
 
-/// Where a column that was asked for is found.
+/// Where a column is found.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
     Value(usize),
     Tag(usize),
 }
 
-/// Finds the columns in a series: among its values, then among its tags. Fails when one is not
-/// there; names those that are.
+/// Finds the columns in a series: among its values, then among its tags. Fails when one is missing,
+/// and names the existing ones.
 pub(super) fn places(columns: &[&str], series: &Series, found: &mut Vec<Place>) -> Result<()> {
     found.clear();
     for column in columns {
@@ -29,7 +29,7 @@ pub(super) fn places(columns: &[&str], series: &Series, found: &mut Vec<Place>) 
     Ok(())
 }
 
-/// A row as the columns that were asked for.
+/// A row with the columns that were asked for.
 pub(super) struct Chosen<'a> {
     pub row: &'a Row,
     pub series: &'a Series,

@@ -14,17 +14,18 @@ use crate::http::{HttpClient, discard, reader};
 use crate::row::Visit;
 use crate::{EngineError, Result};
 
-/// Rows that the server puts into one piece of an answer: its default
+/// Rows per chunk of an answer: the server's default
 /// (<https://docs.influxdata.com/influxdb/v1.8/tools/api/#query-string-parameters-1>).
 const CHUNK: usize = 10_000;
 
-/// What answers come in: unlike JSON it tells integers from floats, and holds both exactly.
+/// Format of answers. Unlike JSON it distinguishes integers from floats, and represents both
+/// exactly.
 const MESSAGE_PACK: &str = "application/x-msgpack";
 
-/// Bytes of an answer that are read at once.
+/// Bytes of an answer to read at once.
 const READ: usize = 64 * 1024;
 
-/// Speaks to one database; dropped, it drops the database where it was asked to.
+/// A connection to one database. If asked to, it drops the database when it is dropped.
 pub(super) struct Session {
     pub client: HttpClient,
     query_path: String,
@@ -33,13 +34,13 @@ pub(super) struct Session {
     places: Vec<Place>,
     drop_database: bool,
     version: Version,
-    /// Whether a server of version 3 acknowledges writes before they are in its log, and whether there are such since
-    /// the last flush.
+    /// Whether a server of version 3 acknowledges writes before they are in its log, and whether
+    /// there were such writes since the last flush.
     no_sync: bool,
     unsynced: bool,
 }
 
-/// Which interface a server has; of those of versions 2 and 3 with the version that it tells.
+/// A server's interface. Versions 2 and 3 include the version that the server reports.
 enum Version {
     First,
     Second(String),
@@ -47,7 +48,7 @@ enum Version {
 }
 
 impl Session {
-    /// Speaks through a client to a server that may be of version 2 or 3, which is asked for.
+    /// Connects through a client to a server whose version is unknown.
     pub fn connect_to_any(mut client: HttpClient) -> Result<Self> {
         let mut version = Version::First;
         if let Some(second) = bucket::version(&client) {
@@ -67,8 +68,8 @@ impl Session {
         Ok(session)
     }
 
-    /// Has a server of version 3 acknowledge writes as a tier needs it; with the others that is no setting of a
-    /// request.
+    /// Makes a server of version 3 acknowledge writes as a tier needs it. In other versions this is
+    /// no setting of a request.
     pub fn keep(&mut self, durability: Durability) {
         if self.third().is_some() {
             self.write_path = third::write_path(&self.client.database, durability);
@@ -76,11 +77,11 @@ impl Session {
         }
     }
 
-    /// Speaks through a client to a server of version 1, once it has answered.
+    /// Connects through a client to a server of version 1, once it has answered.
     pub fn connect(mut client: HttpClient) -> Result<Self> {
         client.accept = Some(MESSAGE_PACK);
         let database = &client.database;
-        // This needs no right.
+        // This request needs no permission.
         discard(NAME, client.get("/ping")?)?;
         Ok(Self {
             query_path: format!("/query?db={database}&epoch=ns&chunked=true&chunk_size={CHUNK}"),
@@ -95,14 +96,14 @@ impl Session {
         })
     }
 
-    /// Speaks to a database that another process has opened, which stays.
+    /// Connects to a database that another process has opened, and does not drop it.
     pub fn join(at: &str) -> Result<Self> {
         Self::connect_to_any(HttpClient::join(NAME, at)?)
     }
 
-    /// Creates the database. Its shards span a year, so that there is one: the cache is one for
-    /// each shard, and the manual advises long spans for data that lie far back or are loaded in
-    /// bulk (<https://docs.influxdata.com/influxdb/v1.8/concepts/schema_and_data_layout/#shard-group-duration-management>).
+    /// Creates the database. Its shards span a year, so that there is one: each shard has its own
+    /// cache, and the manual advises long spans for old or bulk-loaded data
+    /// (<https://docs.influxdata.com/influxdb/v1.8/concepts/schema_and_data_layout/#shard-group-duration-management>).
     pub fn create_database(&mut self) -> Result<()> {
         match self.version {
             Version::First => {}
@@ -113,36 +114,36 @@ impl Session {
         self.execute(&sql)
     }
 
-    /// The version of a server of version 2; `None` of another.
+    /// Returns the version of a server of version 2, or `None`.
     pub fn second(&self) -> Option<&str> {
         if let Version::Second(version) = &self.version { Some(version) } else { None }
     }
 
-    /// The version of a server of version 3; `None` of another.
+    /// Returns the version of a server of version 3, or `None`.
     pub fn third(&self) -> Option<&str> {
         if let Version::Third(version) = &self.version { Some(version) } else { None }
     }
 
-    /// Whether writes are acknowledged before they are in the log of a server of version 3.
+    /// Returns whether a server of version 3 acknowledges writes before they are in its log.
     pub fn no_sync(&self) -> bool {
         self.no_sync
     }
 
-    /// Creates the first user, who may do everything.
+    /// Creates the first user, with all permissions.
     ///
     /// # Errors
-    /// The engine's message: there is one already, too.
+    /// Returns the engine's message, also when there is a user already.
     pub fn create_user(&mut self, name: &str, password: &str) -> Result<()> {
         let sql = format!("CREATE USER {name} WITH PASSWORD '{password}' WITH ALL PRIVILEGES");
         self.execute(&sql)
     }
 
-    /// Drops the database when the session ends, however it does.
+    /// Drops the database when the session ends, in whatever way.
     pub fn drop_database_at_end(&mut self) {
         self.drop_database = true;
     }
 
-    /// Drops the database now, if it was to be dropped at the end.
+    /// Drops the database now, if it is to be dropped at the end.
     pub fn end(&mut self) -> Result<()> {
         if !std::mem::take(&mut self.drop_database) {
             return Ok(());
@@ -156,7 +157,7 @@ impl Session {
         self.execute(&sql)
     }
 
-    /// Deletes a measurement, where it is there.
+    /// Deletes a measurement, if it exists.
     pub fn drop_measurement(&mut self, measurement: &str) -> Result<()> {
         match self.version {
             Version::Third(_) => third::delete_table(&self.client, measurement),
@@ -164,7 +165,7 @@ impl Session {
         }
     }
 
-    /// Waits until what was written can be read.
+    /// Waits until everything written can be read.
     pub fn flush(&mut self) -> Result<()> {
         match std::mem::take(&mut self.unsynced) {
             true => third::flush(&self.client),
@@ -172,17 +173,17 @@ impl Session {
         }
     }
 
-    /// Writes lines; they are in the log when this returns, but for [`no_sync`](Self::no_sync).
+    /// Writes lines. They are in the log when this returns, except with [`no_sync`](Self::no_sync).
     ///
     /// # Errors
-    /// The engine's message, also when only some of the lines were refused.
+    /// Returns the engine's message, also when only some lines were refused.
     pub fn write(&mut self, lines: &[u8]) -> Result<()> {
         self.unsynced = self.no_sync;
         let answer = self.client.post(&self.write_path, "text/plain; charset=utf-8", lines)?;
         discard(NAME, answer)
     }
 
-    /// Asks a question and visits its rows as the columns asked for.
+    /// Asks a question and visits its rows with these columns.
     pub fn query(&mut self, influxql: &str, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
         if self.third().is_some() {
             return third::query(&self.client, influxql, columns, visit);
@@ -201,7 +202,7 @@ impl Session {
     /// Runs a statement without a result.
     ///
     /// # Errors
-    /// The engine's message. Unsupported in version 3, which deletes no points
+    /// Returns the engine's message. Unsupported in version 3, which cannot delete points
     /// (<https://docs.influxdata.com/influxdb3/core/reference/influxql/feature-support/>).
     pub fn execute(&mut self, influxql: &str) -> Result<()> {
         if self.third().is_some() {
@@ -211,14 +212,14 @@ impl Session {
         self.series(influxql, &mut |_, _, _| Ok(()))
     }
 
-    /// Asks a question and gives its rows as they come, with their series.
+    /// Asks a question and passes on its rows as they arrive, with their series.
     fn series(&mut self, influxql: &str, receive: &mut Receive<'_>) -> Result<()> {
         let answer = self.ask(influxql)?;
         answer::read(BufReader::with_capacity(READ, reader(answer)), receive)
     }
 
-    /// Asks for an answer of one piece as JSON: in MessagePack version 1.6 leaves out durations
-    /// and sizes, which only the account of its settings holds, and with them the order of a row.
+    /// Asks for an answer in one chunk of JSON. In MessagePack version 1.6 omits durations and
+    /// sizes, which only the list of its settings has, and with them the order of a row.
     pub fn json(&mut self, influxql: &str) -> Result<serde_json::Value> {
         self.client.accept = Some("application/json");
         let answer = self.ask(influxql);
@@ -233,8 +234,8 @@ impl Session {
         }
     }
 
-    /// POST for all: the statements that change something have to come by it, and no question is
-    /// too long for it.
+    /// Uses POST for everything, because statements that change something need it, and it has no
+    /// limit for long questions.
     fn ask(&mut self, influxql: &str) -> Result<ureq::Body> {
         self.form.clear();
         self.form.push_str("q=");
@@ -245,7 +246,7 @@ impl Session {
 
     /// Sums a counter of the server's statistics
     /// (<https://docs.influxdata.com/influxdb/v1.8/query_language/spec/#show-stats>) over every
-    /// series that `of` lets pass: given the counter's name.
+    /// series that `of` selects. `add` is called with the counter's name.
     pub fn statistics(&mut self, of: &str, add: &mut dyn FnMut(&str, i64)) -> Result<()> {
         let database = self.client.database.clone();
         self.series(&format!("SHOW STATS FOR '{of}'"), &mut |row: &Row, _, series| {
@@ -261,7 +262,7 @@ impl Session {
         })
     }
 
-    /// An error about this session's server.
+    /// Returns an error about this session's server.
     pub fn failed(doing: &str, why: impl ToString) -> EngineError {
         EngineError::failed(NAME, doing, why)
     }
@@ -269,7 +270,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // There is nobody left to report it to.
         let _ = self.end();
     }
 }

@@ -1,4 +1,4 @@
-//! What the server really runs with.
+//! The settings that the server runs with.
 
 use serde_json::Value;
 
@@ -8,21 +8,21 @@ use crate::server::engine::ReadBack;
 use crate::settings::lines;
 use crate::{Candidate, OpenOptions, Result, Setting, Settings, Takes};
 
-/// Sections of the server's own account of itself
+/// Sections of the server's diagnostics
 /// (<https://docs.influxdata.com/influxdb/v1.8/query_language/spec/#show-diagnostics>) that decide
 /// durability and speed.
 const SECTIONS: [&str; 4] = ["config-data", "config-coordinator", "config-udp", "runtime"];
 
-/// Settings that say where files lie: of no interest, and different each time.
+/// Paths of files, which are irrelevant and differ each time.
 const LEFT_OUT: [&str; 2] = ["dir", "wal-dir"];
 
-/// Under this name stands how many bytes the cache gathers before they are written.
+/// Setting of the bytes that the cache gathers before they are written.
 const SNAPSHOT: &str = "data.cache-snapshot-memory-size";
 
-/// Lines of the configuration, behind the name of their section
-/// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/>), which the server tells. It says
-/// nothing of a line that it does not know, so they are named here. Those that are set otherwise have
-/// InfluxDB's own value beside them.
+/// Lines of the configuration, with their section
+/// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/>), which the server reports.
+/// It ignores unknown lines silently, so they are listed here. Lines that are set differently have
+/// InfluxDB's default beside them.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("data.cache-max-memory-size", Takes::Any),
@@ -52,7 +52,7 @@ pub(super) const SETTINGS: Settings = Settings {
 
 const MANUAL: &str = "https://docs.influxdata.com/influxdb/v1/administration/config/";
 
-/// What tuning tries.
+/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("data.index-version", "tsi1")], "an index in files, for many series", MANUAL),
     Candidate::new(&[(SNAPSHOT, "8m")], "more files, merged more often", MANUAL),
@@ -70,13 +70,13 @@ const CANDIDATES: &[Candidate] = &[
     ),
 ];
 
-/// Under this name stands how long a write waits for others to be synced with it.
+/// Setting of how long a write waits for others to be synced with it.
 const FSYNC_DELAY: &str = "data.wal-fsync-delay";
 
-/// The settings that decide what a commit survives.
+/// Returns the settings that decide what a commit survives.
 ///
 /// # Errors
-/// As of [`read_back`].
+/// Fails as [`read_back`] does.
 pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
     if session.third().is_some() {
         return Ok(vec![of_third(session)]);
@@ -91,11 +91,11 @@ pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
     Ok(settings)
 }
 
-/// The version, and the settings by their own names, behind that of their section. Those of UDP
-/// are of no interest on a server that is given.
+/// Returns the version, and the settings with their section. Those of UDP are irrelevant on a given
+/// server.
 ///
 /// # Errors
-/// The engine's message; the user of a server that is given has to be an administrator.
+/// Returns the engine's message. On a given server the user must be an administrator.
 pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
     let given = options.url.is_some();
     if let Some(version) = session.third() {
@@ -112,7 +112,7 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
         Session::failed("say its version", "SHOW DIAGNOSTICS has no section `build`")
     })?;
     let size = settings.iter().find(|(name, _): &&(String, String)| name == SNAPSHOT);
-    // As a private one is given `--cache`: what is written and what gathers meanwhile.
+    // A private server has twice this: what is written, and what gathers meanwhile.
     let cache = size.and_then(|(_, bytes)| bytes.parse::<u64>().ok()).map(|bytes| 2 * bytes);
     if !given && TIERS.of(options.durability).set {
         settings.push(udp::setting());
@@ -120,7 +120,7 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     Ok(ReadBack { version, settings, cache })
 }
 
-/// What a request to a server of version 3 sets, which tells none of its own settings.
+/// Returns the setting of requests to a server of version 3, which reports no settings of its own.
 fn of_third(session: &Session) -> (String, String) {
     (third::NO_SYNC.to_owned(), session.no_sync().to_string())
 }
@@ -128,7 +128,7 @@ fn of_third(session: &Session) -> (String, String) {
 /// A version, and settings by name.
 type Diagnostics = (Option<String>, Vec<(String, String)>);
 
-/// The version and the settings, as the server says them.
+/// Returns the version and the settings that the server reports.
 fn diagnostics(session: &mut Session) -> Result<Diagnostics> {
     let answer = session.json("SHOW DIAGNOSTICS")?;
     let mut version = None;

@@ -1,14 +1,14 @@
-//! The shards of a database: the files of a span of time, which go as a whole.
+//! The shards of a database: files of a span of time, which are dropped as a whole.
 
 use jiff::Timestamp;
 
 use super::session::Session;
 use crate::Result;
 
-/// The retention policy that a database is made with, which keeps everything.
+/// Retention policy of a new database, which keeps everything.
 const POLICY: &str = "autogen";
 
-/// Has shards that are made from now on span so many ns: an hour at least
+/// Sets the duration of new shards, in ns, at least an hour
 /// (<https://docs.influxdata.com/influxdb/v1.8/query_language/manage-database/#modify-retention-policies-with-alter-retention-policy>).
 pub(super) fn set_duration(session: &mut Session, span_ns: i64) -> Result<()> {
     let (database, seconds) = (session.client.database.clone(), span_ns / 1_000_000_000);
@@ -17,7 +17,7 @@ pub(super) fn set_duration(session: &mut Session, span_ns: i64) -> Result<()> {
     ))
 }
 
-/// Drops those that end at a time or before.
+/// Drops the shards that end at a time or before.
 pub(super) fn drop_before(session: &mut Session, before_ns: i64) -> Result<()> {
     let all = session.json("SHOW SHARDS")?;
     for id in ended(&all, &session.client.database, before_ns) {
@@ -26,8 +26,8 @@ pub(super) fn drop_before(session: &mut Session, before_ns: i64) -> Result<()> {
     Ok(())
 }
 
-/// The numbers of the shards of a database that have ended by then, of what SHOW SHARDS answers: a series for
-/// each database.
+/// Returns the ids of a database's shards that have ended by a time, from the answer of SHOW
+/// SHARDS, which has a series per database.
 fn ended(all: &serde_json::Value, database: &str, before_ns: i64) -> Vec<u64> {
     let series = all["series"].as_array().into_iter().flatten();
     let mut found = Vec::new();

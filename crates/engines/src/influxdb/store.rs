@@ -12,31 +12,32 @@ use crate::series::{Point, Points, SeriesStore};
 use crate::server::{self, Server};
 use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Store};
 
-/// Points in a request: the manual's advice
-/// (<https://docs.influxdata.com/influxdb/v1.8/guides/write_data/>: 5,000 to 10,000 a batch).
+/// Points per request, by the manual's advice
+/// (<https://docs.influxdata.com/influxdb/v1.8/guides/write_data/>: 5,000 to 10,000 per batch).
 const BATCH: u64 = 5_000;
 
-/// Bytes after which a request is sent whatever it holds; the server takes 25 MB
+/// Bytes after which a request is sent, whatever it contains. The server accepts 25 MB
 /// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/#max-body-size--25000000>).
 const BATCH_BYTES: usize = 8 << 20;
 
-/// A database of a server.
+/// A database on a server.
 pub(super) struct InfluxStore {
-    // Dropped before the server is.
+    // Dropped before the server.
     session: Session,
     server: Option<Server>,
     sender: Option<Sender>,
     lines: Vec<u8>,
-    /// Whether the server comes to rest by settings of ours.
+    /// Whether the server becomes idle by the settings of a private one.
     rests: bool,
-    /// Whether anything was written, or deleted, since the last rest.
+    /// Whether anything was written or deleted since the server was last idle.
     written: bool,
     deleted: bool,
 }
 
 impl InfluxStore {
-    /// On a server of our own, which ends with it, or one that somebody else runs; points go
-    /// through `sender` if there is one; it [comes to rest](rest::is_ours) by settings of ours, or not.
+    /// Creates the store on a private server, which ends with it, or on a given one. Points go
+    /// through `sender`, if there is one. The server [becomes idle](rest::is_ours) by the settings
+    /// of a private one, or not.
     pub fn new(
         session: Session,
         server: Option<Server>,
@@ -105,7 +106,7 @@ impl Lifecycle for InfluxStore {
     }
 
     fn reconnect(&mut self) -> Option<Result<()>> {
-        // Points on their way would be a new client's to miss.
+        // A new client would miss points that are still on their way.
         let flushed = self.flush();
         self.session.client.renew();
         Some(flushed.and_then(|()| self.sender.as_mut().map_or(Ok(()), Sender::renew)))
@@ -129,7 +130,7 @@ impl Lifecycle for InfluxStore {
         Join::At(self.session.client.at.clone())
     }
 
-    /// Another connection, over HTTP.
+    /// Opens another connection, over HTTP.
     fn open_client(&mut self) -> Result<ClientOpener> {
         if self.sender.is_some() {
             let what = "more than one client at a time where points go over UDP: the server counts \
@@ -152,7 +153,7 @@ impl Lifecycle for InfluxStore {
 
 impl SeriesStore for InfluxStore {
     fn clear(&mut self, measurement: &str) -> Result<()> {
-        // It is not to overtake points that were sent before it.
+        // It must not overtake points that were sent before it.
         self.flush()?;
         self.deleted = true;
         self.session.drop_measurement(measurement)
@@ -187,7 +188,7 @@ impl SeriesStore for InfluxStore {
         self.session.query(influxql, columns, visit)
     }
 
-    /// By the shards of the database, which last a year as it is made: from now on as long as that.
+    /// Sets the duration of the database's shards from now on. They span a year by default.
     fn keep_by(&mut self, span_ns: i64) -> Result<()> {
         if self.session.second().is_some() || self.session.third().is_some() {
             let what = "dropping a shard in versions 2 and 3: their servers do so by the time of day alone";
@@ -196,7 +197,7 @@ impl SeriesStore for InfluxStore {
         shards::set_duration(&mut self.session, span_ns)
     }
 
-    /// By dropping the shards that are too old, as the server's own service for retention does by the wall's
+    /// Drops the shards that are too old, as the server's own retention service does by the wall
     /// clock
     /// (<https://docs.influxdata.com/influxdb/v1.8/query_language/manage-database/#delete-a-shard-with-drop-shard>).
     fn expire(&mut self, _: &str, before_ns: i64) -> Result<()> {
@@ -209,7 +210,7 @@ impl SeriesStore for InfluxStore {
     }
 
     fn execute(&mut self, influxql: &str) -> Result<()> {
-        // It is not to overtake points that were sent before it.
+        // It must not overtake points that were sent before it.
         self.flush()?;
         self.deleted = true;
         self.session.execute(influxql)

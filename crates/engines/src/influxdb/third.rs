@@ -1,6 +1,6 @@
-//! A server of version 3: its name for itself, databases, tables, writes and questions
-//! (<https://docs.influxdata.com/influxdb3/core/api/>). Rows come in one form of JSON, each an object with its tags among
-//! its values.
+//! A server of version 3: its version, databases, tables, writes, and questions
+//! (<https://docs.influxdata.com/influxdb3/core/api/>). Rows arrive as JSON objects, with the tags
+//! among the values.
 
 use std::io::{BufRead, BufReader};
 
@@ -16,25 +16,25 @@ use crate::http::{HttpClient, discard, reader};
 use crate::row::{ResultRow, Visit};
 use crate::{EngineError, Result};
 
-/// Under this name stands whether a write is acknowledged before it is in the log.
+/// Setting of whether a write is acknowledged before it is in the log.
 pub(super) const NO_SYNC: &str = "no_sync";
 
-/// The column of times, and the field that says of which table a row is.
+/// The column of times, and the field with the table of a row.
 const TIME: &str = "time";
 
-/// A table of ours that holds one point, whose write waits for those before it.
+/// An additional table with one point, whose write waits for those before it.
 const FLUSHED: &str = "embermark_flushed";
 
-/// The version of a server that is of version 3, asked as its users ask
-/// (<https://docs.influxdata.com/influxdb3/core/api/server-information/#operation/GetPing>). Version 1 answers nothing
-/// there.
+/// Returns the version of a server of version 3, with the request its users make
+/// (<https://docs.influxdata.com/influxdb3/core/api/server-information/#operation/GetPing>).
+/// Version 1 gives no answer there.
 pub(super) fn version(client: &HttpClient) -> Option<String> {
     let pong: Value = serde_json::from_reader(reader(client.get("/ping").ok()?)).ok()?;
     let version = pong["version"].as_str()?;
     version.starts_with("3.").then(|| version.to_owned())
 }
 
-/// How requests say who asks: the password of the URL is a token
+/// Returns the authorization of requests: the password in the URL is a token
 /// (<https://docs.influxdata.com/influxdb3/core/admin/tokens/>).
 pub(super) fn authorization(client: &HttpClient) -> Option<String> {
     let (_, token) = client.user.as_ref()?.split_once(':')?;
@@ -44,7 +44,7 @@ pub(super) fn authorization(client: &HttpClient) -> Option<String> {
 /// Creates the database.
 ///
 /// # Errors
-/// The server's message.
+/// Returns the server's message.
 pub(super) fn create(client: &HttpClient) -> Result<()> {
     let database = json!({"db": client.database}).to_string();
     let made =
@@ -52,10 +52,10 @@ pub(super) fn create(client: &HttpClient) -> Result<()> {
     discard(NAME, made)
 }
 
-/// Deletes it, where it is there.
+/// Deletes the database, if it exists.
 ///
 /// # Errors
-/// The server's message.
+/// Returns the server's message.
 pub(super) fn delete(client: &HttpClient) -> Result<()> {
     let listed = client.get("/api/v3/configure/database?format=json")?;
     let listed: Value = serde_json::from_reader(reader(listed))
@@ -68,10 +68,10 @@ pub(super) fn delete(client: &HttpClient) -> Result<()> {
     discard(NAME, client.delete(&path)?)
 }
 
-/// Deletes a table, where it is there.
+/// Deletes a table, if it exists.
 ///
 /// # Errors
-/// The server's message.
+/// Returns the server's message.
 pub(super) fn delete_table(client: &HttpClient, table: &str) -> Result<()> {
     let path =
         format!("/api/v3/configure/table?db={}&table={table}&hard_delete_at=now", client.database);
@@ -81,8 +81,9 @@ pub(super) fn delete_table(client: &HttpClient, table: &str) -> Result<()> {
     }
 }
 
-/// Where lines go, in ns, all or none of a request. A write is acknowledged once it is in the log, which is written
-/// once a second as shipped; in the tier `none` before
+/// Returns the path for lines with times in ns. A request is written completely or not at all. A
+/// write is acknowledged once it is in the log, which by default is written once per second. In the
+/// tier `none` it is acknowledged before
 /// (<https://docs.influxdata.com/influxdb3/core/reference/internals/durability/>).
 pub(super) fn write_path(database: &str, durability: Durability) -> String {
     let no_sync = durability == Durability::None;
@@ -91,14 +92,15 @@ pub(super) fn write_path(database: &str, durability: Durability) -> String {
     )
 }
 
-/// Waits until what was written without waiting can be read: a write that waits for the log is behind them.
+/// Waits until everything written without waiting can be read. A later write that waits for the log
+/// shows that.
 pub(super) fn flush(client: &HttpClient) -> Result<()> {
     let path = write_path(&client.database, Durability::Process);
     let line = format!("{FLUSHED} at=1i 1");
     discard(NAME, client.post(&path, "text/plain; charset=utf-8", line.as_bytes())?)
 }
 
-/// Asks a question and visits its rows as the columns asked for.
+/// Asks a question and visits its rows with these columns.
 pub(super) fn query(
     client: &HttpClient,
     influxql: &str,
@@ -119,7 +121,7 @@ pub(super) fn query(
     Ok(())
 }
 
-/// A row by the names of its values; one that is not there is NULL.
+/// A row by the names of its values. A missing value is NULL.
 struct Row<'a> {
     values: Map<String, Value>,
     columns: &'a [&'a str],
@@ -163,7 +165,7 @@ impl ResultRow for Row<'_> {
     }
 }
 
-/// Nanoseconds since 1970 of a time, which is in UTC whether it says so or not.
+/// Returns a time as nanoseconds since 1970. It is in UTC, whether it says so or not.
 fn nanoseconds(time: &str) -> Option<i64> {
     let at = match time.strip_suffix('Z') {
         Some(_) => time.parse::<Timestamp>().ok()?,

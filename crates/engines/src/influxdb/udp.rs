@@ -1,10 +1,10 @@
-//! Points sent over UDP, at the pace at which the server takes them.
+//! Sends points over UDP, at the pace at which the server takes them.
 //!
-//! Nobody acknowledges a datagram, and the kernel drops one that finds the queue of its receiver
-//! full. But sender and receiver share a kernel, which tells how full that queue is and how much
-//! was dropped: so the sender waits when half of it may be taken, and nothing is lost. Behind the
-//! queue nothing is: the server does not fetch a datagram before it has room for it, and counts
-//! the points that it has written.
+//! Nobody acknowledges a datagram, and the kernel drops one if the queue of its receiver is full.
+//! But sender and receiver share a kernel, which reports how full that queue is and how much was
+//! dropped. So the sender waits when half of it can be in use, and nothing is lost there. Nothing
+//! is lost after the queue either: the server does not read a datagram before it has room for it,
+//! and counts the points that it has written.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -18,27 +18,27 @@ use super::session::Session;
 use crate::Result;
 use crate::series::Point;
 
-/// What the server is told to ask of the kernel for its queue, in bytes; it gets less where
+/// Bytes that the server asks the kernel to use for its queue. It gets less where
 /// `net.core.rmem_max` is less.
 pub(super) const READ_BUFFER: usize = 8 << 20;
 
-/// What the kernel grants where it does not say: its default.
+/// Bytes that the kernel grants by default, where it does not report them.
 const GRANTED: usize = 212_992;
 
-/// Bytes of a datagram of many points. One may have 65,507
+/// Bytes of a datagram of many points. The limit is 65,507
 /// (<https://docs.influxdata.com/influxdb/v1.8/supported_protocols/udp/>).
 const DATAGRAM: usize = 32 * 1024;
 
-/// Between two looks at a full queue.
+/// Interval between two checks of a full queue.
 const LOOK_EVERY: Duration = Duration::from_micros(50);
 
-/// Between two looks at what was written.
+/// Interval between two checks of what was written.
 const ASK_EVERY: Duration = Duration::from_millis(1);
 
-/// How long the server may do nothing with what it was sent.
+/// How long the server may not make progress with what it was sent.
 const STUCK_AFTER: Duration = Duration::from_secs(30);
 
-/// How long after its first answer over HTTP a server may begin to listen for datagrams.
+/// How long after its first answer over HTTP a server may take to listen for datagrams.
 const LISTENS_WITHIN: Duration = Duration::from_secs(5);
 
 /// Sends points to one server on this machine.
@@ -48,23 +48,23 @@ pub(super) struct Sender {
     /// Lines that wait for others to fill a datagram.
     packet: Vec<u8>,
     waiting: i64,
-    /// Points sent, ever.
+    /// Points sent so far.
     sent: i64,
     /// Points sent that are known to be written.
     stored: i64,
-    /// Bytes that the queue may hold at most.
+    /// Most bytes that the queue can hold.
     filled: usize,
-    /// Bytes that it is filled to.
+    /// Bytes up to which the queue is filled.
     room: usize,
 }
 
 impl Sender {
-    /// To the server with that process id.
+    /// Creates a sender to the server with this process id.
     pub fn to(pid: u32) -> Result<Self> {
         // The server answers over HTTP before it listens for datagrams.
         let began = Instant::now();
         let (socket, queue) = loop {
-            match Queue::of(pid).and_then(|queue| Ok((socket(queue.port)?, queue))) {
+            match Queue::of_process(pid).and_then(|queue| Ok((socket(queue.port)?, queue))) {
                 Ok(connected) => break connected,
                 Err(error)
                     if error.kind() != ErrorKind::NotFound || began.elapsed() > LISTENS_WITHIN =>
@@ -75,19 +75,19 @@ impl Sender {
             }
         };
         let packet = Vec::with_capacity(2 * DATAGRAM);
-        // The kernel doubles what is asked for, to have room for itself: this is half of it.
+        // The kernel doubles the size it is asked for, for its own overhead. This is half of it.
         let room = granted();
         Ok(Self { socket, queue, packet, waiting: 0, sent: 0, stored: 0, filled: 0, room })
     }
 
-    /// Goes on with a new socket of its own. What was sent is still waited for.
+    /// Continues with a new socket. What was sent before is still waited for.
     pub fn renew(&mut self) -> Result<()> {
         self.socket = socket(self.queue.port)
             .map_err(|error| Session::failed("be reached over UDP again", error))?;
         Ok(())
     }
 
-    /// Whether points were sent that are not known to be written.
+    /// Returns whether points were sent that are not known to be written.
     pub fn owes(&self) -> bool {
         self.stored < self.sent
     }
@@ -100,7 +100,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Sends a point with others of its kind, when a datagram is full.
+    /// Adds a point to the current datagram, which is sent when it is full.
     pub fn pack(&mut self, measurement: &str, point: &Point<'_>) -> Result<()> {
         let before = self.packet.len();
         line::append(&mut self.packet, measurement, point)?;
@@ -111,12 +111,12 @@ impl Sender {
         Ok(())
     }
 
-    /// Sends what waits.
+    /// Sends the current datagram.
     pub fn rest(&mut self) -> Result<()> {
         if self.packet.is_empty() { Ok(()) } else { self.send_packet(self.packet.len()) }
     }
 
-    /// Forgets what waits.
+    /// Drops the current datagram.
     pub fn forget(&mut self) {
         self.packet.clear();
         self.waiting = 0;
@@ -131,8 +131,8 @@ impl Sender {
     }
 
     fn wait_for_room(&mut self, bytes: usize) -> Result<()> {
-        // What the kernel counts for a datagram: its buffer, of up to twice the size, and what it
-        // notes of it.
+        // What the kernel counts for a datagram: its buffer, of up to twice the size, and its
+        // bookkeeping.
         let counted = 2 * bytes + 2048;
         self.filled += counted;
         if self.filled <= self.room {
@@ -152,7 +152,7 @@ impl Sender {
         }
     }
 
-    /// Bytes in the queue.
+    /// Returns the bytes in the queue.
     fn queued(&mut self) -> Result<usize> {
         let filling = self.queue.filling().map_err(|e| Session::failed("receive datagrams", e))?;
         match filling.dropped {
@@ -165,7 +165,7 @@ impl Sender {
     }
 
     /// Waits until everything sent was written, so that it can be read. Fails when a datagram was
-    /// dropped, or the server could not understand one or write a point.
+    /// dropped, or the server could not parse one or write a point.
     pub fn flush(&mut self, session: &mut Session) -> Result<()> {
         let mut since = Instant::now();
         while self.owes() {
@@ -197,14 +197,14 @@ impl Sender {
     }
 }
 
-/// A socket of ours that sends to a port of this machine.
+/// Returns a socket that sends to a port of this machine.
 fn socket(port: u16) -> std::io::Result<UdpSocket> {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     socket.connect((Ipv4Addr::LOCALHOST, port))?;
     Ok(socket)
 }
 
-/// Fails when the server does not listen any more, or the datagram is larger than one may be.
+/// Fails when the server no longer listens, or the datagram is too large.
 fn send(socket: &UdpSocket, datagram: &[u8]) -> Result<()> {
     socket.send(datagram).map(drop).map_err(|error| {
         let why = format!("{error} (a datagram of {} bytes)", datagram.len());
@@ -212,12 +212,12 @@ fn send(socket: &UdpSocket, datagram: &[u8]) -> Result<()> {
     })
 }
 
-/// What bounds the queue, for the report.
+/// Returns the setting that bounds the queue, for the report.
 pub(super) fn setting() -> (String, String) {
     ("udp.read-buffer granted".to_owned(), granted().to_string())
 }
 
-/// The kernel's limit on what a socket may ask for.
+/// Returns the kernel's limit for a socket.
 fn granted() -> usize {
     let limit = fs::read_to_string("/proc/sys/net/core/rmem_max");
     let limit = limit.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(GRANTED);

@@ -1,4 +1,5 @@
-//! LevelDB's C interface, from a library that is opened at run time: what RocksDB's has not alike.
+//! LevelDB's C interface, from a library loaded at run time: the functions that differ from
+//! RocksDB's.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ type SeePut = extern "C" fn(*mut c_void, Bytes, usize, Bytes, usize);
 type SeeDelete = extern "C" fn(*mut c_void, Bytes, usize);
 
 functions! {
-    /// The functions, each without the `leveldb_` of its name, as `leveldb/c.h` declares them:
+    /// The functions, without the `leveldb_` of their names, as `leveldb/c.h` declares them:
     /// <https://github.com/google/leveldb/blob/main/include/leveldb/c.h>.
     pub(super) struct Api of "leveldb_";
 
@@ -58,32 +59,33 @@ fn load() -> Result<((lsm::Api, Api), PathBuf), String> {
     let folders = [crate::deps::folder("leveldb")];
     let search = Search { variable: VARIABLE, file: "libleveldb.so", folders: &folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is LevelDB's, by its name; its C interface is kept from release to release.
+    // SAFETY: by its name the library is LevelDB, whose C interface stays the same from release to
+    // release.
     let apis = unsafe { (lsm::Api::load_as(library, "leveldb_")?, Api::load(library)?) };
     Ok((apis, path))
 }
 
-/// The environment variable that names its folder.
+/// Environment variable with its folder.
 pub(super) const VARIABLE: &str = "LEVELDB_LIB_DIR";
 
-/// The library.
+/// Returns the library.
 pub(super) fn library() -> crate::Result<(Lib, &'static Api)> {
     let (api, own) = LIBRARY.get()?;
     Ok((Lib { id: super::ID, api }, own))
 }
 
-/// Whether it can run here.
+/// Returns whether it can run here.
 pub(super) fn availability() -> crate::Availability {
     LIBRARY.availability(|(_, own)| own.version())
 }
 
-/// Where it comes from.
+/// Returns its origin.
 pub(super) fn origin() -> Option<crate::Origin> {
     LIBRARY.origin(VARIABLE)
 }
 
 impl Api {
-    /// Its version, as it says itself.
+    /// Returns its version, as it reports it.
     pub(super) fn version(&self) -> String {
         // SAFETY: they only return a number.
         let (major, minor) = unsafe { ((self.major_version)(), (self.minor_version)()) };

@@ -9,8 +9,8 @@ use crate::lsm::check::damage;
 use crate::{Checked, EngineError, Result};
 
 /// Reads every pair with its checksum, from a database opened with `paranoid_checks`
-/// (<https://github.com/google/leveldb/blob/main/doc/index.md#checksums>). It is closed for that and
-/// opened again: what its cache holds was read without checksums, as shipped.
+/// (<https://github.com/google/leveldb/blob/main/doc/index.md#checksums>). The database is closed
+/// and reopened for that, because its cache was by default read without checksums.
 pub(super) fn all(open: &mut Option<Arc<Db>>) -> Result<Checked> {
     const DOING: &str = "check the database";
     let alone = open.as_mut().is_some_and(|db| Arc::get_mut(db).is_some());

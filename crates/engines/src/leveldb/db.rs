@@ -1,4 +1,4 @@
-//! An open database: opening it, and what is done with its keys.
+//! An open database, and its operations by key.
 
 use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -9,32 +9,32 @@ use crate::lsm::{self, Batch, Bytes, Iter, Reads, To, Value};
 use crate::owned::Owned;
 use crate::{EngineError, Result};
 
-/// How a database is opened.
+/// Options at opening.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
-    /// Bytes of changes in memory before they become a sorted table; there may be two such buffers.
+    /// Bytes of changes in memory before they become a sorted table. There can be two such buffers.
     pub write_buffer: usize,
-    /// Bytes of blocks that were read.
+    /// Bytes of the block cache.
     pub cache: usize,
-    /// Bits of the bloom filters for each key.
+    /// Bits per key of the bloom filters.
     pub filter_bits: c_int,
-    /// Bytes of a block; as shipped where it is not said.
+    /// Bytes of a block. `None`: the default.
     pub block_size: Option<usize>,
-    /// Keys between two that are stored whole.
+    /// Number of keys between two that are stored completely.
     pub block_restart_interval: Option<c_int>,
     /// Bytes of a file of sorted pairs.
     pub max_file_size: Option<usize>,
-    /// Files that are held open.
+    /// Most files that are open.
     pub max_open_files: Option<c_int>,
-    /// Whether blocks are compressed, by Snappy.
+    /// Whether blocks are compressed, with Snappy.
     pub compresses: Option<bool>,
     /// Whether a write is synced before it returns.
     pub sync: bool,
-    /// Whether damage that is met is an error at once, wherever it is.
+    /// Whether any damage is an error at once, wherever it is.
     pub paranoid: bool,
 }
 
-/// The library's own functions, and what a database uses while it is open.
+/// The library's functions, and what a database uses while it is open.
 pub(super) struct Own {
     pub api: &'static Api,
     pub folder: PathBuf,
@@ -46,13 +46,13 @@ pub(super) struct Own {
 /// An open database.
 pub(super) type Db = lsm::Db<Own>;
 
-/// Opens the database in a folder, making it where there is none.
+/// Opens the database in a folder, and creates a missing one.
 pub(super) fn open(folder: &Path, options: Options) -> Result<Db> {
     let ((lib, api), doing) =
         (api::library()?, format!("open the database in {}", folder.display()));
     let path = lib.path(folder, &doing)?;
-    // SAFETY: everything is ours; the options are copied by `open`, the cache and the policy are held
-    // as long as the database.
+    // SAFETY: everything is ours; `open` copies the options, and the cache and the policy live as
+    // long as the database.
     unsafe {
         let all = Owned::new((lib.api.options_create)(), lib.api.options_destroy);
         let cache = Owned::new((api.cache_create_lru)(options.cache), api.cache_destroy);
@@ -83,7 +83,7 @@ pub(super) fn open(folder: &Path, options: Options) -> Result<Db> {
     }
 }
 
-/// Many changes, which go in batches.
+/// Many changes, written in batches.
 pub(super) struct Changes<'a> {
     db: &'a Db,
     batch: Batch,
@@ -91,8 +91,8 @@ pub(super) struct Changes<'a> {
 }
 
 impl Changes<'_> {
-    /// Sets the value of a key, or removes the key; writes the batch where it is as large as four
-    /// write buffers: it lies in memory whole.
+    /// Sets the value of a key, or removes the key. Writes the batch once it has the size of four
+    /// write buffers, because all of it is in memory.
     pub(super) fn set(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         self.db.set(&mut To::Batch(&mut self.batch), key, value)?;
         self.bytes += key.len() + value.map_or(0, <[u8]>::len);
@@ -110,7 +110,7 @@ impl Changes<'_> {
 }
 
 impl Db {
-    /// The value of a key.
+    /// Returns the value of a key.
     #[inline]
     pub(super) fn get<'a>(&'a self, reads: &Reads, key: &[u8]) -> Result<Option<Value<'a>>> {
         let mut size = 0;
@@ -124,9 +124,9 @@ impl Db {
         Ok((!at.is_null()).then(found))
     }
 
-    /// A way through all pairs.
+    /// Returns an iterator over all pairs.
     pub(super) fn iter<'a>(&'a self, reads: &'a Reads) -> Iter<'a> {
-        // SAFETY: all are open, and lent to the iterator.
+        // SAFETY: all are open, and borrowed by the iterator.
         unsafe {
             let raw = (self.own.api.create_iterator)(self.raw.raw, reads.0.raw);
             Iter::new(self.lib, raw, None)
@@ -157,16 +157,16 @@ impl Db {
         Ok(())
     }
 
-    /// Many changes.
+    /// Begins many changes.
     pub(super) fn changes(&self) -> Changes<'_> {
         Changes { db: self, batch: self.batch(), bytes: 0 }
     }
 
-    /// Shows what was put into a batch.
+    /// Calls `see` with what a batch inserts.
     pub(super) fn puts(&self, batch: &Batch, mut see: &mut dyn FnMut(&[u8], &[u8])) {
         type See<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
         extern "C" fn put(see: *mut c_void, key: Bytes, size: usize, value: Bytes, of: usize) {
-            // SAFETY: `see` is the pointer given below; the library lends so many bytes.
+            // SAFETY: `see` is the pointer given below; the library lends that many bytes.
             unsafe {
                 let pair = (slice::from_raw_parts(key, size), slice::from_raw_parts(value, of));
                 (*see.cast::<See<'_>>())(pair.0, pair.1);

@@ -1,4 +1,4 @@
-//! LMDB's functions, of the crate `lmdb-master-sys`.
+//! LMDB's functions, from the crate `lmdb-master-sys`.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -23,13 +23,13 @@ use crate::{Checked, EngineError, Result, owned};
 /// LMDB.
 pub(super) enum Lmdb {}
 
-/// The library's words for what it read: a page that is not of its kind or not there, a file that is
-/// none of its own, and what a copy says of a page that is in no tree and not free.
+/// Codes for damage: a page of the wrong kind or missing, a file of another format, and, from a
+/// copy, a page that is neither in a tree nor free.
 const DAMAGE: [c_int; 4] =
     [ffi::MDB_CORRUPTED, ffi::MDB_PAGE_NOTFOUND, ffi::MDB_INVALID, ffi::MDB_INCOMPATIBLE];
 
-// SAFETY: threads may share an environment (<http://www.lmdb.tech/doc/starting.html>), and `MDB_NOTLS`
-// binds a transaction that reads to no thread. Each function is the library's own.
+// SAFETY: threads may share an environment (<http://www.lmdb.tech/doc/starting.html>), and with
+// `MDB_NOTLS` a read transaction is bound to no thread. Each function is the library's own.
 unsafe impl Library for Lmdb {
     const ID: &'static str = ID;
     const MANUAL: &'static str = MANUAL;
@@ -71,7 +71,7 @@ unsafe impl Library for Lmdb {
         format!("{major}.{minor}.{patch}")
     }
 
-    /// The library reads through the pointer and does not write, though its type would let it.
+    /// The library only reads through the pointer, although its type would allow writes.
     #[inline]
     fn val(bytes: &[u8]) -> Self::Val {
         ffi::MDB_val { mv_size: bytes.len(), mv_data: bytes.as_ptr().cast_mut().cast() }
@@ -83,15 +83,15 @@ unsafe impl Library for Lmdb {
         unsafe { owned::bytes(val.mv_data.cast(), val.mv_size) }
     }
 
-    /// A copy to nowhere that leaves free pages out, which walks every tree and "fails if the
+    /// Makes a copy to nowhere without free pages, which walks every tree and "fails if the
     /// environment has suffered a page leak" (<http://www.lmdb.tech/doc/group__mdb.html>,
-    /// `mdb_env_copy2`). The library has nothing else that reads all pages, and its pages have no
-    /// checksums.
+    /// `mdb_env_copy2`). The library has no other function that reads all pages, and its pages have
+    /// no checksums.
     fn walk(env: &Env<Self>) -> Result<Checked> {
         let mut checked = Checked::by("mdb_env_copyfd2 with MDB_CP_COMPACT");
         let nowhere = OpenOptions::new().write(true).open("/dev/null");
         let nowhere = nowhere.map_err(|error| EngineError::file(ID, "open", "/dev/null", error))?;
-        // SAFETY: open, both, and neither is closed before the call returns.
+        // SAFETY: both are open, and neither is closed before the call returns.
         let code =
             unsafe { ffi::mdb_env_copyfd2(env.0.raw, nowhere.as_raw_fd(), ffi::MDB_CP_COMPACT) };
         match check::<Self>(code, "check the environment") {
@@ -125,7 +125,7 @@ unsafe impl Library for Lmdb {
         // Plain C structs of integers and a pointer, for which zeros are valid.
         let (mut info, mut stat) = std::mem::zeroed::<(ffi::MDB_envinfo, ffi::MDB_stat)>();
         let code = ffi::mdb_env_get_flags(env, &mut facts.flags);
-        // These two fail only without an environment.
+        // These two only fail without an environment.
         ffi::mdb_env_info(env, &mut info);
         ffi::mdb_env_stat(env, &mut stat);
         (facts.map, facts.page) = (info.me_mapsize as u64, stat.ms_psize);

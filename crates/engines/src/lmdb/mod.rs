@@ -1,10 +1,10 @@
-//! LMDB, by the functions of `lmdb-master-sys`.
+//! LMDB, through the functions of `lmdb-master-sys`.
 //!
-//! One environment with a named database per table. LMDB has no cache of its own: it works in
-//! the memory map of its file, so [`OpenOptions::memory`] does not reach it. The map is written
-//! through (`MDB_WRITEMAP`) where no commit syncs: commits and large transactions cost less. In the
-//! tier `power` pages are written by calls: a commit is then `pwrite` and one `fdatasync`, and not two
-//! `msync`s of the map. Locks stay on, because `MDB_NOLOCK` gained nothing
+//! One environment has a named database per table. LMDB has no cache of its own: it works in the
+//! memory map of its file, so [`OpenOptions::memory`] has no effect. The map is written through
+//! (`MDB_WRITEMAP`) where no commit syncs, because commits and large transactions then cost less.
+//! In the tier `power` pages are written by calls: a commit is then `pwrite` and one `fdatasync`,
+//! instead of two `msync`s of the map. Locks stay on, because `MDB_NOLOCK` gained nothing
 //! measurable. A key has 1 to 511 bytes.
 
 use embermark_model::Durability;
@@ -87,7 +87,7 @@ const SETTINGS: Settings = Settings {
     },
 };
 
-/// What tuning tries.
+/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("MDB_WRITEMAP", "ON")],

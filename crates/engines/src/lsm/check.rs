@@ -1,4 +1,4 @@
-//! Reading everything with its checksums.
+//! Reads everything and compares its checksums.
 
 use std::ops::ControlFlow;
 
@@ -6,11 +6,11 @@ use super::{Db, Iter, Reads};
 use crate::kv::Range;
 use crate::{Checked, Result};
 
-/// How both libraries begin to say that what they read is damaged
-/// (`Status::Corruption`, <https://github.com/google/leveldb/blob/main/doc/index.md#status>).
+/// Prefix of both libraries' messages about damage (`Status::Corruption`,
+/// <https://github.com/google/leveldb/blob/main/doc/index.md#status>).
 const DAMAGE: &str = "Corruption: ";
 
-/// Takes an error that tells of damage for what a check found, and none is left.
+/// Adds an error about damage to the findings of a check, and returns other errors.
 pub(crate) fn damage(done: Result<()>, checked: &mut Checked) -> Result<()> {
     let Err(error) = done else { return Ok(()) };
     let said = error.to_string();
@@ -20,8 +20,8 @@ pub(crate) fn damage(done: Result<()>, checked: &mut Checked) -> Result<()> {
 }
 
 impl<X> Db<X> {
-    /// Options to read with that compare the checksum of each block that is read, and leave the cache
-    /// to others.
+    /// Returns options to read with that compare the checksum of each block, and do not fill the
+    /// cache.
     pub fn verifying(&self) -> Reads {
         let (api, reads) = (self.lib.api, self.reads());
         // SAFETY: ours.
@@ -34,7 +34,7 @@ impl<X> Db<X> {
 }
 
 impl Iter<'_> {
-    /// Reads every pair, and adds what is damaged to what was found.
+    /// Reads every pair, and adds damage to the findings.
     pub fn verify(&self, checked: &mut Checked) -> Result<()> {
         damage(self.walk(Range::default(), &mut |_, _| ControlFlow::Continue(())), checked)
     }

@@ -1,4 +1,4 @@
-//! The functions that LMDB and MDBX, which began as a copy of it, have in common.
+//! The common functions of LMDB and of MDBX, which began as a copy of it.
 
 use std::ffi::{CStr, c_int};
 use std::path::Path;
@@ -9,15 +9,15 @@ use crate::owned::Owned;
 use crate::{Checked, EngineError, Result};
 
 /// Address space for the map. It takes neither memory nor disk before it is used. 64 GiB, or less
-/// down to 1 GiB where a process has no room for that, as on 32 bits, below `ulimit -v` or in an
+/// down to 1 GiB where a process cannot have that: on 32 bits, under `ulimit -v`, or in an
 /// emulator.
 const MAPS: [u64; 4] = [1 << 36, 1 << 34, 1 << 32, 1 << 30];
-/// Tables at most.
+/// Most tables.
 pub(crate) const TABLES: u32 = 40;
-/// Permissions of new files, less what the umask takes.
+/// Permissions of new files, before the umask.
 pub(crate) const MODE: u16 = 0o664;
 
-/// Where a cursor goes.
+/// Where a cursor moves.
 #[derive(Clone, Copy)]
 pub(crate) enum Move {
     First,
@@ -39,7 +39,7 @@ pub(crate) enum Write {
     Replace,
 }
 
-/// Where a handle is put.
+/// Where a function stores a handle.
 pub(crate) type Slot<'a, T> = &'a mut *mut T;
 
 /// A key and its value. The library fills in what it finds.
@@ -50,63 +50,64 @@ pub(crate) struct Pair<L: Library> {
 
 impl<L: Library> Pair<L> {
     #[inline]
-    pub fn of(key: &[u8], value: &[u8]) -> Self {
+    pub fn new(key: &[u8], value: &[u8]) -> Self {
         Self { key: L::val(key), value: L::val(value) }
     }
 }
 
-/// A library whose functions do what LMDB's do. They return the library's codes; [`check`] makes
-/// results of them.
+/// A library with LMDB's functions. They return the library's codes, which [`check`] turns into
+/// results.
 ///
 /// # Safety
-/// Handles are open when they are passed. Transactions of different threads may be used at the same
-/// time, and a transaction that reads by any thread. The pointers of `ABORT`, `CLOSE` and
-/// `CLOSE_CURSOR` free what `begin`, `create` and `open_cursor` made.
+/// Handles must be open when they are passed. Transactions of different threads can run at the same
+/// time, and any thread can use a transaction that reads. The functions `ABORT`, `CLOSE`, and
+/// `CLOSE_CURSOR` free what `begin`, `create`, and `open_cursor` made.
 pub(crate) unsafe trait Library: Sized + 'static {
     /// The engine's id.
     const ID: &'static str;
-    /// Its manual's page of limits.
+    /// The manual's page of limits.
     const MANUAL: &'static str;
-    /// The file with its pages.
+    /// Name of the file with the pages.
     const FILE: &'static str;
     /// Flags of an environment by name, in the order in which a configuration sets them.
     const FLAGS: &'static [(&'static str, u32)];
-    /// Flags that no configuration sets, to be read back.
+    /// Flags that no configuration sets, to read back.
     const FIXED: &'static [(&'static str, u32)];
-    /// What has the system read nothing ahead.
+    /// Flag that turns off the system's read-ahead.
     const NO_READ_AHEAD: u32;
-    /// Has a table made that is not there.
+    /// Flag that creates a missing table.
     const CREATE: u32;
-    /// Returned for a key that is not there.
+    /// Code for a missing key.
     const NOT_FOUND: c_int;
 
     type Env;
     type Txn;
     type Cursor;
-    /// Bytes as the library takes and gives them.
+    /// Bytes as the library passes them.
     type Val: Copy;
-    /// What ending a transaction returns.
+    /// Return type of functions that end a transaction.
     type Ended;
 
     const CLOSE: unsafe extern "C" fn(*mut Self::Env);
     const ABORT: unsafe extern "C" fn(*mut Self::Txn) -> Self::Ended;
     const CLOSE_CURSOR: unsafe extern "C" fn(*mut Self::Cursor);
 
-    /// The library's words for a code.
+    /// Returns the library's message for a code.
     fn words(code: c_int) -> String;
     fn version() -> String;
     fn val(bytes: &[u8]) -> Self::Val;
     /// # Safety
-    /// As that of [`crate::owned::bytes`].
+    /// The same as for [`crate::owned::bytes`].
     unsafe fn bytes<'a>(val: Self::Val) -> &'a [u8];
 
     unsafe fn create(env: Slot<Self::Env>) -> c_int;
-    /// Opens what `create` made, for [`TABLES`] and with a map of that size. Missing files are created.
+    /// Opens an environment from `create`, for [`TABLES`] and with a map of this size. Missing
+    /// files are created.
     unsafe fn open(env: *mut Self::Env, dir: &CStr, flags: u32, map: usize) -> c_int;
     unsafe fn sync(env: *mut Self::Env) -> c_int;
     unsafe fn longest_key(env: *mut Self::Env) -> c_int;
     unsafe fn facts(env: *mut Self::Env, facts: &mut Facts) -> c_int;
-    /// The library's own check of all pages.
+    /// Runs the library's own check of all pages.
     fn walk(env: &Env<Self>) -> Result<Checked>;
 
     unsafe fn begin(env: *mut Self::Env, reads: bool, txn: Slot<Self::Txn>) -> c_int;
@@ -131,7 +132,7 @@ pub(crate) fn check<L: Library>(code: c_int, doing: &str) -> Result<()> {
     if code == 0 { Ok(()) } else { Err(error::<L>(code, doing)) }
 }
 
-/// Whether the key was there.
+/// Returns whether the key was found.
 #[inline]
 pub(crate) fn found<L: Library>(code: c_int, doing: &str) -> Result<bool> {
     if code == L::NOT_FOUND { Ok(false) } else { check::<L>(code, doing).map(|()| true) }
@@ -153,7 +154,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// Whether all bits of a flag are set.
+    /// Returns whether all bits of a flag are set.
     pub const fn has(self, flag: u32) -> bool {
         self.flags & flag == flag
     }
@@ -162,7 +163,7 @@ impl Facts {
 /// An open environment, closed when dropped.
 pub(crate) struct Env<L: Library>(pub Owned<L::Env>);
 
-// SAFETY: threads may share an environment, each with transactions of its own, as the trait promises.
+// SAFETY: threads may share an environment, each with its own transactions, as the trait promises.
 unsafe impl<L: Library> Send for Env<L> {}
 // SAFETY: as above.
 unsafe impl<L: Library> Sync for Env<L> {}
@@ -176,9 +177,10 @@ impl<L: Library> Env<L> {
             .map_err(|error| EngineError::failed(L::ID, &*doing, error))?;
         for map in MAPS.into_iter().filter_map(|map| usize::try_from(map).ok()) {
             let mut raw = ptr::null_mut();
-            // SAFETY: on success `raw` is a handle, to be closed even if opening then fails.
+            // SAFETY: after success `raw` is a handle, which has to be closed even if opening fails
+            // later.
             check::<L>(unsafe { L::create(&mut raw) }, "create an environment")?;
-            // SAFETY: ours; transactions hold the environment open.
+            // SAFETY: ours; transactions keep the environment open.
             let env = Self(unsafe { Owned::new(raw, L::CLOSE) });
             // SAFETY: created and not yet open.
             let code = unsafe { L::open(raw, &path, flags, map) };
@@ -189,19 +191,19 @@ impl<L: Library> Env<L> {
         Err(error::<L>(libc::ENOMEM, &doing))
     }
 
-    /// Syncs to the disk whatever is not yet there.
+    /// Syncs everything to the disk.
     pub fn sync(&self) -> Result<()> {
         // SAFETY: open.
         check::<L>(unsafe { L::sync(self.0.raw) }, "sync")
     }
 
-    /// Bytes of a key at most.
+    /// Returns the most bytes of a key.
     pub fn longest_key(&self) -> usize {
         // SAFETY: open.
         usize::try_from(unsafe { L::longest_key(self.0.raw) }).unwrap_or_default()
     }
 
-    /// Reads back what it is.
+    /// Reads back the environment's state.
     pub fn facts(&self) -> Result<Facts> {
         let mut facts = Facts::default();
         // SAFETY: open.

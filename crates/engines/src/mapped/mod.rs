@@ -1,5 +1,5 @@
-//! What LMDB and MDBX have in common: one environment with a named database per table, in the memory
-//! map of a file. They have no cache of their own, so [`OpenOptions::memory`] does not reach them.
+//! The common part of LMDB and MDBX: one environment with a named database per table, in the memory
+//! map of a file. They have no cache of their own, so [`OpenOptions::memory`] has no effect.
 
 use std::ffi::CString;
 use std::fs;
@@ -17,8 +17,8 @@ mod txn;
 use library::{Env, Facts, Library, TABLES};
 use txn::{Reader, Writer};
 
-/// The tier's flags, and those of a configuration in their place. Where memory is limited the
-/// database may be larger, and what the system reads ahead of a random read only takes room.
+/// Returns the tier's flags, overridden by those of a configuration. Where memory is limited the
+/// database can be larger than it, and the system's read-ahead of random reads only takes room.
 fn flags_of<L: Library>(options: &OpenOptions, set: u32) -> u32 {
     let ours = if options.limit.is_some() { set | L::NO_READ_AHEAD } else { set };
     L::FLAGS.iter().fold(ours, |flags, &(name, flag)| match options.switch(name) {
@@ -28,7 +28,7 @@ fn flags_of<L: Library>(options: &OpenOptions, set: u32) -> u32 {
     })
 }
 
-/// Flags by name, on or off.
+/// Returns flags by name, on or off.
 fn switches(
     facts: Facts,
     flags: &'static [(&'static str, u32)],
@@ -37,7 +37,7 @@ fn switches(
     flags.iter().map(move |&(name, flag)| (name, word(flag).to_owned()))
 }
 
-/// Opens or makes a database.
+/// Opens or creates a database.
 pub(crate) fn open<L: Library>(options: &OpenOptions, &set: &u32) -> Result<Opened> {
     let env = Env::<L>::open(&options.dir, flags_of::<L>(options, set))?;
     let facts = env.facts()?;
@@ -46,17 +46,17 @@ pub(crate) fn open<L: Library>(options: &OpenOptions, &set: &u32) -> Result<Open
         ("page size", format!("{} bytes", facts.page)),
         ("cache", "none of its own: the system's page cache".to_owned()),
     ]);
-    let store = Databases::of(env, options.dir.display().to_string(), true)?;
+    let store = Databases::new(env, options.dir.display().to_string(), true)?;
     Ok(Opened::embedded(store, L::version(), settings))
 }
 
-/// Opens what another process has open, with the same flags: processes with and without the map
-/// written through do not cooperate, say the manuals.
+/// Opens the environment of another process with the same flags. The manuals say that processes
+/// with and without `WRITEMAP` do not cooperate.
 pub(crate) fn join<L: Library>(options: &OpenOptions, &set: &u32) -> Result<Store> {
     let file = options.dir.join(L::FILE);
     fs::metadata(&file).map_err(|error| EngineError::file(L::ID, "find", file, error))?;
     let env = Env::<L>::open(&options.dir, flags_of::<L>(options, set))?;
-    Ok(Store::Kv(Box::new(Databases::of(env, options.dir.display().to_string(), false)?)))
+    Ok(Store::Kv(Box::new(Databases::new(env, options.dir.display().to_string(), false)?)))
 }
 
 /// An open environment. A table's number is the library's handle of its database, which clients
@@ -65,19 +65,19 @@ struct Databases<L: Library> {
     env: Arc<Env<L>>,
     reader: Reader<L>,
     dir: String,
-    /// Whether a table is made that is not there: not at another process's environment.
+    /// Whether missing tables are created. They are not in another process's environment.
     creates: bool,
 }
 
 impl<L: Library> Databases<L> {
-    fn of(env: Arc<Env<L>>, dir: String, creates: bool) -> Result<Self> {
-        Ok(Self { reader: Reader::of(&env)?, env, dir, creates })
+    fn new(env: Arc<Env<L>>, dir: String, creates: bool) -> Result<Self> {
+        Ok(Self { reader: Reader::new(&env)?, env, dir, creates })
     }
 }
 
 impl<L: Library> Lifecycle for Databases<L> {
-    /// There is neither a log to checkpoint nor anything to compact in place; what remains is to
-    /// bring the pages to the disk.
+    /// Syncs the pages to the disk. There is no log to checkpoint, and nothing can be compacted in
+    /// place.
     fn maintain(&mut self) -> Result<()> {
         self.env.sync()
     }
@@ -91,8 +91,8 @@ impl<L: Library> Lifecycle for Databases<L> {
         }
     }
 
-    /// Locks are on, so processes may share it. A snapshot keeps other processes from using pages
-    /// again that it sees.
+    /// Processes can share the environment, because locks are on. A snapshot keeps other processes
+    /// from reusing its pages.
     fn join(&self) -> Join {
         Join::At(self.dir.clone())
     }
@@ -110,12 +110,12 @@ impl<L: Library> Lifecycle for Databases<L> {
         Ok(vec![("dir", self.dir.clone()), ("flags", names.join(" ")), ("map_bytes", map)])
     }
 
-    /// The same environment and tables, with transactions of its own: readers wait for nobody, and
-    /// a writer waits until the writer before it has ended. (The manuals forbid a process to open
+    /// Opens another client with its own transactions on the same environment and tables. Readers
+    /// never wait, and a writer waits for the one before it. (The manuals forbid a process to open
     /// an environment twice.)
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (env, dir, creates) = (Arc::clone(&self.env), self.dir.clone(), self.creates);
-        Ok(ClientOpener::kv(move || Self::of(env, dir, creates)))
+        Ok(ClientOpener::kv(move || Self::new(env, dir, creates)))
     }
 
     fn crash_on_close(&mut self) -> Result<()> {
@@ -127,7 +127,7 @@ impl<L: Library> Lifecycle for Databases<L> {
         L::walk(&self.env)
     }
 
-    /// By the library's own close, once no client has it open.
+    /// Closes the environment once no client has it open.
     fn close(self: Box<Self>) -> Result<()> {
         Ok(())
     }
@@ -148,7 +148,7 @@ impl<L: Library> KvStore for Databases<L> {
         writer.commit()
     }
 
-    /// By appending, which fills page after page without a search.
+    /// Appends pairs, which fills pages without a search.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let mut writer = Writer::begin(&self.env)?;
         let rows = writer.append(table, pairs)?;

@@ -1,7 +1,7 @@
-//! Transactions and cursors as handles that end what they began, and what is done in them.
+//! Transactions and cursors as handles that end what they began, and their operations.
 //!
-//! What a transaction gives out lies in the map, and stays as it is until that transaction changes
-//! something or ends: it is borrowed from the transaction, whose changes need it whole.
+//! Data that a transaction returns is in the map, and stays valid until the transaction changes
+//! something or ends. So it borrows from the transaction, and changes need exclusive access to it.
 
 use std::ffi::CStr;
 use std::marker::PhantomData;
@@ -16,10 +16,10 @@ use crate::kv::{Change, Direction, Operations, Pairs, Range, Table, Visit};
 use crate::owned::Owned;
 use crate::per_table::PerTable;
 
-/// A transaction, undone when dropped. Its operations only read.
+/// A transaction, aborted when dropped. Its operations only read.
 pub(super) struct Txn<L: Library> {
     raw: Owned<L::Txn, L::Ended>,
-    /// Stays open as long as the transaction.
+    /// Keeps the environment open.
     _env: Arc<Env<L>>,
 }
 
@@ -28,14 +28,14 @@ impl<L: Library> Txn<L> {
         let mut raw = ptr::null_mut();
         // SAFETY: the environment is open.
         check::<L>(unsafe { L::begin(env.0.raw, reads, &mut raw) }, "begin")?;
-        // SAFETY: ours; the environment is held.
+        // SAFETY: ours; the environment is kept alive.
         Ok(Self { raw: unsafe { Owned::new(raw, L::ABORT) }, _env: Arc::clone(env) })
     }
 
     #[inline]
     fn open_cursor(&self, table: Table) -> Result<Owned<L::Cursor>> {
         let mut raw = ptr::null_mut();
-        // SAFETY: under way.
+        // SAFETY: the transaction is open.
         check::<L>(unsafe { L::open_cursor(self.raw.raw, dbi(table), &mut raw) }, "open a cursor")?;
         // SAFETY: ours; whoever has it closes it before the transaction ends.
         Ok(unsafe { Owned::new(raw, L::CLOSE_CURSOR) })
@@ -44,14 +44,15 @@ impl<L: Library> Txn<L> {
 
 impl<L: Library> Operations for Txn<L> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        let mut pair = Pair::of(key, &[]);
-        // SAFETY: under way; the key is only read.
+        let mut pair = Pair::new(key, &[]);
+        // SAFETY: the transaction is open; the key is only read.
         let code = unsafe { L::get(self.raw.raw, dbi(table), &mut pair) };
-        // SAFETY: found, so it is in the map until the transaction changes something or ends.
+        // SAFETY: it was found, so it is in the map until the transaction changes something or
+        // ends.
         Ok(found::<L>(code, "get a value")?.then(|| unsafe { L::bytes(pair.value) }))
     }
 
-    /// No key is empty, and LMDB looks for none that is.
+    /// Keys are never empty, and LMDB cannot search for an empty one.
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let mut cursor = Cursor::open(self, table)?;
         let (from, to) = (range.from.unwrap_or_default(), range.to);
@@ -76,24 +77,24 @@ impl<L: Library> Operations for Txn<L> {
         Ok(())
     }
 
-    /// As the root of the table's tree has it.
+    /// Reads the count from the root of the table's tree.
     fn count(&mut self, table: Table) -> Result<Option<u64>> {
         let mut keys = 0;
-        // SAFETY: under way.
+        // SAFETY: the transaction is open.
         let code = unsafe { L::count(self.raw.raw, dbi(table), &mut keys) };
         check::<L>(code, "count the keys").map(|()| Some(keys))
     }
 }
 
-/// A transaction that reads, between two snapshots: reset when one ends and renewed when the next
-/// begins, as the manuals advise.
+/// A transaction that reads, between two snapshots. It is reset when one ends and renewed when the
+/// next begins, as the manuals advise.
 pub(super) struct Reader<L: Library>(Txn<L>);
 
 impl<L: Library> Reader<L> {
-    /// Of an environment.
-    pub fn of(env: &Arc<Env<L>>) -> Result<Self> {
+    /// Creates a reader of an environment.
+    pub fn new(env: &Arc<Env<L>>) -> Result<Self> {
         let txn = Txn::begin(env, true)?;
-        // SAFETY: under way.
+        // SAFETY: the transaction is open.
         unsafe { L::reset(txn.raw.raw) };
         Ok(Self(txn))
     }
@@ -101,7 +102,7 @@ impl<L: Library> Reader<L> {
     /// Begins a snapshot.
     #[inline]
     pub fn snapshot(&mut self) -> Result<Snapshot<'_, L>> {
-        // SAFETY: reset, for a snapshot that lasts borrows it.
+        // SAFETY: the transaction is reset, since a snapshot that still lasted would borrow it.
         check::<L>(unsafe { L::renew(self.0.raw.raw) }, "begin to read")?;
         Ok(Snapshot(&mut self.0))
     }
@@ -112,20 +113,20 @@ pub(super) struct Snapshot<'reader, L: Library>(pub &'reader mut Txn<L>);
 
 impl<L: Library> Drop for Snapshot<'_, L> {
     fn drop(&mut self) {
-        // SAFETY: under way; nothing is borrowed from it any more.
+        // SAFETY: the transaction is open; nothing is borrowed from it any more.
         unsafe { L::reset(self.0.raw.raw) };
     }
 }
 
 /// A transaction that reads and writes.
 pub(super) struct Writer<L: Library> {
-    /// Those that change values. They are dropped before the transaction.
+    /// Cursors that change values. They are dropped before the transaction.
     cursors: PerTable<Owned<L::Cursor>>,
     txn: Txn<L>,
 }
 
 impl<L: Library> Writer<L> {
-    /// Begins once no other writes.
+    /// Begins once no other transaction writes.
     pub fn begin(env: &Arc<Env<L>>) -> Result<Self> {
         Ok(Self { txn: Txn::begin(env, false)?, cursors: PerTable::new() })
     }
@@ -133,32 +134,32 @@ impl<L: Library> Writer<L> {
     /// Commits.
     pub fn commit(self) -> Result<()> {
         drop(self.cursors);
-        // SAFETY: under way, and forgotten whatever this returns.
+        // SAFETY: the transaction is open, and is forgotten whatever this returns.
         check::<L>(unsafe { L::commit(self.txn.raw.take()) }, "commit")
     }
 
-    /// Opens a named database. (A transaction that makes one may not run beside another that does;
-    /// two that write never do.)
+    /// Opens a named database. (A transaction that creates one must not run beside another that
+    /// does. Two that write never do.)
     pub fn open(&mut self, name: &CStr, creates: bool) -> Result<Table> {
         let (flags, mut dbi) = (if creates { L::CREATE } else { 0 }, 0);
-        // SAFETY: under way; the name lives through the call.
+        // SAFETY: the transaction is open; the name lives through the call.
         let code = unsafe { L::open_table(self.txn.raw.raw, name, flags, &mut dbi) };
         check::<L>(code, "open a table").map(|()| Table(dbi as usize))
     }
 
-    /// The cursor that changes a table.
+    /// Returns the cursor that changes a table.
     #[inline]
     fn changing(&mut self, table: Table) -> Result<*mut L::Cursor> {
         let Self { txn, cursors } = self;
-        cursors.of(table, |table| txn.open_cursor(table)).map(|cursor| cursor.raw)
+        cursors.get(table, |table| txn.open_cursor(table)).map(|cursor| cursor.raw)
     }
 
-    /// Adds pairs above all others; how many.
+    /// Appends pairs above all others. Returns their number.
     pub fn append(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let (cursor, mut rows) = (self.changing(table)?, 0);
         while let Some((key, value)) = pairs.next() {
             // SAFETY: open; both are only read.
-            let code = unsafe { L::write(cursor, &mut Pair::of(key, value), Write::Append) };
+            let code = unsafe { L::write(cursor, &mut Pair::new(key, value), Write::Append) };
             check::<L>(code, "append a pair")?;
             rows += 1;
         }
@@ -167,7 +168,7 @@ impl<L: Library> Writer<L> {
 
     /// Removes every key of a table.
     pub fn clear(&mut self, table: Table) -> Result<()> {
-        // SAFETY: under way.
+        // SAFETY: the transaction is open.
         check::<L>(unsafe { L::clear(self.txn.raw.raw, dbi(table)) }, "clear a table")
     }
 }
@@ -186,21 +187,21 @@ impl<L: Library> Operations for Writer<L> {
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        // SAFETY: under way; both are only read.
-        let code = unsafe { L::put(self.txn.raw.raw, dbi(table), &mut Pair::of(key, value)) };
+        // SAFETY: the transaction is open; both are only read.
+        let code = unsafe { L::put(self.txn.raw.raw, dbi(table), &mut Pair::new(key, value)) };
         check::<L>(code, "put a value")
     }
 
-    /// By a copy: a page of the map may not be written before the library has made one that is the
-    /// transaction's own.
+    /// Changes a copy: a page of the map must not be written before the library has made one for
+    /// this transaction.
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
-        let (cursor, mut pair) = (self.changing(table)?, Pair::<L>::of(key, &[]));
+        let (cursor, mut pair) = (self.changing(table)?, Pair::<L>::new(key, &[]));
         // SAFETY: open; the key is only read.
         let code = unsafe { L::step(cursor, &mut pair, Move::At) };
         if !found::<L>(code, "get a value")? {
             return Ok(false);
         }
-        // SAFETY: found, so it is in the map until the change below.
+        // SAFETY: it was found, so it is in the map until the change below.
         let mut copy = SmallVec::<[u8; 64]>::from_slice(unsafe { L::bytes(pair.value) });
         change(&mut copy);
         pair.value = L::val(&copy);
@@ -211,13 +212,13 @@ impl<L: Library> Operations for Writer<L> {
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
         let mut key = L::val(key);
-        // SAFETY: under way; the key is only read.
+        // SAFETY: the transaction is open; the key is only read.
         let code = unsafe { L::delete(self.txn.raw.raw, dbi(table), &mut key) };
         found::<L>(code, "delete a key")
     }
 }
 
-/// The library's handle of a table, which is its number.
+/// Returns the library's handle of a table, which is its number.
 const fn dbi(table: Table) -> u32 {
     table.0 as u32
 }
@@ -230,14 +231,15 @@ impl<'txn, L: Library> Cursor<'txn, L> {
         Ok(Self(txn.open_cursor(table)?, PhantomData))
     }
 
-    /// Moves to a pair; `key` matters to moves by key alone.
+    /// Moves to a pair. Only moves by key use `key`.
     #[inline]
     fn step(&mut self, to: Move, key: &[u8]) -> Result<Option<(&'txn [u8], &'txn [u8])>> {
-        let mut pair = Pair::of(key, &[]);
+        let mut pair = Pair::new(key, &[]);
         // SAFETY: open; the key is only read.
         let code = unsafe { L::step(self.0.raw, &mut pair, to) };
         let is_found = found::<L>(code, "move a cursor")?;
-        // SAFETY: found, so both are in the map until the transaction changes something or ends.
+        // SAFETY: it was found, so key and value are in the map until the transaction changes
+        // something or ends.
         Ok(is_found.then(|| unsafe { (L::bytes(pair.key), L::bytes(pair.value)) }))
     }
 }

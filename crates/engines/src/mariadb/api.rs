@@ -1,19 +1,19 @@
-//! The part of MariaDB Connector/C's interface that is used here, as its headers `mysql.h`,
-//! `mariadb_com.h` and `mariadb_stmt.h` of version 3 declare it:
+//! The functions of MariaDB Connector/C that are used, as its headers `mysql.h`, `mariadb_com.h`,
+//! and `mariadb_stmt.h` of version 3 declare them:
 //! <https://github.com/mariadb-corporation/mariadb-connector-c/tree/3.3/include>.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulong, c_ulonglong, c_void};
 
 use crate::library::functions;
 
-/// A `MYSQL`, `MYSQL_STMT` or `MYSQL_RES`: pointers to things of the library's own.
+/// A `MYSQL`, `MYSQL_STMT`, or `MYSQL_RES`: pointers to the library's objects.
 pub(super) type Raw = *mut c_void;
 
 /// A `my_bool`: 0, or true.
 pub(super) type Flag = c_char;
 
 functions! {
-    /// The functions, each without the `mysql_` of its name.
+    /// The functions, without the `mysql_` of their names.
     pub(super) struct Api of "mysql_";
 
     server_init(count: c_int, arguments: *mut *mut c_char, groups: *mut *mut c_char) -> c_int;
@@ -61,27 +61,27 @@ functions! {
 }
 
 functions! {
-    /// The functions that are MariaDB's own, each without the `mariadb_` of its name.
+    /// MariaDB's own functions, without the `mariadb_` of their names.
     pub(super) struct OwnApi of "mariadb_";
 
     stmt_fetch_fields(statement: Raw) -> *const Field;
 }
 
-/// A `MYSQL_BIND`: where the value of a parameter, or of a column of a result, lies.
+/// A `MYSQL_BIND`: the location of the value of a parameter or of a column.
 #[repr(C)]
 pub(super) struct Bind {
-    /// Of the value, in bytes.
+    /// Length of the value, in bytes.
     pub length: *mut c_ulong,
     pub is_null: *mut Flag,
     pub buffer: *mut c_void,
-    /// Whether the value was cut to fit; null where nobody asks.
+    /// Whether the value was truncated. Null if it is not wanted.
     pub error: *mut Flag,
-    /// For bulk execution: one of [`indicator`] a row. For a result it is the library's own.
+    /// For bulk execution: one of [`indicator`] per row. For a result it belongs to the library.
     pub indicator: *mut c_char,
     store: *mut c_void,
     fetch: *mut c_void,
     skip: *mut c_void,
-    /// Of the buffer, in bytes.
+    /// Length of the buffer, in bytes.
     pub buffer_length: c_ulong,
     offset: c_ulong,
     length_value: c_ulong,
@@ -97,7 +97,7 @@ pub(super) struct Bind {
 }
 
 impl Bind {
-    /// Memory of the library's caller that holds values of a type, one of [`types`].
+    /// Creates a bind to the caller's memory, which has values of a type of [`types`].
     pub const fn new(buffer_type: c_uint, buffer: *mut c_void) -> Self {
         Self { buffer_type, buffer, ..NOWHERE }
     }
@@ -128,7 +128,7 @@ const NOWHERE: Bind = {
     }
 };
 
-/// A `MYSQL_FIELD`: what a column of a result is.
+/// A `MYSQL_FIELD`: the description of a column.
 #[repr(C)]
 pub(super) struct Field {
     pub name: *const c_char,
@@ -138,7 +138,7 @@ pub(super) struct Field {
     database: *const c_char,
     catalog: *const c_char,
     default: *const c_char,
-    /// Its width, in bytes at most.
+    /// Its width, in bytes.
     pub length: c_ulong,
     max_length: c_ulong,
     pub name_length: c_uint,
@@ -151,10 +151,10 @@ pub(super) struct Field {
     extension: *const c_void,
 }
 
-/// Of a field's flags: its integers have no sign.
+/// Flag of a field: its integers are unsigned.
 pub(super) const UNSIGNED: c_uint = 32;
 
-/// What a fetch answers, beside 0.
+/// Results of a fetch other than 0.
 pub(super) const NO_DATA: c_int = 100;
 pub(super) const DATA_TRUNCATED: c_int = 101;
 
@@ -162,7 +162,7 @@ pub(super) const DATA_TRUNCATED: c_int = 101;
 pub(super) const FOUND_ROWS: c_ulong = 1 << 1;
 pub(super) const MULTI_STATEMENTS: c_ulong = 1 << 16;
 
-/// `STMT_ATTR_ARRAY_SIZE`: how many rows an execution sends, an `unsigned int`.
+/// `STMT_ATTR_ARRAY_SIZE`: the number of rows that an execution sends, an `unsigned int`.
 pub(super) const ARRAY_SIZE: c_uint = 201;
 
 /// `enum mysql_option`.
@@ -195,7 +195,7 @@ pub(super) mod indicator {
     pub(in super::super) const NULL: c_char = 1;
 }
 
-/// `enum enum_field_types`: those that are told apart here.
+/// `enum enum_field_types`: those that are distinguished here.
 pub(super) mod types {
     use std::ffi::c_uint;
 

@@ -1,4 +1,4 @@
-//! Rows on their way to the server in bulk: as the library takes them, column by column.
+//! Rows for bulk execution, in the library's form: column by column.
 
 use std::ffi::{c_char, c_uint, c_ulong};
 
@@ -11,31 +11,31 @@ use crate::Result;
 use crate::sql::{Param, SqlType, TableDef};
 use crate::sql_driver::misfit::{check_width, not_taken};
 
-/// Rows of about so many bytes make a packet, where the server takes packets of that size.
+/// Approximate bytes of the rows in a packet, if the server accepts packets of that size.
 const PACKET: usize = 1024 * 1024;
 
-/// At most this many bytes stand before a packet's rows, and at most so many for each column.
+/// Most bytes before a packet's rows, and most bytes per column.
 const PACKET_HEAD: usize = 16;
 const TYPE: usize = 2;
 
-/// The most that a value takes beside its text: an indicator, and a number or a length.
+/// Most bytes of a value apart from its text: an indicator, and a number or a length.
 const VALUE: usize = 10;
 
-/// The rows of a packet: of a table, or the parameters of executions.
+/// Rows of a packet: of a table, or parameters of executions.
 pub(super) struct Batch {
     columns: Vec<Column>,
     rows: c_uint,
     bytes: usize,
-    /// The most bytes of a packet of several rows.
+    /// Most bytes of a packet with several rows.
     limit: usize,
 }
 
-/// A column of a batch, because a packet has one type a column: the table's, or that of the first value.
+/// A column of a batch. A packet has one type per column: the table's, or that of the first value.
 struct Column {
     values: Values,
-    /// Of each row, whether there is a value.
+    /// Whether each row has a value.
     indicators: Vec<c_char>,
-    /// Whether the type is known; until then every value is NULL.
+    /// Whether the type is known. Until then every value is NULL.
     is_typed: bool,
 }
 
@@ -47,7 +47,7 @@ enum Values {
     Bytes(Texts),
 }
 
-/// Texts or bytes, one behind the other.
+/// Texts or bytes in sequence.
 #[derive(Default)]
 struct Texts {
     bytes: Vec<u8>,
@@ -57,19 +57,20 @@ struct Texts {
 }
 
 impl Batch {
-    /// An empty one, of rows of a table, for a server that takes packets of so many bytes.
+    /// Creates an empty batch for rows of a table. `largest_packet` is the server's limit, in
+    /// bytes.
     pub fn of_table(table: &TableDef, largest_packet: usize) -> Self {
         let columns = table.columns.iter().map(|(_, of, _)| Column::new(*of, true));
-        Self::of(columns.collect(), largest_packet)
+        Self::with_columns(columns.collect(), largest_packet)
     }
 
-    /// An empty one, of parameters whose types their values tell.
+    /// Creates an empty batch for parameters, whose types follow from their values.
     pub fn of_params(count: usize, largest_packet: usize) -> Self {
         let columns = (0..count).map(|_| Column::new(SqlType::Big, false));
-        Self::of(columns.collect(), largest_packet)
+        Self::with_columns(columns.collect(), largest_packet)
     }
 
-    fn of(columns: Vec<Column>, largest_packet: usize) -> Self {
+    fn with_columns(columns: Vec<Column>, largest_packet: usize) -> Self {
         let limit = PACKET.min(largest_packet / 2);
         let mut batch = Self { columns, rows: 0, bytes: 0, limit };
         batch.clear();
@@ -80,42 +81,41 @@ impl Batch {
         self.rows == 0
     }
 
-    /// Whether it has to be sent before this row is added.
+    /// Returns whether it must be sent before this row is added.
     pub fn is_full(&self, row: &[Param<'_>]) -> bool {
         !self.is_empty() && self.bytes + self.bytes_of(row) > self.limit
     }
 
-    /// Whether a row's values are of the types of its columns, as far as these are known.
+    /// Returns whether a row's values have the types of its columns, as far as these are known.
     pub fn suits(&self, row: &[Param<'_>]) -> bool {
         self.columns.iter().zip(row).all(|(column, value)| column.suits(*value))
     }
 
-    /// Forgets the types of an empty one of parameters.
+    /// Forgets the types of an empty batch of parameters.
     pub fn forget_types(&mut self) {
         self.columns.iter_mut().for_each(|column| column.is_typed = false);
     }
 
-    /// The most that a row takes in a packet.
+    /// Returns the most bytes of a row in a packet.
     fn bytes_of(&self, row: &[Param<'_>]) -> usize {
         row.len() * VALUE + row.iter().map(|value| length(*value)).sum::<usize>()
     }
 
-    /// Forgets its rows, and keeps their memory.
+    /// Clears its rows, and keeps their memory.
     fn clear(&mut self) {
         self.columns.iter_mut().for_each(Column::clear);
         self.rows = 0;
         self.bytes = PACKET_HEAD + self.columns.len() * TYPE;
     }
 
-    /// Adds a row of a table.
-    /// After an error the batch is not to be sent.
+    /// Adds a row of a table. After an error the batch must not be sent.
     pub fn push_row(&mut self, table: &TableDef, row: &[Param<'_>]) -> Result<()> {
         check_width(NAME, table, row)?;
         self.push(row).map_err(|place| not_taken(NAME, table, place, row[place]))
     }
 
-    /// Adds a row with a value for each column, or the place of the first one that does not suit.
-    /// After an error the batch is not to be sent.
+    /// Adds a row with a value for each column. Returns the index of the first value that does not
+    /// fit. After that the batch must not be sent.
     pub fn push(&mut self, row: &[Param<'_>]) -> std::result::Result<(), usize> {
         for (place, (column, value)) in self.columns.iter_mut().zip(row).enumerate() {
             if !column.push(*value) {
@@ -127,13 +127,13 @@ impl Batch {
         Ok(())
     }
 
-    /// Executes a statement with its rows, and empties it; how many rows were changed. The statement's parameters are
-    /// bound to memory of the batch afterwards.
+    /// Executes a statement with its rows, and clears it. Returns how many rows were changed.
+    /// Afterwards the statement's parameters are bound to the batch's memory.
     pub fn send(&mut self, statement: &Handle) -> std::result::Result<u64, Failure> {
         set_array(statement, self.rows);
         let mut binds: Vec<Bind> = self.columns.iter_mut().map(Column::bind).collect();
-        // SAFETY: there is a column for each parameter, with a value for each of so many rows, and the
-        // batch is not touched before it has been sent.
+        // SAFETY: there is a column for each parameter, with a value for each of that many rows,
+        // and the batch is not touched before it has been sent.
         unsafe {
             statement.bind(&mut binds)?;
             statement.execute()?;
@@ -143,7 +143,7 @@ impl Batch {
     }
 }
 
-/// Says how many rows an execution sends; 0: one, and not by a packet of rows.
+/// Sets how many rows an execution sends. 0: one, and not as a packet of rows.
 pub(super) fn set_array(statement: &Handle, rows: c_uint) {
     // SAFETY: the statement is alive, and the library reads the number at once.
     unsafe {
@@ -153,10 +153,10 @@ pub(super) fn set_array(statement: &Handle, rows: c_uint) {
 
 impl Column {
     fn new(of: SqlType, is_typed: bool) -> Self {
-        Self { values: Values::of(of, 0), indicators: Vec::new(), is_typed }
+        Self { values: Values::new(of, 0), indicators: Vec::new(), is_typed }
     }
 
-    /// Whether a value is of its type.
+    /// Returns whether a value has its type.
     fn suits(&self, value: Param<'_>) -> bool {
         let finite = !matches!(value, Param::Float(value) if !value.is_finite());
         let of_type = matches!(
@@ -170,7 +170,7 @@ impl Column {
         finite && (of_type || !self.is_typed)
     }
 
-    /// Takes the type of the first value that is not NULL, if it has no type yet.
+    /// Takes the type of the first value that is not NULL.
     fn take_type(&mut self, value: Param<'_>) {
         let of = match value {
             _ if self.is_typed => return,
@@ -180,10 +180,10 @@ impl Column {
             Param::Text(_) => SqlType::Text,
             Param::Bytes(_) => SqlType::Bytes,
         };
-        (self.values, self.is_typed) = (Values::of(of, self.indicators.len()), true);
+        (self.values, self.is_typed) = (Values::new(of, self.indicators.len()), true);
     }
 
-    /// Adds a value, if it is one of the column's type.
+    /// Adds a value. Returns false if it does not have the column's type.
     #[expect(clippy::cast_precision_loss)]
     fn push(&mut self, value: Param<'_>) -> bool {
         self.take_type(value);
@@ -237,8 +237,8 @@ impl Column {
 }
 
 impl Values {
-    /// Values of a type, so many of them in place of NULLs.
-    fn of(of: SqlType, nulls: usize) -> Self {
+    /// Creates values of a type, with this many placeholders for NULLs.
+    fn new(of: SqlType, nulls: usize) -> Self {
         match of {
             SqlType::Int => Self::Int(vec![0; nulls]),
             SqlType::Big => Self::Big(vec![0; nulls]),

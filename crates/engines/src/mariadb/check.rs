@@ -12,7 +12,7 @@ pub(super) fn tables(session: &mut Session) -> Result<Checked> {
         return Ok(checked);
     }
     let sql = format!("CHECK TABLE {tables} EXTENDED");
-    // Table, what was done, kind of message, message; the last of a table is its status.
+    // Table, operation, kind of message, message. The last row of a table is its status.
     let rows = session.connection.rows(&sql);
     let rows: Vec<[String; 4]> = rows.map_err(|e| failed(format!("run `{sql}`"), &e))?;
     for [table, _, kind, said] in rows {

@@ -1,4 +1,4 @@
-//! Columns of a result: where the library puts the values of a row, and how they are read there.
+//! Columns of a result: where the library writes a row's values, and how they are read.
 
 use std::cell::Cell;
 use std::ffi::{c_uint, c_ulong};
@@ -10,45 +10,45 @@ use crate::Result;
 use crate::sql::{Param, ResultRow};
 use crate::sql_driver::misfit::{no_column, not_wanted};
 
-/// A column, and its value in the row that was fetched last. What the library writes lies in cells,
-/// or in memory of cells, so that a reference to a column takes nothing from its pointers.
+/// A column, and its value in the row fetched last. The library writes to cells, or to memory in
+/// cells, so a reference to a column does not invalidate its pointers.
 pub(super) struct Column {
     name: Box<str>,
-    /// What it is on the server, one of [`types`].
+    /// Its type on the server, one of [`types`].
     of: c_uint,
     is_unsigned: bool,
-    /// Of a text: bytes that are no text.
+    /// Whether a text has bytes.
     is_binary: bool,
     is_null: Cell<Flag>,
-    /// The bits of an integer or a double.
+    /// Bits of an integer or a double.
     number: Cell<u64>,
-    /// Of a text, in bytes: more than were there room for when it was cut.
+    /// Length of a text in bytes. If it was truncated, this is more than its room.
     length: Cell<c_ulong>,
     text: Vec<Cell<u8>>,
 }
 
-/// How values of a type come.
+/// How values of a type arrive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Integer,
     Float,
     Double,
-    /// As a text of digits.
+    /// As decimal digits.
     Decimal,
     /// As a text, such as `2024-02-29 23:59:59.500000`.
     Time,
     Text,
 }
 
-/// The character set of bytes, and of what is no string.
+/// Character set of bytes, and of everything that is not a string.
 const BINARY: c_uint = 63;
 
-/// The room for texts of a column at first, at most, in bytes.
+/// Most bytes allocated at first for a column's texts.
 const FIRST_ROOM: c_ulong = 1024;
 
 impl Column {
     /// # Safety
-    /// The field's name must be as long as it says.
+    /// The field's name must have the length that it states.
     pub unsafe fn new(field: &Field) -> Self {
         // SAFETY: as the caller promises.
         let name = unsafe { slice::from_raw_parts(field.name.cast(), field.name_length as usize) };
@@ -68,20 +68,20 @@ impl Column {
         column
     }
 
-    /// Whether it was made for such a field.
+    /// Returns whether it was made for such a field.
     pub fn is_of(&self, field: &Field) -> bool {
         self.of == field.field_type
             && self.is_unsigned == is_unsigned(field)
             && self.is_binary == (field.character_set == BINARY)
     }
 
-    /// Whether its text did not fit.
+    /// Returns whether its text did not fit.
     pub fn is_cut(&self) -> bool {
         let is_longer = self.length.get() > self.text.len() as c_ulong;
         self.is_textual() && self.is_null.get() == 0 && is_longer
     }
 
-    /// Makes room for the text that did not fit. The column has to be bound again after that.
+    /// Makes room for the text that did not fit. The column must be bound again afterwards.
     pub fn grow(&mut self) {
         self.make_room((self.length.get() as usize).next_power_of_two());
     }
@@ -90,7 +90,7 @@ impl Column {
         self.text = vec![Cell::new(0); bytes];
     }
 
-    /// Where its values are put, as long as it is neither moved nor grown.
+    /// Returns where its values are written, valid until it is moved or grown.
     pub fn bind(&self) -> Bind {
         let mut bind = match form(self.of) {
             Form::Integer => Bind::new(types::LONGLONG, self.number.as_ptr().cast()),
@@ -127,7 +127,7 @@ impl Column {
             }
             Form::Integer if self.is_unsigned => Some(bits as f64),
             Form::Integer => Some(bits.cast_signed() as f64),
-            // What AVG of integers gives.
+            // AVG of integers has this type.
             Form::Decimal => self.text()?.parse().ok(),
             Form::Time | Form::Text => None,
         }
@@ -139,17 +139,17 @@ impl Column {
 
     fn bytes(&self) -> &[u8] {
         let length = (self.length.get() as usize).min(self.text.len());
-        // SAFETY: of the memory so much is there, and the library writes to it in a fetch alone,
-        // which needs the statement for itself, while this borrows from a column of it.
+        // SAFETY: that much of the memory exists, and the library writes to it only in a fetch,
+        // which needs exclusive use of the statement, while this borrows one of its columns.
         unsafe { slice::from_raw_parts(self.text.as_ptr().cast::<u8>(), length) }
     }
 }
 
-/// The row that was fetched last.
+/// The row fetched last.
 pub(super) struct Row<'a>(pub &'a [Column]);
 
 impl Row<'_> {
-    /// Reads a value by its form; `None` of `read` is a value that is not `wanted`.
+    /// Reads a value by its form. `read` returns `None` for a value that is not what is `wanted`.
     #[inline]
     fn read<'a, T>(
         &'a self,
@@ -174,7 +174,7 @@ impl ResultRow for Row<'_> {
     fn int(&self, column: usize) -> Result<Option<i64>> {
         self.read(column, "integer", |found, form| match form {
             Form::Integer => found.integer(),
-            // What SUM of integers gives.
+            // SUM of integers has this type.
             Form::Decimal => whole(found.text()?),
             _ => None,
         })
@@ -231,7 +231,7 @@ fn form(of: c_uint) -> Form {
     kind(of).0
 }
 
-/// How values of a type come, and its name in SQL.
+/// Returns how values of a type arrive, and its SQL name.
 const fn kind(of: c_uint) -> (Form, &'static str) {
     match of {
         types::TINY => (Form::Integer, "TINYINT"),
@@ -251,12 +251,12 @@ const fn kind(of: c_uint) -> (Form, &'static str) {
     }
 }
 
-/// A time without the zeros at the end of its fraction.
+/// Returns a time without the trailing zeros of its fraction.
 fn without_zeros(time: &str) -> &str {
     if time.contains('.') { time.trim_end_matches('0').trim_end_matches('.') } else { time }
 }
 
-/// The integer that a decimal is, if it is one.
+/// Returns the integer that a decimal is, if it is one.
 fn whole(decimal: &str) -> Option<i64> {
     let (integer, fraction) = decimal.split_once('.').unwrap_or((decimal, ""));
     fraction.bytes().all(|digit| digit == b'0').then(|| integer.parse().ok())?

@@ -9,21 +9,22 @@ use super::failure::Failure;
 use super::library::Connector;
 use super::target::{Place, Target};
 
-/// Ways to log in that never send a password as it is, by the names of the library's plugins.
+/// Authentication methods that never send a password in clear text, by the names of the library's
+/// plugins.
 const AUTHENTICATION: &CStr = c"mysql_native_password,client_ed25519,parsec,caching_sha2_password,\
                                 sha256_password,auth_gssapi_client";
 
-/// A connection. It stays on the thread that made it, as its pointer is not [`Send`]. Threads are
-/// not made known to the library: its `mysql_thread_init` does nothing.
+/// A connection. It stays on the thread that made it, because its pointer is not [`Send`]. Threads
+/// are not registered with the library, whose `mysql_thread_init` does nothing.
 pub(super) struct Connection {
     pub library: &'static Connector,
     raw: NonNull<c_void>,
 }
 
 impl Connection {
-    /// Connects, without TLS. An update counts the rows it found, also those that held the value
-    /// already. A connection that is lost stays so, and no file of ours is ever sent.
-    /// The password is in no error.
+    /// Connects without TLS. An update counts the rows it found, including those that had the value
+    /// already. A lost connection is not reopened, and no local file is ever sent. Errors do not
+    /// contain the password.
     pub fn open(library: &'static Connector, target: &Target) -> Result<Self, Failure> {
         // SAFETY: given null, the library makes the memory.
         let raw = unsafe { (library.api.init)(ptr::null_mut()) };
@@ -45,7 +46,7 @@ impl Connection {
         self.set(option::PROTOCOL, (&raw const by).cast())?;
         self.set(option::LOCAL_INFILE, (&raw const off).cast())?;
         self.set(option::RECONNECT, (&raw const no).cast())?;
-        // From version 3.4 on a certificate is asked for by default.
+        // From version 3.4 on a certificate is required by default.
         self.set(option::VERIFY_CERTIFICATE, (&raw const no).cast())?;
         self.set(option::CHARACTER_SET, c"utf8mb4".as_ptr().cast())?;
         self.set(option::RESTRICTED_AUTH, AUTHENTICATION.as_ptr().cast())?;
@@ -55,10 +56,10 @@ impl Connection {
         }
     }
 
-    /// Sets an option, whose value has to be of the option's own type.
+    /// Sets an option. The value must have the option's type.
     fn set(&self, option: c_uint, value: *const c_void) -> Result<(), Failure> {
-        // SAFETY: the connection is not made yet, and every caller above gives a value of the
-        // option's type, which the library copies: an `unsigned int`, a `my_bool` or a text.
+        // SAFETY: there is no connection yet, and every caller above gives a value of the option's
+        // type, which the library copies: an `unsigned int`, a `my_bool` or a text.
         match unsafe { (self.api().options)(self.raw(), option, value) } {
             0 => Ok(()),
             _ => Err(self.failure()),
@@ -74,8 +75,8 @@ impl Connection {
             Place::Tcp { host, port } => (Some(text(host.as_bytes())?), *port, None),
         };
         let given = |text: &Option<CString>| text.as_deref().map_or(ptr::null(), CStr::as_ptr);
-        // SAFETY: the texts live beyond the call, and the library copies what it keeps of them; a
-        // null is what is left to it.
+        // SAFETY: the texts outlive the call, and the library copies what it keeps of them; null
+        // leaves a choice to the library.
         let connected = unsafe {
             (self.api().real_connect)(
                 self.raw(),
@@ -99,10 +100,10 @@ impl Connection {
         self.raw.as_ptr()
     }
 
-    /// The error of the last call.
+    /// Returns the error of the last call.
     pub fn failure(&self) -> Failure {
         let api = self.api();
-        // SAFETY: of a connection the library keeps both texts until the next call.
+        // SAFETY: the library keeps both texts of a connection until the next call.
         unsafe {
             let state = (api.sqlstate)(self.raw());
             Failure::read((api.errno)(self.raw()), state, (api.error)(self.raw()))
@@ -112,7 +113,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // SAFETY: nobody uses it any more: a statement of it keeps it alive.
+        // SAFETY: it is not used again, since any statement of it would keep it alive.
         unsafe { (self.api().close)(self.raw()) }
     }
 }

@@ -2,9 +2,8 @@
 
 use crate::sql::{Dialect, Explain, Param, RangePartitions, ResultRow, SqlType, TableDef};
 
-/// What compares strings as they are, byte by byte: of the binary collations the one that does
-/// not ignore spaces at the end
-/// (<https://mariadb.com/kb/en/supported-character-sets-and-collations/>).
+/// Collation that compares strings byte by byte. It is the binary collation that does not ignore
+/// trailing spaces (<https://mariadb.com/kb/en/supported-character-sets-and-collations/>).
 pub(super) const COLLATION: &str = "utf8mb4_nopad_bin";
 
 /// Characters of a text in an index: `VARCHAR(255)`.
@@ -14,7 +13,7 @@ pub(super) const INDEXED: usize = 255;
 pub(super) struct MariaSql;
 
 impl Dialect for MariaSql {
-    /// A row for each table, of whose ten columns five are shown:
+    /// Returns a row per table, with five of its ten columns:
     /// <https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/analyze-and-explain-statements/explain>.
     fn explain(&self) -> Option<Explain> {
         let read = |row: &dyn ResultRow, plan: &mut String| {
@@ -40,7 +39,7 @@ impl Dialect for MariaSql {
             SqlType::Int => "INT",
             SqlType::Big => "BIGINT",
             SqlType::Double => "DOUBLE",
-            // Stored as any other TEXT, without its limit of 65,535 bytes.
+            // Stored like any other TEXT, without its limit of 65,535 bytes.
             SqlType::Text => "LONGTEXT",
             SqlType::Bytes => "LONGBLOB",
         }
@@ -61,7 +60,7 @@ impl Dialect for MariaSql {
         });
         let mut set = others.collect::<Vec<_>>().join(", ");
         if let ("", Some(first)) = (&*set, key.first()) {
-            // There is nothing to set: a column to itself.
+            // There is nothing to set, so a column is set to itself.
             let first = self.column(first);
             set = format!("{first} = {first}");
         }
@@ -76,8 +75,8 @@ impl Dialect for MariaSql {
         ))
     }
 
-    /// An index or key of TEXT or BLOB takes a part of it only. Of all its columns it takes 3,072
-    /// bytes, a character being 4: three such texts, or twelve such bytes
+    /// An index or key of TEXT or BLOB only includes a prefix. All its columns together have at
+    /// most 3,072 bytes, with 4 per character: three such texts, or twelve such byte strings
     /// (<https://mariadb.com/kb/en/innodb-limitations/>).
     fn indexed_type(&self, of: SqlType) -> &'static str {
         match of {
@@ -87,13 +86,13 @@ impl Dialect for MariaSql {
         }
     }
 
-    /// Its optimiser takes no such comparison for a range: EXPLAIN shows a scan of the key.
+    /// Its optimiser does not use such a comparison as a range: EXPLAIN shows a scan of the key.
     fn row_values(&self) -> bool {
         false
     }
 
-    /// EXPLAIN calls it `Using index for group-by`. A recursive query that goes from group to group is not
-    /// answered so: it read the whole key for each.
+    /// EXPLAIN calls it `Using index for group-by`. A recursive query from group to group does not
+    /// use it: it read the whole key for each.
     fn skips_in_groups(&self) -> bool {
         true
     }
@@ -117,14 +116,14 @@ impl Dialect for MariaSql {
         Some(format!("JSON_VALUE({column}, '$.{field}')"))
     }
 
-    /// Without FROM_UNIXTIME, whose answer is in the session's time zone.
+    /// Without FROM_UNIXTIME, which uses the session's time zone.
     fn month(&self, milliseconds: &str) -> Option<String> {
         let moment =
             format!("TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ({milliseconds} DIV 1000) SECOND");
         Some(format!("EXTRACT(YEAR_MONTH FROM {moment})"))
     }
 
-    /// Named, because a server that is given has its own defaults.
+    /// Stated explicitly, because a given server has its own defaults.
     fn around_table(&self, _: &TableDef) -> (&'static str, &'static str) {
         let options = " ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin";
         ("CREATE TABLE", options)
@@ -143,7 +142,7 @@ impl Dialect for MariaSql {
     }
 }
 
-/// Removing a partition is the way for old data that its manual advises
+/// The manual advises to drop a partition for old data
 /// (<https://mariadb.com/kb/en/partition-maintenance/>).
 impl RangePartitions for MariaSql {
     fn create(&self, table: &TableDef, column: &str, name: &str, _: i64, to: i64) -> Vec<String> {

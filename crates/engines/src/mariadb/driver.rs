@@ -1,4 +1,4 @@
-//! What a store asks of a session.
+//! The SQL store's driver for a session.
 
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ impl Driver for Session {
         NAME
     }
 
-    /// InnoDB keeps rows in the order of the primary key: in that order each goes to the end.
+    /// InnoDB stores rows in the order of the primary key. In that order each is appended.
     fn bulk_sorted(&self) -> bool {
         true
     }
@@ -86,8 +86,8 @@ impl Driver for Session {
         load(&self.connection, self.largest_packet, table, rows)
     }
 
-    /// Of a server of our own, which runs as this user: it reads the file itself, and no connection of
-    /// ours has to be one that sends files.
+    /// Only a private server, which runs as this user: it reads the file itself, and no connection
+    /// needs to be able to send files.
     fn loads_csv(&self) -> bool {
         self.server.is_some()
     }
@@ -103,14 +103,14 @@ impl Driver for Session {
             self.analyze(&tables)?;
         }
         if self.server.is_some() {
-            // Waits until old versions of changed rows are gone. Where others have open snapshots,
-            // as they may on a server that is given, it would have no end.
+            // Waits until old versions of changed rows are gone. If other clients have open
+            // snapshots, as on a given server, it would not end.
             self.send("SET GLOBAL innodb_max_purge_lag_wait = 0")?;
         }
         if tables.is_empty() { Ok(()) } else { self.flush(&tables) }
     }
 
-    /// Of a server of our own, where the counter is on; elsewhere it is off as shipped
+    /// Only on a private server, where the counter is on. By default it is off
     /// (<https://mariadb.com/kb/en/information-schema-innodb_metrics-table/>).
     fn checkpoints(&mut self) -> Result<Option<u64>> {
         if self.server.is_none() {
@@ -123,7 +123,7 @@ impl Driver for Session {
         Ok(rows.first().and_then(|[count]| count.parse().ok()))
     }
 
-    /// Of a server of our own: as [`checkpoints`](Driver::checkpoints).
+    /// Only on a private server, like [`checkpoints`](Driver::checkpoints).
     fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
         let Some(checkpoints) = self.checkpoints()? else { return Ok(()) };
         let sql = "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS \
@@ -146,7 +146,7 @@ impl Driver for Session {
             columns: Some(1_017),
             indexes: Some(64),
             key_columns: Some(32),
-            // Half a page of 16 KiB, without what a page and a row have of their own.
+            // Half a page of 16 KiB, without the overhead of a page and a row.
             row_bytes: Some(8_100),
             key_text: Some(INDEXED),
             index_text: Some(INDEXED),

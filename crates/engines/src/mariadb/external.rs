@@ -1,4 +1,4 @@
-//! A database of a server that is given by URL.
+//! A database on a given server.
 
 use super::NAME;
 use super::library::LIBRARY;
@@ -7,21 +7,22 @@ use super::target::Target;
 use crate::server::address::Address;
 use crate::{EngineError, OpenOptions, Result};
 
-/// Connects, and creates a database of our own that is dropped at the end; nothing else of the
-/// server is touched.
+/// Connects, and creates a database that is dropped at the end. Nothing else on the server is
+/// touched.
 ///
 /// # Errors
-/// When the URL is none, the server is not reached, or the user may create no database.
+/// Fails when the URL is invalid, the server cannot be reached, or the user may not create
+/// databases.
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let session = reach(url)?;
     session.remove(&options.guest)?;
     session.create(&options.guest, true)
 }
 
-/// Connects, to no database yet.
+/// Connects without selecting a database.
 ///
 /// # Errors
-/// When the URL is none, or the server is not reached.
+/// Fails when the URL is invalid, or the server cannot be reached.
 pub(super) fn reach(url: &str) -> Result<Session> {
     let library = LIBRARY.get()?;
     let target = Target::of_url(url).map_err(|why| {

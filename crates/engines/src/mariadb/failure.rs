@@ -1,27 +1,27 @@
-//! What went wrong, in the words of the server or of its client library.
+//! Errors of the server or of its client library.
 
 use std::ffi::{CStr, c_char};
 use std::fmt;
 
-/// An error of the server, or of the library.
+/// An error of the server or of the library.
 #[derive(Debug)]
 pub(super) struct Failure {
-    /// MariaDB's number of it (<https://mariadb.com/kb/en/mariadb-error-code-reference/>); 0 where
-    /// there is none.
+    /// MariaDB's error code (<https://mariadb.com/kb/en/mariadb-error-code-reference/>). 0 if there
+    /// is none.
     pub code: u32,
     words: String,
 }
 
 impl Failure {
-    /// One that has no number.
+    /// Creates an error without a code.
     pub fn own(words: &str) -> Self {
         Self { code: 0, words: words.to_owned() }
     }
 
-    /// Reads one that the library tells.
+    /// Creates an error from the library's parts.
     ///
     /// # Safety
-    /// Both texts must be terminated.
+    /// Both texts must be NUL-terminated.
     pub unsafe fn read(code: u32, state: *const c_char, message: *const c_char) -> Self {
         // SAFETY: as the caller promises.
         let [state, message] =

@@ -1,4 +1,4 @@
-//! A prepared statement, as the library has it.
+//! A prepared statement of the library.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
@@ -8,7 +8,7 @@ use super::api::{Api, Bind, Raw};
 use super::connection::Connection;
 use super::failure::Failure;
 
-/// A statement that the server has prepared. Closed when dropped, before its connection.
+/// A statement prepared by the server. Closed when dropped, before its connection.
 pub(super) struct Handle {
     raw: NonNull<c_void>,
     connection: Rc<Connection>,
@@ -22,7 +22,7 @@ impl Handle {
         let raw = unsafe { (api.stmt_init)(connection.raw()) };
         let raw = NonNull::new(raw).ok_or_else(|| connection.failure())?;
         let handle = Self { raw, connection: Rc::clone(connection) };
-        // SAFETY: the text is as long as is said.
+        // SAFETY: the text has the given length.
         let code = unsafe { (api.stmt_prepare)(handle.raw(), sql.as_ptr().cast(), sql.len() as _) };
         handle.done(code)?;
         Ok(handle)
@@ -40,46 +40,48 @@ impl Handle {
         self.raw.as_ptr()
     }
 
-    /// How many parameters it has.
+    /// Returns the number of its parameters.
     pub fn parameters(&self) -> usize {
         // SAFETY: the statement is alive.
         unsafe { (self.api().stmt_param_count)(self.raw()) as usize }
     }
 
-    /// Says where the parameters of executions to come lie.
+    /// Sets where the parameters of later executions are.
     ///
     /// # Safety
-    /// There is one for each parameter, and what they point to is alive in every execution.
+    /// There must be one for each parameter, and what they point to must be alive at every
+    /// execution.
     pub unsafe fn bind(&self, binds: &mut [Bind]) -> Result<(), Failure> {
         // SAFETY: the library copies the structures; the rest is the caller's promise.
         self.done(unsafe { (self.api().stmt_bind_param)(self.raw(), binds.as_mut_ptr()) })
     }
 
-    /// Executes it. What it returns has to be read before anything else runs.
+    /// Executes it. Its result must be read before anything else runs.
     ///
     /// # Safety
-    /// What its parameters were bound to is alive.
+    /// What its parameters were bound to must be alive.
     pub unsafe fn execute(&self) -> Result<(), Failure> {
         // SAFETY: as the caller promises.
         self.done(unsafe { (self.api().stmt_execute)(self.raw()) })
     }
 
-    /// What a call answered, which is 0 if it succeeded.
+    /// Returns the error of a call, unless it returned 0.
     #[inline]
     pub fn done(&self, code: impl Into<c_int>) -> Result<(), Failure> {
         if code.into() == 0 { Ok(()) } else { Err(self.failure()) }
     }
 
-    /// How many rows the last execution changed.
+    /// Returns how many rows the last execution changed.
     pub fn changed(&self) -> u64 {
         // SAFETY: the statement is alive.
         unsafe { (self.api().stmt_affected_rows)(self.raw()) }
     }
 
-    /// The error of the last call. One that comes among rows is told of the connection alone.
+    /// Returns the error of the last call. The library reports errors while rows are fetched only
+    /// on the connection.
     pub fn failure(&self) -> Failure {
         let (api, raw) = (self.api(), self.raw());
-        // SAFETY: of a statement the library keeps both texts until the next call.
+        // SAFETY: the library keeps both texts of a statement until the next call.
         unsafe {
             match (api.stmt_errno)(raw) {
                 0 => self.connection.failure(),
@@ -91,7 +93,7 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: nobody uses it any more. That the server could not be told is no matter: it
+        // SAFETY: it is not used again. It does not matter if the server could not be told: it
         // forgets statements with their connection.
         unsafe { (self.api().stmt_close)(self.raw()) };
     }

@@ -1,4 +1,4 @@
-//! Finding MariaDB's programs.
+//! Finds MariaDB's programs.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -17,20 +17,20 @@ pub(super) const VARIABLE: Variable = Variable {
 const SERVER: &str = "mariadbd";
 const INSTALL: &str = "mariadb-install-db";
 
-/// Where the server lies on Debian and its kin; an ordinary user's search path may lack it.
+/// Folders of the server on Debian, which an ordinary user's search path can lack.
 const BESIDE_THE_PATH: [&str; 2] = ["/usr/sbin", "/usr/libexec"];
 
 /// The programs of one version.
 pub(super) struct Installation {
     pub install_db: PathBuf,
     pub mariadbd: PathBuf,
-    /// The folder of the installation, where it is not the one that the programs know.
+    /// Folder of the installation, unless it is the one that is compiled into the programs.
     pub base: Option<PathBuf>,
-    /// As `mariadbd --version` says it, for example `10.11.14`.
+    /// Version from `mariadbd --version`, for example `10.11.14`.
     pub version: String,
 }
 
-/// Finds the programs: those of the variable, else the release that was fetched, else the system's.
+/// Finds the programs: in the variable's folder, else the downloaded release, else the system's.
 pub(super) fn find() -> Result<Installation, Missing> {
     let (mut search, fetched) = (of_system(), fetched());
     search.install = deps::got_by("make servers", "apt-get install mariadb-server-core").to_owned();
@@ -42,12 +42,12 @@ pub(super) fn find() -> Result<Installation, Missing> {
     Ok(Installation { install_db, mariadbd, base, version })
 }
 
-/// The folder of the release that `make servers` has fetched, whether it is there or not.
+/// Returns the folder of the release that `make servers` downloads, whether it exists or not.
 pub(super) fn fetched() -> PathBuf {
     deps::folder(super::NAME)
 }
 
-/// The folder of the system's own installation.
+/// Returns the folder of the system's installation.
 pub(super) fn system() -> Result<PathBuf, Missing> {
     let search = of_system();
     let [mariadbd] = search.find_from(None, [SERVER])?;
@@ -55,14 +55,15 @@ pub(super) fn system() -> Result<PathBuf, Missing> {
     search.find_from(Some(&base), [INSTALL]).map(|_| base)
 }
 
-/// The search path, and beside it.
+/// Returns the search path, followed by further folders.
 fn of_system() -> Search {
     let mut folders = search_path::folders();
     folders.extend(BESIDE_THE_PATH.map(PathBuf::from));
     Search { variable: VARIABLE, folders, install: "apt-get install mariadb-server".to_owned() }
 }
 
-/// `mariadbd  Ver 10.11.14-MariaDB-0+deb12u2 for debian-linux-gnu on x86_64` gives `10.11.14`.
+/// Returns `10.11.14` from `mariadbd  Ver 10.11.14-MariaDB-0+deb12u2 for debian-linux-gnu on
+/// x86_64`.
 fn number(said: &str) -> Option<String> {
     let (number, rest) = said.split_whitespace().nth(2)?.split_once('-')?;
     rest.starts_with("MariaDB").then(|| number.to_owned())

@@ -1,4 +1,4 @@
-//! MariaDB Connector/C, opened once in a process.
+//! MariaDB Connector/C, loaded once per process.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::mem::MaybeUninit;
@@ -20,16 +20,16 @@ pub(super) static LIBRARY: Loaded<Connector> = Loaded::new(
     load,
 );
 
-/// Where its package has the plugins for ways to log in, from the library's own folder.
+/// Where its package has the authentication plugins, relative to the library's folder.
 const PLUGINS: &str = "libmariadb3/plugin";
 
-/// The library, loaded.
+/// The loaded library.
 pub(super) struct Connector {
     pub api: Api,
     pub own: OwnApi,
-    /// Its version as it says itself, for example `3.3.20`.
+    /// Its version as it reports it, for example `3.3.20`.
     pub version: String,
-    /// The folder of its plugins, where that lies beside it; else it knows one of its own.
+    /// Folder of its plugins, if it is beside the library. Otherwise the library has its own.
     pub plugins: Option<CString>,
 }
 
@@ -37,8 +37,8 @@ fn load() -> Result<(Connector, PathBuf), String> {
     let folders = [super::installation::fetched().join("lib"), crate::deps::folder("clients")];
     let search = Search { variable: "MARIADB_LIB_DIR", file: "libmariadb.so", folders: &folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is Connector/C, by its name; the functions have kept their types since version
-    // 3.0, the first of that name.
+    // SAFETY: by its name the library is Connector/C; the functions have kept their types since
+    // version 3.0, the first of that name.
     let (api, own) = unsafe { (Api::load(library)?, OwnApi::load(library)?) };
     // SAFETY: no arguments are given, and none are read.
     if unsafe { (api.server_init)(0, ptr::null_mut(), ptr::null_mut()) } != 0 {
@@ -52,7 +52,7 @@ fn load() -> Result<(Connector, PathBuf), String> {
 
 fn plugins(api: &Api) -> Option<CString> {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: the address is only looked up, and zeros are a valid value of what is filled in.
+    // SAFETY: the address is only looked up, and zeros are valid for the struct that is filled in.
     let found = unsafe {
         libc::dladdr(api.init as *const libc::c_void, found.as_mut_ptr());
         found.assume_init()
@@ -60,7 +60,7 @@ fn plugins(api: &Api) -> Option<CString> {
     if found.dli_fname.is_null() {
         return None;
     }
-    // SAFETY: the loader keeps the name of a library as long as that is loaded.
+    // SAFETY: the loader keeps the name of a library as long as the library is loaded.
     let file = unsafe { CStr::from_ptr(found.dli_fname) };
     let folder = Path::new(OsStr::from_bytes(file.to_bytes())).parent()?.join(PLUGINS);
     folder.is_dir().then(|| CString::new(folder.as_os_str().as_bytes()).ok())?

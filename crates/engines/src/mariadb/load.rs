@@ -1,9 +1,10 @@
-//! Bulk execution of a prepared INSERT, many rows a packet, all in the binary protocol
+//! Bulk execution of a prepared INSERT, with many rows per packet, in the binary protocol
 //! (<https://mariadb.com/kb/en/com_stmt_bulk_execute/>).
 //!
-//! LOAD DATA, which <https://mariadb.com/kb/en/how-to-quickly-insert-data-into-mariadb/> calls the fastest,
-//! puts every number through text and took twice the processor time of the server; `unique_checks=0`,
-//! which it advises, has InnoDB sort rows that are sorted already and took nearly twice (docs/engines/mariadb.md).
+//! LOAD DATA, which <https://mariadb.com/kb/en/how-to-quickly-insert-data-into-mariadb/> calls the
+//! fastest, converts every number to text and took twice the server's processor time.
+//! `unique_checks=0`, which it advises, makes InnoDB sort rows that are already sorted and took
+//! nearly twice as long (docs/engines/mariadb.md).
 
 use std::rc::Rc;
 
@@ -15,9 +16,8 @@ use super::{NAME, failed};
 use crate::sql::{CsvFile, Nullable, Rows, TableDef};
 use crate::{EngineError, Result};
 
-/// Inserts all rows, inside the transaction that is open, and gives how many the server stored.
-/// After an error the transaction has to be rolled back. `largest_packet` is what the server takes,
-/// in bytes.
+/// Inserts all rows, in the open transaction. Returns how many the server stored. After an error
+/// the transaction must be rolled back. `largest_packet` is the server's limit, in bytes.
 pub(super) fn load(
     connection: &Rc<Connection>,
     largest_packet: usize,
@@ -48,9 +48,9 @@ pub(super) fn load(
     Ok(stored)
 }
 
-/// Has the server read a CSV file that it has beside it, and gives how many rows it stored
-/// (<https://mariadb.com/kb/en/load-data-infile/>). An empty field would be no NULL but a 0, which strict
-/// mode refuses.
+/// Makes the server read a CSV file on its machine. Returns how many rows it stored
+/// (<https://mariadb.com/kb/en/load-data-infile/>). An empty field would become 0 and not NULL,
+/// which strict mode refuses.
 pub(super) fn load_file(
     connection: &Connection,
     table: &TableDef,

@@ -20,16 +20,15 @@ pub(super) const DATABASE: &str = "embermark";
 
 const MIB: u64 = 1024 * 1024;
 
-/// The least that InnoDB starts with: "innodb_page_size=16384 requires innodb_buffer_pool_size >=
-/// 6 MiB", it says.
+/// Least memory that InnoDB starts with: "innodb_page_size=16384 requires innodb_buffer_pool_size
+/// >= 6 MiB", it reports.
 const LEAST_MEMORY: u64 = 6 * MIB;
 
-/// Of the log while the system tables are made. The server makes its own when it starts; this one
-/// only has to be copied.
+/// Size of the log while the system tables are created. The server creates another one when it
+/// starts, and this one only has to be copied.
 const TEMPLATE_LOG: &str = "--innodb-log-file-size=4M";
 
-/// Starts a server as `options` say, on the data directory that is there or a new one, and
-/// connects.
+/// Starts a server with these options, on the existing data directory or a new one, and connects.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let library = LIBRARY.get()?;
     let found = installation::find().map_err(|missing| missing.error(NAME))?;
@@ -38,9 +37,9 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let data = home.made(NAME, "data", options.durability, |data| {
         template::fill(NAME, &template_name(&found), data, |data| initialise(&found, &home, data))
     })?;
-    // The socket and the file of the process's number, of a server that was killed perhaps: it
-    // stands for /run/mysqld, which is empty after a boot. What else such a server left is the next
-    // one's to deal with: it removes its temporary tables, and the kernel has let go of its locks.
+    // The socket and the pid file, perhaps of a killed server. The folder corresponds to
+    // /run/mysqld, which is empty after a boot. The next server handles what else a killed one
+    // left: it removes its temporary tables, and the kernel has released its locks.
     let run = home.emptied(NAME, "run")?;
     let socket = run.join("socket");
     let mut args = first_arguments(&found);
@@ -49,12 +48,12 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     args.push(path_argument("--socket=", &socket));
     args.push(path_argument("--pid-file=", &run.join("pid")));
     args.extend(configuration(options).into_iter().map(OsString::from));
-    // Of what is said twice the last counts: the settings of a configuration.
+    // Later settings override earlier ones, so a configuration's come last.
     let own = options.settings.iter().map(|(name, value)| format!("--{name}={value}"));
     args.extend(own.map(OsString::from));
     let (target, elsewhere) = match options.link {
         Link::Socket => {
-            // Nothing listens but the Unix socket in the server's own directory.
+            // The server only listens on the Unix socket in its own directory.
             args.push("--skip-networking".into());
             let elsewhere = home.path_elsewhere().join("run/socket");
             (Target::socket(&socket), Address::Socket(elsewhere))
@@ -64,7 +63,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
             args.extend(["--bind-address=127.0.0.1".into(), format!("--port={port}").into()]);
             let password = server::password(NAME)?;
             if let Some(password) = &password {
-                // Run before anybody is let in (https://mariadb.com/kb/en/init_file/).
+                // Run before anybody can connect (https://mariadb.com/kb/en/init_file/).
                 let of = |host| {
                     format!("ALTER USER IF EXISTS root@'{host}' IDENTIFIED BY '{password}';\n")
                 };
@@ -90,13 +89,13 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     Ok((server, session.create(DATABASE, false)?))
 }
 
-/// Everything the system tables depend on. The user is part of it, because the files are his, and
-/// a home may be shared: with root, say.
+/// Everything that the system tables depend on. The user is included because it owns the files, and
+/// a home can be shared, for example with root.
 fn template_name(found: &Installation) -> String {
     format!("mariadb-{}-root-without-password-uid-{}", found.version, geteuid())
 }
 
-/// Makes the system tables: `root` needs no password, which is safe behind a socket in a directory
+/// Creates the system tables. `root` needs no password, which is safe for a socket in a directory
 /// closed to others (<https://mariadb.com/kb/en/mariadb-install-db/>).
 fn initialise(found: &Installation, home: &Home, data: &Path) -> Result<()> {
     let mut args = first_arguments(found);
@@ -104,14 +103,14 @@ fn initialise(found: &Installation, home: &Home, data: &Path) -> Result<()> {
     args.push(path_argument("--datadir=", data));
     let words = ["--auth-root-authentication-method=normal", "--skip-test-db"];
     args.extend(words.map(OsString::from));
-    // No look-up of this machine's name, which can take as long as a name server likes.
+    // Without looking up this machine's name, which can wait for a name server.
     args.extend(["--force", "--skip-name-resolve", TEMPLATE_LOG].map(OsString::from));
     run_to_end(ServerSpec::new(NAME, &found.install_db, args), home)
 }
 
-/// `--no-defaults` has to come first. As root the server has to be told that it shall be root, and
-/// that in its short form: `mariadb-install-db` takes `--user` as a wish to change the owners of
-/// the *installation's* files.
+/// `--no-defaults` must come first. A server run by root must be told to run as root, in the
+/// option's short form, because `mariadb-install-db` would understand `--user` as a request to
+/// change the owners of the *installation's* files.
 fn first_arguments(found: &Installation) -> Vec<OsString> {
     let mut args = vec!["--no-defaults".into()];
     args.extend(found.base.as_ref().map(|base| path_argument("--basedir=", base)));
@@ -121,8 +120,8 @@ fn first_arguments(found: &Installation) -> Vec<OsString> {
     args
 }
 
-/// A folder of its own for temporary tables: when a server starts it removes all that it finds,
-/// and in `/tmp` those may be another server's.
+/// Returns a separate folder for temporary tables. A starting server removes all that it finds, and
+/// those in `/tmp` could be another server's.
 fn temporary(home: &Home) -> OsString {
     path_argument("--tmpdir=", &home.path().join("tmp"))
 }
@@ -133,17 +132,17 @@ fn path_argument(name: &str, path: &Path) -> OsString {
     argument
 }
 
-/// What the server is started with. What is not named here is MariaDB's default, the log's 96 MiB
-/// among it: a smaller log would have pages written in the middle of a trial.
+/// Returns the server's settings. Everything else has MariaDB's defaults, including the log's 96
+/// MiB: a smaller log would make the server write pages in the middle of a trial.
 fn configuration(options: &OpenOptions) -> Vec<String> {
     let Variables { flush_log_at_trx_commit, doublewrite, flush_method, .. } =
         TIERS.of(options.durability).set;
     let pool = options.memory.max(LEAST_MEMORY);
-    // A result in between that is larger goes to disk, whatever the cache: no less than the
-    // default of 16 MiB, and of a large cache what is plenty.
+    // A larger intermediate result goes to disk, whatever the cache: at least the default of 16
+    // MiB, and plenty with a large cache.
     let work = options.memory.clamp(16 * MIB, 64 * MIB);
     vec![
-        // At start, because the way the log is written is chosen by it then, not by SET GLOBAL.
+        // At start, because that determines how the log is written, and SET GLOBAL does not.
         format!("--innodb-flush-log-at-trx-commit={flush_log_at_trx_commit}"),
         format!("--innodb-doublewrite={}", u8::from(doublewrite)),
         format!("--innodb-flush-method={flush_method}"),
@@ -152,8 +151,8 @@ fn configuration(options: &OpenOptions) -> Vec<String> {
         "--innodb-monitor-enable=log_checkpoints".to_owned(),
         format!("--tmp-table-size={work}"),
         format!("--max-heap-table-size={work}"),
-        // Caches of engines that hold no table of ours: Aria keeps system tables and results in
-        // between that went to disk, MyISAM nothing.
+        // Caches of engines without tables of a workload: Aria has system tables and intermediate
+        // results on disk, and MyISAM has nothing.
         "--aria-pagecache-buffer-size=8M".to_owned(),
         "--key-buffer-size=1M".to_owned(),
         "--query-cache-type=OFF".to_owned(),
@@ -162,14 +161,14 @@ fn configuration(options: &OpenOptions) -> Vec<String> {
         "--skip-log-bin".to_owned(),
         "--innodb-buffer-pool-load-at-startup=OFF".to_owned(),
         "--innodb-buffer-pool-dump-at-shutdown=OFF".to_owned(),
-        // One connection of ours, one to look at it, and one more for each client that runs queries of a
-        // workload file.
+        // A few connections for this process and for observers. Each further client needs one, and
+        // a second if it runs queries of a workload file.
         format!("--max-connections={}", 9 + 2 * options.clients.max(1)),
         "--skip-name-resolve".to_owned(),
-        // Nobody asks for it here, and since 11.4 a server makes a key for it whenever it starts, which
-        // takes it half a minute (https://mariadb.com/kb/en/securing-connections-for-client-and-server/).
+        // Nobody needs it here. Since 11.4 a server makes a key for it at every start, which takes
+        // half a minute (https://mariadb.com/kb/en/securing-connections-for-client-and-server/).
         "--skip-ssl".to_owned(),
-        // No stack of a crash on some other file: the log is standard error.
+        // The stack of a crash goes to the log, which is standard error, and not to another file.
         "--console".to_owned(),
     ]
 }

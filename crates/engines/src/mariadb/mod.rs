@@ -1,5 +1,5 @@
-//! `mariadb`: MariaDB with InnoDB, a private server on a Unix socket, or a database of one given
-//! by URL, by its own C client, MariaDB Connector/C, from a library that is opened at run time.
+//! `mariadb`: MariaDB with InnoDB as a private server on a Unix socket, or a database on a given
+//! server, through its C client, MariaDB Connector/C, from a library loaded at run time.
 
 mod api;
 mod batch;

@@ -1,4 +1,4 @@
-//! Parameters on their way to the server.
+//! Encodes parameters for the server.
 
 use std::cell::Cell;
 use std::ffi::{c_uint, c_ulong};
@@ -9,19 +9,19 @@ use super::api::{Bind, Flag, types};
 use crate::sql::Param;
 use crate::{EngineError, Result};
 
-/// Where the library finds a parameter at each execution. What it reads lies in cells, or in memory
-/// of cells, so that a reference to a slot takes nothing from its pointers.
+/// Memory of a parameter that the library reads at each execution. It is in cells, or in memory in
+/// cells, so a reference to a slot does not invalidate its pointers.
 pub(super) struct Slot {
-    /// What it was bound as, one of [`types`].
+    /// Type that it was bound as, one of [`types`].
     of: c_uint,
     is_null: Cell<Flag>,
-    /// The bits of an integer or a double.
+    /// Bits of an integer or a double.
     number: Cell<u64>,
     length: Cell<c_ulong>,
     text: Vec<Cell<u8>>,
 }
 
-/// As much memory as a text gets at least, in bytes.
+/// Least bytes allocated for a text.
 const LEAST_TEXT: usize = 64;
 
 impl Slot {
@@ -35,8 +35,8 @@ impl Slot {
         }
     }
 
-    /// Puts a value in, unless it does not suit: it is of another type than was bound, or a text
-    /// without room.
+    /// Sets a value. Returns false if it does not fit: it has another type than was bound, or is a
+    /// text without room.
     #[inline]
     pub fn put(&self, param: Param<'_>) -> Result<bool> {
         let suits = self.suits(param);
@@ -54,13 +54,13 @@ impl Slot {
         Ok(suits)
     }
 
-    /// Copies a text, or bytes, for which there is room.
+    /// Copies a text or bytes that fit.
     fn copy(&self, bytes: &[u8]) {
         debug_assert!(bytes.len() <= self.text.len());
         self.length.set(bytes.len() as c_ulong);
         let to = self.text.as_ptr().cast::<u8>().cast_mut();
-        // SAFETY: there is room, as `suits` has checked, in memory of our own, whose cells nobody has
-        // a reference to.
+        // SAFETY: there is room, as `suits` has checked, in our own memory, to whose cells nobody
+        // has a reference.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     }
 
@@ -68,7 +68,7 @@ impl Slot {
         param == Param::Null || self.of == type_of(param) && length(param) <= self.text.len()
     }
 
-    /// Becomes one that a value suits. It has to be bound again after that.
+    /// Changes the slot so that a value fits. It must be bound again afterwards.
     pub fn suit(&mut self, param: Param<'_>) {
         if param != Param::Null {
             self.of = type_of(param);
@@ -79,7 +79,7 @@ impl Slot {
         }
     }
 
-    /// Where it lies, as long as it is neither moved nor made to suit another value.
+    /// Returns its location, valid until it is moved or changed.
     pub fn bind(&self) -> Bind {
         let buffer = match self.of {
             types::STRING | types::BLOB => self.text.as_ptr().cast_mut().cast(),
@@ -92,7 +92,7 @@ impl Slot {
     }
 }
 
-/// What a value is bound as; a NULL as anything.
+/// Returns the type that a value is bound as. NULL can have any type.
 fn type_of(param: Param<'_>) -> c_uint {
     match param {
         Param::Null | Param::Int(_) => types::LONGLONG,
@@ -102,7 +102,7 @@ fn type_of(param: Param<'_>) -> c_uint {
     }
 }
 
-/// How many bytes of text it has.
+/// Returns the bytes of a text.
 pub(super) fn length(param: Param<'_>) -> usize {
     match param {
         Param::Text(text) => text.len(),

@@ -1,4 +1,4 @@
-//! Statements that are sent as text, once, and what they return.
+//! Statements that are sent once as text, and their results.
 
 use std::slice;
 
@@ -7,8 +7,7 @@ use super::connection::Connection;
 use super::failure::Failure;
 
 impl Connection {
-    /// Runs statements, and drops what they return.
-    /// None is run after one that failed.
+    /// Runs statements and drops their results. None is run after one that failed.
     pub fn run(&self, sql: &str) -> Result<(), Failure> {
         self.send(sql)?;
         loop {
@@ -19,7 +18,7 @@ impl Connection {
         }
     }
 
-    /// Runs one statement that returns no rows; how many it stored.
+    /// Runs one statement without rows. Returns how many it stored.
     pub fn store(&self, sql: &str) -> Result<u64, Failure> {
         self.send(sql)?;
         drop(self.answer()?);
@@ -27,7 +26,7 @@ impl Connection {
         Ok(unsafe { (self.api().affected_rows)(self.raw()) })
     }
 
-    /// Runs one statement; its rows, as texts, of which a NULL is empty.
+    /// Runs one statement. Returns its rows as texts, with NULL as an empty one.
     pub fn rows<const N: usize>(&self, sql: &str) -> Result<Vec<[String; N]>, Failure> {
         self.send(sql)?;
         let answer = self.answer()?.ok_or_else(|| Failure::own("it returned no rows"))?;
@@ -35,16 +34,16 @@ impl Connection {
     }
 
     fn send(&self, sql: &str) -> Result<(), Failure> {
-        // SAFETY: the connection is open, and the text as long as is said.
+        // SAFETY: the connection is open, and the text has the given length.
         let code =
             unsafe { (self.api().real_query)(self.raw(), sql.as_ptr().cast(), sql.len() as _) };
         if code == 0 { Ok(()) } else { Err(self.failure()) }
     }
 
-    /// Reads all rows that a statement returned, if it was one that returns some.
+    /// Reads all rows of a statement, if it returns rows.
     fn answer(&self) -> Result<Option<Answer>, Failure> {
         let api = self.api();
-        // SAFETY: a statement has been run, and its result not been read.
+        // SAFETY: a statement has been run, and its result has not been read.
         let (raw, columns) =
             unsafe { ((api.store_result)(self.raw()), (api.field_count)(self.raw())) };
         match (raw.is_null(), columns) {
@@ -54,9 +53,9 @@ impl Connection {
         }
     }
 
-    /// Goes on to the next statement of those that were sent.
+    /// Moves to the next of the statements that were sent.
     fn next(&self) -> Result<bool, Failure> {
-        // SAFETY: the result before has been read.
+        // SAFETY: the previous result has been read.
         match unsafe { (self.api().next_result)(self.raw()) } {
             0 => Ok(true),
             -1 => Ok(false),
@@ -65,7 +64,7 @@ impl Connection {
     }
 }
 
-/// Rows that were read. Freed when dropped.
+/// Rows of a result. Freed when dropped.
 struct Answer {
     api: &'static Api,
     raw: Raw,
@@ -79,8 +78,8 @@ impl Answer {
         }
         let mut rows = Vec::new();
         loop {
-            // SAFETY: a row that is not null has a value for each column, null or as long as its
-            // length says, until the next one is asked for.
+            // SAFETY: a row that is not null has a value for each column, null or of the given
+            // length, until the next row is asked for.
             unsafe {
                 let row = (self.api.fetch_row)(self.raw);
                 if row.is_null() {
@@ -104,7 +103,7 @@ impl Answer {
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        // SAFETY: nobody uses it any more.
+        // SAFETY: it is not used again.
         unsafe { (self.api.free_result)(self.raw) }
     }
 }

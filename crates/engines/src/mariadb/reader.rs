@@ -1,6 +1,6 @@
-//! The connection that runs the queries of a workload file: its user may read the tables and do nothing else,
-//! and its transactions only read. It is another connection than the workload's own, whose settings a query
-//! could change.
+//! The connection that runs the queries of a workload file. Its user can only read the tables, and
+//! its transactions only read. It is separate from the workload's connection, whose settings a
+//! query could change.
 
 use std::rc::Rc;
 
@@ -14,11 +14,11 @@ use super::target::Target;
 use crate::sql_driver::refused;
 use crate::{EngineError, Result};
 
-/// The user of a private server that reads its tables. It has no FILE privilege, without which LOAD_FILE
-/// gives NULL and INTO OUTFILE is refused (<https://mariadb.com/kb/en/grant/#file>).
+/// User of a private server that reads its tables. It lacks the FILE privilege, without which
+/// LOAD_FILE returns NULL and INTO OUTFILE is refused (<https://mariadb.com/kb/en/grant/#file>).
 const READER: &str = "embermark_reader";
 
-/// Whether the user of a URL may reach files of the server's machine, by itself or by a role.
+/// Whether the user of a URL can reach files on the server's machine, directly or through a role.
 const REACHES_FILES: &str = "\
     SELECT COUNT(*) FROM information_schema.user_privileges WHERE privilege_type = 'FILE' \
     AND (grantee = CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''') OR EXISTS (SELECT 1 \
@@ -41,9 +41,9 @@ pub(super) fn connect(session: &Session) -> Result<Connection> {
     Ok(reader)
 }
 
-/// Makes the reader of a private server where it is not there.
+/// Creates the reader of a private server, if it is missing.
 fn user(session: &Session, target: Target) -> Result<Target> {
-    // A server's own password has hexadecimal digits alone.
+    // A private server's password only has hexadecimal digits.
     let password = target.password.as_deref().unwrap_or_default();
     for host in ["localhost", "127.0.0.1"] {
         let user = format!("{READER}@'{host}'");
@@ -53,7 +53,7 @@ fn user(session: &Session, target: Target) -> Result<Target> {
     Ok(Target { user: Some(READER.to_owned()), ..target })
 }
 
-/// Refuses a user of somebody's server who may do more there than a query of a workload file shall.
+/// Refuses a user of a given server who can do more than a query of a workload file may.
 fn check_user(session: &Session) -> Result<()> {
     let reaches: Option<Vec<[String; 1]>> = session.connection.rows(REACHES_FILES).ok();
     let what = match reaches.as_ref().and_then(|rows| rows.first()) {
@@ -67,7 +67,7 @@ fn check_user(session: &Session) -> Result<()> {
     Err(EngineError::unsupported(NAME, what))
 }
 
-/// Prepares a query. The server's parser takes one statement, and in EXISTS only a query.
+/// Prepares a query. The server's parser accepts one statement, and in EXISTS only a query.
 pub(super) fn prepare(reader: &Rc<Connection>, sql: &str) -> Result<Prepared> {
     Handle::prepare(reader, &format!("SELECT EXISTS (\n{sql}\n)"))
         .and_then(|_| Prepared::new(reader, sql))

@@ -1,4 +1,4 @@
-//! A database of MariaDB behind a connection.
+//! A MariaDB database behind a connection.
 
 use std::rc::Rc;
 
@@ -13,34 +13,35 @@ use crate::server::address::{self, Address};
 use crate::sql_driver::Connected;
 use crate::{EngineError, Result, Store};
 
-/// A user of a server that is given may lack the right to a statement
-/// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): to a database, a table, or at all.
+/// Error codes when a user of a given server lacks a privilege
+/// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): for a database, for a table, or in
+/// general.
 const ACCESS_DENIED: [u32; 3] = [1044, 1142, 1227];
 
-/// What a session does not leave to the server's defaults: strict, so that nothing is ever cut to
-/// fit, exact comparisons, times in UTC; and means of integers, which are decimals, with the digits of a
-/// double (<https://mariadb.com/kb/en/server-system-variables/#div_precision_increment>).
+/// Settings that a session does not leave to the server's defaults: strict mode, so that no value
+/// is truncated; exact comparisons; times in UTC; and means of integers, which are decimals, with a
+/// double's digits (<https://mariadb.com/kb/en/server-system-variables/#div_precision_increment>).
 const MODE: &str = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
 
-/// A connection, and what goes with it. What was prepared on it keeps it, too. Fields are dropped in
+/// A connection and its state. Statements prepared on it hold it too. The fields are dropped in
 /// order: the connection before its server.
 pub(super) struct Session {
     pub connection: Rc<Connection>,
-    /// Runs the queries of a workload file, where there were any.
+    /// Runs the queries of a workload file, if it has any.
     pub reader: Option<Rc<Connection>>,
     pub server: Option<Server>,
-    /// The largest packet that the server takes, in bytes.
+    /// Largest packet that the server accepts, in bytes.
     pub largest_packet: usize,
     pub target: Target,
     pub database: String,
-    /// Where another process reaches the server.
+    /// The server's address for another process.
     pub elsewhere: Address,
-    /// Whether the server is not ours, and the database still there.
+    /// Whether the server is a given one, and the database still exists.
     pub given: bool,
 }
 
 impl Session {
-    /// Connects, to no database yet that would be used.
+    /// Connects without selecting a database.
     pub fn connect(
         library: &'static Connector,
         target: Target,
@@ -52,7 +53,8 @@ impl Session {
         Ok(Self { connection, reader, server, largest_packet, target, database, elsewhere, given })
     }
 
-    /// The store of a further client of a database, reached as its [`join`](crate::sql_driver::Driver::join) says.
+    /// Opens the store of a further client of a database, whose address is from
+    /// [`join`](crate::sql_driver::Driver::join).
     pub fn join(at: &str) -> Result<Store> {
         let [database, address] = address::parts(NAME, at)?;
         let could_not = |why: String| EngineError::failed(NAME, "join a database", why);
@@ -70,8 +72,8 @@ impl Session {
         Store::Sql(Connected::new(self))
     }
 
-    /// Creates a database and makes it the current one. On a server that is `given` it must not be
-    /// there, and is dropped with the session.
+    /// Creates a database and selects it. On a `given` server it must not exist, and is dropped
+    /// with the session.
     pub fn create(mut self, database: &str, given: bool) -> Result<Self> {
         let unless_there = if given { "" } else { "IF NOT EXISTS " };
         self.send(&format!(
@@ -81,17 +83,17 @@ impl Session {
         self.enter(database)
     }
 
-    /// Ends the connections that a killed client has left in a database, which may still hold locks,
-    /// and drops it if it is there.
+    /// Ends the connections that a killed client has left in a database, which can still hold
+    /// locks, and drops the database if it exists.
     ///
     /// # Errors
-    /// When the server reports one.
+    /// Returns the server's error.
     pub fn remove(&self, database: &str) -> Result<()> {
         let sql = format!("SELECT id FROM information_schema.processlist WHERE db = '{database}'");
         let doing = || format!("run `{sql}`");
         let left: Vec<[String; 1]> = self.connection.rows(&sql).map_err(|e| failed(doing(), &e))?;
         for [id] in left {
-            // It may have ended meanwhile.
+            // It can have ended meanwhile.
             let _ = self.send(&format!("KILL {id}"));
         }
         self.send("SET lock_wait_timeout = 30")?;
@@ -99,7 +101,7 @@ impl Session {
         self.send("SET lock_wait_timeout = DEFAULT")
     }
 
-    /// Makes a database that another process has created the current one. It stays.
+    /// Selects a database that another process has created, without dropping it at the end.
     pub fn enter(mut self, database: &str) -> Result<Self> {
         database.clone_into(&mut self.database);
         self.send(&format!("USE {database}"))?;
@@ -113,8 +115,8 @@ impl Session {
         Ok(self)
     }
 
-    /// Makes a new connection to the database, then lets go of the old one, so that a failure
-    /// leaves one.
+    /// Makes a new connection to the database, then closes the old one, so that a failure leaves
+    /// the old one.
     pub(super) fn renew(&mut self) -> Result<()> {
         let connection = Connection::open(self.connection.library, &self.target());
         self.connection = Rc::new(connection.map_err(|e| failed("connect again", &e))?);
@@ -126,7 +128,7 @@ impl Session {
         self.send(&Self::settings())
     }
 
-    /// What each of its connections begins with.
+    /// Returns the statement that each of its connections begins with.
     pub fn settings() -> String {
         format!(
             "SET NAMES utf8mb4 COLLATE {COLLATION}, sql_mode = '{MODE}', time_zone = '+00:00', \
@@ -134,17 +136,17 @@ impl Session {
         )
     }
 
-    /// How a connection to its database is made.
+    /// Returns how to connect to its database.
     pub fn target(&self) -> Target {
         Target { database: Some(self.database.clone()), ..self.target.clone() }
     }
 
-    /// Runs statements and drops what they return.
+    /// Runs statements and drops their results.
     pub fn send(&self, sql: &str) -> Result<()> {
         self.connection.run(sql).map_err(|e| failed(format!("run `{sql}`"), &e))
     }
 
-    /// Drops the database that was created on somebody's server, if there is one.
+    /// Drops the database on a given server, if there is one.
     pub(super) fn drop_database(&mut self) -> Result<()> {
         if std::mem::take(&mut self.given) {
             self.send("ROLLBACK")?;
@@ -154,7 +156,7 @@ impl Session {
         }
     }
 
-    /// The tables of the database, quoted.
+    /// Returns the quoted tables of the database.
     pub fn tables(&mut self) -> Result<Vec<String>> {
         let sql = "SELECT table_name FROM information_schema.tables \
                    WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'";
@@ -163,15 +165,16 @@ impl Session {
         Ok(rows.iter().map(|[name]| format!("`{}`", name.replace('`', "``"))).collect())
     }
 
-    /// Fresh statistics for the planner: InnoDB's own
-    /// (<https://mariadb.com/kb/en/innodb-persistent-statistics/>), which it keeps in tables of its own.
-    /// Those of every column (`PERSISTENT FOR ALL`) go to tables of Aria that are not transactional, and
-    /// after a power cut none of ours could be read for one of them that was too short.
+    /// Updates the planner's statistics: InnoDB's own
+    /// (<https://mariadb.com/kb/en/innodb-persistent-statistics/>), which it stores in its own
+    /// tables. Those of every column (`PERSISTENT FOR ALL`) are in Aria tables that are not
+    /// transactional. After a power cut one of these was too short, and no table of the database
+    /// could be read.
     pub(super) fn analyze(&mut self, tables: &str) -> Result<()> {
         let sql = format!("ANALYZE TABLE {tables}");
         let rows = self.connection.rows(&sql);
         let rows = rows.map_err(|e| failed(format!("run `{sql}`"), &e))?;
-        // Table, what was done, kind of message, message: an error is a row, too.
+        // Table, operation, kind of message, message. An error is a row too.
         match rows.iter().find(|[_, _, kind, _]| kind.eq_ignore_ascii_case("error")) {
             Some([table, _, _, why]) => {
                 Err(EngineError::failed(NAME, format!("analyze {table}"), why))
@@ -180,13 +183,13 @@ impl Session {
         }
     }
 
-    /// Brings changed pages of the tables to disk
+    /// Writes changed pages of the tables to disk
     /// (<https://mariadb.com/kb/en/flush-tables-for-export/>).
     pub(super) fn flush(&mut self, tables: &str) -> Result<()> {
         let sql = format!("FLUSH TABLES {tables} FOR EXPORT");
         match self.connection.run(&sql) {
             Ok(()) => self.send("UNLOCK TABLES"),
-            // On somebody's server only some users may; there it is not ours to insist.
+            // On a given server only some users may do this, so it is not required there.
             Err(e) if self.server.is_none() && ACCESS_DENIED.contains(&e.code) => Ok(()),
             Err(e) => Err(failed(format!("run `{sql}`"), &e)),
         }
@@ -195,7 +198,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Without `close` an error was reported before; there is nobody left to tell.
+        // Without `close` an error was reported earlier, and there is nobody left to report this
+        // one to.
         let _ = self.drop_database();
     }
 }

@@ -1,4 +1,4 @@
-//! What the server really runs with.
+//! The settings that the server runs with.
 
 use super::session::Session;
 use super::{NAME, failed};
@@ -7,7 +7,7 @@ use embermark_model::Durability;
 use crate::settings::lines;
 use crate::{Candidate, EngineError, OpenOptions, Result, Setting, Settings, Takes};
 
-/// The variables that decide durability and speed, in the order in which they are shown.
+/// Variables that decide durability and speed, in the order in which they are shown.
 const NAMES: &str = "\
     innodb_flush_log_at_trx_commit innodb_flush_log_at_timeout innodb_doublewrite \
     innodb_flush_method innodb_log_file_buffering innodb_log_file_size innodb_io_capacity \
@@ -18,9 +18,9 @@ const NAMES: &str = "\
     performance_schema tx_isolation sql_mode collation_connection max_connections \
     skip_networking max_allowed_packet";
 
-/// Every option of the server that has a variable of its name
-/// (<https://mariadb.com/kb/en/server-system-variables/>); it refuses to start with one that it does not
-/// know. Those that are set here have MariaDB's own value beside them.
+/// Every option of the server with a variable of its name
+/// (<https://mariadb.com/kb/en/server-system-variables/>). The server refuses to start with an
+/// unknown one. Those that are set here have MariaDB's default beside them.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("innodb_flush_log_at_trx_commit", Takes::Any).by_default("1"),
@@ -52,7 +52,7 @@ pub(super) const SETTINGS: Settings = Settings {
 
 const INNODB: &str = "https://mariadb.com/kb/en/innodb-system-variables/";
 
-/// What tuning tries.
+/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("innodb_log_file_size", "268435456")], "a longer recovery", INNODB),
     Candidate::new(&[("innodb_log_buffer_size", "67108864")], "memory", INNODB),
@@ -77,11 +77,11 @@ const OURS: &str = "its files lie in its folder";
 
 type ReadBack = Vec<(String, String)>;
 
-/// Checks that the server took what a configuration has: of a value that it cannot read it warns, and
-/// takes another.
+/// Checks that the server accepted a configuration's values. For a value that it cannot parse it
+/// warns and uses another.
 ///
 /// # Errors
-/// When it has another value.
+/// Fails when the server has another value.
 pub(super) fn check(options: &OpenOptions, found: &[(String, String)]) -> Result<()> {
     for (name, value) in &options.settings {
         let back = found.iter().find(|(known, _)| known == name).map(|(_, back)| back);
@@ -93,8 +93,8 @@ pub(super) fn check(options: &OpenOptions, found: &[(String, String)]) -> Result
     Ok(())
 }
 
-/// Whether a value that was given is the one that was read back: a number, of which some may be given
-/// with a suffix, a switch, a word, or some words of a list.
+/// Returns whether a given value is the one that was read back: a number, which can have a suffix,
+/// a switch, a word, or some words of a list.
 fn is(given: &str, back: &str) -> bool {
     match number(given) {
         Some(given) => number(back) == Some(given),
@@ -116,8 +116,8 @@ fn number(value: &str) -> Option<f64> {
     Some(power.map_or(number, |power| number * 1024_f64.powi(power as i32 + 1)))
 }
 
-/// The version, and the settings by their own names as this session sees them, one that this
-/// version lacks left out; then the client library, with its version.
+/// Returns the version, and the settings by name as this session sees them, without those that this
+/// version lacks. The client library with its version comes last.
 pub(super) fn read_back(session: &Session, options: &OpenOptions) -> Result<(String, ReadBack)> {
     let doing = "read its settings back";
     let own = options.settings.iter().map(|(name, _)| &**name);

@@ -16,17 +16,16 @@ use crate::EngineError;
 use crate::sql::{Param, Rows, Visit};
 use crate::sql_driver::Stopped;
 
-/// A deadlock, a lock that was waited for in vain, and a record that another transaction has
-/// changed meanwhile.
+/// A deadlock, a lock wait time-out, and a record that another transaction has changed meanwhile.
 const CONFLICTS: [u32; 3] = [1213, 1205, 1020];
 
-/// A prepared statement, with the memory of its parameters and of its result's columns, which is
-/// bound once, and again only when a value comes that it does not suit.
+/// A prepared statement with the memory of its parameters and of its result's columns. They are
+/// bound once, and again only if a value does not fit.
 pub(super) struct Prepared {
     handle: Handle,
     slots: Vec<Slot>,
     slots_are_bound: bool,
-    /// Empty until rows come.
+    /// Empty until there are rows.
     columns: Vec<Column>,
     sql: Box<str>,
 }
@@ -40,7 +39,7 @@ impl Prepared {
         Ok(Self { handle, slots, slots_are_bound: false, columns, sql: sql.into() })
     }
 
-    /// Runs it, visits its rows as they come, and gives the number of rows that it changed.
+    /// Runs it and visits its rows as they arrive. Returns the number of rows that it changed.
     pub fn run(
         &mut self,
         params: &[Param<'_>],
@@ -67,7 +66,7 @@ impl Prepared {
         bound.map_err(|e| stopped(e, false))?;
         let mut seen = false;
         loop {
-            // SAFETY: the columns that are bound are the statement's own, and no row of theirs is
+            // SAFETY: the columns that are bound are the statement's own, and no row of them is
             // borrowed.
             let fetched = match unsafe { (api.stmt_fetch)(raw) } {
                 0 => Ok(()),
@@ -86,8 +85,9 @@ impl Prepared {
         }
     }
 
-    /// Runs it once with each of these parameters, many a packet; how many rows were changed
-    /// (<https://mariadb.com/kb/en/com_stmt_bulk_execute/>). `largest_packet` is what the server takes, in bytes.
+    /// Runs it once with each of these parameters, many per packet. Returns how many rows were
+    /// changed (<https://mariadb.com/kb/en/com_stmt_bulk_execute/>). `largest_packet` is the
+    /// server's limit, in bytes.
     pub fn run_each(
         &mut self,
         largest_packet: usize,
@@ -127,7 +127,7 @@ impl Prepared {
         }
     }
 
-    /// Puts the parameters where the library finds them.
+    /// Writes the parameters to where the library reads them.
     #[inline]
     fn put(&mut self, params: &[Param<'_>]) -> Result<(), EngineError> {
         if params.len() != self.slots.len() {
@@ -163,7 +163,7 @@ impl Prepared {
     }
 }
 
-/// An error of the server; whether it asks to "try restarting transaction"
+/// Returns an error of the server, and whether it asks to "try restarting transaction"
 /// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>).
 #[cold]
 fn stopped(sql: &str, failure: &Failure, seen: bool) -> Stopped {
@@ -174,16 +174,16 @@ fn stopped(sql: &str, failure: &Failure, seen: bool) -> Stopped {
     }
 }
 
-/// What the server still sends of a result. Dropped before it is read, also by a panic, it is read
-/// and forgotten, because nothing else can be asked before.
+/// The unread part of a result. When dropped, also by a panic, it is read and forgotten, because
+/// nothing else can run before.
 struct Rest<'a> {
     handle: &'a Handle,
     is_read: bool,
 }
 
 impl Rest<'_> {
-    /// Whether there are several results, as a procedure may return them; they are read then. The
-    /// library has forgotten where columns are bound.
+    /// Returns whether there are several results, as from a procedure, and reads them. The library
+    /// has then forgotten where columns are bound.
     fn are_several_results(&self) -> bool {
         let (api, raw) = (self.handle.api(), self.handle.raw());
         // SAFETY: the statement is alive and was executed.
@@ -204,10 +204,10 @@ impl Drop for Rest<'_> {
     }
 }
 
-/// Makes columns for what was returned and binds them, unless they are there: the types of a result
-/// may change with those of parameters.
+/// Creates columns for a result and binds them, unless they exist. The types of a result can change
+/// with those of parameters.
 fn bind_columns(handle: &Handle, columns: &mut Vec<Column>, count: c_uint) -> Result<(), Failure> {
-    // SAFETY: the library has so many fields of the result, and keeps them until the next call.
+    // SAFETY: the library has that many fields of the result, and keeps them until the next call.
     let fields = unsafe {
         let fields = (handle.connection().library.own.stmt_fetch_fields)(handle.raw());
         slice::from_raw_parts(fields, count as usize)
@@ -217,20 +217,20 @@ fn bind_columns(handle: &Handle, columns: &mut Vec<Column>, count: c_uint) -> Re
     if are_there {
         return Ok(());
     }
-    // SAFETY: the names of fields are as long as they say.
+    // SAFETY: the names of fields have the lengths given with them.
     *columns = fields.iter().map(|field| unsafe { Column::new(field) }).collect();
     bind(handle, columns)
 }
 
-/// Fetches what did not fit into its column, for which that is made to.
+/// Enlarges the columns that a row did not fit into, and fetches their values.
 #[cold]
 fn complete(handle: &Handle, columns: &mut [Column]) -> Result<(), Failure> {
     for (place, column) in (0..).zip(columns.iter_mut()) {
         if column.is_cut() {
             column.grow();
             let mut bind = column.bind();
-            // SAFETY: the column is there and not null, and its new memory as large as the bind
-            // says. The old one, which was bound, is written to by a fetch of a row alone.
+            // SAFETY: the column exists and is not null, and its new memory has the size in the
+            // bind. The old memory, which was bound, is only written to by a fetch of a row.
             handle.done(unsafe {
                 (handle.api().stmt_fetch_column)(handle.raw(), ptr::from_mut(&mut bind), place, 0)
             })?;
@@ -241,7 +241,7 @@ fn complete(handle: &Handle, columns: &mut [Column]) -> Result<(), Failure> {
 
 fn bind(handle: &Handle, columns: &[Column]) -> Result<(), Failure> {
     let mut binds: Vec<Bind> = columns.iter().map(Column::bind).collect();
-    // SAFETY: there is a column for each of the result, with memory of its own. They are neither
-    // moved nor grown before they are bound again, and are dropped with the statement.
+    // SAFETY: there is a column for each column of the result, with its own memory. The columns are
+    // neither moved nor grown before they are bound again, and are dropped with the statement.
     handle.done(unsafe { (handle.api().stmt_bind_result)(handle.raw(), binds.as_mut_ptr()) })
 }

@@ -1,4 +1,4 @@
-//! Where a server is, and who connects to it.
+//! Where a server is, and who connects.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 
-/// How a connection is made. Not `Debug`, because of the password.
+/// How to connect. Not `Debug`, because of the password.
 #[derive(Clone)]
 pub(super) struct Target {
     pub place: Place,
     pub user: Option<String>,
     pub password: Option<String>,
-    /// The current one from the start.
+    /// Database that is selected from the start.
     pub database: Option<String>,
-    /// In whole seconds.
+    /// Time-out, in whole seconds.
     pub connect_within: Duration,
 }
 
-/// Where a server listens.
+/// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Socket(PathBuf),
@@ -30,7 +30,7 @@ const PORT: u16 = 3306;
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
 impl Target {
-    /// A Unix socket, as `root` without a password.
+    /// Returns a Unix socket, as `root` without a password.
     pub fn socket(path: &Path) -> Self {
         Self {
             place: Place::Socket(path.to_owned()),
@@ -41,12 +41,12 @@ impl Target {
         }
     }
 
-    /// What a URL says, `mysql://user:password@host:port/database?socket=path`; all but the host
-    /// may be left out. `tcp_connect_timeout_ms` is the other parameter that it may have.
+    /// Parses a URL such as `mysql://user:password@host:port/database?socket=path`, in which only
+    /// the host is required. The other parameter is `tcp_connect_timeout_ms`.
     ///
     /// # Errors
-    /// Why it is none. No part of the URL is in the words: a password may stand where it should
-    /// not.
+    /// Returns what is wrong, without quoting the URL, because a password can be in the wrong
+    /// position.
     pub fn of_url(url: &str) -> Result<Self, String> {
         let rest = url.strip_prefix("mysql://").ok_or("it does not begin with mysql://")?;
         let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
@@ -102,7 +102,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A host, of which an IPv6 address stands in brackets, and its port.
+/// Splits a host, in which an IPv6 address is in brackets, and its port.
 fn host_and_port(address: &str) -> Result<(String, u16), String> {
     let bracketed = address.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     let (host, port) = match bracketed {
@@ -113,7 +113,7 @@ fn host_and_port(address: &str) -> Result<(String, u16), String> {
             None => (address, None),
         },
     };
-    // The library takes some other signs in a host's name for more than a name.
+    // The library gives some other characters in a host's name a special meaning.
     let of_a_host = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
     if host.is_empty() || !host.chars().all(|c| of_a_host(c) || bracketed.is_some() && c == ':') {
         return Err("it names no host".to_owned());

@@ -1,4 +1,4 @@
-//! How MariaDB makes each durability tier.
+//! MariaDB's settings for each durability tier.
 
 use std::sync::OnceLock;
 
@@ -15,17 +15,16 @@ pub(super) struct Variables {
     pub flush_method: &'static str,
 }
 
-/// The cheapest settings that keep each tier
-/// (<https://mariadb.com/kb/en/innodb-system-variables/>, whose entry of
-/// `innodb_flush_log_at_trx_commit` is also
+/// The cheapest settings that keep each tier (<https://mariadb.com/kb/en/innodb-system-variables/>,
+/// whose entry of `innodb_flush_log_at_trx_commit` is also
 /// <https://mariadb.com/docs/reference/mdb/system-variables/innodb_flush_log_at_trx_commit/>):
 ///
 /// - `power`, 1: the log is written and synced at each commit, "required for full ACID compliance".
-/// - `process`, 2: it is written at each commit and synced once a second; transactions are lost "if
-///   there is a power failure or kernel crash but not if mysqld crashes". The doublewrite buffer
-///   stays on: a page of 16 KiB can be half written when its writer is killed.
-/// - `none`, 0: nothing is done at a commit, and "0 has no guarantees in case of crash". Then
-///   pages need no second copy either, and no sync after them.
+/// - `process`, 2: it is written at each commit and synced once per second. Transactions are lost
+///   "if there is a power failure or kernel crash but not if mysqld crashes". The doublewrite
+///   buffer stays on, because a page of 16 KiB can be half written when its writer is killed.
+/// - `none`, 0: nothing is done at a commit, and "0 has no guarantees in case of crash". Pages then
+///   need no second copy either, and no sync afterwards.
 pub(super) static TIERS: TierTable<Variables> = TierTable {
     none: TierSetting::of(
         Durability::None,
@@ -44,7 +43,7 @@ pub(super) static TIERS: TierTable<Variables> = TierTable {
         "innodb_flush_log_at_trx_commit=2, innodb_doublewrite=ON, innodb_flush_method=O_DIRECT",
         MANUAL,
     )
-    // FAST, of later versions: the second copy is written, not synced.
+    // FAST, in later versions: the second copy is written, but not synced.
     .reads(&[
         ("innodb_doublewrite", &["ON", "FAST"]),
         ("innodb_flush_log_at_trx_commit", &["2", "1", "3"]),
@@ -64,17 +63,17 @@ pub(super) static TIERS: TierTable<Variables> = TierTable {
 
 const MANUAL: &str = "https://mariadb.com/kb/en/innodb-system-variables/";
 
-/// Versions that were shown not to keep `power` by `embermark durability`: where a page was written in
-/// part, recovery does not put the copy in its place that the doublewrite buffer holds. In 10.11.19 that is
-/// the first page of a table's file, and the table is corrupt for good; in 11.4.5 a page of an undo
-/// tablespace, and the server does not start.
+/// Versions that do not keep `power`, as `embermark durability` showed. If a page was written
+/// partly, recovery does not restore it from the doublewrite buffer. In 10.11.19 this affects the
+/// first page of a table's file, and the table is corrupt for good. In 11.4.5 it affects a page of
+/// an undo tablespace, and the server does not start.
 const BROKEN: [&str; 2] = ["10.11.19", "11.4.5"];
 
 const NOT_KEPT: &str = "after a power cut a page that was written in part may stay corrupt, and the \
      server may not start: this version's recovery leaves out its copy in the doublewrite buffer \
      (docs/durability.md); EMBERMARK_MARIADB_DIR has another version run";
 
-/// How the version that is here makes a tier.
+/// Returns the tier as the present version keeps it.
 pub(super) fn of(durability: Durability) -> Tier {
     static VERSION: OnceLock<Option<String>> = OnceLock::new();
     let version = VERSION.get_or_init(|| installation::find().ok().map(|found| found.version));
@@ -85,11 +84,11 @@ pub(super) fn of(durability: Durability) -> Tier {
     }
 }
 
-/// With a binary log recovery keeps what is in that log and rolls the rest back.
+/// With a binary log, recovery keeps what is in that log and rolls the rest back.
 const BINARY_LOG: TierSetting<()> =
     TierSetting::of(Durability::Power, (), "", MANUAL).reads(&[("sync_binlog", &["1"])]);
 
-/// Where the settings read back are weaker than the tier.
+/// Returns where the settings read back are weaker than the tier.
 pub(super) fn misfit(durability: Durability, settings: &[(String, String)]) -> Option<Misfit> {
     let binlog = settings.iter().any(|(name, value)| name == "log_bin" && value == "ON");
     let logged = (binlog && durability == Durability::Power).then_some(BINARY_LOG);
@@ -100,7 +99,7 @@ pub(super) fn misfit(durability: Durability, settings: &[(String, String)]) -> O
 mod tests {
     use super::*;
 
-    /// As the engine checks a private server.
+    /// Checks settings as the engine does for a private server.
     fn check(tier: Durability, settings: &[(String, String)]) -> crate::Result<()> {
         let options = crate::OpenOptions::new("/nowhere", tier, 1);
         crate::server::check("mariadb", &options, &mut settings.to_vec(), None, misfit)

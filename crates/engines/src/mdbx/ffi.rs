@@ -1,4 +1,4 @@
-//! libmdbx's functions, of the crate `signet-mdbx-sys`.
+//! libmdbx's functions, from the crate `signet-mdbx-sys`.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -18,19 +18,19 @@ use super::{ID, MANUAL};
 use crate::mapped::library::{Env, Facts, Library, MODE, Move, Pair, Slot, TABLES, Write, check};
 use crate::{Checked, Result, owned};
 
-/// Tables of its own: of free pages, and of the names of tables.
+/// Internal tables: of free pages, and of table names.
 const OWN_TABLES: u32 = 2;
 
 /// libmdbx.
 pub(super) enum Mdbx {}
 
-// SAFETY: threads may share an environment, and `MDBX_NOSTICKYTHREADS` binds a transaction that reads to
-// no thread (`mdbx.h`). Each function is the library's own.
+// SAFETY: threads may share an environment, and with `MDBX_NOSTICKYTHREADS` a read transaction is
+// bound to no thread (`mdbx.h`). Each function is the library's own.
 unsafe impl Library for Mdbx {
     const ID: &'static str = ID;
     const MANUAL: &'static str = MANUAL;
     const FILE: &'static str = "mdbx.dat";
-    /// The bits of `MDBX_SAFE_NOSYNC` are among those of `MDBX_UTTERLY_NOSYNC`, which is set before it.
+    /// The bits of `MDBX_SAFE_NOSYNC` are part of `MDBX_UTTERLY_NOSYNC`, which is set before it.
     const FLAGS: &'static [(&'static str, u32)] = &[
         ("MDBX_UTTERLY_NOSYNC", MDBX_UTTERLY_NOSYNC),
         ("MDBX_SAFE_NOSYNC", MDBX_SAFE_NOSYNC),
@@ -62,12 +62,12 @@ unsafe impl Library for Mdbx {
 
     /// `0.13.7`.
     fn version() -> String {
-        // SAFETY: a constant of the library's.
+        // SAFETY: a constant of the library.
         let version = unsafe { ffi::mdbx_version };
         format!("{}.{}.{}", version.major, version.minor, version.patch)
     }
 
-    /// The library reads through the pointer and does not write, though its type would let it.
+    /// The library only reads through the pointer, although its type would allow writes.
     #[inline]
     fn val(bytes: &[u8]) -> Self::Val {
         ffi::MDBX_val { iov_len: bytes.len(), iov_base: bytes.as_ptr().cast_mut().cast() }
@@ -78,18 +78,18 @@ unsafe impl Library for Mdbx {
         owned::bytes(val.iov_base.cast(), val.iov_len)
     }
 
-    /// As the tool `mdbx_chk` does: every page of every tree, the order of keys, and the record of
-    /// free pages.
+    /// Checks what the tool `mdbx_chk` checks: every page of every tree, the order of keys, and the
+    /// record of free pages.
     fn walk(env: &Env<Self>) -> Result<Checked> {
         let mut checked = Checked::by("mdbx_env_chk");
-        // SAFETY: C structs of integers and pointers, null or functions that need not be there, for which zeros
-        // are valid.
+        // SAFETY: C structs of integers and pointers, and of functions that may be null; zeros are
+        // valid for all of them.
         let (mut callbacks, context) =
             unsafe { std::mem::zeroed::<(ffi::MDBX_chk_callbacks, ffi::MDBX_chk_context)>() };
         callbacks.issue = Some(issue);
         callbacks.stage_begin = Some(fetch);
         let mut walk = Issues { context, found: Vec::new() };
-        // SAFETY: open; all outlives the call.
+        // SAFETY: open; everything outlives the call.
         let code = unsafe {
             let (how, verbosity) = (ffi::MDBX_CHK_DEFAULTS, ffi::MDBX_chk_result);
             ffi::mdbx_env_chk(env.0.raw, &callbacks, &raw mut walk.context, how, verbosity, 0)
@@ -223,33 +223,33 @@ unsafe impl Library for Mdbx {
     }
 }
 
-/// Closes an environment; what no commit has synced is.
+/// Closes an environment, which syncs what no commit has synced.
 unsafe extern "C" fn close(env: *mut ffi::MDBX_env) {
     ffi::mdbx_env_close_ex(env, false);
 }
 
-/// A check that is under way, and what it has found.
+/// A running check, and what it has found.
 #[repr(C)]
 struct Issues {
-    /// First: the library gives its callbacks the address of this.
+    /// The first field, because the library passes its address to callbacks.
     context: ffi::MDBX_chk_context,
     found: Vec<String>,
 }
 
-/// Has the check's transaction read the root of each table that is open. The check itself compares the pages that
-/// it met with those of a root that it has not read, where a table was open before.
+/// Lets the check's transaction read the root of each open table. The check compares the pages it
+/// has visited with those of a root, which it does not read if the table was open before.
 unsafe extern "C" fn fetch(context: *mut ffi::MDBX_chk_context, _: ffi::MDBX_chk_stage) -> c_int {
     let txn = (*context).txn;
     if !txn.is_null() {
         (0..TABLES + OWN_TABLES).for_each(|table| {
-            // A number that no table has is none to read.
+            // A number without a table has nothing to read.
             let _ = Mdbx::count(txn, table, &mut 0);
         });
     }
     ffi::MDBX_SUCCESS
 }
 
-/// Notes an issue: of a page or an entry by its words, else as the text that its numbers go into.
+/// Notes an issue: the message of a page or an entry, or the format string of its numbers.
 unsafe extern "C" fn issue(
     context: *mut ffi::MDBX_chk_context,
     object: *const c_char,

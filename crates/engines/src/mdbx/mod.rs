@@ -1,8 +1,8 @@
-//! libmdbx, by the functions of `signet-mdbx-sys`: LMDB's design with a file that grows and shrinks by
-//! itself, free pages by a record of its own, and more ways to sync.
+//! libmdbx, through the functions of `signet-mdbx-sys`: LMDB's design with a file that grows and
+//! shrinks by itself, its own record of free pages, and more ways to sync.
 //!
-//! As with LMDB the map is written through (`MDBX_WRITEMAP`) where no commit syncs, and pages are
-//! written by calls in the tier `power`, where a full disk is then an error. A key has up to half a
+//! As with LMDB, the map is written through (`MDBX_WRITEMAP`) where no commit syncs. In the tier
+//! `power` pages are written by calls, so a full disk is then an error. A key has up to half a
 //! page.
 
 use embermark_model::result::Counts;
@@ -17,7 +17,7 @@ mod ffi;
 use ffi::Mdbx;
 
 const ID: &str = "mdbx";
-/// Its modes of syncing.
+/// The manual's page of sync modes.
 const MANUAL: &str = "https://libmdbx.dqdkfa.ru/group__sync__modes.html";
 const FLAGS: &str = "https://libmdbx.dqdkfa.ru/group__c__opening.html";
 
@@ -61,7 +61,7 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
     join: Some(mapped::join::<Mdbx>),
 };
 
-/// What `docs/engines/mdbx.md` says of opening.
+/// The explanation of opening in `docs/engines/mdbx.md`.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     counts: &[Counts::Start],
@@ -100,7 +100,7 @@ const SETTINGS: Settings = Settings {
     },
 };
 
-/// What tuning tries.
+/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("MDBX_WRITEMAP", "ON")],

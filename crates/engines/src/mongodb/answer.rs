@@ -1,39 +1,39 @@
-//! Answers, which are BSON (<https://bsonspec.org/spec.html>), read where they lie.
+//! Answers, which are BSON (<https://bsonspec.org/spec.html>), read in place.
 
 use std::fmt;
 
 use super::elements::{Elements, malformed};
 use super::failure::Failure;
 
-/// The type of a decimal, which nothing that is stored here is.
+/// Type number of a decimal, which nothing stored here has.
 const DECIMAL: u8 = 0x13;
 
-/// A document or a list: its elements, without the length in front and the end.
+/// A document or a list: its elements, without its length and its end mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Document<'a>(&'a [u8]);
 
 /// A value of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value<'a> {
-    /// Or undefined, which is an older name for it.
+    /// Null, or undefined, an older name for it.
     Null,
     Boolean(bool),
-    /// Of 32 or 64 bits.
+    /// An integer of 32 or 64 bits.
     Integer(i64),
     Double(f64),
-    /// As bytes, until somebody asks for text.
+    /// Bytes, which are only decoded if a text is wanted.
     String(&'a [u8]),
     Binary(&'a [u8]),
     /// Milliseconds since 1970-01-01 UTC.
     Date(i64),
     Document(Document<'a>),
     List(Document<'a>),
-    /// One that is never asked for: its type's number.
+    /// A type that is never needed, by its number.
     Other(u8),
 }
 
 impl<'a> Document<'a> {
-    /// The document that these bytes are.
+    /// Returns these bytes as a document.
     pub fn new(bytes: &'a [u8]) -> Result<Self, Failure> {
         let length = bytes.first_chunk().map(|bytes| i32::from_le_bytes(*bytes));
         match (length.map(usize::try_from), bytes) {
@@ -44,13 +44,13 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The value of that name. None, too, where the document is broken in front of it.
+    /// Returns the value with this name. `None` also if the document is malformed before it.
     pub fn get(self, name: &str) -> Option<Value<'a>> {
         let found = self.into_iter().map_while(Result::ok).find(|(n, _)| *n == name.as_bytes());
         found.map(|(_, value)| value)
     }
 
-    /// What stands at a path of names that dots divide.
+    /// Returns the value at a path of names separated by dots.
     pub fn at(self, path: &str) -> Option<Value<'a>> {
         match path.split_once('.') {
             Some((name, rest)) => self.get(name)?.as_document()?.at(rest),
@@ -58,12 +58,12 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The text of that name.
+    /// Returns the text with this name.
     pub fn text(self, name: &str) -> Option<&'a str> {
         self.get(name)?.as_text()
     }
 
-    /// The number of that name, as an integer.
+    /// Returns the number with this name, as an integer.
     pub fn integer(self, name: &str) -> Option<i64> {
         self.get(name)?.as_integer()
     }
@@ -84,7 +84,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A text; none either where it is no UTF-8.
+    /// Returns a text, or `None` if it is not UTF-8.
     pub fn as_text(self) -> Option<&'a str> {
         match self {
             Self::String(text) => std::str::from_utf8(text).ok(),
@@ -92,7 +92,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// An integer, or a double without a fraction, as the server and pipelines count, too.
+    /// Returns an integer, or a double without a fraction, because the server and pipelines also
+    /// count in doubles.
     pub fn as_integer(self) -> Option<i64> {
         /// 2^63, the first double above every 64-bit integer.
         const END: f64 = 9_223_372_036_854_775_808.0;
@@ -105,7 +106,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A number, an integer or a double.
+    /// Returns an integer or a double.
     pub fn as_float(self) -> Option<f64> {
         match self {
             Self::Double(float) => Some(float),
@@ -114,7 +115,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Its kind, in BSON's words.
+    /// Returns its type, in BSON's terms.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Null => "Null",
@@ -141,7 +142,7 @@ impl<'a> IntoIterator for Document<'a> {
     }
 }
 
-/// As MongoDB's tools write it, but for types that are never asked for.
+/// Formats it as MongoDB's tools do, except for types that are never needed.
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -180,7 +181,7 @@ mod tests {
     use super::super::owned::Owned;
     use super::*;
 
-    /// One of each kind that BSON has, with a number behind it.
+    /// One value of each BSON type, followed by a number.
     const KINDS: &str = r#"{
     "double": 0.1, "string": "ü", "document": {"a": {"b": 7}, "c": []}, "list": [1, "x", null],
     "binary": {"$binary": {"base64": "AQID", "subType": "00"}},
@@ -231,7 +232,7 @@ mod tests {
         let bytes = owned.bytes();
         for length in 0..bytes.len() {
             assert!(Document::new(&bytes[..length]).is_err(), "{length}");
-            // A document of that length whose last element is cut off.
+            // A document of that length whose last element is truncated.
             let mut cut = bytes[..length].to_vec();
             cut.push(0);
             if let Some(front) = cut.first_chunk_mut() {

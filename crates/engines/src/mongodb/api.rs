@@ -1,15 +1,15 @@
-//! The part of MongoDB's C driver that is used here, as its headers `mongoc/mongoc.h` and
-//! `bson/bson.h` declare it: <https://mongoc.org/libmongoc/1.23.1/api.html>.
+//! The functions of MongoDB's C driver that are used, as its headers `mongoc/mongoc.h` and
+//! `bson/bson.h` declare them: <https://mongoc.org/libmongoc/1.23.1/api.html>.
 
 use std::ffi::{CStr, c_char, c_void};
 
 use crate::library::functions;
 
-/// A `mongoc_client_t`, `mongoc_uri_t` and so on: pointers to things of the driver's own.
+/// A `mongoc_client_t`, `mongoc_uri_t`, and so on: pointers to the driver's objects.
 pub(super) type Handle = *mut c_void;
 
-/// A `bson_t`, a document: laid out as in the header, which lets whoever uses it make one. Once it
-/// is initialised it may hold its own address, and stays where it is.
+/// A `bson_t`, a document, with the header's layout, which lets the caller allocate one. An
+/// initialised one can contain its own address, and must not be moved.
 #[repr(C, align(128))]
 pub(super) struct Bson {
     flags: u32,
@@ -19,7 +19,7 @@ pub(super) struct Bson {
 }
 
 impl Bson {
-    /// Room for one, to be initialised.
+    /// Returns memory for one, to be initialised.
     pub const fn room() -> Self {
         Self { flags: 0, len: 0, within: [0; 120] }
     }
@@ -34,23 +34,23 @@ pub(super) struct BsonError {
 }
 
 impl BsonError {
-    /// No error yet.
+    /// Returns an empty error.
     pub const fn none() -> Self {
         Self { domain: 0, code: 0, message: [0; 504] }
     }
 
-    /// What the driver says.
+    /// Returns the driver's message.
     pub fn words(&self) -> String {
-        // SAFETY: the driver ends its text with a NUL; without an error there is nothing but NULs.
+        // SAFETY: the driver ends its text with a NUL; without an error there are only NULs.
         unsafe { CStr::from_ptr(self.message.as_ptr()) }.to_string_lossy().into_owned()
     }
 }
 
-/// The error of a server that knows no sessions: its domain, `MONGOC_ERROR_CLIENT`, and its code,
+/// Error of a server without sessions: its domain, `MONGOC_ERROR_CLIENT`, and its code,
 /// `MONGOC_ERROR_CLIENT_SESSION_FAILURE`.
 pub(super) const NO_SESSIONS: (u32, u32) = (1, 52);
 
-/// The beginning of a `mongoc_host_list_t`, a server of an URL.
+/// The beginning of a `mongoc_host_list_t`, a server in a URL.
 #[repr(C)]
 pub(super) struct Host {
     pub next: *const Host,
@@ -59,7 +59,7 @@ pub(super) struct Host {
 }
 
 functions! {
-    /// The driver's functions, each without the `mongoc_` of its name.
+    /// The driver's functions, without the `mongoc_` of their names.
     pub(super) struct MongocApi of "mongoc_";
 
     init();
@@ -91,7 +91,7 @@ functions! {
 }
 
 functions! {
-    /// The functions of its library for BSON, each without the `bson_` of its name.
+    /// The functions of its BSON library, without the `bson_` of their names.
     pub(super) struct BsonApi of "bson_";
 
     init(bson: *mut Bson);

@@ -1,5 +1,5 @@
-//! Commands and documents written as BSON (<https://bsonspec.org/spec.html>), straight from
-//! borrowed values.
+//! Writes commands and documents as BSON (<https://bsonspec.org/spec.html>), directly from borrowed
+//! values.
 
 use itoa::Buffer;
 
@@ -17,46 +17,46 @@ const NULL: u8 = 0x0a;
 const INT32: u8 = 0x10;
 const INT64: u8 = 0x12;
 
-/// A document in the making.
+/// A document that is being written.
 pub(super) struct Writer {
     bytes: Vec<u8>,
-    /// A name ends with a NUL, so none may hold one.
+    /// Names end with a NUL, so none can contain one.
     has_bad_name: bool,
 }
 
-/// A document or list that has been begun and is to be [`end`](Writer::end)ed.
+/// A document or list that was begun, and must be [`end`](Writer::end)ed.
 #[must_use]
 pub(super) struct Begun(usize);
 
 impl Writer {
-    /// An empty document with room for so many bytes.
+    /// Creates an empty document with this capacity in bytes.
     pub fn new(capacity: usize) -> Self {
         let mut bytes = Vec::with_capacity(capacity);
         bytes.extend([0; 4]);
         Self { bytes, has_bad_name: false }
     }
 
-    /// Makes it empty again, with the room that it has.
+    /// Clears it, and keeps its capacity.
     pub fn clear(&mut self) {
         self.bytes.truncate(4);
         self.has_bad_name = false;
     }
 
-    /// How many bytes are written so far.
+    /// Returns the number of bytes written so far.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Ends the whole document: its bytes. Nothing more can be written until it is cleared.
+    /// Ends the document and returns its bytes. It must be cleared before anything else is written.
     pub fn finish(&mut self) -> Result<&[u8], Failure> {
         self.end(Begun(0));
         match self.has_bad_name {
-            true => Err(Failure::of("a field's name may hold no NUL")),
+            true => Err(Failure::new("a field's name may hold no NUL")),
             false => Ok(&self.bytes),
         }
     }
 
-    /// A document within, as `write` writes it.
+    /// Writes a nested document with `write`.
     pub fn within(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
         self.name(DOCUMENT, name);
         let document = self.begin();
@@ -64,20 +64,20 @@ impl Writer {
         self.end(document);
     }
 
-    /// A list within, as `write` writes it; its elements are named by their numbers.
+    /// Writes a nested list with `write`. Its elements are named by their numbers.
     pub fn list(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
         let list = self.begin_list(name);
         write(self);
         self.end(list);
     }
 
-    /// Begins a document within that is written piece by piece.
+    /// Begins a nested document that is written in several steps.
     pub fn begin_within(&mut self, name: &str) -> Begun {
         self.name(DOCUMENT, name);
         self.begin()
     }
 
-    /// Begins a list within that is written piece by piece.
+    /// Begins a nested list that is written in several steps.
     pub fn begin_list(&mut self, name: &str) -> Begun {
         self.name(ARRAY, name);
         self.begin()
@@ -112,7 +112,7 @@ impl Writer {
         self.bytes.push(0);
     }
 
-    /// Appends elements that are encoded already, their names included.
+    /// Appends encoded elements, including their names.
     pub fn elements(&mut self, elements: &[u8]) {
         self.bytes.extend(elements);
     }
@@ -123,7 +123,7 @@ impl Writer {
         self.has_bad_name |= other.has_bad_name;
     }
 
-    /// Any value.
+    /// Writes any value.
     pub fn value(&mut self, name: &str, value: &Value<'_>) {
         match *value {
             Value::Null => self.name(NULL, name),
@@ -136,7 +136,7 @@ impl Writer {
             Value::Bytes(bytes) => {
                 self.name(BINARY, name);
                 self.bytes.extend(length(bytes.len()));
-                // Of the generic kind.
+                // The generic subtype.
                 self.bytes.push(0);
                 self.bytes.extend(bytes);
             }
@@ -153,7 +153,7 @@ impl Writer {
         }
     }
 
-    /// Each field in turn, one that is NULL too.
+    /// Writes each field, also those that are NULL.
     pub fn fields(&mut self, fields: &[Field<'_>]) {
         for (name, value) in fields {
             self.value(name, value);
@@ -174,7 +174,7 @@ impl Writer {
     }
 }
 
-/// One of 2 GiB is far above any document that MongoDB takes (16 MiB): it would refuse it.
+/// 2 GiB are far above any document that MongoDB accepts (16 MiB), which would refuse it.
 fn length(bytes: usize) -> [u8; 4] {
     i32::try_from(bytes).unwrap_or(i32::MAX).to_le_bytes()
 }

@@ -9,20 +9,20 @@ use super::session::Session;
 use super::{NAME, failed};
 use crate::{Checked, EngineError, Result};
 
-/// Room for a command.
+/// Bytes allocated for a command.
 const SMALL: usize = 128;
 
-/// What the server says of a file that something else had open, its own checkpoint perhaps: it was
-/// not looked at, and can be in a moment.
+/// Part of the server's message about a file that something else had open, for example its own
+/// checkpoint. The file was not checked, and can be checked a moment later.
 const IN_USE: &str = "transient issue";
 
 /// How long a file may be in use.
 const WITHIN: Duration = Duration::from_secs(10);
 
-/// Between two attempts.
+/// Interval between two attempts.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// Validates every collection and its indexes, each file by the storage engine too
+/// Validates every collection and its indexes, with each file also checked by the storage engine
 /// (<https://www.mongodb.com/docs/v6.0/reference/command/validate/>).
 pub(super) fn validate(session: &mut Session) -> Result<Checked> {
     let mut checked = Checked::by("validate, full: true");
@@ -34,7 +34,7 @@ pub(super) fn validate(session: &mut Session) -> Result<Checked> {
                 break found;
             }
             sleep(AGAIN_AFTER);
-            // Where only an administrator may ask for a checkpoint its own is waited for.
+            // If only an administrator can request a checkpoint, the server's own is waited for.
             let _ = session.admin("fsync", |_| {});
         };
         found.into_iter().for_each(|found| checked.found(found));
@@ -42,7 +42,7 @@ pub(super) fn validate(session: &mut Session) -> Result<Checked> {
     Ok(checked)
 }
 
-/// What is wrong with a collection.
+/// Returns what is wrong with a collection.
 fn validate_one(session: &mut Session, name: &str) -> Result<Vec<String>> {
     let doing = || format!("validate `{name}`");
     let mut command = Writer::new(SMALL);
@@ -63,7 +63,7 @@ fn validate_one(session: &mut Session, name: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// The collections of the database.
+/// Returns the collections of the database.
 fn collections(session: &mut Session) -> Result<Vec<String>> {
     let (mut names, mut list) = (Vec::new(), Writer::new(SMALL));
     list.int32("listCollections", 1);

@@ -1,5 +1,5 @@
-//! A connection to a server, by the driver's interface for a single thread: without threads of its
-//! own, and without a heartbeat in the middle of the work.
+//! A connection to a server, through the driver's interface for a single thread, which has no
+//! threads of its own, and no heartbeat in the middle of the work.
 
 use std::ffi::CStr;
 use std::ptr;
@@ -12,32 +12,32 @@ use super::owned::Owned;
 use super::uri::Uri;
 use crate::owned::Owned as Handle;
 
-/// A `mongoc_client_t`, with the session that all of its commands belong to. (Without one the
-/// driver begins and ends one with each of them.)
+/// A `mongoc_client_t`, with the session of all its commands. (Without one the driver begins and
+/// ends a session with each command.)
 pub(super) struct Client {
     library: &'static MongoLib,
-    /// A `mongoc_client_session_t`; null where the server knows no sessions. It ends before its
-    /// client, being dropped first.
+    /// A `mongoc_client_session_t`, or null where the server has no sessions. It is dropped first,
+    /// and so ends before its client.
     session: Handle,
     client: Handle,
-    /// The options of every command: that session.
+    /// Options of every command: this session.
     options: Owned,
-    /// The answer to the last command.
+    /// Answer to the last command.
     reply: Owned,
 }
 
 // SAFETY: a client is used by one thread at a time, which need not be the one that made it
 // (<https://mongoc.org/libmongoc/1.23.1/mongoc_client_t.html>, "Thread Safety"), and nothing of it
-// is reached but through its one owner.
+// is reachable except through its one owner.
 unsafe impl Send for Client {}
 
 impl Client {
-    /// Connects to the server of a URI.
+    /// Connects to the server in a URI.
     pub fn connect(library: &'static MongoLib, uri: &Uri) -> Result<Self, Failure> {
         let mongoc = &library.mongoc;
         let mut error = BsonError::none();
-        // SAFETY: a URI of the driver's, which it copies, and room for an error. The client is ours to
-        // destroy by that function, and so is a session, of which there is none yet.
+        // SAFETY: a URI of the driver, which it copies, and room for an error. The client is ours
+        // to destroy by that function, and so is a session, which does not exist yet.
         let (client, session) = unsafe {
             let client = (mongoc.client_new_from_uri_with_error)(uri.handle.raw, &raw mut error);
             (
@@ -46,7 +46,7 @@ impl Client {
             )
         };
         if client.raw.is_null() {
-            return Err(Failure::of(error.words()));
+            return Err(Failure::new(error.words()));
         }
         let (options, reply) = (Owned::empty(library), Owned::empty(library));
         let mut this = Self { library, session, client, options, reply };
@@ -54,15 +54,14 @@ impl Client {
         Ok(this)
     }
 
-    /// Connects, which the beginning of a session takes.
+    /// Connects, because beginning a session requires it.
     fn begin_session(&mut self) -> Result<(), Failure> {
         let mongoc = &self.library.mongoc;
         let mut error = BsonError::none();
-        // SAFETY: a client of the driver's; the session's options are made, read and destroyed
-        // here.
+        // SAFETY: a client of the driver; the session's options are made, read and destroyed here.
         self.session.raw = unsafe {
             let plain = (mongoc.session_opts_new)();
-            // As in the session of one command alone.
+            // As in the session of a single command.
             (mongoc.session_opts_set_causal_consistency)(plain, false);
             let session = (mongoc.client_start_session)(self.client.raw, plain, &raw mut error);
             (mongoc.session_opts_destroy)(plain);
@@ -72,23 +71,23 @@ impl Client {
             (error.domain, error.code) == NO_SESSIONS
         } else {
             let options = self.options.bson();
-            // SAFETY: the client's own session, and a document of ours that can grow.
+            // SAFETY: the client's own session, and a document of our own that can grow.
             unsafe { (mongoc.client_session_append)(self.session.raw, options, &raw mut error) }
         };
-        if is_begun { Ok(()) } else { Err(Failure::of(error.words())) }
+        if is_begun { Ok(()) } else { Err(Failure::new(error.words())) }
     }
 
-    /// Runs a command on a database, once, and gives the answer. A write that the server refused
-    /// is no error: its answer says so.
+    /// Runs a command on a database once, and returns the answer. A write that the server refused
+    /// is not an error here: its answer reports it.
     pub fn run(&mut self, database: &CStr, command: &[u8]) -> Result<Document<'_>, Failure> {
         let (mut framed, mut error) = (Bson::room(), BsonError::none());
         // SAFETY: the bytes outlive the frame, which has no memory of its own and stays where it
-        // is. The driver initialises the reply whatever happens, so that the one before is
-        // destroyed first. No preferences: those of every command that may write.
+        // is. The driver initialises the reply whatever happens, so the previous one is destroyed
+        // first. No preferences are given, as for every command that may write.
         let is_done = unsafe {
             let framed = &raw mut framed;
             if !(self.library.bson.init_static)(framed, command.as_ptr(), command.len()) {
-                return Err(Failure::of("the command is no well-formed BSON"));
+                return Err(Failure::new("the command is no well-formed BSON"));
             }
             (self.library.bson.destroy)(self.reply.bson());
             (self.library.mongoc.client_command_with_opts)(
@@ -105,6 +104,9 @@ impl Client {
         if is_done {
             return answer;
         }
-        Err(answer.ok().and_then(Failure::told).unwrap_or_else(|| Failure::of(error.words())))
+        Err(answer
+            .ok()
+            .and_then(Failure::from_answer)
+            .unwrap_or_else(|| Failure::new(error.words())))
     }
 }

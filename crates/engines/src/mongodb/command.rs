@@ -1,11 +1,11 @@
-//! The parts of commands: filters, keys, documents.
+//! Parts of commands: filters, keys, and documents.
 
 use itoa::Buffer;
 
 use super::bson::Writer;
 use crate::document::{CollectionDef, Document, Field, Filter, Value};
 
-/// Where a field of a collection's documents stands in MongoDB's: those of its key under `_id`.
+/// Returns the path of a field in MongoDB's documents. Fields of the key are under `_id`.
 pub(super) fn path<'a>(def: &CollectionDef, field: &'a str, longer: &'a mut String) -> &'a str {
     match (def.key.contains(&field), def.key.len()) {
         (true, 1) => "_id",
@@ -19,8 +19,8 @@ pub(super) fn path<'a>(def: &CollectionDef, field: &'a str, longer: &'a mut Stri
 }
 
 impl Writer {
-    /// A key, or the first values of one, as `name`. MongoDB compares documents value by value,
-    /// and one that ends earlier stands before the others
+    /// Writes a key, or the first values of one, as `name`. MongoDB compares documents value by
+    /// value, and a shorter one sorts before others with the same beginning
     /// (<https://www.mongodb.com/docs/v6.0/reference/bson-type-comparison-order/#objects>).
     pub fn key(&mut self, def: &CollectionDef, name: &str, key: &[Value<'_>]) {
         match (def.key, key) {
@@ -31,9 +31,9 @@ impl Writer {
         }
     }
 
-    /// What belongs to a document: its `_id`, where it has one that is not the server's own, and its
-    /// fields. A NULL is left out: an absent field
-    /// reads the same and takes no room. Those that are `data.level` follow each other in a document within.
+    /// Writes a document: its `_id`, unless the server makes it, and its fields. A NULL is left
+    /// out, because an absent field reads the same and takes no room. Fields such as `data.level`
+    /// are adjacent and become a nested document.
     pub fn document(&mut self, def: &CollectionDef, document: &Document<'_>) {
         if !def.key.is_empty() {
             self.key(def, "_id", document.key);
@@ -55,14 +55,14 @@ impl Writer {
         }
     }
 
-    /// A filter as `name`.
+    /// Writes a filter as `name`.
     pub fn filter(&mut self, def: &CollectionDef, name: &str, filter: &Filter<'_>) {
         let mut longer = String::new();
         self.within(name, |whole| match filter {
             Filter::All | Filter::Keys { from: [], to: [] } => {}
             Filter::Key(key) => whole.key(def, "_id", key),
             Filter::Keys { from, to } => whole.within("_id", |range| {
-                // A range without a bound on one side.
+                // A range can be unbounded on one side.
                 if !from.is_empty() {
                     range.key(def, "$gte", from);
                 }
@@ -84,8 +84,8 @@ impl Writer {
         });
     }
 
-    /// Which fields an answer holds. None are named when all are wanted, which costs the server
-    /// less than picking them.
+    /// Writes which fields an answer has. None are named if all are wanted, which costs the server
+    /// less than selecting them.
     pub fn projection(&mut self, def: &CollectionDef, columns: &[&str]) {
         let wants_key = columns.iter().any(|column| def.key.contains(column));
         if (wants_key || def.key.is_empty())
@@ -93,7 +93,7 @@ impl Writer {
         {
             return;
         }
-        // A field may not be named together with one within it.
+        // A field cannot be named together with one nested in it.
         let is_within = |column: &str| {
             let above =
                 |other: &&str| column.strip_prefix(other).is_some_and(|r| r.starts_with('.'));
@@ -110,7 +110,7 @@ impl Writer {
         });
     }
 
-    /// What an update sets, as `name`: a NULL takes the field away, as it is stored.
+    /// Writes what an update sets, as `name`. NULL removes the field, as NULLs are stored.
     pub fn changes(&mut self, name: &str, set: &[Field<'_>]) {
         let is_null = |(_, value): &&Field<'_>| *value == Value::Null;
         self.within(name, |changes| {
@@ -126,7 +126,8 @@ impl Writer {
         });
     }
 
-    /// The write concern: one server, which waits for its journal or not; `None` says nothing of it.
+    /// Writes the write concern: one server, which waits for its journal or not. `None` writes
+    /// nothing.
     pub fn concern(&mut self, waits: Option<bool>) {
         let Some(waits) = waits else { return };
         self.within("writeConcern", |concern| {

@@ -1,11 +1,11 @@
-//! What MongoDB's server needs of a CPU.
+//! CPU requirements of MongoDB's server.
 
-/// What this CPU lacks that a server of this version needs. Without it the server is ended by an illegal
+/// Returns what this CPU lacks for a server of this version. Such a server dies of an illegal
 /// instruction when it starts.
 ///
 /// Since 5.0 it needs AVX on x86-64, and ARM v8.2-A on 64-bit ARM
 /// (<https://www.mongodb.com/docs/manual/administration/production-notes/#platform-support-notes>).
-/// Of what v8.2-A has beyond v8.0, compilers use the atomic instructions (LSE) everywhere.
+/// Of v8.2-A's additions to v8.0, compilers use the atomic instructions (LSE) everywhere.
 pub(super) fn lacks(version: &str) -> Option<&'static str> {
     #[cfg(target_arch = "x86_64")]
     let (has, what) = (std::arch::is_x86_feature_detected!("avx"), "AVX");

@@ -1,4 +1,4 @@
-//! The elements of a document, one after the other (<https://bsonspec.org/spec.html>).
+//! The elements of a document, in sequence (<https://bsonspec.org/spec.html>).
 
 use super::answer::{Document, Value};
 use super::failure::Failure;
@@ -21,7 +21,7 @@ impl<'a> Iterator for Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Those in these bytes.
+    /// Creates it from the bytes of the elements.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
@@ -38,7 +38,7 @@ impl<'a> Elements<'a> {
         Some(taken)
     }
 
-    /// Up to a NUL, which is taken too.
+    /// Takes a name up to its NUL, which is also taken.
     fn name(&mut self) -> Option<&'a [u8]> {
         let end = self.0.iter().position(|&byte| byte == 0)?;
         let name = &self.0[..end];
@@ -46,18 +46,18 @@ impl<'a> Elements<'a> {
         Some(name)
     }
 
-    /// The length that comes next, and `more`.
+    /// Returns the next length plus `more`.
     fn length(&self, more: i32) -> Option<usize> {
         i32::from_le_bytes(*self.0.first_chunk()?).checked_add(more)?.try_into().ok()
     }
 
-    /// A document, whose length counts itself.
+    /// Returns a document, whose length includes itself.
     fn document(&mut self) -> Option<Document<'a>> {
         Document::new(self.take(self.length(0)?)?).ok()
     }
 
-    /// A length, a kind, the bytes. Of an old kind they begin with their length again; nothing writes
-    /// that here.
+    /// Returns binary data: a length, a subtype, and the bytes. An old subtype repeats the length,
+    /// but nothing writes it here.
     fn binary(&mut self) -> Option<Value<'a>> {
         Some(Value::Binary(self.take(self.length(5)?)?.get(5..)?))
     }
@@ -90,9 +90,9 @@ impl<'a> Elements<'a> {
             }
             // A pointer to a document: a text and an object id.
             0x0c => self.length(16)?,
-            // Code, symbols: texts.
+            // Code and symbols: texts.
             0x0d | 0x0e => self.length(4)?,
-            // Code with its variables, whose length counts itself.
+            // Code with variables, whose length includes itself.
             0x0f => self.length(0)?,
             // The least and the greatest of all values.
             0xff | 0x7f => 0,
@@ -103,8 +103,8 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// That it cannot be read.
+/// Returns the error for an unreadable answer.
 #[cold]
 pub(super) fn malformed() -> Failure {
-    Failure::of("it is no well-formed BSON")
+    Failure::new("it is no well-formed BSON")
 }

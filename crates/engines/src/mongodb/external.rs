@@ -1,4 +1,4 @@
-//! A database of a server that is given by URL.
+//! A database on a given server.
 
 use super::NAME;
 use super::failure::Failure;
@@ -8,8 +8,8 @@ use super::uri::Uri;
 use crate::server::address::Address;
 use crate::{EngineError, OpenOptions, Result};
 
-/// Connects, and makes a database of our own the only one that is used. MongoDB creates it with
-/// its first collection; it is dropped with the session.
+/// Connects, and uses only one database, which MongoDB creates with its first collection, and which
+/// is dropped with the session.
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let mut session = reach(url, &options.guest)?;
     session.remove()?;

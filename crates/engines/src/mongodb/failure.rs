@@ -1,38 +1,38 @@
-//! What the server or the driver says of a command that failed.
+//! Errors of the server or the driver.
 
 use std::fmt;
 
 use super::answer::Document;
 
-/// The server's code for a collection that is not there, `NamespaceNotFound`.
+/// The server's code for a missing collection, `NamespaceNotFound`.
 const NAMESPACE_NOT_FOUND: i64 = 26;
 
-/// The server's code for a change that another client's kept it from, `WriteConflict`.
+/// The server's code for a change that conflicts with another client's, `WriteConflict`.
 const WRITE_CONFLICT: i64 = 112;
 
-/// The server's word for work that may be done again from the beginning.
+/// The server's label of work that can be repeated from the beginning.
 const MAY_BE_DONE_AGAIN: &str = "TransientTransactionError";
 
-/// A command that failed. Small, because it crosses the hot path.
+/// A command that failed. It is small, because it is part of hot paths.
 #[derive(Debug)]
 pub(super) struct Failure(Box<Cause>);
 
 #[derive(Debug)]
 struct Cause {
-    /// The server's, where it was the server.
+    /// The server's code, if the error is the server's.
     code: Option<i64>,
     may_be_done_again: bool,
     words: String,
 }
 
 impl Failure {
-    /// The driver's own, or ours.
-    pub fn of(words: impl Into<String>) -> Self {
+    /// Creates an error of the driver or of this adapter.
+    pub fn new(words: impl Into<String>) -> Self {
         Self(Box::new(Cause { code: None, may_be_done_again: false, words: words.into() }))
     }
 
-    /// The one that an answer tells, if it does: of the command as a whole.
-    pub fn told(answer: Document<'_>) -> Option<Self> {
+    /// Returns the error in an answer, if the whole command failed.
+    pub fn from_answer(answer: Document<'_>) -> Option<Self> {
         let (code, message) = (answer.integer("code"), answer.text("errmsg")?);
         let words = match (code, answer.text("codeName")) {
             (Some(code), Some(name)) => format!("{name} ({code}): {message}"),
@@ -47,26 +47,26 @@ impl Failure {
         Some(Self(Box::new(Cause { code, may_be_done_again, words })))
     }
 
-    /// The one of a write, which was refused in part or as a whole: its answer says so, and is no
-    /// error.
+    /// Returns the error of a write that was refused partly or completely. Its answer reports that,
+    /// and is not an error.
     pub fn of_write(answer: Document<'_>) -> Option<Self> {
         let error = match answer.get("writeErrors").and_then(|errors| errors.as_list()) {
             Some(errors) => errors.into_iter().next()?.ok()?.1.as_document()?,
             None => answer.get("writeConcernError")?.as_document()?,
         };
         let message = error.text("errmsg").unwrap_or("no reason given");
-        Some(Self::of(match error.get("code") {
+        Some(Self::new(match error.get("code") {
             Some(code) => format!("error {code}: {message}"),
             None => message.to_owned(),
         }))
     }
 
-    /// Whether a collection was not there.
+    /// Returns whether a collection was missing.
     pub fn is_of_absence(&self) -> bool {
         self.0.code == Some(NAMESPACE_NOT_FOUND)
     }
 
-    /// Whether the change was refused for the sake of another client's, and none of it was made.
+    /// Returns whether the change was refused because of another client's, and none of it was made.
     pub fn is_conflict(&self) -> bool {
         self.0.code == Some(WRITE_CONFLICT) || self.0.may_be_done_again
     }
@@ -89,7 +89,7 @@ mod tests {
         let Ok(library) = library() else { return println!("skipped: no libmongoc") };
         let told = |json: &str| {
             let answer = Owned::of_json(library, json).unwrap();
-            Failure::told(answer.document().unwrap())
+            Failure::from_answer(answer.document().unwrap())
         };
         let text = r#"{"ok": 0, "code": 112, "codeName": "WriteConflict", "errmsg": "try again"}"#;
         let conflict = told(text).unwrap();

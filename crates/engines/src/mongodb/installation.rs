@@ -1,4 +1,4 @@
-//! Finding MongoDB's server.
+//! Finds MongoDB's server.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,19 +14,19 @@ use crate::program::{Missing, Search, Variable};
 pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_MONGOD", of: "the program `mongod`", below: &[] };
 
-/// A server program that runs here.
+/// A server program that can run here.
 pub(super) struct Installation {
     pub mongod: PathBuf,
-    /// What it needs in its environment: where the libraries are that came with it.
+    /// Environment variables that it needs, with the folders of its libraries.
     pub environment: Vec<(OsString, OsString)>,
-    /// As `mongod --version` says it, for example `6.0.27`.
+    /// Version from `mongod --version`, for example `6.0.27`.
     pub version: String,
 }
 
 /// Finds the program, unless this CPU lacks what it needs.
 pub(super) fn find() -> Result<Installation, Missing> {
     let located = located();
-    // Where no version is known, a server of today is what one would install.
+    // If no version is known, a current server would be installed.
     let version = located.as_ref().map_or("5.0", |found| &found.version);
     match cpu::lacks(version) {
         Some(lacking) => Err(Missing {
@@ -37,11 +37,11 @@ pub(super) fn find() -> Result<Installation, Missing> {
     }
 }
 
-/// Finds the program: that of the variable, else of the search path, else our own copy, which
-/// needs nothing of the system.
+/// Finds the program: in the variable's folder, else on the search path, else the downloaded copy,
+/// which needs nothing of the system.
 fn located() -> Result<Installation, Missing> {
     let ours = deps::folder(NAME);
-    // The server is told absolute paths only.
+    // The server only accepts absolute paths.
     let ours = fs::canonicalize(&ours).unwrap_or(ours);
     let mut folders = search_path::folders();
     folders.push(ours.join("bin"));
@@ -61,7 +61,7 @@ fn located() -> Result<Installation, Missing> {
     Ok(Installation { mongod, environment, version })
 }
 
-/// The first line, `db version v6.0.27`, gives `6.0.27`.
+/// Returns `6.0.27` from the first line, `db version v6.0.27`.
 fn number(said: &str) -> Option<String> {
     Some(said.lines().next()?.strip_prefix("db version v")?.trim().to_owned())
 }

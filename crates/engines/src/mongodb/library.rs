@@ -1,4 +1,4 @@
-//! MongoDB's C driver, libmongoc with libbson, opened once in a process.
+//! MongoDB's C driver, libmongoc with libbson, loaded once per process.
 
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub(super) static LIBRARY: Loaded<MongoLib> = Loaded::new(
     load,
 );
 
-/// The library, loaded.
+/// The loaded library.
 pub(super) struct MongoLib {
     pub mongoc: MongocApi,
     pub bson: BsonApi,
@@ -28,7 +28,7 @@ pub(super) struct MongoLib {
     pub version: String,
 }
 
-/// The library for a test, which is skipped where there is none.
+/// Returns the library for a test, which is skipped without it.
 #[cfg(test)]
 pub(super) fn library() -> crate::Result<&'static MongoLib> {
     LIBRARY.get().inspect_err(|why| embermark_skips::skipped(NAME, why))
@@ -38,12 +38,12 @@ fn load() -> Result<(MongoLib, PathBuf), String> {
     let folders = [crate::deps::folder("clients")];
     let search = Search { variable: "MONGOC_LIB_DIR", file: "libmongoc-1.0.so", folders: &folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is MongoDB's, by its name; 1.x keeps its interface. It needs libbson, so that the
-    // functions of the libbson that it was loaded with are found through it.
+    // SAFETY: by its name the library is MongoDB's, and 1.x keeps its interface. It needs libbson,
+    // so the functions of the libbson it was loaded with are found through it.
     let (mongoc, bson) = unsafe { (MongocApi::load(library)?, BsonApi::load(library)?) };
     // SAFETY: the first call, made once. Without a handler nothing is written to the terminal:
-    // what matters is told in errors, and a warning may quote an URL with its password. The
-    // version is a constant text.
+    // errors report what matters, and a warning may quote a URL with its password. The version is a
+    // constant text.
     let version = unsafe {
         (mongoc.init)();
         (mongoc.log_set_handler)(ptr::null(), ptr::null_mut());
@@ -53,11 +53,11 @@ fn load() -> Result<(MongoLib, PathBuf), String> {
     Ok((MongoLib { mongoc, bson, version }, path))
 }
 
-/// Takes the name from the shared memory in which the driver counts what it does, for `mongoc-stat`
-/// to see. The driver removes it at its end alone, which a process that is killed does not come to.
+/// Unlinks the shared memory in which the driver counts its work for `mongoc-stat`. The driver only
+/// removes it at its end, which a killed process does not reach.
 fn unlink_counters() {
     let Ok(name) = CString::new(format!("/mongoc-{}", std::process::id())) else { return };
-    // SAFETY: the name is terminated. It stays mapped; where there is none, that is well too.
+    // SAFETY: the name is terminated. The library stays mapped; if there is none, nothing happens.
     unsafe { libc::shm_unlink(name.as_ptr()) };
 }
 

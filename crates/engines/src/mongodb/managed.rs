@@ -13,46 +13,49 @@ use crate::server::address::Listening;
 use crate::server::{self, Account, Home, Server, ServerSpec};
 use crate::{OpenOptions, Result};
 
-/// Its socket, in its directory.
+/// Name of its socket, in its directory.
 const SOCKET: &str = "mongod.sock";
 
-/// The database of ours on a server of our own.
+/// Name of the database on a private server.
 const DATABASE: &str = "embermark";
 
 /// WiredTiger refuses a smaller cache
 /// (<https://source.wiredtiger.com/develop/group__wt.html>, `cache_size`).
 const SMALLEST_CACHE: u64 = 1 << 20;
 
-/// Starts a server as `options` say and connects.
+/// Starts a server with these options and connects.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let library = LIBRARY.get()?;
     let found = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
-    // Of a server that was killed nothing is removed: mongod makes its socket anew, and learns from
-    // what is in its lock file that there is something to recover.
+    // Nothing of a killed server is removed: mongod creates its socket again, and its lock file
+    // tells it that recovery is needed.
     let data = home.subdirectory(NAME, "data")?;
     let mut args: Vec<OsString> = vec!["--dbpath".into(), data.into()];
-    // The other option leaves out the socket that mongod would make in /tmp.
+    // The other option suppresses the socket that mongod would create in /tmp.
     args.extend(["--nounixsocket".into(), "--bind_ip".into()]);
     let url = |port| format!("mongodb://127.0.0.1:{port}/?directConnection=true");
     let Listening { here, elsewhere, port } =
         Listening::at(NAME, options.link, &home, SOCKET, url)?;
     match port {
-        // A path among the addresses is a Unix socket, and as the only one nothing else listens
+        // A path among the addresses is a Unix socket, and if it is the only one, nothing else
+        // listens
         // (https://www.mongodb.com/docs/v6.0/reference/program/mongod/#std-option-mongod.--bind_ip).
         None => args.push(home.path().join(SOCKET).into()),
         Some(port) => {
-            // It asks for no password.
+            // It does not ask for a password.
             server::alone(NAME)?;
             args.extend(["127.0.0.1".into(), "--port".into(), port.to_string().into()]);
         }
     }
     args.extend(configuration(options, &found.version).into_iter().map(OsString::from));
-    // A clean shutdown (https://www.mongodb.com/docs/v6.0/tutorial/manage-mongodb-processes/) is by
-    // SIGTERM; it starts no process of its own, so nothing is left when it is killed.
+    // SIGTERM is a clean shutdown
+    // (https://www.mongodb.com/docs/v6.0/tutorial/manage-mongodb-processes/). It starts no child
+    // processes, so nothing is left when it is killed.
     let mut spec = ServerSpec::new(NAME, &found.mongod, args);
     spec.env.extend(found.environment);
-    // A driver that once met nobody waits before it looks again, so that each attempt begins anew.
+    // A driver that once found no server waits before it tries again, so each attempt uses a new
+    // one.
     Server::start(spec, &home, |_| {
         let uri = Uri::new(library, &here)?;
         let session = Session::new(library, uri, DATABASE, elsewhere.clone(), false);
@@ -60,19 +63,19 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     })
 }
 
-/// What the server is started with. What is not named here is MongoDB's default, as any user
-/// meets it: documents compressed by snappy among it.
+/// Returns the server's settings. Everything else has MongoDB's defaults, as for any user,
+/// including documents compressed by snappy.
 fn configuration(options: &OpenOptions, version: &str) -> Vec<String> {
     let cache = options.memory.max(SMALLEST_CACHE);
     let sync = TIERS.of(options.durability).set.engine_config;
-    // --wiredTigerCacheSizeGB takes no less than 0.25 GB, whatever other engines have. Files of the
-    // journal are made beforehand, three of them, 100 MB each if nothing is said.
+    // --wiredTigerCacheSizeGB accepts no less than 0.25 GB, whatever other engines have. Three
+    // files of the journal are created in advance, with a default of 100 MB each.
     let engine = format!("cache_size={cache}B,log=(file_max=16MB){sync}");
     let ours = [
         (ENGINE_CONFIG, "--wiredTigerEngineConfigString", &*engine),
-        // Nothing to gain between processes of one machine.
+        // Compression gains nothing between processes on one machine.
         (COMPRESSORS, "--networkMessageCompressors", "disabled"),
-        // No samples of the machine for MongoDB's support on the disk that is measured.
+        // Writes no samples for MongoDB's support to the disk that is measured.
         ("", "--setParameter", "diagnosticDataCollectionEnabled=false"),
     ];
     let ours = ours.iter().filter(|(name, ..)| options.setting(name).is_none());

@@ -1,9 +1,9 @@
-//! `mongodb`: MongoDB, a private server on a Unix socket, or a database of one given by URL.
+//! `mongodb`: MongoDB as a private server on a Unix socket, or a database on a given server.
 //!
-//! A key of one field is the document's `_id`; a longer one is a document `_id` of its fields in
-//! the key's order, which MongoDB compares value by value
-//! (<https://www.mongodb.com/docs/v6.0/reference/bson-type-comparison-order/>), so that its own
-//! index serves single keys and ranges of them.
+//! A key of one field is the document's `_id`. A longer key is a document `_id` with its fields in
+//! the key's order. MongoDB compares these value by value
+//! (<https://www.mongodb.com/docs/v6.0/reference/bson-type-comparison-order/>), so its own index
+//! serves single keys and ranges of them.
 
 mod answer;
 mod api;

@@ -1,13 +1,13 @@
-//! Names of settings that tiers and what is read back have in common.
+//! Names of settings in both tiers and results.
 
-/// Under this name stands whether there is a journal.
+/// Name of the setting of whether there is a journal.
 pub(super) const JOURNAL: &str = "storage.journal";
 
-/// Under this name stands whether the journal has a write before it is acknowledged: handed to the
-/// operating system by the storage engine, or synced for one that waits for it.
+/// Name of the setting of whether the journal has a write before it is acknowledged: passed to the
+/// operating system by the storage engine, or synced if the write waits for it.
 pub(super) const HANDED: &str = "journal before acknowledgement";
 
 pub(super) const JOURNAL_ENABLED: &str = "storage.journal.enabled";
 
-/// Under this name stands how writes are acknowledged.
+/// Name of the setting of how writes are acknowledged.
 pub(super) const CONCERN: &str = "writeConcern";

@@ -1,4 +1,4 @@
-//! A document in memory of the driver's.
+//! A document in the driver's memory.
 
 use std::slice;
 
@@ -7,15 +7,15 @@ use super::api::{Bson, BsonError};
 use super::failure::Failure;
 use super::library::MongoLib;
 
-/// A `bson_t` that is initialised, and destroyed in the end.
+/// An initialised `bson_t`, destroyed when dropped.
 pub(super) struct Owned {
     library: &'static MongoLib,
-    /// A box by its address, which it may hold itself.
+    /// A boxed value, because it can contain its own address.
     bson: *mut Bson,
 }
 
 impl Owned {
-    /// One without elements.
+    /// Returns a document without elements.
     pub fn empty(library: &'static MongoLib) -> Self {
         let bson = Box::into_raw(Box::new(Bson::room()));
         // SAFETY: room for a document.
@@ -23,38 +23,38 @@ impl Owned {
         Self { library, bson }
     }
 
-    /// The document that a text in MongoDB's extended JSON is.
+    /// Parses a document in MongoDB's extended JSON.
     pub fn of_json(library: &'static MongoLib, json: &str) -> Result<Self, Failure> {
         let mut error = BsonError::none();
         let mut bson = Box::new(Bson::room());
         let length = json.len().cast_signed();
         let room: *mut Bson = &raw mut *bson;
-        // SAFETY: a text and its length, room for a document and for an error. Where it fails it
-        // has taken no memory that it still has.
+        // SAFETY: a text and its length, and room for a document and for an error. If it fails, it
+        // keeps no memory.
         let is_read = unsafe {
             (library.bson.init_from_json)(room, json.as_ptr().cast(), length, &raw mut error)
         };
         match is_read {
             true => Ok(Self { library, bson: Box::into_raw(bson) }),
-            false => Err(Failure::of(error.words())),
+            false => Err(Failure::new(error.words())),
         }
     }
 
-    /// For a function of the driver's, which leaves it initialised.
+    /// Returns it for a function of the driver, which must leave it initialised.
     pub fn bson(&mut self) -> *mut Bson {
         self.bson
     }
 
-    /// Its bytes.
+    /// Returns its bytes.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: it is initialised, and whoever changes it borrows it mutably for that.
+        // SAFETY: it is initialised, and whoever changes it borrows it mutably.
         unsafe {
             let data = (self.library.bson.get_data)(self.bson);
             slice::from_raw_parts(data, (*self.bson).len as usize)
         }
     }
 
-    /// The document, to be read.
+    /// Returns the document for reading.
     pub fn document(&self) -> Result<Document<'_>, Failure> {
         Document::new(self.bytes())
     }

@@ -1,4 +1,4 @@
-//! Aggregation pipelines, read once from their text.
+//! Aggregation pipelines, parsed once from their text.
 
 use super::NAME;
 use super::bson::ARRAY;
@@ -7,18 +7,18 @@ use super::library::{LIBRARY, MongoLib};
 use super::owned::Owned;
 use crate::{EngineError, Result};
 
-/// How many are remembered; a workload asks its questions in turn, each many times.
+/// Number of pipelines that are remembered. A workload asks its questions in turn, each many times.
 const KEPT: usize = 16;
 
-/// Pipelines by their text, the one asked last in front.
+/// Pipelines by their text, most recent first.
 #[derive(Default)]
 pub(super) struct Pipelines {
     kept: Vec<(String, Vec<u8>)>,
 }
 
 impl Pipelines {
-    /// The pipeline of that text as the element `pipeline` of a command. Fails when the driver
-    /// finds no JSON array of documents in the text (MongoDB's extended JSON,
+    /// Returns the pipeline of this text as the element `pipeline` of a command. Fails if the
+    /// driver cannot parse the text as a JSON array of documents (MongoDB's extended JSON,
     /// <https://www.mongodb.com/docs/v6.0/reference/mongodb-extended-json/>).
     pub fn element(&mut self, text: &str) -> Result<&[u8]> {
         let at = match self.kept.iter().position(|(known, _)| known == text) {
@@ -38,15 +38,15 @@ impl Pipelines {
     }
 }
 
-/// The driver reads an array as a document whose names are numbers, which is what a list is.
+/// The driver parses an array as a document with numbers as names, which is what a list is.
 fn read(library: &'static MongoLib, text: &str) -> std::result::Result<Vec<u8>, Failure> {
     if !text.trim_start().starts_with('[') {
-        return Err(Failure::of("it begins with no `[`"));
+        return Err(Failure::new("it begins with no `[`"));
     }
     let list = Owned::of_json(library, text)?;
     for stage in list.document()? {
         if stage?.1.as_document().is_none() {
-            return Err(Failure::of("a stage is no document"));
+            return Err(Failure::new("a stage is no document"));
         }
     }
     let mut element = vec![ARRAY];

@@ -1,4 +1,4 @@
-//! Documents as rows of the columns asked for, read in place.
+//! Documents as rows of the requested columns, read in place.
 
 use smallvec::SmallVec;
 
@@ -8,24 +8,24 @@ use crate::document::CollectionDef;
 use crate::row::{ResultRow, Visit};
 use crate::{EngineError, Result};
 
-/// Columns that need no memory of their own.
+/// Most columns that need no allocation.
 const FEW: usize = 12;
 
-/// Where a column stands in a document: a field, and the way from there.
+/// Position of a column in a document: a field, and the path within it.
 struct Place<'a> {
     field: &'a str,
     within: Option<&'a str>,
-    /// As it was asked for, for errors.
+    /// Name as requested, for errors.
     name: &'a str,
 }
 
-/// The columns of a result.
+/// Columns of a result.
 pub(super) struct Columns<'a> {
     places: SmallVec<[Place<'a>; FEW]>,
 }
 
 impl<'a> Columns<'a> {
-    /// Of documents as they are stored, the fields of the key among the columns.
+    /// Creates the columns of stored documents, including fields of the key.
     pub fn stored(def: &'static CollectionDef, names: &[&'a str]) -> Self {
         let place = |&name: &&'a str| match (def.key.contains(&name), def.key.len()) {
             (true, 1) => Place { field: "_id", within: None, name },
@@ -35,7 +35,7 @@ impl<'a> Columns<'a> {
         Self { places: names.iter().map(place).collect() }
     }
 
-    /// Of documents that a question made.
+    /// Creates the columns of a question's result.
     pub fn made(names: &[&'a str]) -> Self {
         Self { places: names.iter().map(|name| Self::place(name)).collect() }
     }
@@ -47,7 +47,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// The row of a document.
+    /// Returns the row of a document.
     pub fn row<'r>(&'r self, document: Document<'r>) -> Result<Row<'r>> {
         let mut values: SmallVec<[Value<'r>; FEW]> = SmallVec::new();
         values.resize(self.places.len(), Value::Null);
@@ -66,7 +66,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// What stands at a path in a value; null where there is none.
+/// Returns the value at a path, or null if there is none.
 fn within<'a>(value: Value<'a>, path: &str) -> Value<'a> {
     value.as_document().and_then(|document| document.at(path)).unwrap_or(Value::Null)
 }
@@ -84,7 +84,7 @@ impl<'a> Row<'a> {
     }
 
     fn no(&self, wanted: &str, column: usize) -> EngineError {
-        // An item of a list has a number alone.
+        // An item of a list only has a number.
         let name =
             self.places.get(column).map_or_else(|| column.to_string(), |p| p.name.to_owned());
         let found = self.values[column].kind();

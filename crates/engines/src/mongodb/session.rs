@@ -1,4 +1,4 @@
-//! A connection to a server, and the database of ours on it.
+//! A connection to a server, with one database.
 
 use std::ffi::{CStr, CString};
 use std::thread::sleep;
@@ -17,13 +17,13 @@ use crate::server::address::{self, Address};
 /// The server's own database.
 const ADMIN: &CStr = c"admin";
 
-/// Room for a command without documents.
+/// Bytes allocated for a command without documents.
 const SMALL: usize = 128;
 
-/// The first version with clustered collections.
+/// First version with clustered collections.
 const CLUSTERS_SINCE: [i64; 2] = [5, 3];
 
-/// How long what a killed client has begun may take to end.
+/// How long operations of a killed client may take to end.
 const UNDER_WAY: Duration = Duration::from_secs(30);
 
 /// A database of a server, for one thread at a time.
@@ -32,15 +32,15 @@ pub(super) struct Session {
     pub library: &'static MongoLib,
     uri: Uri,
     name: CString,
-    /// Whether the server is not ours: its database is dropped at the end.
+    /// Whether the server is a given one, where the database is dropped at the end.
     pub is_given: bool,
-    /// Where another process reaches the server.
+    /// The server's address for another process.
     elsewhere: Address,
 }
 
 impl Session {
-    /// A session with the database `name`, on a connection of its own, once somebody has answered
-    /// and let us ask.
+    /// Creates a session with the database `name`, on a new connection, once a server has answered
+    /// and accepted a request.
     pub fn new(
         library: &'static MongoLib,
         uri: Uri,
@@ -48,7 +48,7 @@ impl Session {
         elsewhere: Address,
         is_given: bool,
     ) -> std::result::Result<Self, Failure> {
-        let name = CString::new(name).map_err(|_| Failure::of("a database's name holds a NUL"))?;
+        let name = CString::new(name).map_err(|_| Failure::new("a database's name holds a NUL"))?;
         let mut client = Client::connect(library, &uri)?;
         let mut ping = Writer::new(SMALL);
         ping.int32("ping", 1);
@@ -56,56 +56,57 @@ impl Session {
         Ok(Self { client, library, uri, name, is_given, elsewhere })
     }
 
-    /// A session with a database that another process has opened, which stays when it ends.
+    /// Creates a session with a database that another process has opened, and that is not dropped.
     pub fn join(at: &str) -> Result<Self> {
         let [name, address] = address::parts(NAME, at)?;
         let (library, address) = (LIBRARY.get()?, Address::from(address));
-        let joined = Uri::new(library, &address).map_err(Failure::of);
+        let joined = Uri::new(library, &address).map_err(Failure::new);
         let joined = joined.and_then(|uri| Self::new(library, uri, name, address, false));
         joined.map_err(|e| failed("join a database", &e))
     }
 
-    /// How another process reaches the database.
+    /// Returns the address of the database for another process.
     pub fn at(&self) -> String {
         format!("{} {}", self.name.to_string_lossy(), self.elsewhere)
     }
 
-    /// What a program in another language reaches the database by.
+    /// Returns the parameters for a program in another language.
     pub fn connection(&self) -> [(&'static str, String); 2] {
         [self.elsewhere.parameter(), ("database", self.name.to_string_lossy().into_owned())]
     }
 
-    /// Ends the connection and begins anew: a driver that knows nothing of the server. The new
-    /// connection is made before the old one ends.
+    /// Makes a new connection, with a driver that knows nothing of the server. It is made before
+    /// the old one ends.
     pub fn renew(&mut self) -> Result<()> {
         let fresh = Client::connect(self.library, &self.uri);
         self.client = fresh.map_err(|e| failed("connect again", &e))?;
         Ok(())
     }
 
-    /// Runs a command on our database, and gives the answer.
+    /// Runs a command on the database, and returns the answer.
     ///
     /// # Errors
-    /// What the server or the driver says; a failed write is none, its answer says so.
+    /// Returns the error of the server or the driver. A failed write is not an error here: its
+    /// answer reports it.
     pub fn run(&mut self, command: &[u8]) -> std::result::Result<Document<'_>, Failure> {
         self.client.run(&self.name, command)
     }
 
-    /// Runs a command that changes documents, and gives the number that the server counted.
+    /// Runs a command that changes documents, and returns the number that the server counted.
     ///
     /// # Errors
-    /// What the server or the driver says; that the write was refused, too.
+    /// Returns the error of the server or the driver, also if the write was refused.
     pub fn write(&mut self, command: &[u8]) -> std::result::Result<u64, Failure> {
         let answer = self.run(command)?;
         if let Some(refused) = Failure::of_write(answer) {
             return Err(refused);
         }
         let count = answer.integer("n").and_then(|n| u64::try_from(n).ok());
-        count.ok_or_else(|| Failure::of(format!("it answered {answer}")))
+        count.ok_or_else(|| Failure::new(format!("it answered {answer}")))
     }
 
-    /// Runs a command on the database `admin`, where nothing of ours is named; `rest` writes what
-    /// follows its name.
+    /// Runs a command on the database `admin`, which has nothing of the workload. `rest` writes
+    /// what follows the command's name.
     pub fn admin(&mut self, name: &str, rest: impl FnOnce(&mut Writer)) -> Result<Document<'_>> {
         let mut command = Writer::new(SMALL);
         command.int32(name, 1);
@@ -114,8 +115,8 @@ impl Session {
         done.map_err(|e| failed(format!("run `{name}`"), &e))
     }
 
-    /// Whether the server can keep documents in the order of their `_id`, in place of an index that
-    /// points at them (<https://www.mongodb.com/docs/v6.0/core/clustered-collections/>).
+    /// Returns whether the server can store documents in the order of their `_id`, instead of an
+    /// index that points to them (<https://www.mongodb.com/docs/v6.0/core/clustered-collections/>).
     pub fn clusters(&mut self) -> Result<bool> {
         let build = self.admin("buildInfo", |_| {})?;
         let version = build.get("versionArray").and_then(Value::as_list);
@@ -123,8 +124,8 @@ impl Session {
         Ok(numbers.take(CLUSTERS_SINCE.len()).ge(CLUSTERS_SINCE))
     }
 
-    /// Runs a command that answers with documents of a collection, which `visit` is given one by
-    /// one; the server sends `batch` of them at a time after the first ones. `doing` is for errors.
+    /// Runs a command that returns documents of a collection, and passes them to `visit` one by
+    /// one. After the first ones the server sends `batch` at a time. `doing` is for errors.
     pub fn stream(
         &mut self,
         command: &mut Writer,
@@ -139,13 +140,13 @@ impl Session {
             let answer = command.finish().and_then(|command| self.run(command)).map_err(fail)?;
             let cursor = answer.get("cursor").and_then(Value::as_document);
             let documents = cursor.and_then(|cursor| cursor.get(part)).and_then(Value::as_list);
-            let none = || fail(Failure::of("it answered without a cursor or its batch"));
+            let none = || fail(Failure::new("it answered without a cursor or its batch"));
             let mut documents = documents.ok_or_else(none)?.into_iter();
-            // 0 when there are no more.
+            // 0 if there are no more.
             let id = cursor.and_then(|cursor| cursor.integer("id")).unwrap_or(0);
             let visited = documents.try_for_each(|element| {
                 let document = element.map_err(fail)?.1.as_document();
-                visit(document.ok_or_else(|| fail(Failure::of("it answered with no document")))?)
+                visit(document.ok_or_else(|| fail(Failure::new("it answered with no document")))?)
             });
             if id == 0 {
                 return visited;
@@ -162,8 +163,8 @@ impl Session {
         }
     }
 
-    /// Tells the server that no more of a cursor's documents are wanted. Without that it would
-    /// forget it after ten minutes, so that it is no error when that fails.
+    /// Tells the server that no more documents of a cursor are wanted. Otherwise it would forget
+    /// the cursor after ten minutes, so a failure is not an error.
     fn forget(&mut self, command: &mut Writer, collection: &str, cursor: i64) {
         command.clear();
         command.text("killCursors", collection);
@@ -171,8 +172,8 @@ impl Session {
         let _ = command.finish().and_then(|command| self.run(command));
     }
 
-    /// Drops what a killed client has left of the database, once nothing of it is under way any more:
-    /// a write that goes on would make its collection again.
+    /// Drops what a killed client has left of the database, once none of its operations is running:
+    /// a running write would create its collection again.
     pub fn remove(&mut self) -> Result<()> {
         let name = self.name.to_string_lossy().into_owned();
         let began = Instant::now();
@@ -198,7 +199,7 @@ impl Session {
         dropped.map_err(|e| failed(doing(), &e))
     }
 
-    /// Drops the database where the server is not ours, once.
+    /// Drops the database on a given server, once.
     pub fn end(&mut self) -> Result<()> {
         if std::mem::take(&mut self.is_given) { self.drop_database() } else { Ok(()) }
     }
@@ -206,7 +207,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Without `close` an error was reported before; there is nobody left to tell.
+        // Without `close` an error was reported earlier, and there is nobody left to report this
+        // one to.
         let _ = self.end();
     }
 }

@@ -1,4 +1,4 @@
-//! What the server really runs with.
+//! The settings that the server runs with.
 
 use super::NAME;
 use super::answer::Value;
@@ -9,20 +9,20 @@ use crate::server::engine::ReadBack;
 use crate::settings::{LEFT, lines};
 use crate::{Candidate, EngineError, OpenOptions, Result, Setting, Settings, Takes, as_set};
 
-/// The options of the server that are set here and a configuration can leave to it.
+/// Option of the server that is set here, and that a configuration can leave to it.
 pub(super) const ENGINE_CONFIG: &str = "storage.wiredTiger.engineConfig.configString";
 pub(super) const COMPRESSORS: &str = "net.compression.compressors";
 
-/// Under this name stands how large a file of the journal becomes, where there is one.
+/// Name of the setting of the size of a journal file, if there is a journal.
 const LOG_SIZE: &str = "wiredTiger.log.maximum log file size";
 
-/// Under this name stands how writes are acknowledged that do not say it.
+/// Name of the setting of how writes without a concern are acknowledged.
 const DEFAULT_CONCERN: &str = "defaultWriteConcern";
 
-/// Under this name stands the size of the cache, in bytes.
+/// Name of the setting of the cache's size, in bytes.
 const CACHE: &str = "wiredTiger.cache.maximum bytes configured";
 
-/// Options given at the start that a configuration may set, each with its name on the command line
+/// Command-line options that a configuration can set, each with its name
 /// (<https://www.mongodb.com/docs/v6.0/reference/program/mongod/>).
 pub(super) const AT_START: [(&str, &str); 6] = [
     (COLLECTIONS, "--wiredTigerCollectionBlockCompressor"),
@@ -39,10 +39,10 @@ const INDEX_FOLDER: &str = "storage.wiredTiger.engineConfig.directoryForIndexes"
 const COMMIT_INTERVAL: &str = "storage.journal.commitIntervalMs";
 const CHECKPOINTS: &str = "storage.syncPeriodSecs";
 
-/// Other options given at the start that decide durability, speed, or who can reach the server.
+/// Other command-line options that decide durability, speed, or who can connect.
 const OPTIONS: [&str; 3] = [ENGINE_CONFIG, "net.bindIp", COMPRESSORS];
 
-/// What the server is started with to have a setting.
+/// Returns the server's arguments for a setting.
 pub(super) fn arguments(name: &str, value: &str) -> Vec<String> {
     let option = AT_START.iter().find(|(known, _)| *known == name).map(|(_, option)| *option);
     match option {
@@ -55,9 +55,8 @@ pub(super) fn arguments(name: &str, value: &str) -> Vec<String> {
     }
 }
 
-/// The parameters of the server
-/// (<https://www.mongodb.com/docs/v6.0/reference/parameters/>), which refuses to start with one that it
-/// does not know.
+/// Parameters of the server (<https://www.mongodb.com/docs/v6.0/reference/parameters/>), which
+/// refuses to start with an unknown one.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
         left(ENGINE_CONFIG),
@@ -82,8 +81,8 @@ pub(super) const SETTINGS: Settings = Settings {
 const COMPRESSED: &[&str] = &["none", "snappy", "zlib", "zstd"];
 const MANUAL: &str = "https://www.mongodb.com/docs/v6.0/reference/configuration-options/";
 
-/// What tuning tries. Of the journal's interval no write depends that waits for the journal, as those of the tier `power`
-/// do (`j: true`), and none whose log record was handed to the system.
+/// Values that tuning tries. The journal's interval affects no write that waits for the journal, as
+/// those of the tier `power` do (`j: true`), and none whose log record was passed to the system.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[(COLLECTIONS, "none")], "more bytes on disk", MANUAL),
     Candidate::new(&[(COLLECTIONS, "zstd")], "processor time for fewer bytes", MANUAL),
@@ -97,12 +96,12 @@ const CANDIDATES: &[Candidate] = &[
     ),
 ];
 
-/// A setting that is no parameter: it can be left to the server, and is not set otherwise.
+/// Returns a setting that is not a parameter: it can only be left to the server.
 const fn left(name: &'static str) -> Setting {
     Setting::new(name, Takes::Word(&[LEFT])).left_by_default()
 }
 
-/// The version, and the settings by the names that the server's answers have.
+/// Returns the version, and the settings with the names in the server's answers.
 pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
     let build = session.admin("buildInfo", |_| {})?;
     let unreadable = || EngineError::failed(NAME, "read its settings back", "it has no version");
@@ -122,7 +121,7 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     let cache = cache.and_then(Value::as_integer).and_then(|bytes| bytes.try_into().ok());
     let waits = tier::waits(options, session.is_given);
     let mut handed = waits == Some(true);
-    // On somebody's server only an administrator may ask; there it is not ours to insist.
+    // On a given server only an administrator may ask, so it is not required there.
     if let Ok(started) = session.admin("getCmdLineOpts", |_| {}) {
         for name in OPTIONS.into_iter().chain(AT_START.map(|(name, _)| name)) {
             let value = started.at(&format!("parsed.{name}"));
@@ -150,9 +149,9 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     Ok(ReadBack { version, settings, cache })
 }
 
-/// The settings that decide what a commit survives and can change while the server runs: whether there is a
-/// journal, and how writes are acknowledged, or where they do not say it what the server takes then. How the
-/// journal is synced is said at the start alone.
+/// Returns the settings that decide what a commit survives and that can change while the server
+/// runs: whether there is a journal, and how writes are acknowledged, with the server's default for
+/// those that do not say it. How the journal is synced is only set at start.
 pub(super) fn of_tier(session: &mut Session, waits: Option<bool>) -> Result<Vec<(String, String)>> {
     let status = session.admin("serverStatus", |command| command.int32("wiredTiger", 1))?;
     let mut settings = vec![(JOURNAL.to_owned(), plain(has_journal(status.at(LOG_SIZE))))];
@@ -168,7 +167,7 @@ pub(super) fn of_tier(session: &mut Session, waits: Option<bool>) -> Result<Vec<
     Ok(settings)
 }
 
-/// How writes are acknowledged, as the client asks for it.
+/// Returns how writes are acknowledged, as the client requests it.
 fn concern(waits: bool) -> (String, String) {
     (CONCERN.to_owned(), as_set(format!("w: 1, j: {waits}")))
 }

@@ -1,50 +1,46 @@
 //! The database behind a session.
 
+mod commands;
+mod lifecycle;
+
 use itoa::Buffer;
 
-use super::answer::Document as Answer;
-use super::bson::{Begun, Writer};
-use super::failure::Failure;
+use super::bson::Writer;
 use super::pipeline::Pipelines;
 use super::row::Columns;
 use super::session::Session;
-use super::settings;
-use super::{NAME, check, command, failed};
-use crate::clients::again_if;
+use super::{NAME, command, failed};
 use crate::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
     Order,
 };
 use crate::row::Visit;
-use crate::server::{self, Server};
-use crate::{
-    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
-    Result, Store,
-};
+use crate::server::Server;
+use crate::{EngineError, Result};
 
-/// Documents of an answer at a time: enough that the way there and back costs nothing, and the
-/// memory of it stays in the processor's cache.
+/// Documents per answer: enough that round trips cost nothing, and few enough that their memory
+/// stays in the processor's cache.
 const BATCH: i32 = 10_000;
 
-/// Documents of a load sent at a time.
+/// Documents sent at once by a load.
 const LOADED: usize = 10_000;
 
-/// Bytes of a load sent at a time. A command may have 16 MiB
+/// Bytes sent at once by a load. A command can have 16 MiB
 /// (<https://www.mongodb.com/docs/v6.0/reference/limits/#mongodb-limit-BSON-Document-Size>).
 const LOADED_BYTES: usize = 8 << 20;
 
-/// Room for a command of one document without growing.
+/// Bytes allocated for a command with one document.
 const COMMAND: usize = 512;
 
 /// A database of MongoDB. Fields are dropped in order: the session before its server.
 pub(super) struct MongoStore {
     session: Session,
     server: Option<Server>,
-    /// The command that is being made, in memory that all of them share.
+    /// The current command, in memory that all commands share.
     command: Writer,
     collections: Vec<&'static CollectionDef>,
     pipelines: Pipelines,
-    /// Whether a write waits for the journal; `None`: it does not say.
+    /// Whether a write waits for the journal. `None`: it does not say.
     waits: Option<bool>,
 }
 
@@ -61,148 +57,6 @@ impl MongoStore {
         };
         self.collections.get(collection.0).copied().ok_or_else(unknown)
     }
-
-    /// Begins the store's command on a collection.
-    fn begin(&mut self, verb: &str, def: &CollectionDef) -> &mut Writer {
-        self.command.clear();
-        self.command.text(verb, def.name);
-        &mut self.command
-    }
-
-    /// Runs the store's command, which defines something.
-    fn define(&mut self, doing: &str) -> Result<()> {
-        let done = self.command.finish().and_then(|command| self.session.run(command));
-        done.map(|_| ()).map_err(|e| failed(doing, &e))
-    }
-
-    /// Runs the store's command, which changes documents; how many. What is refused for the sake
-    /// of another client's change is tried again: a change of several of which some were made sets
-    /// the same values once more.
-    fn write(&mut self, doing: &str, def: &CollectionDef) -> Result<u64> {
-        self.command.concern(self.waits);
-        let Self { session, command, .. } = self;
-        let written = command
-            .finish()
-            .and_then(|command| again_if(Failure::is_conflict, || session.write(command)));
-        written.map_err(|e| failed(format!("{doing} `{}`", def.name), &e))
-    }
-
-    /// Runs the store's command, which answers with documents.
-    fn stream(
-        &mut self,
-        def: &CollectionDef,
-        columns: &Columns<'_>,
-        visit: &mut Visit<'_>,
-        doing: impl Fn() -> String,
-    ) -> Result<()> {
-        let mut each = |document: Answer<'_>| visit(&columns.row(document)?);
-        self.session.stream(&mut self.command, def.name, BATCH, &mut each, doing)
-    }
-
-    /// Begins the store's command to load documents, which are unordered, as the manual advises
-    /// (<https://www.mongodb.com/docs/v6.0/core/bulk-write-operations/#strategies-for-bulk-inserts-to-a-sharded-collection>).
-    fn begin_load(&mut self, def: &CollectionDef) -> Begun {
-        let command = self.begin("insert", def);
-        command.bool("ordered", false);
-        command.begin_list("documents")
-    }
-}
-
-impl Lifecycle for MongoStore {
-    fn limits(&self) -> Limits {
-        Limits {
-            // The 64th is that of the key.
-            indexes: Some(63),
-            key_columns: Some(32),
-            manual: "https://www.mongodb.com/docs/manual/reference/limits/#indexes",
-            ..Limits::default()
-        }
-    }
-
-    fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        settings::of_tier(&mut self.session, self.waits)
-    }
-
-    /// Takes a checkpoint (<https://www.mongodb.com/docs/v6.0/reference/command/fsync/>). MongoDB
-    /// keeps no statistics for its planner, which tries plans instead.
-    fn maintain(&mut self) -> Result<()> {
-        let done = self.session.admin("fsync", |_| {}).map(|_| ());
-        // On somebody's server only an administrator may; there it is not ours to insist.
-        if self.server.is_some() { done } else { Ok(()) }
-    }
-
-    fn connection(&mut self) -> Result<ConnectionParameters> {
-        let concern = self.waits.map(|waits| format!(r#"{{"w": 1, "j": {waits}}}"#));
-        let [server, database] = self.session.connection();
-        Ok(vec![server, database, ("writeConcern", concern.unwrap_or_default())])
-    }
-
-    fn reconnect(&mut self) -> Option<Result<()>> {
-        self.pipelines = Pipelines::default();
-        Some(self.session.renew())
-    }
-
-    fn crash_on_close(&mut self) -> Result<()> {
-        Err(server::no_log(NAME))
-    }
-
-    fn check(&mut self) -> Result<Checked> {
-        // What no checkpoint has would keep the storage engine from verifying its files.
-        self.maintain()?;
-        check::validate(&mut self.session)
-    }
-
-    /// By `serverStatus` of the storage engine
-    /// (<https://www.mongodb.com/docs/v6.0/reference/command/serverStatus/#wiredtiger>): nothing where the user
-    /// may not ask for it.
-    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
-        let status = match self.session.admin("serverStatus", |_| {}) {
-            Ok(status) => status,
-            Err(_) if self.server.is_none() => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        // Of version 6, and as later versions have it.
-        let value = |paths: [&str; 2]| {
-            let found = paths.into_iter().find_map(|path| status.at(path)?.as_integer());
-            found.and_then(|value| u64::try_from(value).ok()).unwrap_or(0)
-        };
-        let running = value([
-            "wiredTiger.transaction.transaction checkpoint currently running",
-            "wiredTiger.checkpoint.progress state",
-        ]);
-        let checkpoints = value([
-            "wiredTiger.transaction.transaction checkpoints",
-            "wiredTiger.checkpoint.number of checkpoints started by api",
-        ]);
-        let evicted = value([
-            "wiredTiger.cache.pages evicted by application threads",
-            "wiredTiger.cache.application threads page write from cache to disk count",
-        ]);
-        into.push(Background::state("checkpoint running", running));
-        into.push(Background::count("checkpoints", checkpoints));
-        into.push(Background::count("pages evicted by clients' threads", evicted));
-        Ok(())
-    }
-
-    fn join(&self) -> Join {
-        Join::At(self.session.at())
-    }
-
-    /// Another connection, made on its thread.
-    fn open_client(&mut self) -> Result<ClientOpener> {
-        let (at, waits) = (self.session.at(), self.waits);
-        Ok(ClientOpener::new(move || {
-            let store = Self::new(Session::join(&at)?, None, waits);
-            Ok(Store::Document(Box::new(store)))
-        }))
-    }
-
-    fn close(self: Box<Self>) -> Result<()> {
-        let Self { mut session, server, .. } = *self;
-        let ended = session.end();
-        drop(session);
-        server.map_or(Ok(()), Server::stop).and(ended)
-    }
 }
 
 impl DocumentStore for MongoStore {
@@ -213,7 +67,8 @@ impl DocumentStore for MongoStore {
             Err(e) if !e.is_of_absence() => return Err(failed(format!("drop `{}`", def.name), &e)),
             _ => {}
         }
-        // Of a key of one field no ranges are asked: by the index a lone document is found faster.
+        // Ranges of a key of one field are never asked for, and an index finds a single document
+        // faster.
         let is_clustered = def.key.len() > 1 && self.session.clusters()?;
         let command = self.begin("create", def);
         if is_clustered {
@@ -313,11 +168,11 @@ impl DocumentStore for MongoStore {
         let mut batch = BATCH;
         if let Some(limit) = limit {
             let Ok(limit @ 1..) = i32::try_from(limit) else {
-                // To MongoDB a limit of 0 is none.
+                // MongoDB treats a limit of 0 as no limit.
                 return if limit == 0 { Ok(()) } else { Err(too_many(limit)) };
             };
             command.int32("limit", limit);
-            // One more than there can be: with the last of them the server then has seen the end.
+            // One more than there can be, so that the server reaches the end with the last of them.
             batch = BATCH.min(limit.saturating_add(1));
         }
         // One document never needs a second answer.
@@ -384,7 +239,7 @@ impl DocumentStore for MongoStore {
         let Self { command, pipelines, .. } = self;
         command.elements(pipelines.element(question)?);
         command.within("cursor", |cursor| cursor.int32("batchSize", BATCH));
-        // What does not fit the memory of a stage (100 MB) goes to files instead of an error.
+        // What exceeds a stage's memory (100 MB) goes to files instead of failing.
         command.bool("allowDiskUse", true);
         self.stream(def, &Columns::made(columns), visit, || format!("answer `{question}`"))
     }
@@ -403,7 +258,7 @@ fn indexes(command: &mut Writer, def: &CollectionDef) {
                         key.int32(command::path(def, field, &mut String::new()), 1);
                     }
                 });
-                // Names of fields joined may be those of other fields.
+                // Joined names of fields could be those of other fields.
                 one.text("name", &format!("index_{i}"));
             });
         }

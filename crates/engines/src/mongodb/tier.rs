@@ -1,39 +1,40 @@
-//! How MongoDB makes each durability tier.
+//! MongoDB's settings for each durability tier.
 
 use embermark_model::Durability;
 
 use super::names::{CONCERN, HANDED, JOURNAL, JOURNAL_ENABLED};
 use crate::{OpenOptions, TierSetting, TierTable};
 
-/// What a tier asks of a server and of a write.
+/// What a tier requires of a server and of a write.
 #[derive(Clone, Copy)]
 pub(super) struct Concern {
     /// Whether a write waits until the journal is synced.
     pub waits: bool,
-    /// The same on a server that is not ours, where only that keeps anything at all.
+    /// The same on a given server, where only that keeps anything.
     pub waits_on_given: bool,
-    /// What the storage engine of a server of our own is told beside its defaults.
+    /// Settings of a private server's storage engine, in addition to its defaults.
     pub engine_config: &'static str,
 }
 
-/// What the storage engine is told so that each commit hands its log record to the operating system.
+/// Setting that makes the storage engine pass each commit's log record to the operating system.
 pub(super) const HANDS_OVER: &str = ",transaction_sync=(enabled=true,method=none)";
 
-/// The cheapest setting of a server of our own that keeps the tier. Every write is
-/// acknowledged by the one server, `w: 1`.
+/// The cheapest setting of a private server that keeps each tier. Every write is acknowledged by
+/// the one server, `w: 1`.
 ///
 /// - `power`: with `j: true` that happens after it is synced in the journal
-///   (<https://www.mongodb.com/docs/v6.0/reference/write-concern/>, acknowledgment of a standalone).
-/// - `none`: with `j: false` it happens after it is applied in memory (same page), and without a
-///   journal a server that dies comes back with its last checkpoint
+///   (<https://www.mongodb.com/docs/v6.0/reference/write-concern/>, acknowledgment of a
+///   standalone).
+/// - `none`: with `j: false` it happens after it is applied in memory (same page). Without a
+///   journal a server that died restarts with its last checkpoint
 ///   (<https://www.mongodb.com/docs/v6.0/tutorial/manage-journaling/>). From 6.1 on there always is
 ///   a journal, which follows within 100 ms.
-/// - `process`: MongoDB itself knows nothing between the two. Its storage engine does, and takes
-///   the setting at the server's start: each commit hands its log record to the operating system
-///   by a write before it returns, and nothing is synced
+/// - `process`: MongoDB itself has nothing between the two. Its storage engine does, with a setting
+///   at the server's start: each commit passes its log record to the operating system with a write
+///   before it returns, and nothing is synced
 ///   (<https://source.wiredtiger.com/develop/tune_durability.html>, method `none`). So `j: false`
-///   is enough: killed right after an acknowledgment, a server came back with all of it, and
-///   without the setting it did not.
+///   is enough: a server killed right after an acknowledgment restarted with all of it, and without
+///   the setting it did not.
 pub(super) static TIERS: TierTable<Concern> = TierTable {
     none: TierSetting::of(
         Durability::None,
@@ -59,15 +60,15 @@ pub(super) static TIERS: TierTable<Concern> = TierTable {
 
 const MANUAL: &str = "https://www.mongodb.com/docs/v6.0/reference/write-concern/";
 
-/// Whether each write waits until the journal is synced. `None`: it does not say, and the server does
-/// as it does by itself.
+/// Returns whether each write waits until the journal is synced. `None`: it does not say, and the
+/// server uses its default.
 pub(super) fn waits(options: &OpenOptions, is_given: bool) -> Option<bool> {
     let set = TIERS.of(options.durability).set;
     let waits = if is_given { set.waits_on_given } else { set.waits };
     options.setting(CONCERN).is_none().then_some(waits)
 }
 
-/// Arguments of a server of our own. From 6.1 on none may do without its journal
+/// Returns a private server's arguments. From 6.1 on no server can run without its journal
 /// (<https://www.mongodb.com/docs/v6.1/release-notes/6.1-compatibility/>, "Removed Options").
 pub(super) fn arguments(options: &OpenOptions, version: &str) -> &'static [&'static str] {
     let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(u32::MAX));

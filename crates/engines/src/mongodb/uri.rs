@@ -1,4 +1,4 @@
-//! Where a server is and how it is spoken to, as the driver wants it.
+//! The server's address and options, in the driver's form.
 
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
@@ -12,11 +12,11 @@ use crate::owned::Owned;
 use crate::server::address::Address;
 use crate::server::url::has_port;
 
-/// How long a server may take to be found, and a connection to be made, in ms.
+/// How long finding a server and connecting may take, in ms.
 const CONNECT_WITHIN: i32 = 10_000;
 
-/// How often the driver asks whether the server is still there, in ms: it does so in the middle of
-/// the work, because it has no thread of its own. Nothing of it happens in a trial.
+/// How often the driver asks whether the server is still there, in ms. It does so in the middle of
+/// the work, because it has no thread of its own, and never during a trial.
 const ASK_EVERY: i32 = 3_600_000;
 
 const NOT_ENCODED: &str = "its user or password is not percent-encoded";
@@ -31,7 +31,8 @@ pub(super) struct Uri {
 unsafe impl Send for Uri {}
 
 impl Uri {
-    /// Of a server; `library` is the driver. Fails when the URL is none: why, without its password.
+    /// Creates the URI of a server for the driver in `library`. Fails if the URL is invalid, with
+    /// the reason but without its password.
     pub fn new(library: &'static MongoLib, address: &Address) -> Result<Self, String> {
         match address {
             Address::Socket(path) => Self::of_url(library, &of_socket(path)),
@@ -43,14 +44,14 @@ impl Uri {
         let uri = Self::parse(library, url).map_err(|why| match split_at_user(url) {
             None if server_part(url).split(',').all(has_port) => why,
             None => "its port is no number".to_owned(),
-            // The driver's words quote parts of the URL. Those about one that is the same but for
-            // the password have none of it.
+            // The driver's messages quote parts of the URL. Those about the same URL with another
+            // password do not contain the password.
             Some((before, after)) => {
                 let other = Self::parse(library, &format!("{before}user:password@{after}"));
                 other.err().unwrap_or_else(|| NOT_ENCODED.to_owned())
             }
         })?;
-        // The driver would take what follows the first of two for the server.
+        // The driver would take what follows the first of two as the server.
         if server_part(url).matches('@').count() > 1 {
             return Err(NOT_ENCODED.to_owned());
         }
@@ -68,19 +69,20 @@ impl Uri {
         if handle.raw.is_null() { Err(error.words()) } else { Ok(Self { library, handle }) }
     }
 
-    /// What one client of one thread needs, whatever the URL says, and times where it says none.
+    /// Sets what a client with one thread needs, whatever the URL says, and times that it does not
+    /// say.
     fn set_options(&self) -> Result<(), String> {
         let (mongoc, uri) = (&self.library.mongoc, self.handle.raw);
-        // A write is tried once: a retry would hide what happened, and a lone server has none.
+        // A write is tried once: a retry would hide what happened, and a single server has none.
         let flags = [c"retryWrites", c"retryReads"];
         let always = [c"heartbeatFrequencyMS", c"socketCheckIntervalMS"];
         let unless_said = [
             (c"connectTimeoutMS", CONNECT_WITHIN),
             (c"serverSelectionTimeoutMS", CONNECT_WITHIN),
-            // A question may take as long as it does: the default ends it after five minutes.
+            // A question can take as long as it takes. The default ends it after five minutes.
             (c"socketTimeoutMS", i32::MAX),
         ];
-        // SAFETY: the handle is of a URI, and every name ends with a NUL.
+        // SAFETY: the handle is that of a URI, and every name ends with a NUL.
         let are_set = unsafe {
             let number =
                 |name: &CStr, value| (mongoc.uri_set_option_as_int32)(uri, name.as_ptr(), value);
@@ -94,12 +96,13 @@ impl Uri {
         if are_set { Ok(()) } else { Err("the driver refuses an option of ours".to_owned()) }
     }
 
-    /// The servers that it names, without the user and his password.
+    /// Returns its servers, without the user and the password.
     pub fn place(&self) -> String {
         let mongoc = &self.library.mongoc;
         let mut names = Vec::new();
-        // SAFETY: the handle is of a URI, which owns its list of hosts and their names; each name
-        // ends with a NUL. Where a name stands for several hosts there are none yet, and it is one.
+        // SAFETY: the handle is that of a URI, which owns its list of hosts and their names; each
+        // name ends with a NUL. If a name stands for several hosts, they are not known yet, and the
+        // list has one.
         unsafe {
             let mut host = (mongoc.uri_get_hosts)(self.handle.raw);
             while let Some(one) = host.as_ref() {
@@ -115,7 +118,7 @@ impl Uri {
     }
 }
 
-/// The URL of a socket, whose path is percent-encoded
+/// Returns the URL of a socket, whose path is percent-encoded
 /// (<https://www.mongodb.com/docs/manual/reference/connection-string/>).
 fn of_socket(path: &Path) -> String {
     const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.');
@@ -123,14 +126,14 @@ fn of_socket(path: &Path) -> String {
     format!("mongodb://{path}/?directConnection=true")
 }
 
-/// What stands before and after the user and his password, as far as they can reach.
+/// Returns what is before and after the user and the password, as far as they can extend.
 fn split_at_user(url: &str) -> Option<(&str, &str)> {
     let begin = url.find("://").map_or(0, |at| at + 3);
     let (_, after) = url[begin..].rsplit_once('@')?;
     Some((&url[..begin], after))
 }
 
-/// The user, his password and the servers.
+/// Returns the user, the password, and the servers.
 fn server_part(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.split_once('/').map_or(rest, |(servers, _)| servers)
@@ -175,7 +178,7 @@ mod tests {
             uri_get_option_as_bool(uri: Handle, name: *const c_char, otherwise: bool) -> bool;
         }
         let Ok(library) = library() else { return println!("skipped: no libmongoc") };
-        // SAFETY: the library that is loaded already, and functions as its header has them.
+        // SAFETY: the library is already loaded, and the functions are those in its header.
         let reading = unsafe { Reading::load(&Library::new("libmongoc-1.0.so.0").unwrap()) };
         let reading = reading.unwrap();
         let url = "mongodb://host/?retryWrites=true&heartbeatFrequencyMS=600&socketTimeoutMS=9";
@@ -221,7 +224,7 @@ mod tests {
         assert!(why("mongodb://me:hunter2@host/?ssl=maybe").contains("maybe"));
         assert_eq!(why("mongodb://me:hun:ter2@host/"), NOT_ENCODED);
         assert_eq!(why("mongodb://me:hun@ter2@host/"), NOT_ENCODED);
-        // What the driver takes for a password is told nowhere.
+        // What the driver takes for a password is never shown.
         let uri = Uri::new(library, &Address::from("mongodb://me:hun?ter2@host")).unwrap();
         assert_eq!(uri.place(), "host:27017");
     }

@@ -1,17 +1,17 @@
-//! The system calls that enter a network namespace.
+//! System calls that enter a network namespace.
 
 use std::ffi::{CStr, CString};
 use std::io;
 
-/// What an ordinary user needs to stay who he is inside a user namespace: made before a fork,
-/// because after it nothing may be allocated.
+/// The ids of an ordinary user, to keep them in a user namespace. They are formatted before a fork,
+/// because nothing can be allocated afterwards.
 pub(crate) struct Identity {
     uid_map: CString,
     gid_map: CString,
 }
 
 impl Identity {
-    /// Of this process.
+    /// Returns the ids of this process.
     pub(crate) fn ours() -> io::Result<Self> {
         let map = |id: u32| CString::new(format!("{id} {id} 1\n")).map_err(io::Error::other);
         // SAFETY: both only read, and never fail.
@@ -20,12 +20,13 @@ impl Identity {
     }
 }
 
-/// Enters a network namespace of its own, with its loopback device up. Between fork and exec too:
-/// system calls alone, no allocation, no lock. The caller has one thread.
+/// Enters a new network namespace, with its loopback device up. It can be called between fork and
+/// exec: it only makes system calls, and neither allocates nor locks. The caller must have one
+/// thread.
 pub(crate) fn enter(identity: &Identity) -> io::Result<()> {
     match unshare(libc::CLONE_NEWNET) {
-        // Only who may administer the system gets one for the asking; anybody else inside a user
-        // namespace of his own, where he stays who he is. See user_namespaces(7).
+        // Only administrators can create one directly. Others create a user namespace first, in
+        // which they keep their ids. See user_namespaces(7).
         Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
             unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNET)?;
             write(c"/proc/self/setgroups", c"deny")?;
@@ -55,11 +56,11 @@ fn write(path: &CStr, text: &CStr) -> io::Result<()> {
     }
 }
 
-/// A new namespace's loopback device is there but down. See netdevice(7).
+/// A new namespace has a loopback device, which is down. See netdevice(7).
 fn raise_loopback() -> io::Result<()> {
-    // SAFETY: an all-zero `ifreq` is a valid one; its name is shorter than its room and ends with
-    // a zero. Both requests read and write that structure alone, and the flags are the member of
-    // the union that they use.
+    // SAFETY: an all-zero `ifreq` is valid; its name is shorter than its room and ends with a zero.
+    // Both requests read and write only that structure, and the flags are the member of the union
+    // that they use.
     unsafe {
         let mut request: libc::ifreq = std::mem::zeroed();
         request.ifr_name[0] = b'l' as libc::c_char;

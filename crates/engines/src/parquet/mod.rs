@@ -1,5 +1,5 @@
-//! `parquet`: rows in Parquet files, as many loggers keep them. Each commit is a file; small files are
-//! merged into larger ones; DuckDB writes the files and answers questions over them.
+//! `parquet`: rows in Parquet files, as many loggers store them. Each commit is a file, and small
+//! files are merged. DuckDB writes the files and answers questions about them.
 
 mod folder;
 mod store;
@@ -34,8 +34,8 @@ const SYNCED: TierSetting<bool> = TierSetting::of(
     "https://man7.org/linux/man-pages/man2/fsync.2.html",
 );
 
-/// How files are compressed, how many rows a row group has, and how many commits have a file of their own
-/// until these are merged.
+/// Settings of the compression of files, the rows per row group, and the number of commits with
+/// their own file before these are merged.
 const COMPRESSION: &str = "COMPRESSION";
 const ROW_GROUP_SIZE: &str = "ROW_GROUP_SIZE";
 const FILES: &str = "files_before_merge";
@@ -59,7 +59,7 @@ const SETTINGS: Settings = Settings {
     },
 };
 
-/// What `docs/engines/parquet.md` says of what stands out.
+/// The explanations of unusual results in `docs/engines/parquet.md`.
 const EXPLAINED: &[Explained] = &[
     explained(
         &[Counts::Point, Counts::Analytics],

@@ -1,4 +1,4 @@
-//! The database: its tables, and what changes them.
+//! The database: its tables, and their changes.
 
 use std::path::Path;
 
@@ -13,13 +13,13 @@ use crate::{
 };
 use embermark_model::Durability;
 
-/// Why rows are not changed.
+/// Why rows cannot be changed.
 const APPENDS: &str =
     "to change or delete rows: files are added to a folder, and what is in one stays as it is";
 /// Bytes from which a file is not merged with others.
 const LARGE: u64 = 128 << 20;
 
-/// Opens or makes a database.
+/// Opens or creates a database.
 pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
     let folder = Folder { dir: options.dir.clone(), syncs };
     let is_duckdb_s = |(name, _): &&(String, String)| SETTINGS.find(name).is_none();
@@ -30,7 +30,7 @@ pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
     let Store::Sql(mut duckdb) = store else {
         return Err(EngineError::failed(ID, "open DuckDB", "it is no SQL database"));
     };
-    // For a query of a workload file, too, from which all other files are kept.
+    // Also for a query of a workload file, which cannot read any other files.
     let ours = quoted(&options.dir.join(""));
     duckdb.batch(&format!(
         "SET GLOBAL allowed_directories = [{ours}]; SET GLOBAL parquet_metadata_cache = true"
@@ -60,7 +60,7 @@ pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
 struct Files {
     duckdb: Box<dyn SqlStore>,
     tables: Vec<Table>,
-    /// The table that each statement inserts into, by the statement's number.
+    /// Table that each statement inserts into, by the statement's number.
     inserts: Vec<Option<usize>>,
     /// Whether a transaction is open, and the table that it has changed.
     writes: bool,
@@ -68,7 +68,7 @@ struct Files {
     folder: Folder,
     /// Options of COPY.
     how: String,
-    /// Commits that have a file of their own, at most.
+    /// Most commits with their own file.
     most: usize,
 }
 
@@ -77,12 +77,12 @@ impl Files {
         self.tables.iter().position(|table| table.name == name)
     }
 
-    /// Adds a table whose folder is there, and so is what holds its new rows.
+    /// Adds a table with an existing folder and an existing table for new rows.
     fn add(&mut self, name: String, parts: Vec<Part>) -> Result<()> {
         let is_new = parts.is_empty();
-        let mut table = Table::of(name, parts, &mut *self.duckdb, &self.folder, &self.how)?;
+        let mut table = Table::new(name, parts, &mut *self.duckdb, &self.folder, &self.how)?;
         if is_new {
-            // Empty: it says which columns there are.
+            // Empty, because it defines the columns.
             table.write(&mut *self.duckdb, &self.folder)?;
         }
         table.show(&mut *self.duckdb, &self.folder)?;
@@ -90,7 +90,7 @@ impl Files {
         Ok(())
     }
 
-    /// Does `work`, which changes a table, in the transaction that is open, or in one of its own.
+    /// Does `work`, which changes a table, in the open transaction, or in its own.
     fn change<T>(
         &mut self,
         table: usize,
@@ -108,7 +108,7 @@ impl Files {
             Ok(done) if is_alone => self.commit().map(|()| done),
             Ok(done) => Ok(done),
             Err(error) => {
-                // DuckDB has undone the transaction.
+                // DuckDB has rolled the transaction back.
                 (self.writes, self.changed) = (false, None);
                 Err(error)
             }
@@ -154,8 +154,8 @@ impl SqlStore for Files {
         self.duckdb.dialect()
     }
 
-    /// Tables are made and dropped in the folder, too. In place of indexes every row group has its columns' least
-    /// and greatest values.
+    /// Creates and drops tables in the folder as well. Instead of indexes every row group has its
+    /// columns' least and greatest values.
     fn batch(&mut self, sql: &str) -> Result<()> {
         if let Some(name) = sql.strip_prefix("DROP TABLE IF EXISTS ") {
             let Some(table) = self.number(name) else { return Ok(()) };
@@ -219,7 +219,8 @@ impl SqlStore for Files {
         Ok(())
     }
 
-    /// Writes the new rows to a file, and has DuckDB forget them: they are in none of its own.
+    /// Writes the new rows to a file, and removes them from DuckDB, whose own file does not have
+    /// them.
     fn commit(&mut self) -> Result<()> {
         self.writes = false;
         let Some(table) = self.changed.take() else { return self.duckdb.commit() };

@@ -1,4 +1,4 @@
-//! A table: a view of DuckDB's over its files and over the rows of the open transaction.
+//! A table: a DuckDB view of its files and of the rows of the open transaction.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,21 +9,22 @@ use crate::Result;
 use crate::duckdb::quoted;
 use crate::sql::{SqlStore, Statement};
 
-/// The end of the name of the table in DuckDB that holds a transaction's rows. It is empty between two.
+/// Suffix of the DuckDB table with a transaction's rows. It is empty between transactions.
 pub(super) const NEW: &str = "__new";
 
 /// A table.
 pub(super) struct Table {
     pub name: String,
-    /// The table of the rows of a transaction.
+    /// Table of the rows of a transaction.
     pub new: &'static str,
-    /// Writes them to a file.
+    /// Statement that writes them to a file.
     copy: Statement,
     /// Its files, in the order of commits.
     pub parts: Vec<Part>,
 }
 
-/// A name that lasts, as one of a [`TableDef`](crate::sql::TableDef) does: each is kept once.
+/// Returns a name that lives as long as the process, as in a [`TableDef`](crate::sql::TableDef).
+/// Each is stored once.
 fn kept(name: String) -> &'static str {
     static KEPT: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,8 +37,9 @@ fn kept(name: String) -> &'static str {
 }
 
 impl Table {
-    /// A table whose folder is there, and so is what holds its new rows; `how` are the options of COPY.
-    pub fn of(
+    /// Creates the table of an existing folder and an existing table for new rows. `how` are the
+    /// options of COPY.
+    pub fn new(
         name: String,
         parts: Vec<Part>,
         duckdb: &mut dyn SqlStore,
@@ -49,7 +51,7 @@ impl Table {
         Ok(Self { name, new, copy, parts })
     }
 
-    /// Has questions find it.
+    /// Creates its view.
     pub fn show(&self, duckdb: &mut dyn SqlStore, folder: &Folder) -> Result<()> {
         let Self { name, new, .. } = self;
         let all = quoted(&folder.all(name));
@@ -68,8 +70,8 @@ impl Table {
         Ok(())
     }
 
-    /// Merges small files that follow one another, sorted by their columns from the first one on: of most
-    /// tables these are the key's.
+    /// Merges adjacent small files, sorted by their columns from the first one on, which in most
+    /// tables are the key's.
     pub fn merge(
         &mut self,
         duckdb: &mut dyn SqlStore,

@@ -1,4 +1,4 @@
-//! What the server answers.
+//! Results of statements.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -6,30 +6,30 @@ use super::api::{Api, COPY, DONE, Handle, Oid, SOME_ROWS, field};
 use super::{NAME, tidy};
 use crate::EngineError;
 
-/// A result of libpq's, freed when dropped.
+/// A libpq result, freed when dropped.
 pub(super) struct Answer {
     pub(super) api: &'static Api,
     /// A `PGresult`, never null.
     pub(super) raw: Handle,
 }
 
-/// What went wrong at the server, or on the way to it.
+/// An error of the server, or of the connection to it.
 #[derive(Debug)]
 pub(super) struct ServerError {
-    /// SQLSTATE (<https://www.postgresql.org/docs/18/errcodes-appendix.html>); none where the
-    /// server has not said anything.
+    /// SQLSTATE (<https://www.postgresql.org/docs/18/errcodes-appendix.html>). `None` if the server
+    /// did not answer.
     pub state: Option<String>,
-    /// For a person: state, message, detail and hint.
+    /// State, message, detail, and hint, for a person.
     pub message: String,
 }
 
 impl ServerError {
-    /// An error that is no answer of the server's.
+    /// Creates an error that did not come from the server.
     pub fn without_state(message: impl Into<String>) -> Self {
         Self { state: None, message: message.into() }
     }
 
-    /// The error of the engine that could not do something.
+    /// Returns the engine's error for an operation.
     #[cold]
     pub fn while_doing(self, doing: impl Into<String>) -> EngineError {
         EngineError::failed(NAME, doing, self.message)
@@ -37,7 +37,7 @@ impl ServerError {
 }
 
 impl Answer {
-    /// Whether it is the last one of a statement, without an error.
+    /// Returns whether it is the last result of a statement, without an error.
     pub fn is_last(&self) -> Result<bool, ServerError> {
         match self.status() {
             status if DONE.contains(&status) => Ok(true),
@@ -46,12 +46,12 @@ impl Answer {
         }
     }
 
-    /// Whether the server waits for the rows of a COPY.
+    /// Returns whether the server waits for the rows of a COPY.
     pub fn wants_rows(&self) -> bool {
         self.status() == COPY[0]
     }
 
-    /// Whether a COPY is under way.
+    /// Returns whether a COPY is under way.
     pub fn is_copy(&self) -> bool {
         COPY.contains(&self.status())
     }
@@ -84,22 +84,22 @@ impl Answer {
     }
 
     fn field(&self, which: c_int) -> Option<String> {
-        // SAFETY: the result is alive; a part is null or a terminated text.
+        // SAFETY: the result is alive; a field of a message is null or a terminated text.
         unsafe {
             let part = (self.api.resultErrorField)(self.raw, which);
             (!part.is_null()).then(|| text(part))
         }
     }
 
-    /// How many rows the statement changed or gave, as the server counted.
+    /// Returns how many rows the statement changed or returned, as the server counted.
     pub fn count(&self) -> u64 {
-        // SAFETY: the result is alive; the text is terminated, and empty where nothing is counted.
+        // SAFETY: the result is alive; the text is terminated, and empty if nothing is counted.
         let count = unsafe { CStr::from_ptr((self.api.cmdTuples)(self.raw)) };
         let digits = count.to_bytes().iter();
         digits.fold(0, |sum, digit| sum * 10 + u64::from(digit.wrapping_sub(b'0')))
     }
 
-    /// The types of a statement's parameters, where it describes one.
+    /// Returns the types of a statement's parameters, if it describes a statement.
     pub fn parameters(&self) -> Vec<Oid> {
         // SAFETY: the result is alive, and the numbers are below the count.
         unsafe {
@@ -108,20 +108,20 @@ impl Answer {
         }
     }
 
-    /// The number of its rows.
+    /// Returns the number of its rows.
     pub fn rows(&self) -> c_int {
         // SAFETY: the result is alive.
         unsafe { (self.api.ntuples)(self.raw) }
     }
 
-    /// The number of its columns.
+    /// Returns the number of its columns.
     pub fn columns(&self) -> c_int {
         // SAFETY: the result is alive.
         unsafe { (self.api.nfields)(self.raw) }
     }
 
-    /// The bytes of a value, none of NULL. Row and column must be there: libpq checks them, warns
-    /// and takes another for NULL.
+    /// Returns the bytes of a value, or `None` for NULL. Row and column must exist: libpq checks
+    /// them, warns, and returns NULL.
     pub fn value(&self, row: c_int, column: c_int) -> Option<&[u8]> {
         let Self { api, raw } = *self;
         // SAFETY: the result is alive; the value has that many bytes, and lives as long.
@@ -135,7 +135,7 @@ impl Answer {
         }
     }
 
-    /// All rows of a result whose values are texts.
+    /// Returns all rows of a result whose values are texts.
     pub fn texts(&self) -> Vec<Vec<Option<String>>> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let row = |row| (0..self.columns()).map(move |column| self.value(row, column).map(text));
@@ -150,11 +150,11 @@ impl Drop for Answer {
     }
 }
 
-/// A text of libpq's, copied.
+/// Copies a text of libpq.
 ///
 /// # Safety
-/// It must be a terminated text.
+/// It must be NUL-terminated.
 pub(super) unsafe fn text(text: *const c_char) -> String {
-    // SAFETY: it is one, says the caller.
+    // SAFETY: the caller promises that it is one.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }

@@ -1,50 +1,51 @@
-//! The part of libpq that is used here, as its header `libpq-fe.h` declares it:
+//! The functions of libpq that are used, as its header `libpq-fe.h` declares them:
 //! <https://www.postgresql.org/docs/18/libpq.html>.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::library::functions;
 
-/// A `PGconn` or a `PGresult`: pointers to things of libpq's own.
+/// A `PGconn` or a `PGresult`: pointers to libpq's objects.
 pub(super) type Handle = *mut c_void;
 
-/// The number of a type, `pg_type.oid`.
+/// Number of a type, `pg_type.oid`.
 pub(super) type Oid = c_uint;
 
-/// Takes a notice or a warning of the server.
+/// Receives a notice or a warning of the server.
 pub(super) type NoticeProcessor = unsafe extern "C" fn(of: *mut c_void, message: *const c_char);
 
-/// A `PQconninfoOption`: an option of a connection, of which only the name and the value are used.
+/// A `PQconninfoOption`: an option of a connection. Only the name and the value are used.
 #[repr(C)]
 pub(super) struct ConninfoOption {
     /// Null after the last one.
     pub keyword: *const c_char,
     environment: *const c_char,
     compiled: *const c_char,
-    /// Null where it is not given.
+    /// Null if it is not given.
     pub value: *const c_char,
     label: *const c_char,
     display: *const c_char,
     size: c_int,
 }
 
-/// `PQstatus` of a connection that can be used.
+/// `PQstatus` of a usable connection.
 pub(super) const CONNECTION_OK: c_int = 0;
 
-/// `PQresultStatus`: no statement, one that gives no rows, and the end of rows.
+/// `PQresultStatus`: no statement, a statement without rows, and the end of rows.
 pub(super) const DONE: [c_int; 3] = [0, 1, 2];
 
-/// The server waits for the rows of a COPY, has some for us, or both.
+/// The server waits for the rows of a COPY, has some for the client, or both.
 pub(super) const COPY: [c_int; 3] = [4, 3, 8];
 
-/// Rows, and more to come: one at a time, and by chunks.
+/// Some of the rows: one at a time, and in chunks.
 pub(super) const SOME_ROWS: [c_int; 2] = [9, 12];
 
-/// The end of a group of statements in a pipeline, and a statement that was skipped behind one that failed.
+/// The end of a group of statements in a pipeline, and a statement that was skipped after one that
+/// failed.
 pub(super) const PIPELINE_SYNC: c_int = 10;
 pub(super) const PIPELINE_ABORTED: c_int = 11;
 
-/// `PQresultErrorField` of an error: its parts, each named by a letter.
+/// `PQresultErrorField`: the parts of an error, each identified by a letter.
 pub(super) mod field {
     use std::ffi::c_int;
 
@@ -55,14 +56,14 @@ pub(super) mod field {
     pub const HINT: c_int = b'H' as c_int;
 }
 
-/// Of parameters and results: a value's binary form. The other one, 0, is its text.
+/// Binary form of parameters and results. The other form, 0, is text.
 pub(super) const BINARY: c_int = 1;
 
-/// `PQsetChunkedRowsMode`, which libpq has since version 17.
+/// `PQsetChunkedRowsMode`, since libpq 17.
 pub(super) type SetChunkedRowsMode = unsafe extern "C" fn(connection: Handle, rows: c_int) -> c_int;
 
 functions! {
-    /// The functions of pipelines, which libpq has since version 14, each without the `PQ` of its name.
+    /// The functions of pipelines, since libpq 14, without the `PQ` of their names.
     pub(super) struct PipelineApi of "PQ";
 
     enterPipelineMode(connection: Handle) -> c_int;
@@ -71,7 +72,7 @@ functions! {
 }
 
 functions! {
-    /// The functions, each without the `PQ` of its name.
+    /// The functions, without the `PQ` of their names.
     pub(super) struct Api of "PQ";
 
     libVersion() -> c_int;

@@ -1,16 +1,16 @@
-//! PostgreSQL's own check, which is an extension: amcheck
+//! PostgreSQL's own check, the extension amcheck
 //! (<https://www.postgresql.org/docs/18/amcheck.html>).
 
 use super::NAME;
 use super::session::Session;
 use crate::{Checked, EngineError, Result};
 
-/// SQLSTATEs that tell of damage, of data and of an index
+/// SQLSTATEs of damaged data and of a damaged index
 /// (<https://www.postgresql.org/docs/18/errcodes-appendix.html>).
 const DAMAGED: [&str; 2] = ["XX001", "XX002"];
 
-/// Checks every table with what it keeps elsewhere for long values, and every B-tree, which has to
-/// hold each row of its table.
+/// Checks every table including its separately stored long values, and every B-tree, which must
+/// have each row of its table.
 pub(super) fn tables(session: &mut Session) -> Result<Checked> {
     let schema = extension(session)?;
     let mut checked = Checked::by("amcheck: verify_heapam, bt_index_parent_check");
@@ -34,7 +34,7 @@ pub(super) fn tables(session: &mut Session) -> Result<Checked> {
     Ok(checked)
 }
 
-/// The schema of the extension, which is made where the server is our own.
+/// Returns the schema of the extension, which is created on a private server.
 fn extension(session: &mut Session) -> Result<String> {
     let missing = |why: &str| EngineError::unsupported(NAME, format!("a check: amcheck {why}"));
     let sql = "SELECT FROM pg_available_extensions WHERE name = 'amcheck'";
@@ -54,7 +54,7 @@ fn extension(session: &mut Session) -> Result<String> {
     schema.ok_or_else(|| missing("is not in that database: CREATE EXTENSION amcheck"))
 }
 
-/// Adds what a query gives, or how it stopped at damage.
+/// Adds the result of a query, or the damage at which it stopped.
 fn ask(session: &mut Session, sql: &str, checked: &mut Checked) -> Result<()> {
     match session.connection.run(sql) {
         Ok(answer) => {

@@ -9,32 +9,31 @@ use super::library::Libpq;
 use super::tidy;
 use super::value::Encoded;
 
-/// Rows of a chunk: enough for the cost of one to vanish, few enough for the CPU's caches.
+/// Rows per chunk: enough for its overhead to vanish, few enough for the CPU's caches.
 const CHUNK: c_int = 256;
 
-/// A connection, ended when dropped. It is used by one thread, as libpq wants it
+/// A connection, closed when dropped. One thread uses it, as libpq requires
 /// (<https://www.postgresql.org/docs/18/libpq-threading.html>): nothing here is `Send`.
 pub(super) struct Connection {
     library: &'static Libpq,
     raw: Handle,
 }
 
-/// How a statement's rows are given.
+/// How a statement's rows are returned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Reading {
-    /// All at once: takes memory for all of them.
+    /// All at once, which takes memory for all of them.
     Whole,
-    /// As they come, by chunks where libpq has that, else one at a time.
+    /// As they arrive, in chunks where libpq has them, else one at a time.
     Streamed,
 }
 
 impl Connection {
-    /// Connects to `place`, a URL or a list of options as libpq takes them, within ten seconds
-    /// unless it says something else.
-    /// An error is for a person, without the password.
+    /// Connects to `place`, a URL or a list of options in libpq's syntax, within ten seconds unless
+    /// it says otherwise. Errors are for a person, and do not contain the password.
     pub fn open(library: &'static Libpq, place: &str) -> Result<Self, String> {
         let place = CString::new(place).map_err(|e| e.to_string())?;
-        // The later ones win.
+        // Later options override earlier ones.
         let options = [
             (c"connect_timeout", c"10"),
             (c"dbname", &*place),
@@ -49,7 +48,7 @@ impl Connection {
         let api = &library.api;
         // SAFETY: both lists end with a null, and their texts live beyond the call.
         let raw = unsafe { (api.connectdbParams)(keywords.as_ptr(), values.as_ptr(), 1) };
-        // From here on a return ends what is open; libpq takes a null for a failed connection.
+        // From here on, returning closes the connection. libpq accepts a null for a failed one.
         let connection = Self { library, raw };
         // SAFETY: it is null or a connection.
         if unsafe { (api.status)(raw) } != CONNECTION_OK {
@@ -60,25 +59,25 @@ impl Connection {
         Ok(connection)
     }
 
-    /// The library that made it.
+    /// Returns the library of the connection.
     pub fn library(&self) -> &'static Libpq {
         self.library
     }
 
-    /// The server's version as one number: 150018 is 15.18.
+    /// Returns the server's version as one number: 150018 is 15.18.
     pub fn server_version(&self) -> c_int {
         // SAFETY: the connection is alive.
         unsafe { (self.library.api.serverVersion)(self.raw) }
     }
 
-    /// Runs statements without parameters; what the last one gave, as text.
+    /// Runs statements without parameters. Returns the result of the last one, as text.
     pub fn exec(&mut self, sql: &CStr) -> Result<Answer, ServerError> {
         let answer = self.send(sql)?.last()?;
         answer.is_last()?;
         Ok(answer)
     }
 
-    /// Runs statements that are not in C's form yet.
+    /// Runs statements from a Rust string.
     pub fn run(&mut self, sql: &str) -> Result<Answer, ServerError> {
         self.exec(&terminated(sql)?)
     }
@@ -93,18 +92,18 @@ impl Connection {
     }
 
     fn send(&mut self, sql: &CStr) -> Result<Results<'_>, ServerError> {
-        // SAFETY: the connection is alive and the text terminated. Nothing else is under way, since
-        // what is borrows the connection.
+        // SAFETY: the connection is alive and the text terminated. Nothing else is running, since
+        // that would borrow the connection.
         let is_sent = unsafe { (self.library.api.sendQuery)(self.raw, sql.as_ptr()) };
         self.results(is_sent)
     }
 
-    /// Prepares a statement under a name; the types of its parameters.
+    /// Prepares a statement with a name. Returns the types of its parameters.
     pub fn prepare(&mut self, name: &CStr, sql: &str) -> Result<Vec<Oid>, ServerError> {
         let (api, sql) = (&self.library.api, terminated(sql)?);
         let (name, sql) = (name.as_ptr(), sql.as_ptr());
-        // SAFETY: the connection is alive, with nothing under way; the texts are terminated and
-        // live beyond the call, and of the parameters' types none is given.
+        // SAFETY: the connection is alive and nothing is running on it; the texts are terminated
+        // and outlive the call, and no types of parameters are given.
         let is_sent = unsafe { (api.sendPrepare)(self.raw, name, sql, 0, ptr::null()) };
         self.results(is_sent)?.last()?;
         // SAFETY: as above.
@@ -122,7 +121,7 @@ impl Connection {
         let Libpq { api, set_chunked_rows_mode, .. } = self.library;
         let is_sent = self.send_prepared(name, values);
         if is_sent != 0 && reading == Reading::Streamed {
-            // SAFETY: a statement was sent and nothing of its result was asked for. Where it is
+            // SAFETY: a statement was sent and nothing of its result was asked for. If this is
             // refused, all rows come at once.
             unsafe {
                 match set_chunked_rows_mode {
@@ -134,10 +133,11 @@ impl Connection {
         self.results(is_sent)
     }
 
-    /// Sends a prepared statement, with nothing else under way but in a pipeline; 0 where that failed.
+    /// Sends a prepared statement. Outside a pipeline nothing else may be under way. Returns 0 on
+    /// failure.
     pub fn send_prepared(&mut self, name: &CStr, values: Encoded<'_>) -> c_int {
-        // SAFETY: the connection is alive; the three lists have as many entries as are said, and what
-        // the first points to is borrowed. libpq keeps none of it.
+        // SAFETY: the connection is alive; the three lists have the given number of entries, and
+        // the values that the first one points to are borrowed. libpq keeps none of them.
         unsafe {
             (self.library.api.sendQueryPrepared)(
                 self.raw,
@@ -151,12 +151,12 @@ impl Connection {
         }
     }
 
-    /// The connection, as libpq has it.
+    /// Returns libpq's connection.
     pub fn raw(&mut self) -> Handle {
         self.raw
     }
 
-    /// The next result of what was sent; none where there is a null in its place.
+    /// Returns the next result, or `None` for a null instead of one.
     pub fn result(&mut self) -> Option<Answer> {
         let api = &self.library.api;
         // SAFETY: the connection is alive.
@@ -171,10 +171,10 @@ impl Connection {
         }
     }
 
-    /// The last error of the connection itself.
+    /// Returns the connection's last error.
     #[cold]
     pub fn error(&self) -> ServerError {
-        // SAFETY: libpq has a text for a null too.
+        // SAFETY: libpq also has a text for null.
         let message = unsafe { text((self.library.api.errorMessage)(self.raw)) };
         ServerError::without_state(tidy(&message))
     }
@@ -187,27 +187,28 @@ impl Drop for Connection {
     }
 }
 
-/// The results of a statement. What is not taken is read and dropped, so that the connection can
-/// be used again.
+/// Results of a statement. Results that are not taken are read and dropped, so that the connection
+/// can be used again.
 pub(super) struct Results<'a> {
     connection: &'a mut Connection,
     has_ended: bool,
 }
 
 impl Results<'_> {
-    /// The next one; none after the last.
+    /// Returns the next result, or `None` after the last.
     pub fn next(&mut self) -> Option<Answer> {
         if self.has_ended {
             return None;
         }
         let answer = self.connection.result();
-        // Of a COPY there would be no end.
+        // The results of a COPY would not end.
         self.has_ended = answer.as_ref().is_none_or(Answer::is_copy);
         answer
     }
 
-    /// The last one, of statements that give no rows or few; a COPY that has begun is one.
-    /// Of several errors the first: what follows a lost connection says less.
+    /// Returns the last result of statements that return few rows or none. A COPY that has begun
+    /// counts as one. Of several errors it is the first, because later errors of a lost connection
+    /// say less.
     fn last(mut self) -> Result<Answer, ServerError> {
         let mut last = None;
         while let Some(answer) = self.next() {
@@ -226,7 +227,7 @@ impl Drop for Results<'_> {
     }
 }
 
-/// A COPY that is under way; given up when dropped, and nothing is stored then.
+/// A COPY that is under way. Dropping it cancels it, and then nothing is stored.
 pub(super) struct CopyIn<'a> {
     connection: &'a mut Connection,
     is_open: bool,
@@ -246,8 +247,7 @@ impl CopyIn<'_> {
         Ok(())
     }
 
-    /// Ends it, and gives how many rows the server stored.
-    /// After an error nothing is stored.
+    /// Ends the COPY. Returns how many rows the server stored. After an error nothing is stored.
     pub fn finish(mut self) -> Result<u64, ServerError> {
         self.end(None)
     }
@@ -269,13 +269,13 @@ impl CopyIn<'_> {
 impl Drop for CopyIn<'_> {
     fn drop(&mut self) {
         if self.is_open {
-            // Who gave it up tells why.
+            // The caller that cancels it reports why.
             let _ = self.end(Some(c"given up"));
         }
     }
 }
 
-/// Notices and warnings, which libpq would write to the program's standard error.
+/// Ignores notices and warnings, which libpq would write to standard error.
 unsafe extern "C" fn ignore(_: *mut c_void, _: *const c_char) {}
 
 fn terminated(sql: &str) -> Result<CString, ServerError> {

@@ -1,5 +1,5 @@
-//! COPY in its binary form (<https://www.postgresql.org/docs/18/sql-copy.html>, "Binary Format"), and of
-//! a CSV file.
+//! COPY in its binary format (<https://www.postgresql.org/docs/18/sql-copy.html>, "Binary Format"),
+//! and COPY of a CSV file.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,19 +14,19 @@ use crate::{EngineError, Result};
 
 const SIGNATURE: &[u8] = b"PGCOPY\n\xFF\r\n\0";
 
-/// Flags and length of a header extension: none.
+/// Flags, and length of a header extension: none.
 const HEADER: [u8; 8] = [0; 8];
 
-/// In place of a row's number of columns.
+/// End mark, in place of a row's number of columns.
 const END: i16 = -1;
 
-/// In place of a value's length.
+/// NULL, in place of a value's length.
 const NULL: i32 = -1;
 
-/// Rows are handed to libpq in pieces of this size, so that its work per piece vanishes.
+/// Bytes passed to libpq at once, so that its overhead per piece vanishes.
 const PIECE: usize = 64 * 1024;
 
-/// Rows on their way into a table, encoded as far as `out` goes.
+/// Rows for a table, encoded up to the end of `out`.
 pub(super) struct Copy<'a> {
     table: &'a TableDef,
     rows: &'a mut dyn Rows,
@@ -42,7 +42,7 @@ impl<'a> Copy<'a> {
         Self { table, rows, out, ended: false }
     }
 
-    /// Encodes rows until there are `size` bytes, or none is left: then `true`.
+    /// Encodes rows until there are `size` bytes. Returns `true` when no row is left.
     pub fn fill(&mut self, size: usize) -> Result<bool> {
         while !self.ended && self.out.len() < size {
             match self.rows.next() {
@@ -56,8 +56,7 @@ impl<'a> Copy<'a> {
         Ok(self.ended)
     }
 
-    /// Sends them all, and gives how many the server stored.
-    /// After an error nothing is stored.
+    /// Sends all rows. Returns how many the server stored. After an error nothing is stored.
     pub fn send(mut self, connection: &mut Connection, options: &str) -> Result<u64> {
         let names: Vec<&str> = self.table.columns.iter().map(|(name, ..)| *name).collect();
         let (name, names) = (self.table.name, names.join(", "));
@@ -68,7 +67,7 @@ impl<'a> Copy<'a> {
             let last = self.fill(PIECE)?;
             copying.put(&self.out).map_err(failed)?;
             if last {
-                // What the server has against a row shows here.
+                // Errors of the server about a row show here.
                 return copying.finish().map_err(failed);
             }
             self.out.clear();
@@ -76,7 +75,7 @@ impl<'a> Copy<'a> {
     }
 }
 
-/// Whether a server takes a COPY into a table in a form, of no rows.
+/// Returns whether a server accepts a COPY into a table in this format, with no rows.
 pub(super) fn is_taken(connection: &mut Connection, table: &str, form: &str) -> bool {
     let Ok(mut copying) = connection.copy_in(&format!("COPY {table} FROM STDIN (FORMAT {form})"))
     else {
@@ -88,8 +87,8 @@ pub(super) fn is_taken(connection: &mut Connection, table: &str, form: &str) -> 
     copying.put(none).is_ok() && copying.finish().is_ok()
 }
 
-/// Sends a CSV file as it is, from the beginning of `open`, and gives how many rows the server stored.
-/// After an error nothing is stored.
+/// Sends a CSV file unchanged, from the beginning of `open`. Returns how many rows the server
+/// stored. After an error nothing is stored.
 pub(super) fn send_file(
     table: &TableDef,
     (file, open): (&CsvFile<'_>, &mut File),
@@ -109,7 +108,7 @@ pub(super) fn send_file(
     }
 }
 
-/// A CSV file that could not be read.
+/// Returns the error for a CSV file that could not be read.
 pub(super) fn unread(file: &CsvFile<'_>, cause: io::Error) -> EngineError {
     EngineError::file(NAME, "read", file.path, cause)
 }
@@ -117,7 +116,7 @@ pub(super) fn unread(file: &CsvFile<'_>, cause: io::Error) -> EngineError {
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
 fn encode(table: &TableDef, row: &[Param<'_>], out: &mut Vec<u8>) -> Result<()> {
     check_width(NAME, table, row)?;
-    // A table has 1,600 columns at most.
+    // A table has at most 1,600 columns.
     out.extend_from_slice(&(row.len() as i16).to_be_bytes());
     for (column, ((_, of, _), value)) in table.columns.iter().zip(row).enumerate() {
         let misfit = || not_taken(NAME, table, column, *value);
@@ -139,14 +138,14 @@ fn encode(table: &TableDef, row: &[Param<'_>], out: &mut Vec<u8>) -> Result<()> 
     Ok(())
 }
 
-/// Length and bytes of a text, or of bytes.
+/// Appends the length and the bytes of a text or byte string.
 fn string(out: &mut Vec<u8>, bytes: &[u8]) -> std::result::Result<(), TryFromIntError> {
     out.extend_from_slice(&i32::try_from(bytes.len())?.to_be_bytes());
     out.extend_from_slice(bytes);
     Ok(())
 }
 
-/// Length and bytes of a number.
+/// Appends the length and the bytes of a number.
 fn field<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
     out.extend_from_slice(&(N as i32).to_be_bytes());
     out.extend_from_slice(&bytes);

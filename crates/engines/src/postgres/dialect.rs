@@ -7,8 +7,9 @@ use super::offers::{Offer, Offers};
 use super::tier::TIERS;
 use crate::sql::{Dialect, Explain, RangePartitions, ResultRow, SqlType, TableDef};
 
-/// The dialect of a tier on a server: tables that may vanish in a crash are created UNLOGGED, where
-/// it has that. Made once a connection to a server that is given, it stays.
+/// Returns the dialect of a tier on a server. Tables that can be lost in a crash are created
+/// UNLOGGED, if the server has that. It is created once per connection to a given server, and never
+/// freed.
 pub(super) fn of(durability: Durability, offers: Offers) -> &'static dyn Dialect {
     const ALL: Offers = Offers::ALL;
     match TIERS.of(durability).set.unlogged && offers.has(Offer::Unlogged) {
@@ -19,7 +20,8 @@ pub(super) fn of(durability: Durability, offers: Offers) -> &'static dyn Dialect
     }
 }
 
-/// The dialect of a server with TimescaleDB. Made once a connection, it stays.
+/// Returns the dialect of a server with TimescaleDB. It is created once per connection, and never
+/// freed.
 pub(super) fn with_hypertables(offers: Offers, extension: Extension) -> &'static dyn Dialect {
     Box::leak(Box::new(PostgresSql { create: LOGGED, offers, extension: Some(extension) }))
 }
@@ -30,7 +32,7 @@ const UNLOGGED: &str = "CREATE UNLOGGED TABLE";
 struct PostgresSql {
     create: &'static str,
     offers: Offers,
-    /// TimescaleDB, where tables by time become hypertables.
+    /// TimescaleDB, if tables by time become hypertables.
     extension: Option<Extension>,
 }
 
@@ -45,8 +47,8 @@ impl Dialect for PostgresSql {
         Some(Explain { prefix: "EXPLAIN (COSTS OFF)", read })
     }
 
-    /// Texts are compared by their bytes whatever the database's own collation, which on a server that
-    /// is given may be any: <https://www.postgresql.org/docs/18/collation.html>.
+    /// Texts are compared by their bytes, whatever the database's collation, which on a given
+    /// server can be any: <https://www.postgresql.org/docs/18/collation.html>.
     fn type_name(&self, of: SqlType) -> &'static str {
         match of {
             SqlType::Int => "integer",
@@ -58,8 +60,8 @@ impl Dialect for PostgresSql {
         }
     }
 
-    /// No smaller ones: binary COPY wants a value in the width of its column
-    /// (<https://www.postgresql.org/docs/18/sql-copy.html>), and rows to load have 32 bits or 64.
+    /// Smaller types are not used: binary COPY requires values of the column's width
+    /// (<https://www.postgresql.org/docs/18/sql-copy.html>), and rows to load have 32 or 64 bits.
     fn unsigned(&self, _: u32) -> &'static str {
         self.type_name(SqlType::Int)
     }
@@ -121,16 +123,17 @@ impl Dialect for PostgresSql {
         Some(extension.by_time(table.name, time, units_per_day))
     }
 
-    /// Of PostgreSQL itself, and chunks of TimescaleDB: others that speak its protocol have others.
+    /// Partitions of PostgreSQL itself, and chunks of TimescaleDB. Other servers with its protocol
+    /// have others.
     fn range_partitions(&self) -> Option<&dyn RangePartitions> {
         (self.offers == Offers::ALL || self.extension.is_some()).then_some(self)
     }
 }
 
-/// Declarative partitioning; removing a partition is the way for old data that its manual advises
+/// Declarative partitioning. The manual advises to drop a partition for old data
 /// (<https://www.postgresql.org/docs/18/ddl-partitioning.html#DDL-PARTITIONING-DECLARATIVE-MAINTENANCE>).
 impl RangePartitions for PostgresSql {
-    /// The table itself has no rows, and may not be unlogged: its partitions are.
+    /// The table itself has no rows and cannot be unlogged. Its partitions are.
     fn create(
         &self,
         table: &TableDef,
@@ -147,7 +150,7 @@ impl RangePartitions for PostgresSql {
         std::iter::once(parted).chain(self.add(table.name, name, from, to)).collect()
     }
 
-    /// A chunk is made by the first row that is in its range.
+    /// The first row in its range creates a chunk.
     fn add(&self, table: &str, name: &str, from: i64, to: i64) -> Option<String> {
         let create = self.create;
         self.extension.is_none().then(|| {
@@ -173,7 +176,7 @@ impl RangePartitions for PostgresSql {
 }
 
 impl PostgresSql {
-    /// Whether it reads the fields of documents.
+    /// Returns whether it can read fields of documents.
     fn documents(&self) -> bool {
         self.offers.has(Offer::Json) || self.offers.has(Offer::JsonBinary)
     }

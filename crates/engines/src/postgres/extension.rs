@@ -2,32 +2,33 @@
 
 use super::offers::Offer;
 
-/// The oldest version whose functions are those that are called here.
+/// Oldest version with the functions that are used here.
 pub(super) const OLDEST: [u32; 2] = [2, 0];
 
 /// The first version with `by_range`
 /// (<https://www.tigerdata.com/docs/reference/timescaledb/hypertables/create_hypertable>).
 const BY_RANGE: [u32; 2] = [2, 13];
 
-/// Days of a chunk: what TimescaleDB takes of a column of times. Of an integer it has to be told
-/// (<https://www.tigerdata.com/docs/learn/hypertables/partitioning-hypertables>).
+/// Days per chunk: TimescaleDB's default for a column of times. For an integer column it must be
+/// given (<https://www.tigerdata.com/docs/learn/hypertables/partitioning-hypertables>).
 const CHUNK_DAYS: i64 = 7;
 
-/// What PostgreSQL's tables have and hypertables may lack: no log
-/// (<https://github.com/timescale/timescaledb/issues/836>), and a COPY that stores rows as a VACUUM would leave them,
-/// which partitioned tables have not (<https://www.postgresql.org/docs/18/sql-copy.html>).
+/// Features of PostgreSQL's tables that hypertables lack: tables without a log
+/// (<https://github.com/timescale/timescaledb/issues/836>), and a COPY that stores rows as a VACUUM
+/// would leave them, which partitioned tables lack
+/// (<https://www.postgresql.org/docs/18/sql-copy.html>).
 pub(super) const LACKS: [Offer; 2] = [Offer::Unlogged, Offer::Fill];
 
 /// The extension of a database.
 pub(super) struct Extension {
     pub version: String,
-    /// The schema of its functions, quoted where SQL needs it.
+    /// Schema of its functions, quoted where SQL needs it.
     schema: String,
     by_range: bool,
 }
 
 impl Extension {
-    /// Returns the one of a version in a schema, or `None` for a version that is too old.
+    /// Creates it for a version in a schema. Returns `None` for a version that is too old.
     pub fn new(version: &str, schema: &str) -> Option<Self> {
         let number = number(version);
         let by_range = number >= BY_RANGE;
@@ -35,12 +36,14 @@ impl Extension {
         (number >= OLDEST).then_some(Self { version, schema, by_range })
     }
 
-    /// The statement that makes an empty table a hypertable, by an integer column of so many units a day.
+    /// Returns the statement that makes an empty table a hypertable by an integer column with this
+    /// many units per day.
     pub fn by_time(&self, table: &str, column: &str, units_per_day: i64) -> String {
         self.by_range(table, column, units_per_day.saturating_mul(CHUNK_DAYS))
     }
 
-    /// The same, by how much of the column a chunk spans. Names are folded as those of the table were.
+    /// Returns the same statement for the span of a chunk. Names are folded like those of the
+    /// table.
     pub fn by_range(&self, table: &str, column: &str, interval: i64) -> String {
         let (schema, column) = (&self.schema, column.to_lowercase());
         match self.by_range {
@@ -56,14 +59,14 @@ impl Extension {
         }
     }
 
-    /// The statement that drops the chunks of a hypertable that end before a value
+    /// Returns the statement that drops the chunks of a hypertable that end before a value
     /// (<https://www.tigerdata.com/docs/reference/timescaledb/hypertables/drop_chunks>).
     pub fn drop_before(&self, table: &str, value: i64) -> String {
         format!("SELECT {}.drop_chunks('{table}', older_than => {value}::bigint)", self.schema)
     }
 }
 
-/// The first two numbers of a version; what is no number is 0.
+/// Returns the first two numbers of a version. What is not a number counts as 0.
 fn number(version: &str) -> [u32; 2] {
     let mut parts = version.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
     [parts.next().unwrap_or(0), parts.next().unwrap_or(0)]

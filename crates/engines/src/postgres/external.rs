@@ -1,4 +1,4 @@
-//! A schema of a server that is given by URL.
+//! A schema on a given server.
 
 use std::ffi::{CStr, CString};
 use std::ptr;
@@ -11,11 +11,11 @@ use super::session::{Session, settings};
 use super::{NAME, tidy};
 use crate::{EngineError, OpenOptions, Result};
 
-/// Connects and makes a schema of our own the only one that is seen; nothing else of the server
-/// is touched. The tier's settings that a session may set are set.
+/// Connects, and creates a schema that is the only one in the search path. Nothing else on the
+/// server is touched. Sets the tier's settings that a session can set.
 ///
 /// # Errors
-/// When the URL is none, the server is not reached, or the user may create no schema.
+/// Fails when the URL is invalid, the server cannot be reached, or the user may not create schemas.
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let (mut connection, schema) = (reach(url)?, &options.guest);
     let offers = Offers::of_sessions(&mut connection);
@@ -28,17 +28,17 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     session.offering(offers)
 }
 
-/// Removes the schema of a client that was killed.
+/// Removes the schema of a killed client.
 ///
 /// # Errors
-/// When the server is not reached, or reports one.
+/// Fails when the server cannot be reached, or returns its error.
 pub(super) fn remove_left(url: &str, schema: &str) -> Result<()> {
     let mut connection = reach(url)?;
     let offers = Offers::of_sessions(&mut connection);
     remove(&mut connection, schema, offers)
 }
 
-/// Ends the connections of a schema's client, which may still hold locks, and drops it.
+/// Ends the connections of a schema's client, which can still hold locks, and drops the schema.
 fn remove(connection: &mut Connection, schema: &str, offers: Offers) -> Result<()> {
     let drop = format!("DROP SCHEMA IF EXISTS {schema} CASCADE");
     if !offers.has(Offer::Sessions) {
@@ -67,12 +67,13 @@ fn reach(url: &str) -> Result<Connection> {
         .map_err(|why| EngineError::failed(NAME, format!("connect to {place}"), why))
 }
 
-/// What is wrong with a URL for libpq; nothing where that is not there, and the engine unavailable.
+/// Returns what is wrong with a URL for libpq. Without libpq nothing is, and the engine is
+/// unavailable.
 pub(super) fn check_url(url: &str) -> std::result::Result<(), String> {
     library_for(url).map_or(Ok(()), |library| place(library, url).map(drop))
 }
 
-/// Where the server of a URL is, without the user's password.
+/// Returns the address of the server in a URL, without the user's password.
 fn place(library: &Libpq, url: &str) -> std::result::Result<String, String> {
     if let Some((_, rest)) = url.split_once("://")
         && let Some(end) = rest.rfind('@')
@@ -84,9 +85,9 @@ fn place(library: &Libpq, url: &str) -> std::result::Result<String, String> {
     let api = &library.api;
     let (mut host, mut port) = (String::new(), String::new());
     let mut error = ptr::null_mut();
-    // SAFETY: the text is terminated and the out-pointer valid; either the options are a list that
-    // ends with one without a name, whose texts are terminated, or there is an error, null or a
-    // terminated text. Each is freed once.
+    // SAFETY: the text is terminated and the out-pointer valid. The result is either a list of
+    // options, which ends with one without a name and whose texts are terminated, or an error,
+    // which is null or a terminated text. Each is freed once.
     unsafe {
         let options = (api.conninfoParse)(url.as_ptr(), &raw mut error);
         if options.is_null() {
@@ -116,7 +117,7 @@ fn place(library: &Libpq, url: &str) -> std::result::Result<String, String> {
     Ok(format!("{}, port {}", or(host, "this machine"), or(port, "5432")))
 }
 
-/// A message without what it quotes of a URL, which may be a password.
+/// Returns a message without its quotations of a URL, which can contain a password.
 fn unquoted(message: &str) -> String {
     match (message.find('"'), message.rfind('"')) {
         (Some(first), Some(last)) => format!("{}…{}", &message[..first], &message[last + 1..]),

@@ -1,4 +1,4 @@
-//! Finding PostgreSQL's programs.
+//! Finds PostgreSQL's programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,62 +15,62 @@ pub(super) const VARIABLE: Variable =
 
 const PROGRAMS: [&str; 2] = ["initdb", "postgres"];
 
-/// Where Debian and its kin put them, by version, away from the search path.
+/// Debian's folder of the programs by version, outside the search path.
 const BY_VERSION: &str = "/usr/lib/postgresql";
 
-/// As root the server has to run as somebody else: the user Debian's package creates, or who owns
-/// nothing.
+/// Users to run the server as when this process is root: the user of Debian's package, or one that
+/// owns nothing.
 const USERS: [&str; 2] = ["postgres", "nobody"];
 
 /// The programs of one version.
 pub(super) struct Installation {
     pub initdb: PathBuf,
     pub postgres: PathBuf,
-    /// As `postgres --version` says it, for example `15.14`.
+    /// Version from `postgres --version`, for example `15.14`.
     pub version: String,
     pub account: Account,
 }
 
-/// Finds the programs: those of the variable, else the release that was fetched, else the system's.
+/// Finds the programs: in the variable's folder, else the downloaded release, else the system's.
 pub(super) fn find() -> Result<Installation, Missing> {
     let mut search = Search {
         install: deps::got_by("make servers", "apt-get install postgresql").to_owned(),
         ..of_system()
     };
-    // It may be a link to where other users come.
+    // It can be a link into a folder that other users can read.
     search.folders.splice(..0, fetched().canonicalize().map(|folder| folder.join("bin")));
     let [initdb, postgres] = search.find(PROGRAMS)?;
     let account = Account::unprivileged(&postgres, &USERS).map_err(|why| Missing {
         why,
         remedy: "useradd --system --no-create-home postgres".to_owned(),
     })?;
-    // As who will start it, who may not come there.
+    // As the user who will start it, and may not be able to.
     let mut asked = Command::new(&postgres);
     account.run(asked.current_dir("/").arg("--version"));
     let version = search.version(&mut asked, number)?;
     Ok(Installation { initdb, postgres, version, account })
 }
 
-/// The folder of the release that `make servers` has fetched, whether it is there or not.
+/// Returns the folder of the release that `make servers` downloads, whether it exists or not.
 pub(super) fn fetched() -> PathBuf {
     deps::folder(super::NAME)
 }
 
-/// The folder of the system's own.
+/// Returns the system's folder.
 pub(super) fn system() -> Result<PathBuf, Missing> {
     let [mut program, _] = of_system().find_from(None, PROGRAMS)?;
     program.pop();
     Ok(program)
 }
 
-/// The search path, then Debian's folders, the newest first.
+/// Returns the search path, followed by Debian's folders, newest first.
 fn of_system() -> Search {
     let mut folders = search_path::folders();
     folders.extend(by_version(Path::new(BY_VERSION)));
     Search { variable: VARIABLE, folders, install: "apt-get install postgresql".to_owned() }
 }
 
-/// The `bin` of every version below `root`, newest first.
+/// Returns the `bin` of every version below `root`, newest first.
 fn by_version(root: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
     let mut found: Vec<(u32, PathBuf)> = entries
@@ -80,7 +80,7 @@ fn by_version(root: &Path) -> Vec<PathBuf> {
     found.into_iter().map(|(_, bin)| bin).collect()
 }
 
-/// `postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)` gives `15.14`.
+/// Returns `15.14` from `postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)`.
 fn number(said: &str) -> Option<String> {
     said.split_whitespace().nth(2).map(str::to_owned)
 }

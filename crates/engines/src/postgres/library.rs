@@ -1,4 +1,4 @@
-//! libpq, PostgreSQL's own client library, opened once in a process.
+//! libpq, PostgreSQL's client library, loaded once per process.
 
 use std::ffi::c_int;
 use std::path::PathBuf;
@@ -13,11 +13,12 @@ const REMEDY: &str = crate::deps::got_by(
     "apt-get install libpq5, or set LIBPQ_LIB_DIR to a folder that holds libpq.so",
 );
 
-/// The library: the one fetched with the server, which has no TLS, before the system's.
+/// The library: the one downloaded with the server, which has no TLS, or else the system's.
 pub(super) static LIBRARY: Loaded<Libpq> =
     Loaded::new(NAME, REMEDY, || load(&[fetched(), clients()]));
 
-/// The library for what may ask for TLS: the system's before the one fetched with the server.
+/// The library for connections that may need TLS: the system's, or else the one downloaded with the
+/// server.
 static FOR_TLS: Loaded<Libpq> = Loaded::new(NAME, REMEDY, || {
     let system = Search { variable: VARIABLE, file: FILE, folders: &[] }.system();
     load(&[system.unwrap_or_default(), clients(), fetched()])
@@ -26,21 +27,22 @@ static FOR_TLS: Loaded<Libpq> = Loaded::new(NAME, REMEDY, || {
 const VARIABLE: &str = "LIBPQ_LIB_DIR";
 const FILE: &str = "libpq.so";
 
-/// The library for a connection; one to a server of our own says that it is without TLS.
+/// Returns the library for a connection. Connections to a private server state that they are
+/// without TLS.
 ///
 /// # Errors
 ///
-/// There is none here.
+/// Fails when there is no library.
 pub(super) fn library_for(connection: &str) -> Result<&'static Libpq> {
     if connection.contains("sslmode=disable") { LIBRARY.get() } else { FOR_TLS.get() }
 }
 
-/// The library, loaded.
+/// The loaded library.
 pub(super) struct Libpq {
     pub api: Api,
-    /// Gives rows by chunks; since 17.
+    /// Returns rows in chunks. Since 17.
     pub set_chunked_rows_mode: Option<SetChunkedRowsMode>,
-    /// Sends statements without waiting for answers; since 14.
+    /// Sends statements without waiting for answers. Since 14.
     pub pipelines: Option<PipelineApi>,
     /// Its version, for example `15.18`.
     pub version: String,
@@ -54,19 +56,21 @@ fn clients() -> PathBuf {
     crate::deps::folder("clients")
 }
 
-/// Opens it from the first of these folders that has one, else from the system's.
+/// Loads it from the first of these folders that has one, else from the system's.
 fn load(folders: &[PathBuf]) -> std::result::Result<(Libpq, PathBuf), String> {
     let search = Search { variable: VARIABLE, file: FILE, folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is PostgreSQL's, by its name; libpq.so.5 has kept these functions from release to
-    // release.
+    // SAFETY: by its name the library is PostgreSQL's; libpq.so.5 has kept these functions from
+    // release to release.
     let api = unsafe { Api::load(library) }?;
-    // SAFETY: as above; the type is that of the header of 17, the first that has it.
+    // SAFETY: as above; the type is that in the header of version 17, the first that has the
+    // function.
     let set_chunked_rows_mode =
         unsafe { library.get(c"PQsetChunkedRowsMode").ok().map(|function| *function) };
-    // SAFETY: as above; the types are those of the header of 14, the first that has them.
+    // SAFETY: as above; the types are those in the header of version 14, the first that has the
+    // functions.
     let pipelines = unsafe { PipelineApi::load(library) }.ok();
-    // SAFETY: it asks for nothing.
+    // SAFETY: it has no preconditions.
     if unsafe { (api.isthreadsafe)() } == 0 {
         return Err("its library was built for programs of one thread".to_owned());
     }
@@ -75,7 +79,7 @@ fn load(folders: &[PathBuf]) -> std::result::Result<(Libpq, PathBuf), String> {
     Ok((Libpq { api, set_chunked_rows_mode, pipelines, version }, path))
 }
 
-/// 150018 is 15.18, and before 10 there were three numbers: 90624 is 9.6.24.
+/// Returns 15.18 for 150018. Before 10 there were three numbers: 90624 is 9.6.24.
 fn version(number: c_int) -> String {
     let (major, minor) = (number / 10_000, number % 10_000);
     if major >= 10 {

@@ -14,14 +14,13 @@ use super::tier::{Parameters, TIERS, on_off};
 use crate::server::{self, Home, Server, ServerSpec, address, run_to_end};
 use crate::{Link, OpenOptions, Result};
 
-/// The superuser of the private server, whoever runs it.
+/// Superuser of the private server, whichever user runs it.
 const USER: &str = "postgres";
 
-/// The file of that user's password, where it has one.
+/// File of that user's password, if it has one.
 const PASSWORD: &str = "password";
 
-/// Starts a server as `open` says, on the database cluster that is there or a new one, and
-/// connects.
+/// Starts a server with these options, on the existing database cluster or a new one, and connects.
 pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     let library = LIBRARY.get()?;
     let Installation { initdb, postgres, account, .. } =
@@ -29,9 +28,9 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     let home = Home::open(NAME, &open.dir, account)?;
     let data =
         home.made(NAME, "data", open.durability, |data| initialise(&initdb, &home, data, open))?;
-    // Of a server that was killed. It names a process, and the next server refuses to start where
-    // another has that number by now, so that Debian's pg_ctlcluster removes it, too, once nothing
-    // runs there. The sockets' directory stands for /run, which is empty after a boot.
+    // A killed server leaves it. It names a process, and the next server refuses to start if that
+    // id is in use again. Debian's pg_ctlcluster removes it too once nothing runs there. The
+    // sockets' directory corresponds to /run, which is empty after a boot.
     home.remove(NAME, "data/postmaster.pid")?;
     let sockets = home.emptied(NAME, "run")?;
     let password = match open.link {
@@ -43,18 +42,18 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     }
     let mut args = vec!["-D".into(), data.into(), "-k".into(), sockets.into()];
     let (listen, host, port) = match open.link {
-        // Nothing listens but the Unix socket in the server's own directory.
+        // The server only listens on the Unix socket in its own directory.
         Link::Socket => ("", home.path_elsewhere().join("run").display().to_string(), 5432),
         Link::Loopback => ("127.0.0.1", "127.0.0.1".to_owned(), address::free_port(NAME)?),
     };
     let listen = [format!("listen_addresses={listen}"), format!("port={port}")];
-    // Of what is said twice the last counts: the settings of a configuration.
+    // Later settings override earlier ones, so a configuration's come last.
     let own = open.settings.iter().map(|(name, value)| format!("{name}={value}"));
     for setting in configuration(open).into_iter().chain(listen).chain(own) {
         args.extend(["-c".into(), setting.into()]);
     }
-    // Where this process reaches it, and any other one. The last four are said so that libpq does
-    // not ask the environment for them.
+    // Where this and any other process connects. The last four keep libpq from reading them from
+    // the environment.
     let password = password.unwrap_or_default();
     let place = format!(
         "host={host} port={port} user={USER} dbname=postgres sslmode=disable hostaddr='' \
@@ -67,10 +66,10 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
 
 /// Creates a database cluster in `data`.
 fn initialise(initdb: &Path, home: &Home, data: &Path, open: &OpenOptions) -> Result<()> {
-    // What it makes is synced as a whole, where that is asked for.
+    // The whole cluster is synced afterwards, if asked for.
     let mut args = words("--no-sync -U postgres -A trust -E UTF8 --locale=C -D");
     args.push(data.into());
-    // Behind a socket in a directory closed to others no password is needed.
+    // A socket in a directory closed to others needs no password.
     home.remove(NAME, PASSWORD)?;
     let password = match open.link {
         Link::Socket => None,
@@ -89,9 +88,9 @@ fn words(line: &str) -> Vec<OsString> {
 
 fn spec(program: &Path, args: Vec<OsString>) -> ServerSpec<'_> {
     ServerSpec {
-        // https://www.postgresql.org/docs/18/server-shutdown.html: SIGINT is the fast shutdown
-        // (it ends sessions, writes a checkpoint), SIGQUIT the immediate one, which takes the
-        // children with it: each of them has left the process group.
+        // https://www.postgresql.org/docs/18/server-shutdown.html: SIGINT is the fast shutdown,
+        // which ends sessions and writes a checkpoint. SIGQUIT is the immediate shutdown, which
+        // also ends the children, because each of them has left the process group.
         stop: Signal::SIGINT,
         abort: Signal::SIGQUIT,
         ..ServerSpec::new(NAME, program, args)
@@ -100,14 +99,14 @@ fn spec(program: &Path, args: Vec<OsString>) -> ServerSpec<'_> {
 
 const MIB: u64 = 1024 * 1024;
 
-/// What the server is started with. What is not named here is PostgreSQL's default: autovacuum,
-/// parallel queries and compilation of long ones (jit) among it, as any user meets them.
+/// Returns the server's settings. Everything else has PostgreSQL's defaults, including autovacuum,
+/// parallel queries, and compilation of long ones (jit), as for any user.
 fn configuration(open: &OpenOptions) -> Vec<String> {
     let Parameters { fsync, synchronous_commit, full_page_writes, .. } =
         TIERS.of(open.durability).set;
     let buffers = open.memory.max(16 * MIB) / 1024;
-    // Memory of one sort or hash, on top of the cache: its default of 4 MiB makes any larger
-    // cache pointless for analytical queries, 64 MiB for each of them is plenty.
+    // Memory of one sort or hash, in addition to the cache. The default of 4 MiB would make any
+    // larger cache pointless for analytical queries, and 64 MiB for each is plenty.
     let work = (open.memory / 4).clamp(4 * MIB, 64 * MIB) / 1024;
     vec![
         format!("fsync={}", on_off(fsync)),
@@ -116,18 +115,19 @@ fn configuration(open: &OpenOptions) -> Vec<String> {
         format!("shared_buffers={buffers}kB"),
         format!("work_mem={work}kB"),
         // A table filled in the transaction that created or truncated it needs no log
-        // (https://www.postgresql.org/docs/18/populate.html); no replication asks for more.
+        // (https://www.postgresql.org/docs/18/populate.html), and there is no replication that
+        // needs more.
         "wal_level=minimal".to_owned(),
         "max_wal_senders=0".to_owned(),
-        // Checkpoints come from `maintain`, not at a random moment of a trial, unless a load is
+        // Checkpoints come from `maintain`, and not at a random moment of a trial, unless a load is
         // large (same page).
         "max_wal_size=2GB".to_owned(),
         "checkpoint_timeout=15min".to_owned(),
-        // One connection of ours; three are reserved for superusers.
-        // A few for us and for those who look on, one for each client beyond the first, and one more for
-        // each where it runs queries of a workload file.
+        // One connection for this process, and three reserved for superusers. A few more are for
+        // observers. Each further client needs one, and a second if it runs queries of a workload
+        // file.
         format!("max_connections={}", 7 + 2 * open.clients.max(1)),
-        // A crash is to be seen, not to be recovered from while the clock runs.
+        // A crash must be visible, and not be recovered from while the clock runs.
         "restart_after_crash=off".to_owned(),
         "unix_socket_permissions=0700".to_owned(),
         "logging_collector=off".to_owned(),

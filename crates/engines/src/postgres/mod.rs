@@ -1,5 +1,5 @@
-//! `postgres`: PostgreSQL, a private server on a Unix socket, or a schema of one given by URL.
-//! Reached through its own client library, libpq, which is opened at run time.
+//! `postgres`: PostgreSQL as a private server on a Unix socket, or a schema on a given server. It
+//! is reached through its client library, libpq, which is loaded at run time.
 
 mod answer;
 mod api;
@@ -45,7 +45,7 @@ use tier::TIERS;
 /// Its name in errors.
 const NAME: &str = "postgres";
 
-/// What `docs/engines/postgres.md` says of connections.
+/// The explanation of connections in `docs/engines/postgres.md`.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     counts: &[Counts::Start],
@@ -127,7 +127,8 @@ impl Engine for Postgres {
     }
 }
 
-/// A session with its settings, which are read back and keep the tier. An error names the `engine`.
+/// Returns a session with its settings, which are read back and keep the tier. Errors name the
+/// `engine`.
 fn opened(
     engine: &'static str,
     options: &OpenOptions,
@@ -145,7 +146,7 @@ fn opened(
     Ok(Opened { store: session.into_store(), version, settings, server: pid })
 }
 
-/// A message of libpq's, whose lines are many, on one.
+/// Returns a message of libpq, which has many lines, on one line.
 fn tidy(message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join("; ")

@@ -1,5 +1,5 @@
-//! NUMERIC in its binary form: four numbers of 16 bits (how many digits follow, the power of the first,
-//! the sign, digits shown after the point), then digits to the base of 10,000
+//! NUMERIC in its binary form: four numbers of 16 bits (the number of digits, the power of the
+//! first, the sign, and the digits shown after the point), then digits to the base of 10,000
 //! (<https://github.com/postgres/postgres/blob/REL_15_STABLE/src/backend/utils/adt/numeric.c>).
 
 use std::io::Write;
@@ -12,7 +12,7 @@ const NAN: u16 = 0xc000;
 const INFINITE: u16 = 0xd000;
 const NEGATIVE_INFINITE: u16 = 0xf000;
 
-/// A finite number: its digits, and the power of 10,000 of the first.
+/// A finite number: its digits, and the power of 10,000 of the first one.
 struct Digits<'a> {
     negative: bool,
     weight: i32,
@@ -25,7 +25,7 @@ impl Digits<'_> {
     }
 }
 
-/// Reads the head; an infinite number and no number at all are a float.
+/// Reads the header. Infinity and NaN are returned as a float.
 fn read(bytes: &[u8]) -> Option<Result<Digits<'_>, f64>> {
     let (head, digits) = bytes.split_at_checked(8)?;
     let number = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
@@ -41,7 +41,7 @@ fn read(bytes: &[u8]) -> Option<Result<Digits<'_>, f64>> {
     }
 }
 
-/// The nearest float.
+/// Returns the nearest float.
 pub(super) fn float(bytes: &[u8]) -> Option<f64> {
     let number = match read(bytes)? {
         Ok(number) => number,
@@ -57,14 +57,14 @@ pub(super) fn float(bytes: &[u8]) -> Option<f64> {
     str::from_utf8(&text).ok()?.parse().ok()
 }
 
-/// The integer that it is, if it is one of 64 bits.
+/// Returns the integer, if the number is an integer of 64 bits.
 pub(super) fn whole(bytes: &[u8]) -> Option<i64> {
     let number = read(bytes)?.ok()?;
     let before = usize::try_from(number.weight + 1).unwrap_or_default();
     if number.each().skip(before).any(|digit| digit != 0) {
         return None;
     }
-    // Zeros at the end are left out.
+    // Trailing zeros are left out.
     let digits = number.each().chain(std::iter::repeat(0)).take(before);
     digits.into_iter().try_fold(0_i64, |sum, digit| {
         let digit = i64::from(digit);
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!((whole(&one), float(&one)), (Some(1), Some(1.0)));
         let zero = numeric(0, 0, &[]);
         assert_eq!((whole(&zero), float(&zero)), (Some(0), Some(0.0)));
-        // -120,000: the digits behind the first are left out.
+        // -120,000: the digits after the first are left out.
         let thousands = numeric(1, NEGATIVE, &[12]);
         assert_eq!((whole(&thousands), float(&thousands)), (Some(-120_000), Some(-120_000.0)));
         let half = numeric(0, 0, &[3, 5_000]);

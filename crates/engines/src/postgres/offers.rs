@@ -1,52 +1,52 @@
-//! What a server offers of PostgreSQL's own. Others speak its protocol and most of its SQL, and lack some of the
-//! rest, each something else: of one that is given by URL everything is tried once, by its first client.
+//! Features of PostgreSQL that a server has. Other servers use its protocol and most of its SQL,
+//! and each lacks other features. On a given server the first client tries every feature once.
 
 use super::connection::Connection;
 use super::{copy, pipeline};
 
-/// Something that a server offers or lacks.
+/// A feature that a server has or lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Offer {
-    /// Its sessions are listed by the names that they took, can be ended, and wait for locks so long.
+    /// Sessions are listed by their names, can be ended, and limit how long they wait for locks.
     Sessions,
-    /// A commit's wait for the log is set by a session, `synchronous_commit`.
+    /// A session can set a commit's wait for the log, `synchronous_commit`.
     CommitLevel,
-    /// A time zone is set by a session.
+    /// A session can set a time zone.
     TimeZone,
-    /// A transaction can be told to read one state of the database, when it begins.
+    /// A transaction can be told at its start to read one state of the database.
     Snapshot,
-    /// A session can be told so of all its transactions.
+    /// A session can set this for all of its transactions.
     SessionSnapshot,
-    /// Tables without a log.
+    /// Tables can be without a log.
     Unlogged,
-    /// Texts compared by their bytes, whatever the database's order is.
+    /// Texts can be compared by their bytes, whatever the database's collation.
     ByteOrder,
-    /// COPY in its binary form.
+    /// COPY in its binary format.
     Copy,
-    /// A table emptied and filled by COPY in a transaction, its key made last.
+    /// A table can be emptied and filled by COPY in a transaction, with its key created last.
     Fill,
     /// COPY of a CSV file.
     CopyCsv,
-    /// A view of each table's indexes.
+    /// A view lists each table's indexes.
     Indexes,
-    /// Documents as text, and their fields.
+    /// JSON documents as text, and their fields.
     Json,
-    /// Documents in a binary form.
+    /// JSON documents in a binary form.
     JsonBinary,
     /// The month of a time in milliseconds.
     Months,
-    /// Statements that are sent without waiting for the answer to each.
+    /// Statements can be sent without waiting for the answer to each.
     Pipeline,
 }
 
-/// What a server has.
+/// The features of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Offers(u32);
 
-/// A table to try with.
+/// Name of the table for trying features.
 const TRIAL: &str = "embermark_trial";
 
-/// Each with its name for a person.
+/// Features, each with its name for a person.
 const NAMED: &[(Offer, &str)] = &[
     (Offer::Sessions, "ending sessions"),
     (Offer::CommitLevel, "synchronous_commit"),
@@ -65,7 +65,7 @@ const NAMED: &[(Offer, &str)] = &[
     (Offer::Pipeline, "pipelines"),
 ];
 
-/// What is tried before there is a schema, each by statements that all have to be taken.
+/// Features tried before there is a schema, each with statements that must all be accepted.
 const OF_SESSIONS: &[(Offer, &[&str])] = &[
     (
         Offer::Sessions,
@@ -85,7 +85,7 @@ const OF_SESSIONS: &[(Offer, &[&str])] = &[
     ),
 ];
 
-/// What is tried in the schema, with the table of trial.
+/// Features tried in the schema, with the table.
 const OF_TABLES: &[(Offer, &[&str])] = &[
     (Offer::Unlogged, &["CREATE UNLOGGED TABLE embermark_trial_unlogged (id bigint PRIMARY KEY)"]),
     (
@@ -110,15 +110,15 @@ const OF_TABLES: &[(Offer, &[&str])] = &[
 ];
 
 impl Offers {
-    /// PostgreSQL itself.
+    /// The features of PostgreSQL itself.
     pub const ALL: Self = Self(u32::MAX);
 
-    /// Whether it has something.
+    /// Returns whether the server has a feature.
     pub const fn has(self, offer: Offer) -> bool {
         self.0 & (1 << offer as u32) != 0
     }
 
-    /// The same without some.
+    /// Returns the features without some.
     pub fn without(self, lacks: &[Offer]) -> Self {
         Self(lacks.iter().fold(self.0, |offers, lack| offers & !(1 << *lack as u32)))
     }
@@ -129,7 +129,7 @@ impl Offers {
         }
     }
 
-    /// What a session can be asked for. What was tried is undone with its transaction.
+    /// Returns the features of sessions. Each is tried in a transaction that is rolled back.
     pub fn of_sessions(connection: &mut Connection) -> Self {
         let mut found = Self(0);
         for &(offer, statements) in OF_SESSIONS {
@@ -138,12 +138,12 @@ impl Offers {
         found
     }
 
-    /// The same with what the tables of a schema, which is empty and chosen, can be asked for. Leaves
-    /// none there.
+    /// Adds the features of tables, tried in a schema that is empty and in the search path. Leaves
+    /// no table there.
     pub fn with_tables(mut self, connection: &mut Connection) -> Self {
         let table = format!("CREATE TABLE {TRIAL} (id bigint NOT NULL, PRIMARY KEY (id))");
         takes(connection, &[&table]);
-        // Some commit a table with its creation, others undo it.
+        // Some servers commit a table when it is created, others roll it back.
         if connection.run(&format!("SELECT id FROM {TRIAL}")).is_err() {
             let _ = connection.run(&table);
         }
@@ -160,25 +160,25 @@ impl Offers {
         self
     }
 
-    /// What it lacks of what is tried, for a person; none of PostgreSQL itself.
+    /// Returns the features that the server lacks, for a person. `None` for PostgreSQL itself.
     pub fn lacking(self) -> Option<String> {
         let lacks = NAMED.iter().filter(|(offer, _)| !self.has(*offer));
         let names: Vec<&str> = lacks.map(|(_, name)| *name).collect();
         (!names.is_empty()).then(|| names.join(", "))
     }
 
-    /// Read by [`Offers::parse`].
+    /// Returns a text for [`Offers::parse`].
     pub fn to_text(self) -> String {
         format!("{:x}", self.0)
     }
 
-    /// What [`Offers::to_text`] wrote.
+    /// Parses the text of [`Offers::to_text`].
     pub fn parse(text: &str) -> Option<Self> {
         u32::from_str_radix(text, 16).ok().map(Self)
     }
 }
 
-/// Whether a server takes all these statements, in a transaction that is undone.
+/// Returns whether a server accepts all these statements, in a transaction that is rolled back.
 fn takes(connection: &mut Connection, statements: &[&str]) -> bool {
     let begins = statements.first().is_some_and(|first| first.starts_with("BEGIN"));
     let begun = begins || connection.exec(c"BEGIN").is_ok();
@@ -197,7 +197,8 @@ pub(super) fn key_of(table: &str) -> String {
     )
 }
 
-/// Whether a table can be emptied and filled as [`Session::fill`](super::session::Session) does.
+/// Returns whether a table can be emptied and filled as [`Session::fill`](super::session::Session)
+/// does.
 fn fills(connection: &mut Connection) -> bool {
     let key = format!("{}; TRUNCATE {TRIAL}", key_of(TRIAL));
     if connection.exec(c"BEGIN").is_err() {

@@ -1,4 +1,4 @@
-//! Many executions of a prepared statement, sent without waiting for the answer to each
+//! Executes a prepared statement many times without waiting for the answer to each
 //! (<https://www.postgresql.org/docs/18/libpq-pipeline-mode.html>).
 
 use std::collections::VecDeque;
@@ -10,29 +10,31 @@ use super::connection::Connection;
 use super::value::{Encoded, Values};
 use crate::sql::Param;
 
-/// Executions of a group, which ends with a synchronization point.
+/// Executions per group, which ends with a synchronization point.
 const GROUP: usize = 256;
 
-/// Groups that are under way: the server works on one while the answers to the other are read.
+/// Groups under way: the server works on one while the answers to the other are read.
 ///
-/// The manual warns of a server that waits until its answers are read while the client waits until more statements
-/// are read. The answers to two groups, some 30 bytes each, are few enough for the buffers of a socket.
+/// The manual warns of a deadlock: the server waits until its answers are read, and the client
+/// waits until more statements are read. The answers to two groups, some 30 bytes each, fit into
+/// the buffers of a socket.
 const UNDER_WAY: usize = 2;
 
-/// A connection in pipeline mode, which it leaves when this is dropped. What was not read is read then.
+/// A connection in pipeline mode. Dropping it reads what is left and leaves the mode.
 pub(super) struct Pipeline<'a> {
     connection: &'a mut Connection,
     api: &'static PipelineApi,
-    /// Executions of the group that was begun.
+    /// Executions in the current group.
     begun: usize,
-    /// Groups that were ended and not read, with the executions of each.
+    /// Executions of each group that has ended and was not read.
     ended: VecDeque<usize>,
     /// Executions whose answers were read, and the rows that they changed.
     read: usize,
     changed: u64,
 }
 
-/// Why an execution failed, and which one it was, counted from 1; none where it was not one of them.
+/// Why an execution failed, and its number, counted from 1. `None` if no execution failed but
+/// something else.
 pub(super) struct Failed {
     pub execution: Option<usize>,
     pub error: ServerError,
@@ -45,14 +47,15 @@ impl From<ServerError> for Failed {
 }
 
 impl<'a> Pipeline<'a> {
-    /// Enters pipeline mode, with nothing under way.
+    /// Enters pipeline mode. Nothing else may be under way.
     pub fn enter(connection: &'a mut Connection) -> Result<Self, ServerError> {
         let Some(api) = &connection.library().pipelines else {
             return Err(ServerError::without_state(
                 "this libpq has no pipelines; it is older than 14",
             ));
         };
-        // SAFETY: the connection is alive, and nothing is under way, since that borrows the connection.
+        // SAFETY: the connection is alive, and nothing else is running, since that would borrow the
+        // connection.
         if unsafe { (api.enterPipelineMode)(connection.raw()) } != 1 {
             return Err(connection.error());
         }
@@ -72,7 +75,7 @@ impl<'a> Pipeline<'a> {
         if self.ended.len() < UNDER_WAY { Ok(()) } else { self.read_group() }
     }
 
-    /// Waits for all answers; how many rows were changed.
+    /// Waits for all answers. Returns how many rows were changed.
     pub fn finish(mut self) -> Result<u64, Failed> {
         if self.begun > 0 {
             self.end_group()?;
@@ -83,7 +86,7 @@ impl<'a> Pipeline<'a> {
         Ok(self.changed)
     }
 
-    /// Ends the group that was begun, and has the server answer.
+    /// Ends the current group, and asks the server to answer.
     fn end_group(&mut self) -> Result<(), ServerError> {
         // SAFETY: the connection is alive and in pipeline mode.
         if unsafe { (self.api.pipelineSync)(self.connection.raw()) } != 1 {
@@ -93,7 +96,7 @@ impl<'a> Pipeline<'a> {
         Ok(())
     }
 
-    /// Reads the answers to the oldest group, whatever they are; its first error.
+    /// Reads the answers to the oldest group to the end. Returns its first error.
     fn read_group(&mut self) -> Result<(), Failed> {
         let (before, mut failed) = (self.read, None);
         self.read += self.ended.pop_front().unwrap_or_default();
@@ -121,7 +124,8 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// The next answer. After the answer to each execution there is a null, and no second one while more is to come.
+    /// Returns the next answer. A null follows the answer to each execution, and no second one
+    /// while more answers are to come.
     fn next(&mut self) -> Option<Answer> {
         self.connection.result().or_else(|| self.connection.result())
     }
@@ -130,7 +134,7 @@ impl<'a> Pipeline<'a> {
 impl Drop for Pipeline<'_> {
     fn drop(&mut self) {
         if self.begun > 0 && self.end_group().is_err() {
-            // A connection that is lost: the next call says so.
+            // The connection is lost. The next call reports it.
             return;
         }
         while !self.ended.is_empty() {
@@ -141,7 +145,8 @@ impl Drop for Pipeline<'_> {
     }
 }
 
-/// Whether a server takes a pipeline, into an empty table with a column of integers; nothing is stored.
+/// Returns whether a server accepts a pipeline, into an empty table with a column of integers.
+/// Nothing is stored.
 pub(super) fn is_taken(connection: &mut Connection, table: &str) -> bool {
     const NAME: &CStr = c"embermark_trial_pipeline";
     let Ok(types) = connection.prepare(NAME, &format!("INSERT INTO {table} VALUES ($1)")) else {

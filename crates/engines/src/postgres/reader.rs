@@ -1,6 +1,6 @@
-//! The connection that runs the queries of a workload file: its user may read the tables and do nothing else.
-//! It is another connection than the workload's own, whose settings a query could change
-//! (`SELECT set_config('synchronous_commit', 'off', false)`).
+//! The connection that runs the queries of a workload file. Its user can only read the tables. It
+//! is separate from the workload's connection, whose settings a query could change (`SELECT
+//! set_config('synchronous_commit', 'off', false)`).
 
 use super::NAME;
 use super::connection::Connection;
@@ -9,21 +9,21 @@ use super::statement::Prepared;
 use crate::sql_driver::refused;
 use crate::{EngineError, Result};
 
-/// The user of a private server that reads its tables.
+/// User of a private server that reads its tables.
 const READER: &str = "embermark_reader";
 
-/// Every statement of the connection is a transaction that only reads.
+/// Makes every statement of the connection a transaction that only reads.
 const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
-/// Whether the user of a URL may reach files or programs of the server's machine
+/// Whether the user of a URL can reach files or programs on the server's machine
 /// (<https://www.postgresql.org/docs/current/predefined-roles.html>).
 const REACHES_FILES: &str = "\
     SELECT (rolsuper OR EXISTS (SELECT FROM pg_roles r WHERE r.rolname IN ('pg_read_server_files', \
     'pg_write_server_files', 'pg_execute_server_program') AND pg_has_role(current_user, r.oid, 'MEMBER')))::text \
     FROM pg_roles WHERE rolname = current_user";
 
-/// Lets the reader of a private server read the tables that there are by now; of a user of somebody's server
-/// sees that it may do no more there than a query of a workload file shall.
+/// Lets the reader of a private server read the existing tables. On a given server, checks that the
+/// user cannot do more than a query of a workload file may.
 pub(super) fn allow(session: &mut Session) -> Result<()> {
     let (schema, place) = session.place()?;
     if schema != WHOLE {
@@ -33,10 +33,10 @@ pub(super) fn allow(session: &mut Session) -> Result<()> {
     session.connection.run(&sql).map(drop).map_err(|e| e.while_doing("make a user that only reads"))
 }
 
-/// Connects as the reader, or as the same user on somebody's server.
+/// Connects as the reader, or as the same user on a given server.
 pub(super) fn connect(session: &Session) -> Result<Connection> {
     let (schema, place) = session.place()?;
-    // Of what is said twice the last counts.
+    // Later options override earlier ones.
     let user = if schema == WHOLE { format!(" user={READER}") } else { String::new() };
     let mut reader = Connection::open(session.connection.library(), &(place.to_owned() + &user))
         .map_err(|e| EngineError::failed(NAME, "connect as a user that only reads", e))?;
@@ -46,7 +46,8 @@ pub(super) fn connect(session: &Session) -> Result<Connection> {
     Ok(reader)
 }
 
-/// Statements that make the reader where it is not there and let it read the tables. One client at a time.
+/// Returns the statements that create a missing reader and let it read the tables. One client at a
+/// time.
 fn user(place: &str) -> String {
     let password = place.split_once("password=").map_or("''", |(_, password)| password);
     format!(
@@ -59,7 +60,7 @@ fn user(place: &str) -> String {
     )
 }
 
-/// Refuses a user of somebody's server who may do more there than a query of a workload file shall.
+/// Refuses a user of a given server who can do more than a query of a workload file may.
 fn check_user(session: &mut Session) -> Result<()> {
     let reaches = session.connection.run(REACHES_FILES).ok();
     let reaches = reaches.and_then(|found| found.texts().into_iter().flatten().next().flatten());
@@ -74,7 +75,8 @@ fn check_user(session: &mut Session) -> Result<()> {
     Err(EngineError::unsupported(NAME, what))
 }
 
-/// Prepares a query. The server's parser takes one statement, and in EXISTS only a query that changes nothing.
+/// Prepares a query. The server's parser accepts one statement, and in EXISTS only a query that
+/// changes nothing.
 pub(super) fn prepare(reader: &mut Connection, number: usize, sql: &str) -> Result<Prepared> {
     reader
         .prepare(c"embermark_parsed", &format!("SELECT EXISTS (\n{sql}\n)"))

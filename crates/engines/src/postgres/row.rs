@@ -1,4 +1,4 @@
-//! Rows on their way from the server.
+//! Decodes rows from the server.
 
 use std::ffi::{CStr, c_int};
 use std::str;
@@ -25,7 +25,8 @@ pub(super) fn rows(answer: &Answer) -> impl Iterator<Item = View<'_>> {
 }
 
 impl View<'_> {
-    /// Decodes a value by its type; `None` of `decode` is a value that is not `wanted`.
+    /// Decodes a value by its type. `decode` returns `None` for a value that is not what is
+    /// `wanted`.
     #[inline]
     fn decode<'a, T>(
         &'a self,
@@ -108,7 +109,7 @@ fn integer(of: Oid, bytes: &[u8]) -> Option<i64> {
         types::INT8 => i64::from_be_bytes(bytes.try_into().ok()?),
         types::INT4 => i32::from_be_bytes(bytes.try_into().ok()?).into(),
         types::INT2 => i16::from_be_bytes(bytes.try_into().ok()?).into(),
-        // What SUM of wide integers gives.
+        // SUM of wide integers has this type.
         types::NUMERIC => numeric::whole(bytes)?,
         _ => return None,
     })
@@ -119,7 +120,7 @@ fn float(of: Oid, bytes: &[u8]) -> Option<f64> {
     match of {
         types::FLOAT8 => Some(f64::from_be_bytes(bytes.try_into().ok()?)),
         types::FLOAT4 => Some(f32::from_be_bytes(bytes.try_into().ok()?).into()),
-        // What AVG of integers gives.
+        // AVG of integers has this type.
         types::NUMERIC => numeric::float(bytes),
         _ => integer(of, bytes).map(|value| value as f64),
     }
@@ -127,15 +128,15 @@ fn float(of: Oid, bytes: &[u8]) -> Option<f64> {
 
 fn text(of: Oid, bytes: &[u8]) -> Option<&str> {
     match of {
-        // JSONB is its version, 1, and its text.
+        // JSONB is its version, 1, followed by its text.
         types::JSONB => str::from_utf8(bytes.strip_prefix(&[1])?).ok(),
         of if types::is_text(of) => str::from_utf8(bytes).ok(),
         _ => None,
     }
 }
 
-/// A date or a time: nanoseconds since 1970, and how they are written. The server counts days and
-/// microseconds from 2000 (<https://www.postgresql.org/docs/18/datatype-datetime.html>).
+/// Decodes a date or a time: nanoseconds since 1970, and how they are written. The server counts
+/// days and microseconds from 2000 (<https://www.postgresql.org/docs/18/datatype-datetime.html>).
 fn time(of: Oid, bytes: &[u8]) -> Option<(i128, Form)> {
     const FROM: i128 = 946_684_800_000_000_000;
     const DAY: i128 = 86_400_000_000_000;

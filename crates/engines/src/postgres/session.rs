@@ -201,11 +201,11 @@ impl Session {
         Ok(count)
     }
 
-    /// The tables of the schema, quoted where SQL needs it.
+    /// Returns the tables of the schema, quoted where SQL needs it.
     pub fn tables(&mut self) -> Result<Vec<String>> {
         let sql = "SELECT format('%I', relname) FROM pg_class \
                    WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace";
-        // The list of the SQL standard, for servers without pg_class. Our names need no quotes.
+        // The list of the SQL standard, for servers without pg_class. The names need no quotes.
         let standard = "SELECT table_name FROM information_schema.tables \
                         WHERE table_schema = current_schema";
         let found = match self.connection.run(sql) {
@@ -239,7 +239,8 @@ impl Session {
     }
 }
 
-/// What a session in a schema of ours begins with; by the name the server's list of clients has it.
+/// Returns the statements that a session in a schema begins with. The server's list of clients has
+/// it by its name.
 pub(super) fn settings(schema: &str, durability: Durability, offers: Offers) -> String {
     let mut all = vec![format!("SET search_path = {schema}")];
     if offers.has(Offer::Sessions) {
@@ -263,14 +264,15 @@ fn is_not_taken(state: &str) -> bool {
     NOT_TAKEN.iter().any(|class| state.starts_with(class))
 }
 
-/// The address of a database for another process.
+/// Returns the address of a database for another process.
 fn at(schema: &str, offers: Offers, place: &str) -> String {
     format!("{schema} {} {place}", offers.to_text())
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Without `close` an error was reported before; there is nobody left to tell.
+        // Without `close` an error was reported earlier, and there is nobody left to report this
+        // one to.
         let _ = self.drop_schema();
     }
 }

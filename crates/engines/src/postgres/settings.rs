@@ -1,4 +1,4 @@
-//! What the server really runs with.
+//! The settings that the server runs with.
 
 use super::answer::Answer;
 use super::offers::Offer;
@@ -11,7 +11,7 @@ use crate::sql::{Nullable, SqlType, TableDef};
 use crate::sql_driver::Driver;
 use crate::{Candidate, OpenOptions, Result, Setting, Settings, Takes};
 
-/// The parameters that decide durability and speed.
+/// Parameters that decide durability and speed.
 const NAMES: &str = "\
     fsync synchronous_commit full_page_writes wal_sync_method wal_level max_wal_senders \
     max_wal_size checkpoint_timeout checkpoint_completion_target shared_buffers work_mem \
@@ -20,16 +20,16 @@ const NAMES: &str = "\
     io_method io_workers effective_io_concurrency \
     max_connections listen_addresses data_checksums server_encoding lc_collate";
 
-/// A table made only to see how the tables of the tier are kept.
+/// A table that only shows how tables of the tier are stored.
 const PROBE: TableDef = TableDef {
     name: "embermark_probe",
     columns: &[("id", SqlType::Big, Nullable::No)],
     key: &["id"],
 };
 
-/// Every parameter of the server
-/// (<https://www.postgresql.org/docs/18/runtime-config.html>), which refuses to start with one that it
-/// does not know. Those that are set here have PostgreSQL's own value beside them.
+/// Every parameter of the server (<https://www.postgresql.org/docs/18/runtime-config.html>), which
+/// refuses to start with an unknown one. Those that are set here have PostgreSQL's default beside
+/// them.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("fsync", Takes::Any).by_default("on"),
@@ -60,7 +60,7 @@ pub(super) const SETTINGS: Settings = Settings {
     written: |set| lines("# postgresql.conf", set, |name, value| format!("{name} = '{value}'")),
 };
 
-/// What tuning tries.
+/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("wal_compression", "on")],
@@ -112,13 +112,13 @@ const CANDIDATES: &[Candidate] = &[
 ];
 const OURS: &str = "its files lie in its folder";
 
-/// What a server that is given lacks of what PostgreSQL has.
+/// Setting of the features that a given server lacks.
 const LACKS: &str = "lacks";
 
 type ReadBack = Vec<(String, String)>;
 
-/// The version, and the settings by their own names, those of a configuration too; one that this version lacks is left out. Last
-/// the version of libpq.
+/// Returns the version, and the settings by name including those of a configuration. Parameters
+/// that this version lacks are left out. The version of libpq comes last.
 pub(super) fn read_back(
     session: &mut Session,
     options: &OpenOptions,
@@ -136,7 +136,7 @@ pub(super) fn read_back(
             let named = named.filter_map(|(name, value)| Some(((*name).to_owned(), value?)));
             (named.collect(), values.next().flatten().unwrap_or_default())
         }
-        // One that has settings of its own, or none.
+        // A server with settings of its own, or none.
         Err(_) if options.url.is_some() => {
             let shown = names.iter().filter_map(|name| {
                 let value = session.connection.run(&format!("SHOW {name}")).ok().and_then(first)?;
@@ -161,11 +161,11 @@ pub(super) fn read_back(
     Ok((version, settings))
 }
 
-/// The settings that keep the session's tier, as far as the server says them.
+/// Returns the settings that keep the session's tier, as far as the server reports them.
 pub(super) fn of_tier(session: &mut Session) -> Result<ReadBack> {
     let mut settings = ReadBack::new();
     for (name, _) in TIERS.of(session.durability).read_back {
-        // A server that is given may have none of that name, and has said so when it was opened.
+        // A given server can lack the parameter, and was asked when it was opened.
         let asked = session.connection.run(&format!("SELECT current_setting('{name}', true)"));
         let value = asked.ok().and_then(first);
         settings.extend(value.map(|value| ((*name).to_owned(), value)));
@@ -173,7 +173,7 @@ pub(super) fn of_tier(session: &mut Session) -> Result<ReadBack> {
     Ok(settings)
 }
 
-/// The version of a server that is given: PostgreSQL's own number, or what else it says it is.
+/// Returns the version of a given server: PostgreSQL's number, or what it calls itself.
 fn product(session: &mut Session, number: String) -> Result<String> {
     let said = first(session.ask("SELECT version()")?).unwrap_or_default();
     let of_its_own = said.strip_prefix("PostgreSQL ").and_then(|rest| rest.strip_prefix(&number));
@@ -182,15 +182,15 @@ fn product(session: &mut Session, number: String) -> Result<String> {
     Ok(if is_postgres && !number.is_empty() { number } else { said })
 }
 
-/// The first value of an answer.
+/// Returns the first value of an answer.
 fn first(answer: Answer) -> Option<String> {
     answer.texts().into_iter().flatten().next().flatten()
 }
 
-/// Bytes of the server's cache.
+/// Returns the bytes of the server's cache.
 ///
 /// # Errors
-/// When the server reports one.
+/// Returns the server's error.
 pub(super) fn cache(session: &mut Session) -> Result<Option<u64>> {
     let sql = "SELECT pg_size_bytes(current_setting('shared_buffers'))";
     let found = match session.connection.run(sql) {
@@ -200,7 +200,7 @@ pub(super) fn cache(session: &mut Session) -> Result<Option<u64>> {
     Ok(first(found).and_then(|bytes| bytes.parse().ok()))
 }
 
-/// How a table is kept, found out by making one; none where the server does not tell.
+/// Returns how a table is stored, by creating one. `None` where the server does not report it.
 fn persistence(session: &mut Session) -> Result<Option<String>> {
     if !session.offers.has(Offer::Unlogged) {
         return Ok(None);

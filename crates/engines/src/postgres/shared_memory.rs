@@ -1,29 +1,32 @@
-//! Shared memory that a killed PostgreSQL leaves: no process holds it, and it would stay until the next boot.
+//! Removes shared memory that a killed PostgreSQL leaves. No process uses it, and it would stay
+//! until the next boot.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
-/// How deep a server's data directory lies in a trial's folder.
+/// How deep a server's data directory is in a trial's folder.
 const DEEPEST: u32 = 3;
 
-/// `PGShmemHeader` of PostgreSQL's `src/include/storage/pg_shmem.h`: its magic number, its size, and where it
-/// has the handle of its dynamic shared memory and the device and inode of its data directory.
+/// `PGShmemHeader` of PostgreSQL's `src/include/storage/pg_shmem.h`: its magic number, its size,
+/// and the offsets of the handle of its dynamic shared memory and of the device and inode of its
+/// data directory.
 const MAGIC: u32 = 679_834_894;
 const HEADER: usize = 56;
 const HANDLE: usize = 24;
 const DEVICE: usize = 40;
 const INODE: usize = 48;
 
-/// `dsm_control_header` and `dsm_control_item` of `src/backend/storage/ipc/dsm.c`: a magic number, how many
-/// items there are, and after 12 bytes the items, each with the handle of a segment first.
+/// `dsm_control_header` and `dsm_control_item` of `src/backend/storage/ipc/dsm.c`: a magic number,
+/// the number of items, and after 12 bytes the items, each beginning with the handle of a segment.
 const CONTROL_MAGIC: u32 = 0x9a50_3d32;
 const ITEMS: usize = 16;
 const ITEM: usize = 32;
 
-/// Removes the segments of System V of servers whose data directories lie below `site`, and the POSIX
-/// shared memory that they name. Segments that a process is attached to stay: whether there are any.
+/// Removes the System V segments of servers whose data directories are below `site`, and the POSIX
+/// shared memory that they name. Segments with an attached process remain. Returns whether there
+/// are any.
 pub(super) fn remove_left(site: &Path) -> bool {
     let directories = directories(site, DEEPEST);
     let mut in_use = false;
@@ -41,8 +44,8 @@ pub(super) fn remove_left(site: &Path) -> bool {
     in_use
 }
 
-/// Removes the POSIX shared memory of a server: what its control segment lists, and that itself. It is gone
-/// already where the server has ended in good order.
+/// Removes a server's POSIX shared memory: what its control segment lists, and the control segment.
+/// It is already gone if the server ended properly.
 fn remove_dynamic(control: u32) {
     let path = |handle: u32| PathBuf::from(format!("/dev/shm/PostgreSQL.{handle}"));
     let listed = fs::read(path(control)).unwrap_or_default();
@@ -51,7 +54,7 @@ fn remove_dynamic(control: u32) {
     }
 }
 
-/// The handles that a control segment lists.
+/// Returns the handles in a control segment.
 fn handles(control: &[u8]) -> impl Iterator<Item = u32> {
     let number = |at: usize| {
         let bytes = control.get(at..at + 4)?.try_into().ok()?;
@@ -61,7 +64,7 @@ fn handles(control: &[u8]) -> impl Iterator<Item = u32> {
     (0..items as usize).map_while(move |item| number(ITEMS + item * ITEM))
 }
 
-/// Device and inode of every directory below one, itself among them.
+/// Returns device and inode of a directory and every directory below.
 fn directories(at: &Path, deepest: u32) -> Vec<(u64, u64)> {
     let Ok(meta) = at.symlink_metadata() else { return Vec::new() };
     if !meta.is_dir() {
@@ -75,7 +78,8 @@ fn directories(at: &Path, deepest: u32) -> Vec<(u64, u64)> {
     found
 }
 
-/// Segments of the size of a header, and whether somebody is attached: proc_sysvipc(5).
+/// Returns the segments of the size of a header, with whether a process is attached:
+/// proc_sysvipc(5).
 fn segments() -> Vec<(i32, bool)> {
     let table = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     let row = |line: &str| {
@@ -88,17 +92,17 @@ fn segments() -> Vec<(i32, bool)> {
     table.lines().filter_map(row).collect()
 }
 
-/// What a segment holds, where it is PostgreSQL's.
+/// Returns the content of a segment, if it is PostgreSQL's.
 fn header(id: i32) -> Option<[u8; HEADER]> {
     // SAFETY: the kernel chooses a free address, or answers -1.
     let at = unsafe { libc::shmat(id, ptr::null(), libc::SHM_RDONLY) };
     if at.addr() == usize::MAX {
         return None;
     }
-    // SAFETY: a segment is at least a page, which is longer than this, and is attached; whoever might write
-    // to it meanwhile changes bytes alone.
+    // SAFETY: a segment has at least a page, which is longer than this, and is attached; another
+    // process that writes to it meanwhile changes nothing but bytes.
     let header = unsafe { at.cast::<[u8; HEADER]>().read_unaligned() };
-    // SAFETY: what was attached above, and is used no more.
+    // SAFETY: it was attached above, and is not used again.
     unsafe { libc::shmdt(at) };
     (u32::from_ne_bytes(word(&header, 0)) == MAGIC).then_some(header)
 }
@@ -115,10 +119,11 @@ fn word<const N: usize>(header: &[u8; HEADER], at: usize) -> [u8; N] {
 mod tests {
     use super::*;
 
-    /// A segment as a server leaves it whose data directory is this one.
+    /// Creates a segment as a server with this data directory leaves it.
     fn left(directory: &Path) -> i32 {
         let meta = directory.metadata().unwrap();
-        // SAFETY: a new segment of this process, which is attached, written within its size, and let go.
+        // SAFETY: a new segment of this process, which is attached, written within its size, and
+        // released.
         unsafe {
             let id = libc::shmget(libc::IPC_PRIVATE, HEADER, libc::IPC_CREAT | 0o600);
             let at = libc::shmat(id, ptr::null(), 0).cast::<u8>();
@@ -141,7 +146,7 @@ mod tests {
         assert!(!remove_left(ours.path()));
         let all = segments();
         assert!(!all.contains(&(left, false)) && all.contains(&(foreign, false)));
-        // SAFETY: a segment of this process, which lets it go.
+        // SAFETY: a segment of this process, which releases it.
         unsafe {
             let at = libc::shmat(foreign, ptr::null(), 0);
             assert!(remove_left(other.path()), "it is in use");

@@ -12,33 +12,33 @@ use crate::Result as EngineResult;
 use crate::sql::{Param, Rows, Visit};
 use crate::sql_driver::{Stopped, refused};
 
-/// Rows that are few enough to be read whole.
+/// Number of rows up to which results are read whole.
 const FEW: u64 = 64;
 
-/// How often in a row they must have been few.
+/// Number of such results in a row that are needed for it.
 const OFTEN: u8 = 8;
 
-/// A serialization that failed, and a deadlock: the manual asks to try again
+/// A failed serialization and a deadlock: the manual asks to retry
 /// (<https://www.postgresql.org/docs/18/mvcc-serialization-failure-handling.html>).
 const CONFLICTS: [&str; 2] = ["40001", "40P01"];
 
-/// Classes of what a query of a workload file may not do, by the server's word: what it does not support there,
-/// a change in a transaction that only reads, and what the user has no right to
+/// Classes of SQLSTATEs for what a query of a workload file may not do: unsupported features,
+/// changes in a read-only transaction, and missing privileges
 /// (<https://www.postgresql.org/docs/18/errcodes-appendix.html>).
 const REFUSED: [&str; 3] = ["0A", "25", "42"];
 
 /// A statement that a connection knows by its name.
 ///
-/// Its rows are streamed, so that a result of any size takes little memory. That costs something
-/// where there is one row, so a statement that has given few rows eight times in a row is read
-/// whole, until it gives many.
+/// Its rows are streamed, so a result of any size takes little memory. That has a cost for single
+/// rows, so a statement that has returned few rows eight times in a row is read whole, until it
+/// returns many.
 pub(super) struct Prepared {
-    /// Whether it is a query of a workload file, which the session's other connection knows.
+    /// Whether it is a query of a workload file, which the session's other connection runs.
     pub is_untrusted: bool,
     name: CString,
     sql: String,
     values: Values,
-    /// How often in a row its rows were few, up to [`OFTEN`].
+    /// How often in a row it returned few rows, up to [`OFTEN`].
     few: u8,
 }
 
@@ -51,7 +51,7 @@ impl Prepared {
         Ok(Self { is_untrusted: false, name, sql, values, few: 0 })
     }
 
-    /// Runs it, visits its rows, and gives the number the server counted.
+    /// Runs it and visits its rows. Returns the number that the server counted.
     pub fn run(
         &mut self,
         connection: &mut Connection,
@@ -86,7 +86,8 @@ impl Prepared {
         Ok(count)
     }
 
-    /// Runs it once with each of these parameters, without waiting for the answer to each; how many rows were changed.
+    /// Runs it once with each of these parameters, without waiting for the answer to each. Returns
+    /// how many rows were changed.
     pub fn run_each(
         &mut self,
         connection: &mut Connection,

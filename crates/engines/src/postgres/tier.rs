@@ -1,4 +1,4 @@
-//! How PostgreSQL makes each durability tier.
+//! PostgreSQL's settings for each durability tier.
 
 use embermark_model::Durability;
 
@@ -17,17 +17,17 @@ pub(super) struct Parameters {
 /// The cheapest settings that keep each tier
 /// (<https://www.postgresql.org/docs/18/runtime-config-wal.html>):
 ///
-/// - `power`: the write-ahead log is synced before a commit returns, and pages torn by the power
-///   cut are restored from it.
-/// - `process`: a commit hands its log to the operating system before it returns
-///   (`synchronous_commit`) and nothing is ever synced (`fsync` off), which the manual calls a
-///   danger "in the event of a power failure or system crash" only. `full_page_writes` stays on,
-///   although the manual advises to consider its end together with that of `fsync`: Linux cuts a
-///   write of 8 KiB short between two pages of memory when the writer is killed, which leaves a
-///   torn page in its cache. (Seen on tmpfs with most of the kills of a process that writes all
-///   the time; a file system with large folios does not show it.)
-/// - `none`: neither is waited for, and tables are UNLOGGED: no log at all, and emptied by the
-///   recovery after a crash (<https://www.postgresql.org/docs/18/sql-createtable.html>).
+/// - `power`: the write-ahead log is synced before a commit returns, and pages torn by a power cut
+///   are restored from it.
+/// - `process`: a commit passes its log to the operating system before it returns
+///   (`synchronous_commit`), and nothing is ever synced (`fsync` off), which the manual calls a
+///   danger only "in the event of a power failure or system crash". `full_page_writes` stays on,
+///   although the manual advises to consider turning it off with `fsync`. When the writer is
+///   killed, Linux cuts a write of 8 KiB short between two pages of memory, which leaves a torn
+///   page in its cache. (Seen on tmpfs with most kills of a process that writes all the time. A
+///   file system with large folios does not show it.)
+/// - `none`: neither is waited for, and tables are UNLOGGED: they have no log, and recovery after a
+///   crash empties them (<https://www.postgresql.org/docs/18/sql-createtable.html>).
 pub(super) static TIERS: TierTable<Parameters> = TierTable {
     none: TierSetting::of(
         Durability::None,
@@ -65,7 +65,7 @@ const MANUAL: &str = "https://www.postgresql.org/docs/18/runtime-config-wal.html
 const LOGGED: Parameters =
     Parameters { fsync: true, synchronous_commit: true, full_page_writes: true, unlogged: false };
 
-/// As PostgreSQL writes it.
+/// Returns a boolean in PostgreSQL's syntax.
 pub(super) fn on_off(on: bool) -> &'static str {
     if on { "on" } else { "off" }
 }

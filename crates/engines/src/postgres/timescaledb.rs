@@ -1,7 +1,7 @@
-//! `timescaledb`: a schema of a PostgreSQL server that is given by URL and has the extension TimescaleDB.
+//! `timescaledb`: a schema on a given PostgreSQL server with the extension TimescaleDB.
 //!
-//! A table whose key has a time is made a hypertable, and every other stays a plain table. Everything else is
-//! PostgreSQL's adapter, whose name is in the errors of statements.
+//! A table with a time in its key becomes a hypertable, and other tables stay plain tables.
+//! Everything else is PostgreSQL's adapter, whose name is in the errors of statements.
 
 use embermark_model::Durability;
 
@@ -19,7 +19,7 @@ const NAME: &str = "timescaledb";
 
 const REMEDY: &str = "give yours as --url timescaledb=postgres://user:password@host:port/database";
 
-/// What the settings of a result say of the tables.
+/// How tables are stored, for the settings of a result.
 const TABLES: &str = "hypertables in chunks of 7 days where the key has a time, else plain tables";
 
 /// The engine.

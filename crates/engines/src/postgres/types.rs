@@ -1,4 +1,4 @@
-//! Types by their numbers, which are the same in every PostgreSQL:
+//! Types by number, which are the same in every PostgreSQL:
 //! <https://github.com/postgres/postgres/blob/REL_15_STABLE/src/include/catalog/pg_type.dat>.
 
 use std::borrow::Cow;
@@ -25,12 +25,12 @@ pub(super) const TIMESTAMPTZ: Oid = 1184;
 pub(super) const NUMERIC: Oid = 1700;
 pub(super) const JSONB: Oid = 3802;
 
-/// Whether the binary form of a type is its text.
+/// Returns whether a type's binary form is its text.
 pub(super) fn is_text(of: Oid) -> bool {
     matches!(of, TEXT | VARCHAR | BPCHAR | NAME | UNKNOWN | JSON)
 }
 
-/// The name of a type, for a person.
+/// Returns the name of a type, for a person.
 pub(super) fn name(of: Oid) -> Cow<'static, str> {
     Cow::Borrowed(match of {
         BOOL => "bool",

@@ -1,4 +1,4 @@
-//! Parameters on their way to the server.
+//! Encodes parameters for the server.
 
 use std::ffi::{c_char, c_int};
 use std::io::Write;
@@ -8,24 +8,23 @@ use super::api::{BINARY, Oid};
 use super::types;
 use crate::sql::Param;
 
-/// The parameters of a statement in the form that libpq takes them, which is three lists: where
-/// each value is, how long it is, and whether it is binary. Kept with the statement and filled
-/// again for every execution.
+/// Parameters of a statement in libpq's form, which is three lists: the position, the length, and
+/// the format of each value. They are kept with the statement and filled again for every execution.
 ///
-/// A value is encoded as the statement expects it: in the binary form of the common types, and as
-/// text, which the server reads itself, for every other (NUMERIC, JSONB, TIMESTAMP, UUID …).
+/// A value is encoded as the statement expects it: common types in their binary form, and all
+/// others (NUMERIC, JSONB, TIMESTAMP, UUID …) as text, which the server parses.
 pub(super) struct Values {
     types: Vec<Oid>,
     pointers: Vec<*const c_char>,
     lengths: Vec<c_int>,
     formats: Vec<c_int>,
-    /// What `pointers` point to of numbers in binary form.
+    /// Numbers in binary form, to which `pointers` point.
     numbers: Vec<[u8; 8]>,
-    /// What they point to of texts that have to end with a zero byte.
+    /// Texts that must end with a zero byte, to which `pointers` point.
     texts: Vec<Vec<u8>>,
 }
 
-/// How the values of a type are sent.
+/// How values of a type are sent.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     Int2,
@@ -36,7 +35,7 @@ enum Form {
     /// A type whose binary form is its text.
     Text,
     Bytes,
-    /// Any other, as a text that the server reads.
+    /// Any other type, as a text that the server parses.
     Other,
 }
 
@@ -54,7 +53,7 @@ fn form(of: Oid) -> Form {
 }
 
 impl Values {
-    /// Parameters of these types, NULL all of them.
+    /// Creates parameters of these types, all NULL.
     pub fn new(types: Vec<Oid>) -> Self {
         let count = types.len();
         let format = |of: &Oid| if form(*of) == Form::Other { 0 } else { BINARY };
@@ -68,7 +67,7 @@ impl Values {
         }
     }
 
-    /// Encodes them.
+    /// Encodes the parameters.
     pub fn encode<'a>(&'a mut self, params: &'a [Param<'a>]) -> Result<Encoded<'a>, String> {
         let count = self.types.len();
         if params.len() != count {
@@ -147,27 +146,27 @@ impl Values {
     }
 }
 
-/// Values that were encoded. What they point to is borrowed as long as this is there.
+/// Encoded values. They borrow what they point to.
 #[derive(Clone, Copy)]
 pub(super) struct Encoded<'a>(&'a Values);
 
 impl<'a> Encoded<'a> {
     pub fn count(self) -> c_int {
-        // A statement has 65,535 at most.
+        // A statement has at most 65,535.
         c_int::try_from(self.0.types.len()).unwrap_or(c_int::MAX)
     }
 
-    /// Where each value is, null of NULL.
+    /// Returns where each value is, null for NULL.
     pub fn pointers(self) -> &'a [*const c_char] {
         &self.0.pointers
     }
 
-    /// The lengths of the binary ones in bytes.
+    /// Returns the lengths in bytes of binary values.
     pub fn lengths(self) -> &'a [c_int] {
         &self.0.lengths
     }
 
-    /// Whether each one is binary.
+    /// Returns whether each value is binary.
     pub fn formats(self) -> &'a [c_int] {
         &self.0.formats
     }
@@ -177,7 +176,7 @@ impl<'a> Encoded<'a> {
 mod tests {
     use super::*;
 
-    /// What libpq would send of one parameter.
+    /// Returns what libpq would send of one parameter.
     fn encoded(param: Param<'_>, of: Oid) -> Result<Option<Vec<u8>>, String> {
         let (mut values, params) = (Values::new(vec![of]), [param]);
         let values = values.encode(&params)?;

@@ -1,4 +1,5 @@
-//! RocksDB's C interface, from a library that is opened at run time: what LevelDB's has not alike.
+//! RocksDB's C interface, from a library loaded at run time: the functions that differ from
+//! LevelDB's.
 
 use std::ffi::{c_char, c_int};
 
@@ -6,7 +7,7 @@ use crate::library::functions;
 use crate::lsm::{Bytes, Failure, Handle};
 
 functions! {
-    /// The functions, each without the `rocksdb_` of its name, as `rocksdb/c.h` declares them:
+    /// The functions, without the `rocksdb_` of their names, as `rocksdb/c.h` declares them:
     /// <https://github.com/facebook/rocksdb/blob/main/include/rocksdb/c.h>.
     pub(super) struct Api of "rocksdb_";
 

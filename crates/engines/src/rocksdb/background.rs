@@ -1,4 +1,4 @@
-//! What the library tells of its flushes and compactions, and what they do to writers: properties
+//! Flushes, compactions, and write stalls, from the library's properties
 //! (<https://github.com/facebook/rocksdb/blob/main/include/rocksdb/db.h>, `DB::Properties`).
 
 use std::ffi::CStr;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::db::Family;
 use crate::Background;
 
-/// Of the whole database, by any of its column families.
+/// Properties of the whole database, from any of its column families.
 const OF_ALL: [(&str, &CStr); 4] = [
     ("compactions running", c"rocksdb.num-running-compactions"),
     ("flushes running", c"rocksdb.num-running-flushes"),
@@ -15,10 +15,10 @@ const OF_ALL: [(&str, &CStr); 4] = [
     ("writes slowed to so many bytes a second", c"rocksdb.actual-delayed-write-rate"),
 ];
 
-/// Of each column family, added up.
+/// A property of each column family, summed.
 const IMMUTABLE: (&str, &CStr) = ("memtables to be flushed", c"rocksdb.num-immutable-mem-table");
 
-/// Goes up with each memtable that is full, each flush and each compaction that has ended.
+/// A property that counts full memtables, finished flushes, and finished compactions.
 const VERSIONS: (&str, &CStr) =
     ("memtables filled, flushes and compactions ended", c"rocksdb.current-super-version-number");
 

@@ -1,5 +1,5 @@
-//! The pairs that a batch holds: the library's C interface gives them as the bytes of its log's
-//! records (<https://github.com/facebook/rocksdb/blob/main/db/write_batch.cc>).
+//! The pairs in a batch. The library's C interface returns a batch as the records of its log
+//! (<https://github.com/facebook/rocksdb/blob/main/db/write_batch.cc>).
 
 use super::ID;
 use crate::{EngineError, Result};
@@ -9,7 +9,7 @@ use crate::{EngineError, Result};
 const HEADER: usize = 12;
 const PUT: u8 = 5;
 
-/// Shows each pair of a batch, with the number of its column family.
+/// Calls `see` with each pair of a batch and the number of its column family.
 pub(super) fn puts(batch: &[u8], mut see: impl FnMut(u32, &[u8], &[u8])) -> Result<()> {
     let mut rest = batch.get(HEADER..).unwrap_or_default();
     while !rest.is_empty() {
@@ -21,7 +21,7 @@ pub(super) fn puts(batch: &[u8], mut see: impl FnMut(u32, &[u8], &[u8])) -> Resu
     Ok(())
 }
 
-/// Takes the next record: a column family's number, a key and a value.
+/// Takes the next record: a column family's number, a key, and a value.
 fn record<'a>(rest: &mut &'a [u8]) -> Option<(u32, &'a [u8], &'a [u8])> {
     let (&tag, after) = rest.split_first()?;
     *rest = after;
@@ -30,7 +30,8 @@ fn record<'a>(rest: &mut &'a [u8]) -> Option<(u32, &'a [u8], &'a [u8])> {
     (tag == PUT).then_some((family, pair.0, pair.1))
 }
 
-/// Takes a number of seven bits a byte, the lowest first; all bytes but the last have the eighth.
+/// Takes a number with seven bits per byte, lowest first. All bytes except the last have the eighth
+/// bit set.
 fn number(rest: &mut &[u8]) -> Option<u32> {
     let mut value = 0;
     for shift in (0..32).step_by(7) {

@@ -3,10 +3,10 @@
 use super::db::Families;
 use crate::{Checked, Result};
 
-/// Reads every pair of every column family, each block compared with its checksum
-/// (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#checksums>). The C interface
-/// has no `DB::VerifyChecksum`. A block in the cache was compared when it was read, which is the
-/// default of every read.
+/// Reads every pair of every column family and compares the checksum of each block
+/// (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#checksums>). The C interface has no
+/// `DB::VerifyChecksum`. A cached block was compared when it was read, which is the default for all
+/// reads.
 pub(super) fn checksums(families: &Families) -> Result<Checked> {
     let mut checked = Checked::by("a scan with verify_checksums");
     let reads = families.db.verifying();

@@ -1,4 +1,4 @@
-//! An open database, and its column families, which hold it open.
+//! An open database and its column families, which keep it open.
 
 use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
@@ -10,16 +10,15 @@ use crate::lsm::{self, Batch, Handle, Iter, Lib, Reads, To, Value};
 use crate::owned::{Owned, bytes};
 use crate::{EngineError, Result};
 
-/// The library's own functions, the options of the database and of each column family, and where it
-/// is.
+/// The library's functions, the options of the database and of each column family, and the folder.
 pub(super) struct Own {
     pub api: &'static Api,
     options: Owned,
     pub dir: PathBuf,
 }
 
-/// An open database, closed when the last of what holds it is dropped. What a log holds is then not
-/// written to tables: only what was written without one is
+/// An open database, closed when its last user is dropped. Closing does not write the log's content
+/// to tables, only what was written without a log
 /// (<https://github.com/facebook/rocksdb/blob/main/include/rocksdb/options.h>,
 /// `avoid_flush_during_shutdown`).
 pub(super) type Db = lsm::Db<Own>;
@@ -39,7 +38,7 @@ impl Families {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The family of that name, made where there is none.
+    /// Returns the family with this name, and creates a missing one.
     pub(super) fn named(&self, name: &CStr) -> Result<Arc<Family>> {
         let mut all = self.all();
         if let Some(known) = all.iter().find(|known| *known.name == *name) {
@@ -50,7 +49,7 @@ impl Families {
         Ok(made)
     }
 
-    /// Removes a family with its content, and makes an empty one of its name.
+    /// Drops a family with its content, and creates an empty one with its name.
     pub(super) fn renew(&self, family: &mut Arc<Family>) -> Result<()> {
         let (lib, api, db, raw) = family.parts();
         // SAFETY: both are open, and stay so.
@@ -65,9 +64,9 @@ fn c_string(lib: Lib, text: impl Into<Vec<u8>>, doing: &str) -> Result<CString> 
     CString::new(text).map_err(|error| EngineError::failed(lib.id, doing, error))
 }
 
-/// Opens or makes the database in a folder, with every column family that it has. The options are
-/// in the library's words (<https://github.com/facebook/rocksdb/wiki/Option-String-and-Option-Map>);
-/// writes are logged or not, and synced or not.
+/// Opens or creates the database in a folder, with all its column families. The options have the
+/// library's syntax (<https://github.com/facebook/rocksdb/wiki/Option-String-and-Option-Map>).
+/// Writes are logged or not, and synced or not.
 pub(super) fn open(
     lib: Lib,
     api: &'static Api,
@@ -92,23 +91,23 @@ pub(super) fn open(
     let of_each = vec![options.raw; names.len()];
     let mut handles = vec![ptr::null_mut(); names.len()];
     let count = i32::try_from(names.len()).unwrap_or(i32::MAX);
-    // SAFETY: the three lists have as many members as is said, and live through the call.
+    // SAFETY: the three lists have the given number of members, and live through the call.
     let raw = lib.call(&doing, |error| unsafe {
         let (options, path, names) = (options.raw, path.as_ptr(), pointers.as_ptr());
         let (of_each, handles) = (of_each.as_ptr(), handles.as_mut_ptr());
         (api.open_column_families)(options, path, count, names, of_each, handles, error)
     })?;
     let own = Own { api, options, dir: folder.to_owned() };
-    // SAFETY: open, and ours; the options are held.
+    // SAFETY: open, and ours; the options are kept alive.
     let db = Arc::new(unsafe { Db::new(lib, raw, synced, own) });
-    // SAFETY: open, and not yet written with.
+    // SAFETY: open, and nothing was written with it yet.
     unsafe { (api.writeoptions_disable_WAL)(db.writes.raw, i32::from(!logged)) };
     let found = names.into_iter().zip(handles);
-    let all = found.map(|(name, raw)| Family::of(&db, name, raw)).collect();
+    let all = found.map(|(name, raw)| Family::new(&db, name, raw)).collect();
     Ok(Families { db, logged, synced, all: Mutex::new(all) })
 }
 
-/// The names of the column families that a database has.
+/// Returns the names of a database's column families.
 fn family_names(
     lib: Lib,
     api: &Api,
@@ -121,7 +120,7 @@ fn family_names(
     let list = lib.call(doing, |error| unsafe {
         (api.list_column_families)(options.raw, path.as_ptr(), &mut count, error)
     })?;
-    // SAFETY: a list of as many NUL-terminated texts, copied before it is freed.
+    // SAFETY: a list of that many NUL-terminated texts, copied before it is freed.
     unsafe {
         let names = slice::from_raw_parts(list, count).iter();
         let names = names.map(|&name| CStr::from_ptr(name).to_owned()).collect();
@@ -130,7 +129,7 @@ fn family_names(
     }
 }
 
-/// A property as the library tells it.
+/// Returns a property as the library reports it.
 pub(super) fn property(db: &Db, name: &CStr) -> Option<String> {
     // SAFETY: open; the name lives through the call.
     let text = unsafe { (db.own.api.property_value)(db.raw.raw, name.as_ptr()) };
@@ -138,7 +137,8 @@ pub(super) fn property(db: &Db, name: &CStr) -> Option<String> {
     (!text.is_null()).then(|| unsafe { db.lib.taken(text) })
 }
 
-/// A column family. Threads share its handle as they do the database: it only names the family.
+/// A column family. Threads share its handle as they share the database, because it only names the
+/// family.
 pub(super) struct Family {
     pub name: CString,
     /// Its number in the records of a batch.
@@ -147,15 +147,15 @@ pub(super) struct Family {
     db: Arc<Db>,
 }
 
-// SAFETY: as the database's.
+// SAFETY: as for the database.
 unsafe impl Send for Family {}
 // SAFETY: as above.
 unsafe impl Sync for Family {}
 
 impl Family {
-    fn of(db: &Arc<Db>, name: CString, raw: Handle) -> Arc<Self> {
+    fn new(db: &Arc<Db>, name: CString, raw: Handle) -> Arc<Self> {
         let (api, db) = (db.own.api, Arc::clone(db));
-        // SAFETY: of that database, and ours; dropped before the database is.
+        // SAFETY: it belongs to that database, is ours, and is dropped before the database.
         unsafe {
             let id = (api.column_family_handle_get_id)(raw);
             let raw = Owned::new(raw, api.column_family_handle_destroy);
@@ -168,16 +168,16 @@ impl Family {
         let raw = db.lib.call("make a table", |error| unsafe {
             (db.own.api.create_column_family)(db.raw.raw, db.own.options.raw, name.as_ptr(), error)
         })?;
-        Ok(Self::of(db, name, raw))
+        Ok(Self::new(db, name, raw))
     }
 
-    /// The library, its functions, and the handles of the database and of the family.
+    /// Returns the library, its functions, and the handles of the database and the family.
     #[inline]
     fn parts(&self) -> (Lib, &'static Api, Handle, Handle) {
         (self.db.lib, self.db.own.api, self.db.raw.raw, self.raw.raw)
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     #[inline]
     pub(super) fn get<'a>(&'a self, reads: &Reads, key: &[u8]) -> Result<Option<Value<'a>>> {
         let (lib, api, db, family) = self.parts();
@@ -196,10 +196,10 @@ impl Family {
         }
     }
 
-    /// A way through the pairs.
+    /// Returns an iterator over the pairs.
     pub(super) fn iter<'a>(&'a self, reads: &'a Reads) -> Iter<'a> {
         let (lib, api, db, family) = self.parts();
-        // SAFETY: all are open, and lent to the iterator.
+        // SAFETY: all are open, and borrowed by the iterator.
         unsafe {
             let raw = (api.create_iterator_cf)(db, reads.0.raw, family);
             Iter::new(lib, raw, Some(api.iter_seek_for_prev))
@@ -235,7 +235,7 @@ impl Family {
         }
     }
 
-    /// Removes a range of keys, as one commit.
+    /// Removes a range of keys with one commit.
     pub(super) fn delete_range(&self, from: &[u8], to: &[u8]) -> Result<()> {
         let ((lib, api, db, family), writes) = (self.parts(), self.db.writes.raw);
         // SAFETY: all are open; the keys live through the call, which copies them.
@@ -254,7 +254,7 @@ impl Family {
         })
     }
 
-    /// A property that is a number; 0 where the library has none of that name.
+    /// Returns a numeric property, or 0 where the library does not have it.
     pub(super) fn number(&self, name: &CStr) -> u64 {
         let ((_, api, db, family), mut value) = (self.parts(), 0);
         // SAFETY: both are open; name and value live through the call.
@@ -264,17 +264,17 @@ impl Family {
         }
     }
 
-    /// What a batch holds, as the library keeps it.
+    /// Returns the content of a batch in the library's format.
     pub(super) fn content<'a>(&self, batch: &'a Batch) -> &'a [u8] {
         let mut size = 0;
-        // SAFETY: open; nothing changes it while it is lent.
+        // SAFETY: open; nothing changes it while it is borrowed.
         unsafe { bytes((self.db.own.api.writebatch_data)(batch.raw(), &mut size), size) }
     }
 
-    /// Writes what is in memory to its files.
+    /// Writes the memtables to files.
     pub(super) fn flush(&self) -> Result<()> {
         let (lib, api, db, family) = self.parts();
-        // SAFETY: all are open; as shipped, the options wait.
+        // SAFETY: all are open; by default, the options wait.
         lib.call("flush", |error| unsafe {
             let options = Owned::new((api.flushoptions_create)(), api.flushoptions_destroy);
             (api.flush_cf)(db, options.raw, family, error);
@@ -284,16 +284,16 @@ impl Family {
     /// Merges its files.
     pub(super) fn compact(&self) {
         let (_, api, db, family) = self.parts();
-        // SAFETY: both are open; null is without a bound.
+        // SAFETY: both are open; null means no bound.
         unsafe { (api.compact_range_cf)(db, family, ptr::null(), 0, ptr::null(), 0) };
     }
 
-    /// Begins a file of ascending pairs beside the database, to be taken in.
+    /// Begins a file of ascending pairs beside the database, to ingest later.
     pub(super) fn file(&self, number: usize) -> Result<SstFile> {
         const DOING: &str = "make a file";
         let (lib, api, ..) = self.parts();
         let path = lib.path(&self.db.own.dir.join(format!("load-{number}.sst")), DOING)?;
-        // SAFETY: the options are open; both things made are ours, and the file is dropped first.
+        // SAFETY: the options are open; both objects made are ours, and the file is dropped first.
         let file = unsafe {
             let env = Owned::new((api.envoptions_create)(), api.envoptions_destroy);
             let raw = (api.sstfilewriter_create)(env.raw, self.db.own.options.raw);
@@ -307,7 +307,7 @@ impl Family {
         Ok(file)
     }
 
-    /// Takes finished files in, as one change; they are moved.
+    /// Ingests finished files with one change. They are moved.
     pub(super) fn ingest(&self, files: &[CString]) -> Result<()> {
         let (lib, api, db, family) = self.parts();
         let paths: Vec<_> = files.iter().map(|file| file.as_ptr()).collect();
@@ -322,7 +322,7 @@ impl Family {
     }
 }
 
-/// A file of pairs that is written.
+/// A file of pairs that is being written.
 pub(super) struct SstFile {
     path: CString,
     raw: Owned,
@@ -342,7 +342,7 @@ impl SstFile {
         })
     }
 
-    /// Syncs it, with a pair in it at least; its path.
+    /// Syncs the file, which has at least one pair. Returns its path.
     pub(super) fn finish(self) -> Result<CString> {
         // SAFETY: open.
         self.db.lib.call("finish a file", |error| unsafe {

@@ -1,5 +1,5 @@
-//! RocksDB's library, opened once in a process, and what it says of itself: it has no function that
-//! tells its version, but writes it beside each database.
+//! RocksDB's library, loaded once per process, and its version, which it has no function for but
+//! writes beside each database.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::EngineError;
 use crate::library::{Loaded, Search};
 use crate::lsm::{self, Lib};
 
-/// The environment variable that names its folder.
+/// Environment variable with its folder.
 pub(super) const VARIABLE: &str = "ROCKSDB_LIB_DIR";
 
 const FILE: &str = "librocksdb.so";
@@ -25,7 +25,7 @@ pub(super) static LIBRARY: Loaded<RocksLib> = Loaded::new(
     load,
 );
 
-/// The library, loaded.
+/// The loaded library.
 pub(super) struct RocksLib {
     pub lib: Lib,
     pub api: &'static Api,
@@ -33,7 +33,7 @@ pub(super) struct RocksLib {
     pub version: String,
 }
 
-/// The folder of the system's own.
+/// Returns the system's folder of the library.
 pub(super) fn system() -> crate::Result<PathBuf> {
     let search = Search { variable: VARIABLE, file: FILE, folders: &[] };
     search.system().ok_or_else(|| {
@@ -46,10 +46,10 @@ fn load() -> Result<(RocksLib, PathBuf), String> {
     let folders = [crate::deps::folder("rocksdb")];
     let search = Search { variable: VARIABLE, file: FILE, folders: &folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is RocksDB's, by its name; its C interface has kept these functions from release
-    // to release.
+    // SAFETY: by its name the library is RocksDB, whose C interface has kept these functions from
+    // release to release.
     let (common, api) = unsafe { (lsm::Api::load_as(library, "rocksdb_")?, Api::load(library)?) };
-    // They live as long as the process, as the library does.
+    // They live as long as the process, like the library.
     let (common, api): (&'static _, &'static _) = (Box::leak(common.into()), Box::leak(api.into()));
     let lib = Lib { id: super::ID, api: common };
     let version =

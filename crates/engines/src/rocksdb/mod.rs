@@ -1,4 +1,4 @@
-//! RocksDB, from a library that is opened at run time: a column family per table.
+//! RocksDB, from a library loaded at run time, with a column family per table.
 
 mod api;
 mod background;
@@ -28,7 +28,8 @@ use options::{Sizes, reported};
 
 const ID: &str = "rocksdb";
 
-/// With a log or without, and whether it is synced, goes with each write and is not given back.
+/// Whether a write is logged and whether it is synced. These are options of each write, and cannot
+/// be read back.
 const TIERS: TierTable<(bool, bool)> = TierTable {
     none: TierSetting::of(
         Durability::None,
@@ -55,7 +56,7 @@ const TIERS: TierTable<(bool, bool)> = TierTable {
 const MANUAL: &str = "https://github.com/facebook/rocksdb/wiki/Basic-Operations#synchronous-writes";
 const WRITTEN_AT_ONCE: &[ReadBack] = &[("manual_wal_flush", &["false"])];
 
-/// What `docs/engines/rocksdb.md` says.
+/// The explanation in `docs/engines/rocksdb.md`.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     counts: &[],
@@ -81,8 +82,8 @@ pub(crate) static ENGINE: Embedded<(bool, bool)> = Embedded {
     join: None,
 };
 
-/// Every option of a database or a column family by its name in the options file, and these of
-/// block-based tables (<https://github.com/facebook/rocksdb/wiki/Option-String-and-Option-Map>).
+/// Every option of a database or a column family by its name in the options file, and these options
+/// of block-based tables (<https://github.com/facebook/rocksdb/wiki/Option-String-and-Option-Map>).
 const SETTINGS: Settings = Settings {
     known: &options::KNOWN,
     others: Some(
@@ -105,7 +106,7 @@ const SETTINGS: Settings = Settings {
     },
 };
 
-/// What tuning tries.
+/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("recycle_log_file_num", "4")],
@@ -184,22 +185,22 @@ const CANDIDATES: &[Candidate] = &[
     .keeping(Durability::None),
 ];
 
-/// Opens or makes a database.
+/// Opens or creates a database.
 fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
     let (library, dir) = (LIBRARY.get()?, &options.dir);
-    let sizes = Sizes::of(options.memory);
+    let sizes = Sizes::for_memory(options.memory);
     let families = db::open(library.lib, library.api, dir, &sizes.options(options), set)?;
     let told = reported(dir, options)
         .map_err(|error| EngineError::file(ID, "read the options in", dir, error))?;
     let told: Vec<_> = told.collect();
     let number = |of: &str| told.iter().find(|(name, _)| *name == of)?.1.parse().ok();
-    // Of all families together 0 is no limit.
+    // 0 means no limit for all families together.
     let both = ["write_buffer_size", "db_write_buffer_size"].map(number);
     let buffer = both.into_iter().flatten().filter(|bytes| *bytes > 0).min().unwrap_or(0);
     let cache = db::property(&families.db, c"rocksdb.block-cache-capacity").unwrap_or_default();
     let cache = ("block cache", format!("{cache} bytes"));
     let set = [("disableWAL", as_set(!set.0)), ("sync", as_set(set.1)), cache];
-    let client = Client::of(families.into(), (sizes.file, buffer));
+    let client = Client::new(families.into(), (sizes.file, buffer));
     Ok(Opened::embedded(client, &*library.version, set.into_iter().chain(told)))
 }
 
@@ -207,24 +208,24 @@ fn open(options: &OpenOptions, &set: &(bool, bool)) -> Result<Opened> {
 struct Client {
     families: Arc<Families>,
     tables: Vec<Arc<Family>>,
-    /// Bytes of pairs in a file of a load.
+    /// Bytes of pairs per file of a load.
     file: u64,
     /// Bytes of changes that stay in memory and in the log.
     buffer: u64,
     reads: Reads,
-    /// Empty outside of a scope, and kept: to make one costs 3 % of a small commit.
+    /// Empty outside of a scope, and kept, because creating one costs 3 % of a small commit.
     batch: Batch,
 }
 
 impl Client {
-    fn of(families: Arc<Families>, (file, buffer): (u64, u64)) -> Self {
+    fn new(families: Arc<Families>, (file, buffer): (u64, u64)) -> Self {
         let (reads, batch) = (families.db.reads(), families.db.batch());
         Self { families, tables: Vec::new(), file, buffer, reads, batch }
     }
 }
 
 impl Lifecycle for Client {
-    /// Writes what is in memory to tables, and merges them.
+    /// Flushes the memtables and compacts the tables.
     fn maintain(&mut self) -> Result<()> {
         self.tables.iter().try_for_each(|table| table.flush())?;
         self.tables.iter().for_each(|table| table.compact());
@@ -239,8 +240,8 @@ impl Lifecycle for Client {
         )
     }
 
-    /// The same database, with reads and writes of its own: threads share it without more ado
-    /// (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>).
+    /// Another client of the same database, with its own reads and writes. Threads can share the
+    /// database freely (<https://github.com/facebook/rocksdb/wiki/Basic-Operations#concurrency>).
     fn connection(&mut self) -> Result<ConnectionParameters> {
         let db = &self.families.db;
         let dir = db.own.dir.display().to_string();
@@ -250,10 +251,10 @@ impl Lifecycle for Client {
 
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (families, sizes) = (Arc::clone(&self.families), (self.file, self.buffer));
-        Ok(ClientOpener::kv(move || Ok(Self::of(families, sizes))))
+        Ok(ClientOpener::kv(move || Ok(Self::new(families, sizes))))
     }
 
-    /// Nothing to do: closing does not flush what has a log.
+    /// Does nothing, because closing does not flush what has a log.
     fn crash_on_close(&mut self) -> Result<()> {
         let what = "recovery in the tier `none`: without a log, what is in memory would be lost";
         if self.families.logged { Ok(()) } else { Err(EngineError::unsupported(ID, what)) }
@@ -277,7 +278,7 @@ impl Lifecycle for Client {
         Ok(())
     }
 
-    /// What has no log is flushed before.
+    /// Flushes data without a log first.
     fn close(self: Box<Self>) -> Result<()> {
         if self.families.logged {
             Ok(())
@@ -289,7 +290,7 @@ impl Lifecycle for Client {
 
 impl KvStore for Client {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
-        // Apart from the family `default`, which cannot be removed.
+        // Names differ from the family `default`, which cannot be removed.
         let name = CString::new(format!("table {}", def.name))
             .map_err(|error| EngineError::failed(ID, "open a table", error))?;
         if let Some(known) = self.tables.iter().position(|family| family.name == name) {
@@ -299,14 +300,14 @@ impl KvStore for Client {
         Ok(Table(self.tables.len() - 1))
     }
 
-    /// By a new column family: its files go as a whole.
+    /// Creates a new column family. The files of the old one are deleted as a whole.
     fn clear(&mut self, table: Table) -> Result<()> {
         self.families.renew(&mut self.tables[table.0])
     }
 
-    /// By files that are written beside the database and then taken in as one change
+    /// Writes files beside the database and ingests them with one change
     /// (<https://github.com/facebook/rocksdb/wiki/Creating-and-Ingesting-SST-files>). The library
-    /// syncs them, in every tier.
+    /// syncs them in every tier.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let (family, mut files, mut rows) = (&self.tables[table.0], Vec::new(), 0);
         let mut next = pairs.next();
@@ -324,9 +325,9 @@ impl KvStore for Client {
         if rows > 0 { family.ingest(&files).map(|()| rows) } else { Ok(0) }
     }
 
-    /// By one tombstone (<https://github.com/facebook/rocksdb/wiki/DeleteRange>).
+    /// Writes one range tombstone (<https://github.com/facebook/rocksdb/wiki/DeleteRange>).
     fn delete_range(&mut self, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
-        // The library refuses a range that ends before it begins: of no key.
+        // The library refuses a range that ends before it begins. It has no keys.
         if from < to { self.tables[table.0].delete_range(from, to) } else { Ok(()) }
     }
 
@@ -352,12 +353,12 @@ impl KvStore for Client {
     }
 }
 
-/// The tables as a scope sees them.
+/// The tables in a scope.
 struct Tables<'a> {
     tables: &'a [Arc<Family>],
     reads: &'a Reads,
     to: To<'a>,
-    /// What was given out, held until the next value is.
+    /// The value returned last, held until the next one.
     found: Option<Value<'a>>,
 }
 

@@ -1,6 +1,6 @@
-//! The options of a database: what follows from the memory it is given, and what it says of itself
-//! once it is open. It has no function that tells most of its options, but writes them beside each
-//! database (<https://github.com/facebook/rocksdb/wiki/RocksDB-Options-File>).
+//! The options of a database: those that follow from its memory limit, and those it reports once it
+//! is open. RocksDB has no function for most options, but writes them beside each database
+//! (<https://github.com/facebook/rocksdb/wiki/RocksDB-Options-File>).
 
 use std::num::NonZero;
 use std::path::Path;
@@ -8,12 +8,12 @@ use std::{fs, io, thread};
 
 use crate::{OpenOptions, Setting, Takes};
 
-/// What is reported of a database's options.
+/// Options that are reported.
 const REPORTED: &str = "manual_wal_flush db_write_buffer_size max_background_jobs bytes_per_sync \
                         write_buffer_size max_bytes_for_level_base target_file_size_base \
                         compression level_compaction_dynamic_level_bytes block_size filter_policy \
                         index_type format_version num_shard_bits";
-/// The options that are set here, and others of block-based tables: these come first.
+/// Options that are set here, after other options of block-based tables.
 pub(super) const KNOWN: [Setting; 16] = [
     Setting::new("block_size", Takes::Number).left_by_default(),
     Setting::new("block_cache", Takes::Any).left_by_default(),
@@ -32,38 +32,38 @@ pub(super) const KNOWN: [Setting; 16] = [
     Setting::new("target_file_size_base", Takes::Number).left_by_default(),
     Setting::new("level_compaction_dynamic_level_bytes", Takes::Any).left_by_default(),
 ];
-/// How many are of tables.
+/// Number of options of tables.
 const OF_TABLES: usize = 9;
-/// The size of a file as shipped, and the least one set here: LevelDB's.
+/// Default size of a file, and the least size set here, which is LevelDB's.
 const FILE: (u64, u64) = (64 << 20, 2 << 20);
 
-/// Sizes in bytes that follow from the memory a database is given.
+/// Sizes, in bytes, that follow from a database's memory limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sizes {
-    /// For what was not yet written to tables, in all column families together.
+    /// Memtables of all column families together.
     pub buffers: u64,
-    /// For blocks, indexes and filters.
+    /// Cache of blocks, indexes, and filters.
     pub cache: u64,
-    /// The logarithm of the number of shards of the cache.
+    /// Logarithm of the number of shards of the cache.
     pub shard_bits: u32,
-    /// A file's.
+    /// Size of a file.
     pub file: u64,
 }
 
 impl Sizes {
-    /// A quarter is for buffers. A level is ten files, and the first is as large as the four full
-    /// buffers that are compacted into it, which is all of the memory
-    /// (<https://github.com/facebook/rocksdb/wiki/RocksDB-Tuning-Guide>). A shard has room for a
-    /// file, so that a file's filter, which is one block, fits. As shipped there are up to 64
-    /// shards of half a megabyte and more, and a filter that does not fit is read by every get.
-    pub(super) fn of(memory: u64) -> Self {
+    /// Derives the sizes. A quarter of the memory is for memtables. A level has ten files, and the
+    /// first level is as large as the four full memtables that are compacted into it, which is all
+    /// of the memory (<https://github.com/facebook/rocksdb/wiki/RocksDB-Tuning-Guide>). A shard has
+    /// room for a file, so a file's filter, which is one block, fits. By default there are up to 64
+    /// shards of half a megabyte and more, and each get reads a filter that does not fit.
+    pub(super) fn for_memory(memory: u64) -> Self {
         let (shipped, least) = FILE;
         let (buffers, file) = (memory / 4, (memory / 10).clamp(least, shipped));
         let cache = memory - buffers;
         Self { buffers, cache, shard_bits: (cache / file).max(1).ilog2(), file }
     }
 
-    /// The options as a text for the library; what is no size is that of
+    /// Returns the options in the library's syntax. Options other than sizes follow
     /// <https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning>.
     pub(super) fn options(self, options: &OpenOptions) -> String {
         let Self { buffers, cache, shard_bits, file } = self;
@@ -90,7 +90,7 @@ impl Sizes {
     }
 }
 
-/// Options as one text for the library, those of tables in the braces of theirs.
+/// Joins options to one text for the library, with those of tables in braces.
 pub(super) fn text<'a>(set: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let (mut of_database, mut of_tables) = (String::new(), String::new());
     for (name, value) in set {
@@ -104,7 +104,7 @@ pub(super) fn text<'a>(set: impl Iterator<Item = (&'a str, &'a str)>) -> String 
     }
 }
 
-/// What an open database says of the options that are reported, and of those of a configuration.
+/// Returns the reported options of an open database, and those of a configuration.
 pub(super) fn reported<'a>(
     folder: &Path,
     options: &'a OpenOptions,
@@ -118,9 +118,9 @@ pub(super) fn reported<'a>(
     }))
 }
 
-/// What the newest options file of a database says: what it really runs with. What is said of each
-/// column family stands there for each, that of the first (they are all alike) first. Behind it
-/// stands what the log says of the cache, which the file leaves out.
+/// Reads the newest options file of a database, which has the options in effect. Options of column
+/// families are listed for each, the first family first, and all are alike. The size of the cache,
+/// which the file omits, follows from the log.
 pub(super) fn written(folder: &Path) -> io::Result<Vec<(String, String)>> {
     let mut newest = None;
     for entry in fs::read_dir(folder)? {
@@ -168,7 +168,7 @@ mod tests {
             (256 << 20, 2, 26_843_545),
             (1 << 30, 3, 64 << 20),
         ] {
-            let sizes = Sizes::of(memory);
+            let sizes = Sizes::for_memory(memory);
             assert_eq!((sizes.shard_bits, sizes.file), (shard_bits, file), "{memory}");
             assert_eq!(sizes.buffers + sizes.cache, memory);
             assert!(shard_bits == 0 || sizes.cache >> shard_bits >= file, "{memory}");

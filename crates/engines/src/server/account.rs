@@ -8,20 +8,21 @@ use std::{fs, io};
 
 use nix::unistd::{Uid, User, geteuid};
 
-/// Who a server runs as: our own user, or another one when we are root.
+/// User of a server: our own user, or another one if that is root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Account {
     other: Option<(u32, u32)>,
 }
 
 impl Account {
-    /// Our own user, root or not.
+    /// Returns our own user, root or not.
     pub const fn ourselves() -> Self {
         Self { other: None }
     }
 
-    /// For a server that refuses to run as root: ourselves, and when we are root who the program
-    /// belongs to, so that it can be reached, or of root's programs the first of `users` there is.
+    /// Returns the user for a server that refuses to run as root: our own user, or if that is root
+    /// the program's owner, so that it can be executed. For root's programs it is the first
+    /// existing one of `users`.
     pub fn unprivileged(program: &Path, users: &[&str]) -> Result<Self, String> {
         if !geteuid().is_root() {
             return Ok(Self { other: None });
@@ -37,15 +38,15 @@ impl Account {
         }
     }
 
-    /// Makes `command` run under it. Supplementary groups of root are dropped by the standard
-    /// library together with the user id.
+    /// Makes `command` run as this user. The standard library drops root's supplementary groups
+    /// together with the user id.
     pub(crate) fn run(self, command: &mut Command) {
         if let Some((uid, gid)) = self.other {
             command.uid(uid).gid(gid);
         }
     }
 
-    /// Gives it a file or directory.
+    /// Makes the user own a file or directory.
     pub(super) fn own(self, path: &Path) -> io::Result<()> {
         self.other.map_or(Ok(()), |(uid, gid)| chown(path, Some(uid), Some(gid)))
     }

@@ -1,4 +1,4 @@
-//! How a server is reached, in words that another process can be given.
+//! Addresses of servers, as text for another process.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use super::Home;
 use crate::{EngineError, Link, Result};
 
-/// What a path begins with, in words.
+/// Prefix of a path.
 const SOCKET: &str = "unix:";
 
-/// Where a server is.
+/// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
     /// A Unix socket.
     Socket(PathBuf),
-    /// A URL, in the engine's own form.
+    /// A URL in the engine's form.
     Url(String),
 }
 
@@ -32,7 +32,8 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// What a program in another language reaches it by: the path of its `socket`, or its `url`.
+    /// Returns the parameter for a program in another language: the path of its `socket`, or its
+    /// `url`.
     pub fn parameter(&self) -> (&'static str, String) {
         match self {
             Self::Socket(path) => ("socket", path.display().to_string()),
@@ -50,8 +51,8 @@ impl From<&str> for Address {
     }
 }
 
-/// The parts of what [`Lifecycle::join`](crate::Lifecycle::join) said, which spaces divide; the last
-/// may have some in it.
+/// Splits the result of [`Lifecycle::join`](crate::Lifecycle::join) at spaces. The last part can
+/// have spaces in it.
 pub(crate) fn parts<'a, const N: usize>(engine: &'static str, at: &'a str) -> Result<[&'a str; N]> {
     let parts: Vec<&str> = at.splitn(N, ' ').collect();
     parts.try_into().map_err(|_| {
@@ -60,18 +61,19 @@ pub(crate) fn parts<'a, const N: usize>(engine: &'static str, at: &'a str) -> Re
     })
 }
 
-/// Where a private server is to listen.
+/// Where a private server listens.
 pub(crate) struct Listening {
-    /// For this process.
+    /// Address for this process.
     pub here: Address,
-    /// For any other.
+    /// Address for any other process.
     pub elsewhere: Address,
-    /// Its port of the loopback address, where it has one.
+    /// Its port on the loopback address, if it has one.
     pub port: Option<u16>,
 }
 
 impl Listening {
-    /// A socket of that path in a server's directory, or a port with the URL that `url` makes of it.
+    /// Returns a socket with this path in a server's directory, or a port with the URL that `url`
+    /// makes of it.
     pub fn at(
         engine: &'static str,
         link: Link,
@@ -90,15 +92,16 @@ impl Listening {
     }
 }
 
-/// The lowest port that is tried.
+/// Lowest port to try.
 const LOWEST: u16 = 10_000;
 
-/// Ports that are tried before the system is asked for one.
+/// Number of ports to try before the system is asked for one.
 const TRIES: usize = 100;
 
-/// Returns a port of the loopback address that nobody uses: it was bound and let go of. Another program
-/// may take it before the server does, which then does not start and says so. So it is below those that
-/// the system gives to connections and to whoever asks for any (`ip_local_port_range`, ip(7)).
+/// Returns an unused port of the loopback address. It was bound and released, so another program
+/// can take it before the server does, and the server then fails to start and reports it. So the
+/// port is below those that the system assigns to connections and to programs that ask for any port
+/// (`ip_local_port_range`, ip(7)).
 pub(crate) fn free_port(engine: &'static str) -> Result<u16> {
     let given = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     let given = given.split_whitespace().next().and_then(|first| first.parse().ok());

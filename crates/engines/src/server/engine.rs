@@ -1,4 +1,4 @@
-//! A server engine, said as one value.
+//! A server engine, described by one value.
 
 use std::path::PathBuf;
 
@@ -12,43 +12,43 @@ use crate::{
     TierTable,
 };
 
-/// The programs of an engine by name, and the version that they tell.
+/// An engine's programs by name, and their version.
 pub(crate) type Found = (Vec<(&'static str, PathBuf)>, String);
 
-/// What a server gave back.
+/// Settings that a server reported.
 pub(crate) struct ReadBack {
     pub version: String,
     pub settings: Vec<(String, String)>,
-    /// Bytes of its cache, where it has one.
+    /// Bytes of its cache, if it has one.
     pub cache: Option<u64>,
 }
 
-/// A server engine whose tiers are a table of what is set; `S` is a session with one database.
+/// A server engine whose tiers are a table of settings. `S` is a session with one database.
 pub(crate) struct ServerEngine<T: 'static, S> {
     pub info: Info,
     pub forbids_publishing: bool,
     pub has_maintenance: bool,
     pub tiers: &'static TierTable<T>,
-    /// What a configuration may set.
+    /// Settings that a configuration can change.
     pub settings: Settings,
-    /// The environment variable that says where its programs are.
+    /// Environment variable with the location of its programs.
     pub variable: &'static str,
-    /// Finds its programs, its own last.
+    /// Finds its programs, with the server last.
     pub find: fn() -> std::result::Result<Found, Missing>,
-    /// Whether it can run, where its programs were found: it may need a library beside them.
+    /// Returns whether it can run once its programs were found. It can need a library as well.
     pub library: fn(Availability) -> Availability,
-    /// What is wrong with a URL for its client.
+    /// Returns what is wrong with a URL for its client.
     pub check_url: fn(&str) -> std::result::Result<(), String>,
-    /// A session with a server that is given by URL.
+    /// Opens a session on a given server.
     pub given: fn(&str, &OpenOptions) -> Result<S>,
-    /// Starts a private server: a session with it.
+    /// Starts a private server and opens a session.
     pub private: fn(&OpenOptions) -> Result<(Server, S)>,
     pub read_back: fn(&mut S, &OpenOptions) -> Result<ReadBack>,
-    /// The store behind a session. Of a private server it ends with the server.
+    /// Returns the store of a session. That of a private server ends with the server.
     pub store: fn(S, Option<Server>, &OpenOptions) -> Result<Store>,
-    /// A session with a database that another process has opened.
+    /// Opens a session with a database that another process has opened.
     pub join: fn(&str) -> Result<S>,
-    /// Removes what a killed client has left on the server of a URL by that name.
+    /// Removes what a killed client has left under this name on the server at a URL.
     pub remove_left: fn(&str, &str) -> Result<()>,
 }
 

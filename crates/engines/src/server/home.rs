@@ -1,4 +1,4 @@
-//! The directory a server lives in.
+//! The directory of a server.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -18,15 +18,15 @@ use crate::{EngineError, Result};
 /// How long the last process of an earlier server may take to end.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
 
-/// A server's directory, its log beside it. Both lie in the directory of the database, which the
-/// caller removes. What is there of an earlier server is the database, and is used: it may have
-/// been copied there.
+/// A server's directory, with its log beside it. Both are in the directory of the database, which
+/// the caller removes. The files of an earlier server are the database and are used, as they can
+/// have been copied there.
 ///
-/// A server that runs as another user could not enter a directory below, say, `/root`; and a Unix
-/// socket's path may have 107 bytes at most, while a temporary directory's is often longer. So the
+/// A server that runs as another user could not enter a directory below, say, `/root`. A Unix
+/// socket's path has at most 107 bytes, and a temporary directory's is often longer. So the
 /// directory is opened once and inherited by the server, and both sides reach it as
-/// `/proc/self/fd/N`: short, and no permission of a parent directory is asked. (It works because
-/// the number is the same in both processes.)
+/// `/proc/self/fd/N`, which is short and needs no permission on a parent directory. (The number is
+/// the same in both processes.)
 #[derive(Clone)]
 pub(crate) struct Home {
     dir: PathBuf,
@@ -38,14 +38,14 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Opens the directory below `options`, made where it is not there, owned by `account` and
-    /// closed to others.
+    /// Opens the directory below `options`, owned by `account` and closed to others, and creates it
+    /// if it is missing.
     ///
-    /// It is locked until the last process has ended that has it open, the server's own among them.
-    /// So what a file in it says of a process that runs is of one that was killed.
+    /// It stays locked until the last process ends that has it open, including the server's. So a
+    /// file in it that names a running process was left by a killed server.
     ///
     /// # Errors
-    /// When it cannot be made, or a server runs in it.
+    /// Fails when it cannot be created, or a server runs in it.
     pub fn open(engine: &'static str, options: &Path, account: Account) -> Result<Self> {
         let (dir, log) = (options.join("server"), options.join("server.log"));
         let create = || {
@@ -59,9 +59,9 @@ impl Home {
         Ok(Self { dir, log, log_from, handle, account })
     }
 
-    /// The directory `name` in it, which `make` fills where it is not there. It has another name
-    /// until it is whole, and for the tier `power` is on the disk by then; one that was not
-    /// finished is removed.
+    /// Returns the directory `name` in it, which `make` fills if it is missing. It has another name
+    /// until it is complete, and in the tier `power` it is synced by then. An incomplete one is
+    /// removed.
     pub fn made(
         &self,
         engine: &'static str,
@@ -92,7 +92,8 @@ impl Home {
         Ok(path)
     }
 
-    /// The directory `name` in it, made where it is not there, as [`path`](Self::path) has it.
+    /// Returns the path of the directory `name` in it, in the form of [`path`](Self::path), and
+    /// creates it if it is missing.
     pub fn subdirectory(&self, engine: &'static str, name: &str) -> Result<PathBuf> {
         let path = self.path().join(name);
         let create = || {
@@ -103,21 +104,21 @@ impl Home {
         Ok(path)
     }
 
-    /// The same, with nothing in it.
+    /// Returns the same directory, emptied.
     pub fn emptied(&self, engine: &'static str, name: &str) -> Result<PathBuf> {
         absent(fs::remove_dir_all(self.path().join(name)))
             .map_err(|e| EngineError::file(engine, "remove", self.dir.join(name), e))?;
         self.subdirectory(engine, name)
     }
 
-    /// Removes a file in it, such as the one by which a server that was killed says that it runs.
+    /// Removes a file in it, such as one that says that a killed server runs.
     pub fn remove(&self, engine: &'static str, name: &str) -> Result<()> {
         absent(fs::remove_file(self.path().join(name)))
             .map_err(|e| EngineError::file(engine, "remove", self.dir.join(name), e))
     }
 
-    /// Writes a file in it that the server's account alone may read, in place of one that is there:
-    /// its path, as [`path`](Self::path) gives it.
+    /// Writes or replaces a file in it that only the server's account can read. Returns its path in
+    /// the form of [`path`](Self::path).
     pub fn write(&self, engine: &'static str, name: &str, text: &str) -> Result<PathBuf> {
         self.remove(engine, name)?;
         let path = self.path().join(name);
@@ -131,7 +132,7 @@ impl Home {
         Ok(path)
     }
 
-    /// What a file in it says; nothing where there is none.
+    /// Returns the content of a file in it, or `None` if it is missing.
     pub fn read(&self, engine: &'static str, name: &str) -> Result<Option<String>> {
         match fs::read_to_string(self.path().join(name)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -141,32 +142,33 @@ impl Home {
         }
     }
 
-    /// Where this process and the server's reach it.
+    /// Returns its path for this process and the server.
     pub fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.handle.as_raw_fd()))
     }
 
-    /// Where another process of the same user reaches it, as long as this one lives. Short, too.
+    /// Returns its path for another process of the same user, while this process lives. It is short
+    /// too.
     pub fn path_elsewhere(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.handle.as_raw_fd()))
     }
 
-    /// The log, opened by us, so that the server needs no permission to write it.
+    /// Opens the log in this process, so that the server needs no permission to write it.
     pub(super) fn log(&self, engine: &'static str) -> Result<File> {
         let open = OpenOptions::new().create(true).append(true).open(&self.log);
         open.map_err(|e| EngineError::file(engine, "open", &self.log, e))
     }
 
-    /// The last lines of the log since it was opened, each on a line of its own and indented, with
-    /// the path that a person knows.
+    /// Returns the last lines of the log since it was opened, each on an indented line, with the
+    /// log's real path.
     pub(super) fn last_log_lines(&self) -> String {
         let (known, real) = (self.path(), self.dir.to_string_lossy());
         log::last_lines(&self.log, self.log_from).replace(&*known.to_string_lossy(), &real)
     }
 }
 
-/// Locks a directory. A child of this process that is being started has it open, too, for a moment;
-/// so may a server whose owner was killed.
+/// Locks a directory. A child process that is being started has it open for a moment too, and so
+/// can a server whose owner was killed.
 fn lock(directory: &File) -> io::Result<()> {
     let until = Instant::now() + ENDS_WITHIN;
     loop {
@@ -181,7 +183,7 @@ fn lock(directory: &File) -> io::Result<()> {
     }
 }
 
-/// That nothing was there to remove is no error.
+/// Ignores the error that there was nothing to remove.
 fn absent(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),

@@ -1,4 +1,4 @@
-//! The end of a server's log, for an error's text.
+//! The end of a server's log, for error messages.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -7,7 +7,7 @@ use std::path::Path;
 const LINES: usize = 10;
 const BYTES: u64 = 8 * 1024;
 
-/// The last lines of a log from the byte `from` on, each indented on a line of its own.
+/// Returns the last lines of a log from the byte `from` on, each on an indented line.
 pub(super) fn last_lines(path: &Path, from: u64) -> String {
     let text = match tail(path, from) {
         Ok(text) => text,

@@ -1,9 +1,9 @@
-//! Private servers: started as a child for one database, stopped with it, gone with its owner.
+//! Private servers: each is started as a child process for one database, and ends with it or with
+//! its owner.
 //!
-//! A server runs in a process group of its own, so that an interrupt typed at the terminal does
-//! not reach it before its owner has stopped it; it is sent a signal by the kernel when its owner
-//! dies, however that happens. Its files and its sockets lie in its [`Home`], inside the directory
-//! that the caller removes.
+//! A server runs in its own process group, so an interrupt at the terminal does not reach it before
+//! its owner has stopped it. The kernel sends it a signal when its owner dies, in whatever way. Its
+//! files and sockets are in its [`Home`], inside the directory that the caller removes.
 #![cfg_attr(
     not(all(feature = "postgres", feature = "harperdb")),
     allow(dead_code, reason = "each engine needs its part of it")
@@ -41,44 +41,45 @@ pub(crate) use account::Account;
 use embermark_model::Durability;
 pub(crate) use home::Home;
 
-/// How often a server that starts or stops is looked at.
+/// Interval between checks of a server that starts or stops.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
-/// How long a server may take to die after the signal that makes it drop everything.
+/// How long a server may take to die after the abort signal.
 const ABORT_WITHIN: Duration = Duration::from_secs(10);
 
-/// Why a client leaves no log to recover.
+/// Returns the error of a client that leaves no log to recover.
 pub(crate) fn no_log(engine: &'static str) -> EngineError {
     let what = "recovery with a connection: a server recovers when the server starts";
     EngineError::unsupported(engine, what)
 }
 
-/// A program of an engine that is to run in a [`Home`].
+/// A program of an engine to run in a [`Home`].
 pub(crate) struct ServerSpec<'a> {
-    /// The engine, for errors.
+    /// The engine's id, for errors.
     pub engine: &'static str,
-    /// The program, an absolute path.
+    /// Absolute path of the program.
     pub program: &'a Path,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Variables added to the environment it inherits.
+    /// Variables added to the inherited environment.
     pub env: Vec<(OsString, OsString)>,
-    /// Stops it in good order.
+    /// Signal that stops it properly.
     pub stop: Signal,
-    /// Makes it, and every process it started, die at once; also sent when its owner dies.
+    /// Signal that makes it and its child processes die at once. It is also sent when its owner
+    /// dies.
     pub abort: Signal,
-    /// How long it may take until its first answer, or, for a program that ends, until its end.
+    /// How long it may take until its first answer, or until its end if it is a program that ends.
     pub ready_within: Duration,
-    /// How long it may take to stop in good order.
+    /// How long it may take to stop properly.
     pub stop_within: Duration,
-    /// Whether it sees a network namespace of its own, with nothing in it but a loopback device: what
-    /// it listens on is reached by nobody. Unix sockets that have a path work across namespaces.
+    /// Whether it runs in its own network namespace with only a loopback device, where nobody can
+    /// reach what it listens on. Unix sockets with a path work across namespaces.
     pub alone: bool,
 }
 
 impl<'a> ServerSpec<'a> {
-    /// A program that speaks English and tells the time in UTC, whatever the user's environment
-    /// says, stops at SIGTERM, and has a minute to start and another to stop.
+    /// Creates the specification of a program that writes English and uses UTC, whatever the user's
+    /// environment is, that stops at SIGTERM, and that has a minute each to start and to stop.
     pub fn new(engine: &'static str, program: &'a Path, args: Vec<OsString>) -> Self {
         Self {
             engine,
@@ -94,8 +95,8 @@ impl<'a> ServerSpec<'a> {
     }
 }
 
-/// A session with the database that options ask for: one of a server that is given by URL, or of a
-/// private one, which is started for it.
+/// Opens a session with the database that options ask for: on a given server, or on a private one,
+/// which is started for it.
 pub(crate) fn connect<S>(
     options: &OpenOptions,
     given: impl FnOnce(&str, &OpenOptions) -> Result<S>,
@@ -107,11 +108,11 @@ pub(crate) fn connect<S>(
     }
 }
 
-/// Holds what a server gave back against the tier asked for; `misfit` tells where it is weaker than
-/// a tier. Of one that is given by URL it adds what it keeps, and its cache in bytes.
+/// Compares what a server reported with the tier asked for. `misfit` returns where it is weaker
+/// than a tier. For a given server it adds the tier that it keeps, and its cache in bytes.
 ///
 /// # Errors
-/// When it keeps less: a server of our own has failed, and one that is given will not do.
+/// Fails when the server keeps less: a private server has failed, and a given one cannot be used.
 pub(crate) fn check(
     engine: &'static str,
     options: &OpenOptions,
@@ -140,17 +141,17 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// A password of 128 random bits for a private server that listens on TCP; none in a network of our
-/// own, where nobody else is.
+/// Returns a password of 128 random bits for a private server that listens on TCP, or `None` in a
+/// network namespace of our own, where nobody else is.
 pub(crate) fn password(engine: &'static str) -> Result<Option<String>> {
     if crate::network::is_own() { Ok(None) } else { random(engine).map(Some) }
 }
 
-/// Whether a server may listen on TCP without a password, or on every address: in a network of our
-/// own alone.
+/// Checks that a server may listen on TCP without a password, or on every address: only in a
+/// network namespace of our own.
 ///
 /// # Errors
-/// Unsupported in one that others share.
+/// Unsupported in a shared network.
 pub(crate) fn alone(engine: &'static str) -> Result<()> {
     if crate::network::is_own() {
         return Ok(());
@@ -160,7 +161,7 @@ pub(crate) fn alone(engine: &'static str) -> Result<()> {
     Err(EngineError::unsupported(engine, what))
 }
 
-/// 128 random bits, in hexadecimal digits.
+/// Returns 128 random bits in hexadecimal.
 pub(crate) fn random(engine: &'static str) -> Result<String> {
     let mut bytes = [0; 16];
     let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
@@ -168,7 +169,7 @@ pub(crate) fn random(engine: &'static str) -> Result<String> {
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
-/// A running server. Dropped, it is aborted; [`stop`](Self::stop) is the good way.
+/// A running server. Dropping it aborts it. [`stop`](Self::stop) is the proper way.
 pub(crate) struct Server {
     process: Process,
     stop: Signal,
@@ -176,11 +177,11 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server and waits until `ready`, a real request, succeeds; gives what it returned.
+    /// Starts a server and waits until `ready`, a real request, succeeds. Returns its result.
     ///
     /// # Errors
-    /// When the program cannot be started, exits, or is not ready in time: with the last lines
-    /// of its log.
+    /// Fails when the program cannot be started, exits, or is not ready in time. The error has the
+    /// last lines of its log.
     pub fn start<T>(
         spec: ServerSpec<'_>,
         home: &Home,
@@ -202,15 +203,16 @@ impl Server {
         }
     }
 
-    /// The process id: the root of its process tree.
+    /// Returns the process id, which is the root of its process tree.
     pub fn pid(&self) -> u32 {
         self.process.child.id()
     }
 
-    /// Stops it in good order.
+    /// Stops it properly.
     ///
     /// # Errors
-    /// When it had died before, crashed, or had to be killed: with the last lines of its log.
+    /// Fails when it had died before, crashed, or had to be killed. The error has the last lines of
+    /// its log.
     pub fn stop(mut self) -> Result<()> {
         if self.process.has_exited() {
             return Err(self.process.failed_early("keep"));
@@ -219,7 +221,7 @@ impl Server {
         if self.process.exits_within(self.stop_within) {
             let signal = self.process.reap().and_then(|status| status.signal());
             if signal.is_some_and(|signal| signal != self.stop as i32) {
-                // Killed a moment before, or crashed while it stopped.
+                // Killed a moment before, or crashed while stopping.
                 return Err(self.process.failed_early("stop"));
             }
             return Ok(());
@@ -232,7 +234,8 @@ impl Server {
 /// Runs a program to its end, such as the one that creates a server's files.
 ///
 /// # Errors
-/// When it cannot be started, fails, or takes too long: with the last lines of its log.
+/// Fails when it cannot be started, fails, or takes too long. The error has the last lines of its
+/// log.
 pub(crate) fn run_to_end(spec: ServerSpec<'_>, home: &Home) -> Result<()> {
     let within = spec.ready_within;
     let mut process = Process::spawn(spec, home)?;
@@ -245,7 +248,7 @@ pub(crate) fn run_to_end(spec: ServerSpec<'_>, home: &Home) -> Result<()> {
     }
 }
 
-/// A child and where it runs; aborted when dropped.
+/// A child process and its directory. Aborted when dropped.
 struct Process {
     engine: &'static str,
     program: String,
@@ -274,8 +277,8 @@ impl Process {
         Pid::from_raw(self.child.id().cast_signed())
     }
 
-    /// Whether it has ended. It is not reaped here, so that its process id, and with it its
-    /// group's, stays its own until the rest of the group is gone too.
+    /// Returns whether it has ended. It is not reaped here, so its process id, and its group's, is
+    /// not reused before the rest of the group is gone too.
     fn has_exited(&self) -> bool {
         let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         self.status.is_some()
@@ -293,14 +296,15 @@ impl Process {
         true
     }
 
-    /// To a process that has ended and is not reaped, a signal does nothing and no error matters.
+    /// Sends a signal. To a process that has ended and is not reaped it does nothing, and errors do
+    /// not matter.
     fn signal(&self, signal: Signal) {
         if self.status.is_none() {
             let _ = kill(self.pid(), signal);
         }
     }
 
-    /// Ends what is left of its group and takes its status.
+    /// Ends what is left of its process group, and reaps it.
     fn reap(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
             let _ = killpg(self.pid(), Signal::SIGKILL);
@@ -309,7 +313,7 @@ impl Process {
         self.status
     }
 
-    /// Makes it die: by its own signal first, because a server knows children that have left its
+    /// Makes it die, with its own signal first, because a server knows children that have left its
     /// process group.
     fn abort(&mut self) {
         if !self.has_exited() && self.abort != Signal::SIGKILL {

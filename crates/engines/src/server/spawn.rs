@@ -1,4 +1,4 @@
-//! Starting a child that cannot outlive its owner.
+//! Starts child processes that cannot outlive their owner.
 
 use std::fs::File;
 use std::io;
@@ -18,10 +18,11 @@ use super::network;
 type Job = Box<dyn FnOnce() + Send>;
 
 /// The kernel sends the parent-death signal when the *thread* that started the child ends. This
-/// one lives as long as the process, so any thread may open an engine and end before it.
+/// thread lives as long as the process, so any other thread can open an engine and end earlier.
 static SPAWNER: LazyLock<Sender<Job>> = LazyLock::new(|| {
     let (sender, jobs) = mpsc::channel::<Job>();
-    // Should the thread not start, `jobs` is dropped and every send fails: an error below.
+    // If the thread does not start, `jobs` is dropped and every send fails, which is an error
+    // below.
     let _ = thread::Builder::new().name("spawner".to_owned()).spawn(move || {
         for job in jobs {
             job();
@@ -30,8 +31,8 @@ static SPAWNER: LazyLock<Sender<Job>> = LazyLock::new(|| {
     sender
 });
 
-/// Starts `command`; the kernel sends it `death` when this process dies. It inherits `directory`
-/// under the number that it has here, and is `alone` in a network where that is asked for.
+/// Starts `command`. The kernel sends it `death` when this process dies. It inherits `directory`
+/// with the same file descriptor, and is `alone` in a network namespace if asked for.
 pub(super) fn tied(
     mut command: Command,
     directory: Arc<File>,
@@ -44,17 +45,17 @@ pub(super) fn tied(
         if let Some(entry) = &entry {
             entry.enter()?;
         }
-        // Here the ids have been changed already, which would have cleared the signal.
+        // The ids are already changed here. Changing them would have cleared the signal.
         set_pdeathsig(death)?;
-        // The owner may have died before that; then nobody would ever send it.
+        // The owner can have died before that. Then the signal would never be sent.
         if getppid() != parent {
             return Err(io::ErrorKind::NotConnected.into());
         }
         fcntl(&*directory, FcntlArg::F_SETFD(FdFlag::empty()))?;
         Ok(())
     };
-    // SAFETY: between fork and exec only async-signal-safe things may happen: the closure makes
-    // system calls and compares numbers; it neither allocates nor locks, errors included.
+    // SAFETY: between fork and exec only async-signal-safe calls are allowed: the closure makes
+    // system calls and compares numbers, and neither allocates nor locks, even in case of an error.
     unsafe { command.pre_exec(before_exec) };
     let (reply, answer) = mpsc::channel();
     let gone = || io::Error::other("the thread that starts servers is gone");

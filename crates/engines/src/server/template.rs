@@ -1,4 +1,4 @@
-//! Initialised data directories, kept where initialising one takes seconds.
+//! Templates of initialised data directories, for servers that take seconds to initialise one.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use nix::unistd::syncfs;
 
 use crate::{EngineError, Result};
 
-/// Fills the new directory `data` with a copy of the template `name`, which `make` creates in the
-/// directory it is given if this user has none yet. A name says everything that a template depends
-/// on: the engine, its version, settings of the initialisation.
+/// Fills the new directory `data` with a copy of the template `name`. If this user does not have it
+/// yet, `make` creates it in a directory. The name contains everything that a template depends on:
+/// the engine, its version, and the settings of the initialisation.
 ///
-/// Templates lie in the user's cache folder and are put there by one rename, so that runs side by
-/// side may make the same. Where no such folder can be had, `data` itself is initialised.
+/// Templates are in the user's cache folder, where one rename puts them, so that concurrent runs
+/// can create the same one. Without such a folder, `data` itself is initialised.
 pub(crate) fn fill(
     engine: &'static str,
     name: &str,
@@ -28,7 +28,7 @@ pub(crate) fn fill(
     copy(&template, data).map_err(|error| EngineError::file(engine, "copy", template, error))
 }
 
-/// Makes a template; false where it could not be kept.
+/// Creates a template. Returns false if it could not be stored.
 fn try_to_keep(template: &Path, make: &mut impl FnMut(&Path) -> Result<()>) -> Result<bool> {
     let Some(folder) = template.parent() else { return Ok(false) };
     let Ok(unfinished) = tempfile::tempdir_in(folder) else { return Ok(false) };
@@ -37,15 +37,16 @@ fn try_to_keep(template: &Path, make: &mut impl FnMut(&Path) -> Result<()>) -> R
         return Ok(false);
     }
     make(&data)?;
-    // A template that a power cut emptied would look whole to every later run.
+    // Every later run would trust a template that a power cut emptied.
     if File::open(&data).and_then(|data| Ok(syncfs(data)?)).is_err() {
         return Ok(false);
     }
-    // Another run may have been faster: its template is as good.
+    // Another run can have been faster, and its template is as good.
     Ok(fs::rename(&data, template).is_ok() || template.exists())
 }
 
-/// `$XDG_CACHE_HOME/embermark/templates`, or the same below `$HOME/.cache`, if it can be had.
+/// Returns `$XDG_CACHE_HOME/embermark/templates`, or the same below `$HOME/.cache`, if it can be
+/// created.
 fn folder() -> Option<PathBuf> {
     let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
@@ -53,10 +54,10 @@ fn folder() -> Option<PathBuf> {
     fs::create_dir_all(&folder).ok().map(|()| folder)
 }
 
-/// Copies what is in one directory into another, with owners, modes and holes; where the file
-/// system can, by sharing blocks.
+/// Copies the content of a directory into another, with owners, modes, and holes. Shares blocks if
+/// the file system can.
 pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    // A path below `/proc/self/fd` means nothing to `cp`, which inherits no directory of ours.
+    // `cp` cannot use a path below `/proc/self/fd`, because it does not inherit the directory.
     let (from, to) = (from.canonicalize()?, to.canonicalize()?);
     let mut command = Command::new("cp");
     command.args(["-a", "--reflink=auto", "--"]).arg(from.join(".")).arg(to);

@@ -32,7 +32,7 @@ fn home(options: &Path) -> Home {
         .unwrap()
 }
 
-/// Ready when the server has made the file `ready` in its home.
+/// Ready once the server has created the file `ready` in its home.
 fn ready(home: &Home) -> Result<(), String> {
     home.path().join("ready").metadata().map(|_| ()).map_err(|e| e.to_string())
 }
@@ -74,7 +74,7 @@ fn a_server_starts_below_a_long_path_closed_to_its_user_and_stops_by_its_signal(
 fn a_server_alone_sees_a_network_with_its_loopback_up_and_nothing_else() {
     let options = tempfile::tempdir().unwrap();
     let home = Home::open("shell", options.path(), Account::ourselves()).unwrap();
-    // 127.0.0.0/8 is in the routing table of a namespace only when its loopback device is up.
+    // 127.0.0.0/8 is in a namespace's routing table only while its loopback device is up.
     let script =
         in_home(&home, "cat /proc/net/dev /proc/net/fib_trie >net; : >ready; exec sleep 60");
     let spec = ServerSpec { alone: true, ..shell(&script) };
@@ -203,7 +203,7 @@ fn a_site_that_is_occupied_is_refused_and_one_that_was_left_is_not() {
 fn a_site_is_occupied_as_long_as_any_process_of_its_server_runs() {
     let options = tempfile::tempdir().unwrap();
     let first = home(options.path());
-    // It is ready when it has a session of its own: before, it would be ended with its server.
+    // It is ready once it has its own session. Before that, it would be ended with its server.
     let script = in_home(&first, "setsid sh -c 'echo $$ >pid; mv pid ready; exec sleep 60' & wait");
     let (server, ()) = Server::start(shell(&script), &first, ready).unwrap();
     let pid = fs::read_to_string(options.path().join("server/ready")).unwrap();

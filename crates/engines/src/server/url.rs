@@ -1,10 +1,10 @@
-//! The URL of a server that speaks HTTP and is given.
+//! URLs of given servers that use HTTP.
 
-/// `http://user:password@host:port`, with or without the user: `http://host:port`, and
-/// `user:password`, encoded as a URL has them.
+/// Splits `http://user:password@host:port`, with or without the user, into `http://host:port` and
+/// `user:password`, both encoded as in the URL.
 ///
 /// # Errors
-/// What is wrong with it, without a part of it.
+/// Returns what is wrong with it, without quoting it.
 pub(crate) fn apart(url: &str) -> Result<(String, Option<&str>), &'static str> {
     let rest = url.strip_prefix("http://").ok_or("it does not begin with http://")?;
     let rest = rest.strip_suffix('/').unwrap_or(rest);
@@ -25,15 +25,15 @@ pub(crate) fn apart(url: &str) -> Result<(String, Option<&str>), &'static str> {
     }
 }
 
-/// Whether what a server's address has for a port is a number: else it may be a password, after
-/// which the host is missing.
+/// Returns whether the port of a server's address is a number. Otherwise it can be a password whose
+/// host is missing.
 pub(crate) fn has_port(address: &str) -> bool {
     let host_ends = address.rfind(']').map_or(0, |end| end + 1);
     let port = address[host_ends..].split_once(':');
     port.is_none_or(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// What `%40` and its like stand for.
+/// Decodes `%40` and the like.
 pub(crate) fn decoded(text: &str) -> Option<String> {
     let mut parts = text.split('%');
     let mut bytes = parts.next()?.as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! Errors about values that do not fit: of rows that are loaded, and of rows that are read.
+//! Errors about values that do not fit, in rows that are loaded and in rows that are read.
 
 use crate::sql::{Param, SqlType, TableDef};
 use crate::{EngineError, Result};
@@ -13,7 +13,7 @@ pub(crate) fn check_width(engine: &'static str, to: &TableDef, row: &[Param<'_>]
     Err(EngineError::failed(engine, format!("load a row into {}", to.name), why))
 }
 
-/// A value to load that its column does not take.
+/// Returns the error for a value that its column does not accept.
 #[cold]
 pub(crate) fn not_taken(
     engine: &'static str,
@@ -29,14 +29,15 @@ pub(crate) fn not_taken(
     EngineError::failed(engine, format!("load a row into {}", to.name), why)
 }
 
-/// A column that is asked for and that a result of so many columns has not.
+/// Returns the error for a column that a result with this many columns does not have.
 #[cold]
 pub(crate) fn no_column(engine: &'static str, column: usize, count: usize) -> EngineError {
     let why = format!("the result has {count} columns");
     EngineError::failed(engine, format!("read column {column} of a row"), why)
 }
 
-/// A value of a result, in a column of that name and type, that is not `wanted`.
+/// Returns the error for a value, in a column with this name and type, that is not what is
+/// `wanted`.
 #[cold]
 pub(crate) fn not_wanted(
     engine: &'static str,

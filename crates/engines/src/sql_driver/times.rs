@@ -1,11 +1,11 @@
-//! Dates and times of results as text.
+//! Writes dates and times of results as text.
 
 use std::fmt::Write;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// What is written of a time.
+/// The parts of a time that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// `2024-02-29`
@@ -18,8 +18,8 @@ pub(crate) enum Form {
     Instant,
 }
 
-/// Writes so many nanoseconds since 1970, of a time since midnight; `None` where the year is none of
-/// -9999 to 9999, which no text of ISO 8601 has.
+/// Writes a time in nanoseconds since 1970, or since midnight. Returns `None` for years outside of
+/// -9999 to 9999, which ISO 8601 cannot express.
 pub(crate) fn write(nanoseconds: i128, form: Form, room: &mut String) -> Option<()> {
     let at = Timestamp::from_nanosecond(nanoseconds).ok()?.to_zoned(TimeZone::UTC).datetime();
     let (date, time) = (at.date(), at.time());

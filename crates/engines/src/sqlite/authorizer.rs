@@ -1,5 +1,5 @@
-//! Queries of a workload file: SQLite's own authorizer says what a statement would do, while it is prepared
-//! (<https://www.sqlite.org/c3ref/set_authorizer.html>).
+//! Queries of a workload file. SQLite's authorizer reports what a statement would do while it is
+//! prepared (<https://www.sqlite.org/c3ref/set_authorizer.html>).
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -14,18 +14,19 @@ use super::statement::Prepared;
 use crate::sql_driver::refused;
 use crate::{EngineError, Result};
 
-/// The flag of functions that have no side effects and reveal nothing, as `pragma_function_list` has it
-/// (<https://www.sqlite.org/c3ref/c_deterministic.html#sqliteinnocuous>). `load_extension` is none of them.
+/// Flag, in `pragma_function_list`, of functions that have no side effects and reveal nothing
+/// (<https://www.sqlite.org/c3ref/c_deterministic.html#sqliteinnocuous>). `load_extension` does not
+/// have it.
 const INNOCUOUS: &str =
     "SELECT DISTINCT lower(name) FROM pragma_function_list WHERE flags & 0x200000";
 
-/// What the authorizer knows, and the first thing that it denied.
+/// What the authorizer knows, and the first action that it denied.
 struct Rules {
     functions: HashSet<String>,
     denied: RefCell<Option<String>>,
 }
 
-/// An authorizer in force, until it is dropped.
+/// An active authorizer. It is removed when dropped.
 struct InForce<'a>(&'a Connection);
 
 impl Drop for InForce<'_> {
@@ -35,7 +36,7 @@ impl Drop for InForce<'_> {
     }
 }
 
-/// Prepares one query that reads tables of the database and calls innocuous functions.
+/// Prepares one query, which can read tables of the database and call innocuous functions.
 pub(super) fn prepare(connection: &Rc<Connection>, sql: &str) -> Result<Prepared> {
     let functions = innocuous(connection)
         .map_err(|e| EngineError::failed(NAME, "list its functions without side effects", e))?;
@@ -60,8 +61,8 @@ fn innocuous(connection: &Connection) -> rusqlite::Result<HashSet<String>> {
     connection.prepare(INNOCUOUS)?.query_map([], |row| row.get(0))?.collect()
 }
 
-/// Allows SELECT, recursion, columns of tables and innocuous functions. Table-valued pragmas are denied:
-/// `pragma_optimize` changes the database.
+/// Allows SELECT, recursion, columns of tables, and innocuous functions. Denies table-valued
+/// pragmas, because `pragma_optimize` changes the database.
 unsafe extern "C" fn authorize(
     rules: *mut c_void,
     action: c_int,

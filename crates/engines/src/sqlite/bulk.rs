@@ -1,4 +1,4 @@
-//! Loading many rows by few statements.
+//! Loads many rows with few statements.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -11,13 +11,13 @@ use crate::Result;
 use crate::sql::{Param, Rows, TableDef};
 use crate::sql_driver::misfit::check_width;
 
-/// Rows of one INSERT: per row, 64 cost half of what one costs, and more gain little.
+/// Rows per INSERT. 64 rows cost half as much per row as one row, and more rows gain little.
 const ROWS: usize = 64;
 
-/// Parameters a statement may have: <https://www.sqlite.org/limits.html#max_variable_number>.
+/// Most parameters of a statement: <https://www.sqlite.org/limits.html#max_variable_number>.
 const PARAMETERS: usize = 32_766;
 
-/// Rows kept until there are enough of them; a [`Rows`] lends one at a time.
+/// Rows kept until there are enough of them. A [`Rows`] lends one at a time.
 #[derive(Default)]
 struct Batch {
     cells: Vec<Cell>,
@@ -65,7 +65,7 @@ impl Batch {
     }
 }
 
-/// Inserts all rows into a table; how many.
+/// Inserts all rows into a table. Returns their number.
 pub(super) fn insert(
     connection: &Rc<Connection>,
     table: &TableDef,

@@ -5,9 +5,9 @@ use rusqlite::{Connection, Error, ErrorCode};
 use super::NAME;
 use crate::{Checked, EngineError, Result};
 
-/// Every page of every table and index, and that each row is in its indexes
-/// (<https://www.sqlite.org/pragma.html#pragma_integrity_check>). A page has no checksum: a byte of a
-/// value that was changed is not seen.
+/// Checks every page of every table and index, and that each row is in its indexes
+/// (<https://www.sqlite.org/pragma.html#pragma_integrity_check>). Pages have no checksums, so it
+/// does not detect a changed byte of a value.
 pub(super) fn integrity(connection: &Connection) -> Result<Checked> {
     let mut checked = Checked::by("PRAGMA integrity_check");
     let mut look = || -> rusqlite::Result<()> {
@@ -15,7 +15,7 @@ pub(super) fn integrity(connection: &Connection) -> Result<Checked> {
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             match row.get_ref(0)?.as_str()? {
-                // One row where nothing is wrong.
+                // One row if nothing is wrong.
                 "ok" => {}
                 said => checked.found(said),
             }
@@ -23,7 +23,7 @@ pub(super) fn integrity(connection: &Connection) -> Result<Checked> {
         Ok(())
     };
     match look() {
-        // Damage that it cannot go on at.
+        // Damage that it cannot get past.
         Err(error) if is_damage(&error) => checked.found(error.to_string()),
         Err(error) => return Err(EngineError::failed(NAME, "check the database", error)),
         Ok(()) => {}
@@ -31,7 +31,7 @@ pub(super) fn integrity(connection: &Connection) -> Result<Checked> {
     Ok(checked)
 }
 
-/// Whether the library could not go on for what it read.
+/// Returns whether the library stopped because of damaged data.
 fn is_damage(error: &Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))

@@ -5,13 +5,13 @@ use crate::sql::{Dialect, Explain, ResultRow, SqlType, TableDef};
 /// The dialect.
 pub(super) struct SqliteDialect;
 
-/// Texts beside the key of a row that is taken to be narrow: 4 KiB pages have a twentieth of 205 bytes
-/// (<https://www.sqlite.org/withoutrowid.html#when_to_use_without_rowid>), and how long texts are no
-/// definition says.
+/// Most texts outside the key of a row that counts as narrow. A twentieth of a 4 KiB page is 205
+/// bytes (<https://www.sqlite.org/withoutrowid.html#when_to_use_without_rowid>), and a definition
+/// does not say how long texts are.
 const MOST_TEXTS: usize = 5;
 
 impl Dialect for SqliteDialect {
-    /// Of each step its number, that of the step it is part of, and what it does:
+    /// Returns for each step its number, the number of the step it is part of, and what it does:
     /// <https://www.sqlite.org/eqp.html>.
     fn explain(&self) -> Option<Explain> {
         let read = |row: &dyn ResultRow, plan: &mut String| {
@@ -59,7 +59,7 @@ impl Dialect for SqliteDialect {
         self.json_text(column, field)
     }
 
-    /// The operator gives the field's value in SQL's own type, number or text.
+    /// The operator returns the field's value in SQL's own type, number or text.
     fn json_text(&self, column: &str, field: &str) -> Option<String> {
         Some(format!("{column} ->> '$.{field}'"))
     }
@@ -69,16 +69,16 @@ impl Dialect for SqliteDialect {
         Some(format!("CAST(strftime('%Y%m', {milliseconds} / 1000, 'unixepoch') AS INTEGER)"))
     }
 
-    /// A key of one INTEGER column is the row's own number, by which a table is stored. With any
-    /// other key the manual advises WITHOUT ROWID, which stores the table by that key and saves a
-    /// second tree and a second search: <https://www.sqlite.org/withoutrowid.html>.
+    /// A key of one INTEGER column is the row id, by which a table is stored. For other keys the
+    /// manual advises WITHOUT ROWID, which stores the table by that key and saves a second tree and
+    /// a second search: <https://www.sqlite.org/withoutrowid.html>.
     fn around_table(&self, table: &TableDef) -> (&'static str, &'static str) {
         let is_integer = |key: &str| {
             let mut columns = table.columns.iter();
             columns.any(|(name, of, _)| *name == key && self.type_name(*of) == "INTEGER")
         };
         let stored_by_number = matches!(table.key, [key] if is_integer(key));
-        // Which its manual advises for rows of less than a twentieth of a page.
+        // The manual advises it for rows of less than a twentieth of a page.
         let texts = table.columns.iter().filter(|(name, of, _)| {
             matches!(of, SqlType::Text | SqlType::Bytes) && !table.key.contains(name)
         });

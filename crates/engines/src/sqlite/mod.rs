@@ -1,7 +1,7 @@
 //! `sqlite`: SQLite, bundled, in write-ahead mode.
 //!
-//! A statement that fails inside a transaction ends it: the transaction is rolled back, so that
-//! no half of it can be committed.
+//! A statement that fails inside a transaction ends it: the transaction is rolled back, so that no
+//! half of it can be committed.
 
 mod authorizer;
 mod background;
@@ -38,7 +38,7 @@ const NAME: &str = "sqlite";
 /// The database's file in its directory.
 const FILE: &str = "embermark.sqlite";
 
-/// What `docs/engines/sqlite.md` says.
+/// The explanation in `docs/engines/sqlite.md`.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     counts: &[Counts::Analytics],
@@ -107,11 +107,11 @@ impl Engine for Sqlite {
     }
 }
 
-/// Why nobody else may open a database that [is locked](is_locked).
+/// Why no other process can open a database that [is locked](is_locked).
 const LOCKED: &str = "with locking_mode=EXCLUSIVE, set in the tier `none` and wherever one client has the database \
      alone, no other connection can access it (https://www.sqlite.org/pragma.html#pragma_locking_mode)";
 
-/// Whether the file stays locked as long as it is open, which saves the locking of every transaction,
+/// Returns whether the file stays locked while it is open. This saves locking in every transaction,
 /// and in write-ahead mode the shared memory (<https://www.sqlite.org/wal.html#noshm>).
 fn is_locked(options: &OpenOptions) -> bool {
     let ours = || options.is_alone() || TIERS.of(options.durability).set.exclusive;
@@ -123,23 +123,23 @@ fn locking_mode(options: &OpenOptions) -> &'static str {
     if is_locked(options) { "EXCLUSIVE" } else { "NORMAL" }
 }
 
-/// Whether commits go to a write-ahead log.
+/// Returns whether commits go to a write-ahead log.
 fn has_log(options: &OpenOptions) -> bool {
     let ours = TIERS.of(options.durability).set.journal_mode;
     options.setting("journal_mode").unwrap_or(ours).eq_ignore_ascii_case("WAL")
 }
 
-/// Whose the database is.
+/// Whose process created the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Client {
-    /// Made by this process.
+    /// This process.
     First,
-    /// Made by another process, which has it open.
+    /// Another process, which has it open.
     Further,
 }
 
-/// Opens the database with these options with the pragmas of the tier: new or there already, but there
-/// already when another process has made it.
+/// Opens the database with these options and the tier's pragmas. It can be new or exist, but must
+/// exist if another process has created it.
 fn connect(options: &OpenOptions, client: Client) -> Result<Rc<Connection>> {
     let path = options.dir.join(FILE);
     let mut flags = OpenFlags::default();
@@ -147,8 +147,8 @@ fn connect(options: &OpenOptions, client: Client) -> Result<Rc<Connection>> {
     let connection = Connection::open_with_flags(&path, flags)
         .map_err(|e| EngineError::failed(NAME, format!("open {}", path.display()), e))?;
     if !is_locked(options) {
-        // Where it is locked for a while, a client waits for the others. With a rollback journal the
-        // first one has to as well: for whoever reads.
+        // Clients wait for each other's locks. With a rollback journal the first client waits too,
+        // for readers.
         let patient = connection.busy_timeout(PATIENCE);
         patient.map_err(|e| EngineError::failed(NAME, "set its busy handler", e))?;
     }
@@ -157,7 +157,7 @@ fn connect(options: &OpenOptions, client: Client) -> Result<Rc<Connection>> {
     Ok(Rc::new(connection))
 }
 
-/// What decides speed and durability, as the database itself says afterwards.
+/// Pragmas that decide speed and durability, to read back.
 const PRAGMAS: [&str; 7] = [
     "journal_mode",
     "synchronous",
@@ -168,7 +168,7 @@ const PRAGMAS: [&str; 7] = [
     "mmap_size",
 ];
 
-/// Sets the pragmas of the tier, and those of a configuration in their place.
+/// Sets the pragmas of the tier, overridden by those of a configuration.
 fn configure(
     connection: &Connection,
     options: &OpenOptions,
@@ -188,7 +188,7 @@ fn configure(
     Ok(())
 }
 
-/// What a client sets, in this order.
+/// Returns the pragmas that a client sets, in this order.
 fn pragmas(
     options: &OpenOptions,
     client: Client,
@@ -196,7 +196,7 @@ fn pragmas(
     let locking_mode = locking_mode(options);
     let Pragmas { journal_mode, synchronous, .. } = TIERS.of(options.durability).set;
     // A negative cache size counts in KiB. Memory-mapped I/O stays off, its default: the manual
-    // promises no gain and warns of what it costs (https://www.sqlite.org/mmap.html).
+    // promises no gain and warns of its costs (https://www.sqlite.org/mmap.html).
     let cache = options.memory / 1024;
     SETTINGS.known.iter().filter_map(move |Setting { name, .. }| {
         let ours = match *name {
@@ -206,13 +206,13 @@ fn pragmas(
             "journal_mode" => Some(journal_mode.to_owned()),
             _ => None,
         };
-        // What is kept in the file is set by who makes it.
+        // Settings stored in the file are set by its creator.
         let made = client == Client::Further && IN_THE_FILE.contains(name);
         Some((*name, options.setting(name).map(str::to_owned).or(ours).filter(|_| !made)?))
     })
 }
 
-/// The pragmas that are reported, and those of a configuration, read back.
+/// Reads back the reported pragmas, and those of a configuration.
 fn read_all(
     connection: &Connection,
     options: &OpenOptions,

@@ -1,14 +1,14 @@
-//! The pragmas that a configuration may set (<https://www.sqlite.org/pragma.html>).
+//! Pragmas that a configuration can set (<https://www.sqlite.org/pragma.html>).
 
 use embermark_model::Durability;
 
 use crate::settings::{SWITCH, lines};
 use crate::{Candidate, Setting, Settings, Takes};
 
-/// In the order in which they are set: what a new file is made with, then the lock before the journal,
-/// as the index of a log that is opened unlocked lies in shared memory.
+/// In the order in which they are set: those of a new file first, then the lock before the journal,
+/// because a log that is opened unlocked has its index in shared memory.
 ///
-/// SQLite says nothing of a pragma or a value that it does not know, so they are named here.
+/// SQLite ignores unknown pragmas and values silently, so they are listed here.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("page_size", Takes::Number),
@@ -45,7 +45,7 @@ pub(super) const SETTINGS: Settings = Settings {
     },
 };
 
-/// What tuning tries.
+/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("page_size", "1024")],
@@ -116,5 +116,5 @@ const CANDIDATES: &[Candidate] = &[
     ),
 ];
 
-/// Those that are kept in the file.
+/// Pragmas stored in the file.
 pub(super) const IN_THE_FILE: [&str; 3] = ["page_size", "auto_vacuum", "journal_mode"];

@@ -23,7 +23,7 @@ pub(super) struct Prepared {
 /// A statement in use. Reset when dropped, so that it holds no lock and no row after its use.
 struct Running<'a>(&'a Prepared);
 
-/// The row a statement stands on.
+/// The current row of a statement.
 struct Row<'a>(&'a Prepared);
 
 impl Prepared {
@@ -33,8 +33,8 @@ impl Prepared {
         let length =
             c_int::try_from(sql.len()).map_err(|e| EngineError::failed(NAME, doing(), e))?;
         let (mut raw, mut rest) = (ptr::null_mut(), ptr::null());
-        // SAFETY: the handle is an open connection's; text, length and both out-pointers are valid
-        // for the call.
+        // SAFETY: the handle is that of an open connection; text, length and both out-pointers are
+        // valid for the call.
         let code = unsafe {
             ffi::sqlite3_prepare_v3(
                 connection.handle(),
@@ -61,7 +61,7 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Whether it is a query: it returns rows, changes nothing, and is no EXPLAIN.
+    /// Returns whether it is a query: it returns rows, changes nothing, and is not an EXPLAIN.
     pub(super) fn is_query(&self) -> bool {
         let raw = self.raw.as_ptr();
         // SAFETY: the statement is alive.
@@ -93,7 +93,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// How often the engine has planned it again since it was prepared.
+    /// Returns how often the engine has planned it again since it was prepared.
     #[cfg(test)]
     pub(super) fn times_planned_again(&self) -> c_int {
         let counter = ffi::SQLITE_STMTSTATUS_REPREPARE;
@@ -110,9 +110,9 @@ impl Prepared {
         }
         let raw = self.raw.as_ptr();
         for (place, param) in (1..).zip(params) {
-            // SAFETY: the statement is alive and reset. SQLite reads a bound text, or bytes,
-            // only while the statement is stepped, which ends before `params` is given back; it is bound anew
-            // before it is stepped again, every parameter of it.
+            // SAFETY: the statement is alive and reset. SQLite reads a bound text or bytes only
+            // while the statement is stepped, which ends before the borrow of `params` does; every
+            // parameter is bound anew before the statement is stepped again.
             let code = unsafe {
                 match param {
                     Param::Null => ffi::sqlite3_bind_null(raw, place),
@@ -144,7 +144,7 @@ impl Prepared {
 
     #[cold]
     fn failed(&self, message: &str) -> EngineError {
-        // SAFETY: a live statement keeps its text, terminated, until it is finalized.
+        // SAFETY: a live statement keeps its terminated text until it is finalized.
         let sql = unsafe { CStr::from_ptr(ffi::sqlite3_sql(self.raw.as_ptr())) };
         EngineError::failed(NAME, format!("run `{}`", sql.to_string_lossy()), message)
     }
@@ -158,10 +158,10 @@ impl Drop for Prepared {
 }
 
 impl Running<'_> {
-    /// Whether there is a further row.
+    /// Moves to the next row. Returns whether there is one.
     #[inline]
     fn step(&self) -> Result<bool> {
-        // SAFETY: the statement is alive and every parameter of it bound.
+        // SAFETY: the statement is alive and all its parameters are bound.
         match unsafe { ffi::sqlite3_step(self.0.raw.as_ptr()) } {
             ffi::SQLITE_ROW => Ok(true),
             ffi::SQLITE_DONE => Ok(false),
@@ -173,16 +173,16 @@ impl Running<'_> {
 impl Drop for Running<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the statement is alive. The code repeats what the last step said.
+        // SAFETY: the statement is alive. The code repeats the result of the last step.
         unsafe { ffi::sqlite3_reset(self.0.raw.as_ptr()) };
     }
 }
 
 impl Row<'_> {
-    /// A column and its type; the engine says NULL of one that is not there. The value that it
-    /// gives must not be shared with another thread
-    /// (<https://www.sqlite.org/c3ref/column_blob.html>): a connection is not. Asked for once, it
-    /// saves the search for the column that `sqlite3_column_double` and its like repeat.
+    /// Returns a column's value and type. For a missing column the engine returns NULL. The value
+    /// must not be shared with another thread (<https://www.sqlite.org/c3ref/column_blob.html>),
+    /// and a connection is not. Getting it once saves the search for the column in
+    /// `sqlite3_column_double` and similar functions.
     #[inline]
     fn value(&self, column: usize) -> (*mut ffi::sqlite3_value, c_int) {
         let column = c_int::try_from(column).unwrap_or(c_int::MAX);
@@ -225,8 +225,8 @@ impl ResultRow for Row<'_> {
         match self.value(column) {
             (_, ffi::SQLITE_NULL) => Ok(None),
             (value, ffi::SQLITE_TEXT) => {
-                // SAFETY: as in `value`, and it is text, so that no conversion takes place: pointer
-                // and length are of the same text, which stays where it is until the next step.
+                // SAFETY: as in `value`, and it is text, so no conversion takes place: pointer and
+                // length belong to the same text, which stays where it is until the next step.
                 let bytes = unsafe {
                     let start = ffi::sqlite3_value_text(value);
                     let length = ffi::sqlite3_value_bytes(value);
@@ -250,10 +250,10 @@ impl ResultRow for Row<'_> {
                     (ffi::sqlite3_value_blob(value).cast::<u8>(), ffi::sqlite3_value_bytes(value))
                 };
                 match usize::try_from(length).unwrap_or_default() {
-                    // Of no bytes the start is null.
+                    // The start of no bytes is null.
                     0 => Ok(Some(&[])),
                     _ if start.is_null() => Err(self.0.failed("out of memory")),
-                    // SAFETY: there are so many bytes, which stay until the next step.
+                    // SAFETY: there are that many bytes, which stay until the next step.
                     length => Ok(Some(unsafe { slice::from_raw_parts(start, length) })),
                 }
             }
@@ -279,7 +279,7 @@ impl ResultRow for Row<'_> {
     }
 }
 
-/// What the connection says of its last error.
+/// Returns the connection's last error message.
 fn message(connection: &Connection) -> String {
     // SAFETY: the connection is open; the text is copied before another call could change it.
     unsafe { CStr::from_ptr(ffi::sqlite3_errmsg(connection.handle())) }

@@ -33,7 +33,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// The store of a connection.
+    /// Creates the store of a connection.
     pub(super) fn store(connection: Rc<Connection>, options: &OpenOptions) -> Result<Store> {
         let prepare = |sql| Prepared::new(&connection, sql);
         Ok(Store::Sql(Connected::new(Self {
@@ -46,7 +46,7 @@ impl Session {
         })))
     }
 
-    /// Rows changed since the connection was opened.
+    /// Returns the number of rows changed since the connection was opened.
     fn changes(&self) -> i64 {
         // SAFETY: the connection is open.
         unsafe { ffi::sqlite3_total_changes64(self.connection.handle()) }
@@ -60,7 +60,7 @@ impl Driver for Session {
         NAME
     }
 
-    /// A table is stored in key order: sorted, a million rows load in a tenth of the time.
+    /// A table is stored in key order: a million sorted rows load in a tenth of the time.
     fn bulk_sorted(&self) -> bool {
         true
     }
@@ -108,7 +108,7 @@ impl Driver for Session {
         self.commit.run([].into_iter())
     }
 
-    /// Some errors have ended the transaction already.
+    /// Some errors have already ended the transaction.
     fn roll_back(&mut self) -> Result<()> {
         match self.connection.is_autocommit() {
             true => Ok(()),
@@ -121,8 +121,8 @@ impl Driver for Session {
     }
 
     fn maintain(&mut self) -> Result<()> {
-        // Statistics first, so that they are in the file too. The checkpoint says in its result,
-        // not by an error, when something kept it from finishing.
+        // Statistics first, so that they are in the file too. If something kept the checkpoint from
+        // finishing, its result says so, and it is not an error.
         self.batch("ANALYZE")?;
         let doing = "checkpoint its log";
         let busy: i64 = self
@@ -135,9 +135,9 @@ impl Driver for Session {
         Ok(())
     }
 
-    /// The write-ahead log stays as commits left it, by `SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE`
-    /// (<https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>), and is recovered by the first
-    /// statement that reads.
+    /// Leaves the write-ahead log as the commits left it, with `SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE`
+    /// (<https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>). The first statement that reads
+    /// recovers it.
     fn crash_on_close(&mut self) -> Result<()> {
         if !has_log(&self.options) {
             return Err(EngineError::unsupported(NAME, NO_LOG));
@@ -146,8 +146,8 @@ impl Driver for Session {
         set.map_err(|e| EngineError::failed(NAME, "leave its log as it is", e)).map(drop)
     }
 
-    /// By `wal_autocheckpoint` (<https://www.sqlite.org/pragma.html#pragma_wal_autocheckpoint>), a
-    /// setting of the connection.
+    /// Sets `wal_autocheckpoint` (<https://www.sqlite.org/pragma.html#pragma_wal_autocheckpoint>),
+    /// a setting of the connection.
     fn suspend_checkpoints(&mut self, _: u64) -> Result<()> {
         if !has_log(&self.options) {
             return Err(EngineError::unsupported(NAME, NO_LOG));
@@ -172,7 +172,7 @@ impl Driver for Session {
     }
 
     fn limits(&self) -> Limits {
-        // SAFETY: the connection is open; -1 asks for the limit and sets none.
+        // SAFETY: the connection is open; -1 only reads the limit.
         let columns =
             unsafe { ffi::sqlite3_limit(self.connection.handle(), ffi::SQLITE_LIMIT_COLUMN, -1) };
         Limits {
@@ -196,8 +196,8 @@ impl Driver for Session {
         }
     }
 
-    /// Another connection to the same file. One that finds the file locked for writing waits by
-    /// SQLite's own busy handler (<https://www.sqlite.org/c3ref/busy_timeout.html>), which sleeps 1 ms
+    /// Opens another connection to the same file. If the file is locked for writing, it waits in
+    /// SQLite's busy handler (<https://www.sqlite.org/c3ref/busy_timeout.html>), which sleeps 1 ms
     /// at first and up to 100 ms later.
     fn open_client(&mut self) -> Result<ClientOpener> {
         if is_locked(&self.options) {
@@ -217,7 +217,7 @@ impl Driver for Session {
 
     fn close(self) -> Result<()> {
         let Self { begin_read, begin_write, commit, rollback, connection, .. } = self;
-        // A connection with living statements does not close.
+        // A connection with living statements cannot be closed.
         drop((begin_read, begin_write, commit, rollback));
         let doing = "close the database";
         let connection = Rc::into_inner(connection)

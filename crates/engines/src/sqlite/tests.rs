@@ -1,4 +1,5 @@
-//! What is SQLite's own. What it shares with every SQL engine is in `tests/integration/sql.rs`.
+//! Tests of SQLite's own behaviour. `tests/integration/sql.rs` tests what all SQL engines have in
+//! common.
 
 use super::*;
 use crate::sql::{Dialect, Nullable, Param, SqlType, TableDef};

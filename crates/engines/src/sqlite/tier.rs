@@ -1,4 +1,4 @@
-//! How SQLite makes each durability tier.
+//! SQLite's pragmas for each durability tier.
 
 use embermark_model::Durability;
 
@@ -9,7 +9,7 @@ use crate::{TierSetting, TierTable};
 pub(super) struct Pragmas {
     pub journal_mode: &'static str,
     pub synchronous: &'static str,
-    /// Whether the file is locked for good, also where clients share the database.
+    /// Whether the file stays locked even where clients share the database.
     pub exclusive: bool,
 }
 
@@ -17,15 +17,16 @@ pub(super) struct Pragmas {
 ///
 /// - `power`: in write-ahead mode with FULL "the WAL is synced after each transaction commit"
 ///   (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
-/// - `process`: with OFF SQLite hands everything to the operating system and syncs nothing: "if
-///   the application running SQLite crashes, the data will be safe" (same page).
-/// - `none`: a scratch file for one process. The rollback journal stays in memory, so that a
-///   process that dies inside a transaction leaves a damaged file
-///   (<https://www.sqlite.org/pragma.html#pragma_journal_mode>), and the file stays locked, without
-///   which the tier would be dearer than a shared `process`. Not `journal_mode = OFF`: under it
-///   a failed statement cannot be undone and ROLLBACK is undefined, and the store needs both.
+/// - `process`: with OFF SQLite hands everything to the operating system and syncs nothing: "if the
+///   application running SQLite crashes, the data will be safe" (same page).
+/// - `none`: a scratch file for one process. The rollback journal stays in memory, so a process
+///   that dies inside a transaction leaves a damaged file
+///   (<https://www.sqlite.org/pragma.html#pragma_journal_mode>). The file stays locked, because
+///   otherwise the tier would cost more than a shared `process`. `journal_mode = OFF` is not used:
+///   a failed statement could not be undone and ROLLBACK would be undefined, and the store needs
+///   both.
 ///
-/// `synchronous` comes back as a number: 0 is OFF, 2 is FULL.
+/// `synchronous` is read back as a number: 0 is OFF, 2 is FULL.
 pub(super) static TIERS: TierTable<Pragmas> = TierTable {
     none: TierSetting::of(
         Durability::None,
@@ -53,8 +54,8 @@ pub(super) static TIERS: TierTable<Pragmas> = TierTable {
         SYNCHRONOUS,
     )
     .reads(&[("journal_mode", &["wal"]), ("synchronous", &["2"])])
-    // With FULL in the mode DELETE a power cut can roll the last commit back (docs/durability.md): the
-    // folder is not synced after it.
+    // With FULL in the mode DELETE a power cut can undo the last commit (docs/durability.md),
+    // because the folder is not synced after it.
     .or_at_least(&[
         ("journal_mode", &["wal", "truncate", "persist"]),
         ("synchronous", &["2", "3"]),

@@ -4,24 +4,24 @@ use super::names::Names;
 use super::resp::{Answer, Connection, Failure};
 use crate::kv::{SeePut, Table};
 
-/// Changes of one command.
+/// Changes per command.
 const AT_A_TIME: usize = 500;
 
-/// Changes in the order in which they were made, one behind the other in memory that is kept.
+/// Changes in order, in one block of reused memory.
 #[derive(Default)]
 pub(super) struct Changes {
     bytes: Vec<u8>,
     list: Vec<Change>,
 }
 
-/// A change: where its key ends in the bytes, and its value if it has one.
+/// A change: where its key ends in the bytes, and its value unless it is a removal.
 #[derive(Clone, Copy)]
 struct Change {
     table: usize,
     from: usize,
     key: usize,
     value: Option<usize>,
-    /// Whether the set of keys has the key already.
+    /// Whether the set of keys already has the key.
     is_known: bool,
 }
 
@@ -29,7 +29,7 @@ impl Changes {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.list.clear();
-        // Of a large batch the memory is given back.
+        // Frees the memory of a large batch.
         self.bytes.shrink_to(1 << 20);
         self.list.shrink_to(1 << 14);
     }
@@ -42,7 +42,7 @@ impl Changes {
         self.bytes.len()
     }
 
-    /// Adds one: a value of a key, or its removal.
+    /// Adds a change: a key's value, or its removal.
     #[inline]
     pub fn add(&mut self, table: usize, key: &[u8], value: Option<&[u8]>, is_known: bool) {
         let from = self.bytes.len();
@@ -61,17 +61,17 @@ impl Changes {
         &self.bytes[change.key..change.value.unwrap_or(change.key)]
     }
 
-    /// Shows the values that were set.
+    /// Calls `see` with the values that were set.
     pub fn show(&self, see: &mut SeePut<'_>) {
         for change in self.list.iter().filter(|change| change.value.is_some()) {
             see(Table(change.table), self.key(change), self.value(change));
         }
     }
 
-    /// Sends them as one transaction; how many commands it has.
+    /// Sends the changes as one transaction. Returns the number of its commands.
     ///
     /// # Errors
-    /// When the connection breaks.
+    /// Fails when the connection breaks.
     pub fn send(&self, connection: &mut Connection, tables: &[Names]) -> Answer<usize> {
         connection.command(1, "MULTI");
         let (mut rest, mut commands) = (&self.list[..], 0);
@@ -94,8 +94,8 @@ impl Changes {
         Ok(commands)
     }
 
-    /// Of several values for one key the last one stays
-    /// (<https://valkey.io/commands/mset/>, which is one command for all of them).
+    /// Keeps the last of several values for a key (<https://valkey.io/commands/mset/>, one command
+    /// for all of them).
     fn set(&self, run: &[Change], connection: &mut Connection, names: &Names) -> usize {
         connection.command(1 + 2 * run.len(), "MSET");
         for change in run {
@@ -126,14 +126,14 @@ impl Changes {
     }
 }
 
-/// Reads the answers to a transaction of so many commands; the number that the first of them answered,
-/// if it did.
+/// Reads the answers to a transaction of this many commands. Returns the first one's number, if it
+/// is one.
 ///
 /// # Errors
-/// The first command's that was refused: none of them was then done.
+/// Returns the first refused command's error. None of the commands was done then.
 pub(super) fn done(connection: &mut Connection, commands: usize) -> Answer<i64> {
     let (mut refused, mut number) = (None, 0);
-    // Every answer is read, so that the next one is that of the next command.
+    // Reads every answer, so that the next one belongs to the next command.
     for _ in 0..=commands {
         keep(&mut refused, connection.done())?;
     }

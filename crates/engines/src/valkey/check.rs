@@ -10,14 +10,15 @@ use super::NAME;
 use super::installation;
 use crate::{Checked, EngineError, Result};
 
-/// The programs that check files are the server's, by other names
-/// (<https://valkey.io/topics/persistence/#what-should-i-do-if-my-aof-gets-corrupted>): what an
-/// append-only file began with, with its checksum, and the commands that followed. The latter takes the
-/// files' manifest too, but of 9.1 finds fault with every one: it does not know how these begin now.
+/// The programs that check files are the server under other names
+/// (<https://valkey.io/topics/persistence/#what-should-i-do-if-my-aof-gets-corrupted>): one for the
+/// beginning of an append-only file, which has a checksum, and one for the following commands. The
+/// latter also accepts the files' manifest, but since 9.1 reports an error in every one, because it
+/// does not know how they begin now.
 const PROGRAMS: [(&str, &str); 2] = [("rdb", "valkey-check-rdb"), ("aof", "valkey-check-aof")];
 
-/// Checks the append-only files in a folder. What is in memory, from which the server answers, it does not
-/// compare with them.
+/// Checks the append-only files in a folder. It does not compare them with the memory, from which
+/// the server answers.
 pub(super) fn files(folder: &Path) -> Result<Checked> {
     let (server, _) = installation::find().map_err(|missing| missing.error(NAME))?;
     let mut checked = Checked::by("valkey-check-rdb, valkey-check-aof");

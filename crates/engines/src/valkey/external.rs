@@ -1,4 +1,4 @@
-//! A server that is given by URL.
+//! A given server.
 
 use super::NAME;
 use super::resp::Failure;
@@ -7,8 +7,8 @@ use super::uri::Uri;
 use crate::server::address::Address;
 use crate::{EngineError, OpenOptions, Result};
 
-/// Connects. All keys of ours begin with the name of a guest, and are removed with the session; nothing
-/// else of the server is touched.
+/// Connects. All keys begin with a guest's name, and are removed with the session. Nothing else on
+/// the server is touched.
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let mut session = reach(url, &options.guest)?;
     session.remove().map_err(super::session::failed("remove what a killed client left"))?;

@@ -1,4 +1,4 @@
-//! Finding Valkey's server.
+//! Finds Valkey's server.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,14 +9,14 @@ use embermark_libraries::search_path;
 use crate::deps;
 use crate::program::{Missing, Search, Variable};
 
-/// The program.
+/// Name of the program.
 pub(super) const SERVER: &str = "valkey-server";
 
 pub(super) const VARIABLE: Variable =
     Variable { name: "EMBERMARK_VALKEY", of: "the program `valkey-server`", below: &[] };
 
-/// Finds the program, with its version, for example `9.1.2`: that of the variable, else of the search
-/// path, else our own copy, which needs the C library alone.
+/// Finds the program and its version, for example `9.1.2`: in the variable's folder, else on the
+/// search path, else the downloaded copy, which only needs the C library.
 pub(super) fn find() -> Result<(PathBuf, String), Missing> {
     let mut folders = search_path::folders();
     folders.push(deps::folder(NAME).join("bin"));
@@ -30,7 +30,7 @@ pub(super) fn find() -> Result<(PathBuf, String), Missing> {
     Ok((server, version))
 }
 
-/// `Valkey server v=9.1.2 sha=…` gives `9.1.2`. Redis' server says its own name.
+/// Returns `9.1.2` from `Valkey server v=9.1.2 sha=…`. Redis' server prints its own name.
 fn number(said: &str) -> Option<String> {
     let rest = said.strip_prefix("Valkey server v=")?;
     rest.split_whitespace().next().map(str::to_owned)

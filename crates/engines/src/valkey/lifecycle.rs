@@ -1,4 +1,4 @@
-//! What a workload needs of a server beside its tables.
+//! What a workload needs from a server apart from its tables.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use crate::{
     Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, OpenOptions, Result,
 };
 
-/// The folder of the append-only files, in that of a server's files.
+/// Folder of the append-only files, in the folder of a server's files.
 pub(super) const APPEND_ONLY_FILES: &str = "appendonlydir";
 
-/// How often a rewriting is looked at.
+/// Interval between two checks of a rewrite.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 impl ValkeyStore {
-    /// Whether it keeps an append-only file.
+    /// Returns whether it has an append-only file.
     fn appends(&mut self) -> Answer<bool> {
         Ok(value(&self.session.info("persistence")?, "aof_enabled").as_deref() == Some("1"))
     }
 
-    /// Waits until no rewriting of the file is under way; whether the last one was done.
+    /// Waits until no rewrite of the file is running. Returns whether the last one succeeded.
     fn at_rest(&mut self) -> Answer<bool> {
         loop {
             let info = self.session.info("persistence")?;
@@ -49,7 +49,7 @@ impl ValkeyStore {
         self.at_rest()
     }
 
-    /// The folder of the append-only files of a private server.
+    /// Returns the folder of a private server's append-only files.
     fn files(&mut self, what: &str) -> Result<std::path::PathBuf> {
         let appends = self.appends().map_err(failed("say whether it keeps a log"))?;
         let data = self.data.as_ref().filter(|_| appends);
@@ -59,8 +59,8 @@ impl ValkeyStore {
 }
 
 impl Lifecycle for ValkeyStore {
-    /// The append-only file written anew with what there is
-    /// (<https://valkey.io/topics/persistence/#log-rewriting>), where there is one.
+    /// Rewrites the append-only file with the current data
+    /// (<https://valkey.io/topics/persistence/#log-rewriting>), if there is one.
     fn maintain(&mut self) -> Result<()> {
         if self.rewrite().map_err(failed("rewrite its append-only file"))? {
             return Ok(());
@@ -81,8 +81,8 @@ impl Lifecycle for ValkeyStore {
         Join::At(self.session.at())
     }
 
-    /// A connection of its own. Commands of several clients are done one after the other; from now on
-    /// this one takes into account that others write.
+    /// Opens another connection. The commands of several clients are executed one after another.
+    /// From now on this client assumes that others write.
     fn open_client(&mut self) -> Result<ClientOpener> {
         self.is_shared = true;
         let at = self.session.at();

@@ -13,20 +13,20 @@ use crate::server::address::Listening;
 use crate::server::{self, Account, Home, Server, ServerSpec};
 use crate::{OpenOptions, Result};
 
-/// Its socket, in its directory.
+/// Name of its socket, in its directory.
 const SOCKET: &str = "socket";
 
-/// The file of settings that has its password, in its directory.
+/// File of settings with its password, in its directory.
 const PASSWORD: &str = "password.conf";
 
-/// The folder of its files, in its directory.
+/// Folder of its files, in its directory.
 pub(super) const DATA: &str = "data";
 
-/// Starts a server as `options` say and connects.
+/// Starts a server with these options and connects.
 pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let (program, _) = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
-    // Of a server that was killed there is its socket, which it makes anew.
+    // A killed server leaves its socket, which the next one creates again.
     let data = home.subdirectory(NAME, DATA)?;
     let password = match options.link {
         crate::Link::Socket => None,
@@ -36,7 +36,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let url = |port| format!("valkey://{user}127.0.0.1:{port}");
     let Listening { here, elsewhere, port } =
         Listening::at(NAME, options.link, &home, SOCKET, url)?;
-    // Its own file: everybody may read a command line.
+    // A separate file, because everybody can read a command line.
     let file = match &password {
         Some(password) => Some(home.write(NAME, PASSWORD, &format!("requirepass {password}\n"))?),
         None => None,
@@ -45,7 +45,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     args.extend(["--dir".into(), data.into()]);
     let mut set = |name: &str, value: OsString| args.extend([format!("--{name}").into(), value]);
     match port {
-        // Of 0 it listens on no port.
+        // With port 0 it listens on none.
         None => {
             set("port", "0".into());
             set("unixsocket", home.path().join(SOCKET).into());
@@ -59,8 +59,8 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     for (name, value) in configuration(options) {
         set(&name, value.into());
     }
-    // SIGTERM is a clean shutdown: the append-only file is written and synced, and where there is none
-    // the data, as it is told (https://valkey.io/topics/signals/).
+    // SIGTERM is a clean shutdown: the append-only file is written and synced, or without one the
+    // data if the server is told so (https://valkey.io/topics/signals/).
     let spec = ServerSpec::new(NAME, &program, args);
     Server::start(spec, &home, |_| {
         let uri = Uri::new(&here).map_err(str::to_owned)?;
@@ -69,12 +69,11 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     })
 }
 
-/// What the server is started with. What is not named here is as shipped: one thread that executes
-/// commands, and the append-only file rewritten when it has doubled.
+/// Returns the server's settings. Everything else has Valkey's defaults: one thread executes
+/// commands, and the append-only file is rewritten when it has doubled.
 fn configuration(options: &OpenOptions) -> Vec<(String, String)> {
     let tier = &TIERS.of(options.durability).set;
-    // Twice the memory may be used while the file is rewritten
-    // (https://valkey.io/topics/admin/#memory).
+    // Rewriting the file can take twice the memory (https://valkey.io/topics/admin/#memory).
     let most = options.limit.map_or(0, |limit| limit / 2);
     let ours = [
         (SAVE, String::new()),

@@ -1,9 +1,9 @@
-//! `valkey`: Valkey, a private server on a Unix socket, or keys of ours on one that is given by URL.
+//! `valkey`: Valkey as a private server on a Unix socket, or separate keys on a given server.
 //!
-//! It has no ordered keys. A table is a string for each row, `NUMBER:KEY`, and a sorted set `NUMBER` of
-//! its keys, all with the same score, which the server then orders as bytes
-//! (<https://valkey.io/commands/zrange/>, lexicographical ranges). Both change in one transaction, so that
-//! the set has exactly the keys that there are. `tables` is a hash of the tables' numbers by name.
+//! It has no ordered keys. A table is a string for each row, `NUMBER:KEY`, and a sorted set
+//! `NUMBER` of its keys, all with the same score, which the server then sorts as bytes
+//! (<https://valkey.io/commands/zrange/>, lexicographical ranges). Both change in one transaction,
+//! so the set has exactly the existing keys. `tables` is a hash of the tables' numbers by name.
 
 mod changes;
 mod check;

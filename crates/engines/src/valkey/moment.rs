@@ -1,8 +1,8 @@
-//! Whether several reads were of one moment.
+//! Checks that several reads saw the same state.
 //!
-//! A command sees one moment, and there is nothing by which several do. Where other clients may write
-//! meanwhile, the changes that the server has counted are compared, before the first read and after the
-//! last.
+//! One command sees one state, but nothing extends that to several commands. Where other clients
+//! can write meanwhile, the server's count of changes is compared before the first read and after
+//! the last.
 
 use super::NAME;
 use super::resp::{Answer, Connection};
@@ -10,14 +10,14 @@ use super::session::failed;
 use super::settings::value;
 use crate::{EngineError, Result};
 
-/// What the server counts: changes since it saved its data to a file, and when that was
+/// What the server counts: changes since it saved its data to a file, and the time of that
 /// (<https://valkey.io/commands/info/>, persistence).
 const COUNTED: [&str; 2] = ["rdb_changes_since_last_save", "rdb_last_save_time"];
 
-/// Reads that have to be of one moment.
+/// Reads that must see the same state.
 #[derive(Default)]
 pub(super) struct Moment {
-    /// Whether the count before them was asked for, and is not read yet.
+    /// Whether the count before them was requested and is not read yet.
     is_asked: bool,
     before: Option<Count>,
     commands: usize,
@@ -26,7 +26,7 @@ pub(super) struct Moment {
 type Count = [Option<String>; COUNTED.len()];
 
 impl Moment {
-    /// Before the first read is sent: asks for the count together with it.
+    /// Requests the count together with the first read.
     pub fn ask(&mut self, connection: &mut Connection) {
         if self.before.is_none() {
             ask(connection);
@@ -34,7 +34,7 @@ impl Moment {
         }
     }
 
-    /// Before the read's answer, which is of so many commands, or the last of them.
+    /// Reads the count before the answer to a read of this many commands, or to the last of them.
     pub fn read(&mut self, connection: &mut Connection, commands: usize) -> Answer<()> {
         self.commands += commands;
         if std::mem::take(&mut self.is_asked) {
@@ -43,7 +43,7 @@ impl Moment {
         Ok(())
     }
 
-    /// After the last read.
+    /// Compares the count after the last read.
     ///
     /// # Errors
     /// Unsupported when something was changed meanwhile.

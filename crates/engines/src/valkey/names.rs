@@ -1,6 +1,6 @@
-//! What a table is called in a store without tables.
+//! Names of a table in a store without tables.
 
-/// A table: its name, what the keys of its rows begin with, and the set of its keys.
+/// A table: its name, the prefix of its rows' keys, and the set of its keys.
 pub(super) struct Names {
     pub name: String,
     pub rows: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What is done in a scope.
+//! Operations in a scope.
 
 use smallvec::SmallVec;
 
@@ -17,12 +17,12 @@ pub(super) struct Reads<'a> {
     pub connection: &'a mut Connection,
     pub tables: &'a [Names],
     pub keys: &'a mut Keys,
-    /// Whether other clients may write meanwhile.
+    /// Whether other clients can write meanwhile.
     pub is_shared: bool,
 }
 
 impl Reads<'_> {
-    /// The value of a key; a read of a moment, where it has to be of one.
+    /// Returns the value of a key, from one state where that is required.
     #[inline]
     fn get(
         &mut self,
@@ -42,7 +42,7 @@ impl Reads<'_> {
         self.connection.bulk()
     }
 
-    /// Visits the pairs of a range; where others may write, reads of a moment.
+    /// Visits the pairs of a range. Where others can write, all reads must see the same state.
     fn scan(
         &mut self,
         Table(table): Table,
@@ -60,16 +60,16 @@ impl Reads<'_> {
     }
 }
 
-/// Operations that are done one by one, or, of a snapshot, reads alone.
+/// Operations that are done one by one, or the reads of a snapshot.
 pub(super) struct Single<'a> {
     pub reads: Reads<'a>,
-    /// That of a snapshot.
+    /// State of a snapshot.
     pub snapshot: Option<Moment>,
 }
 
 impl Single<'_> {
-    /// The transaction of two commands on the row of a key and on the set of keys, each of so many
-    /// words; the number that the first one answers.
+    /// Runs the transaction of two commands on the row of a key and on the set of keys. Returns the
+    /// number in the first answer.
     #[inline]
     fn change(&mut self, Table(table): Table, key: &[u8], value: Option<&[u8]>) -> Result<i64> {
         if self.snapshot.is_some() {
@@ -99,8 +99,8 @@ impl Single<'_> {
         done.map_err(failed("change a row"))
     }
 
-    /// Sets the value of a key that is there. Where others may write, only if it has its old value
-    /// still (<https://valkey.io/commands/set/>, `IFEQ`).
+    /// Sets the value of an existing key. Where others can write, only if it still has its old
+    /// value (<https://valkey.io/commands/set/>, `IFEQ`).
     fn replace(&mut self, Table(table): Table, key: &[u8], old: &[u8], new: &[u8]) -> Answer<bool> {
         let Reads { connection, tables, is_shared, .. } = &mut self.reads;
         connection.command(if *is_shared { 5 } else { 3 }, "SET");
@@ -160,7 +160,7 @@ impl Operations for Single<'_> {
             let old = SmallVec::<[u8; 64]>::from_slice(found);
             let mut new = old.clone();
             change(&mut new);
-            // Refused where another client has changed it meanwhile: that one has gone on.
+            // Refused if another client has changed it meanwhile, and that one made progress.
             if self.replace(table, key, &old, &new).map_err(failed("replace a value"))? {
                 return Ok(true);
             }
@@ -172,11 +172,11 @@ impl Operations for Single<'_> {
     }
 }
 
-/// The tables of a batch: what it changes is sent at its end.
+/// Tables of a batch, whose changes are sent at its end.
 pub(super) struct Pending<'a> {
     pub reads: Reads<'a>,
     pub changes: &'a mut Changes,
-    /// The key that was found last, of whose value the next change may be.
+    /// Key found last, whose value the next change can be of.
     pub found: &'a mut Vec<u8>,
     pub found_in: Option<Table>,
 }

@@ -1,5 +1,5 @@
-//! A connection that speaks the server's protocol, RESP 2
-//! (<https://valkey.io/topics/protocol/>), with buffers that are kept.
+//! A connection with the server's protocol, RESP 2 (<https://valkey.io/topics/protocol/>), and
+//! reused buffers.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -11,16 +11,16 @@ use itoa::Buffer;
 
 use super::uri::Place;
 
-/// Room for what is received at first, and the least that is read at a time.
+/// Initial size of the receive buffer, and the least that is read at once.
 const ROOM: usize = 64 * 1024;
 
-/// Bytes of commands after which they are sent, so that the server works on them while more are written.
+/// Bytes of commands after which they are sent, so that the server works while more are written.
 const SEND_AFTER: usize = 64 * 1024;
 
 /// How long connecting to a host may take.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
-/// What went wrong: with the connection, or as the server says it.
+/// An error of the connection, or of the server.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     #[error("the connection failed: {0}")]
@@ -34,24 +34,24 @@ pub(super) enum Failure {
 /// A result of a call to the server.
 pub(super) type Answer<T> = Result<T, Failure>;
 
-/// What an answer begins with.
+/// The first line of an answer.
 #[derive(Debug)]
 enum Head {
-    /// `+OK`, `+QUEUED`, which say nothing but that.
+    /// `+OK` or `+QUEUED`, without further content.
     Simple,
     Number(i64),
-    /// A string of so many bytes, or none.
+    /// A string of this many bytes, or none.
     Bulk(Option<usize>),
-    /// So many answers, or none.
+    /// This many answers, or none.
     List(Option<usize>),
 }
 
-/// A connection. Commands are gathered, sent together, and answered in their order.
+/// A connection. Commands are gathered, sent together, and answered in order.
 pub(super) struct Connection {
     stream: UnixStream,
     out: Vec<u8>,
     received: Vec<u8>,
-    /// What is not read yet of what was received.
+    /// Where the unread part of the received bytes begins.
     at: usize,
     end: usize,
 }
@@ -61,21 +61,21 @@ impl Connection {
     pub fn open(place: &Place) -> io::Result<Self> {
         let stream = match place {
             Place::Socket(path) => UnixStream::connect(path)?,
-            // A socket is read and written alike, whatever it is connected by.
+            // A socket is read and written in the same way, whatever it connects to.
             Place::Host { name, port } => OwnedFd::from(connect(name, *port)?).into(),
         };
         let received = vec![0; ROOM];
         Ok(Self { stream, out: Vec::with_capacity(ROOM), received, at: 0, end: 0 })
     }
 
-    /// Begins a command of so many words, its name among them.
+    /// Begins a command of this many words, including its name.
     #[inline]
     pub fn command(&mut self, words: usize, name: &str) {
         self.head(b'*', words);
         self.word(&[name.as_bytes()]);
     }
 
-    /// The next word of a command, of parts that follow one another.
+    /// Adds a word to a command, joined from parts.
     #[inline]
     pub fn word(&mut self, parts: &[&[u8]]) {
         self.head(b'$', parts.iter().map(|part| part.len()).sum());
@@ -83,7 +83,7 @@ impl Connection {
         self.out.extend_from_slice(b"\r\n");
     }
 
-    /// The same of a number.
+    /// Adds a number as a word.
     pub fn number(&mut self, number: usize) {
         self.word(&[Buffer::new().format(number).as_bytes()]);
     }
@@ -95,23 +95,23 @@ impl Connection {
         self.out.extend_from_slice(b"\r\n");
     }
 
-    /// Sends the commands that were gathered.
+    /// Sends the gathered commands.
     #[inline]
     pub fn send(&mut self) -> Answer<()> {
         let sent = self.stream.write_all(&self.out);
         self.out.clear();
-        // Of a value of many megabytes the memory is given back.
+        // Frees the memory of values of many megabytes.
         self.out.shrink_to(16 * SEND_AFTER);
         Ok(sent?)
     }
 
-    /// Sends them where they are many.
+    /// Sends the gathered commands if they are many.
     #[inline]
     pub fn send_many(&mut self) -> Answer<()> {
         if self.out.len() < SEND_AFTER { Ok(()) } else { self.send() }
     }
 
-    /// Receives until so many bytes are there. What was received before may move.
+    /// Receives until this many bytes are available. Earlier received bytes can move.
     #[inline]
     fn hold(&mut self, bytes: usize) -> Answer<()> {
         while self.end - self.at < bytes {
@@ -120,7 +120,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Receives some more, with room for so many bytes that are not read yet.
+    /// Receives more, with room for this many unread bytes.
     #[cold]
     fn receive(&mut self, bytes: usize) -> Answer<()> {
         let unread = self.end - self.at;
@@ -148,7 +148,7 @@ impl Connection {
     /// Reads the first line of an answer.
     ///
     /// # Errors
-    /// That the server refused the command, too.
+    /// Fails also when the server refused the command.
     #[inline]
     fn head_of_answer(&mut self) -> Answer<Head> {
         let mut seen = 0;
@@ -178,7 +178,7 @@ impl Connection {
         }
     }
 
-    /// Reads an answer that says no more than that a command was done, or will be.
+    /// Reads an answer that only confirms that a command was done or queued.
     #[inline]
     pub fn done(&mut self) -> Answer<()> {
         match self.head_of_answer()? {
@@ -187,7 +187,8 @@ impl Connection {
         }
     }
 
-    /// The same of one that may not have been done, for what it was to replace is another by now.
+    /// Reads an answer that also tells whether the command was done: it is not if what it should
+    /// replace has changed.
     pub fn was_done(&mut self) -> Answer<bool> {
         match self.head_of_answer()? {
             Head::Simple => Ok(true),
@@ -205,7 +206,7 @@ impl Connection {
         }
     }
 
-    /// Reads an answer of any kind: the number that it is, if it is one.
+    /// Reads an answer of any kind. Returns its number, if it is one.
     pub fn number_or_none(&mut self) -> Answer<Option<i64>> {
         match self.head_of_answer()? {
             Head::Number(number) => Ok(Some(number)),
@@ -213,7 +214,7 @@ impl Connection {
         }
     }
 
-    /// Reads the length of a list, whose answers follow.
+    /// Reads the length of a list, whose items follow as answers.
     pub fn list(&mut self) -> Answer<usize> {
         match self.head_of_answer()? {
             Head::List(Some(length)) => Ok(length),
@@ -221,7 +222,7 @@ impl Connection {
         }
     }
 
-    /// Reads a string, valid until the next answer is read; none where there is none.
+    /// Reads a string, valid until the next answer is read, or `None` if there is none.
     #[inline]
     pub fn bulk(&mut self) -> Answer<Option<&[u8]>> {
         let length = match self.head_of_answer()? {
@@ -240,7 +241,7 @@ impl Connection {
         Ok(String::from_utf8_lossy(self.bulk()?.unwrap_or_default()).into_owned())
     }
 
-    /// Reads an answer of any kind and forgets it.
+    /// Reads an answer of any kind and drops it.
     pub fn skip(&mut self) -> Answer<()> {
         let head = self.head_of_answer()?;
         self.rest(head)
@@ -270,7 +271,7 @@ fn connect(name: &str, port: u16) -> io::Result<TcpStream> {
     Err(last)
 }
 
-/// A whole number in decimal digits.
+/// Parses an integer of decimal digits.
 #[inline]
 fn whole(digits: &[u8]) -> Option<i64> {
     let (is_negative, digits) = match digits {
@@ -301,16 +302,16 @@ mod tests {
 
     use super::*;
 
-    /// A connection to somebody who says that, a few bytes at a time, and hears what is sent.
-    fn told(said: &'static [u8], at_a_time: usize) -> Connection {
+    /// Returns a connection whose peer sends these bytes, a few at a time, and reads what is sent.
+    fn answering(answer: &'static [u8], at_a_time: usize) -> Connection {
         let (stream, other) = UnixStream::pair().unwrap();
         thread::spawn(move || {
-            for some in said.chunks(at_a_time) {
+            for some in answer.chunks(at_a_time) {
                 if (&other).write_all(some).is_err() {
                     return;
                 }
             }
-            // Until nobody asks any more.
+            // Waits until the connection is closed.
             let _ = (&other).read(&mut [0; 1024]);
         });
         Connection { stream, out: Vec::new(), received: vec![0; ROOM], at: 0, end: 0 }
@@ -321,7 +322,7 @@ mod tests {
         const SAID: &[u8] =
         b"+OK\r\n:-42\r\n$5\r\nva\r\nl\r\n$-1\r\n*2\r\n:7\r\n$0\r\n\r\n*-1\r\n$-1\r\n-ERR no\r\n";
         for at_a_time in [1, 2, 3, 7, SAID.len()] {
-            let mut connection = told(SAID, at_a_time);
+            let mut connection = answering(SAID, at_a_time);
             connection.done().unwrap();
             assert_eq!(connection.integer().unwrap(), -42);
             assert_eq!(connection.bulk().unwrap(), Some(&b"va\r\nl"[..]));
@@ -340,7 +341,7 @@ mod tests {
         let size = 3 * ROOM + 5;
         let said = format!("+OK\r\n${size}\r\n{}\r\n:1\r\n", "x".repeat(size)).into_bytes().leak();
         for at_a_time in [1000, ROOM - 1, said.len()] {
-            let mut connection = told(said, at_a_time);
+            let mut connection = answering(said, at_a_time);
             connection.done().unwrap();
             let value = connection.bulk().unwrap().unwrap();
             assert!(value.len() == size && value.iter().all(|byte| *byte == b'x'));
@@ -351,10 +352,10 @@ mod tests {
     #[test]
     fn what_is_no_answer_and_an_end_in_the_middle_of_one_are_errors() {
         for said in [&b"?what\r\n"[..], b":x1\r\n", b":\r\n", b"\r\n", b"\n"] {
-            let mut connection = told(said, 100);
+            let mut connection = answering(said, 100);
             assert!(matches!(connection.skip(), Err(Failure::Unexpected(_))), "{said:?}");
         }
-        let mut connection = told(b"+OK\r\n", 100);
+        let mut connection = answering(b"+OK\r\n", 100);
         assert!(matches!(connection.bulk(), Err(Failure::Unexpected(_))));
         let (stream, other) = UnixStream::pair().unwrap();
         (&other).write_all(b"$10\r\nabc").unwrap();
@@ -366,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_command_is_its_words_with_their_lengths() {
-        let mut connection = told(b"", 1);
+        let mut connection = answering(b"", 1);
         connection.command(4, "SET");
         connection.word(&[b"1:", b"\0key"]);
         connection.word(&[b""]);

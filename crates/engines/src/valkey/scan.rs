@@ -85,7 +85,7 @@ fn write_bounds(connection: &mut Connection, range: &Range<'_>, behind: Option<&
     connection.word(&second);
 }
 
-/// Visits the pairs of a range, keys and values by commands of their own: nobody else changes them
+/// Visits the pairs of a range. Keys and values are read by separate commands: nobody changes them
 /// meanwhile.
 pub(super) fn visit(
     connection: &mut Connection,

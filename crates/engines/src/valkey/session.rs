@@ -1,4 +1,4 @@
-//! A connection to a server, and the keys of ours there.
+//! A connection to a server, and our keys on it.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -9,35 +9,35 @@ use super::uri::Uri;
 use crate::server::address::{self, Address};
 use crate::{ConnectionParameters, EngineError, Result};
 
-/// What another process is told in place of a prefix where there is none.
+/// Stands for an empty prefix in what another process is given.
 const NONE: &str = "-";
 
-/// Keys that are looked at and removed at a time.
+/// Number of keys that are looked at and removed at a time.
 const AT_A_TIME: usize = 1000;
 
-/// How long what a killed client has sent may take to be done.
+/// How long a command that a killed client has sent may take to finish.
 const UNDER_WAY: Duration = Duration::from_secs(30);
 
 /// A client of a server, for one thread at a time.
 pub(super) struct Session {
     pub connection: Connection,
     uri: Uri,
-    /// What the keys of ours begin with: `NAME:` on a server that is not ours, nothing on one that is.
+    /// The beginning of all our keys: `NAME:` on a server that is not ours, empty on one that is.
     pub prefix: String,
-    /// Whether they are removed at the end.
+    /// Whether the keys are removed at the end.
     is_given: bool,
-    /// Where another process reaches the server.
+    /// The address at which another process reaches the server.
     elsewhere: Address,
 }
 
 impl Session {
-    /// A session on a connection of its own, once somebody has answered and let us ask.
+    /// Opens a session on a connection of its own, once the server has answered and let us ask.
     pub fn new(uri: Uri, prefix: String, elsewhere: Address) -> Answer<Self> {
         let connection = connected(&uri, &prefix)?;
         Ok(Self { connection, uri, prefix, is_given: false, elsewhere })
     }
 
-    /// A session with what another process has opened, which stays when it ends.
+    /// Opens a session on the keys that another process has opened; they stay when it ends.
     pub fn join(at: &str) -> Result<Self> {
         let [prefix, address] = address::parts(NAME, at)?;
         let prefix = if prefix == NONE { "" } else { prefix };
@@ -47,31 +47,31 @@ impl Session {
         joined.map_err(failed("join a database"))
     }
 
-    /// How another process reaches the keys.
+    /// Returns how another process reaches the keys.
     pub fn at(&self) -> String {
         let prefix = if self.prefix.is_empty() { NONE } else { &self.prefix };
         format!("{prefix} {}", self.elsewhere)
     }
 
-    /// What a program in another language reaches the keys by.
+    /// Returns the parameters by which a program in another language reaches the keys.
     pub fn connection(&self) -> ConnectionParameters {
         vec![self.elsewhere.parameter(), ("prefix", self.prefix.clone())]
     }
 
-    /// Has the keys removed when the session ends.
+    /// Makes the session remove the keys when it ends.
     pub fn remove_at_end(&mut self) {
         self.is_given = true;
     }
 
-    /// Ends the connection and begins anew. The new one is made before the old one ends.
+    /// Replaces the connection by a new one, which is made before the old one ends.
     pub fn renew(&mut self) -> Result<()> {
         let fresh = connected(&self.uri, &self.prefix);
         self.connection = fresh.map_err(failed("connect again"))?;
         Ok(())
     }
 
-    /// What the server says of itself under a heading
-    /// (<https://valkey.io/commands/info/>), a line `name:value` each.
+    /// Returns what the server reports under a heading (<https://valkey.io/commands/info/>): one
+    /// line `name:value` for each item.
     pub fn info(&mut self, heading: &str) -> Answer<String> {
         self.connection.command(2, "INFO");
         self.connection.word(&[heading.as_bytes()]);
@@ -79,7 +79,8 @@ impl Session {
         self.connection.text()
     }
 
-    /// The names and values of settings that are called so (<https://valkey.io/commands/config-get/>).
+    /// Returns the names and values of the settings with these names
+    /// (<https://valkey.io/commands/config-get/>).
     pub fn config(&mut self, names: &[&str]) -> Answer<Vec<(String, String)>> {
         let connection = &mut self.connection;
         connection.command(names.len() + 2, "CONFIG");
@@ -90,8 +91,8 @@ impl Session {
         (0..pairs).map(|_| Ok((connection.text()?, connection.text()?))).collect()
     }
 
-    /// Removes the keys, once no other client is there that may go on to make some. Such a client, which
-    /// was killed, is known to the server by the prefix.
+    /// Removes the keys, once there is no other client that could still make some. The server knows
+    /// such a client, which was killed, by the prefix.
     pub fn remove(&mut self) -> Answer<()> {
         let began = Instant::now();
         let named = format!(" name={} ", self.name());
@@ -142,7 +143,7 @@ impl Session {
         }
     }
 
-    /// Removes the keys where the server is not ours, once.
+    /// Removes the keys once, if the server is not ours.
     pub fn end(&mut self) -> Result<()> {
         if std::mem::take(&mut self.is_given) {
             self.remove_keys().map_err(failed("remove its keys"))?;
@@ -153,12 +154,13 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Without `close` an error was reported before; there is nobody left to tell.
+        // Without `close`, an error was reported before; there is nobody left to report this one
+        // to.
         let _ = self.end();
     }
 }
 
-/// A connection to the database of a URL, by the name that is the prefix's.
+/// Connects to the database of a URL, under the name that belongs to the prefix.
 fn connected(uri: &Uri, prefix: &str) -> Answer<Connection> {
     let mut connection = Connection::open(&uri.place)?;
     if let Some(password) = &uri.password {
@@ -179,7 +181,8 @@ fn connected(uri: &Uri, prefix: &str) -> Answer<Connection> {
     Ok(connection)
 }
 
-/// A data set that is larger than the server's memory is no failure of it.
+/// Makes the error of a command. A data set larger than the server's memory is no failure of the
+/// server.
 pub(super) fn failed(doing: &str) -> impl FnOnce(Failure) -> EngineError {
     move |failure| match &failure {
         Failure::Refused(why) if why.contains("OOM") => {

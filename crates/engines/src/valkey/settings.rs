@@ -1,4 +1,4 @@
-//! What the server really runs with.
+//! The settings that the server runs with.
 
 use super::NAME;
 use super::session::{Session, failed};
@@ -13,10 +13,10 @@ pub(super) const SAVE: &str = "save";
 pub(super) const STOP: &str = "shutdown-on-sigterm";
 pub(super) const MAX_MEMORY: &str = "maxmemory";
 
-/// Under this name stands what allocates its memory, in what it says of that.
+/// Name of the memory allocator in the server's information.
 const ALLOCATOR: &str = "mem_allocator";
 
-/// The directives that decide durability, speed or who can reach the server.
+/// Directives that decide durability, speed, or who can connect.
 const READ: [&str; 12] = [
     APPEND_ONLY,
     FSYNC,
@@ -32,9 +32,8 @@ const READ: [&str; 12] = [
     "bind",
 ];
 
-/// The directives of `valkey.conf`
-/// (<https://github.com/valkey-io/valkey/blob/unstable/valkey.conf>): the server refuses to start with
-/// one that it does not know.
+/// Directives of `valkey.conf` (<https://github.com/valkey-io/valkey/blob/unstable/valkey.conf>).
+/// The server refuses to start with an unknown one.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
         Setting::new(APPEND_ONLY, Takes::Word(&["no", "yes"])).by_default("no"),
@@ -61,7 +60,7 @@ pub(super) const SETTINGS: Settings = Settings {
 const PERSISTENCE: &str = "https://valkey.io/topics/persistence/";
 const DIRECTIVES: &str = "https://github.com/valkey-io/valkey/blob/unstable/valkey.conf";
 
-/// What tuning tries.
+/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("auto-aof-rewrite-percentage", "0")],
@@ -99,8 +98,8 @@ const CANDIDATES: &[Candidate] = &[
     .keeping(Durability::None),
 ];
 
-/// The version, and the settings by the names that the server has for them. Its data are in memory, so
-/// that it has no cache.
+/// Returns the version, and the settings by the server's names. Its data are in memory, so it has
+/// no cache.
 pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
     let version =
         value(&session.info("server").map_err(failed("say its version"))?, "valkey_version");
@@ -116,12 +115,12 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     Ok(ReadBack { version, settings, cache: None })
 }
 
-/// The settings that decide what a commit survives.
+/// Returns the settings that decide what a commit survives.
 pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
     session.config(&[APPEND_ONLY, FSYNC]).map_err(failed("read its settings back"))
 }
 
-/// The value of a line `name:value`.
+/// Returns the value of a line `name:value`.
 pub(super) fn value(info: &str, name: &str) -> Option<String> {
     let mut lines = info.lines().filter_map(|line| line.split_once(':'));
     lines.find(|(known, _)| *known == name).map(|(_, value)| value.trim().to_owned())

@@ -14,20 +14,20 @@ use crate::kv::{KvStore, Overlay, Pairs, Table, TableDef, Work};
 use crate::server::Server;
 use crate::{OpenOptions, Result, Scope};
 
-/// Rows of a transaction of a bulk load at most, and their bytes.
+/// Most rows of a bulk load's transaction, and their bytes.
 const ROWS: usize = 10_000;
 const BYTES: usize = 8 << 20;
 
-/// Keys that are removed at a time.
+/// Keys removed at once.
 const REMOVED: usize = 1000;
 
 /// An open database.
 pub(super) struct ValkeyStore {
     pub session: Session,
     pub server: Option<Server>,
-    /// Whether other clients may write.
+    /// Whether other clients can write.
     pub is_shared: bool,
-    /// The folder of a private server's files.
+    /// Folder of a private server's files.
     pub data: Option<PathBuf>,
     tables: Vec<Names>,
     changes: Changes,
@@ -43,7 +43,7 @@ impl ValkeyStore {
         Self { session, server, is_shared, data, tables, changes, keys, found }
     }
 
-    /// The number of a table by its name, which is given one if need be.
+    /// Returns the number of a table with this name, and assigns one if it has none.
     fn number(&mut self, name: &str) -> Answer<String> {
         let (prefix, connection) = (&self.session.prefix, &mut self.session.connection);
         let tables: [&[u8]; 2] = [prefix.as_bytes(), b"tables"];
@@ -60,7 +60,7 @@ impl ValkeyStore {
             if let Some(known) = known {
                 return Ok(known);
             }
-            // Another client may give it one first.
+            // Another client can assign one first.
             connection.command(4, "HSETNX");
             connection.word(&tables);
             connection.word(&[name.as_bytes()]);
@@ -70,7 +70,7 @@ impl ValkeyStore {
         }
     }
 
-    /// Sends what a batch has changed, and waits for the answer.
+    /// Sends the changes of a batch, and waits for the answer.
     fn commit(&mut self) -> Result<()> {
         let Self { session: Session { connection, .. }, changes, tables, .. } = self;
         let done = changes.send(connection, tables);
@@ -78,7 +78,7 @@ impl ValkeyStore {
         done.map(drop).map_err(failed("commit a batch"))
     }
 
-    /// Removes some rows of a table; whether there were any.
+    /// Removes some rows of a table. Returns whether there were any.
     fn remove(&mut self, Table(table): Table) -> Answer<bool> {
         let (connection, names) = (&mut self.session.connection, &self.tables[table]);
         connection.command(4, "ZRANGE");
@@ -117,8 +117,9 @@ impl KvStore for ValkeyStore {
         Ok(())
     }
 
-    /// In transactions of `MSET` and `ZADD` with many rows each, one sent while the one before it is
-    /// done (<https://valkey.io/topics/pipelining/>): one, if they are few.
+    /// Uses transactions of `MSET` and `ZADD` with many rows each, and sends one while the one
+    /// before it is executed (<https://valkey.io/topics/pipelining/>). Few rows are one
+    /// transaction.
     fn bulk(&mut self, Table(table): Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let Self { session: Session { connection, .. }, changes, tables, .. } = self;
         let (mut rows, mut before, mut failure, mut ended) = (0, None, None, false);
@@ -139,7 +140,7 @@ impl KvStore for ValkeyStore {
             }
             ended |= failure.is_some();
         }
-        // The last one's answers are read in any case: they are not those of what comes next.
+        // The last one's answers are always read, because they do not belong to later commands.
         let last = before.map_or(Ok(0), |commands| changes::done(connection, commands)).err();
         changes.clear();
         failure.or(last).map_or(Ok(rows), |failure| Err(failed("load rows")(failure)))

@@ -1,4 +1,4 @@
-//! How Valkey makes each durability tier.
+//! Valkey's settings for each durability tier.
 
 use embermark_model::Durability;
 
@@ -8,21 +8,22 @@ pub(super) const APPEND_ONLY: &str = "appendonly";
 pub(super) const FSYNC: &str = "appendfsync";
 pub(super) const ON_REWRITE: &str = "no-appendfsync-on-rewrite";
 
-/// What a private server is started with.
+/// Settings of a private server.
 #[derive(Clone, Copy)]
 pub(super) struct Persistence {
-    /// Whether each change goes to the append-only file.
+    /// Whether each change is appended to the append-only file.
     pub appends: bool,
     pub fsync: &'static str,
 }
 
-/// The server writes its append-only file before it sends the answers of a round of its event loop
-/// (`beforeSleep`, <https://github.com/valkey-io/valkey/blob/unstable/src/server.c>).
+/// The settings that keep each tier. The server writes its append-only file before it sends the
+/// answers of an iteration of its event loop (`beforeSleep`,
+/// <https://github.com/valkey-io/valkey/blob/unstable/src/server.c>).
 ///
-/// - `no` and `always` write each time, and `always` syncs as well, once for all that were answered
+/// - `no` and `always` write each time, and `always` also syncs, once for all commands answered
 ///   together (<https://valkey.io/topics/persistence/>).
-/// - `everysec` keeps neither tier: while a sync is under way in the background it puts the write off, by
-///   up to two seconds, and answers all the same (`flushAppendOnlyFile`,
+/// - `everysec` keeps neither tier: while a sync runs in the background it postpones the write by
+///   up to two seconds, and still answers (`flushAppendOnlyFile`,
 ///   <https://github.com/valkey-io/valkey/blob/unstable/src/aof.c>).
 pub(super) static TIERS: TierTable<Persistence> = TierTable {
     none: TierSetting::of(

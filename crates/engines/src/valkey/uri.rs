@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use crate::server::address::Address;
 use crate::server::url::{decoded, has_port};
 
-/// The port of a URL that names none.
+/// Default port.
 const PORT: u16 = 6379;
 
-/// Where a server listens.
+/// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Socket(PathBuf),
@@ -25,22 +25,22 @@ impl fmt::Display for Place {
     }
 }
 
-/// Where a server is, and what it lets us in by.
+/// Address of a server, with the credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Uri {
     pub place: Place,
     pub user: Option<String>,
     pub password: Option<String>,
-    /// The number of the database.
+    /// Number of the database.
     pub database: u32,
 }
 
 impl Uri {
-    /// Of a socket, or of `valkey://user:password@host:port/database`, of which the host alone must
-    /// be there; `redis://` is the same.
+    /// Parses the address of a socket, or `valkey://user:password@host:port/database`, in which
+    /// only the host is required. `redis://` is the same.
     ///
     /// # Errors
-    /// What is wrong with it, without a part of it.
+    /// Returns what is wrong with it, without quoting it.
     pub fn new(address: &Address) -> Result<Self, &'static str> {
         let url = match address {
             Address::Socket(path) => {

@@ -1,4 +1,4 @@
-//! WiredTiger's library, opened once in a process.
+//! WiredTiger's library, loaded once per process.
 
 use std::ffi::{CStr, c_int};
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use super::shim::{self, Raw, Shim, Text};
 use crate::EngineError;
 use crate::library::{Loaded, Search, functions};
 
-/// The environment variable that names its folder.
+/// Environment variable with its folder.
 pub(super) const VARIABLE: &str = "WIREDTIGER_LIB_DIR";
 
 const FILE: &str = "libwiredtiger.so";
@@ -21,7 +21,7 @@ pub(super) static LIBRARY: Loaded<Library> = Loaded::new(
 );
 
 functions! {
-    /// The functions that need no handle, each without the `wiredtiger_` of its name
+    /// The functions without a handle, without the `wiredtiger_` of their names
     /// (<https://source.wiredtiger.com/11.3.1/group__wt.html>).
     pub(super) struct Api of "wiredtiger_";
 
@@ -30,16 +30,16 @@ functions! {
     strerror(code: c_int) -> Text;
 }
 
-/// The library, loaded.
+/// The loaded library.
 pub(super) struct Library {
     pub api: Api,
-    /// What its handles can do.
+    /// Functions of its handles.
     pub shim: &'static Shim,
     /// Its version, `11.3.1`.
     pub version: String,
 }
 
-/// The folder of the system's own.
+/// Returns the system's folder of the library.
 pub(super) fn system() -> crate::Result<PathBuf> {
     let search = Search { variable: VARIABLE, file: FILE, folders: &[] };
     search.system().ok_or_else(|| {
@@ -53,7 +53,8 @@ fn load() -> Result<(Library, PathBuf), String> {
     let folders = [crate::deps::folder(super::ID)];
     let search = Search { variable: VARIABLE, file: FILE, folders: &folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is WiredTiger's, by its name, whose headers have declared these alike since 1.0.
+    // SAFETY: by its name the library is WiredTiger, whose headers have declared these functions in
+    // the same way since 1.0.
     let api = unsafe { Api::load(library) }?;
     let (mut major, mut minor, mut patch) = (0, 0, 0);
     // SAFETY: writes three integers; no other precondition.
@@ -62,9 +63,9 @@ fn load() -> Result<(Library, PathBuf), String> {
     Ok((Library { api, shim, version: format!("{major}.{minor}.{patch}") }, path))
 }
 
-/// The library's own words for a return code.
+/// Returns the library's message for a return code.
 pub(super) fn words(code: c_int) -> String {
-    // There is no code without a library.
+    // Without a library there is no code.
     let Ok(library) = LIBRARY.get() else { return format!("error {code}") };
     // SAFETY: returns a NUL-terminated text for any code, which is copied at once.
     unsafe { CStr::from_ptr((library.api.strerror)(code)) }.to_string_lossy().into_owned()

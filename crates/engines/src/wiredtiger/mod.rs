@@ -1,7 +1,7 @@
-//! WiredTiger, the storage engine of MongoDB as a library that is opened at run time, and a thin shim
-//! of our own.
+//! WiredTiger, MongoDB's storage engine, from a library loaded at run time, and a small C shim.
 //!
-//! One connection, and a session for each client; a B-tree per table, keys compared as bytes.
+//! There is one connection with a session per client, and a B-tree per table with keys compared as
+//! bytes.
 
 use embermark_contract::ReadBack;
 use embermark_model::Durability;
@@ -26,7 +26,7 @@ const TIERS: TierTable<Parts> = TierTable {
         "log=(enabled=false): changes stay in the process's cache until a checkpoint, at \
          maintenance and at close",
     )
-    // Nothing weaker is there.
+    // It has nothing weaker.
     .or_at_least(&[("checkpoint_sync", &["false", "true"])]),
     process: row(
         Durability::Process,
@@ -42,8 +42,8 @@ const TIERS: TierTable<Parts> = TierTable {
 };
 const UNSYNCED: ReadBack = ("checkpoint_sync", &["false"]);
 const SYNCED: ReadBack = ("checkpoint_sync", &["true"]);
-/// Its files are made in advance and are 100 MB each as shipped, which would pass for the size of a
-/// small database.
+/// Its files are created in advance with a default of 100 MB each, which would look like the size
+/// of a small database.
 const LOG: ReadBack = ("log", &["(enabled=true,file_max=16MB)"]);
 
 const fn row(keeps: Durability, set: Parts, words: &'static str) -> TierSetting<Parts> {
@@ -52,14 +52,14 @@ const fn row(keeps: Durability, set: Parts, words: &'static str) -> TierSetting<
     TierSetting::of(keeps, set, words, manual).reads(set)
 }
 
-/// Bytes of a leaf page, the one setting here that is of tables.
+/// Bytes of a leaf page, the only setting of tables here.
 const LEAF_PAGE: &str = "leaf_page_max";
 
-/// Bounds of what changes fill of the cache, which 3.2.1 does not have.
+/// Limits of the cache's share of updates. 3.2.1 does not have them.
 const UPDATES_TARGET: &str = "eviction_updates_target";
 const UPDATES_TRIGGER: &str = "eviction_updates_trigger";
 
-/// What `docs/engines/wiredtiger.md` says.
+/// The explanation in `docs/engines/wiredtiger.md`.
 const EXPLAINED: &[Explained] = &[Explained {
     how: StandsOut::Lag,
     counts: &[],
@@ -69,8 +69,8 @@ const EXPLAINED: &[Explained] = &[Explained {
     section: "docs/engines/wiredtiger.md#what-measurements-show",
 }];
 
-/// The configuration of a connection
-/// (<https://source.wiredtiger.com/11.3.1/group__wt.html>, `wiredtiger_open`).
+/// The configuration of a connection (<https://source.wiredtiger.com/11.3.1/group__wt.html>,
+/// `wiredtiger_open`).
 const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("cache_size", Takes::Any).by_default("100MB"),
@@ -105,7 +105,7 @@ const SETTINGS: Settings = Settings {
     },
 };
 
-/// What tuning tries.
+/// Values that tuning tries.
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("log", "(enabled=true,file_max=16MB,zero_fill=true)")],

@@ -1,5 +1,5 @@
-//! The tables of functions of `shim.c`, one for each version of the library whose header was there
-//! when this was compiled.
+//! The function tables of `shim.c`, one for each version of the library whose header was present at
+//! build time.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_int, c_void};
 pub(super) type Raw = *mut c_void;
 pub(super) type Text = *const c_char;
 
-/// Some bytes, which whoever gets them only reads.
+/// Bytes that the receiver only reads.
 #[repr(C)]
 pub(super) struct Bytes {
     pub at: *const u8,
@@ -16,15 +16,15 @@ pub(super) struct Bytes {
 
 impl Bytes {
     #[inline]
-    pub(super) const fn of(bytes: &[u8]) -> Self {
+    pub(super) const fn new(bytes: &[u8]) -> Self {
         Self { at: bytes.as_ptr(), size: bytes.len() }
     }
 }
 
-/// What tells a listener, which it is given first, a message.
+/// Passes a message to a listener, which is the first argument.
 pub(super) type Tell = unsafe extern "C" fn(to: *mut c_void, message: Text);
 
-/// Calls of one version, by the layout that its handles have; in the order of `struct shim`.
+/// Functions of one version, for the layout of its handles, in the order of `struct shim`.
 #[repr(C)]
 pub(super) struct Shim {
     pub major: c_int,
@@ -70,7 +70,7 @@ unsafe extern "C" {
     safe static ember_wt_system: Shim;
 }
 
-/// Those there are: by the header in `.deps`, and by the system's.
+/// Returns those built: with the header in `.deps`, and with the system's.
 fn all() -> impl Iterator<Item = &'static Shim> {
     let found: [Option<&'static Shim>; 2] = [
         #[cfg(wiredtiger_deps)]
@@ -85,10 +85,10 @@ fn all() -> impl Iterator<Item = &'static Shim> {
     found.into_iter().flatten()
 }
 
-/// The one for a version of the library. (A patch release keeps the layout of its handles.)
+/// Returns the one for a version of the library. (Patch releases keep the layout of handles.)
 ///
 /// # Errors
-/// When there is none: for a person, which there are.
+/// Fails when there is none. The error lists those that there are.
 pub(super) fn of(major: c_int, minor: c_int) -> Result<&'static Shim, String> {
     all().find(|shim| (shim.major, shim.minor) == (major, minor)).ok_or_else(|| {
         let known: Vec<_> = all().map(|shim| format!("{}.{}", shim.major, shim.minor)).collect();

@@ -24,24 +24,24 @@ use crate::{
 use ffi::{Connection, Refusal, Session};
 use tree::{Cursors, Tree};
 
-/// Bytes of a leaf page on disk: as shipped, 32 KiB, unless fewer than 16,384 of them make the
-/// cache; 4 KiB, the unit of allocation, at least. A transaction of some thousand changes at random
-/// places changes as many pages, which have to fit the cache until it commits, and a read that
-/// misses the cache reads a page
+/// Returns the bytes of a leaf page on disk: the default of 32 KiB, or less if the cache has fewer
+/// than 16,384 such pages, but at least 4 KiB, the unit of allocation. A transaction of some
+/// thousand changes at random positions changes as many pages, which must fit into the cache until
+/// it commits, and a read that misses the cache reads a page
 /// (<https://source.wiredtiger.com/mongodb-4.2/tune_page_size_and_comp.html>).
 fn leaf_page(memory: u64) -> u64 {
     (memory / 16_384).next_power_of_two().clamp(4 << 10, 32 << 10)
 }
 
-/// How much of the cache changes that are not written yet may fill before those who write have to
-/// wait for them, by percent: a share that 3.2.1 has no bounds for, and 11.3.1 as shipped of 2.5 and
-/// 10. A transaction of 200,000 changes was rolled back by it with 64 MiB, after half a minute
+/// Percent of the cache that unwritten changes can fill before writers must wait for them. 3.2.1
+/// has no limits for it, and 11.3.1 has defaults of 2.5 and 10. With 64 MiB they made a transaction
+/// of 200,000 changes roll back after half a minute
 /// (<https://source.wiredtiger.com/11.3.1/group__wt.html>, `wiredtiger_open`).
 const UPDATES: [(&str, &str); 2] = [(UPDATES_TARGET, "60"), (UPDATES_TRIGGER, "80")];
 
-/// Opens or makes a database.
+/// Opens or creates a database.
 pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
-    // The library takes a megabyte at least.
+    // The library requires at least one megabyte.
     let cache = options.memory.max(1 << 20).to_string();
     let ours = set.iter().map(|(name, values)| (*name, values[0])).chain([("cache_size", &*cache)]);
     let has_updates = LIBRARY.get()?.shim.major >= 11;
@@ -69,9 +69,9 @@ struct Trees {
     trees: Vec<Tree>,
     session: Rc<Session>,
     logged: bool,
-    /// Whether the library was told to count what it does.
+    /// Whether the library counts its work.
     counts: bool,
-    /// Where its files are.
+    /// Folder of its files.
     dir: PathBuf,
 }
 
@@ -88,8 +88,8 @@ impl Lifecycle for Trees {
         self.session.checkpoint()
     }
 
-    /// A checkpoint where its log has so much, of which those files then go that no recovery needs: without
-    /// `checkpoint=(…)` it takes none by itself
+    /// Takes a checkpoint once the log has this size, which removes log files that recovery no
+    /// longer needs. Without `checkpoint=(…)` it takes none by itself
     /// (<https://source.wiredtiger.com/11.3.1/checkpoint.html>).
     fn upkeep(&mut self) -> Result<()> {
         let is_log = |name: &str| name.starts_with("WiredTigerLog.");
@@ -106,18 +106,18 @@ impl Lifecycle for Trees {
         )
     }
 
-    /// Another session of the same connection
-    /// (<https://source.wiredtiger.com/mongodb-4.4/threads.html>: a connection is shared by
-    /// threads, a session belongs to one).
+    /// Opens another session of the same connection
+    /// (<https://source.wiredtiger.com/mongodb-4.4/threads.html>: threads share a connection, and a
+    /// session belongs to one thread).
     fn open_client(&mut self) -> Result<ClientOpener> {
         let (connection, logged) = (Arc::clone(&self.session.connection), self.logged);
         let dir = self.dir.clone();
         Ok(ClientOpener::kv(move || Self::new(&connection, logged, &dir)))
     }
 
-    /// The library takes a checkpoint when it is closed
-    /// (<https://source.wiredtiger.com/mongodb-4.2/struct_w_t___c_o_n_n_e_c_t_i_o_n.html>, `close`)
-    /// and has no way not to.
+    /// The library always takes a checkpoint when it is closed
+    /// (<https://source.wiredtiger.com/mongodb-4.2/struct_w_t___c_o_n_n_e_c_t_i_o_n.html>,
+    /// `close`).
     fn crash_on_close(&mut self) -> Result<()> {
         let what = "recovery without the death of its process: closing takes a checkpoint, which \
                     leaves nothing in the log";
@@ -131,7 +131,7 @@ impl Lifecycle for Trees {
         check::verify(&self.session, &mut self.trees)
     }
 
-    /// By its statistics, which are off as shipped: `fast` ones, from the first call on
+    /// Reads its statistics, which are off by default: `fast` ones, from the first call on
     /// (<https://source.wiredtiger.com/11.3.1/statistics.html>).
     fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
         if !self.counts {
@@ -159,12 +159,12 @@ impl KvStore for Trees {
         Ok(Table(self.trees.len() - 1))
     }
 
-    /// By a new table: truncating the old one would log it and keep its file.
+    /// Creates a new table. Truncating the old one would log it and keep its file.
     fn clear(&mut self, table: Table) -> Result<()> {
         self.trees[table.0].clear()
     }
 
-    /// The load is not logged, so a checkpoint keeps it where a commit is to be kept.
+    /// The load is not logged, so a checkpoint makes it durable where commits are.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let rows = self.trees[table.0].load(pairs)?;
         if self.logged { self.maintain().map(|()| rows) } else { Ok(rows) }
@@ -193,25 +193,25 @@ impl KvStore for Trees {
     }
 }
 
-/// The operations of a transaction, or of each by itself.
+/// The operations of a transaction, or each on its own.
 struct Scoped<'a> {
     trees: &'a mut [Tree],
     scope: Scope,
-    /// Whether no other client is there.
+    /// Whether there is no other client.
     is_alone: bool,
-    /// The table whose cursor stands on what was read last, outside of a transaction.
+    /// The table whose cursor is still at the last pair read, outside of a transaction.
     standing: Option<Table>,
 }
 
 impl Scoped<'_> {
-    /// Ends the last read outside of a transaction, so that the next sees what is there by then.
+    /// Ends the last read outside of a transaction, so that the next one sees later changes.
     #[inline]
     fn rest(&mut self) -> Result<()> {
         let Some(Table(standing)) = self.standing.take() else { return Ok(()) };
         self.trees[standing].cursors()?.other.reset().map_err(Refusal::into_error)
     }
 
-    /// The cursors of a table for the next operation, which leaves its cursor standing or not.
+    /// Returns a table's cursors for the next operation, which leaves its cursor in place or not.
     #[inline]
     fn next(&mut self, table: Table, stands: bool) -> Result<&mut Cursors> {
         if self.scope == Scope::PerOperation {
@@ -221,7 +221,7 @@ impl Scoped<'_> {
         self.trees[table.0].cursors()
     }
 
-    /// Makes a change, and again where it was refused that is a transaction of its own.
+    /// Makes a change, and repeats it if it was refused and is its own transaction.
     #[inline]
     fn change<T>(
         &mut self,

@@ -1,13 +1,13 @@
-//! Bounds of a range, made as long as the keys they are compared with: the engine compares keys
-//! of one length alone.
+//! The bounds of a range, made as long as the keys they are compared with: the engine compares only
+//! keys of the same length.
 
 use super::ffi::Comparison;
 use crate::kv::Direction;
 
-/// The relation to the fitted bound of the first key that lies within it: from the bound on when
-/// the way is forward, below the bound when it is backward.
+/// Returns the relation that the first key within the range has to the fitted bound: from the bound
+/// on for a forward walk, below the bound for a backward one.
 pub(super) fn comparison(bound: &[u8], direction: Direction, length: usize) -> Comparison {
-    // Cut off, a longer bound is the key just below it.
+    // A longer bound, once cut off, is the key just below it.
     match (direction, bound.len() > length) {
         (Direction::Forward, false) => Comparison::GreaterThanOrEqual,
         (Direction::Forward, true) => Comparison::GreaterThan,
@@ -16,8 +16,8 @@ pub(super) fn comparison(bound: &[u8], direction: Direction, length: usize) -> C
     }
 }
 
-/// Makes a bound as long as `key`: a longer one is cut off; to a shorter one zeros are added, for
-/// the lowest key that begins with it.
+/// Makes a bound as long as `key`: cuts off a longer one, and pads a shorter one with zeros, which
+/// gives the lowest key that begins with it.
 pub(super) fn fit(bound: &[u8], key: &mut [u8]) {
     let shared = bound.len().min(key.len());
     let (head, tail) = key.split_at_mut(shared);

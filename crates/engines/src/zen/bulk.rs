@@ -5,25 +5,25 @@ use super::client::{Owned, check, int};
 use super::file::File;
 use crate::{EngineError, Result};
 
-/// Bytes of the records of a payload. The interface names no limit; that of a single record, 60
-/// KiB, is taken for one.
+/// Number of bytes of the records of a payload. The interface names no limit; that of a single
+/// record, 60 KiB, is assumed to apply.
 const PAYLOAD: usize = 48 << 10;
-/// What a record adds to a payload beside its bytes, at most.
+/// The most that a record adds to a payload besides its bytes.
 const OVERHEAD: usize = 8;
 
 const DOING: &str = "create records in bulk";
 
-/// Records on their way into a file, the same in every call.
+/// Records on their way into a file; every call has the same file.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// None until there is a record. The interface cannot empty one.
+    /// None until there is a record. The interface cannot empty a payload.
     payload: Option<Owned>,
     records: u64,
     bytes: usize,
 }
 
 impl Batch {
-    /// Adds a record, creating those before it when there is no more room.
+    /// Adds a record, and first creates those before it if there is no room left.
     pub(super) fn add(&mut self, file: &File, record: &mut [u8]) -> Result<()> {
         let needed = record.len() + OVERHEAD;
         if self.bytes + needed > PAYLOAD {

@@ -1,4 +1,4 @@
-//! A client of the engine: its session, its transaction, its version; and its errors.
+//! A client of the engine: its session, its transaction, its version and its errors.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int};
@@ -11,7 +11,7 @@ use super::ffi::{
 };
 use crate::{EngineError, Result};
 
-/// The two letters that name us to the engine, `EM`.
+/// The two letters by which the engine knows us, `EM`.
 const SERVICE_AGENT: c_int = 0x454d;
 
 /// Turns a status into a result.
@@ -20,7 +20,7 @@ pub(super) fn check(api: &Api, code: Status, doing: &str) -> Result<()> {
     if code == status::NO_ERROR { Ok(()) } else { Err(error(api, code, doing)) }
 }
 
-/// The library's own words for a status.
+/// Makes an error with the library's own words for a status.
 #[cold]
 pub(super) fn error(api: &Api, code: Status, doing: &str) -> EngineError {
     // SAFETY: the function takes any number.
@@ -28,24 +28,26 @@ pub(super) fn error(api: &Api, code: Status, doing: &str) -> EngineError {
     EngineError::failed(NAME, doing, format_args!("{words} (status {code})"))
 }
 
-/// A text of the library's.
+/// Reads a text of the library.
 pub(super) fn text(at: *const c_char) -> String {
     if at.is_null() {
         return "no words for it".to_owned();
     }
-    // SAFETY: not null, so a constant text that ends with a zero byte, copied at once.
+    // SAFETY: it is not null, so it is a constant text that ends with a zero byte; it is copied at
+    // once.
     unsafe { CStr::from_ptr(at) }.to_string_lossy().into_owned()
 }
 
-/// A length as the interface takes it.
+/// Returns a length as the interface takes it.
 ///
-/// Every length here was held against the limits of keys and records before, which are far below.
+/// All lengths here have already been compared with the limits of keys and records, which are far
+/// smaller.
 #[inline]
 pub(super) const fn int(length: usize) -> c_int {
     length as c_int
 }
 
-/// A thing of the library's that is needed to do something; freed when dropped.
+/// An object of the library that is needed to do something; freed when dropped.
 pub(super) struct Owned {
     api: &'static Api,
     raw: Handle,
@@ -54,7 +56,7 @@ pub(super) struct Owned {
 }
 
 impl Owned {
-    /// Makes one. `allocate` and `free` belong together.
+    /// Makes an object. `allocate` and `free` belong together.
     pub(super) fn new(
         api: &'static Api,
         allocate: Allocate,
@@ -62,18 +64,18 @@ impl Owned {
         doing: &'static str,
     ) -> Result<Self> {
         let mut raw = ptr::null_mut();
-        // SAFETY: the function stores a handle where it is told to.
+        // SAFETY: the function stores a handle at the given address.
         check(api, unsafe { allocate(&mut raw) }, doing)?;
         Ok(Self { api, raw, free, doing })
     }
 
-    /// Sets a property, by the function of its kind.
+    /// Sets a property by the function for it.
     pub(super) fn set(&self, set: Set, to: c_int) -> Result<()> {
         // SAFETY: the handle is open.
         check(self.api, unsafe { set(self.raw, to) }, self.doing)
     }
 
-    /// A number that it tells by the function of its kind, which is -1 in case of an error.
+    /// Returns a number by the function for it, which returns -1 in case of an error.
     pub(super) fn number<T: TryInto<u64>>(
         &self,
         get: unsafe extern "C" fn(Handle) -> T,
@@ -83,7 +85,7 @@ impl Owned {
         self.number_by(|raw| unsafe { get(raw) }, last_status)
     }
 
-    /// As [`number`](Self::number), by a call of more arguments.
+    /// Does the same as [`number`](Self::number) by a call with more arguments.
     #[inline]
     pub(super) fn number_by<T: TryInto<u64>>(
         &self,
@@ -95,7 +97,7 @@ impl Owned {
         get(self.raw).try_into().map_err(failed)
     }
 
-    /// Its handle, good as long as this lives.
+    /// Returns the handle, valid as long as this object lives.
     #[inline]
     pub(super) fn raw(&self) -> Handle {
         self.raw
@@ -104,47 +106,47 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: made by the function's counterpart and freed once. It is memory of the
-        // library's, so there is nothing to do about an error.
+        // SAFETY: made by the function's counterpart and freed once. It is only memory of the
+        // library, so nothing can be done about an error.
         let _ = unsafe { (self.free)(self.raw) };
     }
 }
 
-/// Versions as the library tells them.
+/// Versions as the library reports them.
 pub(super) struct Versions {
-    /// Of the library.
+    /// The version of the library.
     pub client: String,
-    /// Of the engine on this machine; none where there is none.
+    /// The version of the engine on this machine; none if there is no engine.
     pub engine: Option<String>,
 }
 
-/// A session with the engine. Files are closed before it is.
+/// A session with the engine. Its files are closed before it is.
 pub(super) struct Client {
     pub(super) api: &'static Api,
-    /// Null once it is closed.
+    /// Null once the session is closed.
     raw: Cell<Handle>,
 }
 
 impl Client {
-    /// Begins a session of its own.
+    /// Begins a new session.
     pub(super) fn new(api: &'static Api) -> Result<Self> {
         // Two sessions of one process need two numbers.
         static NUMBERS: AtomicU16 = AtomicU16::new(0);
         let number = c_int::from(NUMBERS.fetch_add(1, Ordering::Relaxed));
         let mut raw = ptr::null_mut();
-        // SAFETY: the function stores a handle where it is told to.
+        // SAFETY: the function stores a handle at the given address.
         let code = unsafe { (api.ClientAllocate)(&mut raw, SERVICE_AGENT, number) };
         check(api, code, "begin a session")?;
         Ok(Self { api, raw: Cell::new(raw) })
     }
 
-    /// Its handle, null once it is closed.
+    /// Returns the handle, null once the session is closed.
     #[inline]
     pub(super) fn raw(&self) -> Handle {
         self.raw.get()
     }
 
-    /// The versions; the engine has to answer for that.
+    /// Reads the versions, for which the engine has to answer.
     pub(super) fn versions(&self) -> Result<Versions> {
         const DOING: &str = "ask for its version";
         let api = self.api;
@@ -163,7 +165,7 @@ impl Client {
         Ok(Versions { client, engine: (local > 0).then_some(engine) })
     }
 
-    /// Begins a transaction: an exclusive one, since nobody else uses the files.
+    /// Begins an exclusive transaction, since nobody else uses the files.
     pub(super) fn begin(&self) -> Result<()> {
         // SAFETY: the session is open.
         let code = unsafe {
@@ -172,12 +174,13 @@ impl Client {
         check(self.api, code, "begin a transaction")
     }
 
-    /// Ends the transaction: it is committed, or else aborted.
+    /// Ends the transaction: commits it, or aborts it if that fails.
     pub(super) fn end(&self) -> Result<()> {
         // SAFETY: the session is open.
         let code = unsafe { (self.api.ClientTransactionEnd)(self.raw()) };
         check(self.api, code, "commit").inspect_err(|_| {
-            // What the engine left of it must not hold files; the first error is the one to tell.
+            // Whatever the engine has left of the transaction must not hold files. The first error
+            // is the one to report.
             let _ = self.abort();
         })
     }
@@ -192,7 +195,7 @@ impl Client {
         )
     }
 
-    /// Ends the session; the engine lets go of all that belongs to it.
+    /// Ends the session; the engine releases everything that belongs to it.
     pub(super) fn close(&self) -> Result<()> {
         let raw = self.raw.replace(ptr::null_mut());
         if raw.is_null() {
@@ -206,7 +209,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // The error that led here is the one to tell.
+        // The error that led here is the one to report.
         let _ = self.close();
     }
 }

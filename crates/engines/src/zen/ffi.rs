@@ -1,26 +1,26 @@
-//! The part of the Btrieve 2 C interface that is used here: names, order of arguments and numbers
-//! as the public header `btrieveC.h` of PSQL 13.20 declares them. Zen 15 and 16 ship a newer
-//! header, which could not be read; the functions are looked up by name, so that one that went
-//! away is told of when the library is loaded, but one whose arguments changed could not be.
+//! The part of the Btrieve 2 C interface that is used here. Names, order of arguments and numbers
+//! are those that the public header `btrieveC.h` of PSQL 13.20 declares. Zen 15 and 16 ship a newer
+//! header, which could not be read. The functions are looked up by name, so a function that was
+//! removed is reported when the library is loaded, but one whose arguments changed could not be.
 
 use std::ffi::{c_char, c_int, c_void};
 
 use crate::library::functions;
 
-/// A `btrieve_client_t`, `btrieve_file_t` and so on: pointers to things of the library's own.
+/// A `btrieve_client_t`, `btrieve_file_t` and so on: a pointer to an object of the library.
 pub(super) type Handle = *mut c_void;
 
 /// A `btrieve_status_code_t`, one of [`status`] or another error.
 pub(super) type Status = c_int;
 
-/// Makes a thing and stores its handle.
+/// Makes an object and stores its handle.
 pub(super) type Allocate = unsafe extern "C" fn(*mut Handle) -> Status;
-/// Frees a thing.
+/// Frees an object.
 pub(super) type Free = unsafe extern "C" fn(Handle) -> Status;
-/// Sets a property of a thing.
+/// Sets a property of an object.
 pub(super) type Set = unsafe extern "C" fn(Handle, c_int) -> Status;
 
-/// The status codes that mean something here; the library has words for all of them.
+/// The status codes that have a meaning here; the library has words for all of them.
 pub(super) mod status {
     use super::Status;
 
@@ -29,7 +29,7 @@ pub(super) mod status {
     pub const DUPLICATE_KEY_VALUE: Status = 5;
     pub const END_OF_FILE: Status = 9;
     pub const FILE_NOT_FOUND: Status = 12;
-    /// By its name it concerns filters, but an extended operation returns it as well when it is
+    /// By its name this code concerns filters, but an extended operation also returns it when it is
     /// asked for more records than are left.
     pub const OPTIMIZE_LIMIT_REACHED: Status = 64;
 }
@@ -38,17 +38,17 @@ pub(super) mod status {
 pub(super) const MAXIMUM_RECORD_LENGTH: usize = 60 * 1024;
 /// `BTRIEVE_MAXIMUM_KEY_LENGTH`, in bytes.
 pub(super) const MAXIMUM_KEY_LENGTH: usize = 255;
-/// `BTRIEVE_INDEX_119`, the last of a user's indexes, counted from 0.
+/// `BTRIEVE_INDEX_119`, the last index that a user may define, counted from 0.
 pub(super) const LAST_INDEX: usize = 118;
 
 /// `BTRIEVE_CREATE_MODE_OVERWRITE`.
 pub(super) const CREATE_OVERWRITE: c_int = 0;
 /// `BTRIEVE_DATA_TYPE_CHAR`, which the manual calls STRING: compared byte by byte from left to
-/// right, without a collating sequence by their values
+/// right, by value if there is no collating sequence
 /// (<http://docs.actian.com/psql/PSQLv11/sqlref/SQLDtype.10.5.html>). An unsigned binary would be
 /// compared from right to left.
 pub(super) const DATA_TYPE_CHAR: c_int = 0;
-/// `BTRIEVE_DUPLICATE_MODE_ALLOWED_NONREPEATING`: records of one key value are linked together.
+/// `BTRIEVE_DUPLICATE_MODE_ALLOWED_NONREPEATING`: records with the same key value are linked.
 pub(super) const DUPLICATES_LINKED: c_int = 1;
 /// `BTRIEVE_LOCATION_MODE_NO_PREFERENCE`.
 pub(super) const LOCATION_NO_PREFERENCE: c_int = 0;
@@ -79,8 +79,8 @@ pub(super) enum Comparison {
 }
 
 functions! {
-    /// The functions, each without the `Btrieve` of its name. Those that return a number return -1 in
-    /// case of an error, whose status the `…GetLastStatusCode` of their thing then tells.
+    /// The functions, each without the `Btrieve` in its name. Those that return a number return -1
+    /// in case of an error; the `…GetLastStatusCode` of their object then returns the status.
     pub(super) struct Api of "Btrieve";
 
     StatusCodeToString(status: Status) -> *const c_char;

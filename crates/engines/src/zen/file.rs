@@ -1,4 +1,4 @@
-//! A Btrieve file: making and opening it, its records.
+//! A Btrieve file and its records.
 
 use std::ffi::{CStr, c_int};
 use std::ptr;
@@ -15,7 +15,7 @@ use crate::kv::Direction;
 /// The index over the keys, `BTRIEVE_INDEX_1`.
 pub(super) const PRIMARY: c_int = 0;
 
-/// Some bytes at a fixed place in every record.
+/// A number of bytes at a fixed offset of every record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub at: usize,
@@ -28,8 +28,8 @@ impl Field {
     }
 }
 
-/// Makes an empty file, over one of that name. Its records are of any length from `fixed` bytes
-/// on; `key` is unique.
+/// Makes an empty file, which replaces one of the same name. Its records have any length from
+/// `fixed` bytes on; `key` is unique.
 pub(super) fn create(client: &Client, path: &CStr, fixed: usize, key: Field) -> Result<()> {
     const DOING: &str = "describe a file";
     let api = client.api;
@@ -58,15 +58,15 @@ pub(super) fn delete(client: &Client, path: &CStr) -> Result<()> {
     check(client.api, code, "delete a file")
 }
 
-/// The description of an index. The interface does not say whether it copies the segment, which
-/// therefore goes last.
+/// The description of an index. The interface does not say whether it copies the segment, so the
+/// segment is freed last.
 struct Index {
     index: Owned,
     _segment: Owned,
 }
 
 impl Index {
-    /// Describes an index over a field; any but the primary one may hold a value many times.
+    /// Describes an index over a field. Every index but the primary one allows duplicates.
     fn new(api: &'static Api, number: c_int, field: Field) -> Result<Self> {
         const DOING: &str = "describe an index";
         let segment = Owned::new(api, api.KeySegmentAllocate, api.KeySegmentFree, DOING)?;
@@ -86,9 +86,9 @@ impl Index {
     }
 }
 
-/// What a file says of itself.
+/// What a file reports about itself.
 pub(super) struct Facts {
-    /// Whether the engine's transaction log covers it.
+    /// Whether the engine's transaction log covers the file.
     pub loggable: bool,
     pub page_size: String,
     pub file_version: String,
@@ -98,14 +98,14 @@ pub(super) struct Facts {
 /// An open file. It has one cursor, which every retrieval moves.
 pub(super) struct File {
     api: &'static Api,
-    /// The session it was opened in.
+    /// The session in which the file was opened.
     client: Rc<Client>,
-    /// Null once it is closed.
+    /// Null once the file is closed.
     raw: Handle,
 }
 
 impl File {
-    /// Opens a file; `None` when there is none of that name.
+    /// Opens a file; returns `None` if there is none of that name.
     pub(super) fn open(client: &Rc<Client>, path: &CStr, mode: OpenMode) -> Result<Option<Self>> {
         let (api, mut raw) = (client.api, ptr::null_mut());
         // SAFETY: the session is open, the path lives through the call; the file has no owner
@@ -127,7 +127,7 @@ impl File {
         Ok(Some(Self { api, client: Rc::clone(client), raw }))
     }
 
-    /// Adds an index over a field. Not inside a transaction.
+    /// Adds an index over a field. Must not be called inside a transaction.
     pub(super) fn add_index(&self, number: usize, field: Field) -> Result<()> {
         let index = Index::new(self.api, int(number), field)?;
         // SAFETY: both handles are open.
@@ -135,7 +135,7 @@ impl File {
         check(self.api, code, "create an index")
     }
 
-    /// What it says of itself.
+    /// Reads what the file reports about itself.
     pub(super) fn facts(&self) -> Result<Facts> {
         const DOING: &str = "read a file's description";
         let api = self.api;
@@ -146,7 +146,7 @@ impl File {
         let last_status = api.FileInformationGetLastStatusCode;
         let loggable = facts.number(api.FileInformationGetLoggable, last_status)? > 0;
         let records = facts.number(api.FileInformationGetRecordCount, last_status)?;
-        // SAFETY: the handle is open; the texts are for any number.
+        // SAFETY: the handle is open; there is a text for any number.
         let (page_size, file_version) = unsafe {
             (
                 text((api.PageSizeToString)((api.FileInformationGetPageSize)(raw))),
@@ -156,7 +156,7 @@ impl File {
         Ok(Facts { loggable, page_size, file_version, records })
     }
 
-    /// Creates a record; false if its key is there already.
+    /// Creates a record; returns false if its key exists already.
     #[inline]
     pub(super) fn create(&self, record: &mut [u8]) -> Result<bool> {
         let length = int(record.len());
@@ -183,8 +183,8 @@ impl File {
         check(self.api, unsafe { (self.api.FileRecordDelete)(self.raw) }, "delete a record")
     }
 
-    /// Moves the cursor to the first record in that relation to `key`, read into `into`; its
-    /// length. The key has the length of the index.
+    /// Moves the cursor to the first record in that relation to `key`, reads it into `into` and
+    /// returns its length. The key has the length of the index.
     #[inline]
     pub(super) fn retrieve(
         &self,
@@ -193,8 +193,8 @@ impl File {
         key: &[u8],
         into: &mut [u8],
     ) -> Result<Option<usize>> {
-        // SAFETY: open; key and buffer live through the call, which writes as much as it is told
-        // there is room for.
+        // SAFETY: open; key and buffer live through the call, which writes no more than the given
+        // size.
         let read = unsafe {
             (self.api.FileRecordRetrieve)(
                 self.raw,
@@ -210,7 +210,7 @@ impl File {
         self.read(read, "retrieve a record")
     }
 
-    /// Moves the cursor to the record that a walk over an index begins with.
+    /// Moves the cursor to the record with which a walk over an index begins.
     pub(super) fn edge(
         &self,
         direction: Direction,
@@ -227,7 +227,7 @@ impl File {
         self.read(read, "retrieve the first record")
     }
 
-    /// Moves the cursor one record on.
+    /// Moves the cursor on by one record.
     #[inline]
     pub(super) fn step(&self, direction: Direction, into: &mut [u8]) -> Result<Option<usize>> {
         let step = match direction {
@@ -239,7 +239,7 @@ impl File {
         self.read(read, "retrieve the next record")
     }
 
-    /// The bytes that were read, or none because there is no such record.
+    /// Returns the number of bytes read, or none if there is no such record.
     #[inline]
     fn read(&self, read: c_int, doing: &str) -> Result<Option<usize>> {
         if let Ok(length) = usize::try_from(read) {
@@ -252,24 +252,24 @@ impl File {
         }
     }
 
-    /// The functions and the handle, for bulk operations.
+    /// Returns the functions and the handle, for bulk operations.
     #[inline]
     pub(super) fn parts(&self) -> (&'static Api, Handle) {
         (self.api, self.raw)
     }
 
-    /// Closes it. Not inside a transaction that changed it.
+    /// Closes the file. Must not be called inside a transaction that changed it.
     pub(super) fn close(mut self) -> Result<()> {
         self.release()
     }
 
     fn release(&mut self) -> Result<()> {
         let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
-        // A session that ended has closed it.
+        // A session that has ended has closed the file.
         if raw.is_null() || self.client.raw().is_null() {
             return Ok(());
         }
-        // SAFETY: open until here, in a session that is open, and forgotten whatever this returns.
+        // SAFETY: open until here, in an open session, and forgotten whatever this returns.
         check(
             self.api,
             unsafe { (self.api.ClientFileClose)(self.client.raw(), raw) },
@@ -280,7 +280,7 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        // The error that led here is the one to tell.
+        // The error that led here is the one to report.
         let _ = self.release();
     }
 }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use super::ffi::Api;
 use crate::library::{Loaded, Search};
 
-/// Where Zen, and PSQL before it, are installed.
+/// The folders in which Zen, and PSQL before it, are installed.
 const FOLDERS: [&str; 2] = ["/usr/local/actianzen/lib64", "/usr/local/psql/lib64"];
 
-/// The environment variable that names its folder.
+/// The environment variable that names the folder of the library.
 pub(super) const VARIABLE: &str = "ZEN_LIB_DIR";
 
 /// The library's functions.
@@ -23,6 +23,6 @@ fn load() -> Result<(Api, PathBuf), String> {
     let folders = FOLDERS.map(PathBuf::from);
     let search = Search { variable: VARIABLE, file: "libbtrieveC.so", folders: &folders };
     let (library, path) = search.open()?;
-    // SAFETY: it is Zen's, by its name, and never unloaded.
+    // SAFETY: by its name the library is Zen's, and it is never unloaded.
     Ok((unsafe { Api::load(library) }?, path))
 }

@@ -1,21 +1,22 @@
 //! `zen`: Actian Zen, formerly PSQL and Btrieve, by its Btrieve 2 C interface, from a library that
 //! is opened at run time.
 //!
-//! Zen keeps records of fixed places under keys (ISAM). A table is a file; a record is the key
-//! followed by the value; the file's first index is the key, unique; each index of the definition
-//! is another one, with duplicates. The engine keeps them up to date.
+//! Zen stores records with fields at fixed offsets under keys (ISAM). A table is a file; a record
+//! is the key followed by the value; the file's first index is the key, unique; each index of the
+//! definition is another index, with duplicates. The engine maintains them.
 //!
-//! Zen is proprietary and in no package registry, so that this could never be run against it. It
-//! is written from the names, numbers and remarks of the public header and from the manual, and
-//! driven in its tests by a stand-in of our own. What no public text says, and is taken for
-//! granted here:
+//! Zen is proprietary and in no package registry, so this module could never be run against it. It
+//! is written from the names, numbers and remarks of the public header and from the manual, and its
+//! tests drive it with a stand-in of our own. No public text states the following, which is assumed
+//! here:
 //! - a bulk result counts its records from 0;
 //! - a bulk retrieval that comes to the end of the file returns its last records together with the
 //!   status 9, or 64, as the operation below it does;
 //! - the status 5 of a failed creation leaves the transaction as it was;
-//! - a client is told from the others of its process by its two numbers alone.
+//! - a client is distinguished from the others of its process only by its two numbers.
 //!
-//! What would contradict the first two shows as an error or a wrong answer, not as a speed.
+//! If one of the first two were wrong, that would show as an error or a wrong answer, not as a
+//! speed.
 
 mod bound;
 mod bulk;
@@ -40,7 +41,7 @@ use client::Client;
 use library::LIBRARY;
 use tier::{TIERS, refusal};
 
-/// Its name in errors.
+/// The name of the engine in errors.
 const NAME: &str = "zen";
 
 /// The engine.

@@ -1,4 +1,4 @@
-//! Walking an index of a file.
+//! Walks over an index of a file.
 
 use std::ffi::c_int;
 use std::ops::ControlFlow;
@@ -10,13 +10,13 @@ use super::{NAME, bound};
 use crate::kv::{Direction, Range};
 use crate::{EngineError, Result};
 
-/// Records fetched one by one before a walk goes over to bulk retrieval, which a walk over the
-/// first few records of a range would pay for nothing.
+/// Number of records fetched one by one before a walk changes to bulk retrieval, which a walk over
+/// only the first few records of a range would pay for in vain.
 const SINGLE: u32 = 8;
-/// Bytes of the records of the first bulk retrieval, and of the largest; each is four times the
-/// one before. The manual bounds their sum by a setting of the engine, the extended operation
-/// buffer (<http://docs.actian.com/psql/PSQLv11/btrieveapi/btrapi.2.42.html>), which cannot be
-/// read back; the longest record always has to fit, so less than that does.
+/// Number of bytes of the records of the first bulk retrieval and of the largest; each is four
+/// times the one before. The manual bounds their sum by a setting of the engine, the extended
+/// operation buffer (<http://docs.actian.com/psql/PSQLv11/btrieveapi/btrapi.2.42.html>), which
+/// cannot be read back. The longest record always has to fit, so anything smaller fits as well.
 const BATCH: (usize, usize) = (4 << 10, 48 << 10);
 
 /// Where a walk begins.
@@ -29,9 +29,9 @@ pub(super) enum Start<'a> {
 }
 
 impl<'a> Start<'a> {
-    /// Where the walk over a range of keys begins. `key` is as long as every key, and is used to
-    /// make the range's bound so.
-    pub(super) fn of(range: Range<'_>, key: &'a mut [u8]) -> Self {
+    /// Returns where the walk over a range of keys begins. `key` is as long as every key, and is
+    /// used to make the bound of the range as long.
+    pub(super) fn new(range: Range<'_>, key: &'a mut [u8]) -> Self {
         let limit = match range.direction {
             Direction::Forward => range.from,
             Direction::Backward => range.to,
@@ -43,20 +43,20 @@ impl<'a> Start<'a> {
     }
 }
 
-/// A walk over an index, one way.
+/// A walk over an index in one direction.
 pub(super) struct Walk<'a> {
     pub file: &'a File,
     pub index: c_int,
     pub direction: Direction,
     /// Has room for every record of the file.
     pub record: &'a mut [u8],
-    /// The length of every record, if they all have the same: bulk retrieval takes so many bytes
+    /// The length of every record, if they all have the same: bulk retrieval takes this many bytes
     /// of each, and fails at a shorter one.
     pub uniform: Option<usize>,
 }
 
 impl Walk<'_> {
-    /// Shows the records one after the other until there is none or `see` breaks.
+    /// Passes the records to `see` one after the other until there are none left or `see` breaks.
     pub(super) fn go(
         &mut self,
         start: Start<'_>,
@@ -84,7 +84,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Goes on from the record under the cursor, many at a time.
+    /// Continues from the record under the cursor, many records at a time.
     fn bulk(&mut self, length: usize, see: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
         const DOING: &str = "retrieve records in bulk";
         let (api, file) = self.file.parts();
@@ -106,12 +106,13 @@ impl Walk<'_> {
         loop {
             let most = int((bytes / length).max(1));
             wanted.set(api.BulkRetrieveAttributesSetMaximumRecordCount, most)?;
-            // A fresh one, so that what an earlier call left in it is never taken for an answer.
+            // A new result, so that what an earlier call has left in it is never taken for an
+            // answer.
             let found =
                 Owned::new(api, api.BulkRetrieveResultAllocate, api.BulkRetrieveResultFree, DOING)?;
             // SAFETY: all handles are open.
             let code = unsafe { retrieve(file, wanted.raw(), found.raw(), LOCK_NONE) };
-            // The manual: a status other than 0 may come with records
+            // According to the manual, a status other than 0 may come with records
             // (<http://docs.actian.com/psql/PSQLv11/btrieveapi/btrapi.2.42.html>).
             let last = match code {
                 status::NO_ERROR => false,
@@ -126,7 +127,7 @@ impl Walk<'_> {
             };
             for number in 0..records {
                 let (into, size) = (self.record.as_mut_ptr().cast(), int(self.record.len()));
-                // SAFETY: the handle is open, the buffer as large as told.
+                // SAFETY: the handle is open, and the buffer has the given size.
                 let get =
                     |raw| unsafe { (api.BulkRetrieveResultGetRecord)(raw, number, into, size) };
                 let read = found.number_by(get, last_status)? as usize;

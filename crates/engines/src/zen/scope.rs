@@ -14,8 +14,8 @@ use crate::kv::{
 };
 use crate::{EngineError, Result, Scope};
 
-/// The operations of a scope. Of those by themselves each is in a transaction of its own, where the
-/// tier wants one.
+/// The operations of a scope. Single operations each have a transaction of their own, if the tier
+/// wants one.
 pub(super) struct Scoped<'a>(pub &'a mut Isam, pub Scope);
 
 impl Scoped<'_> {
@@ -42,7 +42,7 @@ impl Operations for Scoped<'_> {
         let table = &self.0.tables[table.0];
         let (key_length, direction) = (table.key_length, range.direction);
         self.0.key.resize(key_length, 0);
-        let start = Start::of(range, &mut self.0.key);
+        let start = Start::new(range, &mut self.0.key);
         let mut walk = Walk {
             file: table.file()?,
             index: PRIMARY,
@@ -71,7 +71,7 @@ impl Operations for Scoped<'_> {
         let from = range.from.unwrap_or_default();
         let field = table.indexes.get(index).copied().filter(|f| f.length >= from.len());
         let Some(field) = field else { return Err(no_index(table, index, from.len())) };
-        // The lowest bytes that begin so.
+        // The lowest bytes that have this beginning.
         let mut lowest = from.to_vec();
         lowest.resize(field.length, 0);
         let key_length = table.key_length;
@@ -143,8 +143,8 @@ impl KvStore for Isam {
         self.within(|store| store.load(table, pairs))
     }
 
-    /// A snapshot needs no transaction of the engine's: nobody else changes the files. Accelerated
-    /// mode has no transactions, so a batch that fails leaves what it did until then.
+    /// A snapshot needs no transaction of the engine: nobody else changes the files. Accelerated
+    /// mode has no transactions, so a batch that fails leaves what it has done until then.
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         match scope {
             Scope::Batch => self.within(|isam| work(&mut Scoped(isam, scope))),

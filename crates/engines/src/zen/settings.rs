@@ -1,4 +1,4 @@
-//! The settings of a database, as a file of it tells them.
+//! The settings of a database, as one of its files reports them.
 
 use std::rc::Rc;
 
@@ -8,7 +8,8 @@ use super::tier::Mode;
 use super::{NAME, table};
 use crate::{EngineError, OpenOptions, Result, as_set};
 
-/// What decides speed and durability, as a file tells it that is made and removed for that.
+/// Reads what decides speed and durability, as reported by a file that is made and removed for this
+/// purpose.
 pub(super) fn read(
     client: &Rc<Client>,
     mode: Mode,

@@ -20,13 +20,13 @@ pub(super) struct Isam {
     pub client: Rc<Client>,
     pub dir: PathBuf,
     pub mode: Mode,
-    /// Whether the engine has a transaction under way.
+    /// Whether the engine has a transaction open.
     under_way: bool,
-    /// The record on its way in or out.
+    /// The record that is being written or read.
     pub record: Box<[u8]>,
     /// A record that is about to be replaced.
     old: Box<[u8]>,
-    /// A key as long as the table's.
+    /// A key as long as those of the table.
     pub key: Vec<u8>,
 }
 
@@ -52,7 +52,8 @@ pub(super) fn open(api: &'static Api, options: &OpenOptions) -> Result<Opened> {
 }
 
 impl Isam {
-    /// Does work in a transaction, where the tier wants one, which is committed or else undone.
+    /// Does work in a transaction, if the tier wants one; commits it, or undoes it in case of an
+    /// error.
     #[inline]
     pub(super) fn within<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.mode == Mode::Accelerated {
@@ -65,14 +66,14 @@ impl Isam {
         match done {
             Ok(value) => self.client.end().map(|()| value),
             Err(error) => {
-                // The first error is the one to tell.
+                // The first error is the one to report.
                 let _ = self.client.abort();
                 Err(error)
             }
         }
     }
 
-    /// Reads the record of a key into `self.record`; its length.
+    /// Reads the record of a key into `self.record` and returns its length.
     #[inline]
     pub(super) fn fetch(&mut self, table: Table, key: &[u8]) -> Result<Option<usize>> {
         let table = &self.tables[table.0];
@@ -119,8 +120,8 @@ impl Isam {
 }
 
 impl Lifecycle for Isam {
-    /// Nothing: the interface has no checkpoint, no compaction and no statistics. The engine
-    /// writes changed pages out by itself, bundled into system transactions
+    /// Does nothing: the interface has no checkpoint, no compaction and no statistics. The engine
+    /// writes changed pages by itself, bundled into system transactions
     /// (<http://docs.actian.com/psql/PSQLv11/prog_gde/fundmnts.04.12.html>).
     fn maintain(&mut self) -> Result<()> {
         Ok(())
@@ -155,7 +156,7 @@ impl Lifecycle for Isam {
 
 impl Drop for Isam {
     fn drop(&mut self) {
-        // The error that led here is the one to tell.
+        // The error that led here is the one to report.
         let _ = self.release();
     }
 }

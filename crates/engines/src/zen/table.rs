@@ -1,4 +1,4 @@
-//! A table: a file, and what is known of its records.
+//! A table: a file, and what is known about its records.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -16,17 +16,17 @@ use crate::{EngineError, Result};
 pub(super) struct IsamTable {
     pub name: String,
     path: CString,
-    /// Open, or none after a [`clear`](Self::clear) that failed.
+    /// The open file, or none after a [`clear`](Self::clear) that failed.
     file: Option<File>,
     pub key_length: usize,
-    /// Places in the record, in the order of the definition.
+    /// The offsets in the record, in the order of the definition.
     pub indexes: Vec<Field>,
-    /// The least length of a record: key and indexes, which have to lie in its fixed part.
+    /// The minimum length of a record: key and indexes, which have to lie in its fixed part.
     fixed: usize,
     lengths: Lengths,
 }
 
-/// What is known of the lengths of a file's records, in bytes.
+/// What is known about the lengths of the records of a file, in bytes.
 #[derive(Clone, Copy)]
 struct Lengths {
     shortest: usize,
@@ -38,7 +38,7 @@ impl Lengths {
 }
 
 impl IsamTable {
-    /// Opens a table, creating its file if need be.
+    /// Opens a table, and creates its file if necessary.
     pub(super) fn open(
         client: &Rc<Client>,
         dir: &Path,
@@ -63,7 +63,7 @@ impl IsamTable {
         Ok(table)
     }
 
-    /// Opens the file if it is there; of the records in it nothing is known.
+    /// Opens the file if it exists; nothing is known about the records in it.
     fn attach(&mut self, client: &Rc<Client>, mode: OpenMode) -> Result<bool> {
         let Some(file) = File::open(client, &self.path, mode)? else {
             return Ok(false);
@@ -76,7 +76,7 @@ impl IsamTable {
         Ok(true)
     }
 
-    /// Makes the file, over the one before, and opens it.
+    /// Makes the file, which replaces the one before, and opens it.
     fn make(&mut self, client: &Rc<Client>, mode: OpenMode) -> Result<()> {
         let key = Field { at: 0, length: self.key_length };
         file::create(client, &self.path, self.fixed, key)?;
@@ -91,7 +91,7 @@ impl IsamTable {
         Ok(())
     }
 
-    /// Makes the file anew, which gives its space back.
+    /// Makes the file anew, which frees its space.
     pub(super) fn clear(&mut self, client: &Rc<Client>, mode: OpenMode) -> Result<()> {
         self.close()?;
         self.make(client, mode)
@@ -110,18 +110,18 @@ impl IsamTable {
         })
     }
 
-    /// Bytes that every record fits into.
+    /// Returns a number of bytes into which every record fits.
     #[inline]
     pub(super) fn room(&self) -> usize {
         self.lengths.longest.max(self.fixed)
     }
 
-    /// The length of every record, if they all have the same, as far as is known.
+    /// Returns the length of every record, if they all have the same as far as is known.
     pub(super) fn uniform(&self) -> Option<usize> {
         (self.lengths.shortest == self.lengths.longest).then_some(self.lengths.longest)
     }
 
-    /// Lays a pair out as a record at the beginning of `record` and returns its length.
+    /// Writes a key and a value as a record to the beginning of `record` and returns its length.
     #[inline]
     pub(super) fn compose(&mut self, key: &[u8], value: &[u8], record: &mut [u8]) -> Result<usize> {
         let length = key.len() + value.len();
@@ -153,7 +153,7 @@ impl IsamTable {
     }
 }
 
-/// Where keys and indexes lie in a record.
+/// Returns where keys and indexes lie in a record.
 fn layout(def: &TableDef<'_>) -> Result<(usize, Vec<Field>)> {
     let name = def.name;
     let Some(key_length) = def.key_length else {
@@ -191,7 +191,7 @@ fn layout(def: &TableDef<'_>) -> Result<(usize, Vec<Field>)> {
     Ok((key_length, indexes))
 }
 
-/// The path of a file in the database's directory, as C wants it.
+/// Returns the path of a file in the database's directory as C takes it.
 pub(super) fn path(dir: &Path, name: &str) -> Result<CString> {
     let path = dir.join(format!("{name}.btr"));
     CString::new(path.as_os_str().as_bytes())

@@ -1,17 +1,18 @@
-//! How Zen makes each durability tier.
+//! How Zen implements each durability tier.
 //!
-//! The engine has two settings of its own, for all its files: Transaction Logging, on as shipped,
-//! and Transaction Durability, off as shipped. Both make transactions atomic over several files.
-//! Only with Transaction Durability is a transaction written to the log in full before its end
-//! returns, so that it outlives a crash of the system; with Transaction Logging alone one that was
-//! acknowledged may be lost with the engine, so that neither `process` nor `power` can be had
+//! The engine has two settings, which apply to all its files: Transaction Logging, on by default,
+//! and Transaction Durability, off by default. Both make transactions atomic over several files.
+//! Only with Transaction Durability is a transaction completely written to the log before its end
+//! returns, so that it survives a crash of the system. With only Transaction Logging, a transaction
+//! that was acknowledged may be lost with the engine, so neither `process` nor `power` is possible
 //! (<https://docs.actian.com/zen/v15/advops/backup.htm>,
-//! <https://docs.actian.com/psql/PSQLv12/advops/backup.09.2.html>). It holds for transactions, on
-//! files that can be logged (those with a unique key) and were not opened in accelerated mode
-//! (<http://docs.actian.com/psql/PSQLv11/prog_gde/fundmnts.04.12.html>).
+//! <https://docs.actian.com/psql/PSQLv12/advops/backup.09.2.html>). The guarantee holds for
+//! transactions on files that can be logged (those with a unique key) and were not opened in
+//! accelerated mode (<http://docs.actian.com/psql/PSQLv11/prog_gde/fundmnts.04.12.html>).
 //!
-//! The Btrieve 2 interface neither sets that setting nor reads it back. So the tiers that rest on
-//! it are offered to who says that it is on, and every result names it as said, not as read.
+//! The Btrieve 2 interface can neither set that setting nor read it back. So the tiers that depend
+//! on it are offered only to users who declare that it is on, and every result names it as
+//! declared, not as read.
 
 use std::env;
 
@@ -20,7 +21,7 @@ use embermark_model::Durability;
 use super::ffi::OpenMode;
 use crate::{TierSetting, TierTable};
 
-/// Says that the engine's Transaction Durability is on, when it is `on`.
+/// The variable that declares, by `on`, that the engine's Transaction Durability is on.
 const DECLARED: &str = "ZEN_TRANSACTION_DURABILITY";
 
 const UNDECLARED: &str = "it rests on the engine's Transaction Durability, which is off as shipped \
@@ -28,16 +29,16 @@ const UNDECLARED: &str = "it rests on the engine's Transaction Durability, which
                           engine properties, Data Integrity), restart the engine, then set \
                           ZEN_TRANSACTION_DURABILITY=on";
 
-/// What a tier asks of the database.
+/// What a tier requires of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Accelerated mode, no transactions.
+    /// Accelerated mode, without transactions.
     Accelerated,
-    /// Normal mode, every change in a transaction.
+    /// Normal mode, with every change in a transaction.
     Durable,
 }
 
-/// What each tier is where it is not [refused](refusal).
+/// The mode of each tier that is not [refused](refusal).
 pub(super) static TIERS: TierTable<Mode> = TierTable {
     none: TierSetting::of(
         Durability::None,
@@ -57,13 +58,13 @@ const DURABLE: TierSetting<Mode> = TierSetting::of(
 )
 .reads(&[("loggable", &["yes"])]);
 
-/// Why a tier cannot be had, where it cannot.
+/// Returns why a tier is not available, if it is not.
 pub(super) fn refusal(durability: Durability) -> Option<&'static str> {
     (durability != Durability::None && !declared()).then_some(UNDECLARED)
 }
 
 impl Mode {
-    /// How files are opened.
+    /// Returns how files are opened.
     pub(super) fn open_mode(self) -> OpenMode {
         match self {
             Self::Accelerated => OpenMode::Accelerated,

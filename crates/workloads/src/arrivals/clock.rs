@@ -1,4 +1,4 @@
-//! The clocks: the writer's, which stamps, and the one that sensor and writer share.
+//! Clocks: the writer's, which stamps rows, and the one that sensor and writer share.
 
 use std::io;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -6,14 +6,14 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use embermark_data::machine::Stamp;
 use nix::time::{ClockId, clock_gettime};
 
-/// Nanoseconds of the monotonic clock, which is the same one for every process of the machine.
+/// Returns the monotonic clock in nanoseconds. All processes of the machine share it.
 pub(super) fn monotonic_ns() -> io::Result<u64> {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
     Ok(now.tv_sec().cast_unsigned() * 1_000_000_000 + now.tv_nsec().cast_unsigned())
 }
 
-/// Gives stamps that only ever rise. The wall clock is read once: what it is set to later, by a user
-/// or by a time server, moves no sample before another one.
+/// Returns increasing stamps. The wall clock is read once, so a later change by a user or a time
+/// server does not reorder samples.
 pub(crate) struct Stamper {
     began: Instant,
     began_ns: i64,
@@ -26,12 +26,12 @@ impl Stamper {
         Self { began: Instant::now(), began_ns: now.as_nanos() as i64, last_ns: i64::MIN }
     }
 
-    /// The time now.
+    /// Returns the current time.
     pub(crate) fn now(&self) -> Stamp {
         Stamp::of_nanoseconds(self.began_ns + self.began.elapsed().as_nanos() as i64)
     }
 
-    /// A stamp for a sample: now, and later than any before.
+    /// Returns a stamp for a sample: the current time, later than every stamp before.
     pub(crate) fn stamp(&mut self) -> Stamp {
         self.rising(self.now().nanoseconds())
     }

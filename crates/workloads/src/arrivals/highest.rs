@@ -1,4 +1,4 @@
-//! The highest rate that a writer keeps up with.
+//! Search for the highest rate that a writer can keep up with.
 
 use std::time::Duration;
 
@@ -8,62 +8,63 @@ use embermark_model::result::OpenLoopSchedule;
 use super::written::Written;
 use crate::PhaseObserver;
 
-/// Where the search begins, in rows a second.
+/// First rate of the search, in rows per second.
 pub(crate) const FIRST: u64 = 1_000;
 
-/// No slower machine is looked for.
+/// Slowest rate that is tried.
 const SLOWEST: u64 = 1;
 
-/// The fastest machine that a sensor may be told of, in rows a second.
+/// Fastest rate that a sensor can be given, in rows per second.
 pub use embermark_language::FASTEST;
 
-/// The most whole windows that a search for the highest rate takes to confirm it.
+/// Most whole windows that confirm the result of a search for the highest rate.
 pub const CONFIRMATIONS: u64 = 8;
 
-/// How near the rate that was kept and the one that was not are at the end.
+/// Largest ratio of the lowest rate that failed to the highest that was kept, at the end.
 const WITHIN: f64 = 1.05;
 
-/// The share of the rate that a writer has to achieve, and of the window by which a sensor may be late
-/// before it is the bottleneck itself.
+/// Share of the rate that a writer must achieve. A sensor that is late by more than the rest of the
+/// window is the bottleneck itself.
 const KEPT: f64 = OpenLoopSchedule::ENOUGH;
 
-/// How long each rate is tried at first: a share of the window, enough for a few commits of a second
-/// each.
+/// Returns how long each rate is tried at first: a share of the window, enough for a few commits of
+/// one second each.
 fn times(window: Duration) -> (Duration, Duration) {
     let tried = (window / 8).clamp(Duration::from_secs(2), Duration::from_secs(10));
     (tried / 4, tried.min(window.max(Duration::from_millis(500))))
 }
 
-/// Why a rate was not kept.
+/// Why a rate was not kept up with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// Rows were lost.
+    /// This many rows were lost.
     Lost(u64),
-    /// A commit in a hundred ended later than the bound after it was due.
+    /// One commit in a hundred ended at least this many ns after it was due, which is above the
+    /// bound.
     Late(u64),
-    /// The writer came to so many a second, and the queue was filling.
+    /// The writer achieved only this many rows per second, and the queue was filling.
     Behind(u64),
-    /// The sensor itself did not make them in time.
+    /// The sensor itself did not make the rows in time.
     Sensor(u64),
-    /// The engine refused them.
+    /// The engine refused the rows.
     Refused(String),
 }
 
-/// What came of a rate that was tried.
+/// Result of trying a rate.
 pub(super) type Trial = std::result::Result<(), Failure>;
 
-/// Whether a writer kept its rate.
+/// Returns whether a writer kept its rate.
 pub(super) fn judge(written: &Written, bound: Duration) -> Trial {
     if written.lost_ever() > 0 {
         return Err(Failure::Lost(written.lost_ever()));
     }
-    // Of fewer than a hundred commits none may be late.
+    // With fewer than a hundred commits none can be late.
     let p99 = written.tally.response.latency().map_or(0, |all| all.p99.unwrap_or(all.max));
     let late = u128::from(p99) > bound.as_nanos();
     let (reached, task) = (written.achieved_rate(), written.tally.task);
     let rate = task.rate as f64;
     let window_ns = task.rows() as f64 / rate * 1e9;
-    // What is as late as its sensor is late by it.
+    // A response can be late because its sensor is.
     if (late || reached < KEPT * rate)
         && written.account.latest_ns as f64 > (1.0 - KEPT) * window_ns
     {
@@ -79,18 +80,20 @@ pub(super) fn judge(written: &Written, bound: Duration) -> Trial {
 /// How long a rate is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// So long, after such a warm-up, in the search.
+    /// For this window after this warm-up, in the search.
     Short(Duration, Duration),
-    /// For a whole window, which confirms what the search found.
+    /// For a whole window, to confirm the result of the search.
     Whole,
 }
 
-/// Looks for the highest rate, a part of the window for each, and goes down from there to one that is kept for a whole
-/// window. `attempt` writes at a rate; the last that was kept for a whole window is given back.
+/// Searches for the highest rate with a part of the window for each, and then goes down to a rate
+/// that is kept for a whole window. `attempt` writes at a rate. Returns what the last whole window
+/// measured.
 ///
 /// # Errors
-/// Those of `attempt` before it writes. Errors of the writing itself are rates that were not kept, as so many rows may be
-/// more than an engine takes in one commit: one that is broken does not get past the beginning of the next attempt.
+/// Returns errors of `attempt` from before it writes. An error while it writes means that the rate
+/// was not kept, because so many rows can be more than an engine takes in one commit. A broken
+/// engine fails at the start of the next attempt.
 pub(crate) fn highest(
     window: Duration,
     bound: Duration,
@@ -118,17 +121,17 @@ pub(crate) fn highest(
     Ok((found, kept))
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Highest {
-    /// The highest rate that was kept, in samples a second; 0 when none was.
+    /// The highest rate that was kept, in samples per second. 0 if none was.
     rate: u64,
-    /// The lowest that was not, and why; `None` where the fastest was kept.
+    /// The lowest rate that was not kept, with the reason. `None` if the fastest rate was kept.
     failed: Option<(u64, Failure)>,
 }
 
-/// Tries rates from `first` on: doubles until one is not kept, which `failed` is when it is known,
-/// and then halves the distance. Ends after `most` trials.
+/// Tries rates from `first` on. Doubles until a rate is not kept, which is `failed` if that is
+/// known, and then halves the distance. Ends after `most` trials.
 pub(super) fn search(
     first: u64,
     mut failed: Option<(u64, Failure)>,
@@ -154,13 +157,13 @@ pub(super) fn search(
 }
 
 impl Highest {
-    /// Tells what was found, of rows that are called so.
-    pub(crate) fn tell(&self, rows: &str, observer: &mut dyn PhaseObserver) {
+    /// Reports the result. `rows` is what rows are called.
+    pub(crate) fn report(&self, rows: &str, observer: &mut dyn PhaseObserver) {
         observer.remark(&self.remark(rows));
         observer.count("sustained-rate", self.rate);
     }
 
-    /// What stopped it, of rows that are called so.
+    /// Returns the reason as a remark. `rows` is what rows are called.
     fn remark(&self, rows: &str) -> String {
         let Some((rate, failure)) = &self.failed else {
             return format!("no rate up to {FASTEST} {rows} a second was too high");
@@ -249,7 +252,7 @@ mod tests {
         let (highest, tried) = searched(10_000, limit.clone(), CONFIRMATIONS, 6_100);
         assert!((5_809..=6_100).contains(&highest.rate), "{highest:?} {tried:?}");
         assert!(tried[..2] == [10_000, 5_000] && tried.len() <= 8, "{tried:?}");
-        // Nothing is said of a rate that was not kept.
+        // No remark is made about a rate that was not kept.
         let (highest, tried) = searched(10_000, limit, CONFIRMATIONS, 0);
         assert_eq!((highest.rate, tried.len()), (0, CONFIRMATIONS as usize));
     }

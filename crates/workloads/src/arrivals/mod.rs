@@ -1,5 +1,6 @@
-//! Rows that arrive by themselves: a sensor process that waits for nobody, a queue of bounded length, a writer that has
-//! to keep up, and the search for the highest rate at which it does. What a row is, and who stores it, a [`Sink`] says.
+//! Rows that arrive by themselves: a sensor process that never waits, a queue of bounded length, a
+//! writer that must keep up, and a search for the highest rate at which it does. A [`Sink`] defines
+//! what a row is and stores it.
 
 mod clock;
 mod highest;
@@ -24,5 +25,5 @@ pub(crate) use writer::{Aside, Nothing, Sink, Writer};
 pub(crate) use written::tests::written;
 pub(crate) use written::{Tally, Written};
 
-/// The role of the process that a sensor is.
+/// Role of the sensor's process.
 pub(crate) const SENSOR: &str = "sensor";

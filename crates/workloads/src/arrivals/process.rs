@@ -1,4 +1,4 @@
-//! The sensor's process as the writer sees it.
+//! The sensor's process, as the writer sees it.
 
 use std::io::{self, PipeReader};
 use std::os::fd::OwnedFd;
@@ -12,10 +12,10 @@ use super::SENSOR;
 use super::queue::{self, Account, Shape};
 use crate::Companions;
 
-/// How long a sensor may take to say its last word.
+/// How long a sensor may take to send its account.
 const LAST_WORD: Duration = Duration::from_secs(15);
 
-/// A sensor process. It is over when this is dropped.
+/// A sensor process. It is killed when this is dropped.
 pub(crate) struct Sensor(Child);
 
 fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EngineError {
@@ -23,7 +23,8 @@ fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EngineError {
 }
 
 impl Sensor {
-    /// Starts one with what it is told, and gives the queue that it fills: its standard output.
+    /// Starts a sensor with its task. Returns the queue that it fills, which is its standard
+    /// output.
     pub(crate) fn start(
         companions: &dyn Companions,
         task: &str,
@@ -33,19 +34,19 @@ impl Sensor {
         let out = child.stdout.take();
         let sensor = Self(child);
         let out = out.ok_or_else(|| failed("start")(io::Error::other("it has no output")))?;
-        Ok((sensor, queue::Receiver::of(PipeReader::from(OwnedFd::from(out)), shape)))
+        Ok((sensor, queue::Receiver::new(PipeReader::from(OwnedFd::from(out)), shape)))
     }
 
     pub(crate) fn pid(&self) -> u32 {
         self.0.id()
     }
 
-    /// Has it stop; what it sent is still in the queue, and its end behind it.
+    /// Stops it. What it sent is still in the queue, followed by the end.
     pub(super) fn stop(&mut self) {
         self.0.stdin = None;
     }
 
-    /// What it tells of itself at the queue's end, or why it tells nothing.
+    /// Returns the account that it sends at the queue's end, or the reason that it sent none.
     pub(super) fn account(&mut self, told: &Receiver<io::Result<Account>>) -> Result<Account> {
         let died = failed("run to its end");
         match told.recv_timeout(LAST_WORD) {
@@ -64,7 +65,7 @@ impl Sensor {
 
 impl Drop for Sensor {
     fn drop(&mut self) {
-        // It has said all that it will be asked; one that has ended is not hit.
+        // Its account is complete or given up by now, and a process that has ended cannot be hit.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,9 +1,9 @@
-//! The queue between sensor and writer: a pipe (`pipe(7)`) that is given so many bytes and no more. What
-//! does not fit is lost. The kernel frees it with the last process that has it open, and tells each
-//! end when the other is gone.
+//! The queue between sensor and writer: a pipe (`pipe(7)`) that is given a limited number of bytes.
+//! A row that does not fit is lost. The kernel frees the pipe with the last process that has it
+//! open, and tells each end when the other is gone.
 //!
-//! Up to `PIPE_BUF` bytes are written as a whole or not at all: no message is ever torn, whenever
-//! its sender dies.
+//! Up to `PIPE_BUF` bytes are written as a whole or not at all, so no message is ever torn,
+//! whenever its sender dies.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
@@ -12,77 +12,78 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::{SysconfVar, sysconf};
 use serde::{Deserialize, Serialize};
 
-/// Most bytes of a row that travel with its number.
+/// Most bytes of a row that are sent with its number.
 const MOST: usize = 16;
 
 /// Bytes of a row's number.
 const NUMBER: usize = 8;
 
-/// Bytes that follow the first message, and the last one.
+/// Bytes after the tag of the first message, and of the last one.
 const BEGAN: usize = 8;
 const ACCOUNT: usize = 4 * 8;
 
 /// Bytes of the longest message.
 const LONGEST: usize = NUMBER + MOST + ACCOUNT;
 
-/// In place of a row's number: the last message.
+/// Tag of the last message, in place of a row's number.
 const END: u64 = u64::MAX;
 
-/// In place of a row's number: the first message, which has the time that rows are due from.
+/// Tag of the first message, in place of a row's number. It has the start time, from which rows are
+/// due.
 const BEGIN: u64 = u64::MAX - 1;
 
-/// What a sensor has to tell at its end.
+/// What a sensor reports at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Account {
     /// Rows made.
     pub made: u64,
     /// Rows that did not fit in the queue.
     pub lost: u64,
-    /// Rows that count and were offered later than their deadline: when the next was due, or at
-    /// more than 1 kHz a millisecond after they were.
+    /// Rows that count and were offered after their deadline: when the next row was due, or above 1
+    /// kHz a millisecond after they were due themselves.
     pub missed: u64,
-    /// How much later than due the latest of them was offered, in ns.
+    /// How late the latest of them was, in ns.
     pub latest_ns: u64,
 }
 
-/// What a queue holds.
+/// Capacity and message size of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Shape {
-    /// Bytes of a row that travel with its number, 16 at most.
+    /// Bytes of a row that are sent with its number, at most 16.
     pub payload: usize,
-    /// Bytes of messages that it holds.
+    /// Bytes of messages that the queue can hold.
     pub bytes: usize,
 }
 
 impl Shape {
-    /// Of so many rows, of which the numbers travel alone.
+    /// Creates the shape of a queue of this many rows, of which only the numbers are sent.
     pub(crate) const fn of_rows(rows: usize) -> Self {
         Self { payload: 0, bytes: rows * NUMBER }
     }
 
-    /// Bytes of a message.
+    /// Returns the bytes of a message.
     const fn length(self) -> usize {
         NUMBER + self.payload
     }
 
-    /// Pages of a pipe that is never full: a message lies in one page, so that as many bytes of a page stay empty as the
-    /// longest message has, but one; before these pages is one that is not yet read to its end, and behind them one that
-    /// is begun.
+    /// Returns the pages of a pipe that never fills up before the queue does. A message lies in one
+    /// page, so up to the longest message less one byte of each page stays empty. Before these
+    /// pages is one that is not completely read, and after them one that is partly written.
     const fn pages(self, page: usize) -> usize {
         self.bytes.div_ceil(page + 1 - LONGEST) + 2
     }
 }
 
-/// The sensor's end.
+/// The sensor's end of the queue.
 pub(super) struct Sender {
     pipe: PipeWriter,
     shape: Shape,
-    /// Bytes that are known to be free: more may be, for the receiver goes on.
+    /// Bytes that are known to be free. More can be, because the receiver continues.
     free: usize,
 }
 
 impl Sender {
-    /// Makes a pipe the queue.
+    /// Turns a pipe into the queue.
     pub(super) fn over(pipe: PipeWriter, shape: Shape) -> io::Result<Self> {
         let page = sysconf(SysconfVar::PAGE_SIZE)?.unwrap_or(4_096) as usize;
         let size = (shape.pages(page) * page) as libc::c_int;
@@ -98,12 +99,12 @@ impl Sender {
         Ok(Self { pipe, shape, free: 0 })
     }
 
-    /// Says when the sensor begins, in ns of the monotonic clock, while the queue is empty.
+    /// Sends when the sensor begins, in ns of the monotonic clock, while the queue is empty.
     pub(super) fn begin(&mut self, began_ns: u64) -> io::Result<()> {
         self.control(BEGIN, &began_ns.to_le_bytes()).map(drop)
     }
 
-    /// Puts a row in if there is room; whether there was.
+    /// Puts a row into the queue. Returns whether there was room.
     #[inline]
     pub(super) fn offer(&mut self, number: u64, payload: &[u8]) -> io::Result<bool> {
         let mut message = [0; NUMBER + MOST];
@@ -112,7 +113,7 @@ impl Sender {
         self.send(&message[..self.shape.length()])
     }
 
-    /// Says that nothing more comes, and how it went, if there is room for it; whether there was.
+    /// Sends the end and the account. Returns whether there was room.
     pub(super) fn end(&mut self, account: &Account) -> io::Result<bool> {
         let Account { made, lost, missed, latest_ns } = *account;
         let mut body = [0; ACCOUNT];
@@ -123,8 +124,8 @@ impl Sender {
         self.control(END, &body)
     }
 
-    /// A message that is no row: as long as one, and what follows. An empty queue has room for it, however few rows it
-    /// holds.
+    /// Sends a message other than a row: a tag in place of the number, and what follows. An empty
+    /// queue has room for it, however few rows it holds.
     fn control(&mut self, tag: u64, body: &[u8]) -> io::Result<bool> {
         let (mut message, length) = ([0; LONGEST], self.shape.length());
         message[..NUMBER].copy_from_slice(&tag.to_le_bytes());
@@ -150,10 +151,10 @@ impl Sender {
         Ok(fits)
     }
 
-    /// Bytes that the receiver has not taken yet.
+    /// Returns the bytes that the receiver has not taken yet.
     fn unread(&self) -> io::Result<usize> {
         let mut bytes: libc::c_int = 0;
-        // SAFETY: the descriptor is open as long as `self`, and the request writes an int.
+        // SAFETY: the descriptor is open as long as `self` lives, and the request writes an int.
         let done = unsafe { libc::ioctl(self.pipe.as_raw_fd(), libc::FIONREAD, &raw mut bytes) };
         if done < 0 { Err(io::Error::last_os_error()) } else { Ok(bytes as usize) }
     }
@@ -162,35 +163,36 @@ impl Sender {
 /// What comes out of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Received {
-    /// A row, by its number; what travelled with it is the queue's [`payload`](Receiver::payload).
+    /// A row, by its number. The rest of it is the queue's [`payload`](Receiver::payload).
     Row(u64),
-    /// Nothing more comes.
+    /// The end.
     End(Account),
 }
 
-/// The writer's end.
+/// The writer's end of the queue.
 pub(crate) struct Receiver {
     pipe: PipeReader,
     shape: Shape,
     message: [u8; NUMBER + MOST],
     ended: Option<Account>,
-    /// When the sensor began, in ns of the monotonic clock; 0 before its first message.
+    /// When the sensor began, in ns of the monotonic clock. 0 before its first message.
     pub(super) began_ns: u64,
 }
 
 impl Receiver {
-    /// Of the pipe that the sender has made the queue.
-    pub(super) const fn of(pipe: PipeReader, shape: Shape) -> Self {
+    /// Creates the receiver of a pipe that the sender has turned into the queue.
+    pub(super) const fn new(pipe: PipeReader, shape: Shape) -> Self {
         Self { pipe, shape, message: [0; NUMBER + MOST], ended: None, began_ns: 0 }
     }
 
-    /// What travelled with the row that was received last.
+    /// Returns what was sent with the last row received.
     pub(super) fn payload(&self) -> &[u8] {
         &self.message[NUMBER..self.shape.length()]
     }
 
-    /// Waits for what comes next; after the end for nothing. A sender that is gone without having
-    /// said so is an [`UnexpectedEof`](io::ErrorKind::UnexpectedEof), after all that it sent.
+    /// Waits for the next message. Not to be called after the end. If the sender is gone without an
+    /// end, the error is [`UnexpectedEof`](io::ErrorKind::UnexpectedEof), after everything that it
+    /// sent.
     #[inline]
     pub(super) fn receive(&mut self) -> io::Result<Received> {
         if let Some(account) = self.ended {
@@ -212,7 +214,7 @@ impl Receiver {
         }
     }
 
-    /// The numbers that follow a message.
+    /// Returns the numbers that follow a message.
     fn numbers<const BYTES: usize, const COUNT: usize>(&mut self) -> io::Result<[u64; COUNT]> {
         let mut bytes = [0; BYTES];
         self.pipe.read_exact(&mut bytes)?;
@@ -223,7 +225,7 @@ impl Receiver {
         Ok(numbers)
     }
 
-    /// Takes what is left, and gives the account at its end.
+    /// Drains the queue and returns the account at its end.
     pub(super) fn rest(&mut self) -> io::Result<Account> {
         loop {
             if let Received::End(account) = self.receive()? {

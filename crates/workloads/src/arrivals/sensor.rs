@@ -1,4 +1,5 @@
-//! The sensor process: one row each period by absolute time, offered to the queue and forgotten.
+//! The sensor process: it makes one row each period by absolute time, offers it to the queue, and
+//! forgets it.
 
 use std::error::Error;
 use std::fs::File;
@@ -15,46 +16,47 @@ use serde::{Deserialize, Serialize};
 use super::clock::monotonic_ns;
 use super::queue::{Account, Sender, Shape};
 
-/// Rows above this rate are not slept for one by one: each wake-up brings those that are due.
-/// Lateness up to its period is then no missed deadline.
+/// Above this rate, in rows per second, the sensor does not sleep for each row: each wake-up makes
+/// all rows that are due. Lateness up to its period is then no missed deadline.
 const SLEEPS: u64 = 1_000;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// What a sensor is told.
+/// What a sensor has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Task {
-    /// Rows a second.
+    /// Rows per second.
     pub rate: u64,
-    /// The first row that counts: those before it warm up.
+    /// The first row that counts. Rows before it are the warm-up.
     pub first: u64,
-    /// The first one after the last that counts.
+    /// The first row after the last that counts.
     pub end: u64,
 }
 
 impl Task {
-    /// How long after the sensor began a row was made, in ns.
+    /// Returns when a row is made, in ns after the sensor began.
     const fn made_ns(&self, number: u64) -> u64 {
         let (s, part) = (number / self.rate, number % self.rate);
         s * SECOND + part * SECOND / self.rate
     }
 
-    /// How long after the sensor began a row is due in the queue, in ns: when it was made, or of
-    /// those that come in bursts with its burst.
+    /// Returns when a row is due in the queue, in ns after the sensor began: when it is made, or
+    /// with its burst.
     pub const fn due_ns(&self, number: u64) -> u64 {
         let made = self.made_ns(number);
         if self.rate <= SLEEPS { made } else { made.next_multiple_of(SECOND / SLEEPS) }
     }
 
-    /// Rows that count.
+    /// Returns the number of rows that count.
     pub const fn rows(&self) -> u64 {
         self.end - self.first
     }
 }
 
 impl Task {
-    /// For so long a warm-up and a window, each of whole rows, the window of one at least.
-    pub(crate) fn of(rate: u64, warm_up: Duration, window: Duration) -> Self {
+    /// Creates a task with this warm-up and window, each rounded to whole rows. The window has at
+    /// least one.
+    pub(crate) fn new(rate: u64, warm_up: Duration, window: Duration) -> Self {
         let rows =
             |time: Duration| (time.as_nanos() * u128::from(rate)).div_ceil(1_000_000_000) as u64;
         let first = rows(warm_up);
@@ -62,8 +64,8 @@ impl Task {
     }
 }
 
-/// Emits rows into the queue that is `out` until standard input ends, which its parent closes. `make` says what travels with a
-/// row of a number.
+/// Sends rows into the queue `out` until the parent closes standard input. `make` returns what is
+/// sent with the row of a number.
 pub(crate) fn run(
     task: Task,
     shape: Shape,
@@ -74,11 +76,11 @@ pub(crate) fn run(
     let stop = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&stop);
     std::thread::spawn(move || {
-        // An error is an end as well.
+        // An error ends the input too.
         let _ = io::stdin().lock().read_to_end(&mut Vec::new());
         told.store(true, Ordering::Release);
     });
-    // A millisecond is to be a millisecond: not as late as the kernel likes, which is 50 µs.
+    // Sleeps should be exact to well below a millisecond. The kernel's default slack is 50 µs.
     let _ = nix::sys::prctl::set_timerslack(1);
     let mut sensor = Sensor::new(task, monotonic_ns()?);
     queue.begin(sensor.began)?;
@@ -91,7 +93,7 @@ pub(crate) fn run(
             queue.offer(number, payload)
         })?;
     }
-    // The last message has to get through; the writer makes room.
+    // The last message must get through. The writer makes room.
     while !queue.end(&sensor.account)? {
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -111,7 +113,7 @@ impl Sensor {
         Self { task, began, account }
     }
 
-    /// When to wake up next.
+    /// Returns when to wake up next.
     const fn due(&self) -> u64 {
         self.began + self.task.due_ns(self.account.made)
     }
@@ -138,8 +140,8 @@ impl Sensor {
     }
 }
 
-/// Sleeps until a time of the monotonic clock: no error of one sleep is in the next, and a step of
-/// the wall clock is none here (`clock_nanosleep(2)`).
+/// Sleeps until a time of the monotonic clock. The error of one sleep does not add to the next, and
+/// changes of the wall clock have no effect (`clock_nanosleep(2)`).
 fn sleep_until(time: u64) -> io::Result<()> {
     let until = TimeSpec::new((time / SECOND) as i64, (time % SECOND) as i64);
     let flags = ClockNanosleepFlags::TIMER_ABSTIME;

@@ -1,13 +1,13 @@
-//! The window of a phase as its observer sees it, and whether the engine wrote a checkpoint in it.
+//! The measurement window of a phase, and the checkpoints of the engine in it.
 
 use embermark_contract::Result;
 
 use crate::PhaseObserver;
 
-/// What happens at the ends of a window.
+/// Reports the ends of a window.
 pub(crate) struct Window<'a> {
     pub observer: &'a mut dyn PhaseObserver,
-    /// Checkpoints that the engine had begun when the window was opened, where it counts them.
+    /// Checkpoints that the engine had begun before the window, if it counts them.
     before: Option<u64>,
 }
 
@@ -16,13 +16,13 @@ impl<'a> Window<'a> {
         Self { observer, before: None }
     }
 
-    /// Opens it; the engine was asked before how many checkpoints it has begun.
+    /// Opens the window. `checkpoints` is what the engine has begun so far.
     pub(crate) fn open(&mut self, checkpoints: Option<u64>) {
         self.before = checkpoints;
         self.observer.open();
     }
 
-    /// Closes it, asks the engine again, and says what fell into it.
+    /// Closes the window, reads the engine's checkpoints again, and reports those in it.
     pub(crate) fn close(
         &mut self,
         checkpoints: impl FnOnce() -> Result<Option<u64>>,
@@ -50,11 +50,11 @@ mod tests {
 
     use super::*;
 
-    /// Keeps what it is told.
+    /// Keeps the remarks that it gets.
     #[derive(Default)]
-    struct Told(Vec<String>);
+    struct Remarks(Vec<String>);
 
-    impl PhaseObserver for Told {
+    impl PhaseObserver for Remarks {
         fn process(&mut self, _: &'static str, _: u32) {}
 
         fn begin(&mut self, _: Duration) {}
@@ -84,7 +84,7 @@ mod tests {
             (Some(3), None, None),
         ];
         for (before, after, says) in cases {
-            let mut told = Told::default();
+            let mut told = Remarks::default();
             let mut window = Window::new(&mut told);
             window.open(before);
             window.close(|| Ok(after)).unwrap();

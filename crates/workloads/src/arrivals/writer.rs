@@ -1,4 +1,5 @@
-//! The writer: takes rows from the queue and stores them, in the process that has the database open.
+//! The writer: it takes rows from the queue and stores them, in the process that has the database
+//! open.
 
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -18,38 +19,38 @@ pub(crate) trait Sink {
     /// What is kept of a row until it is committed.
     type Row;
 
-    /// What rows are called.
+    /// What rows are called in messages.
     const ROWS: &'static str;
 
-    /// A row came, with what travelled with its number.
+    /// Takes a row that arrived, with its payload.
     fn arrived(&mut self, number: u64, payload: &[u8]) -> Self::Row;
 
-    /// These rows are about to be stored. Outside of the time of a commit.
+    /// Prepares rows for the next commit. Outside the time of the commit.
     fn prepare(&mut self, _rows: &[Self::Row]) {}
 
-    /// Stores rows; they are committed when it returns.
+    /// Stores rows. They are committed when it returns.
     fn commit(&mut self, rows: &[Self::Row]) -> Result<()>;
 
-    /// They are stored. Outside of the time of a commit.
+    /// Notes that rows are stored. Outside the time of the commit.
     fn committed(&mut self, _rows: &[Self::Row]) {}
 
-    /// Has what was stored be there for every reader.
+    /// Makes what was stored visible to every reader.
     fn flush(&mut self) -> Result<()>;
 
-    /// Checkpoints that the engine has begun, where it counts them.
+    /// Returns the checkpoints that the engine has begun, if it counts them.
     fn checkpoints(&mut self) -> Result<Option<u64>>;
 }
 
-/// What happens beside the writing, in its process.
+/// Work beside the writing, in its process.
 pub(crate) trait Aside<S> {
-    /// When it wants to be called next.
+    /// Returns when it is to be called next.
     fn due(&self) -> Option<Instant>;
 
-    /// Does it.
+    /// Does the work.
     fn turn(&mut self, sink: &mut S) -> Result<()>;
 }
 
-/// Nothing beside the writing.
+/// No work beside the writing.
 pub(crate) struct Nothing;
 
 impl<S> Aside<S> for Nothing {
@@ -62,12 +63,12 @@ impl<S> Aside<S> for Nothing {
     }
 }
 
-/// What is stored by one commit.
+/// Rows of one commit.
 pub(crate) struct Record<R> {
     pub rows: Vec<R>,
     /// Their numbers.
     numbers: Vec<u64>,
-    /// When it was due, in ns of the monotonic clock: with its last row, or when its time was over.
+    /// When it was due, in ns of the monotonic clock: with its last row, or at the end of its time.
     due_ns: u64,
 }
 
@@ -89,7 +90,7 @@ impl<R> Record<R> {
     }
 }
 
-/// Who hears what the sensor tells of itself at the queue's end.
+/// Receives the sensor's account at the queue's end.
 type Tell = SyncSender<io::Result<Account>>;
 
 /// A writer at work.
@@ -102,16 +103,17 @@ pub(crate) struct Writer<'a, S> {
 }
 
 impl<S: Sink> Writer<'_, S> {
-    /// Writes a commit for so many rows until the window is over, then what is still in the queue.
+    /// Commits each time this many rows have come until the window is over, and then what is left
+    /// in the queue.
     pub(crate) fn by_count(mut self, queue: queue::Receiver, rows: usize) -> Result<Written> {
         let (tell, told) = sync_channel(1);
         let written = self.take_by_count(queue, rows, tell);
         self.end(written, &told)
     }
 
-    /// Writes a commit for the rows of each stretch of time until the window is over, then what is still in the queue. Another
-    /// thread collects the next ones meanwhile: `arrived` says what is kept of a row, `parts` whether a row begins a new
-    /// stretch after that which began with another.
+    /// Commits the rows of each stretch of time until the window is over, and then what is left in
+    /// the queue. Another thread collects the next rows meanwhile. `arrived` returns what is kept
+    /// of a row. `parts` returns whether a row begins a new stretch.
     pub(crate) fn by_time(
         mut self,
         queue: queue::Receiver,
@@ -131,7 +133,7 @@ impl<S: Sink> Writer<'_, S> {
         self.end(written, &told)
     }
 
-    /// Closes the window, and asks the sensor what it has to tell.
+    /// Closes the window, and takes the sensor's account.
     fn end(mut self, written: Result<()>, told: &Receiver<io::Result<Account>>) -> Result<Written> {
         let flushed = written.and(self.close()).and_then(|()| self.sink.flush());
         match flushed.and_then(|()| self.sensor.account(told)) {
@@ -140,8 +142,8 @@ impl<S: Sink> Writer<'_, S> {
         }
     }
 
-    /// An error that ended the writing, with what is lost by it: the sensor goes on, and nobody
-    /// stores what it makes.
+    /// Returns the error that ended the writing, with the rows that were lost: the sensor
+    /// continues, and nobody stores what it makes.
     fn given_up(mut self, error: EngineError, told: &Receiver<io::Result<Account>>) -> EngineError {
         if error.is_unsupported() {
             return error;
@@ -176,7 +178,7 @@ impl<S: Sink> Writer<'_, S> {
         Ok(())
     }
 
-    /// Closes the window where it is open.
+    /// Closes the window if it is open.
     fn close(&mut self) -> Result<()> {
         if self.tally.close() { self.window.close(|| self.sink.checkpoints()) } else { Ok(()) }
     }
@@ -188,7 +190,7 @@ impl<S: Sink> Writer<'_, S> {
         Ok(())
     }
 
-    /// Until the queue has ended in one way or the other.
+    /// Takes rows until the queue has ended or fails.
     fn take_by_count(&mut self, mut queue: queue::Receiver, rows: usize, tell: Tell) -> Result<()> {
         let mut record = Record::default();
         let mut written = Ok(());
@@ -206,7 +208,7 @@ impl<S: Sink> Writer<'_, S> {
             record.due_ns = queue.began_ns + self.tally.task.due_ns(*last);
             written = self.commit(&record);
         }
-        // What is left of the queue after an error is in nobody's way then.
+        // Drains the queue after an error, so that it blocks nobody.
         std::thread::spawn(move || tell.send(queue.rest()));
         written
     }
@@ -235,13 +237,13 @@ impl<S: Sink> Writer<'_, S> {
     }
 }
 
-/// Gives the rows of one stretch of time after the other, until the queue has ended or nobody takes them. When it has
-/// one waiting and another full it waits too, and the queue fills.
+/// Passes on the rows of one stretch of time after another, until the queue has ended or nobody
+/// takes them. With one stretch waiting and another complete it waits too, and the queue fills.
 struct Collector<R, F, P> {
     task: Task,
     give: SyncSender<Record<R>>,
     empty: Receiver<Record<R>>,
-    /// The one under way.
+    /// The stretch that is being collected.
     record: Record<R>,
     arrived: F,
     parts: P,
@@ -270,9 +272,11 @@ impl<R, F: FnMut(u64, &[u8]) -> R, P: Fn(&R, &R) -> bool> Collector<R, F, P> {
         }
     }
 
-    /// Adds a row, and gives the stretch before it where it begins one; whether that was taken.
+    /// Adds a row. If it begins a stretch, the one before is passed on. Returns whether it was
+    /// taken.
     fn add(&mut self, number: u64, row: R, due_ns: u64) -> bool {
-        // Over with the first row of the next, or, the last of all, with its own last.
+        // A stretch is due with the first row of the next one, and the very last with its own last
+        // row.
         self.record.due_ns = due_ns;
         let mut taken = true;
         if self.record.rows.first().is_some_and(|first| (self.parts)(first, &row)) {

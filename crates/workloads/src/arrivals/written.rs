@@ -8,25 +8,25 @@ use super::queue::Account;
 use super::sensor::Task;
 use crate::PhaseObserver;
 
-/// Counts rows and gaps, and knows where the window is.
+/// Counts rows and gaps, and tracks the window.
 pub(crate) struct Tally {
     pub task: Task,
-    /// How long a commit took.
+    /// Duration of commits.
     pub service: Stopwatch,
-    /// How long after it was due a commit had ended.
+    /// Time from when a commit was due to its end.
     pub response: Stopwatch,
     /// Rows stored, from the first to the last.
     pub stored: u64,
-    /// Those of the window.
+    /// Rows of the window.
     rows: u64,
     next: u64,
-    /// Numbers of the rows that came: the first and how many, gap by gap.
+    /// Numbers of the rows that came, as runs without gaps: the first number and the count.
     pub runs: Vec<(u64, u64)>,
     /// When the window opened.
     opened: Option<Instant>,
-    /// How long it was.
+    /// Its duration.
     closed: Option<Duration>,
-    /// The shortest response time in the first and in the last tenth of the window: what every
+    /// The shortest response time in the first and in the last tenth of the window, which every
     /// commit there waited for.
     waits: [Option<u64>; 2],
 }
@@ -71,24 +71,24 @@ impl Tally {
         }
     }
 
-    /// Whether the window is to be opened: its first row came.
+    /// Returns whether the first row of the window has come.
     pub(super) const fn opens(&self) -> bool {
         self.opened.is_none() && self.next > self.task.first
     }
 
-    /// Opens it: what came before is forgotten.
+    /// Opens the window, and forgets what came before.
     pub(super) fn open(&mut self) {
         self.service.reset();
         self.response.reset();
         self.opened = Some(Instant::now());
     }
 
-    /// Whether the window's last row came, or one after it.
+    /// Returns whether the last row of the window has come, or a later one.
     pub(super) const fn is_over(&self) -> bool {
         self.next >= self.task.end
     }
 
-    /// Closes the window; whether it was open.
+    /// Closes the window. Returns whether it was open.
     pub(super) fn close(&mut self) -> bool {
         let open = self.opened.filter(|_| self.closed.is_none());
         if let Some(opened) = open {
@@ -100,32 +100,32 @@ impl Tally {
     }
 }
 
-/// What a writer has done, and what the sensor tells of itself.
+/// What a writer has done, and the sensor's account.
 pub(crate) struct Written {
     pub tally: Tally,
     pub account: Account,
 }
 
 impl Written {
-    /// Rows of the window that never came.
+    /// Returns the number of rows of the window that never came.
     pub(super) fn lost(&self) -> u64 {
         let Tally { task, rows, .. } = &self.tally;
         task.end.min(self.account.made).saturating_sub(task.first).saturating_sub(*rows)
     }
 
-    /// Rows that never came, of all that the sensor made.
+    /// Returns the number of rows that never came, of all that the sensor made.
     pub(super) const fn lost_ever(&self) -> u64 {
         self.account.made.saturating_sub(self.tally.stored)
     }
 
-    /// What stands in a result of the window.
+    /// Returns the result of the window.
     pub(crate) fn measured(&self) -> Measured {
         let elapsed_ns = self.tally.closed.unwrap_or_default().as_nanos() as u64;
         Measured { elapsed_ns, ops: self.tally.rows, capped: false }
     }
 
-    /// Rows a second that were stored of the window's: the rate, but for what was lost and for what
-    /// every commit at the end of the window was later than at its begin.
+    /// Returns the rows of the window that were stored per second: the rate, less what was lost and
+    /// what commits fell behind between the begin and the end of the window.
     pub(super) fn achieved_rate(&self) -> f64 {
         let Tally { task, rows, waits: [begin, end], .. } = &self.tally;
         let behind = begin.zip(*end).map_or(0, |(begin, end)| end.saturating_sub(begin));
@@ -133,8 +133,8 @@ impl Written {
         *rows as f64 / (window + behind as f64 / 1e9)
     }
 
-    /// Tells all of it that stands in a result.
-    pub(crate) fn tell(&self, observer: &mut dyn PhaseObserver) {
+    /// Reports everything that is part of a result.
+    pub(crate) fn report(&self, observer: &mut dyn PhaseObserver) {
         observer.count("samples", self.tally.rows);
         observer.count("lost", self.lost());
         observer.count("lost-ever", self.lost_ever());

@@ -1,4 +1,5 @@
-//! Conditions on a table, and by which order of its rows a key-value store finds those that meet them.
+//! Conditions on a table, and the order of rows by which a key-value store finds the rows that meet
+//! them.
 
 use embermark_data::table::compare;
 use embermark_language::{Condition, Group, Operator, Range, Removed, Span, Work};
@@ -18,10 +19,10 @@ pub(super) struct Filter<'a> {
     pub bound: Value<'a>,
 }
 
-/// Conditions all of which a row meets.
+/// Conditions that must all hold for a row.
 pub(super) type Filters<'a> = SmallVec<[Filter<'a>; 4]>;
 
-/// Conditions with their bounds.
+/// Returns conditions with their bounds.
 pub(super) fn of_conditions<'a>(rows: &'a Rows, conditions: &'a [Condition]) -> Filters<'a> {
     let filter = |of: &'a Condition| Filter {
         column: of.column,
@@ -31,7 +32,7 @@ pub(super) fn of_conditions<'a>(rows: &'a Rows, conditions: &'a [Condition]) -> 
     conditions.iter().map(filter).collect()
 }
 
-/// The conditions that rows of a phase meet, for operation `i`.
+/// Returns the conditions on the rows of operation `i` of a phase.
 pub(super) fn filters(cell: &Cell, phase: usize, i: usize) -> Filters<'_> {
     let rows = cell.rows_of(phase);
     let each = cell.each(phase, i);
@@ -50,7 +51,7 @@ pub(super) fn filters(cell: &Cell, phase: usize, i: usize) -> Filters<'_> {
             let (from, to) = cell.times(phase, i);
             let at = |operator, bound| Filter { column: *time, operator, bound: Value::Int(bound) };
             let mut all = Filters::from_iter([at(Operator::AtLeast, from), at(Operator::Less, to)]);
-            if let Some((column, bound)) = of.zip(cell.of(phase, i)) {
+            if let Some((column, bound)) = of.zip(cell.range_value(phase, i)) {
                 all.push(Filter { column, operator: Operator::Equal, bound });
             }
             all
@@ -66,12 +67,12 @@ pub(super) fn filters(cell: &Cell, phase: usize, i: usize) -> Filters<'_> {
 }
 
 impl Filter<'_> {
-    /// Whether it bounds its column from below.
+    /// Returns whether it bounds its column from below.
     const fn is_low(&self) -> bool {
         matches!(self.operator, Operator::Greater | Operator::AtLeast)
     }
 
-    /// Whether a value meets it. An absent one meets none.
+    /// Returns whether a value meets it. An absent value does not.
     #[inline]
     pub(super) fn is_met(&self, value: &Value<'_>) -> bool {
         if *value == Value::Null {
@@ -84,11 +85,11 @@ impl Filter<'_> {
 /// The order by which rows are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
-    /// All rows are read.
+    /// Every row is read.
     All,
     /// By the key.
     Key,
-    /// By the index of that number.
+    /// By the index with this number.
     Index(usize),
 }
 
@@ -96,17 +97,17 @@ pub(super) enum By {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Access {
     pub by: By,
-    /// How many columns of that order have one value.
+    /// Number of leading columns of that order with one value.
     equal: usize,
-    /// Whether the next one has bounds.
+    /// Whether the next column has bounds.
     bounded: bool,
     /// Whether every row found meets all conditions.
     pub exact: bool,
 }
 
 impl Access {
-    /// The order of a table that leaves the fewest rows, as far as it can be said without looking.
-    pub(super) fn of(table: &Table, filters: &[Filter<'_>]) -> Self {
+    /// Returns the order of a table that leaves the fewest rows, as far as the conditions show it.
+    pub(super) fn best(table: &Table, filters: &[Filter<'_>]) -> Self {
         let orders = std::iter::once((By::Key, &table.key))
             .chain(table.indexes.iter().enumerate().map(|(n, index)| (By::Index(n), index)));
         let mut best = Self { by: By::All, equal: 0, bounded: false, exact: filters.is_empty() };
@@ -127,14 +128,14 @@ impl Access {
         best
     }
 
-    /// Whether every row found meets one of the conditions.
+    /// Returns whether every row found meets one of the conditions.
     fn decides(&self, table: &Table, filters: &[Filter<'_>], of: &Filter<'_>) -> bool {
         let columns = match self.by {
             By::All => return false,
             By::Key => &table.key,
             By::Index(n) => &table.indexes[n],
         };
-        // Texts in an index are cut off, and the last of a key has no end.
+        // Texts in an index are cut, and the last text of a key has no end mark.
         let is_whole = match table.columns[of.column].of {
             ColumnType::Text | ColumnType::Bytes => {
                 let is_last = columns.last() == Some(&of.column);
@@ -147,16 +148,17 @@ impl Access {
             other.column == of.column && is_like
         });
         let used = &columns[..self.equal + usize::from(self.bounded)];
-        // What is absent is found among its like in an index, and is equal to nothing.
+        // An absent value is found in an index, but equals nothing.
         of.bound != Value::Null && is_whole && used.contains(&of.column) && beside.nth(1).is_none()
     }
 
-    /// The conditions that not every row found meets.
+    /// Returns the conditions that must still be checked on the rows found.
     pub(super) fn left<'a>(&self, table: &Table, filters: &Filters<'a>) -> Filters<'a> {
         filters.iter().filter(|of| !self.decides(table, filters, of)).copied().collect()
     }
 
-    /// The bytes from which on rows are found, and before which; whether there is such an end.
+    /// Writes the bytes from which rows are found, and the bytes before which. Returns whether
+    /// there is such an end.
     pub(super) fn bounds(
         &self,
         table: &Table,
@@ -206,7 +208,8 @@ impl Access {
     }
 }
 
-/// Makes of bytes the lowest above everything that begins with them; whether there are any.
+/// Turns bytes into the lowest bytes above everything that begins with them. Returns whether there
+/// are any.
 pub(super) fn beyond(bytes: &mut Vec<u8>) -> bool {
     while let Some(last) = bytes.last_mut() {
         if *last < u8::MAX {
@@ -253,18 +256,18 @@ mod tests {
         let city = filter(3, Operator::Equal, Value::Text("Ulm"));
         let unlike = filter(0, Operator::NotEqual, Value::Int(3));
         let of = |filters: &[Filter<'_>]| {
-            let access = Access::of(&table(), filters);
+            let access = Access::best(&table(), filters);
             (access.by, access.exact)
         };
         assert_eq!(of(&[]), (By::All, true));
         assert_eq!(of(&[station, after, before]), (By::Key, true));
         assert_eq!(of(&[station, warm]), (By::Key, false));
         assert_eq!(of(&[after, before]), (By::All, false));
-        // What is greater begins where what is equal is found, too.
+        // Rows that are greater begin where equal ones do.
         assert_eq!(of(&[warm]), (By::Index(0), false));
         let warm = filter(2, Operator::AtLeast, Value::Float(20.0));
         assert_eq!(of(&[warm]), (By::Index(0), true));
-        // Texts are cut off in an index.
+        // Texts are cut in an index.
         assert_eq!(of(&[city, after]), (By::Index(1), false));
         assert_eq!(of(&[unlike]), (By::All, false));
     }
@@ -277,7 +280,7 @@ mod tests {
             filter(1, Operator::Greater, Value::Int(100)),
             filter(1, Operator::AtMost, Value::Int(200)),
         ];
-        let access = Access::of(&table, &filters);
+        let access = Access::best(&table, &filters);
         let (mut from, mut to) = (Vec::new(), Vec::new());
         assert!(access.bounds(&table, &codec, &filters, &mut from, &mut to));
         let key = |station: i64, time: i64| {
@@ -310,7 +313,7 @@ mod tests {
             ([absent, after], Filters::from_iter([absent, after])),
         ] {
             let filters = Filters::from_iter(filters);
-            let access = Access::of(&table, &filters);
+            let access = Access::best(&table, &filters);
             let columns = |all: &Filters<'_>| all.iter().map(|f| f.column).collect::<Vec<_>>();
             assert_eq!(columns(&access.left(&table, &filters)), columns(&left));
             assert!(!access.exact && access.by == By::Index(0));

@@ -1,4 +1,4 @@
-//! Grouping in client code, for stores that answer no questions.
+//! Grouping in client code, for stores that cannot group.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -12,21 +12,21 @@ use smallvec::SmallVec;
 use super::month;
 use super::row::owned;
 
-/// What one group is of: a word for a number, and the bytes of a text with their length.
+/// What identifies a group: a word per number, and the length and bytes per text.
 type Identity = SmallVec<[u8; 24]>;
 
 /// Groups rows.
 pub(super) struct Groups<'a> {
     group: &'a Group,
     places: HashMap<Identity, usize>,
-    /// What each group is of, and what was computed of it, in the order in which they came.
+    /// Each group's identity and what was computed of it, in the order of arrival.
     rows: Vec<OneGroup>,
-    /// The group of the row before: rows of one group come together often.
+    /// The group of the last row. Rows of one group are often adjacent.
     last: Option<(Identity, usize)>,
     identity: Identity,
 }
 
-/// What a group is of, and what was computed of it.
+/// A group's identity, and what was computed of it.
 type OneGroup = (SmallVec<[answer::Value; 2]>, SmallVec<[Computed; 2]>);
 
 /// What was computed so far.
@@ -44,7 +44,7 @@ impl<'a> Groups<'a> {
         Self { group, places, rows: Vec::new(), last: None, identity }
     }
 
-    /// Adds a row; `get` has its columns.
+    /// Adds a row. `get` returns its columns.
     #[inline]
     pub(super) fn add<'v>(&mut self, get: impl Fn(usize) -> Value<'v>) {
         self.identity.clear();
@@ -89,7 +89,7 @@ impl<'a> Groups<'a> {
         place
     }
 
-    /// The result, row after row. Of no rows at all one group is left where rows are not grouped.
+    /// Writes the result, row by row. Without rows there is one group if rows are not grouped.
     pub(super) fn result(mut self, to: &mut Vec<answer::Value>) {
         if self.rows.is_empty() && self.group.by.is_empty() {
             let computed = self.group.compute.iter().map(Computed::new).collect();
@@ -102,7 +102,7 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Adds the rows of a result that meet its conditions, sorted, and cut off at the limit.
+/// Writes the rows of a result that meet its conditions, sorted and limited.
 pub(super) fn in_order(
     mut rows: Vec<SmallVec<[answer::Value; 4]>>,
     group: &Group,
@@ -118,7 +118,7 @@ pub(super) fn in_order(
     to.extend(rows.into_iter().take(limit).flatten());
 }
 
-/// Whether something computed meets a condition. What is absent meets none.
+/// Returns whether a computed value meets a condition. An absent value does not.
 fn is_met(having: &Having, computed: &answer::Value) -> bool {
     let order = match (computed, &having.bound) {
         (answer::Value::Int(computed), OwnedValue::Int(bound)) => computed.cmp(bound),
@@ -128,7 +128,7 @@ fn is_met(having: &Having, computed: &answer::Value) -> bool {
     met_by(having.operator, order)
 }
 
-/// Whether a comparison that came out so meets an operator.
+/// Returns whether a comparison with this result satisfies an operator.
 #[inline]
 pub(super) const fn met_by(operator: Operator, order: Ordering) -> bool {
     match operator {
@@ -159,7 +159,7 @@ fn ranked(a: &answer::Value, b: &answer::Value) -> Ordering {
     }
 }
 
-/// What a row is grouped by.
+/// Returns the value that a row is grouped by.
 #[inline]
 fn bucketed<'v>(by: Grouped, get: &impl Fn(usize) -> Value<'v>) -> Value<'v> {
     match by {

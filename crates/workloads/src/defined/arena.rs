@@ -1,41 +1,42 @@
-//! What the operations of a phase need, laid out before its clock starts: a string of bytes for each
-//! operation, one after the other. The room is taken before the database is opened, so that none of it
-//! counts as memory of the engine's.
+//! What the operations of a phase need, laid out before its clock starts: one byte string per
+//! operation, in sequence. The memory is allocated before the database is opened, so it does not
+//! count as the engine's.
 
 use std::ops::Range;
 
-/// The most room that the strings of one phase have on a machine with memory enough: what has more is
-/// encoded as it is needed, inside the clock.
+/// Most bytes for the strings of one phase, on a machine with enough memory. Longer ones are
+/// encoded when they are needed, inside the clock.
 const MOST: usize = 256 << 20;
 
-/// Of a machine's memory, the share that the strings of one phase have at most.
+/// The strings of one phase use at most one part in this many of a machine's memory.
 const SHARE: usize = 8;
 
-/// Strings of the phases that are ready.
+/// Strings of the phases that run next.
 #[derive(Default)]
 pub(super) struct Arena {
     bytes: Vec<u8>,
-    /// Where strings end, of phases whose strings differ in length.
+    /// Ends of the strings, for phases whose strings differ in length.
     ends: Vec<u32>,
     /// By phase.
     laid: Vec<Option<Laid>>,
     most: usize,
 }
 
-/// Where the strings of a phase lie.
+/// Position of a phase's strings.
 #[derive(Clone, Debug)]
 struct Laid {
-    /// The operation that has the first one.
+    /// Operation with the first string.
     first: usize,
     count: usize,
     bytes: Range<usize>,
-    /// How long each is; 0: as the ends say.
+    /// Length of each string. 0: see the ends.
     width: usize,
     ends: Range<usize>,
 }
 
 impl Arena {
-    /// An empty one with so much room, which is touched: it is memory of this process from now on.
+    /// Creates an empty arena with this many bytes. They are touched, so they belong to this
+    /// process from now on.
     pub(super) fn with_room(bytes: usize) -> Self {
         let most = most();
         let mut room = vec![1; bytes.min(most)];
@@ -43,15 +44,15 @@ impl Arena {
         Self { bytes: room, most, ..Self::default() }
     }
 
-    /// Empties it, and keeps its room.
+    /// Empties it, and keeps its memory.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
         self.laid.clear();
     }
 
-    /// Lays out a string for each of these operations of a phase, where they have room: `write` adds that of
-    /// an operation. With a `width` every string has that length.
+    /// Lays out a string for each of these operations of a phase, if there is room. `write` appends
+    /// the string of an operation. With a `width` every string has that length.
     pub(super) fn lay(
         &mut self,
         phase: usize,
@@ -86,16 +87,16 @@ impl Arena {
         });
     }
 
-    /// The strings of a phase, where they were laid out.
+    /// Returns the strings of a phase, if they were laid out.
     #[inline]
-    pub(super) fn of(&self, phase: usize) -> Option<Strings<'_>> {
+    pub(super) fn strings(&self, phase: usize) -> Option<Strings<'_>> {
         let Laid { first, count, bytes, width, ends } = self.laid.get(phase)?.as_ref()?;
         let (bytes, ends) = (&self.bytes[bytes.clone()], &self.ends[ends.clone()]);
         Some(Strings { first: *first, count: *count, width: *width, bytes, ends })
     }
 }
 
-/// The most room on this machine.
+/// Returns the limit on this machine.
 fn most() -> usize {
     let of = |name| nix::unistd::sysconf(name).ok().flatten().unwrap_or_default();
     let memory = of(nix::unistd::SysconfVar::_PHYS_PAGES)
@@ -114,7 +115,8 @@ pub(super) struct Strings<'a> {
 }
 
 impl<'a> Strings<'a> {
-    /// That of an operation. Those of a phase that goes on for longer begin again.
+    /// Returns the string of an operation. A phase with more operations starts again with the
+    /// first.
     #[inline]
     pub(super) fn at(&self, operation: usize) -> &'a [u8] {
         let mut n = operation - self.first;
@@ -142,8 +144,8 @@ mod tests {
         let mut arena = Arena::with_room(64);
         arena.lay(2, 8..12, None, decimal);
         arena.lay(0, 0..3, Some(2), |n, to| to.extend([n as u8, 7]));
-        assert!(arena.of(1).is_none() && arena.of(3).is_none());
-        let (varying, fixed) = (arena.of(2).unwrap(), arena.of(0).unwrap());
+        assert!(arena.strings(1).is_none() && arena.strings(3).is_none());
+        let (varying, fixed) = (arena.strings(2).unwrap(), arena.strings(0).unwrap());
         let all: Vec<&[u8]> = (8..14).map(|i| varying.at(i)).collect();
         assert_eq!(all, [&b"8"[..], b"9", b"10", b"11", b"8", b"9"]);
         assert_eq!([0, 2, 3].map(|i| fixed.at(i)), [[0, 7], [2, 7], [0, 7]]);
@@ -156,9 +158,9 @@ mod tests {
         arena.lay(1, 0..5, Some(4), |n, to| to.extend([n as u8; 4]));
         arena.lay(2, 0..20, None, decimal);
         arena.lay(3, 0..0, None, decimal);
-        assert!([1, 2, 3].iter().all(|phase| arena.of(*phase).is_none()));
-        assert_eq!(arena.of(0).unwrap().at(3), [3; 4]);
+        assert!([1, 2, 3].iter().all(|phase| arena.strings(*phase).is_none()));
+        assert_eq!(arena.strings(0).unwrap().at(3), [3; 4]);
         arena.clear();
-        assert!(arena.of(0).is_none() && arena.bytes.capacity() >= 16);
+        assert!(arena.strings(0).is_none() && arena.bytes.capacity() >= 16);
     }
 }

@@ -1,5 +1,5 @@
-//! Rows that arrive by themselves, as they are stored in a table of a workload file, over the [port](super::port)
-//! alone.
+//! Stores rows that arrive by themselves in a table of a workload file, through the
+//! [port](super::port) only.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,13 +14,14 @@ use super::port::{self, Database, Found};
 use super::table_rows::{Again, Rows};
 use crate::arrivals::Sink;
 
-/// How the rows of a table come again: as much later as from the first to the last, and the next moment.
+/// Returns how the rows of a table repeat: shifted by the time from the first to the last, plus one
+/// unit.
 pub(super) fn again(arrive: &Arrive, rows: &Rows) -> Again {
     let units = rows.end(arrive.time) - rows.start(arrive.time) + 1;
     Again { time: arrive.time, units, asked: false }
 }
 
-/// Rows of a commit; `None`: those of a stretch of time.
+/// Returns the rows per commit. `None`: the rows of a stretch of time.
 pub(super) fn rows_of_commit(cell: &Cell, arrive: &Arrive) -> Option<usize> {
     if cell.commit == Some(Commit::Each) {
         return Some(1);
@@ -32,18 +33,18 @@ pub(super) fn rows_of_commit(cell: &Cell, arrive: &Arrive) -> Option<usize> {
     }
 }
 
-/// Stores rows behind those that are there, in the order in which they come.
+/// Stores rows after the existing ones, in the order in which they arrive.
 pub(super) struct Storing<'a> {
     cell: &'a Cell,
     arrive: &'a Arrive,
     database: &'a mut dyn Database,
     arena: &'a mut Arc<Arena>,
-    /// Whether each row is put in by itself.
+    /// Whether each row is inserted on its own.
     singly: bool,
     found: Found,
-    /// The place of the next row.
+    /// Position of the next row.
     next: usize,
-    /// Up to which one what they need is laid out.
+    /// Position up to which rows are laid out.
     laid: usize,
 }
 
@@ -61,7 +62,7 @@ impl<'a> Storing<'a> {
 }
 
 impl Sink for Storing<'_> {
-    /// Its number.
+    /// Number of the row.
     type Row = u64;
 
     const ROWS: &'static str = "rows";

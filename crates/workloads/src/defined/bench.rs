@@ -5,14 +5,15 @@ mod by_client;
 mod judge;
 mod kept;
 mod opening;
+mod ready;
+mod run;
 mod work;
 
 use std::sync::Arc;
 
 use embermark_contract::EngineError;
-use embermark_language::{End, Work};
-use embermark_meter::{ArrivalSchedule, Measured, Meter};
-use embermark_model::answer::Answer;
+use embermark_language::Work;
+use embermark_meter::{Measured, Meter};
 use embermark_model::result::Execution;
 use smallvec::SmallVec;
 
@@ -21,7 +22,7 @@ use super::by_client::ByClient;
 use super::cell::Cell;
 use super::crew::{Crew, Duty};
 use super::keep::{self, Played};
-use super::kind::{changes_rows, is_point, is_question, one_by_one};
+use super::kind::{changes_rows, is_question};
 use super::mix;
 use super::mixed::{self, Did};
 use super::oracle::Oracle;
@@ -32,10 +33,10 @@ use crate::http::Client;
 use crate::write_behind::Buffer;
 use crate::{Bench, BenchPhase, CheckError, NoopObserver, Outcome, Passed, PhaseObserver, Repeat};
 
-/// What a table holds.
+/// State of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holds {
-    /// Its loaded rows, all and none else, by the fastest path.
+    /// Exactly its loaded rows, by the fastest path.
     Loaded,
     /// The same rows, as a phase has inserted them.
     Inserted,
@@ -49,40 +50,40 @@ pub(super) struct FileBench {
     pub(super) prepared: PreparedCell,
     oracle: Oracle,
     pub(super) database: Box<dyn Database>,
-    /// The program in another language that does the work in place of this one, where one does.
+    /// Program in another language that does the work instead of this one.
     pub(super) client: Option<ByClient>,
     /// By table.
     holds: Vec<Holds>,
-    /// Whether maintenance was done since anything changed.
+    /// Whether maintenance has run since the last change.
     maintained: bool,
     pub(super) found: Found,
-    /// What the requests of a question found that is asked again and again.
+    /// What the requests of a repeated question found.
     pub(super) different: Different,
     /// What the questions of a sequence found.
     pub(super) by_step: Vec<Found>,
-    /// What is done in the phase that is ready, where it is a mix or several clients share it.
+    /// Duties of the phase that is ready, if it is a mix or several clients share it.
     duties: Vec<Duty>,
-    /// Clients that wait for the phase that is ready, where it has several.
+    /// Clients that wait for the phase that is ready, if it has several.
     crew: Option<Crew>,
-    /// What they, those of other machines among them, did in its last run.
+    /// What all clients, including those of other machines, did in the last run.
     did: Vec<Did>,
-    /// What there is to tell of the run that is ready or under way.
-    pub(super) told: Outcome,
-    /// What the phases that are ready need, which these are, and whether as parts of a mix.
+    /// The outcome so far of the run that is ready or under way.
+    pub(super) outcome: Outcome,
+    /// What was laid out, for which phases, and whether as parts of a mix.
     arena: Arc<Arena>,
     laid: Option<(SmallVec<[usize; 4]>, bool)>,
-    /// Why the phase that is ready cannot be done here.
+    /// Why the phase that is ready cannot be done.
     refused: Option<EngineError>,
-    /// Where the clients of the mix that is ready say how long their rounds took, of one that ends when it is
-    /// steady.
+    /// Where the clients of the mix that is ready report the durations of their rounds, if it ends
+    /// when it is steady.
     board: Option<Arc<Board>>,
-    /// The process that posts the rows of the phase that is ready, where one does.
+    /// Process that posts the rows of the phase that is ready.
     poster: Option<Client>,
-    /// Of the phase that is ready, whose rows another thread commits: between the two.
+    /// Buffer of the phase that is ready, if another thread commits its rows.
     buffer: Option<Buffer>,
-    /// What was played of a `keep`.
+    /// Outcome of a `keep`.
     played: Option<Played>,
-    /// How many of the rows that arrived were stored.
+    /// Number of arrived rows that were stored.
     arrived: Option<u64>,
 }
 
@@ -124,7 +125,7 @@ impl FileBench {
             duties: Vec::new(),
             crew: None,
             did: Vec::new(),
-            told: Outcome::default(),
+            outcome: Outcome::default(),
             refused: None,
             board: None,
             poster: None,
@@ -138,8 +139,8 @@ impl FileBench {
         &self.prepared.cell
     }
 
-    /// Lays out what the operations of these phases, which are done at the same time, need.
-    /// They are the same in every run.
+    /// Lays out the operations of these phases, which run at the same time. They are the same in
+    /// every run.
     fn lay_out(&mut self, phases: &[usize], in_mix: bool) {
         if self.laid.as_ref().is_some_and(|(laid, mix)| (&laid[..], *mix) == (phases, in_mix)) {
             return;
@@ -151,80 +152,10 @@ impl FileBench {
     }
 }
 
-/// Who does what is made of parts: the engine, where it does all of them.
+/// Returns who does work that consists of parts: the engine, if it does all parts.
 fn whole(parts: impl IntoIterator<Item = Execution>) -> Execution {
     let is_client_side = parts.into_iter().any(|by| by == Execution::ClientSide);
     if is_client_side { Execution::ClientSide } else { Execution::Native }
-}
-
-impl FileBench {
-    /// Runs a phase once.
-    fn answer(
-        &mut self,
-        phase: usize,
-        meter: &mut Meter,
-        observer: &mut dyn PhaseObserver,
-    ) -> Result<Answer, EngineError> {
-        if let Some(refused) = self.refused.take() {
-            return Err(refused);
-        }
-        let work = self.cell().work(phase);
-        self.will_change(work);
-        if let Work::Keep(keep) = work {
-            return self.keep(keep, meter, observer);
-        }
-        if let Work::Arrive(arrive) = work {
-            return self.arrive(phase, arrive, meter, observer);
-        }
-        if matches!(work, Work::Mix(_)) || self.crew.is_some() {
-            self.share(phase, meter)?;
-            return Ok(mixed::answer(work, &self.did));
-        }
-        let done = match self.poster.take() {
-            _ if self.client.is_some() => self.by_client(phase, meter, observer),
-            Some(client) => self.by_http(phase, client, meter),
-            None => {
-                let rate = self.prepared.target_rate.filter(|_| is_point(work));
-                meter.set_schedule(rate.map(|rate| ArrivalSchedule::of(rate as f64, 1, 0)));
-                meter.start();
-                let done = self.perform(phase, meter);
-                meter.stop();
-                done
-            }
-        };
-        if let (Work::Sql(_), Some(_), Err(error)) = (work, &self.prepared.keeps, &done) {
-            // What a referee fails at keeps it from no other question.
-            return Err(EngineError::impossible(error));
-        }
-        match work {
-            Work::Sql(_) => done.map_err(EngineError::of_query)?,
-            _ => done?,
-        }
-        if meter.measured().ops == 0 && one_by_one(work).is_some() {
-            // No row meets its conditions, and to find that out was a call.
-            meter.count(1);
-        }
-        let insert = self.cell().insert_of(phase).filter(|_| !meter.measured().capped);
-        if let Some(table) = insert.and_then(|insert| self.cell().work(insert).table()) {
-            self.holds[table] = Holds::Inserted;
-        }
-        // What else was found is compared by `check`, which has it.
-        Ok(match work {
-            Work::Get { .. } => Answer::Checksum(self.found.rows),
-            _ => Answer::Count(meter.measured().ops),
-        })
-    }
-
-    /// Who did most of the operations of a phase, where either of two copies of the data could have.
-    fn answered_by(&self, phase: usize) -> Option<Execution> {
-        let Work::Sequence(sequence) = self.cell().work(phase) else {
-            return self.database.answered_by(phase);
-        };
-        let answered = |question: &usize| self.database.answered_by(*question);
-        let questions = sequence.questions.iter().map(answered).collect::<Option<Vec<_>>>()?;
-        let insert = sequence.insert.map(|insert| self.phases[insert].execution);
-        Some(whole(questions.into_iter().chain(insert)))
-    }
 }
 
 impl Bench for FileBench {
@@ -233,90 +164,7 @@ impl Bench for FileBench {
     }
 
     fn ready(&mut self, phase: usize) -> Result<(), EngineError> {
-        self.found.empty();
-        self.different.clear();
-        self.crew = None;
-        (self.did, self.told) = (Vec::new(), Outcome::default());
-        self.cell().begin();
-        (self.buffer, self.poster) = (self.prepared.buffer(phase), None);
-        self.board = match self.cell().work(phase) {
-            Work::Mix(mix) if mix.until_steady => Some(Arc::new(Board::new(mix.parts.len()))),
-            _ => None,
-        };
-        if let Work::Sequence(sequence) = self.cell().work(phase) {
-            self.by_step.resize_with(sequence.questions.len(), Found::default);
-            self.by_step.iter_mut().for_each(Found::empty);
-        }
-        match self.refused(phase).map_or_else(|| self.duties_of(phase), Err) {
-            Ok(duties) => self.duties = duties,
-            Err(error) => {
-                self.refused = Some(error);
-                return Ok(());
-            }
-        }
-        let work = self.cell().work(phase);
-        if let Work::Keep(keep) = work {
-            return self.ready_to_keep(phase, keep);
-        }
-        if let Work::Arrive(arrive) = work {
-            return self.ready_to_arrive(phase, arrive);
-        }
-        if self.prepared.is_guest {
-            self.cell().tables.iter().for_each(|rows| rows.begin(0));
-        } else if let Some(insert) = self.cell().insert_of(phase) {
-            self.make_fresh(phase, insert)?;
-        } else if let Work::Open { table, after, .. } = work
-            && *after != End::Close
-        {
-            match self.make_log(*table, *after) {
-                Err(error) if error.is_unsupported() => {
-                    self.refused = Some(error);
-                    return Ok(());
-                }
-                ready => ready?,
-            }
-        } else {
-            // All runs of a phase that changes rows are to find the same.
-            if let (true, Some(table)) = (changes_rows(work), work.table())
-                && self.holds[table] == Holds::Inserted
-            {
-                self.holds[table] = Holds::Else;
-            }
-            self.make_ready()?;
-            if self.prepared.cold {
-                self.database.reopen()?;
-            }
-        }
-        let phases = self.cell().parts_of(phase);
-        self.lay_out(&phases, matches!(self.cell().work(phase), Work::Mix(_)));
-        let lead = self.cell().insert_of(phase);
-        for phase in phases {
-            match self.database.ready(phase, lead.unwrap_or(phase)) {
-                Err(error) if error.is_unsupported() => {
-                    self.refused = Some(error);
-                    return Ok(());
-                }
-                ready => ready?,
-            }
-        }
-        match self.client_of(phase) {
-            Err(error) if error.is_unsupported() => {
-                self.refused = Some(error);
-                return Ok(());
-            }
-            client => self.poster = client?,
-        }
-        if self.duties.len() > 1 || (self.prepared.own_clients.is_some() && !self.duties.is_empty())
-        {
-            let duties = std::mem::take(&mut self.duties);
-            let cell = Arc::clone(&self.prepared.cell);
-            match Crew::begin(self.database.lifecycle(), &cell, &self.arena, duties) {
-                Ok(crew) => self.crew = Some(crew),
-                Err(error) if error.is_unsupported() => self.refused = Some(error),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        self.make_phase_ready(phase)
     }
 
     fn run(&mut self, phase: usize, meter: &mut Meter) -> Result<Outcome, EngineError> {
@@ -332,8 +180,8 @@ impl Bench for FileBench {
         let answer = self.answer(phase, meter, observer)?;
         let done = self.did.iter().map(|did| did.ops).collect();
         let execution = self.answered_by(phase);
-        self.told.pipelined = self.found.pipelined;
-        Ok(Outcome { answer, done, execution, ..std::mem::take(&mut self.told) })
+        self.outcome.pipelined = self.found.pipelined;
+        Ok(Outcome { answer, done, execution, ..std::mem::take(&mut self.outcome) })
     }
 
     fn check(
@@ -356,7 +204,7 @@ impl Bench for FileBench {
     }
 
     fn plan(&mut self, phase: usize) -> Option<String> {
-        // A program in another language has its own connection, and the same engine.
+        // A program in another language has its own connection to the same engine.
         let plan = self.database.plan(phase).transpose()?;
         Some(plan.unwrap_or_else(|error| format!("not told: {error}")))
     }
@@ -428,7 +276,7 @@ impl Bench for FileBench {
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
         self.crew = None;
         if self.cell().definition.keep().is_some() {
-            // As it has aged.
+            // In its aged state.
             self.database.lifecycle().maintain()?;
         } else if !self.prepared.is_guest {
             self.make_ready()?;

@@ -7,7 +7,7 @@ use embermark_contract::{ConnectionParameters, EngineError, Result};
 
 use crate::Companions;
 
-/// The role of its process.
+/// Role of its process.
 pub(super) const ROLE: &str = "client";
 
 /// A program beside an open database.
@@ -15,11 +15,11 @@ pub(super) struct ByClient {
     program: Program,
     companions: Rc<dyn Companions>,
     pub tape: Tape,
-    /// What it is told to open the database by.
+    /// How it connects to the database.
     pub connection: ConnectionParameters,
-    /// The settings that keep the durability tier, as they are here.
+    /// Settings that keep the durability tier, as this process read them.
     pub tier: Vec<(String, String)>,
-    /// Started with the first phase.
+    /// Its process. Started with the first phase.
     pub process: Option<Process>,
 }
 
@@ -45,7 +45,7 @@ impl ByClient {
         Ok(())
     }
 
-    /// The process, started where it is not there yet.
+    /// Returns the process, and starts it if it is not running.
     pub(super) fn process(&mut self) -> Result<&mut Process> {
         if self.process.is_none() {
             let child = self.companions.start(ROLE, &self.program.task(), None);

@@ -1,4 +1,5 @@
-//! Everything that exists before the engine does: rows, and which of them each operation concerns.
+//! Everything that exists before the engine does: the rows, and which of them each operation
+//! concerns.
 
 use std::ops;
 use std::sync::atomic::Ordering;
@@ -18,23 +19,23 @@ use super::table_rows::{Rows, Values};
 
 /// A cell of a workload file.
 pub(super) struct Cell {
-    /// What the file says.
+    /// The file's definition.
     pub definition: &'static Definition,
-    /// Its tables' rows, in its order.
+    /// The rows of its tables, in the file's order.
     pub tables: Vec<Rows>,
-    /// What is drawn for each phase, in its order.
+    /// What is drawn for each phase, in the file's order.
     pub draws: Vec<Draws>,
-    /// What a commit covers, where the variant says so for all.
+    /// What a commit covers, if the variant sets it for all phases.
     pub commit: Option<Commit>,
-    /// What updates write.
+    /// Values that updates write.
     pub fresh: Fresh,
-    /// By phase, of an update of rows that meet conditions: the columns that it sets.
+    /// By phase that updates rows by conditions: the columns that it sets.
     pub set_at_once: Vec<Vec<usize>>,
-    /// By phase, where operations are counted by rows: how many meet its conditions.
+    /// By phase whose operations are counted by rows: the number of rows that meet its conditions.
     pub met: Vec<u64>,
-    /// By phase, of a question that is asked of one value of a column after the other: these values.
+    /// By phase that asks about one value of a column after another: these values.
     pub each: Vec<Vec<OwnedValue>>,
-    /// The engine's id, for texts that are its own.
+    /// The engine's id, for texts written for one engine.
     pub engine: String,
     /// Whether the engine only adds rows.
     pub appends_only: bool,
@@ -46,7 +47,8 @@ impl Cell {
         self.tables.iter().for_each(|rows| rows.begin(rows.loaded));
     }
 
-    /// A name that no table of the file has: this one, or it with underscores behind it.
+    /// Returns a name that no table of the file has: this name, or this name with underscores
+    /// appended.
     pub(super) fn free_name(&self, name: &str) -> String {
         let mut free = name.to_owned();
         while self.tables.iter().any(|rows| rows.table.name.eq_ignore_ascii_case(&free)) {
@@ -55,7 +57,8 @@ impl Cell {
         free
     }
 
-    /// Bytes of the longest text, or bytes, that an update of rows that meet conditions sets in a column.
+    /// Returns the bytes of the longest text or byte string that updates by conditions set in a
+    /// column.
     pub(super) fn longest_set(&self, table: usize, column: usize) -> usize {
         let works = self.definition.phases.iter().map(|phase| &phase.work);
         let set = works.filter_map(|work| match work {
@@ -71,7 +74,7 @@ impl Cell {
         length.max().unwrap_or_default()
     }
 
-    /// The column and the value of it of whose rows question `i` of a phase is, where it is of one.
+    /// Returns the column and the value that question `i` of a phase is about, if it is about one.
     #[inline]
     pub(super) fn each(&self, phase: usize, i: usize) -> Option<(usize, Value<'_>)> {
         let Asked::Each { column, .. } = self.definition.phases[phase].asked else { return None };
@@ -79,25 +82,25 @@ impl Cell {
         values.get(i % values.len().max(1)).map(|value| (column, value.as_value()))
     }
 
-    /// Whether what one question of a phase finds is added to what those before have found: of one that is asked of
-    /// one value of a column after the other.
+    /// Returns whether the answers of a phase's questions add up, because each is about another
+    /// value of a column.
     pub(super) fn adds_up(&self, phase: usize) -> bool {
         matches!(self.definition.phases[phase].asked, Asked::Each { .. })
     }
 
-    /// Forgets what was found, where a question of a phase begins anew.
+    /// Forgets what was found, unless the answers of the phase add up.
     pub(super) fn begin_question(&self, phase: usize, found: &mut Found) {
         if !self.adds_up(phase) {
             found.empty();
         }
     }
 
-    /// What a phase does.
+    /// Returns the work of a phase.
     pub(super) fn work(&self, phase: usize) -> &'static Work {
         &self.definition.phases[phase].work
     }
 
-    /// The insert that a phase is, or begins with: what it works on is a fresh table.
+    /// Returns the insert that a phase is or begins with. Such a phase works on a new table.
     pub(super) fn insert_of(&self, phase: usize) -> Option<usize> {
         match self.work(phase) {
             Work::Insert { .. } => Some(phase),
@@ -107,7 +110,7 @@ impl Cell {
         }
     }
 
-    /// Whether a phase gives an engine many rows at once.
+    /// Returns whether a phase gives an engine many rows at once.
     pub(super) fn gives_many(&self, phase: usize) -> bool {
         let batches = matches!(
             self.work(phase),
@@ -116,13 +119,14 @@ impl Cell {
         self.takes_fastest_path(phase) || (batches && self.commit.is_none())
     }
 
-    /// Whether a phase inserts by the engine's fastest path.
+    /// Returns whether a phase inserts by the engine's fastest path.
     pub(super) fn takes_fastest_path(&self, phase: usize) -> bool {
         let Work::Insert { commit, .. } = self.work(phase) else { return false };
         matches!(self.commit.unwrap_or(*commit), Commit::Bulk | Commit::Csv)
     }
 
-    /// The phases that a phase is made of: the parts of a mix, the steps of a sequence, or itself.
+    /// Returns the phases that a phase consists of: the parts of a mix, the steps of a sequence, or
+    /// itself.
     pub(super) fn parts_of(&self, phase: usize) -> SmallVec<[usize; 4]> {
         match self.work(phase) {
             Work::Mix(mix) => mix.parts.iter().map(|part| part.phase).collect(),
@@ -133,7 +137,7 @@ impl Cell {
         }
     }
 
-    /// The text of a question in SQL for this engine.
+    /// Returns the text of an SQL question for this engine.
     ///
     /// # Errors
     /// Unsupported where the file has none.
@@ -147,24 +151,25 @@ impl Cell {
         })
     }
 
-    /// The table of a phase that has one.
+    /// Returns the rows of a phase's table.
     pub(super) fn rows_of(&self, phase: usize) -> &Rows {
         &self.tables[self.work(phase).table().unwrap_or_default()]
     }
 
-    /// The row that operation `i` of a phase concerns.
+    /// Returns the row that operation `i` of a phase concerns.
     #[inline]
     pub(super) fn drawn(&self, phase: usize, i: usize) -> Drawn {
         let rows = self.rows_of(phase);
         let newest = match self.work(phase) {
-            // Rows that a mix inserts are read in it, and not changed.
+            // A mix reads rows that it inserts, and does not change them.
             Work::Get { .. } | Work::Range(_) => rows.there.load(Ordering::Relaxed),
             _ => rows.loaded,
         };
         self.draws[phase].at(i, newest)
     }
 
-    /// The row that operation `i` of a phase concerns, or that whose key is like the absent one.
+    /// Returns the position of the row that operation `i` of a phase concerns, or of the row that
+    /// an absent key resembles.
     #[inline]
     pub(super) fn place(&self, phase: usize, i: usize) -> usize {
         match self.drawn(phase, i) {
@@ -173,7 +178,7 @@ impl Cell {
         }
     }
 
-    /// The key of operation `i` of a phase: a row's, or one that no row has.
+    /// Returns the key of operation `i` of a phase: a row's key, or an absent one.
     #[inline]
     pub(super) fn key(&self, phase: usize, i: usize) -> Values<'_> {
         let rows = self.rows_of(phase);
@@ -189,15 +194,16 @@ impl Cell {
         }
     }
 
-    /// The first and the last key of the rows that operation `i` of a phase changes at once.
+    /// Returns the first and the last key of the rows that operation `i` of a phase changes at
+    /// once.
     pub(super) fn ends(&self, phase: usize, i: usize) -> [Values<'_>; 2] {
         let (rows, span) = (self.rows_of(phase), self.draws[phase].span(i));
         let key = |place: Option<&u32>| place.map_or_else(Values::new, |at| rows.key(*at as usize));
         [key(span.first()), key(span.last())]
     }
 
-    /// Whether the operations of a phase concern keys that are known before any is done: not the newest of
-    /// rows that others insert meanwhile.
+    /// Returns whether the keys of a phase's operations are known before it runs. They are not if
+    /// it reads the newest of rows that others insert meanwhile.
     pub(super) fn knows_keys(&self, phase: usize) -> bool {
         matches!(
             self.work(phase),
@@ -212,14 +218,13 @@ impl Cell {
             && rows_at_once(self.work(phase)) == 1
     }
 
-    /// Lays out the keys of operations of a phase, where they are known, as [`key_in`](Self::key_in) reads
-    /// them.
+    /// Lays out the keys of a phase's operations, if they are known, for [`key_in`](Self::key_in).
     pub(super) fn lay_keys(&self, phase: usize, operations: ops::Range<usize>, arena: &mut Arena) {
         if !self.knows_keys(phase) {
             return;
         }
         let rows = self.rows_of(phase);
-        let fixed = rows.table.key.iter().all(|column| rows.of(*column).width().is_some());
+        let fixed = rows.table.key.iter().all(|column| rows.column_type(*column).width().is_some());
         let width = fixed.then(|| 8 * rows.table.key.len());
         arena.lay(phase, operations, width, |i, to| {
             for value in self.key(phase, i) {
@@ -234,13 +239,13 @@ impl Cell {
         });
     }
 
-    /// The key of operation `i` of a phase, from where it was laid out if it was.
+    /// Returns the key of operation `i` of a phase, from the arena if it was laid out.
     #[inline]
     pub(super) fn key_in<'a>(&'a self, arena: &'a Arena, phase: usize, i: usize) -> Values<'a> {
-        let Some(keys) = arena.of(phase) else { return self.key(phase, i) };
+        let Some(keys) = arena.strings(phase) else { return self.key(phase, i) };
         let (rows, mut rest) = (self.rows_of(phase), keys.at(i));
         let value = |column: &usize| {
-            let of = rows.of(*column);
+            let of = rows.column_type(*column);
             let (word, after) = rest.split_at(if of.width().is_some() { 8 } else { 4 });
             rest = after;
             if let ColumnType::Text | ColumnType::Bytes = of {
@@ -263,21 +268,22 @@ impl Cell {
         rows.table.key.iter().map(value).collect()
     }
 
-    /// How many rows operation `i` of a range by rows asks for.
+    /// Returns the number of rows that operation `i` of a range by rows reads.
     #[inline]
     pub(super) fn wanted(&self, phase: usize, i: usize) -> u64 {
         self.draws[phase].wanted(i)
     }
 
-    /// The value of the column of which operation `i` of a range by time asks for rows, where it is of one.
+    /// Returns the value whose rows operation `i` of a range by time reads, if the range is about
+    /// one value.
     #[inline]
-    pub(super) fn of(&self, phase: usize, i: usize) -> Option<Value<'_>> {
+    pub(super) fn range_value(&self, phase: usize, i: usize) -> Option<Value<'_>> {
         let Work::Range(range) = self.work(phase) else { return None };
         let (Span::Last { of, .. } | Span::From { of, .. }) = range.span else { return None };
         of.map(|of| self.tables[range.table].value(self.place(phase, i), of))
     }
 
-    /// The times that operation `i` of a range by time asks for, the last one left out.
+    /// Returns the times that operation `i` of a range by time reads. The last one is exclusive.
     #[inline]
     pub(super) fn times(&self, phase: usize, i: usize) -> (i64, i64) {
         let Work::Range(range) = self.work(phase) else { return (0, 0) };
@@ -296,7 +302,7 @@ impl Cell {
         }
     }
 
-    /// The whole row that operation `i` of an upsert puts in.
+    /// Returns the whole row that operation `i` of an upsert writes.
     pub(super) fn upserted(&self, phase: usize, i: usize) -> row::Values<'_> {
         let (rows, drawn) = (self.rows_of(phase), self.drawn(phase, i));
         let (place, last) = match drawn {
@@ -315,7 +321,7 @@ impl Cell {
         (0..rows.table.columns.len()).map(value).collect()
     }
 
-    /// What operation `i` of an update sets in a column of the row that it concerns.
+    /// Returns the value that operation `i` of an update writes into a column of its row.
     #[inline]
     pub(super) fn fresh(&self, phase: usize, i: usize, column: usize) -> Value<'_> {
         if let Work::UpdateWhere { set, .. } = self.work(phase) {
@@ -324,10 +330,10 @@ impl Cell {
         }
         let rows = self.rows_of(phase);
         let before = || rows.value(self.place(phase, i), column);
-        self.fresh.value(phase, i, column, rows.of(column), before)
+        self.fresh.value(phase, i, column, rows.column_type(column), before)
     }
 
-    /// The columns that operation `i` of an update sets.
+    /// Returns the columns that operation `i` of an update sets.
     #[inline]
     pub(super) fn set(&self, phase: usize, i: usize) -> &[usize] {
         match self.work(phase) {
@@ -340,7 +346,7 @@ impl Cell {
     }
 }
 
-/// Lays out a text: its length and its bytes.
+/// Lays out a text: its length, then its bytes.
 fn lay_text(bytes: &[u8], to: &mut Vec<u8>) {
     to.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
     to.extend_from_slice(bytes);

@@ -1,5 +1,5 @@
-//! How two groups of rows go together, in client code: for stores that answer the parts of the question, and not
-//! the whole of it.
+//! Correlates two groups of rows in client code, for stores that can answer only parts of the
+//! question.
 
 use embermark_contract::Result;
 use embermark_language::{
@@ -8,7 +8,7 @@ use embermark_language::{
 use embermark_model::answer;
 use embermark_model::table::OwnedValue;
 
-/// Adds the answer of a question that is put together of the answers of groups, which `ask` adds.
+/// Adds the answer to a question, assembled from groups. `ask` adds the answer for groups.
 pub(super) fn answer(
     of: &Correlate,
     to: &mut Vec<answer::Value>,
@@ -33,7 +33,7 @@ pub(super) fn answer(
     Ok(())
 }
 
-/// The question which groups have the most rows.
+/// Returns the question for the groups with the most rows.
 fn busiest(of: &Correlate) -> Group {
     Group {
         table: of.table,
@@ -46,7 +46,8 @@ fn busiest(of: &Correlate) -> Group {
     }
 }
 
-/// The two groups with the most rows in an answer to that, of equally many the least. Rows of no group are none.
+/// Returns the two groups with the most rows, the lesser ones of equally large groups. Rows without
+/// a group do not count.
 fn two(answer: &[answer::Value]) -> Option<[OwnedValue; 2]> {
     let rows = answer.chunks_exact(2).filter_map(|row| match row {
         [answer::Value::Int(of), answer::Value::Int(rows)] => Some((*rows, OwnedValue::Int(*of))),
@@ -63,7 +64,7 @@ fn two(answer: &[answer::Value]) -> Option<[OwnedValue; 2]> {
     Some([rows.next()?.1, rows.next()?.1])
 }
 
-/// The question for the means of a group in buckets of time.
+/// Returns the question for the means of a group in buckets of time.
 fn means(of: &Correlate, group: &OwnedValue) -> Group {
     let bound = Bound::Constant(group.clone());
     Group {
@@ -75,8 +76,8 @@ fn means(of: &Correlate, group: &OwnedValue) -> Group {
     }
 }
 
-/// Adds how many buckets two such answers share, and the correlation of their means in them. Both are in the order of
-/// time.
+/// Adds the number of buckets that two answers share, and the correlation of their means in them.
+/// Both answers are in the order of time.
 fn join(a: &[answer::Value], b: &[answer::Value], to: &mut Vec<answer::Value>) {
     let pairs = shared(&buckets(a), &buckets(b));
     let n = pairs.len() as f64;
@@ -92,7 +93,7 @@ fn join(a: &[answer::Value], b: &[answer::Value], to: &mut Vec<answer::Value>) {
     to.extend([answer::Value::Int(pairs.len() as i64), pearson(xy, xx, yy)]);
 }
 
-/// Pearson's correlation of centred sums; NULL without variance.
+/// Returns Pearson's correlation of centred sums, or NULL without variance.
 pub(super) fn pearson(xy: f64, xx: f64, yy: f64) -> answer::Value {
     match xx > 0.0 && yy > 0.0 {
         true => answer::Value::Float(xy / (xx.sqrt() * yy.sqrt())),
@@ -108,7 +109,7 @@ fn buckets(answer: &[answer::Value]) -> Vec<(i64, f64)> {
     rows.collect()
 }
 
-/// The means of the buckets that both have.
+/// Returns the means of the buckets that both have.
 fn shared(a: &[(i64, f64)], b: &[(i64, f64)]) -> Vec<(f64, f64)> {
     let mut pairs = Vec::with_capacity(a.len().min(b.len()));
     let (mut i, mut j) = (0, 0);

@@ -1,5 +1,5 @@
-//! Clients that work at the same time: each with a connection or handle of its own, on a thread of its
-//! own. They are let in before a run, start it together, and are closed after it.
+//! Clients that work at the same time, each with its own connection or handle, on its own thread.
+//! They connect before a run, start it together, and are closed after it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -20,33 +20,34 @@ use super::table_rows::Inserted;
 use super::until_steady::Board;
 use crate::strategy::Part;
 
-/// What one client does.
+/// The work of one client.
 #[derive(Clone)]
 pub(super) struct Duty {
-    /// Phases of the file.
+    /// Its phases of the file.
     pub parts: Vec<DutyPart>,
-    /// Which part each operation is of, begun again at its end; empty: all are of the first part.
+    /// Part of each operation, repeated at its end. Empty: every operation is of the first part.
     pub order: Arc<[u8]>,
-    /// How many operations; `None`: until the time is over.
+    /// Number of operations. `None`: until the time is over.
     pub ops: Option<u64>,
-    /// How long; `None`: until the operations are done, or the run's own limit.
+    /// Duration. `None`: until the operations are done, or the run's own limit.
     pub lasts: Option<Duration>,
-    /// Of a mix that ends when it is steady: its place on the board, operations of a round, and the board.
+    /// In a mix that ends when it is steady: its index on the board, operations of a round, and the
+    /// board.
     pub rounds: Option<(usize, u64, Arc<Board>)>,
-    /// Of the operations of each part this client does every `clients`-th, from number `client` on.
+    /// Of each part's operations this client does every `clients`-th, from this number on.
     pub client: usize,
     /// See `client`.
     pub clients: usize,
-    /// Whether clients share the operations of one phase, and not of a mix: then an insert is of the rows that are loaded,
-    /// each of its own.
+    /// Whether clients share the operations of one phase, and not of a mix. Then an insert is of
+    /// the loaded rows, and each client inserts its own.
     pub is_shared: bool,
 }
 
-/// A phase that a client does operations of.
+/// A phase of which a client does operations.
 #[derive(Clone, Copy)]
 pub(super) struct DutyPart {
     pub phase: usize,
-    /// When they start; `None`: one after the other.
+    /// Start times of its operations. `None`: one after the other.
     pub schedule: Option<ArrivalSchedule>,
 }
 
@@ -59,10 +60,10 @@ pub(super) struct Done {
     pub found: Vec<Found>,
 }
 
-/// Why a client stops before its time.
+/// Why a client stops early.
 enum Stop {
     Engine(EngineError),
-    /// There are no more rows to insert.
+    /// No rows are left to insert.
     UsedUp,
 }
 
@@ -73,17 +74,17 @@ impl From<EngineError> for Stop {
 }
 
 impl Duty {
-    /// Meters for its parts.
+    /// Returns meters for its parts.
     pub(super) fn meters(&self, meter: &Meter) -> Vec<Meter> {
         let part = |part: &DutyPart| match self.lasts {
             Some(lasts) => meter.for_part(part.schedule, Some(lasts)),
-            // Ended by the run's own limit.
+            // It ends at the run's own limit.
             None => meter.for_client(part.schedule),
         };
         self.parts.iter().map(part).collect()
     }
 
-    /// Does it on a database, where `all` says whether any client has used the rows up.
+    /// Does the work on a database. `all` tells whether any client has used up the rows.
     pub(super) fn perform(
         self: &Arc<Self>,
         database: &mut dyn Database,
@@ -121,7 +122,7 @@ impl Duty {
             let (Self { client, clients, .. }, mut part) = (self, Some(&mut meters[0]));
             return Ok(database.within(phase, Scope::Snapshot, &mut |session| {
                 let Some(meter) = part.take() else { return Ok(()) };
-                let part = Part::of(meter, 0..most);
+                let part = Part::new(meter, 0..most);
                 let part = Shared { part, client: *client, clients: *clients };
                 session.each(phase, part, &mut found[0]).map(drop)
             })?);
@@ -137,8 +138,8 @@ impl Duty {
                 let after = meters[0].responded();
                 let mean = (after.1 - before.1) / (after.0 - before.0).max(1) as f64;
                 let all_steady =
-                    |(place, _, board): &(usize, u64, Arc<Board>)| board.say(*place, mean);
-                // One that others have ended before it sees so after its own round.
+                    |(place, _, board): &(usize, u64, Arc<Board>)| board.report(*place, mean);
+                // A mix that others have ended stops after the round in progress.
                 if done < to - from || self.rounds.as_ref().is_some_and(all_steady) {
                     break;
                 }
@@ -147,7 +148,7 @@ impl Duty {
             return Ok(());
         }
         for n in 0..most {
-            // A look at the clock costs as much as a fast engine's read.
+            // Reading the clock costs as much as a read of a fast engine.
             if n % 16 == 0 && n > 0 && (meters[0].expired() || used_up.load(Ordering::Relaxed)) {
                 break;
             }
@@ -164,7 +165,7 @@ impl Duty {
         Ok(())
     }
 
-    /// Does this client's `i`th operation of a phase, each a commit of its own.
+    /// Does this client's `i`th operation of a phase, with its own commit.
     #[inline]
     fn one(
         &self,
@@ -220,10 +221,10 @@ struct Member {
 }
 
 impl Crew {
-    /// Lets one client in for each duty, and has it prepare for its phases.
+    /// Connects one client for each duty and lets it prepare its phases.
     ///
     /// # Errors
-    /// When the engine has one client at a time, or refuses.
+    /// Fails when the engine has only one client at a time, or refuses.
     pub(super) fn begin(
         lifecycle: &mut dyn Lifecycle,
         cell: &Arc<Cell>,
@@ -243,24 +244,24 @@ impl Crew {
                 thread.map_err(|e| EngineError::failed("a client", "start a thread", e))?;
             crew.members.push(Member { start, reports, thread: Some(thread), duty });
         }
-        // Each says that it is in.
+        // Each reports that it is connected.
         crew.reports()?;
         Ok(crew)
     }
 
-    /// Has all clients do their duty at the same time, and closes them.
+    /// Lets all clients work at the same time, and closes them.
     ///
     /// # Errors
-    /// The first client's that has one.
+    /// Returns the error of the first client that has one.
     pub(super) fn run(mut self, meter: &Meter) -> Result<Vec<Done>> {
         for member in &self.members {
-            // One that is gone says why below.
+            // A client that is gone reports why below.
             let _ = member.start.send(member.duty.meters(meter));
         }
         self.reports()
     }
 
-    /// Waits for every client, also after the first error.
+    /// Waits for every client, even after the first error.
     fn reports(&mut self) -> Result<Vec<Done>> {
         let lost = |member: &mut Member| {
             let panicked = member.thread.take().is_some_and(|thread| thread.join().is_err());
@@ -280,14 +281,14 @@ impl Drop for Crew {
         for Member { start, thread, .. } in self.members.drain(..) {
             drop(start);
             if let Some(thread) = thread {
-                // Of a panic standard error tells, and the report that did not come.
+                // A panic is reported on standard error, and by the missing report.
                 let _ = thread.join();
             }
         }
     }
 }
 
-/// A client's thread.
+/// Runs a client's thread.
 fn serve(
     opener: ClientOpener,
     cell: &Arc<Cell>,
@@ -306,7 +307,7 @@ fn serve(
             .try_for_each(|part| database.ready(part.phase, part.phase))
             .map(|()| database)
     });
-    // Nobody listens any more where a report cannot be sent: then there are no orders.
+    // If a report cannot be sent, nobody listens and no orders come.
     let mut database = match ready {
         Ok(database) => {
             let _ = reports.send(Ok(None));

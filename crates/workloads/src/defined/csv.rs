@@ -1,4 +1,4 @@
-//! Rows of a table as a CSV file, which an engine loads by itself, or we do.
+//! Rows of a table as a CSV file, loaded by the engine or by client code.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,24 +13,25 @@ use tempfile::TempDir;
 
 use super::table_rows::Rows;
 
-/// Bytes that are written and read at once.
+/// Bytes to write and read at once.
 const BUFFER: usize = 1 << 16;
 
-/// A file in a folder of its own, which goes away with this: a line of names, then a line a row, commas between and no
-/// quotes. Times are whole numbers of their unit since 1970, which every engine's integer column takes as it is; what is
-/// absent is an empty field; numbers are the shortest that read back as the same double.
+/// A file in a temporary folder, removed with this value. It has a line of names and a line per
+/// row, with commas and without quotes. Times are integers in their unit since 1970, which every
+/// engine's integer column accepts. Absent values are empty fields. Numbers are the shortest that
+/// read back as the same double.
 pub(super) struct CsvRows {
     file: PathBuf,
-    /// The names of its columns.
+    /// Names of its columns.
     columns: Vec<&'static str>,
     _folder: TempDir,
 }
 
 impl CsvRows {
-    /// Writes the loaded rows of a table to a file beside the `staged` ones.
+    /// Writes the loaded rows of a table to a file beside the `staged` rows.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails when it cannot be written.
     pub(super) fn write(rows: &Rows, staged: &Path) -> std::result::Result<Self, DataError> {
         let beside = staged.parent().unwrap_or(Path::new("."));
         let unwritable = |cause| DataError::Unwritable { path: beside.to_owned(), cause };
@@ -53,7 +54,7 @@ impl CsvRows {
                 match value {
                     Value::Int(value) => writer.write_field(value.to_string())?,
                     Value::Float(value) => writer.write_field(format!("{value:?}"))?,
-                    // Of texts there are none.
+                    // Texts do not occur.
                     _ => writer.write_field("")?,
                 }
             }
@@ -62,15 +63,16 @@ impl CsvRows {
         Ok(writer.flush()?)
     }
 
-    /// The file, for an engine that loads it by itself.
+    /// Returns the file for an engine that loads it.
     pub(super) fn file(&self) -> CsvFile<'_> {
         CsvFile { path: &self.file, columns: &self.columns }
     }
 
-    /// Reads every line, for the bulk path of an engine that does not: each is the row of its place.
+    /// Reads every line for the bulk path of an engine that does not load files. Each line must be
+    /// the row at its position.
     ///
     /// # Errors
-    /// By the first line that is another.
+    /// Fails at the first line that is not.
     pub(super) fn parse(&self, rows: &Rows) -> Result<()> {
         let failed =
             |error: String| EngineError::failed("the workload", "read its CSV file", error);
@@ -80,7 +82,8 @@ impl CsvRows {
         while reader.read_byte_record(&mut record).map_err(|error| failed(error.to_string()))? {
             let same = place < rows.loaded
                 && rows.row(place).enumerate().all(|(column, value)| {
-                    let read = record.get(column).and_then(|field| read(field, rows.of(column)));
+                    let read =
+                        record.get(column).and_then(|field| read(field, rows.column_type(column)));
                     read.is_some_and(|read| compare(&read, &value).is_eq())
                 });
             place += 1;
@@ -95,7 +98,7 @@ impl CsvRows {
     }
 }
 
-/// A field as a value of its column.
+/// Returns a field as a value of its column.
 fn read(field: &[u8], of: ColumnType) -> Option<Value<'static>> {
     let text = str::from_utf8(field).ok()?;
     match of {

@@ -1,72 +1,54 @@
-//! The tables of a workload file in a document store: a collection a table, a document a row. What is
-//! absent has no field.
+//! The tables of a workload file in a document store: a collection per table, a document per row.
+//! Absent values have no field.
 
+mod definition;
 mod harper_sql;
 mod pipeline;
+mod questions;
 mod session;
+mod stored;
 
-use std::borrow::Cow;
 use std::ops;
 use std::sync::Arc;
 
 use embermark_contract::document::{
-    Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
-    Order, Value as Stored,
+    Collection, CollectionDef, DocumentStore, Filter, Find, Language, Order, Value as Stored,
 };
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
 use embermark_language::{Keep, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
-use embermark_model::table::{Column, ColumnType, Table, Value};
+use embermark_model::table::{ColumnType, Table};
 use smallvec::SmallVec;
 
 use super::access::filters;
 use super::arena::Arena;
 use super::cell::Cell;
 use super::kind::is_question;
-use super::month;
 use super::port::{Database, SessionWork, Stretch, VisitRow};
-use super::row;
-use super::rows::Source;
-use super::sql::OwnedKey;
-use super::table_rows::Rows;
+use super::row::{self, OwnedKey};
 use crate::reopenable::Reopenable;
+use definition::{definition, names, refused};
+use questions::{Question, question, seeks};
 use session::DocumentSession;
-
-/// Values of a key.
-type Key<'a> = SmallVec<[Stored<'a>; 4]>;
-
-/// Fields of a document.
-type Fields<'a> = SmallVec<[Field<'a>; 12]>;
-
-/// A question in the store's language, and what to ask for, by name.
-struct Question {
-    text: String,
-    columns: Vec<String>,
-}
-
-impl From<pipeline::Pipeline> for Question {
-    fn from(pipeline::Pipeline { text, columns }: pipeline::Pipeline) -> Self {
-        Self { text, columns }
-    }
-}
+use stored::{Feed, Fields, Key};
 
 pub(super) struct DocumentTables {
     store: Reopenable<dyn DocumentStore>,
     cell: Arc<Cell>,
-    /// By table: why it is no collection, if it is none.
+    /// By table: why it cannot be a collection, if it cannot.
     refused: Vec<Option<String>>,
     /// By table.
     defs: Vec<&'static CollectionDef>,
     collections: Vec<Collection>,
     /// The columns of each table.
     names: Vec<Vec<&'static str>>,
-    /// By phase, one for each value that it is asked of: none where client code answers.
+    /// By phase, one per value that it asks about. Empty where client code answers.
     questions: Vec<Vec<Question>>,
-    /// By phase: whether the newest document of each value is looked up by the key.
+    /// By phase: whether the key finds the newest document of each value.
     seeks: Vec<bool>,
     arena: Arc<Arena>,
-    /// Keys of documents found, to be changed one by one.
+    /// Keys of documents found, to change one by one.
     looked: Vec<OwnedKey>,
 }
 
@@ -104,165 +86,6 @@ impl DocumentTables {
     }
 }
 
-/// The largest integer of either sign that a double and every smaller one is.
-const EXACT: i64 = 1 << 53;
-
-/// Why a table is no collection, if it is none.
-fn refused(rows: &Rows, language: Language) -> Option<String> {
-    let is_binary = |column: &Column| column.within.as_ref().is_some_and(|own| own.binary);
-    if rows.table.columns.iter().any(is_binary) {
-        return Some("JSON in another form than its own".to_owned());
-    }
-    if matches!(language, Language::Pipeline) {
-        return None;
-    }
-    // HarperDB keeps JSON.
-    for (column, def) in rows.table.columns.iter().enumerate() {
-        let name = &def.name;
-        if def.of == ColumnType::Bytes {
-            return Some(format!("bytes, as {name} has: JSON has none"));
-        }
-        for extreme in [rows.staged.least(column), rows.staged.greatest(column)] {
-            if let Value::Int(int) = extreme
-                && !(-EXACT..=EXACT).contains(&int)
-            {
-                return Some(format!("{int}, as {name} has: its integers are exact up to 53 bits"));
-            }
-        }
-    }
-    None
-}
-
-/// A collection lives as long as the process, which has one workload.
-fn definition(table: &'static Table, language: Language) -> &'static CollectionDef {
-    let names = |columns: &[usize]| -> &'static [&'static str] {
-        let names = columns.iter().map(|column| name(&table.columns[*column], language));
-        Vec::leak(names.collect())
-    };
-    let beside = (0..table.columns.len()).filter(|column| !table.key.contains(column));
-    let mut indexes: Vec<&'static [&'static str]> = Vec::new();
-    for index in &table.indexes {
-        // HarperDB has indexes of one field, and one of the key.
-        let index = match language {
-            Language::Sql(_) if table.key == index[..1] => continue,
-            Language::Sql(_) => names(&index[..1]),
-            Language::Pipeline => names(index),
-        };
-        if !indexes.contains(&index) {
-            indexes.push(index);
-        }
-    }
-    Box::leak(Box::new(CollectionDef {
-        name: &table.name,
-        key: names(&table.key),
-        indexes: Vec::leak(indexes),
-        fields: names(&beside.collect::<Vec<_>>()),
-    }))
-}
-
-fn names(table: &'static Table, language: Language) -> Vec<&'static str> {
-    table.columns.iter().map(|column| name(column, language)).collect()
-}
-
-/// The name of a column in a document. Where nothing finds what stands within a field, it is a field itself.
-fn name(column: &'static Column, language: Language) -> &'static str {
-    match (language, pipeline::field_name(column)) {
-        (Language::Pipeline, Cow::Owned(path)) => path.leak(),
-        _ => &column.name,
-    }
-}
-
-/// Whether the newest documents are found faster by one short search a value over the key than by a
-/// pipeline, which reads them all: the key is one document, of which no index knows the parts.
-fn seeks(cell: &Cell, phase: usize, language: Language) -> bool {
-    let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
-    let rows = cell.rows_of(phase);
-    matches!(language, Language::Pipeline) && rows.table.key == [*by, *time] && rows.has_few(*by)
-}
-
-/// What question `i` of a phase asks in the store's language, where it has words for it.
-fn question(cell: &Cell, phase: usize, i: usize, language: Language) -> Option<Question> {
-    let (rows, filters) = (cell.rows_of(phase), filters(cell, phase, i));
-    let table = rows.table;
-    match (cell.work(phase), language) {
-        (Work::Latest { by, time, .. }, Language::Pipeline) => {
-            Some(pipeline::latest(table, &filters, *by, *time)?.into())
-        }
-        (Work::Gaps { by, time, longer, .. }, Language::Pipeline) => {
-            Some(pipeline::gaps(table, &filters, (*by, *time), *longer)?.into())
-        }
-        (Work::Outliers { of, by, deviations, .. }, Language::Pipeline) => {
-            Some(pipeline::outliers(table, &filters, (*of, *by), *deviations)?.into())
-        }
-        (Work::Correlate(question), Language::Pipeline) => {
-            Some(pipeline::correlate(table, question, &times(cell, phase))?.into())
-        }
-        (
-            Work::Find { .. }
-            | Work::UpdateWhere { .. }
-            | Work::Delete { removed: Removed::Where { .. }, .. },
-            Language::Pipeline,
-        ) => Some(pipeline::matched(table, &filters)?.into()),
-        (Work::Group(group), Language::Pipeline) => {
-            Some(pipeline::group(table, group, &filters, &times(cell, phase))?.into())
-        }
-        (Work::Group(group), Language::Sql(dialect)) => {
-            let text = harper_sql::group(dialect, table, group, &filters)?;
-            let columns = group.by.len() + group.compute.len() + harper_sql::sums(group).count();
-            Some(Question { text, columns: (0..columns).map(|n| format!("c{n}")).collect() })
-        }
-        _ => None,
-    }
-}
-
-/// When the rows are that a phase asks for. Of rows that the file changes the years are not known.
-fn times(cell: &Cell, phase: usize) -> pipeline::Times {
-    let (rows, table) = (cell.rows_of(phase), cell.work(phase).table());
-    let sets = |work: &Work| match work {
-        Work::Update { .. } | Work::UpdateWhere { .. } => work.table() == table,
-        Work::Upsert { .. } | Work::ReadModifyWrite { .. } => work.table() == table,
-        _ => false,
-    };
-    let early = rows.early();
-    if cell.definition.phases.iter().any(|phase| sets(&phase.work)) {
-        return pipeline::Times { early, years: Vec::new() };
-    }
-    let year = |(column, def): (usize, &Column)| {
-        let ColumnType::Timestamp(unit) = def.of else { return None };
-        let of = |time| month::year(time, unit);
-        let (first, last) = (of(rows.start(column)), of(rows.end(column)));
-        (first == last).then_some(first)
-    };
-    let years = rows.table.columns.iter().enumerate().map(year).collect();
-    pipeline::Times { early, years }
-}
-
-#[inline]
-const fn stored(value: Value<'_>) -> Stored<'_> {
-    match value {
-        Value::Null => Stored::Null,
-        Value::Int(value) => Stored::Int(value),
-        Value::Float(value) => Stored::Float(value),
-        Value::Text(text) => Stored::Text(text),
-        Value::Bytes(bytes) => Stored::Bytes(bytes),
-    }
-}
-
-fn key_of<'a>(rows: &'a Rows, place: usize) -> Key<'a> {
-    rows.key(place).into_iter().map(stored).collect()
-}
-
-/// What a row has beside its key.
-fn fields_of<'a>(rows: &'a Rows, place: usize, def: &'static CollectionDef) -> Fields<'a> {
-    let beside = (0..rows.table.columns.len()).filter(|column| !rows.table.key.contains(column));
-    let fields = def
-        .fields
-        .iter()
-        .zip(beside)
-        .map(|(name, column)| (*name, stored(rows.value(place, column))));
-    fields.filter(|(_, value)| *value != Stored::Null).collect()
-}
-
 impl Database for DocumentTables {
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {
         &mut *self.store
@@ -297,7 +120,8 @@ impl Database for DocumentTables {
             Work::Find { .. }
             | Work::UpdateWhere { .. }
             | Work::Delete { removed: Removed::Where { .. }, .. }
-                if session::equalities(table, names, &filters(&self.cell, phase, 0)).is_none()
+                if session::reads::equalities(table, names, &filters(&self.cell, phase, 0))
+                    .is_none()
                     && (self.questions[phase].is_empty() || !is_question(work)) =>
             {
                 Ok(Execution::ClientSide)
@@ -365,7 +189,7 @@ impl Database for DocumentTables {
         Ok(())
     }
 
-    /// Of a table that is no collection none: what is done with it is refused.
+    /// Loads nothing into a table that cannot be a collection, because its phases are refused.
     fn bulk(
         &mut self,
         table: usize,
@@ -421,7 +245,7 @@ impl Database for DocumentTables {
         })
     }
 
-    /// Of those of one field that is not of the key: others it does not tell.
+    /// Checks indexes of one field outside the key. The store does not report others.
     fn lacks_index(&mut self, table: usize) -> Result<Option<String>> {
         let def = self.defs[table];
         let single = def.indexes.iter().filter(|index| index.len() == 1).map(|index| index[0]);
@@ -441,22 +265,5 @@ impl Database for DocumentTables {
 
     fn close(self: Box<Self>) -> Result<()> {
         self.store.close()
-    }
-}
-
-/// Rows on their way into a bulk load.
-struct Feed<'a> {
-    source: Source<'a>,
-    def: &'static CollectionDef,
-    key: Key<'a>,
-    fields: Fields<'a>,
-}
-
-impl Documents for Feed<'_> {
-    fn next(&mut self) -> Option<Document<'_>> {
-        let (rows, place) = self.source.advance()?;
-        self.key = key_of(rows, place);
-        self.fields = fields_of(rows, place, self.def);
-        Some(Document { key: &self.key, fields: &self.fields })
     }
 }

@@ -1,5 +1,5 @@
-//! Columns that are fields of JSON documents, where an engine keeps them so: as columns of documents in SQL, as
-//! texts in the values of a key-value store. Fields of one document follow each other in a table.
+//! Columns that are fields of JSON documents, for engines that store them so: columns of documents
+//! in SQL, texts in the values of a key-value store. The fields of a document are adjacent columns.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -8,13 +8,13 @@ use std::ops::Range;
 
 use embermark_model::table::{ColumnType, Table, Value, Within};
 
-/// The most fields of a document that need no memory of their own.
+/// Most fields of a document that need no allocation.
 pub(super) const FEW: usize = 12;
 
-/// A column of a table as an engine with documents has it.
+/// A column as an engine with documents stores it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Stored {
-    /// One that is no field.
+    /// A column that is not a field.
     Column(usize),
     /// A document.
     Document(Document),
@@ -25,15 +25,15 @@ pub(super) enum Stored {
 pub(super) struct Document {
     /// Its name.
     pub name: String,
-    /// Whether it is in the engine's binary form.
+    /// Whether it has the engine's binary form.
     pub binary: bool,
-    /// The columns of the table that are its fields, in their order.
+    /// Columns of the table that are its fields, in order.
     pub columns: Range<usize>,
-    /// By field: its name, and what stands in it.
+    /// By field: its name and type.
     fields: Vec<(String, ColumnType)>,
 }
 
-/// The columns of a table as an engine with documents has them.
+/// Returns the columns of a table as an engine with documents stores them.
 pub(super) fn stored(table: &Table) -> Vec<Stored> {
     let mut all: Vec<Stored> = Vec::new();
     for (at, column) in table.columns.iter().enumerate() {
@@ -59,14 +59,15 @@ pub(super) fn stored(table: &Table) -> Vec<Stored> {
 }
 
 impl Stored {
-    /// The column of documents that it is.
+    /// Returns the document, if it is one.
     pub(super) const fn document(&self) -> Option<&Document> {
         if let Self::Document(document) = self { Some(document) } else { None }
     }
 }
 
 impl Document {
-    /// Appends the document of a row as JSON; `get` has its columns. What is absent is no field.
+    /// Appends the document of a row as JSON. `get` returns the row's columns. Absent values have
+    /// no field.
     pub(super) fn write<'a>(&self, get: &impl Fn(usize) -> Value<'a>, to: &mut Vec<u8>) {
         let mut before = b'{';
         for (column, (name, _)) in self.columns.clone().zip(&self.fields) {
@@ -74,12 +75,12 @@ impl Document {
             if value == Value::Null {
                 continue;
             }
-            // Names have letters, digits and underscores alone. Writing to memory does not fail.
+            // Names have only letters, digits, and underscores. Writing to memory cannot fail.
             let _ = write!(to, "{}\"{name}\":", before as char);
             before = b',';
             let _ = match value {
                 Value::Int(value) => write!(to, "{value}"),
-                // Neither of very many digits.
+                // Neither has very many digits.
                 Value::Float(value) if (1e-5..1e16).contains(&value.abs()) || value == 0.0 => {
                     write!(to, "{value}")
                 }
@@ -94,8 +95,8 @@ impl Document {
         to.push(b'}');
     }
 
-    /// Visits the fields of a document that [`write`](Self::write) has written, in their order, each with its place
-    /// among the fields, for as long as the visit wants more. `None`: it is no such document.
+    /// Visits the fields of a document from [`write`](Self::write) in order, each with its index,
+    /// while `visit` returns true. Returns `None` if it is not such a document.
     #[inline]
     pub(super) fn read<'a>(
         &self,
@@ -132,7 +133,7 @@ impl Document {
     }
 }
 
-/// A string up to its closing quotation mark, and what follows that.
+/// Splits a string at its closing quotation mark.
 #[inline]
 fn string(text: &str) -> Option<(&str, &str)> {
     let end = text.bytes().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))?;
@@ -143,7 +144,7 @@ fn string(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// The same of a string with an escape at a place.
+/// Splits a string that has an escape at this position.
 #[cold]
 fn escaped(text: &str, first: usize) -> Option<(&str, &str)> {
     let mut end = first;
@@ -158,8 +159,8 @@ fn escaped(text: &str, first: usize) -> Option<(&str, &str)> {
     Some((kept(&own), &text[end + 1..]))
 }
 
-/// The same text, which lives as long as its thread's process: each different one once, so that no more is kept than
-/// the rows have of such texts.
+/// Returns a text that lives as long as the process. Each different text is stored once, so no more
+/// is kept than the rows have.
 fn kept(text: &str) -> &'static str {
     thread_local! {
         static KEPT: RefCell<HashSet<&'static str>> = RefCell::default();
@@ -173,7 +174,7 @@ fn kept(text: &str) -> &'static str {
     })
 }
 
-/// A number of a column's type, and what follows it.
+/// Splits off a number of a column's type.
 #[inline]
 fn number(text: &str, of: ColumnType) -> Option<(Value<'_>, &str)> {
     let part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e');
@@ -186,7 +187,7 @@ fn number(text: &str, of: ColumnType) -> Option<(Value<'_>, &str)> {
     Some((value, rest))
 }
 
-/// Appends every document of a row, each behind its length; `get` has its columns.
+/// Appends every document of a row, each after its length. `get` returns the row's columns.
 pub(super) fn lay<'a>(all: &[Stored], get: impl Fn(usize) -> Value<'a>, to: &mut Vec<u8>) {
     for stored in all {
         if let Stored::Document(document) = stored {
@@ -199,7 +200,7 @@ pub(super) fn lay<'a>(all: &[Stored], get: impl Fn(usize) -> Value<'a>, to: &mut
     }
 }
 
-/// Takes the first document of those that were laid out.
+/// Takes the next document that was laid out.
 pub(super) fn laid<'a>(rest: &mut &'a [u8]) -> &'a str {
     let Some((length, tail)) = rest.split_first_chunk::<4>() else { return "{}" };
     let (document, tail) = tail.split_at(u32::from_le_bytes(*length) as usize);

@@ -1,4 +1,4 @@
-//! The keys of a phase's operations, drawn before a clock starts: the same for every engine.
+//! Keys of a phase's operations, drawn before a clock starts. They are the same for every engine.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,26 +12,28 @@ use super::kind::rows_at_once;
 use super::table_rows::{Rows, Values};
 use crate::WorkloadError;
 
-/// The bit that says of a number that it is an absent key's.
+/// Bit that marks a number as that of an absent key.
 const ABSENT: u32 = 1 << 31;
 
-/// How many items YCSB draws from before it scrambles their ranks over the rows: the size of a table then
-/// says nothing of how often its likeliest row is drawn (`ScrambledZipfianGenerator` of YCSB).
+/// Number of items from which YCSB draws before it scrambles their ranks over the rows. The size of
+/// a table then does not determine how often its likeliest row is drawn
+/// (`ScrambledZipfianGenerator` of YCSB).
 const SCRAMBLED_OF: u64 = 10_000_000_000;
 
-/// What operations of a phase concern. A phase of more operations begins them again.
+/// What operations of a phase concern. A phase with more operations repeats them.
 #[derive(Default)]
 pub(super) struct Draws {
-    /// Places of rows, or, with the bit, numbers of absent keys; of the newest rows how many are newer.
+    /// Positions of rows, or, with the bit, numbers of absent keys. For the newest rows: how many
+    /// are newer.
     drawn: Vec<u32>,
-    /// Whether they count from the newest row back.
+    /// Whether they count back from the newest row.
     from_newest: bool,
-    /// Of each absent key the row that has its other columns, and its last column.
+    /// For each absent key: the row with its other columns, and its last column.
     absent: Vec<(u32, OwnedValue)>,
-    /// Rows that each operation of a range asks for.
+    /// Number of rows that each operation of a range reads.
     wanted: Vec<u32>,
-    /// Of changes of several rows at once: places of rows in the order of their keys, and which of them each operation
-    /// changes.
+    /// For changes of several rows at once: positions of rows in key order, and the part of them
+    /// that each operation changes.
     order: Vec<u32>,
     spans: Vec<Range<usize>>,
 }
@@ -39,18 +41,18 @@ pub(super) struct Draws {
 /// What an operation concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Drawn {
-    /// The row at a place.
+    /// The row at a position.
     Row(usize),
-    /// The absent key of a number.
+    /// The absent key with a number.
     Absent(usize),
 }
 
 impl Draws {
-    /// So many draws of keys.
+    /// Draws this many keys.
     ///
     /// # Errors
-    /// When absent keys are asked for, and every value of the key's last column is there.
-    pub(super) fn of(
+    /// Fails when absent keys are asked for, but every value of the key's last column exists.
+    pub(super) fn new(
         keys: &Keys,
         ops: u64,
         rows: &Rows,
@@ -82,10 +84,10 @@ impl Draws {
         Ok(all)
     }
 
-    /// As many draws of rows that are all different, or every row where there are no more.
+    /// Draws this many different rows, or every row if there are not more.
     ///
     /// # Errors
-    /// As of [`of`](Self::of).
+    /// Fails as [`new`](Self::new) does.
     pub(super) fn distinct(
         keys: &Keys,
         rows: &Rows,
@@ -94,14 +96,14 @@ impl Draws {
         let loaded = rows.loaded as u64;
         let ops = keys.ops.of(loaded).min(loaded);
         if 2 * ops > rows.loaded as u64 {
-            // Most of them: which come first is all that a distribution could say.
+            // For most of the rows a distribution only decides which come first.
             let drawn = draw.distinct(rows.loaded, ops as usize);
             return Ok(Self { drawn, ..Self::default() });
         }
         let mut seen = HashSet::with_capacity(ops as usize);
         let mut all = Self::default();
         while (all.drawn.len() as u64) < ops {
-            let some = Self::of(keys, ops, rows, draw)?;
+            let some = Self::new(keys, ops, rows, draw)?;
             for i in 0..some.drawn.len() {
                 match some.at(i, rows.loaded) {
                     Drawn::Absent(number) => {
@@ -112,7 +114,7 @@ impl Draws {
                     Drawn::Row(_) => {}
                 }
             }
-            // A steep law finds few new rows: what is left is drawn evenly.
+            // A steep distribution finds few new rows. The rest is drawn evenly.
             let left = (ops as usize).saturating_sub(all.drawn.len());
             let evenly: Vec<_> = (0..left).map(|_| draw.below(rows.loaded)).collect();
             all.drawn.extend(evenly.into_iter().filter(|p| seen.insert(*p)).map(|p| p as u32));
@@ -121,8 +123,9 @@ impl Draws {
         Ok(all)
     }
 
-    /// Ranges of so many rows that follow each other in the order of keys, and have all columns of the key but the last
-    /// in common, none of them in two. Where there are fewer such rows, a range has them all.
+    /// Draws ranges of this many rows that are adjacent in key order and share all columns of the
+    /// key except the last. No row is in two. Where fewer rows are adjacent, a range has all of
+    /// them.
     pub(super) fn ranges(keys: &Keys, rows: &Rows, draw: &mut Draw) -> Self {
         let order: Vec<u32> = rows.in_key_order_from(0).map(|place| place as u32).collect();
         let prefix = |place: &u32| {
@@ -133,7 +136,7 @@ impl Draws {
         let (mut tiles, mut at) = (Vec::new(), 0);
         for group in order.chunk_by(|a, b| prefix(a) == prefix(b)) {
             let (n, size) = (group.len(), group.len().min(keys.rows as usize));
-            // From one of the first rows on, so that other rows are the first of ranges with another seed.
+            // Starts at one of the first rows, so that another seed gives other ranges.
             let first = at + draw.below(n % size + 1);
             tiles.extend(
                 (0..n / size).map(|tile| first + tile * size).map(|from| from..from + size),
@@ -143,18 +146,18 @@ impl Draws {
         let wanted = usize::try_from(keys.ops.of(rows.loaded as u64)).unwrap_or(usize::MAX);
         let drawn = draw.distinct(tiles.len(), wanted).into_iter();
         let spans: Vec<Range<usize>> = drawn.map(|tile| tiles[tile as usize].clone()).collect();
-        // The first row of each stands for it.
+        // The first row of each represents it.
         let drawn = spans.iter().map(|span| order[span.start]).collect();
         Self { drawn, order, spans, ..Self::default() }
     }
 
-    /// The places of the rows that operation `i` changes at once, in the order of their keys.
+    /// Returns the positions of the rows that operation `i` changes at once, in key order.
     #[inline]
     pub(super) fn span(&self, i: usize) -> &[u32] {
         self.spans.get(i).map_or(&[], |span| &self.order[span.clone()])
     }
 
-    /// With how many rows each operation asks for.
+    /// Adds the number of rows that each operation reads.
     pub(super) fn wanting(mut self, span: &Span, draw: &mut Draw) -> Self {
         if let Span::Rows { from, to } = *span {
             let width = (to - from + 1) as usize;
@@ -164,7 +167,7 @@ impl Draws {
         self
     }
 
-    /// What operation `i` concerns, of a table of so many rows.
+    /// Returns what operation `i` concerns, in a table of this many rows.
     #[inline]
     pub(super) fn at(&self, i: usize, rows: usize) -> Drawn {
         let drawn = self.drawn[begun_again(i, self.drawn.len())];
@@ -177,36 +180,38 @@ impl Draws {
         }
     }
 
-    /// How many operations are drawn.
+    /// Returns the number of operations drawn.
     pub(super) const fn len(&self) -> usize {
         self.drawn.len()
     }
 
-    /// Whether what is drawn counts from the newest row, which others may insert meanwhile.
+    /// Returns whether draws count back from the newest row, which others can insert meanwhile.
     pub(super) const fn counts_from_newest(&self) -> bool {
         self.from_newest
     }
 
-    /// The row that has the other columns of an absent key, and its last one.
+    /// Returns the row with the other columns of an absent key, and its last column.
     pub(super) fn absent(&self, number: usize) -> (usize, Value<'_>) {
         let (place, last) = &self.absent[number];
         (*place as usize, last.as_value())
     }
 
-    /// How many rows operation `i` of a range asks for.
+    /// Returns the number of rows that operation `i` of a range reads.
     #[inline]
     pub(super) fn wanted(&self, i: usize) -> u64 {
         u64::from(self.wanted[begun_again(i, self.wanted.len())])
     }
 }
 
-/// The place of operation `i` where there are so many. A division takes as long as a fast engine's read.
+/// Returns the index of operation `i`, repeated. A division takes as long as a read of a fast
+/// engine.
 #[inline]
 const fn begun_again(i: usize, length: usize) -> usize {
     if i < length { i } else { i % length }
 }
 
-/// Operations of a phase of keys that runs alone, of a table of so many rows: what is drawn may be more, for mixes.
+/// Returns the operations of a phase that runs alone, in a table of this many rows. More can be
+/// drawn, for mixes.
 pub(super) fn operations(work: &Work, rows: usize, draws: &Draws) -> u64 {
     match work {
         work if rows_at_once(work) > 1 => draws.drawn.len() as u64,
@@ -220,12 +225,12 @@ pub(super) fn operations(work: &Work, rows: usize, draws: &Draws) -> u64 {
         {
             keys.ops.of(rows as u64)
         }
-        // No more than there are different ones.
+        // Not more than there are different rows.
         _ => draws.drawn.len() as u64,
     }
 }
 
-/// So many different values of a column of the loaded rows, or all where there are no more.
+/// Returns this many different values of a column of the loaded rows, or all if there are not more.
 pub(super) fn values(rows: &Rows, column: usize, count: u64, draw: &mut Draw) -> Vec<OwnedValue> {
     let places: Vec<usize> = rows.places_of_distinct(column).collect();
     let drawn = draw.distinct(places.len(), usize::try_from(count).unwrap_or(usize::MAX));
@@ -233,13 +238,13 @@ pub(super) fn values(rows: &Rows, column: usize, count: u64, draw: &mut Draw) ->
     drawn.into_iter().map(value).collect()
 }
 
-/// A value of the last column of a row's key with which no row has that key.
+/// Returns a value of the last column of a row's key with which no row has that key.
 fn absent(rows: &Rows, place: usize, draw: &mut Draw) -> Result<OwnedValue, WorkloadError> {
     let mut key = rows.key(place);
     let column = rows.table.key.last().copied().unwrap_or_default();
     let last = key.len().saturating_sub(1);
     for attempt in 0..64 {
-        let value = match (rows.of(column), key[last]) {
+        let value = match (rows.column_type(column), key[last]) {
             (ColumnType::Int { bits, signed }, Value::Int(_)) => {
                 let most = i64::MAX >> (64 - u32::from(bits) - u32::from(!signed && bits < 64));
                 let least = if signed { -1 - most } else { 0 };
@@ -268,7 +273,7 @@ fn absent(rows: &Rows, place: usize, draw: &mut Draw) -> Result<OwnedValue, Work
     Err(WorkloadError::NoAbsentKey { table: rows.table.name.clone() })
 }
 
-/// An integer: at first between the least and the greatest of the column, then anywhere.
+/// Draws an integer, at first between the least and the greatest of the column, then anywhere.
 fn between(
     rows: &Rows,
     column: usize,

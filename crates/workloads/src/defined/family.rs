@@ -1,4 +1,4 @@
-//! From a store to the tables of a workload file in it.
+//! Opens the tables of a workload file in a store of any family.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use super::series::SeriesTables;
 use super::sql::SqlTables;
 use crate::reopenable::Reopenable;
 
-/// The tables in a store that was opened, and opens again.
+/// Opens the tables in a store that can be reopened.
 ///
 /// # Errors
-/// When the family cannot hold them, or the engine refuses.
+/// Fails when the family cannot store them, or the engine refuses.
 pub(super) fn open(
     mut store: Store,
     reopener: Reopener,
@@ -43,10 +43,10 @@ pub(super) fn open(
     })
 }
 
-/// The tables in the store of a further client, which are there.
+/// Opens the existing tables in the store of a further client.
 ///
 /// # Errors
-/// When the engine reports one.
+/// Returns the engine's error.
 pub(super) fn attach(store: Store, cell: Arc<Cell>) -> Result<Box<dyn Database>> {
     let never = Reopener::new(|_, _| {
         Err(EngineError::unsupported("a further client", "to be opened again"))

@@ -1,31 +1,31 @@
-//! What updates write: values that follow from the seed, the phase, the operation and the column, at no
-//! cost worth measuring.
+//! Values that updates write. They follow from the seed, the phase, the operation, and the column,
+//! at a negligible cost.
 
 use embermark_language::Set;
 use embermark_model::table::{ColumnType, Value};
 
-/// The least text that values are cut from.
+/// Least length of the text that values are cut from.
 const ROOM: usize = 1 << 16;
 
-/// Makes them.
+/// Makes the values.
 pub(super) struct Fresh {
     seed: u64,
-    /// Printable ASCII at random.
+    /// Random printable ASCII.
     text: String,
 }
 
 impl Fresh {
-    /// For texts and bytes of at most `longest` bytes.
+    /// Creates it for texts and bytes of at most `longest` bytes.
     pub(super) fn new(seed: u64, longest: usize) -> Self {
         let room = ROOM.max(2 * longest);
         let text = (0..room.div_ceil(8) as u64).flat_map(|word| mix(seed, word).to_le_bytes());
-        // Of 94 characters from '!' to '~'.
+        // One of 94 characters from '!' to '~'.
         let text = text.map(|byte| char::from(b'!' + byte % 94)).collect();
         Self { seed, text }
     }
 
-    /// What operation `i` of a phase sets in a column that held `before` when it was loaded. Texts and bytes
-    /// keep their length; one that was absent stays so.
+    /// Returns the value that operation `i` of a phase sets in a column whose loaded value is
+    /// `before`. Texts and bytes keep their length, and absent ones stay absent.
     #[inline]
     pub(super) fn value<'a>(
         &'a self,
@@ -46,7 +46,7 @@ impl Fresh {
                 let free = u32::from(width) - u32::from(signed || width == 64);
                 Value::Int((bits >> (64 - free)).cast_signed())
             }
-            // Of 2^20 steps, so that every engine keeps it and every sum of it.
+            // One of 2^20 steps, so that every engine stores it and its sums exactly.
             ColumnType::Float => Value::Float((bits >> 44) as f64 / 1_024.0),
             ColumnType::Timestamp(_) | ColumnType::Text | ColumnType::Bytes => match before() {
                 Value::Int(before) => {
@@ -59,7 +59,7 @@ impl Fresh {
         }
     }
 
-    /// The columns that operation `i` of a phase sets.
+    /// Returns the columns that operation `i` of a phase sets.
     #[inline]
     pub(super) fn columns<'a>(&self, phase: usize, i: usize, set: &'a Set) -> &'a [usize] {
         match set {
@@ -77,7 +77,7 @@ impl Fresh {
     }
 }
 
-/// Mixes two words: the step of wyhash (Wang Yi, 2019), as fingerprints have it.
+/// Mixes two words: the step of wyhash (Wang Yi, 2019), as fingerprints use it.
 #[inline]
 const fn mix(a: u64, b: u64) -> u64 {
     let wide = (a ^ 0xa076_1d64_78bd_642f) as u128 * (b ^ 0xe703_7ed1_a0b4_28db) as u128;

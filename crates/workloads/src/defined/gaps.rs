@@ -1,4 +1,4 @@
-//! Gaps in time, in client code, for stores that have no question for them.
+//! Finds gaps in time in client code, for stores that cannot.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use embermark_model::table::{OwnedValue, Value};
 use super::port::fingerprint;
 use super::row::owned;
 
-/// Finds times of one value that are further apart than a length, with none between.
+/// Finds adjacent times of one value that are further apart than a length.
 pub(super) struct Gaps {
     longer: i64,
     found: Vec<answer::Value>,
@@ -17,20 +17,21 @@ pub(super) struct Gaps {
 
 /// The rows so far.
 enum Rows {
-    /// They come by value and time: the one before.
+    /// They come by value and time. The last one.
     InOrder(Option<(OwnedValue, i64)>),
-    /// They come in any order: the times of each value.
+    /// They come in any order. The times of each value.
     InAny(HashMap<u64, (OwnedValue, Vec<i64>)>),
 }
 
 impl Gaps {
-    /// Of more than so many units, of rows that come by value and time or in any order.
+    /// Finds gaps of more than this many units, in rows that come by value and time or in any
+    /// order.
     pub(super) fn new(longer: i64, in_order: bool) -> Self {
         let rows = if in_order { Rows::InOrder(None) } else { Rows::InAny(HashMap::new()) };
         Self { longer, found: Vec::new(), rows }
     }
 
-    /// Adds a row. One whose value is absent has no neighbours.
+    /// Adds a row. A row with an absent value has no neighbours.
     #[inline]
     pub(super) fn add(&mut self, of: Value<'_>, time: Value<'_>) {
         let Value::Int(time) = time else { return };
@@ -55,7 +56,7 @@ impl Gaps {
         }
     }
 
-    /// What was found: value, from when, until when, in any order.
+    /// Writes the gaps in any order: value, first time, last time.
     pub(super) fn result(mut self, to: &mut Vec<answer::Value>) {
         if let Rows::InAny(all) = std::mem::replace(&mut self.rows, Rows::InOrder(None)) {
             for (of, mut times) in all.into_values() {

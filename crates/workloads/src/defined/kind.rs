@@ -1,10 +1,10 @@
-//! What kind of work a phase does.
+//! Kinds of work.
 
 use embermark_language::{
     Change, Commit, Condition, Definition, Group, Range, Removed, Sequence, Snapshot, Work,
 };
 
-/// By phase, of an update of rows that meet conditions: the columns that it sets.
+/// Returns the columns that each phase sets in rows that meet conditions.
 pub(super) fn set_at_once(definition: &Definition) -> Vec<Vec<usize>> {
     let of = |work: &Work| match work {
         Work::UpdateWhere { set, .. } => set.iter().map(|(column, _)| *column).collect(),
@@ -13,7 +13,7 @@ pub(super) fn set_at_once(definition: &Definition) -> Vec<Vec<usize>> {
     definition.phases.iter().map(|phase| of(&phase.work)).collect()
 }
 
-/// Where a phase's operations are whole questions, done again and again for a time.
+/// Returns whether a phase asks whole questions, repeatedly for a time.
 pub(super) const fn is_question(work: &Work) -> bool {
     matches!(
         work,
@@ -28,8 +28,8 @@ pub(super) const fn is_question(work: &Work) -> bool {
     )
 }
 
-/// Whether the operations of a phase each concern a row or a range of rows, so that clients can share
-/// them.
+/// Returns whether each operation of a phase concerns one row or one range of rows, so that clients
+/// can share them.
 pub(super) const fn is_point(work: &Work) -> bool {
     !is_question(work)
         && rows_at_once(work) == 1
@@ -46,7 +46,7 @@ pub(super) const fn is_point(work: &Work) -> bool {
         )
 }
 
-/// Whether a phase changes all rows that meet its conditions, as one operation.
+/// Returns whether a phase changes all rows that meet its conditions in one operation.
 pub(super) const fn changes_at_once(work: &Work) -> bool {
     matches!(
         work,
@@ -55,7 +55,8 @@ pub(super) const fn changes_at_once(work: &Work) -> bool {
     ) && one_by_one(work).is_none()
 }
 
-/// What a commit covers of a phase that finds the rows that meet its conditions, and then changes each.
+/// Returns what a commit covers in a phase that finds the rows that meet its conditions and then
+/// changes each.
 pub(super) const fn one_by_one(work: &Work) -> Option<Commit> {
     match work {
         Work::UpdateWhere { by: Change::OneByOne(commit), .. }
@@ -66,7 +67,7 @@ pub(super) const fn one_by_one(work: &Work) -> Option<Commit> {
     }
 }
 
-/// Whether all that a phase reads is read in one snapshot, where it runs alone.
+/// Returns whether a phase that runs alone reads everything in one snapshot.
 pub(super) const fn is_read_in_one_snapshot(work: &Work) -> bool {
     matches!(
         work,
@@ -75,7 +76,7 @@ pub(super) const fn is_read_in_one_snapshot(work: &Work) -> bool {
     )
 }
 
-/// The conditions by which a phase finds or changes rows.
+/// Returns the conditions by which a phase finds or changes rows.
 pub(super) fn conditions_of(work: &Work) -> &[Condition] {
     match work {
         Work::Group(Group { conditions, .. })
@@ -86,7 +87,7 @@ pub(super) fn conditions_of(work: &Work) -> &[Condition] {
     }
 }
 
-/// How many rows that follow each other an operation of a phase changes at once.
+/// Returns the number of adjacent rows that an operation of a phase changes at once.
 pub(super) const fn rows_at_once(work: &Work) -> u64 {
     match work {
         Work::Update { keys, .. } | Work::Delete { removed: Removed::Keys { keys, .. }, .. } => {
@@ -96,7 +97,7 @@ pub(super) const fn rows_at_once(work: &Work) -> u64 {
     }
 }
 
-/// Whether a phase changes rows of its table.
+/// Returns whether a phase changes rows of its table.
 pub(super) const fn changes_rows(work: &Work) -> bool {
     matches!(
         work,

@@ -1,8 +1,11 @@
 //! The tables of a workload file in a key-value store.
 
 mod asks;
+mod buffers;
 mod bulk;
 mod kernel;
+mod newest;
+mod paths;
 mod questions;
 mod session;
 mod span;
@@ -13,7 +16,7 @@ use std::sync::Arc;
 
 use embermark_contract::kv::{self, KvStore, Table, TableDef};
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
-use embermark_language::{Aggregate, Compute, Group, Keep, Range, Removed, Span, Work};
+use embermark_language::{Keep, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Fingerprint;
 use embermark_model::result::Execution;
@@ -31,7 +34,9 @@ use super::rows::Given;
 use super::table_rows::Rows;
 use crate::reopenable::Reopenable;
 use asks::{AskingSession, Asks};
+use buffers::Buffers;
 use bulk::{LaidPairs, TablePairs, pair, pair_of_row};
+use paths::{counts_rows, newest_by_key};
 use session::KvSession;
 
 pub(super) struct KvTables {
@@ -39,30 +44,15 @@ pub(super) struct KvTables {
     cell: Arc<Cell>,
     codecs: Arc<[Codec]>,
     tables: Vec<Table>,
-    /// Whether the engine itself keeps indexes.
+    /// Whether the engine itself maintains indexes.
     keeps_indexes: bool,
-    /// Whether the store knows how many pairs a table has, so that there is nothing to look at.
+    /// Whether the store knows the number of pairs of a table without a scan.
     knows_count: bool,
-    /// Of a store that keeps the tables in columns, too.
+    /// For a store that also keeps its tables in columns.
     asks: Option<Asks>,
-    /// What the phases that are ready need.
+    /// What was laid out for the phases that run next.
     arena: Arc<Arena>,
     buffers: Buffers,
-}
-
-/// Bytes on their way to and from the store.
-#[derive(Default)]
-struct Buffers {
-    key: Vec<u8>,
-    value: Vec<u8>,
-    /// The key of an operation that was not laid out.
-    room: Vec<u8>,
-    to: Vec<u8>,
-    /// Keys found, to be deleted.
-    found: Vec<Vec<u8>>,
-    /// Pairs found, to be changed: their bytes one after the other, and where each key and each value ends.
-    pairs: Vec<u8>,
-    ends: Vec<(usize, usize)>,
 }
 
 impl KvTables {
@@ -73,7 +63,7 @@ impl KvTables {
     ) -> Result<Self> {
         let bytes_first = |rows: &Rows| {
             let key = &rows.table.key;
-            key[..key.len() - 1].iter().any(|column| rows.of(*column) == ColumnType::Bytes)
+            key[..key.len() - 1].iter().any(|column| rows.column_type(*column) == ColumnType::Bytes)
         };
         if cell.tables.iter().any(bytes_first) {
             let what = "bytes in a key that are not its last column";
@@ -102,19 +92,20 @@ impl KvTables {
         Ok(new)
     }
 
-    /// Whether rows that a phase finds count by their values: those that may come from the columns of a
-    /// store that keeps these, too. Others count by the bytes of their pairs.
+    /// Returns whether the rows that a phase finds are compared by their values, because they can
+    /// come from the columns of a store that has both forms. Otherwise the bytes of their pairs are
+    /// compared.
     fn by_values(&self, phase: usize) -> bool {
         self.asks.as_ref().is_some_and(|asks| !asks.by_pairs(phase))
     }
 
-    /// Opens the tables that the store has, or makes them.
+    /// Opens the store's tables, or creates them.
     fn open_tables(&mut self) -> Result<()> {
         self.tables.clear();
         for (place, (rows, codec)) in self.cell.tables.iter().zip(&*self.codecs).enumerate() {
             let numbers = 0..rows.table.indexes.len();
             let names: Vec<String> = numbers.map(|number| format!("index{number}")).collect();
-            // A store's names have letters and digits alone, so that the file's would not stay apart.
+            // Names in a store have only letters and digits, so the file's names could collide.
             let name = format!("table{place}");
             let indexes = codec.indexes(&names);
             let def = TableDef { name: &name, key_length: codec.key_length(), indexes: &indexes };
@@ -123,39 +114,16 @@ impl KvTables {
         Ok(())
     }
 
-    /// Has a store that keeps the tables in columns, too, show what these are.
+    /// Describes the tables to a store that also keeps them in columns.
     fn show(&mut self) -> Result<()> {
         self.asks.as_ref().map_or(Ok(()), |asks| asks.show(&mut *self.store, &self.tables))
     }
 
-    /// How a phase that filters finds its rows.
+    /// Returns how a phase with conditions finds its rows.
     fn access(&self, phase: usize) -> Access {
         let rows = self.cell.rows_of(phase);
-        Access::of(rows.table, &filters(&self.cell, phase, 0))
+        Access::best(rows.table, &filters(&self.cell, phase, 0))
     }
-}
-
-/// Whether a question is how many rows a table has, and nothing else.
-pub(super) fn counts_rows(group: &Group, table: &embermark_model::table::Table) -> bool {
-    let is_of_rows = |compute: &Compute| {
-        let all_are_there = |column: usize| !table.columns[column].nullable;
-        compute.aggregate == Aggregate::Count && compute.column.is_none_or(all_are_there)
-    };
-    let plain = group.conditions.is_empty() && group.by.is_empty() && group.having.is_empty();
-    plain && group.compute.iter().all(is_of_rows)
-}
-
-/// Whether the newest row of each value of a column lies at the end of its rows, in the order of keys.
-fn newest_by_key(rows: &Rows, by: usize, time: usize) -> bool {
-    rows.table.key.starts_with(&[by, time])
-}
-
-/// Whether the newest row of one value of a column is looked for from the end of the table, whose key begins with the
-/// time.
-fn newest_from_end(cell: &Cell, phase: usize) -> bool {
-    let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
-    let is_of_value = cell.each(phase, 0).is_some_and(|(column, _)| column == *by);
-    is_of_value && cell.rows_of(phase).table.key == [*time, *by]
 }
 
 impl Database for KvTables {
@@ -290,7 +258,7 @@ impl Database for KvTables {
         meter: &mut Meter,
     ) -> Result<u64> {
         let codec = &self.codecs[table];
-        if let Some(pairs) = phase.and_then(|phase| self.arena.of(phase)) {
+        if let Some(pairs) = phase.and_then(|phase| self.arena.strings(phase)) {
             let mut pairs = LaidPairs { pairs, codec, given: Given::new(rows, meter) };
             let loaded = self.store.bulk(self.tables[table], &mut pairs)?;
             pairs.given.count();
@@ -303,7 +271,7 @@ impl Database for KvTables {
         Ok(loaded)
     }
 
-    /// In a transaction: the bulk path is for an empty table.
+    /// In a transaction, because the bulk path needs an empty table.
     fn batch(
         &mut self,
         table: usize,
@@ -314,7 +282,7 @@ impl Database for KvTables {
             store, cell, codecs, tables, arena, buffers: Buffers { key, value, .. }, ..
         } = self;
         let (of, codec, number) = (&cell.tables[table], &codecs[table], tables[table]);
-        let (laid, put) = (phase.and_then(|phase| arena.of(phase)), rows.len() as u64);
+        let (laid, put) = (phase.and_then(|phase| arena.strings(phase)), rows.len() as u64);
         store.within(Scope::Batch, |batch| {
             rows.clone().try_for_each(|place| {
                 if let Some(laid) = laid {

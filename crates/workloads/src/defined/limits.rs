@@ -1,4 +1,4 @@
-//! Whether an engine holds the tables of a workload file, by the limits that it states.
+//! Checks the tables of a workload file against an engine's limits.
 
 use embermark_contract::sql::SqlType;
 use embermark_contract::{EngineError, Limits, Result};
@@ -9,10 +9,10 @@ use super::codec::Codec;
 use super::sql::sql_type;
 use super::table_rows::Rows;
 
-/// Compares the tables of a file with an engine's limits.
+/// Checks the tables of a file against an engine's limits.
 ///
 /// # Errors
-/// Unsupported, by the first table that is beyond one.
+/// Unsupported, with the first table that exceeds a limit.
 pub(super) fn check(limits: &Limits, cell: &Cell) -> Result<()> {
     let refused = |what: String, most: usize| refused(limits, cell, &what, most);
     for Rows { table, .. } in &cell.tables {
@@ -65,7 +65,8 @@ pub(super) fn check(limits: &Limits, cell: &Cell) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of the numbers of a row, as SQL engines keep them, and of the marks of absent values.
+/// Returns the bytes of a row's numbers as SQL engines store them, and of the marks of absent
+/// values.
 fn row_bytes(columns: &[Column], marks_every_column: bool) -> usize {
     let width = |column: &Column| match sql_type(column.of) {
         SqlType::Int => 4,
@@ -76,7 +77,7 @@ fn row_bytes(columns: &[Column], marks_every_column: bool) -> usize {
     columns.iter().map(width).sum::<usize>() + absent.div_ceil(8)
 }
 
-/// Bytes of the longest text of a column, or of bytes; or characters.
+/// Returns the length of a column's longest text or byte string, in bytes or in characters.
 fn longest_text(rows: &Rows, column: usize, in_characters: bool) -> usize {
     let characters = |place| match rows.value(place, column) {
         Value::Text(text) => text.chars().count(),
@@ -89,10 +90,10 @@ fn longest_text(rows: &Rows, column: usize, in_characters: bool) -> usize {
     }
 }
 
-/// Compares the longest key of each table, as our coding has it, with what a key-value store takes.
+/// Checks the longest encoded key of each table against the limit of a key-value store.
 ///
 /// # Errors
-/// Unsupported, by the first table with a longer one.
+/// Unsupported, with the first table that has a longer key.
 pub(super) fn check_keys(limits: &Limits, cell: &Cell, codecs: &[Codec]) -> Result<()> {
     let Some(most) = limits.key_bytes else { return Ok(()) };
     for (rows, codec) in cell.tables.iter().zip(codecs) {

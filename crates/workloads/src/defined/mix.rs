@@ -1,4 +1,4 @@
-//! Several phases at the same time, and what was measured of each.
+//! Phases that run at the same time, and the measurements of each.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use super::crew::{Done, Duty, DutyPart};
 use super::kind::changes_at_once;
 use super::until_steady::{self, Board};
 
-/// Operations after which the drawn order of parts begins again.
+/// Number of operations after which the drawn order of parts repeats.
 const ORDER: usize = 1 << 14;
 
-/// What each client of a mix does: of one by rates each part is a client, of one by shares all clients do
-/// the same.
+/// Returns the duties of a mix's clients. In a mix by rates each part is a client. In a mix by
+/// shares all clients do the same.
 ///
 /// # Errors
-/// Unsupported where a part is nothing that can be done beside others.
+/// Unsupported where a part cannot run beside others.
 pub(super) fn duties(
     cell: &Cell,
     mix: &Mix,
@@ -67,7 +67,7 @@ pub(super) fn duties(
     Ok((0..clients).map(duty).collect())
 }
 
-/// What each of several clients does of one phase.
+/// Returns the duties of several clients that share one phase.
 pub(super) fn shared(phase: usize, ops: u64, clients: usize, rate: Option<u64>) -> Vec<Duty> {
     let duty = |client| {
         let pace = |rate: u64| ArrivalSchedule::of(rate as f64, clients as u32, client as u32);
@@ -85,13 +85,13 @@ pub(super) fn shared(phase: usize, ops: u64, clients: usize, rate: Option<u64>) 
     (0..clients).map(duty).collect()
 }
 
-/// How many of some operations a client has of which it does every `clients`-th.
+/// Returns how many of some operations a client has that does every `clients`-th.
 const fn share(ops: u64, clients: usize, client: usize) -> u64 {
     let (clients, client) = (clients as u64, client as u64);
     ops / clients + if ops % clients > client { 1 } else { 0 }
 }
 
-/// Parts by lot, as their shares say.
+/// Draws the order of parts according to their shares.
 fn order(mix: &Mix, seed: u64, client: u64) -> Arc<[u8]> {
     let mut draw = Draw::new(seed, 10_000 + client);
     let shares = mix.parts.iter().map(|part| match part.pace {
@@ -110,7 +110,7 @@ fn order(mix: &Mix, seed: u64, client: u64) -> Arc<[u8]> {
     (0..ORDER).map(one).collect()
 }
 
-/// Operations a second of all parts of a mix by rates.
+/// Returns the operations per second of all parts of a mix by rates.
 pub(super) fn target_rate(mix: &Mix) -> Option<f64> {
     let rates = mix.parts.iter().map(|part| match part.pace {
         Pace::Rate(rate) => Some(rate),
@@ -119,12 +119,12 @@ pub(super) fn target_rate(mix: &Mix) -> Option<f64> {
     rates.sum()
 }
 
-/// Whether parts start their operations on schedules.
+/// Returns whether parts start their operations on schedules.
 pub(super) fn by_rates(parts: &[Part]) -> bool {
     parts.iter().any(|part| matches!(part.pace, Pace::Rate(_)))
 }
 
-/// The rate of a part.
+/// Returns the rate of a part.
 pub(super) const fn rate(pace: Pace) -> Option<f64> {
     match pace {
         Pace::Rate(rate) => Some(rate),
@@ -132,7 +132,7 @@ pub(super) const fn rate(pace: Pace) -> Option<f64> {
     }
 }
 
-/// Takes what clients measured as one run, of all they did.
+/// Combines the measurements of clients as one run.
 pub(super) fn gather(clients: &[Done], meter: &mut Meter) {
     if clients.iter().all(|done| done.meters.len() == 1) {
         return meter.gather(clients.iter().flat_map(|done| &done.meters));
@@ -149,7 +149,7 @@ pub(super) fn gather(clients: &[Done], meter: &mut Meter) {
     }
 }
 
-/// What clients measured of a part of a mix.
+/// Combines the clients' measurements of one part of a mix.
 pub(super) fn of_part(clients: &[Done], mix: &Mix, part: usize, meter: &Meter) -> Meter {
     let own: Vec<&Meter> = match mix.parts[part].pace {
         // Each part is a client.

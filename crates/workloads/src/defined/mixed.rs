@@ -15,27 +15,27 @@ use super::kind::changes_rows;
 use super::oracle::{Touched, values};
 use super::port::{Database, Found, fingerprint};
 
-/// What a client did of a phase: of its operations every `clients`-th, from number `client` on, so many.
+/// What a client did of a phase: every `clients`-th operation from number `client` on, this many.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Did {
     pub phase: usize,
     pub client: usize,
     pub clients: usize,
     pub ops: u64,
-    /// The rows that it read, and how many it changed.
+    /// The rows that it read, and the number it changed.
     pub rows: Checksum,
     pub changed: u64,
 }
 
 impl Did {
-    /// Which operations.
+    /// Returns the numbers of its operations.
     fn operations(&self) -> impl Iterator<Item = usize> {
         let Self { client, clients, ops, .. } = *self;
         (0..ops as usize).map(move |k| client + k * clients)
     }
 }
 
-/// What clients did of each of their parts.
+/// Returns what clients did of each of their parts.
 pub(super) fn did(done: &[Done]) -> Vec<Did> {
     let of = |done: &Done| {
         let parts = done.duty.parts.iter().zip(&done.meters).zip(&done.found);
@@ -53,7 +53,7 @@ pub(super) fn did(done: &[Done]) -> Vec<Did> {
     done.iter().flat_map(of).collect()
 }
 
-/// What the clients of several machines did of a phase, as far as that is known of all of them.
+/// Returns what the clients of several machines did of a phase, as far as it is known for all.
 pub(super) fn by_clients(phase: usize, ops: &[u64]) -> Vec<Did> {
     let clients = ops.len();
     let of = |(client, ops): (usize, &u64)| Did {
@@ -67,7 +67,7 @@ pub(super) fn by_clients(phase: usize, ops: &[u64]) -> Vec<Did> {
     ops.iter().enumerate().map(of).collect()
 }
 
-/// What clients that share the operations of a phase have found together.
+/// Returns what clients that share the operations of a phase have found together.
 pub(super) fn answer(work: &Work, did: &[Did]) -> Answer {
     match work {
         Work::Mix(_) => Answer::Count(did.iter().map(|did| did.ops).sum()),
@@ -80,10 +80,11 @@ pub(super) fn answer(work: &Work, did: &[Did]) -> Answer {
     }
 }
 
-/// Compares what clients that share the operations of a phase have found together with what they must.
+/// Compares what clients that share the operations of a phase have found together with what they
+/// must.
 ///
 /// # Errors
-/// The difference.
+/// Returns the difference.
 pub(super) fn check_shared(
     cell: &Cell,
     database: &dyn Database,
@@ -104,7 +105,8 @@ pub(super) fn check_shared(
             }
             Expected::Checksum(there)
         }
-        // How many rows an upsert changes, or reads find while others work, is not known of all engines.
+        // Not every engine reports how many rows an upsert changes, or what reads find while others
+        // write.
         Work::Insert { .. } if database.tells_changes() => {
             Expected::Count(did.iter().map(|did| did.ops).sum())
         }
@@ -118,12 +120,13 @@ pub(super) fn check_shared(
 
 /// What a table must hold after several clients have worked on it.
 pub(super) struct Left {
-    /// How many rows, from the first, were put in.
+    /// Number of rows inserted, from the first.
     pub put: usize,
     pub touched: Touched,
 }
 
-/// By the tables that they have changed, what clients left: of a mix, or of a phase whose operations they share.
+/// Returns what clients left in each table they changed: by a mix, or by a phase whose operations
+/// they share.
 pub(super) fn left(cell: &Cell, clients: &[Did], is_shared: bool) -> BTreeMap<usize, Left> {
     let mut left: BTreeMap<usize, Left> = BTreeMap::new();
     if let (true, Some(Work::Insert { table, .. })) =
@@ -177,11 +180,11 @@ pub(super) fn left(cell: &Cell, clients: &[Did], is_shared: bool) -> BTreeMap<us
     left
 }
 
-/// Compares what the reads of single keys found with what there was to find: the rows, or, where rows of
-/// their table are changed meanwhile, how many; nothing where rows are deleted.
+/// Compares what reads of single keys found: the rows, or only their number if their table is
+/// changed meanwhile. Nothing is compared if rows are deleted.
 ///
 /// # Errors
-/// The first difference.
+/// Returns the first difference.
 pub(super) fn check_reads(
     cell: &Cell,
     database: &dyn Database,

@@ -4,7 +4,7 @@ use embermark_model::table::TimeUnit;
 
 const DAY: i64 = 86_400;
 
-/// The beginning of the month of a time in a unit since 1970-01-01.
+/// Returns the beginning of a time's month, in a unit since 1970-01-01.
 pub(super) fn begin(time: i64, unit: TimeUnit) -> i64 {
     let of_day = DAY * unit.per_second();
     let day = time.div_euclid(of_day);
@@ -12,14 +12,14 @@ pub(super) fn begin(time: i64, unit: TimeUnit) -> i64 {
     (day - (of_year - (153 * month + 2) / 5)) * of_day
 }
 
-/// The year of a time in a unit since 1970-01-01.
+/// Returns the year of a time in a unit since 1970-01-01.
 pub(super) fn year(time: i64, unit: TimeUnit) -> i64 {
     let (year, month, _) = from_march(time.div_euclid(DAY * unit.per_second()));
     year + i64::from(month >= 10)
 }
 
-/// The year, month and day of a day since 1970-01-01, months and days from 0 on. A year begins in March, so that a leap
-/// day is its last.
+/// Returns the year, month, and day of a day since 1970-01-01, with months and days from 0. The
+/// year begins in March, so that a leap day is its last.
 fn from_march(day: i64) -> (i64, i64, i64) {
     let days = day + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -28,12 +28,12 @@ fn from_march(day: i64) -> (i64, i64, i64) {
     (era * 400 + year, (5 * of_year + 2) / 153, of_year)
 }
 
-/// The beginning of the month after the one that begins at a time.
+/// Returns the beginning of the month after the one that begins at a time.
 pub(super) fn next(begin_of: i64, unit: TimeUnit) -> i64 {
     begin(begin_of.saturating_add(31 * DAY * unit.per_second()), unit)
 }
 
-/// The beginning of a month that is given as year and month, 202401, in a unit since 1970-01-01.
+/// Returns the beginning of a month given as a number such as 202401, in a unit since 1970-01-01.
 pub(super) fn of_number(number: i64, unit: TimeUnit) -> i64 {
     let (year, month) = (number.div_euclid(100), number.rem_euclid(100));
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };

@@ -1,4 +1,4 @@
-//! The newest rows of each value of a column, in client code.
+//! Finds the newest rows of each value of a column in client code.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ use embermark_model::table::Value;
 
 use super::port::fingerprint;
 
-/// Keeps the newest of rows as they come; of the same time all.
+/// Keeps the newest rows, and all of them if several have the same time.
 #[derive(Default)]
 pub(super) struct Newest(HashMap<u64, (i64, Checksum)>);
 
 impl Newest {
-    /// Adds a row. One whose value or time is absent is none of any value's.
+    /// Adds a row. A row with an absent value or time does not count.
     #[inline]
     pub(super) fn add(&mut self, of: Value<'_>, time: Value<'_>, row: Fingerprint) {
         let Value::Int(time) = time else { return };
@@ -29,7 +29,7 @@ impl Newest {
         }
     }
 
-    /// All that are the newest.
+    /// Returns the newest rows.
     pub(super) fn rows(self) -> Checksum {
         let mut all = Checksum::default();
         self.0.into_values().for_each(|(_, rows)| all += rows);

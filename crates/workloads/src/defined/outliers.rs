@@ -1,4 +1,4 @@
-//! Values far from the mean of their group, in client code, for stores that have no question for them.
+//! Finds values far from the mean of their group in client code, for stores that cannot.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,10 @@ use super::row::owned;
 /// The key of a row.
 type Key = SmallVec<[OwnedValue; 2]>;
 
-/// Finds rows whose value is further from the mean of their group than so many sample standard deviations.
+/// Finds rows whose value is more than this many sample standard deviations from the mean of their
+/// group.
 pub(super) struct Outliers {
-    /// The square of the deviations.
+    /// The square of the number of deviations.
     square: f64,
     found: Vec<answer::Value>,
     rows: Rows,
@@ -22,14 +23,14 @@ pub(super) struct Outliers {
 
 /// The rows so far.
 enum Rows {
-    /// Those of a group come together: of one group.
+    /// Rows of a group are adjacent. Those of the current group.
     Together(Option<OwnedValue>, Vec<(Key, OwnedValue)>),
-    /// They come in any order: by the fingerprint of their group.
+    /// They come in any order. By the fingerprint of their group.
     InAny(HashMap<u64, Vec<(Key, OwnedValue)>>),
 }
 
 impl Outliers {
-    /// Of rows that come group by group, or in any order.
+    /// Creates it for rows that come group by group, or in any order.
     pub(super) fn new(deviations: f64, together: bool) -> Self {
         let rows = match together {
             true => Rows::Together(None, Vec::new()),
@@ -38,7 +39,7 @@ impl Outliers {
         Self { square: deviations * deviations, found: Vec::new(), rows }
     }
 
-    /// Adds a row. One whose group or value is absent counts for none.
+    /// Adds a row. A row with an absent group or value does not count.
     #[inline]
     pub(super) fn add<'a>(
         &mut self,
@@ -63,7 +64,7 @@ impl Outliers {
         }
     }
 
-    /// What was found, in any order: the key of the row and its value.
+    /// Writes the result in any order: the key of each row, and its value.
     pub(super) fn result(mut self, to: &mut Vec<answer::Value>) {
         match self.rows {
             Rows::Together(_, rows) => far(self.square, &rows, &mut self.found),
@@ -75,7 +76,7 @@ impl Outliers {
     }
 }
 
-/// The number that a value is.
+/// Returns a value as a number.
 pub(super) fn number(value: &OwnedValue) -> f64 {
     match value {
         OwnedValue::Int(value) => *value as f64,
@@ -87,22 +88,22 @@ pub(super) fn number(value: &OwnedValue) -> f64 {
 /// Adds the rows of a group that are far from its mean.
 fn far(square: f64, rows: &[(Key, OwnedValue)], found: &mut Vec<answer::Value>) {
     let all = rows.iter().map(|(_, value)| number(value));
-    let Some(band) = Band::of(square, all) else { return };
+    let Some(band) = Band::new(square, all) else { return };
     for (key, value) in rows.iter().filter(|(_, value)| band.is_outside(number(value))) {
         found.extend(key.iter().chain([value]).map(|value| owned(value.as_value())));
     }
 }
 
-/// What is near the mean of a group.
+/// The band around the mean of a group.
 pub(super) struct Band {
     mean: f64,
-    /// The square of how far from it is far. Squares are compared, so that no root has to be drawn.
+    /// Square of the largest distance within it. Comparing squares avoids a root.
     far: f64,
 }
 
 impl Band {
-    /// Of these numbers; `None` of fewer than two, which have no deviation.
-    pub(super) fn of(square: f64, numbers: impl Iterator<Item = f64> + Clone) -> Option<Self> {
+    /// Creates the band of these numbers. `None` for fewer than two, which have no deviation.
+    pub(super) fn new(square: f64, numbers: impl Iterator<Item = f64> + Clone) -> Option<Self> {
         let (count, sum) = numbers.clone().fold((0_u64, 0.0), |(n, sum), x| (n + 1, sum + x));
         if count < 2 {
             return None;
@@ -112,7 +113,7 @@ impl Band {
         Some(Self { mean, far: square * squares / (count - 1) as f64 })
     }
 
-    /// Whether a number is further from the mean.
+    /// Returns whether a number is outside the band.
     #[inline]
     pub(super) fn is_outside(&self, number: f64) -> bool {
         (number - self.mean) * (number - self.mean) > self.far
@@ -130,7 +131,7 @@ mod tests {
             (0..9).map(|key| (1, key, Value::Float(20.0))).collect();
         rows.push((1, 9, Value::Float(30.0)));
         rows.push((1, 10, Value::Null));
-        // One value has no deviation; of two none is ever two deviations off.
+        // One value has no deviation. Of two values, none is ever two deviations off.
         rows.extend([(2, 0, Value::Int(50)), (3, 0, Value::Int(0)), (3, 1, Value::Int(100))]);
         for together in [true, false] {
             let (mut outliers, mut found) = (Outliers::new(2.0, together), Vec::new());

@@ -1,4 +1,4 @@
-//! What the workload needs of a database, in its own words: one implementation a family.
+//! What a workload file needs from a database. Each family of stores implements it once.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
@@ -17,54 +17,55 @@ use embermark_model::table::Value;
 use super::arena::Arena;
 use crate::strategy::Part;
 
-/// The tables of a workload file in a database. Phases and tables are named by their places in the
-/// file; which rows, keys and values an operation has, the [cell](super::cell::Cell) says, which every
-/// implementation is made with.
+/// The tables of a workload file in a database. Phases and tables are named by their index in the
+/// file. Each implementation is built with a [cell](super::cell::Cell), which knows the rows, keys,
+/// and values of each operation.
 pub(super) trait Database {
-    /// What every family has.
+    /// Returns what stores of every family have.
     fn lifecycle(&mut self) -> &mut dyn Lifecycle;
 
-    /// Who does a phase: the engine, or code of ours over its rows.
+    /// Returns whether the engine or client code does a phase.
     ///
     /// # Errors
-    /// Unsupported where this family, or this engine, cannot say it, with the words why. Never asked of a
-    /// mix.
+    /// Unsupported, with the reason, where this family or engine cannot express it. Never called
+    /// for a mix.
     fn execution(&self, phase: usize) -> Result<Execution>;
 
-    /// Who did most of the operations of a phase since it was ready, where either of two copies could have.
+    /// Returns who did most of the operations of a phase since it was ready, if either of two
+    /// copies of the data could.
     fn answered_by(&self, _phase: usize) -> Option<Execution> {
         None
     }
 
-    /// Whether it tells how many rows an operation changed.
+    /// Returns whether the engine reports how many rows an operation changed.
     fn tells_changes(&self) -> bool {
         true
     }
 
-    /// Makes a table and its indexes anew, empty.
+    /// Creates a table and its indexes, empty. Drops an existing one.
     fn clear(&mut self, table: usize) -> Result<()>;
 
-    /// Opens the tables as they are, of a further client or after the database was opened again.
+    /// Opens the existing tables, for a further client or after the database was reopened.
     fn attach(&mut self) -> Result<()>;
 
     /// Lays out what these operations of a phase need. Outside the clock.
     fn lay_out(&self, phase: usize, operations: Range<usize>, arena: &mut Arena);
 
-    /// Takes what was laid out for the phases that are about to be ready, and lets go of what was before.
+    /// Takes what was laid out for the phases that run next, and drops what was laid out before.
     fn take(&mut self, arena: Arc<Arena>);
 
-    /// What a row counts as in what a phase finds, [`Found::rows`]: by the bytes of its pair, or `None`: by
+    /// Returns what a row adds to [`Found::rows`] of a phase, by the bytes of its pair. `None`: by
     /// the values that the phase reads.
     fn print(&self, _phase: usize, _row: &[Value<'_>]) -> Option<Fingerprint> {
         None
     }
 
-    /// Prepares what an operation of the phase runs, in a run whose settings are those of `lead`: the same phase, or
-    /// the insert that a sequence begins with. Outside the clock.
+    /// Prepares the statements of a phase. The settings of the run are those of `lead`: the same
+    /// phase, or the insert at the start of a sequence. Outside the clock.
     fn ready(&mut self, phase: usize, lead: usize) -> Result<()>;
 
-    /// Loads the first rows of a table by the engine's fastest path, as long as the meter has time, and
-    /// counts them in it; how many there were. Those of a phase may have been laid out.
+    /// Loads the first rows of a table by the engine's fastest path while the meter has time, and
+    /// counts them in it. Returns their number. Rows of a `phase` can be laid out beforehand.
     fn bulk(
         &mut self,
         table: usize,
@@ -73,92 +74,96 @@ pub(super) trait Database {
         meter: &mut Meter,
     ) -> Result<u64>;
 
-    /// Puts rows of a table in that are not there, all at once, as one commit where the engine has transactions; how
-    /// many it says there were. Those of a phase may have been laid out.
+    /// Inserts these rows of a table at once, as one commit where the engine has transactions.
+    /// Returns the number that the engine reports. Rows of a `phase` can be laid out beforehand.
     fn batch(&mut self, table: usize, rows: Range<usize>, phase: Option<usize>) -> Result<u64>;
 
-    /// Whether the engine itself puts the rows of a CSV file in.
+    /// Returns whether the engine itself loads CSV files.
     fn loads_csv(&self) -> bool {
         false
     }
 
-    /// Has it do so, into an empty table; how many rows it says that there were.
+    /// Loads a CSV file into an empty table. Returns the number of rows that the engine reports.
     ///
     /// # Errors
-    /// Unsupported where it does not.
+    /// Unsupported where the engine does not load CSV files.
     fn load_csv(&mut self, _table: usize, _file: &CsvFile<'_>) -> Result<u64> {
         Err(EngineError::unsupported("this engine", "to load a CSV file by itself"))
     }
 
-    /// Whether old rows of a table can go by such steps of time here.
+    /// Checks that old rows of a table can expire by such steps of time.
     ///
     /// # Errors
-    /// Unsupported, with the words why.
+    /// Unsupported, with the reason.
     fn keeps(&self, _keep: &Keep) -> Result<()> {
         Ok(())
     }
 
-    /// Makes a table anew, empty, of which a window is kept, with the place of its first stretch of time.
+    /// Creates a table, empty, of which a window is kept, with room for its first stretch of time.
     fn clear_kept(&mut self, keep: &Keep, first: &Stretch) -> Result<()>;
 
-    /// A stretch of time begins: its place is made where there are places of stretches. Not of the first.
+    /// Begins a stretch of time: creates its partition, if stretches have partitions. Not called
+    /// for the first.
     fn begin(&mut self, _keep: &Keep, _stretch: &Stretch) -> Result<()> {
         Ok(())
     }
 
-    /// The rows of a stretch of time go, the oldest that are there, by what the engine's manual has for that.
+    /// Removes the rows of the oldest stretch of time, by the means that the engine's manual names.
     fn expire(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()>;
 
-    /// By which means they go, for a reader.
+    /// Describes how rows expire.
     fn expires_by(&self, keep: &Keep) -> String;
 
-    /// Checkpoints that the engine has begun, where it counts them.
+    /// Returns the number of checkpoints that the engine has begun, if it counts them.
     fn checkpoints(&mut self) -> Result<Option<u64>> {
         Ok(None)
     }
 
-    /// How many rows a table has, where the engine is quick to tell.
+    /// Returns the number of rows of a table, if the engine can report it quickly.
     fn count(&mut self, table: usize) -> Result<Option<u64>>;
 
-    /// Makes the words of question `i` of a phase anew, where they say how new rows are. Outside the clock.
+    /// Rebuilds the text of question `i` of a phase, if it depends on how new the rows are. Outside
+    /// the clock.
     fn word(&mut self, _phase: usize, _i: usize) {}
 
-    /// What plan the engine has for the query of a phase, as it tells it; `None` where it tells none or the phase has none. Outside
-    /// the clock.
+    /// Returns the engine's plan for the query of a phase. `None` if the engine shows none or the
+    /// phase has no query. Outside the clock.
     fn plan(&mut self, _phase: usize) -> Result<Option<String>> {
         Ok(None)
     }
 
-    /// Enters a scope for the `work` of a phase, which is called once, and ends it.
+    /// Enters a scope, calls `work` once in it, and ends it.
     fn within(&mut self, phase: usize, scope: Scope, work: &mut SessionWork<'_>) -> Result<()>;
 
-    /// Waits until all that was written can be read. Inside the clock.
+    /// Waits until everything written can be read. Inside the clock.
     fn flush(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// Visits every row of a table, in any order: its values in the order of the columns.
+    /// Visits every row of a table in any order, with its values in the order of the columns.
     fn contents(&mut self, table: usize, visit: &mut VisitRow<'_>) -> Result<()>;
 
-    /// The columns of an index of a table that the engine does not know of, by its own catalog; `None`: there is
-    /// none such, or nothing that tells.
+    /// Returns the columns of an index that is missing from the engine's own catalog. `None` if no
+    /// index is missing or the engine has no catalog.
     fn lacks_index(&mut self, _table: usize) -> Result<Option<String>> {
         Ok(None)
     }
 
-    /// Closes the database and opens it again; [`ready`](Self::ready) follows.
+    /// Closes the database and reopens it. [`ready`](Self::ready) follows.
     fn reopen(&mut self) -> Result<()> {
         self.reopen_after(&mut || Ok(()))
     }
 
-    /// The same, with something done in between, while another process may have the database alone.
+    /// Closes the database and reopens it. `meanwhile` runs in between, while another process can
+    /// have exclusive access.
     fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()>;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-/// Lays out what these operations need, each of its phase, in place of what was laid out before. Outside the clock.
+/// Lays out what these operations of these phases need, and drops what was laid out before. Outside
+/// the clock.
 pub(super) fn lay_out(
     database: &mut dyn Database,
     arena: &mut Arc<Arena>,
@@ -174,10 +179,10 @@ pub(super) fn lay_out(
     database.take(Arc::clone(arena));
 }
 
-/// A stretch of time, of rows that go as a whole, in the unit of their time.
+/// A stretch of time whose rows expire together, in the unit of their time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stretch {
-    /// Counted from 1970: the next one has the next number.
+    /// Its number, counted from 1970. The next stretch has the next number.
     pub number: i64,
     /// Its first time.
     pub from: i64,
@@ -185,43 +190,46 @@ pub(super) struct Stretch {
     pub to: i64,
 }
 
-/// What is done in a scope.
+/// Work done in a scope.
 pub(super) type SessionWork<'a> = dyn FnMut(&mut dyn Session) -> Result<()> + 'a;
 
 /// Receives the rows of a table.
 pub(super) type VisitRow<'a> = dyn FnMut(&[Value<'_>]) + 'a;
 
-/// A scope that is entered.
+/// Operations in an open scope.
 pub(super) trait Session {
-    /// Does operation `i` of a phase and adds what it finds. Of an `insert` that is the row of that place,
-    /// of a question the whole question: what an earlier one found of it goes.
+    /// Does operation `i` of a phase and adds what it finds. For an insert, that is the row at this
+    /// position. For a question, it is the whole question, and replaces the result of the one
+    /// before.
     fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()>;
 
-    /// Finds the rows that meet the conditions of a phase, which [`change`](Self::change) then changes; how many.
-    /// What was found is kept until the next phase looks.
+    /// Finds the rows that meet the conditions of a phase, for [`change`](Self::change). Returns
+    /// their number. They are kept until the next call.
     fn look(&mut self, phase: usize) -> Result<usize>;
 
-    /// Changes the `n`th row that a phase has found, and counts it, if it is there.
+    /// Changes the `n`th row found, and counts it if it exists.
     fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()>;
 
-    /// Changes many of the rows that a phase has found, as [`change`](Self::change) does one; how many were done.
+    /// Changes many of the rows found, as [`change`](Self::change) does one. Returns how many were
+    /// done.
     fn change_each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
         part.each(|n| self.change(phase, n, found))
     }
 
-    /// Does many operations of a phase, as [`perform`](Self::perform) does one; how many were done.
+    /// Does many operations of a phase, as [`perform`](Self::perform) does one. Returns how many
+    /// were done.
     fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
         part.each(|i| self.perform(phase, i, found))
     }
 }
 
-/// Operations one after the other.
+/// Operations in sequence.
 pub(super) trait Steps {
-    /// Does each of them; how many were done.
+    /// Calls `op` for each of them. Returns how many were done.
     fn each(self, op: impl FnMut(usize) -> Result<()>) -> Result<u64>;
 }
 
-/// A part of a run's operations, those of one client of several: every `clients`-th from `client` on.
+/// One client's part of a run's operations: every `clients`-th from `client` on.
 pub(super) struct Shared<'a> {
     pub part: Part<'a>,
     pub client: usize,
@@ -229,7 +237,7 @@ pub(super) struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    /// That of the only client.
+    /// Creates the part of the only client.
     pub(super) const fn alone(part: Part<'a>) -> Self {
         Self { part, client: 0, clients: 1 }
     }
@@ -243,7 +251,7 @@ impl Steps for Shared<'_> {
     }
 }
 
-/// One operation.
+/// A single operation.
 pub(super) struct One(pub usize);
 
 impl Steps for One {
@@ -253,38 +261,39 @@ impl Steps for One {
     }
 }
 
-/// What operations found. Questions replace what the one before has found; the rest adds up.
+/// What operations found. Each question replaces the result of the one before. Everything else adds
+/// up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Found {
     /// Rows read.
     pub rows: Checksum,
-    /// Rows changed or deleted, where the engine tells; a row that was not there is none.
+    /// Rows changed or deleted, if the engine reports it. A missing row does not count.
     pub changed: u64,
-    /// The result of a question, row after row.
+    /// Result of a question, row by row.
     pub result: Vec<answer::Value>,
-    /// How many columns it has, where only the engine knows.
+    /// Number of its columns, where only the engine knows it.
     pub columns: usize,
-    /// Where the result of each question ends, of those that are asked one after the other.
+    /// Ends of the results of questions that are asked in sequence.
     pub ends: Vec<usize>,
     /// Whether changes were sent without waiting for the answer to each.
     pub pipelined: bool,
-    /// Whether there are more rows to change or delete than the transactions before took: the next one goes on.
+    /// Whether more rows are left to change or delete. The next transaction continues with them.
     pub more: bool,
 }
 
-/// What the requests of a question found that was asked again and again: each different answer once.
+/// The different answers to a question that is asked again and again, each once.
 #[derive(Debug, Default)]
 pub(super) struct Different {
     digests: HashSet<u64>,
-    /// With the number of the request.
+    /// Each with the number of its request.
     answers: Vec<(usize, Found)>,
 }
 
-/// The most that are kept: what is added up in another order each time is another answer each time.
+/// Most answers to keep: a sum added up in another order each time is another answer each time.
 const MOST_KEPT: usize = 256;
 
 impl Different {
-    /// Takes down what a request found, where no one before has found the same.
+    /// Keeps an answer, unless an earlier request had the same.
     #[inline]
     pub(super) fn see(&mut self, request: usize, found: &Found) {
         if self.answers.len() < MOST_KEPT && self.digests.insert(found.digest()) {
@@ -292,20 +301,20 @@ impl Different {
         }
     }
 
-    /// Forgets them.
+    /// Forgets all answers.
     pub(super) fn clear(&mut self) {
         self.digests.clear();
         self.answers.clear();
     }
 
-    /// Each with the number of its request.
+    /// Returns the answers, each with the number of its request.
     pub(super) fn answers(&self) -> &[(usize, Found)] {
         &self.answers
     }
 }
 
 impl Found {
-    /// A hash of all that was found.
+    /// Returns a hash of everything found.
     pub(super) fn digest(&self) -> u64 {
         let mut hash = foldhash::fast::FixedState::default().build_hasher();
         (self.rows.rows, self.rows.sum, self.changed, self.columns, &self.ends).hash(&mut hash);
@@ -314,7 +323,7 @@ impl Found {
                 answer::Value::Int(value) => (0, value).hash(&mut hash),
                 answer::Value::Float(value) => (1, value.to_bits()).hash(&mut hash),
                 answer::Value::Text(value) => (2, value).hash(&mut hash),
-                // The others are of answers that are computed.
+                // The other kinds belong to answers that are computed.
                 answer::Value::Null | answer::Value::Unit(_) | answer::Value::Any => {
                     3.hash(&mut hash);
                 }
@@ -323,7 +332,7 @@ impl Found {
         hash.finish()
     }
 
-    /// Has found nothing, and keeps its room.
+    /// Clears what was found, and keeps the memory.
     pub(super) fn empty(&mut self) {
         (self.rows, self.changed) = (Checksum::default(), 0);
         self.result.clear();
@@ -332,7 +341,7 @@ impl Found {
     }
 }
 
-/// A fingerprint with one more value of a row.
+/// Returns a fingerprint with one more value of a row.
 #[inline]
 pub(super) fn with(print: Fingerprint, value: Value<'_>) -> Fingerprint {
     match value {
@@ -344,7 +353,7 @@ pub(super) fn with(print: Fingerprint, value: Value<'_>) -> Fingerprint {
     }
 }
 
-/// The fingerprint of a row's values.
+/// Returns the fingerprint of a row's values.
 pub(super) fn fingerprint<'a>(values: impl IntoIterator<Item = Value<'a>>) -> Fingerprint {
     values.into_iter().fold(Fingerprint::default(), with)
 }

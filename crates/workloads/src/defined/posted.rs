@@ -1,5 +1,5 @@
-//! Rows of a workload file as another process posts them over HTTP, as JSON: read from a request, and found by their
-//! key among the rows that are there to be posted.
+//! Rows of a workload file that another process posts over HTTP as JSON. A row is read from a
+//! request, and found by its key among the rows to insert.
 
 use std::cmp::Ordering;
 use std::io;
@@ -16,10 +16,11 @@ use super::bench::FileBench;
 use super::table_rows::Rows;
 use crate::http::{self, Client, Service};
 
-/// What is posted of each row of a table that is loaded: its columns, those of a document within it.
+/// Returns the bodies to post for each loaded row of a table: its columns, with fields of documents
+/// within their documents.
 ///
 /// # Errors
-/// Unsupported of a table with bytes.
+/// Unsupported for a table with bytes.
 pub(super) fn bodies(rows: &Rows) -> Result<Vec<String>> {
     if rows.table.columns.iter().any(|column| column.of == ColumnType::Bytes) {
         return Err(EngineError::impossible("JSON, in which rows are posted, has no bytes"));
@@ -49,7 +50,7 @@ fn body(rows: &Rows, place: usize) -> String {
     Json::Object(object).to_string()
 }
 
-/// The value of a column in what was posted.
+/// Returns the value of a column in a body.
 fn value<'a>(object: &'a Json, column: &Column) -> Option<Value<'a>> {
     let json = match column.within.as_deref() {
         Some(within) => object.get(&within.document).and_then(|own| own.get(&within.field)),
@@ -63,7 +64,8 @@ fn value<'a>(object: &'a Json, column: &Column) -> Option<Value<'a>> {
     }
 }
 
-/// Reads the body of a request: the place of the row that it has, every value of which is the row's.
+/// Parses the body of a request. Returns the position of its row, which must have exactly these
+/// values.
 fn read(rows: &Rows, body: &[u8]) -> io::Result<usize> {
     let none = || io::Error::other("it is no row of the table");
     let object: Json = serde_json::from_slice(body)?;
@@ -93,7 +95,7 @@ fn read(rows: &Rows, body: &[u8]) -> io::Result<usize> {
 }
 
 impl FileBench {
-    /// Starts the process that posts the rows of a phase, if one does.
+    /// Starts the process that posts the rows of a phase, if the phase has one.
     pub(super) fn client_of(&self, phase: usize) -> Result<Option<Client>> {
         let Work::Insert { table, requests: Some(requests), .. } = self.prepared.cell.work(phase)
         else {
@@ -104,7 +106,7 @@ impl FileBench {
         Client::start(companions, bodies, *requests as usize).map(Some)
     }
 
-    /// Puts rows in as that process posts them, each committed before its request is answered.
+    /// Inserts rows as that process posts them. Each is committed before its request is answered.
     pub(super) fn by_http(
         &mut self,
         phase: usize,

@@ -1,4 +1,4 @@
-//! A cell of a workload file before its engine is met.
+//! A cell of a workload file, before its engine exists.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -19,53 +19,55 @@ use super::draws;
 use super::keep;
 use super::kind::{changes_at_once, is_question, is_read_in_one_snapshot, one_by_one};
 use super::referees::Right;
+use crate::Companions;
+use crate::strategy::Strategy;
 use crate::write_behind::Buffer;
-use crate::{Companions, Strategy};
 
 /// Everything that exists before the engine does.
 pub(super) struct PreparedCell {
     pub cell: Arc<Cell>,
-    /// By phase: its name.
+    /// Names of the phases.
     pub names: Vec<&'static str>,
-    /// By phase: what it is.
+    /// Kinds of the phases.
     pub kinds: Vec<PhaseKind>,
     /// How long questions are repeated.
     pub window: Duration,
-    /// Operations a second of phases of single rows.
+    /// Operations per second of phases of single rows.
     pub target_rate: Option<u64>,
-    /// Whether the highest rate of rows that arrive is looked for.
+    /// Rate of rows that arrive, or the search for the highest.
     pub rate: Rate,
-    /// Limit of the 99th percentile of their commits at that rate, from when they were due.
+    /// Limit of the 99th percentile of their commits' response times in that search.
     pub p99_limit: Duration,
-    /// Clients that share the operations of phases of single rows.
+    /// Number of clients that share the operations of phases of single rows.
     pub clients: u32,
-    /// Which of them are on this machine, where they are on several.
+    /// Which clients are on this machine, when they are on several.
     pub own_clients: Option<Range<u32>>,
-    /// Whether another machine has opened the database: it loads the tables, and checks what all did.
+    /// Whether another machine has opened the database. That machine loads the tables and checks
+    /// what all clients did.
     pub is_guest: bool,
-    /// By phase: the CSV file that it loads.
+    /// CSV file that each phase loads.
     pub csv: Vec<Option<CsvRows>>,
     pub seed: u64,
-    /// By phase, of a mix: what its parts are called.
+    /// Names of the parts of each mix.
     pub parts: Vec<Vec<&'static str>>,
-    /// By phase, of a question in SQL: what is right.
+    /// Right answer of each SQL question.
     pub right: Vec<Right>,
-    /// Beside which rows the answers are kept that other engines are held to, of a referee.
+    /// For a referee: path of the rows beside which its answers are stored.
     pub keeps: Option<PathBuf>,
-    /// Starts processes that take part, where somebody can.
+    /// Starts companion processes, where that is possible.
     pub companions: Option<Rc<dyn Companions>>,
-    /// The program in another language that does the phases, where one does.
+    /// Program in another language that does the phases.
     pub program: Option<Program>,
-    /// Whether reads are to be cold.
+    /// Whether reads begin cold.
     pub cold: bool,
-    /// For the first run of a `keep`: its memory is taken before the engine is there.
+    /// Recorder of the first run of a `keep`, allocated before the engine exists.
     pub recorder: Option<Recorder>,
-    /// Room for what operations need.
+    /// Memory for what operations need.
     pub arena: Arena,
 }
 
 impl PreparedCell {
-    /// Operations of a full run; 0 of a question, which is repeated.
+    /// Returns the operations of a full run. 0 for a question that is repeated.
     pub(super) fn ops(&self, phase: usize) -> u64 {
         match self.cell.work(phase) {
             Work::Insert { table, .. } => self.cell.tables[*table].loaded as u64,
@@ -89,11 +91,11 @@ impl PreparedCell {
         }
     }
 
-    /// Which operations of a phase can be laid out before a clock starts: of an insert the places of the rows
-    /// that it puts in, those beyond the loaded ones in a mix.
+    /// Returns the operations of a phase that can be laid out before a clock starts. For an insert,
+    /// that is the positions of its rows, which in a mix follow the loaded ones.
     pub(super) fn operations(&self, phase: usize, in_mix: bool) -> Range<usize> {
         match self.cell.work(phase) {
-            // Several clients put rows in one by one, and each makes its own.
+            // Several clients insert rows one by one, and each encodes its own.
             Work::Insert { .. }
                 if !in_mix && self.clients > 1 && self.strategy(phase) == Strategy::Bulk =>
             {
@@ -108,7 +110,7 @@ impl PreparedCell {
         }
     }
 
-    /// Bytes that the operations of any phase need at most, or of those that a mix does at the same time.
+    /// Returns the most bytes that the operations of any phase need, or those of a mix together.
     pub(super) fn room(&self) -> usize {
         if let Some(keep) = self.cell.definition.keep() {
             return keep::LAID_AT_ONCE * self.cell.tables[keep.table].bytes();
@@ -135,7 +137,7 @@ impl PreparedCell {
         room.max().unwrap_or_default()
     }
 
-    /// The buffer of an insert whose rows another thread commits.
+    /// Returns the buffer of an insert whose rows another thread commits.
     pub(super) fn buffer(&self, phase: usize) -> Option<Buffer> {
         let insert = self.cell.work(self.cell.insert_of(phase)?);
         let Work::Insert { table, commit: Commit::Behind { batch, offered }, .. } = insert else {
@@ -148,7 +150,7 @@ impl PreparedCell {
         Some(Buffer::new(self.cell.tables[*table].loaded, *offered, most))
     }
 
-    /// How the operations of a phase are committed.
+    /// Returns how the operations of a phase are committed.
     pub(super) fn strategy(&self, phase: usize) -> Strategy {
         if is_read_in_one_snapshot(self.cell.work(phase)) {
             return Strategy::Snapshot;

@@ -1,5 +1,5 @@
-//! Who says what is right of a question in SQL: a file with the answer, or engines that were asked
-//! beforehand, whose answers lie beside the staged rows.
+//! Right answers of SQL questions, from a file or from engines that were asked beforehand. Their
+//! answers are stored beside the staged rows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,37 +13,37 @@ use embermark_model::result_set::FirstDifference;
 
 use crate::{CheckError, Spec, WorkloadError};
 
-/// The most values of an answer that is kept to be compared with that of other engines.
+/// Most values of an answer that is kept to compare it with other engines' answers.
 pub(super) const MOST_KEPT: usize = 10_000;
 
-/// What is right of a question in SQL.
+/// The right answer of an SQL question.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Right {
-    /// This, as a file has it.
+    /// An answer from a file.
     Given {
-        /// The file, as the workload file names it.
+        /// The file's name in the workload file.
         file: String,
-        /// What it has.
+        /// Its content.
         answer: ResultSet,
     },
-    /// This, as engines have said.
+    /// An answer on which engines agree.
     Said {
-        /// Which.
+        /// The engines.
         by: Vec<&'static str>,
-        /// What they said.
+        /// Their answer.
         answer: ResultSet,
     },
-    /// Engines have said different things.
+    /// Engines gave different answers.
     Disputed(String),
-    /// Nobody has said anything.
+    /// No answer is known.
     Unknown,
 }
 
 impl Right {
-    /// Holds an answer to it.
+    /// Compares an answer with it.
     ///
     /// # Errors
-    /// Where it is wrong, or nobody can say.
+    /// Fails where the answer is wrong, or the right one is disputed.
     pub(super) fn check(&self, mut found: ResultSet) -> Result<(), CheckError> {
         let right = match self {
             Self::Unknown => return Ok(()),
@@ -61,7 +61,7 @@ impl Right {
         Err(Difference(format!("expected {right}, got {got} ({by})")).into())
     }
 
-    /// Who has said so.
+    /// Returns where the right answer comes from.
     pub(super) fn by(&self) -> Option<String> {
         match self {
             Self::Given { file, .. } => Some(file.clone()),
@@ -74,7 +74,7 @@ impl Right {
     }
 }
 
-/// By phase, what is right.
+/// Returns the right answer of each phase.
 pub(super) fn right(
     definition: &Definition,
     folder: &Path,
@@ -84,14 +84,14 @@ pub(super) fn right(
     let phases = definition.phases.iter().zip(given);
     let right = phases.map(|(phase, given)| match (given, &phase.work) {
         (Some((file, answer)), _) => Ok(Right::Given { file, answer }),
-        (None, Work::Sql(_)) if !spec.is_referee => said(spec, &phase.name),
+        (None, Work::Sql(_)) if !spec.is_referee => referees_answer(spec, &phase.name),
         _ => Ok(Right::Unknown),
     });
     right.collect()
 }
 
-/// What the referees said.
-fn said(spec: &Spec, phase: &str) -> Result<Right, WorkloadError> {
+/// Returns the answer of the referees.
+fn referees_answer(spec: &Spec, phase: &str) -> Result<Right, WorkloadError> {
     let mut said: Option<(Vec<&'static str>, ResultSet)> = None;
     for referee in spec.referees {
         let file = file(&spec.rows, phase, referee);
@@ -114,7 +114,7 @@ fn said(spec: &Spec, phase: &str) -> Result<Right, WorkloadError> {
     Ok(said.map_or(Right::Unknown, |(by, answer)| Right::Said { by, answer }))
 }
 
-/// Keeps a referee's answer beside the rows, whole or not at all.
+/// Stores a referee's answer beside the rows, atomically.
 pub(super) fn keep(
     rows: &Path,
     phase: &str,
@@ -129,15 +129,15 @@ pub(super) fn keep(
     write().map_err(|error| EngineError::file("the harness", "write", to.clone(), error))
 }
 
-/// Where the answer of a referee lies.
+/// Returns the path of a referee's answer.
 fn file(rows: &Path, phase: &str, referee: &str) -> PathBuf {
     rows.with_extension(format!("{phase}.{referee}.answer"))
 }
 
-/// By phase, the answer that a file has, and what that is called.
+/// Returns the answer that a file has for each phase, with the file's name.
 ///
 /// # Errors
-/// Where a file cannot be read.
+/// Fails where a file cannot be read.
 pub(super) fn given(
     definition: &Definition,
     folder: &Path,
@@ -152,7 +152,7 @@ pub(super) fn given(
     answers.collect()
 }
 
-/// Reads an answer: CSV with a header, which says nothing here.
+/// Reads an answer from CSV with a header, which is ignored.
 fn read(file: &Path, ordered: bool) -> Result<ResultSet, WorkloadError> {
     let wrong = |error: csv::Error| {
         let file = file.display();
@@ -184,19 +184,19 @@ mod tests {
         let say = |phase: &str, by: &str, number: f64| {
             keep(&spec.rows, phase, by, &set(&[Value::Float(number)])).unwrap();
         };
-        assert_eq!(said(&spec, "nothing").unwrap(), Right::Unknown);
+        assert_eq!(referees_answer(&spec, "nothing").unwrap(), Right::Unknown);
         say("both", "one", 3.0);
         say("both", "two", 3.0 + 1e-12);
-        let both = said(&spec, "both").unwrap();
+        let both = referees_answer(&spec, "both").unwrap();
         assert_eq!(both.by().unwrap(), "agreed by one and two");
         both.check(set(&[Value::Int(3)])).unwrap();
         let wrong = both.check(set(&[Value::Int(4)])).unwrap_err().to_string();
         assert_eq!(wrong, "wrong answer: expected (3), got (4) (agreed by one and two)");
         say("alone", "two", 1.0);
-        assert_eq!(said(&spec, "alone").unwrap().by().unwrap(), "by two alone");
+        assert_eq!(referees_answer(&spec, "alone").unwrap().by().unwrap(), "by two alone");
         say("never", "one", 3.5);
         say("never", "two", 3.0);
-        let never = said(&spec, "never").unwrap();
+        let never = referees_answer(&spec, "never").unwrap();
         assert_eq!(never, Right::Disputed("one says (3.5), two says (3)".to_owned()));
         assert_eq!(never.check(set(&[])).unwrap_err().to_string(), "one says (3.5), two says (3)");
     }

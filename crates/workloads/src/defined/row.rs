@@ -1,4 +1,4 @@
-//! Rows of results as values of a table's columns.
+//! Decodes rows of results as values of a table's columns.
 
 use embermark_contract::row::ResultRow;
 use embermark_contract::sql::Param;
@@ -6,8 +6,7 @@ use embermark_contract::{EngineError, Result};
 use embermark_language::{Aggregate, Group, Grouped};
 use embermark_model::answer;
 use embermark_model::fingerprint::Fingerprint;
-use embermark_model::table::{ColumnType, Table, Value};
-
+use embermark_model::table::{ColumnType, OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
 use super::correlate::pearson;
@@ -18,7 +17,10 @@ use super::table_rows::Rows;
 /// The values of a row, in the order of its table's columns.
 pub(super) type Values<'a> = SmallVec<[Value<'a>; 12]>;
 
-/// A column of a result as a value of a type.
+/// A key that was read.
+pub(super) type OwnedKey = SmallVec<[OwnedValue; 2]>;
+
+/// Returns a column of a result as a value of a type.
 #[inline]
 pub(super) fn value(row: &dyn ResultRow, column: usize, of: ColumnType) -> Result<Value<'_>> {
     Ok(match of {
@@ -31,7 +33,7 @@ pub(super) fn value(row: &dyn ResultRow, column: usize, of: ColumnType) -> Resul
     })
 }
 
-/// The fingerprint of a row that holds every column of a table in its order.
+/// Returns the fingerprint of a row with every column of a table in order.
 #[inline]
 pub(super) fn whole(row: &dyn ResultRow, table: &Table) -> Result<Fingerprint> {
     let mut print = Fingerprint::default();
@@ -41,7 +43,8 @@ pub(super) fn whole(row: &dyn ResultRow, table: &Table) -> Result<Fingerprint> {
     Ok(print)
 }
 
-/// The fingerprint of a row of which a result holds the columns beside the key, or all where there are no others.
+/// Returns the fingerprint of a row whose result has the columns outside the key, or all if there
+/// are no others.
 #[inline]
 pub(super) fn beside_key(
     row: &dyn ResultRow,
@@ -70,7 +73,7 @@ pub(super) fn beside_key(
     Ok(print)
 }
 
-/// The fingerprint of a row that holds some columns of a table.
+/// Returns the fingerprint of a row with some columns of a table.
 #[inline]
 pub(super) fn some(row: &dyn ResultRow, table: &Table, columns: &[usize]) -> Result<Fingerprint> {
     let mut print = Fingerprint::default();
@@ -80,7 +83,7 @@ pub(super) fn some(row: &dyn ResultRow, table: &Table, columns: &[usize]) -> Res
     Ok(print)
 }
 
-/// Adds a gap: its value, from when, and until when.
+/// Adds a gap: its value, first time, and last time.
 pub(super) fn gap(
     row: &dyn ResultRow,
     of: ColumnType,
@@ -93,7 +96,7 @@ pub(super) fn gap(
     Ok(())
 }
 
-/// Adds a row that is far from the mean of its group: its key, and its value.
+/// Adds an outlier: its key and its value.
 pub(super) fn outlier(
     row: &dyn ResultRow,
     table: &Table,
@@ -106,8 +109,8 @@ pub(super) fn outlier(
     Ok(())
 }
 
-/// Adds how two groups go together: the number of their buckets, and the correlation, which is computed or of the
-/// centred sums of xy, xx and yy.
+/// Adds a correlation: the number of buckets, and the coefficient, which the result has or is
+/// computed from the centred sums of xy, xx, and yy.
 pub(super) fn correlation(
     row: &dyn ResultRow,
     computed: bool,
@@ -115,7 +118,7 @@ pub(super) fn correlation(
 ) -> Result<()> {
     result.push(answer::Value::Int(row.int(0)?.unwrap_or_default()));
     result.push(if computed {
-        // Some engines say NaN where others say NULL.
+        // Some engines return NaN where others return NULL.
         let found = row.float(1)?.filter(|correlation| !correlation.is_nan());
         found.map_or(answer::Value::Null, answer::Value::Float)
     } else {
@@ -127,7 +130,7 @@ pub(super) fn correlation(
     Ok(())
 }
 
-/// A value of an answer, which owns its text.
+/// Returns a value as an answer's value, with its own text.
 pub(super) fn owned(value: Value<'_>) -> answer::Value {
     match value {
         Value::Null => answer::Value::Null,
@@ -138,8 +141,8 @@ pub(super) fn owned(value: Value<'_>) -> answer::Value {
     }
 }
 
-/// Adds every column of a row; how many there are. What is no number is the text that PostgreSQL has for
-/// it, as JSON has none.
+/// Adds every column of a row. Returns their number. A float that is no number becomes PostgreSQL's
+/// text for it, because JSON has none.
 pub(super) fn every(
     row: &dyn ResultRow,
     room: &mut String,
@@ -163,12 +166,12 @@ pub(super) fn every(
     Ok(columns)
 }
 
-/// Bytes as an answer has them.
+/// Returns bytes in hexadecimal.
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Adds a row of a group's result, what it is grouped by and then what is computed.
+/// Adds a row of a group's result: the group, then what is computed.
 pub(super) fn group(
     row: &dyn ResultRow,
     group: &Group,
@@ -177,7 +180,7 @@ pub(super) fn group(
 ) -> Result<()> {
     for (at, by) in group.by.iter().enumerate() {
         result.push(match by {
-            Grouped::Column(column) => owned(value(row, at, rows.of(*column))?),
+            Grouped::Column(column) => owned(value(row, at, rows.column_type(*column))?),
             Grouped::Bucket { .. } => row.int(at)?.map_or(answer::Value::Null, answer::Value::Int),
             Grouped::Month { unit, .. } => {
                 let month = row.int(at)?.map(|number| month::of_number(number, *unit));
@@ -186,14 +189,14 @@ pub(super) fn group(
         });
     }
     for (compute, at) in group.compute.iter().zip(group.by.len()..) {
-        let of = compute.column.map(|column| rows.of(column));
+        let of = compute.column.map(|column| rows.column_type(column));
         result.push(aggregate(row, at, compute.aggregate, of)?);
     }
     Ok(())
 }
 
-/// An aggregate of a column of that type, in a column of a result. Sums and means are numbers, so that
-/// engines agree which make decimals or wide integers of them.
+/// Returns an aggregate of a column of this type. Sums and means become numbers, so that engines
+/// agree whose sums are decimals or wide integers.
 pub(super) fn aggregate(
     row: &dyn ResultRow,
     column: usize,

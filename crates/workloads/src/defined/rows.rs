@@ -1,4 +1,4 @@
-//! Rows of a table on their way into a bulk load.
+//! Rows of a table for a bulk load.
 
 use std::ops::Range;
 
@@ -7,33 +7,34 @@ use embermark_meter::Meter;
 use super::table_rows::Rows;
 use crate::strategy::Part;
 
-/// Rows between two looks at the clock.
+/// Number of rows between two readings of the clock.
 const BETWEEN_LOOKS: usize = 4_096;
 
-/// How many rows, or operations, were given to an engine at once, which ends with all of them or with the time.
+/// Rows or operations given to an engine at once. They end with the last one, or when the time is
+/// over.
 pub(super) struct Given<'a> {
     first: usize,
     most: usize,
-    /// The number of the next one.
+    /// Number of the next one.
     given: usize,
-    /// Of a load that the time may end.
+    /// Meter of a load that the time can end.
     meter: Option<&'a mut Meter>,
 }
 
 impl<'a> Given<'a> {
-    /// None yet, of `most`.
+    /// Starts with the first of `most`.
     pub(super) const fn new(most: usize, meter: &'a mut Meter) -> Self {
         Self { first: 0, most, given: 0, meter: Some(meter) }
     }
 
-    /// None yet, of the operations of a part.
+    /// Starts with the first operation of a part.
     pub(super) fn of_part(part: Part<'a>) -> Self {
         let (meter, range) = part.into_parts();
         let [first, most] = [range.start, range.end].map(|n| n as usize);
         Self { first, most, given: first, meter: Some(meter) }
     }
 
-    /// The number of the next one.
+    /// Returns the number of the next one.
     #[inline]
     pub(super) fn next(&mut self) -> Option<usize> {
         let n = self.given;
@@ -46,7 +47,7 @@ impl<'a> Given<'a> {
         Some(n)
     }
 
-    /// Counts them as operations, once the engine has them; how many they are.
+    /// Counts them as operations, once the engine has them. Returns their number.
     pub(super) const fn count(&mut self) -> u64 {
         let given = (self.given - self.first) as u64;
         if let Some(meter) = &mut self.meter {
@@ -56,14 +57,14 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Gives the first rows of a table one at a time, in the order of their file or of their keys.
+/// Returns the first rows of a table one at a time, in the order of their file or of their keys.
 pub(super) struct Source<'a> {
     rows: &'a Rows,
     by_key: Option<ByKey<'a>>,
     given: Given<'a>,
 }
 
-/// The places of the first rows of a table, in the order of their keys.
+/// Positions of the first rows of a table, in key order.
 pub(super) struct ByKey<'a> {
     rows: &'a Rows,
     most: usize,
@@ -75,7 +76,7 @@ impl Iterator for ByKey<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<usize> {
-        // The order of keys is that of all rows, those that are not loaded among them.
+        // Key order includes all rows, also those that are not loaded.
         while self.next < self.rows.staged.rows() {
             let place = self.rows.staged.nth_by_key(self.next);
             self.next += 1;
@@ -88,19 +89,19 @@ impl Iterator for ByKey<'_> {
 }
 
 impl Rows {
-    /// The places of the first `most` rows, in the order of their keys.
+    /// Returns the positions of the first `most` rows, in key order.
     pub(super) const fn by_key(&self, most: usize) -> ByKey<'_> {
         ByKey { rows: self, most, next: 0 }
     }
 
-    /// Some rows on their way into a table.
+    /// Returns some rows for a table.
     pub(super) const fn between(&self, rows: Range<usize>) -> Source<'_> {
         let Range { start: first, end: most } = rows;
         let given = Given { first, most, given: first, meter: None };
         Source { rows: self, by_key: None, given }
     }
 
-    /// The first `most` rows on their way into a bulk load.
+    /// Returns the first `most` rows for a bulk load.
     pub(super) fn source<'a>(
         &'a self,
         most: usize,
@@ -113,7 +114,7 @@ impl Rows {
 }
 
 impl<'a> Source<'a> {
-    /// The next row.
+    /// Returns the next row.
     #[inline]
     pub(super) fn advance(&mut self) -> Option<(&'a Rows, usize)> {
         let n = self.given.next()?;
@@ -124,7 +125,7 @@ impl<'a> Source<'a> {
         Some((self.rows, place))
     }
 
-    /// Counts them as operations, once the load has ended.
+    /// Counts the rows as operations, once the load has ended.
     pub(super) const fn count_given(&mut self) {
         self.given.count();
     }

@@ -1,35 +1,32 @@
-//! The tables of a workload file in a series store: a measurement a table, a point a row. A store of
-//! series commits point by point, and does not tell how many it changed.
+//! The tables of a workload file in a series store: a measurement per table, a point per row. A
+//! series store commits each point on its own, and does not report how many points it changed.
 
+mod execution;
 mod influxql;
+mod point;
 mod session;
 
 use std::ops;
 use std::sync::Arc;
 
-use embermark_contract::row::ResultRow;
-use embermark_contract::series::{FieldValue, Point, Points, SeriesStore, TagValue};
+use embermark_contract::series::SeriesStore;
 use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
-use embermark_language::{Group, Keep, Keys, Operator, Range, Removed, Span, Work};
+use embermark_language::{Group, Keep, Operator, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
-use embermark_model::table::{ColumnType, Value};
-use smallvec::SmallVec;
+use embermark_model::table::ColumnType;
 
 use super::access::filters;
 use super::arena::Arena;
 use super::cell::Cell;
-use super::kind::rows_at_once;
 use super::port::{Database, SessionWork, Stretch, VisitRow};
-use super::row::{self, Values};
-use super::rows::Source;
-use super::sql::OwnedKey;
+use super::row::OwnedKey;
 use crate::reopenable::Reopenable;
-use influxql::{Groups, MARK, Measurement};
+use execution::{FAMILY, execution};
+use influxql::groups::Groups;
+use influxql::{Measured, Measurement};
+use point::{Feed, Fields, Row, Tags, values};
 use session::SeriesSession;
-
-/// The family, in what it does not support.
-const FAMILY: &str = "a series store";
 
 /// Nanoseconds of an hour.
 const HOUR_NS: i128 = 3_600_000_000_000;
@@ -37,21 +34,16 @@ const HOUR_NS: i128 = 3_600_000_000_000;
 pub(super) struct SeriesTables {
     store: Reopenable<dyn SeriesStore>,
     cell: Arc<Cell>,
-    /// By table: as a measurement, or why it is none.
+    /// By table: its measurement, or why it cannot be one.
     tables: Vec<std::result::Result<Measured, String>>,
-    /// By phase, one for each value that it is asked of: the question of groups, where InfluxQL has words for it.
+    /// By phase, one per value that it asks about: the question for groups, if InfluxQL can express
+    /// it.
     questions: Vec<Vec<Groups>>,
-    /// Room for a statement.
+    /// Memory for a statement.
     text: String,
     arena: Arc<Arena>,
-    /// Keys of points found, to be changed one by one.
+    /// Keys of points found, to change one by one.
     looked: Vec<OwnedKey>,
-}
-
-/// A table as a measurement, and what to ask for to read its rows.
-struct Measured {
-    measurement: Measurement,
-    columns: Vec<&'static str>,
 }
 
 impl SeriesTables {
@@ -61,7 +53,7 @@ impl SeriesTables {
             Measured { measurement, columns }
         };
         let tables = cell.tables.iter().enumerate().map(|(table, rows)| {
-            Measurement::of(rows.table, &found_by(&cell, table)).map(measured)
+            Measurement::new(rows.table, &found_by(&cell, table)).map(measured)
         });
         let tables: Vec<_> = tables.collect();
         let phases = 0..cell.definition.phases.len();
@@ -80,9 +72,10 @@ impl SeriesTables {
     }
 }
 
-/// The columns of a table by whose values its rows are found: texts of few values that never change, as the manual advises
-/// (<https://docs.influxdata.com/influxdb/v1/concepts/schema_and_data_layout/>). None where rows are asked for in the order
-/// of their keys, which is not that of tags.
+/// Returns the columns by whose values rows of a table are found: texts of few values that never
+/// change, as the manual advises
+/// (<https://docs.influxdata.com/influxdb/v1/concepts/schema_and_data_layout/>). Empty where rows
+/// are read in key order, which is not the order of tags.
 fn found_by(cell: &Cell, table: usize) -> Vec<usize> {
     let (rows, mut found) = (&cell.tables[table], Vec::new());
     for phase in &cell.definition.phases {
@@ -104,25 +97,6 @@ fn found_by(cell: &Cell, table: usize) -> Vec<usize> {
     found
 }
 
-/// Whether the operations of a phase concern rows by their keys.
-const fn by_key(work: &Work) -> bool {
-    !matches!(
-        work,
-        Work::Insert { .. }
-            | Work::Open { reads: false, .. }
-            | Work::Latest { .. }
-            | Work::Find { .. }
-            | Work::Gaps { .. }
-            | Work::Group(_)
-            | Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. })
-    )
-}
-
-/// Whether no key that an operation draws is absent.
-fn all_are_there(keys: &Keys) -> bool {
-    keys.absent == 0.0
-}
-
 impl Database for SeriesTables {
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {
         &mut *self.store
@@ -133,83 +107,14 @@ impl Database for SeriesTables {
     }
 
     fn execution(&self, phase: usize) -> Result<Execution> {
-        let unsupported = |what: &str| Err(EngineError::unsupported(FAMILY, what));
-        let work = self.cell.work(phase);
-        let Some(table) = work.table() else { return unsupported("SQL of the file's own") };
-        let Measured { measurement, .. } = match &self.tables[table] {
-            Ok(measured) => measured,
-            Err(why) => return unsupported(why),
-        };
-        if measurement.time.is_none() && by_key(work) {
-            let what = "rows by a key without a time: points are found by theirs, and others by reading all";
-            return unsupported(what);
-        }
-        let native = match work {
-            work if rows_at_once(work) > 1 => {
-                if measurement.table.key.last().copied() != measurement.time {
-                    return unsupported("rows in the order of tags: in that of time alone");
-                }
-                matches!(work, Work::Delete { .. })
-            }
-            Work::Insert { .. } | Work::Upsert { .. } | Work::Get { .. } | Work::Open { .. } => {
-                true
-            }
-            // A point that is not there would be written: it is looked for first.
-            Work::Update { keys, .. } => all_are_there(keys),
-            Work::ReadModifyWrite { .. } | Work::Delete { removed: Removed::Keys { .. }, .. } => {
-                true
-            }
-            Work::Delete { removed: Removed::Older { time, .. }, .. } => {
-                if Some(*time) != measurement.time {
-                    return unsupported(
-                        "to delete by a field: by tags and the time of points alone",
-                    );
-                }
-                true
-            }
-            Work::Find { .. } => measurement.says_all(&filters(&self.cell, phase, 0)),
-            Work::Gaps { by, time, .. } => {
-                measurement.finds_latest(*by, *time)
-                    && measurement.says_all(&filters(&self.cell, phase, 0))
-            }
-            Work::Outliers { of, by, .. } => {
-                measurement.knows_spread(*of, *by)
-                    && measurement.says_all(&filters(&self.cell, phase, 0))
-            }
-            Work::Correlate(_)
-            | Work::UpdateWhere { .. }
-            | Work::Delete { removed: Removed::Where { .. }, .. } => false,
-            Work::Latest { by, time, .. } => {
-                measurement.finds_latest(*by, *time)
-                    && measurement.says_all(&filters(&self.cell, phase, 0))
-            }
-            Work::Range(range) => match range.span {
-                Span::Rows { .. } if !measurement.tags.is_empty() => {
-                    return unsupported("rows in the order of tags: in that of time alone");
-                }
-                Span::Rows { .. } => true,
-                Span::Last { .. } | Span::From { .. } => {
-                    measurement.says_all(&filters(&self.cell, phase, 0))
-                }
-            },
-            // All groups come, in no order.
-            Work::Group(group) => {
-                let as_asked =
-                    group.order.is_empty() && group.limit.is_none() && group.having.is_empty();
-                !self.questions[phase].is_empty() && as_asked
-            }
-            Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {
-                true
-            }
-        };
-        Ok(if native { Execution::Native } else { Execution::ClientSide })
+        execution(&self.tables, &self.questions, &self.cell, phase)
     }
 
     fn clear(&mut self, table: usize) -> Result<()> {
         self.store.clear(&self.cell.tables[table].table.name)
     }
 
-    /// By shards, which last whole hours and begin with days where they part these evenly.
+    /// Shards last whole hours and divide days evenly, so steps must do so too.
     fn keeps(&self, keep: &Keep) -> Result<()> {
         let Ok(Measured { measurement, .. }) = &self.tables[keep.table] else { return Ok(()) };
         let step = i128::from(keep.step) * i128::from(measurement.nanoseconds());
@@ -237,7 +142,7 @@ impl Database for SeriesTables {
         self.store.expires_by().to_owned()
     }
 
-    /// By a field that every row has.
+    /// Counts a field that every row has.
     fn count(&mut self, table: usize) -> Result<Option<u64>> {
         let Ok(Measured { measurement, .. }) = &self.tables[table] else { return Ok(None) };
         self.store.flush()?;
@@ -275,7 +180,7 @@ impl Database for SeriesTables {
         Ok(())
     }
 
-    /// Of a table that is no measurement none: what is done with it is refused.
+    /// Loads nothing into a table that cannot be a measurement, because its phases are refused.
     fn bulk(
         &mut self,
         table: usize,
@@ -323,7 +228,7 @@ impl Database for SeriesTables {
         })
     }
 
-    /// What it indexes are tags.
+    /// Tags are what it indexes.
     fn lacks_index(&mut self, table: usize) -> Result<Option<String>> {
         let Ok(Measured { measurement, .. }) = &self.tables[table] else { return Ok(None) };
         let (name, mut known) = (&measurement.table.name, Vec::new());
@@ -346,143 +251,5 @@ impl Database for SeriesTables {
 
     fn close(self: Box<Self>) -> Result<()> {
         self.store.close()
-    }
-}
-
-/// Reads a point.
-fn values<'a>(point: &'a dyn ResultRow, of: &Measurement) -> Result<Values<'a>> {
-    let columns = of.table.columns.iter().enumerate();
-    columns.map(|(column, def)| value(point, column, column, def.of, of)).collect()
-}
-
-/// A column of a table, at a place of an answer.
-fn value<'a>(
-    point: &'a dyn ResultRow,
-    at: usize,
-    column: usize,
-    of: ColumnType,
-    measurement: &Measurement,
-) -> Result<Value<'a>> {
-    if Some(column) == measurement.time {
-        let time = point.int(at)?.unwrap_or_default();
-        return Ok(Value::Int(time.div_euclid(measurement.nanoseconds())));
-    }
-    if !measurement.tags.contains(&column) {
-        return row::value(point, at, of);
-    }
-    let text = point.text(at)?.unwrap_or_default();
-    if of == ColumnType::Text {
-        return Ok(Value::Text(text));
-    }
-    let unfit = |error| {
-        let doing = format!("give back the tag of column {at}");
-        EngineError::failed("the engine", doing, format!("{text:?}: {error}"))
-    };
-    text.parse().map(Value::Int).map_err(unfit)
-}
-
-type Tags<'a> = SmallVec<[(&'a str, TagValue<'a>); 4]>;
-type Fields<'a> = SmallVec<[(&'a str, FieldValue<'a>); 12]>;
-
-/// A row as a point: what is absent has no field.
-struct Row<'a> {
-    tags: Tags<'a>,
-    fields: Fields<'a>,
-    time_ns: i64,
-}
-
-impl<'a> Row<'a> {
-    /// The point of a key, without fields yet.
-    fn of_key(measurement: &Measurement, key: impl IntoIterator<Item = Value<'a>>) -> Result<Self> {
-        let mut row = Self { tags: Tags::new(), fields: Fields::new(), time_ns: 0 };
-        for (column, value) in measurement.table.key.iter().zip(key) {
-            match value {
-                Value::Int(time) if Some(*column) == measurement.time => {
-                    row.time_ns = measurement.time_ns(time)?;
-                }
-                value if measurement.time.is_some() => row.tag(measurement, *column, value),
-                _ => {}
-            }
-        }
-        Ok(row)
-    }
-
-    /// Adds a tag.
-    fn tag(&mut self, measurement: &Measurement, column: usize, value: Value<'a>) {
-        let value = match value {
-            Value::Text(text) => TagValue::Text(text),
-            Value::Int(int) => TagValue::Int(int),
-            Value::Null | Value::Float(_) | Value::Bytes(_) => return,
-        };
-        self.tags.push((&measurement.table.columns[column].name, value));
-    }
-
-    /// Adds a field, if there is a value.
-    fn set(&mut self, measurement: &Measurement, column: usize, value: Value<'a>) {
-        let value = match value {
-            Value::Int(int) => FieldValue::Int(int),
-            Value::Float(float) => FieldValue::Float(float),
-            Value::Text(text) => FieldValue::Text(text),
-            Value::Null | Value::Bytes(_) => return,
-        };
-        self.fields.push((&measurement.table.columns[column].name, value));
-    }
-
-    /// The point of a row of a table.
-    fn whole(
-        measurement: &Measurement,
-        rows: &'a super::table_rows::Rows,
-        place: usize,
-    ) -> Result<Self> {
-        let values: Values<'a> = rows.row(place).collect();
-        let mut row = Self::of_values(measurement, &values)?;
-        if measurement.time.is_none() {
-            row.time_ns = place as i64;
-        }
-        let is_beside = |tag: &&usize| !measurement.table.key.contains(tag);
-        let beside = measurement.tags.iter().filter(is_beside);
-        beside.for_each(|tag| row.tag(measurement, *tag, values[*tag]));
-        Ok(row)
-    }
-
-    /// The point of a row's values.
-    fn of_values(measurement: &Measurement, values: &[Value<'a>]) -> Result<Self> {
-        let key = measurement.table.key.iter().map(|column| values[*column]);
-        let mut row = Self::of_key(measurement, key)?;
-        for column in &measurement.fields {
-            row.set(measurement, *column, values[*column]);
-        }
-        if measurement.is_marked() {
-            row.fields.push((MARK, FieldValue::Int(1)));
-        }
-        Ok(row)
-    }
-
-    fn point(&self) -> Point<'_> {
-        Point { tags: &self.tags, fields: &self.fields, time_ns: self.time_ns }
-    }
-}
-
-/// Rows on their way into a bulk load; ends early at one that is no point.
-struct Feed<'a> {
-    source: Source<'a>,
-    of: &'a Measurement,
-    next: Row<'a>,
-    error: Option<EngineError>,
-}
-
-impl Points for Feed<'_> {
-    fn next(&mut self) -> Option<Point<'_>> {
-        let (rows, place) = self.source.advance()?;
-        match Row::whole(self.of, rows, place) {
-            Ok(row) => {
-                self.next = row;
-                Some(self.next.point())
-            }
-            Err(error) => {
-                self.error = Some(error);
-                None
-            }
-        }
     }
 }

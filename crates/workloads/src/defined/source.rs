@@ -1,5 +1,5 @@
-//! The rows of a workload file, staged for workers: a file a table, and one that says how many rows of
-//! each are loaded.
+//! Stages the rows of a workload file for workers: a file per table, and one with the number of
+//! rows of each to load.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,12 +23,12 @@ use crate::{Source, WorkloadError};
 /// Stages the rows of a workload file.
 pub(super) struct FileRows {
     pub definition: &'static Definition,
-    /// The folder of the file, which names of files start from.
+    /// Folder of the workload file, to which file names are relative.
     pub folder: PathBuf,
     pub seed: u64,
-    /// The share of rows of a file that may not fit.
+    /// Share of a file's rows that may not fit.
     pub lenient: f64,
-    /// The sensor log that a run names, in place of one that is made.
+    /// Sensor log that the run names, instead of a generated one.
     pub log: Option<Log>,
 }
 
@@ -39,16 +39,16 @@ struct Staged {
     loaded: usize,
 }
 
-/// For so many rows that are loaded one is held back for the inserts of mixes, where nothing else says
-/// how many they are.
+/// One row in this many is held back for the inserts of mixes, where nothing else determines their
+/// number.
 const HELD_BACK: u64 = 10;
 
 impl Source for FileRows {
     fn stage(&self, scale: Scale, file: &Path) -> Result<Dataset, WorkloadError> {
-        // Before any work is done: answers that cannot be read.
+        // Fails before any work is done if an answer cannot be read.
         referees::given(self.definition, &self.folder)?;
         let mut all = Vec::new();
-        // What refers to another made table refers to as many of its rows as there are.
+        // References to another generated table are limited to its number of rows.
         let mut tables = self.definition.tables.clone();
         for (table, def) in tables.iter_mut().enumerate() {
             if let (RowsFrom::Made(rows), Some(asked)) = (&mut def.rows, self.asked(table, scale)) {
@@ -113,7 +113,7 @@ impl Source for FileRows {
 }
 
 impl FileRows {
-    /// Stages a sensor log: of a file all rows, or a sample of so many.
+    /// Stages a sensor log: all rows of a file, or a sample.
     fn stage_log(
         &self,
         table: &Table,
@@ -143,8 +143,9 @@ impl FileRows {
         Ok(StagedRows { rows, ..StagedRows::default() })
     }
 
-    /// How many rows of a table are asked for; `None`: all of its file. The scale counts those of the main
-    /// table, and those of other made tables keep their proportion to it; other files are read whole.
+    /// Returns how many rows of a table are asked for. `None`: all of its file. The scale counts
+    /// the rows of the main table. Other generated tables keep their proportion to it, and other
+    /// files are read whole.
     fn asked(&self, table: usize, scale: Scale) -> Option<u64> {
         let made = |table: usize| match self.definition.tables[table].rows {
             RowsFrom::Made(rows) | RowsFrom::Telemetry(rows) => Some(rows),
@@ -161,7 +162,8 @@ impl FileRows {
     }
 }
 
-/// How many rows of a table the mixes of a file insert at most; `None` where only the time says.
+/// Returns the most rows of a table that the mixes of a file insert. `None` where only a time
+/// limits them.
 fn inserted(definition: &Definition, table: usize) -> Option<u64> {
     let mut most = 0;
     for phase in &definition.phases {
@@ -175,7 +177,7 @@ fn inserted(definition: &Definition, table: usize) -> Option<u64> {
             }
             let needed = match (part.pace, lasts) {
                 (Pace::Rate(rate), Some(lasts)) => (rate * lasts.as_secs_f64()).ceil() as u64 + 1,
-                // Drawn by lot: some more than the share.
+                // Parts are drawn at random, so there can be some more than the share.
                 (Pace::Share(share), None) => {
                     (share * *ops as f64 * 1.2) as u64 + 100 * u64::from(*clients)
                 }
@@ -187,7 +189,7 @@ fn inserted(definition: &Definition, table: usize) -> Option<u64> {
     Some(most)
 }
 
-/// Opens what was staged, in the order of the file's tables.
+/// Opens the staged rows, in the order of the file's tables.
 pub(super) fn open(
     definition: &'static Definition,
     file: &Path,

@@ -1,10 +1,10 @@
-//! A table and a group that tests of texts are about.
+//! A table and a group for tests of statements.
 
 use embermark_language::{Aggregate, Compute, Group};
 use embermark_model::table::{Column, ColumnType, RowsFrom, Table, TimeUnit};
 
-/// `station`, a u16; `time`, in s; `value`, a number, `note`, a text, and `raw`, bytes, which may be
-/// absent.
+/// Returns a table of `station` (u16), `time` (s), `value` (float), `note` (text), and `raw`
+/// (bytes). The last three can be absent.
 pub(super) fn table(key: &[usize]) -> &'static Table {
     let columns = [
         ("station", ColumnType::Int { bits: 16, signed: false }),
@@ -26,14 +26,14 @@ pub(super) fn table(key: &[usize]) -> &'static Table {
     }))
 }
 
-/// The same without bytes.
+/// Returns the table without bytes.
 pub(super) fn without_bytes(key: &[usize]) -> &'static Table {
     let mut table = table(key).clone();
     table.columns.pop();
     Box::leak(Box::new(table))
 }
 
-/// A group of all rows of which nothing is computed.
+/// Returns a group of all rows without computed values.
 pub(super) fn group_of() -> Group {
     Group {
         having: Vec::new(),

@@ -1,5 +1,5 @@
-//! A mix by rates that ends when it is steady: each client says after a round how long its operations took on
-//! average, and all of them end when the last rounds of each were steady.
+//! A mix by rates that ends when it is steady. After each round a client reports the mean duration
+//! of its operations. All clients end when the last rounds of each were steady.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,65 +8,65 @@ use std::time::Duration;
 use embermark_meter::steady;
 use embermark_model::result::{SteadyFigure, SteadyState};
 
-/// Rounds there are at most in the longest time.
+/// Most rounds in the longest time.
 const ROUNDS: u32 = 60;
 
-/// No round is shorter.
+/// Shortest round.
 const SHORTEST: Duration = Duration::from_millis(100);
 
-/// Operations that a round has at least.
+/// Fewest operations of a round.
 const LEAST: u64 = 20;
 
-/// Operations of a round of a client at a rate, of a mix that lasts so long at most.
+/// Returns the operations per round of a client at this rate, in a mix of at most this duration.
 pub(super) fn round(rate: f64, longest: Duration) -> u64 {
     let round = (longest / ROUNDS).max(SHORTEST);
     ((rate * round.as_secs_f64()) as u64).max(LEAST)
 }
 
-/// What clients have said. It is locked once a round.
-pub(super) struct Board(Mutex<Said>);
+/// Reports of the clients. It is locked once per round.
+pub(super) struct Board(Mutex<Reports>);
 
-struct Said {
-    /// Of each client the mean response time of its rounds in ns.
+struct Reports {
+    /// Mean response times of each client's rounds, in ns.
     means: Vec<Vec<f64>>,
-    /// The figures when all of them were steady: then all end, whatever comes after it.
+    /// The figures at the time when all clients were steady. All end then, whatever comes later.
     steady: Option<Vec<SteadyFigure>>,
 }
 
-impl Said {
-    /// Of each client the figure of its last rounds.
+impl Reports {
+    /// Returns the figure of each client's last rounds.
     fn figures(&self) -> Vec<SteadyFigure> {
         self.means.iter().map(|own| steady::of(own).unwrap_or_default()).collect()
     }
 }
 
 impl Board {
-    /// Of so many clients, which have said nothing.
+    /// Creates a board for this many clients.
     pub fn new(clients: usize) -> Self {
-        Self(Mutex::new(Said { means: vec![Vec::new(); clients], steady: None }))
+        Self(Mutex::new(Reports { means: vec![Vec::new(); clients], steady: None }))
     }
 
-    /// A round of a client is over; whether all of them are steady, or were before.
-    pub fn say(&self, client: usize, mean_ns: f64) -> bool {
-        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if said.steady.is_some() {
+    /// Reports a round of a client. Returns whether all clients are steady, or were before.
+    pub fn report(&self, client: usize, mean_ns: f64) -> bool {
+        let mut reports = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if reports.steady.is_some() {
             return true;
         }
-        if let Some(own) = said.means.get_mut(client) {
+        if let Some(own) = reports.means.get_mut(client) {
             own.push(mean_ns);
         }
-        let figures = said.figures();
+        let figures = reports.figures();
         if figures.iter().all(|figure| figure.steady) {
-            said.steady = Some(figures);
+            reports.steady = Some(figures);
         }
-        said.steady.is_some()
+        reports.steady.is_some()
     }
 
-    /// What it came to after so long, with the names of the clients' parts.
+    /// Returns the state after this time, with the names of the clients' parts.
     pub fn state<'a>(&self, names: impl Iterator<Item = &'a str>, after: Duration) -> SteadyState {
-        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let reached = said.steady.is_some();
-        let figures = said.steady.clone().unwrap_or_else(|| said.figures());
+        let reports = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let reached = reports.steady.is_some();
+        let figures = reports.steady.clone().unwrap_or_else(|| reports.figures());
         let figures: BTreeMap<String, SteadyFigure> =
             names.map(str::to_owned).zip(figures).collect();
         SteadyState { reached, after_s: after.as_secs_f64(), figures, ..SteadyState::default() }
@@ -83,22 +83,22 @@ mod tests {
     fn all_clients_have_to_be_steady_at_the_same_time() {
         let board = Board::new(2);
         for _ in 0..6 {
-            assert!(!board.say(0, 100.0), "the other one has said nothing");
+            assert!(!board.report(0, 100.0), "the other one has reported nothing");
         }
         for mean in [10.0, 30.0, 90.0, 30.0] {
-            assert!(!board.say(1, mean));
+            assert!(!board.report(1, mean));
         }
         let state = board.state(["get", "put"].into_iter(), Duration::from_secs(6));
         assert!(!state.reached && state.figures["get"].steady && !state.figures["put"].steady);
         for _ in 0..3 {
-            assert!(!board.say(1, 30.0), "the last five are not alike yet");
+            assert!(!board.report(1, 30.0), "the last five are not alike yet");
         }
-        assert!(board.say(1, 30.0));
+        assert!(board.report(1, 30.0));
         let state = board.state(["get", "put"].into_iter(), Duration::from_secs(7));
         assert!(state.reached && state.after_s == 7.0);
         assert_eq!(state.figures["put"].mean, 30.0);
-        // Who ends last may be disturbed: all of them end.
-        assert!(board.say(0, 900.0));
+        // The client that ends last may be disturbed, but all end.
+        assert!(board.report(0, 900.0));
         assert!(board.state(["get", "put"].into_iter(), Duration::from_secs(8)).reached);
     }
 

@@ -1,4 +1,4 @@
-//! The client: every request made beforehand, a thread for each connection.
+//! The client: it makes every request beforehand, and has one thread per connection.
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 
 use super::wire::{self, Incoming};
 
-/// What a client is told.
+/// What a client has to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Task {
-    /// What to post: JSON, row by row.
+    /// Bodies to post: JSON, one per row.
     pub bodies: Vec<String>,
     /// The server's port.
     pub port: u16,
-    /// Requests in flight.
+    /// Connections, each with one request in flight.
     pub connections: usize,
 }
 
 /// A client with its requests.
 pub(super) struct Poster {
     streams: Vec<TcpStream>,
-    /// Every request, one behind the other, and where each ends.
+    /// All requests in sequence, and where each ends.
     requests: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -43,7 +43,7 @@ impl Poster {
         Ok(Self { streams, requests, ends })
     }
 
-    /// Posts them in their order, each on the first connection that is free.
+    /// Posts them in order, each on the first free connection.
     pub(super) fn post_all(&self) -> io::Result<()> {
         let next = AtomicUsize::new(0);
         thread::scope(|scope| {
@@ -60,7 +60,7 @@ impl Poster {
         })
     }
 
-    /// Posts on one connection until no row is left, or the server has closed it.
+    /// Posts on one connection until no row is left or the server closes it.
     fn post(&self, mut stream: &TcpStream, next: &AtomicUsize) -> io::Result<()> {
         let mut answers = Incoming::new(stream);
         loop {
@@ -82,7 +82,7 @@ impl Poster {
     }
 }
 
-/// Whether the server has closed a connection, as it does when its time is over.
+/// Returns whether the server has closed a connection, as it does when its time is over.
 fn is_closed(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionReset};
     matches!(error.kind(), BrokenPipe | ConnectionReset)

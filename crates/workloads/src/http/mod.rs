@@ -1,5 +1,5 @@
-//! Rows that come over HTTP: a small server in this process with the store behind it, and a client in
-//! a process of its own.
+//! Rows that arrive over HTTP: a small server in this process in front of the store, and a client
+//! in its own process.
 
 mod client;
 mod server;
@@ -20,27 +20,28 @@ use crate::Companions;
 use client::{Poster, Task};
 pub(crate) use server::{Served, Service, serve};
 
-/// The role of the process that posts rows.
+/// Role of the process that posts rows.
 pub(crate) const CLIENT: &str = "http-client";
 
-/// What the client says when it is connected and has made its requests.
+/// What the client writes when it is connected and has made its requests.
 const READY: &str = "ready";
 
 fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EngineError {
     move |error| EngineError::failed("the HTTP client's process", doing, error)
 }
 
-/// A client that is connected and has made its requests. Its process is over when this is dropped.
+/// A client that is connected and has made its requests. Its process is killed when this is
+/// dropped.
 pub(crate) struct Client {
     child: Child,
     _out: BufReader<ChildStdout>,
-    /// The server's ends of its connections.
+    /// The server's ends of the connections.
     streams: Vec<TcpStream>,
 }
 
 impl Client {
-    /// Starts one that will post rows, of which the JSON is given, over so many connections, each with one request in
-    /// flight, to a port of 127.0.0.1 that nobody else has; and waits until it is ready.
+    /// Starts a client that will post these rows, given as JSON, to a free port of 127.0.0.1 over
+    /// this many connections, each with one request in flight. Waits until it is ready.
     pub(crate) fn start(
         companions: Option<&dyn Companions>,
         bodies: Vec<String>,
@@ -63,7 +64,7 @@ impl Client {
         if line.trim_end() != READY {
             return Err(client.died());
         }
-        // They wait in the listener's queue.
+        // The connections wait in the listener's queue.
         for _ in 0..connections {
             let (stream, _) = listener.accept().map_err(begin)?;
             stream.set_nodelay(true).map_err(begin)?;
@@ -72,13 +73,13 @@ impl Client {
         Ok(client)
     }
 
-    /// Has it begin.
+    /// Lets the client begin.
     fn go(&mut self) -> Result<()> {
         let told = self.child.stdin.as_mut().map_or(Ok(()), |stdin| stdin.write_all(b"\n"));
         told.map_err(failed("begin"))
     }
 
-    /// Waits for its end, which comes when every row was answered or its connections are closed.
+    /// Waits for its end, after every row is answered or its connections are closed.
     fn end(mut self) -> Result<()> {
         self.streams.clear();
         match self.child.wait() {
@@ -97,17 +98,17 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // One that has ended is not hit.
+        // A process that has ended cannot be hit.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Has a client post its rows while `work` serves its connections, each with a meter of its own, which `meter` gathers;
-/// how many rows the engine says there were.
+/// Lets a client post its rows while `work` serves its connections, each with its own meter.
+/// `meter` gathers them. Returns the number of rows that the engine reports.
 ///
 /// # Errors
-/// Those of `work`, and where the client ends before its time.
+/// Returns the error of `work`, or an error if the client ends too early.
 pub(crate) fn insert(
     mut client: Client,
     rows: usize,
@@ -128,15 +129,15 @@ pub(crate) fn insert(
     Err(failed("post its rows")(why))
 }
 
-/// Posts rows as the task says, once a line comes on standard input.
+/// Posts rows as the task says, once a line arrives on standard input.
 ///
 /// # Errors
-/// When the server is not reached, or answers otherwise than it should.
+/// Fails when the server cannot be reached or gives another answer than expected.
 pub(crate) fn client(task: &str, mut out: File) -> std::result::Result<(), Box<dyn Error>> {
     let poster = Poster::connect(&serde_json::from_str(task)?)?;
     writeln!(out, "{READY}")?;
     let mut go = String::new();
-    // Without a line nobody is there any more.
+    // Without a line the parent is gone.
     if io::stdin().lock().read_line(&mut go)? > 0 {
         poster.post_all()?;
     }

@@ -1,5 +1,5 @@
-//! The server: a thread for each connection, and one that owns the store and commits what they hand
-//! it, since a store stays in its thread.
+//! The server: one thread per connection, and one that owns the store and commits what they pass
+//! on, because a store stays in its thread.
 
 use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream};
@@ -11,35 +11,35 @@ use embermark_meter::Meter;
 
 use super::wire::{self, Incoming};
 
-/// What a server does with rows, each in room that is used again.
+/// What a server does with rows, each in reused memory.
 pub(crate) struct Service<'a, R> {
-    /// Reads the body of a request.
+    /// Parses the body of a request.
     pub read: &'a (dyn Fn(&[u8], &mut R) -> io::Result<()> + Sync),
-    /// Commits a row; how many the engine says there were.
+    /// Commits a row. Returns the number that the engine reports.
     pub commit: &'a mut dyn FnMut(&mut R) -> Result<u64>,
-    /// Room for a row.
+    /// Creates memory for a row.
     pub room: &'a dyn Fn() -> R,
 }
 
-/// Rows that were committed as they came.
+/// Rows that were committed as they arrived.
 pub(crate) struct Served {
-    /// Rows that the engine says there were.
+    /// Rows that the engine reports.
     pub stored: u64,
-    /// What was measured of each connection.
+    /// Measurements of each connection.
     pub meters: Vec<Meter>,
 }
 
-/// A row on its way to the store, and the connection that waits for its commit.
+/// A row for the store, with the connection that waits for its commit.
 struct Posted<R> {
     row: Box<R>,
     from: usize,
 }
 
-/// Serves connections until all of them are closed, or their meters' time is over. A row is answered when it was
-/// committed.
+/// Serves connections until all are closed or their meters' time is over. A row is answered after
+/// its commit.
 ///
 /// # Errors
-/// The store's, or that of a request that is no row.
+/// Returns the store's error, or that of a request that is not a row.
 pub(crate) fn serve<R: Send>(
     streams: &[TcpStream],
     service: Service<'_, R>,
@@ -78,7 +78,7 @@ fn refused(why: impl ToString) -> EngineError {
     EngineError::failed("the HTTP server", "serve a request", why.to_string())
 }
 
-/// Commits rows as they come, until nobody posts any. What it is given goes with it, so that after an
+/// Commits rows as they arrive, until nobody posts any. It owns the channels, so that after an
 /// error no connection waits for an answer.
 fn commit<R>(
     posted: Receiver<Posted<R>>,
@@ -88,13 +88,13 @@ fn commit<R>(
     let mut stored = 0;
     for Posted { mut row, from } in posted {
         stored += commit(&mut row)?;
-        // A connection waits for its row.
+        // The connection waits for its row.
         let _ = answers[from].send(row);
     }
     Ok(stored)
 }
 
-/// One connection, on a thread of its own.
+/// One connection, on its own thread.
 struct Connection<'a, R> {
     from: usize,
     stream: &'a TcpStream,
@@ -102,13 +102,13 @@ struct Connection<'a, R> {
     read: &'a (dyn Fn(&[u8], &mut R) -> io::Result<()> + Sync),
     post: SyncSender<Posted<R>>,
     committed: Receiver<Box<R>>,
-    /// Room for a row.
+    /// Memory for a row.
     free: Option<Box<R>>,
 }
 
 /// Why no further request is served.
 enum End {
-    /// The client has no more, or the store takes no more.
+    /// The client has no more rows, or the store takes no more.
     Closed,
     Failed(io::Error),
 }
@@ -132,12 +132,12 @@ impl<R> Connection<'_, R> {
         }
     }
 
-    /// One request: from when the one before was answered to when it is.
+    /// Serves one request: from the answer to the one before to its own.
     fn row(&mut self) -> std::result::Result<(), End> {
         let body = self.requests.next(wire::request)?.ok_or(End::Closed)?;
         let mut row = self.free.take().ok_or(End::Closed)?;
         if let Err(error) = (self.read)(body, &mut row) {
-            // Its client ends with it.
+            // The client ends with its connection.
             let _ = self.stream.write_all(wire::BAD);
             return Err(error.into());
         }

@@ -1,24 +1,24 @@
-//! Requests and answers as they pass: `POST /` with a JSON body of a row, 201 for one that was
-//! committed.
+//! Requests and answers on the wire: `POST /` with a row as its JSON body, and 201 for a row that
+//! was committed.
 
 use std::io::{self, Read, Write};
 
 use httparse::{EMPTY_HEADER, Header, Status};
 
-/// The answer to a row that was committed.
+/// Answer to a row that was committed.
 pub(super) const CREATED: &[u8] = b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n";
 
-/// The answer to one that cannot be read.
+/// Answer to a request that cannot be read.
 pub(super) const BAD: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
 /// Most bytes of a message. Rows have some hundreds.
 const MOST: usize = 64 << 10;
 
-/// Bytes asked of a connection at once.
+/// Bytes to read from a connection at once.
 const READ: usize = 4 << 10;
 
-/// Appends the request that posts a row, whose JSON is given.
+/// Appends the request that posts a row, given as JSON.
 pub(super) fn append_request(body: &str, into: &mut Vec<u8>) -> io::Result<()> {
     write!(
         into,
@@ -28,15 +28,15 @@ pub(super) fn append_request(body: &str, into: &mut Vec<u8>) -> io::Result<()> {
     )
 }
 
-/// The messages that come over a connection, in room that is used again.
+/// Messages that arrive on a connection, in reused memory.
 pub(super) struct Incoming<S> {
     stream: S,
     bytes: Vec<u8>,
-    /// Bytes of the message that was given last.
+    /// Bytes of the last message that was returned.
     given: usize,
 }
 
-/// Bytes of a message's head, and of its body.
+/// Bytes of a message's head and of its body.
 type Lengths = (usize, usize);
 
 impl<S: Read> Incoming<S> {
@@ -44,8 +44,8 @@ impl<S: Read> Incoming<S> {
         Self { stream, bytes: Vec::new(), given: 0 }
     }
 
-    /// The body of the next message; `None` where the connection ends before it. `head` reads the head
-    /// of one: `None` while it has not all come.
+    /// Returns the body of the next message, or `None` if the connection ends before it. `head`
+    /// parses a head, and returns `None` while it is incomplete.
     pub(super) fn next(
         &mut self,
         head: impl Fn(&[u8]) -> io::Result<Option<Lengths>>,
@@ -76,7 +76,7 @@ impl<S: Read> Incoming<S> {
     }
 }
 
-/// The head of a request: `POST /`.
+/// Parses the head of a request: `POST /`.
 pub(super) fn request(bytes: &[u8]) -> io::Result<Option<Lengths>> {
     let mut headers = [EMPTY_HEADER; 32];
     let mut request = httparse::Request::new(&mut headers);
@@ -89,7 +89,7 @@ pub(super) fn request(bytes: &[u8]) -> io::Result<Option<Lengths>> {
     }
 }
 
-/// The head of an answer: 201.
+/// Parses the head of an answer: 201.
 pub(super) fn answer(bytes: &[u8]) -> io::Result<Option<Lengths>> {
     let mut headers = [EMPTY_HEADER; 32];
     let mut answer = httparse::Response::new(&mut headers);
@@ -102,7 +102,7 @@ pub(super) fn answer(bytes: &[u8]) -> io::Result<Option<Lengths>> {
     }
 }
 
-/// Bytes of the body, which a `Content-Length` has to say.
+/// Returns the bytes of the body, which `Content-Length` must give.
 fn length(headers: &[Header<'_>]) -> io::Result<usize> {
     let named = |header: &&Header<'_>| header.name.eq_ignore_ascii_case("content-length");
     let value = headers.iter().find(named).and_then(|header| str::from_utf8(header.value).ok());

@@ -1,4 +1,4 @@
-//! The machine on one database.
+//! The machine workload on one database.
 
 use std::time::Duration;
 
@@ -24,10 +24,10 @@ use crate::{
     Bench, BenchPhase, CheckError, Companions, NoopObserver, Outcome, Passed, PhaseObserver, Spec,
 };
 
-/// A history covers at least so many seconds: one of few samples has been taken more slowly.
+/// Least seconds that a history covers. A history of few samples has a lower rate.
 const LEAST_SECONDS: u64 = 4;
 
-/// The most samples that a store is filled with before the highest rate is confirmed.
+/// Most samples that a store is filled with before the highest rate is confirmed.
 const MOST_FILLED: u64 = 5_000_000;
 
 pub(super) struct MachineBench {
@@ -40,13 +40,13 @@ pub(super) struct MachineBench {
     holds: Holds,
 }
 
-/// What is known of what the log holds.
+/// What the log is known to hold.
 enum Holds {
     /// Nothing.
     Unknown,
-    /// The history and nothing else.
+    /// Only the history.
     History,
-    /// What was written in this trial and nothing else, which was compared.
+    /// Only what was written in this trial, which was compared.
     Written(Truth),
 }
 
@@ -70,7 +70,7 @@ impl MachineBench {
         }
     }
 
-    /// Samples a second of the history.
+    /// Returns the samples per second of the history.
     fn history_rate(&self) -> u64 {
         self.rate().min(self.cell.samples / LEAST_SECONDS).max(1)
     }
@@ -79,7 +79,7 @@ impl MachineBench {
         History::new(self.cell.seed, self.history_rate(), self.cell.samples)
     }
 
-    /// The oracle of the history.
+    /// Returns the oracle of the history.
     fn history_truth(&self) -> Truth {
         Truth::history(self.history(), self.history_rate(), self.log.unit_ns())
     }
@@ -90,23 +90,23 @@ impl MachineBench {
         })
     }
 
-    /// What a sensor is told of a window at a rate. A window of a writer that commits by the second
-    /// goes from commit to commit: it has two of them at least.
+    /// Returns the sensor's task for a window at a rate. The window of a writer that commits by the
+    /// second goes from commit to commit, and has at least two.
     fn task(&self, rate: u64, warm_up: Duration, window: Duration) -> Task {
         let window = match self.cell.layout {
             Layout::Samples => window,
             Layout::Seconds => window.max(Duration::from_secs(2)),
         };
-        Task::of(rate, warm_up, window)
+        Task::new(rate, warm_up, window)
     }
 
-    /// At a rate for the cell's window, after its warm-up.
+    /// Returns the task for the cell's window, after its warm-up.
     fn whole_task(&self, rate: u64) -> Task {
         let Spec { warm_up, window, .. } = self.cell.spec;
         self.task(rate, warm_up, window)
     }
 
-    /// The same where what is written will be read: long enough for that.
+    /// Returns the task for a window whose samples will be read, and which is long enough for that.
     fn writing_task(&self, rate: u64) -> Task {
         let Spec { warm_up, window, .. } = self.cell.spec;
         let least = match self.cell.form {
@@ -146,7 +146,7 @@ impl MachineBench {
 
     fn write(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
         let stored = self.writing(self.writing_task(self.rate()), observer, &mut Nothing)?;
-        stored.written.tell(observer);
+        stored.written.report(observer);
         let measured = stored.written.measured();
         self.stored = Some(stored);
         Ok(measured)
@@ -168,7 +168,7 @@ impl MachineBench {
         })
     }
 
-    /// Starts a reader in a process of its own.
+    /// Starts a reader in its own process.
     fn reader(
         &self,
         task: &reader::Task,
@@ -208,14 +208,14 @@ impl MachineBench {
                 reader.reads(self.log.as_mut(), Window::new(observer))?
             }
         };
-        reads.tell(observer);
+        reads.report(observer);
         let elapsed_ns = self.cell.spec.window.as_nanos() as u64;
         let measured = Measured { elapsed_ns, ops: reads.reads, capped: false };
         self.reads = Some((reader, reads));
         Ok(measured)
     }
 
-    /// Writes as ever while cycles of the history are read.
+    /// Writes while cycles of the history are read.
     fn live(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
         let reader = match self.cell.layout {
             Layout::Samples => Reader::Individual,
@@ -234,28 +234,29 @@ impl MachineBench {
             Join::At(at) => {
                 let reader = self.reader(&reading, &at, observer)?;
                 let stored = self.writing(task, observer, &mut Nothing)?;
-                // Their window is the writer's.
+                // The reader's window is the writer's.
                 let reads = reader.reads(self.log.as_mut(), Window::new(&mut NoopObserver))?;
                 (stored, reads)
             }
         };
-        stored.written.tell(observer);
-        reads.tell(observer);
+        stored.written.report(observer);
+        reads.report(observer);
         self.reads = Some((reader, reads));
         Ok(stored.written.measured())
     }
 
-    /// Looks for the highest rate on an empty store, and confirms it on one that holds as many samples before.
+    /// Searches for the highest rate on an empty store, and confirms it on a store that already
+    /// holds as many samples.
     fn sustained(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
         let Spec { window, p99_limit, .. } = self.cell.spec;
         let (found, kept) = arrivals::highest(window, p99_limit, |rate, length| {
             self.log.clear()?;
             Ok(self.attempt(rate, length))
         })?;
-        found.tell(Storing::ROWS, observer);
+        found.report(Storing::ROWS, observer);
         let Some(written) = kept else { return Ok(Measured::default()) };
         observer.count("filled", filled(written.tally.task));
-        written.tell(observer);
+        written.report(observer);
         Ok(written.measured())
     }
 
@@ -274,7 +275,7 @@ impl MachineBench {
     }
 }
 
-/// Samples that a store is filled with before such a window.
+/// Returns the number of samples that a store is filled with before such a window.
 fn filled(task: Task) -> u64 {
     task.rows().min(MOST_FILLED)
 }
@@ -362,7 +363,7 @@ impl Bench for MachineBench {
         }
     }
 
-    /// Of the samples of the window. A search for the highest rate has many.
+    /// Counts the samples of the window. A search for the highest rate has many windows.
     fn user_bytes(&self, phase: usize, ops: u64) -> Option<u64> {
         matches!(self.phases[phase].name, WRITE | LIVE).then_some(ops * Sample::VALUE_BYTES)
     }

@@ -1,5 +1,5 @@
-//! Samples in columns, shown to whoever asks a key-value store's second copy in SQL. The workload's own
-//! questions are of a few samples each, which their keys find.
+//! Samples in columns, for SQL on the second copy of a key-value store. The workload's own
+//! questions are about a few samples each, which their keys find.
 
 use embermark_contract::kv::mirror::{Decode, Row};
 use embermark_contract::sql::{
@@ -25,7 +25,7 @@ static TABLE: TableDef = TableDef {
     key: &["s", "ns"],
 };
 
-/// What the pairs are as rows, where each is a sample.
+/// Decodes the pairs to rows, where each pair is a sample.
 pub(super) struct Columns;
 
 impl Decode for Columns {

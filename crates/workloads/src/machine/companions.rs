@@ -1,4 +1,4 @@
-//! The reader's process as the writer's sees it.
+//! The reader's process, as the writer's process sees it.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::Child;
@@ -12,10 +12,10 @@ use super::reader::{self, Reads, Word};
 use crate::Companions;
 use crate::arrivals::Window;
 
-/// How long a reader that has said its last word may take to end.
+/// How long a reader may take to end after its last message.
 const END: Duration = Duration::from_secs(2);
 
-/// A reader in a process of its own.
+/// A reader in its own process.
 pub(super) struct ReaderProcess {
     child: Child,
     words: Receiver<io::Result<Word>>,
@@ -49,7 +49,7 @@ impl ReaderProcess {
         self.child.id()
     }
 
-    /// Waits for what came of it; `window` opens and closes with its own.
+    /// Waits for its result. `window` opens and closes with the reader's window.
     pub(super) fn reads(
         mut self,
         log: &mut dyn MachineLog,
@@ -61,7 +61,7 @@ impl ReaderProcess {
                 Ok(Ok(Word::Open)) => window.open(log.checkpoints()?),
                 Ok(Ok(Word::Close)) => {
                     window.close(|| log.checkpoints())?;
-                    // One that has died is told of by its silence.
+                    // The silence of a dead process is reported later.
                     let _ = self.child.stdin.as_mut().map(|stdin| stdin.write_all(b"\n"));
                 }
                 Ok(Ok(Word::Done(reads))) => return Ok(*reads),
@@ -81,7 +81,7 @@ impl ReaderProcess {
 
 impl Drop for ReaderProcess {
     fn drop(&mut self) {
-        // It ends by itself when all went well.
+        // It ends by itself after success.
         self.child.stdin = None;
         let began = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) {

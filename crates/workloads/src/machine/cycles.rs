@@ -13,28 +13,28 @@ use super::port::{Channels, MachineLog, Seek, Span, Sums, add, one_value};
 /// How a cycle is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Reader {
-    /// Questions find its ends, its samples and its sums.
+    /// Single questions find its ends, its samples, and its sums.
     Individual,
-    /// Two seconds around the moment are fetched and searched in memory.
+    /// Two seconds around the moment are read and searched in memory.
     Bulk,
-    /// Of two seconds the angles are fetched and searched in memory, then the other channels of the
-    /// cycle.
+    /// The angles of two seconds are read and searched in memory, then the other channels of the
+    /// cycle are read.
     BulkAngles,
 }
 
-/// What is kept of a cycle that was read, to be compared when the clock has stopped.
+/// What is kept of a cycle that was read, to compare it after the clock has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct QueryResults {
     samples: usize,
     first_ns: i64,
     last_ns: i64,
     sums: Sums,
-    /// The bits of their fingerprint.
+    /// Bits of its fingerprint.
     fingerprint: u64,
 }
 
 impl QueryResults {
-    pub(super) fn of(samples: &[Sample], sums: Sums) -> Option<Self> {
+    pub(super) fn from_samples(samples: &[Sample], sums: Sums) -> Option<Self> {
         let mut fingerprint = Fingerprint::default();
         for sample in samples {
             fingerprint = with(fingerprint, sample);
@@ -49,7 +49,7 @@ impl QueryResults {
     }
 }
 
-/// A fingerprint with one more sample.
+/// Returns a fingerprint with one more sample.
 pub(super) const fn with(fingerprint: Fingerprint, sample: &Sample) -> Fingerprint {
     let [a, b, c, d, e] = sample.values;
     let low = a as i64 | (b as i64) << 16 | (c as i64) << 32 | (d as i64) << 48;
@@ -64,39 +64,38 @@ pub(super) fn sums_of(samples: &[Sample]) -> Sums {
     sums
 }
 
-/// Moments to read the cycles of: the same for every engine that holds the same.
+/// Moments whose cycles are read. They are the same for all engines that hold the same samples.
 pub(super) struct Moments {
     among_ns: Range<i64>,
     draw: Draw,
 }
 
 impl Moments {
-    /// Among these, in ns.
+    /// Draws among these, in ns.
     pub(super) fn new(among_ns: Range<i64>, seed: u64) -> Self {
         Self { among_ns, draw: Draw::new(seed, 5) }
     }
 
-    /// The next moment.
+    /// Returns the next moment.
     pub(super) fn next(&mut self) -> Stamp {
         let span = usize::try_from(self.among_ns.end - self.among_ns.start).unwrap_or(0);
         Stamp::of_nanoseconds(self.among_ns.start + self.draw.below(span) as i64)
     }
 }
 
-/// The samples of the cycle around a moment, among those fetched, and where they lie.
+/// Returns the samples of the cycle around a moment, among those read, and their position.
 fn search(samples: &[Sample], at: Stamp) -> Option<(&[Sample], Range<usize>)> {
     let from = samples.partition_point(|sample| sample.at <= at);
     let range = cycle(samples.len(), |i| samples[i].at, |i| samples[i].values[0], from)?;
     Some((&samples[range.clone()], range))
 }
 
-/// The seconds to fetch for a moment: its own and the nearer neighbour.
+/// Returns the seconds to read for a moment: its own and the nearer neighbour.
 pub(super) const fn window(at: Stamp) -> (i64, i64) {
     if at.ns < 500_000_000 { (at.s - 1, at.s) } else { (at.s, at.s + 1) }
 }
 
-/// Reads the cycle around a moment; `None` when the store has none there. The buffer is used again
-/// from read to read.
+/// Reads the cycle around a moment. `None` if the store has none there. The buffer is reused.
 pub(super) fn read(
     log: &mut dyn MachineLog,
     reader: Reader,
@@ -114,12 +113,12 @@ pub(super) fn read(
             let Some([begin, end]) = ends(log, at)? else { return Ok(None) };
             log.visit(Span::Between(begin, end), Channels::All, &mut |one| buffer.push(one))?;
             let sums = log.sums(begin, end)?;
-            Ok(QueryResults::of(buffer, sums))
+            Ok(QueryResults::from_samples(buffer, sums))
         }
         Reader::Bulk => {
             log.visit(seconds, Channels::All, &mut |one| buffer.push(one))?;
             let Some((samples, _)) = search(buffer, at) else { return Ok(None) };
-            Ok(QueryResults::of(samples, sums_of(samples)))
+            Ok(QueryResults::from_samples(samples, sums_of(samples)))
         }
         Reader::BulkAngles => {
             log.visit(seconds, Channels::Angle, &mut |one| buffer.push(one))?;
@@ -140,12 +139,13 @@ pub(super) fn read(
                 angle.values[1..].copy_from_slice(&other.values[1..]);
             }
             let sums = sums_of(angles);
-            Ok(QueryResults::of(angles, sums))
+            Ok(QueryResults::from_samples(angles, sums))
         }
     }
 }
 
-/// Where the cycle around a moment begins, and the first sample after it, by single questions.
+/// Finds the begin of the cycle around a moment, and the first sample after it, by single
+/// questions.
 fn ends(log: &mut dyn MachineLog, at: Stamp) -> Result<Option<[Stamp; 2]>> {
     let Some(t1) = log.seek(Seek::FirstAbove, at)? else { return Ok(None) };
     let Some(t2) = log.seek(Seek::LastBelow, t1)? else { return Ok(None) };

@@ -1,8 +1,8 @@
-//! A machine's log in a document store as the workload's source has it: a document a sample, of a date
-//! and a list of its channels, or a document a second of its date and a list of such documents. The
-//! date has an index, the key is the server's own. A date has milliseconds: what is finer is lost, and
-//! the samples of one millisecond are told apart by their channels and by the order in which they were
-//! inserted.
+//! A machine's log in a document store, as the workload's source has it: a document per sample,
+//! with a date and a list of its channels, or a document per second with its date and a list of
+//! such documents. The date is indexed, and the server makes the key. A date has milliseconds, so
+//! finer times are lost. Samples of one millisecond differ by their channels and by the order in
+//! which they were inserted.
 
 use embermark_contract::document::{
     Collection, CollectionDef, Document, DocumentStore, Documents, Field, Filter, Find, Language,
@@ -39,12 +39,12 @@ pub(super) struct DatedLog {
     collection: Option<Collection>,
 }
 
-/// The date of a sample.
+/// Returns the date of a sample.
 const fn date(at: Stamp) -> i64 {
     at.nanoseconds().div_euclid(MILLISECOND)
 }
 
-/// The first date that is no earlier than a moment: what lies before the one lies before the other.
+/// Returns the first date at or after a moment. Dates before it are samples before the moment.
 const fn bound(at: Stamp) -> i64 {
     -(-at.nanoseconds()).div_euclid(MILLISECOND)
 }
@@ -54,7 +54,7 @@ fn stamp(date: Option<i64>) -> Result<Stamp> {
     ns.map(Stamp::of_nanoseconds).ok_or_else(|| broken("a date is not there"))
 }
 
-/// A date in a question.
+/// Returns a date for a question.
 fn quoted(date: i64) -> String {
     format!(r#"{{"$date": {{"$numberLong": "{date}"}}}}"#)
 }
@@ -69,7 +69,7 @@ const fn values(sample: &Sample) -> [Value<'static>; CHANNELS] {
     values
 }
 
-/// A sample of a date, which stands in column 0, and a list of channels in column 1.
+/// Decodes a sample from a date in column 0 and a list of channels in column 1.
 fn sample(row: &dyn ResultRow) -> Result<Sample> {
     let mut sample = Sample { at: stamp(row.int(0)?)?, ..Sample::default() };
     let mut number = 0;
@@ -84,7 +84,7 @@ fn sample(row: &dyn ResultRow) -> Result<Sample> {
 
 impl DatedLog {
     /// # Errors
-    /// When the engine is not asked by pipelines, which the questions here are.
+    /// Fails when the engine does not run pipelines, which the questions here are.
     pub(super) fn new(store: Box<dyn DocumentStore>, layout: Layout) -> Result<Self> {
         match store.language() {
             Language::Pipeline => Ok(Self { store, layout, collection: None }),
@@ -106,7 +106,7 @@ impl DatedLog {
         self.collection.ok_or_else(|| broken("its collection was not opened"))
     }
 
-    /// The time that a pipeline of a filter and an order finds first.
+    /// Returns the first time that a pipeline with a filter and an order finds.
     fn first(&mut self, filter: &str, order: &str) -> Result<Option<Stamp>> {
         let pipeline = format!(
             r#"[{{"$match": {filter}}}, {{"$sort": {order}}}, {{"$limit": 1}}, {{"$project": {{"_id": 0, "time": 1}}}}]"#
@@ -142,7 +142,7 @@ impl DatedLog {
         })
     }
 
-    /// Inserts samples of one second as a document.
+    /// Inserts the samples of one second as a document.
     fn insert_second(&mut self, samples: &[Sample]) -> Result<()> {
         let channels: Vec<[Value<'_>; CHANNELS]> = samples.iter().map(values).collect();
         let fields: Vec<[Field<'_>; 2]> = samples
@@ -165,7 +165,7 @@ impl DatedLog {
     }
 }
 
-/// The documents of single samples, as a load takes them.
+/// Documents of single samples, for a load.
 struct HistoryDocuments<'a> {
     samples: std::slice::Iter<'a, (Sample, [Value<'static>; CHANNELS])>,
     fields: [Field<'a>; 2],
@@ -221,7 +221,7 @@ impl MachineLog for DatedLog {
             from: Value::Date(bound(from)),
             to: Value::Date(bound(to)),
         });
-        self.find(filter, Order::By("time"), None, &mut |sample| visit(channels.of(sample)))
+        self.find(filter, Order::By("time"), None, &mut |sample| visit(channels.select(sample)))
     }
 
     fn newest(&mut self) -> Result<Option<Stamp>> {

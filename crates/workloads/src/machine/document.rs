@@ -1,5 +1,5 @@
-//! A machine's log in a document store: a document a sample, or a document a second with a list of
-//! its samples.
+//! A machine's log in a document store: a document per sample, or a document per second with a list
+//! of its samples.
 
 use std::fmt::Display;
 
@@ -25,11 +25,10 @@ static SECOND: CollectionDef =
 const COLUMNS: &[&str] = &["s", "ns", "v0", "v1", "v2", "v3", "v4"];
 const OTHERS: &[&str] = &["s", "ns", "v1", "v2", "v3", "v4"];
 
-/// Documents fetched at a time by a search that the engine cannot do itself: a cycle at 1 kHz has
-/// 333.
+/// Documents read at a time by a search that the engine cannot do itself. A cycle at 1 kHz has 333.
 const PAGE: u32 = 512;
 
-/// Values in the list of a sample within its second: its nanoseconds and its channels.
+/// Values of a sample in the list of its second: its nanoseconds and its channels.
 const PART: usize = 1 + CHANNELS;
 
 pub(super) struct DocumentLog {
@@ -54,12 +53,12 @@ impl DocumentLog {
         self.collection.ok_or_else(|| broken("its collection was not opened"))
     }
 
-    /// Whether the engine searches by more than its keys.
+    /// Returns whether the engine can search by more than its keys.
     fn searches(&self) -> bool {
         matches!(self.store.language(), Language::Pipeline)
     }
 
-    /// The time that a pipeline of a filter and an order finds first.
+    /// Returns the first time that a pipeline with a filter and an order finds.
     fn first(&mut self, filter: impl Display, order: impl Display) -> Result<Option<Stamp>> {
         let pipeline = format!(
             r#"[{{"$match": {filter}}}, {{"$sort": {order}}}, {{"$limit": 1}}, {{"$project": {{"_id": 0, "s": "$_id.s", "ns": "$_id.ns"}}}}]"#
@@ -103,7 +102,7 @@ impl DocumentLog {
         })
     }
 
-    /// A search by the client, page by page.
+    /// Searches in the client, page by page.
     fn seek_by_pages(&mut self, seek: Seek, at: Stamp) -> Result<Option<Stamp>> {
         let (mut at, mut found) = (at, None);
         loop {
@@ -130,7 +129,7 @@ const fn key(at: Stamp) -> [Value<'static>; 2] {
     [Value::Int(at.s), Value::Int(at.ns as i64)]
 }
 
-/// A sample whose channels stand from column `first` on.
+/// Decodes a sample whose channels begin at column `first`.
 fn sample(at: Stamp, row: &dyn ResultRow, first: usize, channels: Channels) -> Result<Sample> {
     let mut values = [0; CHANNELS];
     for (place, value) in values[channels.numbers()].iter_mut().enumerate() {

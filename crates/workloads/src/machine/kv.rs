@@ -1,5 +1,5 @@
-//! A machine's log in a key-value store: by time a record of the five values, or by second a record
-//! of all its samples. Keys are big-endian, so that their order is that of time.
+//! A machine's log in a key-value store: a record of five values per sample, or a record of all
+//! samples per second. Keys are big-endian, so they are in the order of time.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) struct KvLog {
     record: Record,
 }
 
-/// A key is a time, or of it the second.
+/// Returns the length of a key: a time, or only its second.
 const fn key_length(layout: Layout) -> usize {
     match layout {
         Layout::Samples => packed::STAMP,
@@ -39,7 +39,7 @@ impl KvLog {
         Ok(Self { store, layout, table, record: Record::default() })
     }
 
-    /// Visits samples between two keys, until it has enough: one question is one snapshot.
+    /// Visits samples between two keys until it has enough. One question is one snapshot.
     fn scan(
         &mut self,
         range: Range<'_>,
@@ -131,7 +131,7 @@ impl MachineLog for KvLog {
         self.store.bulk(self.table, &mut pairs).map(drop)
     }
 
-    /// A record holds all channels: each of them is fetched, whichever are asked for.
+    /// Reads all channels of a record, whichever are asked for, because a record holds all.
     fn visit(&mut self, span: Span, channels: Channels, visit: &mut Visit<'_>) -> Result<()> {
         let length = key_length(self.layout);
         let keys = span.bounds().map(|ends| ends.map(packed::stamp_key));
@@ -139,7 +139,7 @@ impl MachineLog for KvLog {
             Range::between(&from[..length], Some(&to[..length]))
         });
         self.scan(range, &mut |sample| {
-            visit(channels.of(sample));
+            visit(channels.select(sample));
             ControlFlow::Continue(())
         })
     }
@@ -150,7 +150,7 @@ impl MachineLog for KvLog {
             newest = newest.max(Some(sample.at));
             match layout {
                 Layout::Samples => ControlFlow::Break(()),
-                // The last of the newest second; what lies before that is older.
+                // The last sample of the newest second. Everything before that is older.
                 Layout::Seconds => match newest {
                     Some(at) if at.s > sample.at.s => ControlFlow::Break(()),
                     _ => ControlFlow::Continue(()),

@@ -1,6 +1,6 @@
-//! `machine`: a machine tool at 1 kHz. A sensor process that waits for nobody, a queue of 16 KiB, a
-//! writer that has to keep up, a reader that wants three working cycles a second; what counts is not
-//! speed but what it costs.
+//! `machine`: a machine tool at 1 kHz. It has a sensor process that never waits, a queue of 16 KiB,
+//! a writer that must keep up, and a reader that wants three working cycles per second. It measures
+//! not speed but what the work costs.
 
 mod bench;
 mod columns;

@@ -15,18 +15,18 @@ pub(super) const VALUES: usize = 2 * CHANNELS;
 /// Bytes of a sample within a second: its nanoseconds and its values.
 pub(super) const PART: usize = 4 + VALUES;
 
-/// A second in the order of its bytes.
+/// Returns a second as bytes that sort as seconds do.
 pub(super) const fn second_key(s: i64) -> [u8; SECOND] {
     (s ^ i64::MIN).to_be_bytes()
 }
 
-/// The second of a key.
+/// Returns the second of a key.
 pub(super) fn second(key: &[u8]) -> Result<i64> {
     let bytes = key.try_into().map_err(|_| broken(format_args!("a key of {} bytes", key.len())))?;
     Ok(i64::from_be_bytes(bytes) ^ i64::MIN)
 }
 
-/// A stamp in the order of its bytes.
+/// Returns a stamp as bytes that sort as stamps do.
 pub(super) fn stamp_key(at: Stamp) -> [u8; STAMP] {
     let mut key = [0; STAMP];
     key[..8].copy_from_slice(&second_key(at.s));
@@ -34,7 +34,7 @@ pub(super) fn stamp_key(at: Stamp) -> [u8; STAMP] {
     key
 }
 
-/// The stamp of a key.
+/// Returns the stamp of a key.
 pub(super) fn stamp(key: &[u8]) -> Result<Stamp> {
     let (s, ns) = key
         .split_at_checked(8)
@@ -43,7 +43,7 @@ pub(super) fn stamp(key: &[u8]) -> Result<Stamp> {
     Ok(Stamp { s: second(s)?, ns: i32::from_be_bytes(ns) })
 }
 
-/// Values as bytes.
+/// Encodes values as bytes.
 pub(super) fn values_bytes(values: &Values) -> [u8; VALUES] {
     let mut bytes = [0; VALUES];
     for (place, value) in bytes.as_chunks_mut::<2>().0.iter_mut().zip(values) {
@@ -52,7 +52,7 @@ pub(super) fn values_bytes(values: &Values) -> [u8; VALUES] {
     bytes
 }
 
-/// Values of bytes.
+/// Decodes values.
 pub(super) fn values(bytes: &[u8]) -> Result<Values> {
     let (pairs, rest) = bytes.as_chunks::<2>();
     match (<&[[u8; 2]; CHANNELS]>::try_from(pairs), rest) {
@@ -61,7 +61,7 @@ pub(super) fn values(bytes: &[u8]) -> Result<Values> {
     }
 }
 
-/// The samples of a second as bytes: of each its nanoseconds and its values.
+/// Encodes the samples of a second as bytes: nanoseconds and values of each.
 pub(super) fn pack(samples: &[Sample], into: &mut Vec<u8>) {
     into.clear();
     for sample in samples {
@@ -70,7 +70,7 @@ pub(super) fn pack(samples: &[Sample], into: &mut Vec<u8>) {
     }
 }
 
-/// The samples of a second's bytes.
+/// Visits the samples of a second's bytes.
 pub(super) fn unpack(s: i64, bytes: &[u8], mut visit: impl FnMut(Sample)) -> Result<()> {
     let (parts, rest) = bytes.as_chunks::<PART>();
     if !rest.is_empty() {
@@ -83,7 +83,7 @@ pub(super) fn unpack(s: i64, bytes: &[u8], mut visit: impl FnMut(Sample)) -> Res
     Ok(())
 }
 
-/// The samples of a second as JSON: a list of lists of the nanoseconds and the five values.
+/// Writes the samples of a second as JSON: a list of lists of the nanoseconds and the five values.
 pub(super) fn write_json(samples: &[Sample], into: &mut String) {
     into.clear();
     let mut number = itoa::Buffer::new();
@@ -99,7 +99,7 @@ pub(super) fn write_json(samples: &[Sample], into: &mut String) {
     into.push_str(if into.is_empty() { "[]" } else { "]" });
 }
 
-/// The samples of a second's JSON.
+/// Visits the samples of a second's JSON.
 pub(super) fn read_json(s: i64, text: &str, mut visit: impl FnMut(Sample)) -> Result<()> {
     let parts: Vec<[u32; 1 + CHANNELS]> = serde_json::from_str(text).map_err(broken)?;
     parts.into_iter().try_for_each(|[ns, values @ ..]| {
@@ -108,7 +108,7 @@ pub(super) fn read_json(s: i64, text: &str, mut visit: impl FnMut(Sample)) -> Re
     })
 }
 
-/// The samples of a second as JSON of the workload's source (listing 2).
+/// Writes the samples of a second as the JSON of the workload's source (listing 2).
 pub(super) fn write_published_json(samples: &[Sample], into: &mut String) {
     into.clear();
     into.push_str("{\"measurements\":[");
@@ -126,7 +126,7 @@ pub(super) fn write_published_json(samples: &[Sample], into: &mut String) {
     into.push_str("]}");
 }
 
-/// The samples of that.
+/// Visits the samples of that JSON.
 pub(super) fn read_published_json(s: i64, text: &str, mut visit: impl FnMut(Sample)) -> Result<()> {
     #[derive(Deserialize)]
     struct Second {
@@ -144,7 +144,7 @@ pub(super) fn read_published_json(s: i64, text: &str, mut visit: impl FnMut(Samp
     })
 }
 
-/// A sample of numbers as JSON has them.
+/// Returns a sample of numbers as JSON has them.
 fn part(s: i64, ns: u32, wide: [u32; CHANNELS]) -> Result<Sample> {
     let wrong = |_| broken(format_args!("{ns} and {wide:?} are no sample"));
     let at = Stamp { s, ns: i32::try_from(ns).map_err(wrong)? };

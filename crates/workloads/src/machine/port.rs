@@ -1,4 +1,4 @@
-//! What the workload needs of a store, in its own words.
+//! What the machine workload needs from a store.
 
 use embermark_contract::sql::ResultRow;
 use embermark_contract::{EngineError, Lifecycle, Result};
@@ -6,34 +6,34 @@ use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
 use embermark_model::result::Execution;
 use serde::{Deserialize, Serialize};
 
-/// How samples lie in a store.
+/// How samples are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Layout {
-    /// One by one, each committed.
+    /// One by one, each with a commit.
     Samples,
-    /// The samples of a second in one value, committed when the second is over.
+    /// The samples of a second as one value, committed when the second is over.
     Seconds,
 }
 
-/// In which tables or documents samples lie.
+/// Whose tables or documents samples are stored in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Form {
-    /// Ours: found by a key that is their time.
+    /// The project's own, with the time as the key.
     Own,
-    /// As the workload's source has them.
+    /// Those of the workload's source.
     Published,
 }
 
-/// The nearest sample to a moment, which is not meant itself, whose angle is as wanted.
+/// The nearest sample to a moment, which is exclusive, with a certain angle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seek {
-    /// The first after it above half the amplitude.
+    /// The first one after the moment that is above half the amplitude.
     FirstAbove,
-    /// The first after it below an eighth.
+    /// The first one after it that is below an eighth.
     FirstBelow,
-    /// The last before it above half.
+    /// The last one before it that is above half.
     LastAbove,
-    /// The last before it below an eighth.
+    /// The last one before it that is below an eighth.
     LastBelow,
 }
 
@@ -41,50 +41,50 @@ impl Seek {
     pub const ALL: [Self; 4] =
         [Self::FirstAbove, Self::FirstBelow, Self::LastAbove, Self::LastBelow];
 
-    /// Whether it looks at later samples.
+    /// Returns whether it searches later samples.
     pub const fn forward(self) -> bool {
         matches!(self, Self::FirstAbove | Self::FirstBelow)
     }
 
-    /// Whether it looks for a large angle.
+    /// Returns whether it searches for a large angle.
     pub const fn above(self) -> bool {
         matches!(self, Self::FirstAbove | Self::LastAbove)
     }
 
-    /// Whether an angle is as wanted.
+    /// Returns whether an angle matches.
     pub const fn wants(self, angle: u16) -> bool {
         use embermark_data::machine::{EIGHTH, HALF};
         if self.above() { angle > HALF } else { angle < EIGHTH }
     }
 }
 
-/// A time as it is kept in a unit of so many ns.
+/// Returns a time as a store keeps it that has units of this many ns.
 pub(super) const fn in_unit(at: Stamp, unit_ns: i64) -> Stamp {
     Stamp { s: at.s, ns: at.ns - (at.ns as i64 % unit_ns) as i32 }
 }
 
-/// Names of the channels where they have some.
+/// Names of the channels, where they have names.
 pub(super) const FIELDS: [&str; CHANNELS] = ["v0", "v1", "v2", "v3", "v4"];
 
 /// Sums of the channels over a cycle.
 pub(super) type Sums = [u64; CHANNELS];
 
-/// Receives samples in the order of their times.
+/// Receives samples in the order of time.
 pub(super) type Visit<'a> = dyn FnMut(Sample) + 'a;
 
-/// Which samples.
+/// A selection of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Span {
-    /// From the first moment up to but without the second.
+    /// From the first moment (inclusive) to the second (exclusive).
     Between(Stamp, Stamp),
-    /// Of whole seconds, both meant.
+    /// Whole seconds, both inclusive.
     Seconds(i64, i64),
-    /// Every one.
+    /// All samples.
     All,
 }
 
 impl Span {
-    /// From which moment on, and up to but without which.
+    /// Returns the first moment and the moment after the last.
     pub const fn bounds(self) -> Option<[Stamp; 2]> {
         match self {
             Self::Between(from, to) => Some([from, to]),
@@ -96,17 +96,17 @@ impl Span {
     }
 }
 
-/// Which channels of a sample; the others are 0.
+/// Channels of a sample to read. The others are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Channels {
     All,
     Angle,
-    /// All but the angle.
+    /// All channels except the angle.
     Others,
 }
 
 impl Channels {
-    /// Their numbers.
+    /// Returns the numbers of the channels.
     pub const fn numbers(self) -> std::ops::Range<usize> {
         match self {
             Self::All => 0..CHANNELS,
@@ -115,8 +115,8 @@ impl Channels {
         }
     }
 
-    /// These of a sample.
-    pub const fn of(self, mut sample: Sample) -> Sample {
+    /// Returns a sample with only these channels.
+    pub const fn select(self, mut sample: Sample) -> Sample {
         match self {
             Self::All => {}
             Self::Angle => sample.values = [sample.values[0], 0, 0, 0, 0],
@@ -126,70 +126,70 @@ impl Channels {
     }
 }
 
-/// A machine's log in a store. Where a second is one value it is asked for seconds and for all
-/// channels alone.
+/// A machine's log in a store. If it stores a second as one value, it is only asked for whole
+/// seconds and all channels.
 pub(super) trait MachineLog {
-    /// The unit of the times that it keeps, in ns: what is finer is lost.
+    /// Returns the unit of its times, in ns. Finer times are lost.
     fn unit_ns(&self) -> i64 {
         1
     }
 
-    /// Who finds a cycle by single questions: the engine, or code of ours over its records; `None`
-    /// where a second is one value.
+    /// Returns whether the engine or client code finds a cycle by single questions. `None` where a
+    /// second is one value.
     fn finds(&self) -> Option<Execution>;
 
-    /// Makes the log anew, empty.
+    /// Creates the log, empty. Drops an existing one.
     fn clear(&mut self) -> Result<()>;
 
-    /// Opens the log that another process made.
+    /// Opens a log that another process created.
     fn open(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// Stores a record, committed when it returns: a sample, or those of one second.
+    /// Stores a sample, or the samples of one second. They are committed when it returns.
     fn write(&mut self, record: &[Sample]) -> Result<()>;
 
     /// Stores a history in the empty log by the engine's fastest path.
     fn load(&mut self, history: &History) -> Result<()>;
 
-    /// Has what was written be there for every reader: where a write is not acknowledged.
+    /// Makes everything written visible to every reader, where writes are not acknowledged.
     fn flush(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// Visits the samples of a span in the order of their times.
+    /// Visits the samples of a span in the order of time.
     fn visit(&mut self, span: Span, channels: Channels, visit: &mut Visit<'_>) -> Result<()>;
 
-    /// The time of the newest sample.
+    /// Returns the time of the newest sample.
     fn newest(&mut self) -> Result<Option<Stamp>>;
 
-    /// The time of the sample looked for.
+    /// Returns the time of the sample that `seek` describes.
     fn seek(&mut self, seek: Seek, at: Stamp) -> Result<Option<Stamp>>;
 
-    /// The time of the smallest angle between two samples, both not meant; of equal ones the
-    /// earliest.
+    /// Returns the time of the smallest angle between two samples, both exclusive. Of equal angles
+    /// it is the earliest.
     fn lowest(&mut self, after: Stamp, before: Stamp) -> Result<Option<Stamp>> {
         lowest(self, after, before)
     }
 
-    /// The sums of the channels from one moment up to but without another.
+    /// Returns the sums of the channels from one moment (inclusive) to another (exclusive).
     fn sums(&mut self, from: Stamp, to: Stamp) -> Result<Sums> {
         sums(self, from, to)
     }
 
-    /// Checkpoints that the engine has begun, where it counts them.
+    /// Returns the checkpoints that the engine has begun, if it counts them.
     fn checkpoints(&mut self) -> Result<Option<u64>> {
         Ok(None)
     }
 
-    /// What every store has.
+    /// Returns what stores of every family have.
     fn lifecycle(&mut self) -> &mut dyn Lifecycle;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-/// The smallest angle, found in the samples.
+/// Finds the smallest angle by reading the samples.
 pub(super) fn lowest<L: MachineLog + ?Sized>(
     log: &mut L,
     after: Stamp,
@@ -205,14 +205,14 @@ pub(super) fn lowest<L: MachineLog + ?Sized>(
     Ok(lowest.map(|(_, at)| at))
 }
 
-/// The sums, made of the samples.
+/// Computes the sums by reading the samples.
 pub(super) fn sums<L: MachineLog + ?Sized>(log: &mut L, from: Stamp, to: Stamp) -> Result<Sums> {
     let mut sums = [0; CHANNELS];
     log.visit(Span::Between(from, to), Channels::All, &mut |sample| add(&mut sums, &sample))?;
     Ok(sums)
 }
 
-/// The sums in the columns of a row, in order.
+/// Returns the sums in the columns of a row, in order.
 pub(super) fn sums_in(row: &dyn ResultRow) -> Result<Sums> {
     let mut sums = Sums::default();
     for (number, sum) in sums.iter_mut().enumerate() {
@@ -221,14 +221,14 @@ pub(super) fn sums_in(row: &dyn ResultRow) -> Result<Sums> {
     Ok(sums)
 }
 
-/// Adds the channels of a sample to their sums.
+/// Adds the channels of a sample to the sums.
 pub(super) fn add(sums: &mut Sums, sample: &Sample) {
     for (sum, value) in sums.iter_mut().zip(sample.values) {
         *sum += u64::from(value);
     }
 }
 
-/// What a question is refused with that asks for single samples where a second is one value.
+/// Returns the error for a question about single samples where a second is one value.
 pub(super) fn one_value() -> EngineError {
     EngineError::unsupported(
         "this layout",
@@ -236,19 +236,19 @@ pub(super) fn one_value() -> EngineError {
     )
 }
 
-/// A store gave back what was never put into it.
+/// Returns the error for data that was never stored.
 pub(super) fn broken(what: impl std::fmt::Display) -> EngineError {
     EngineError::failed("the store", "give back samples", what)
 }
 
-/// A number that a channel can have.
+/// Returns a number as the value of a channel.
 pub(super) fn channel(value: Option<i64>) -> Result<u16> {
     value
         .and_then(|value| u16::try_from(value).ok())
         .ok_or_else(|| broken(format_args!("{value:?} is no value of a channel")))
 }
 
-/// A stamp of two columns.
+/// Returns the stamp in two columns.
 pub(super) fn stamp(s: Option<i64>, ns: Option<i64>) -> Result<Stamp> {
     let ns = ns.and_then(|ns| i32::try_from(ns).ok());
     match (s, ns) {

@@ -1,5 +1,6 @@
-//! The SQL texts. Columns of a time are compared one by one, `s` first and by itself, which every
-//! engine answers from the primary key; a comparison of rows, `(s, ns) > (?, ?)`, is not for all.
+//! SQL statements of the machine workload. The columns of a time are compared one by one, `s` first
+//! and on its own, because every engine answers that from the primary key. Not every engine has
+//! comparisons of rows such as `(s, ns) > (?, ?)`.
 
 use embermark_contract::sql::Dialect;
 use embermark_data::machine::{CHANNELS, EIGHTH, HALF};
@@ -7,7 +8,7 @@ use embermark_data::machine::{CHANNELS, EIGHTH, HALF};
 use super::port::{Form, Layout, Seek};
 use super::schema::Schema;
 
-/// A statement. What its parameters are stands with its text.
+/// A statement. Its parameters are described beside its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     /// The five rows of a sample.
@@ -22,7 +23,7 @@ pub(super) enum Question {
     Samples,
     /// The sums of a range.
     Sums,
-    /// The rows of a range but those of the angle.
+    /// The rows of a range, except those of the angle.
     Others,
     /// The rows of some seconds.
     Seconds,
@@ -36,7 +37,7 @@ pub(super) enum Question {
     NewestJson,
 }
 
-/// Every statement of a layout with its text, which has the dialect's parameters.
+/// Returns every statement of a layout, with its text in the dialect.
 pub(super) fn all(
     layout: Layout,
     schema: &Schema,
@@ -71,7 +72,7 @@ fn of_seconds(schema: &Schema, dialect: &dyn Dialect) -> Vec<(Question, String)>
     ]
 }
 
-/// How a dialect names a table and its columns.
+/// Returns a dialect's names of a table and its columns.
 fn names(dialect: &dyn Dialect, table: &str, columns: &[&str]) -> (String, Vec<String>) {
     (dialect.table(table), columns.iter().map(|name| dialect.column(name)).collect())
 }
@@ -86,7 +87,8 @@ fn of_samples(schema: &Schema, dialect: &dyn Dialect) -> Vec<(Question, String)>
     // After the first and before the last: s, s, s, ns, s, ns of both.
     let range = format!("{s} BETWEEN @ AND @ AND ({s} > @ OR {ns} >= @) AND ({s} < @ OR {ns} < @)");
     let within = range.replace(&format!("{ns} >="), &format!("{ns} >"));
-    // The index of the source's table has no numbers: rows of a sample come in any order of them.
+    // The index of the source's table has no channel numbers, so the rows of a sample come in any
+    // order of them.
     let order = match schema.form() {
         Form::Own => format!("{s}, {ns}, {number}"),
         Form::Published => format!("{s}, {ns}"),
@@ -152,7 +154,7 @@ mod tests {
 
     #[test]
     fn every_question_stands_once_in_one_layout_and_has_its_parameters_in_order() {
-        let own = Schema::of(Form::Own);
+        let own = Schema::for_form(Form::Own);
         let all =
             [Layout::Samples, Layout::Seconds].map(|layout| all(layout, own, &Dollars)).concat();
         let text = |question| {
@@ -172,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_tables_of_the_source_have_its_columns_an_index_of_times_and_no_primary_key() {
-        let source = Schema::of(Form::Published);
+        let source = Schema::for_form(Form::Published);
         let create = |layout| source.create(layout, &Dollars).join("; ");
         assert_eq!(
             create(Layout::Samples),

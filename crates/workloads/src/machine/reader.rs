@@ -1,4 +1,4 @@
-//! The reader: three cycles a second, at moments drawn from what is stored.
+//! The reader: it reads three cycles per second, at moments drawn from what is stored.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
@@ -17,42 +17,42 @@ use super::storing::Storing;
 use crate::PhaseObserver;
 use crate::arrivals::{Aside, Stamper};
 
-/// Cycles read a second.
+/// Cycles read per second.
 const SLOTS_PER_SECOND: u32 = 3;
 
-/// What a reader is told.
+/// What a reader has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Task {
-    /// Which of the ways.
+    /// How it reads.
     pub reader: Reader,
-    /// How samples lie in the store.
+    /// How samples are stored.
     pub layout: Layout,
-    /// In which tables or documents.
+    /// Whose tables or documents they are stored in.
     pub form: Form,
-    /// The first moment of those that may be drawn, in ns since 1970.
+    /// First moment that can be drawn, in ns since 1970.
     pub from_ns: i64,
-    /// The first one after the last of them.
+    /// First moment after the last that can be drawn.
     pub to_ns: i64,
     /// Seed of the moments.
     pub seed: u64,
-    /// Before the window, in ns.
+    /// Time before the window, in ns.
     pub warm_up_ns: u64,
     /// The window, in ns.
     pub window_ns: u64,
-    /// Whether the newest sample is asked for in each slot: somebody writes meanwhile.
+    /// Whether each slot also reads the newest sample, because a writer runs meanwhile.
     pub live: bool,
 }
 
-/// What a reader tells.
+/// A message of a reader.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Word {
     /// The window begins.
     Open,
     /// The window is over.
     Close,
-    /// What came of it.
+    /// Its result.
     Done(Box<Reads>),
-    /// It cannot go on: whether that is because the engine cannot do it, and why.
+    /// It cannot continue: whether the engine does not support it, and why.
     Failed(bool, String),
 }
 
@@ -61,22 +61,22 @@ pub(super) enum Word {
 pub(super) struct Reads {
     /// Cycles read.
     pub reads: u64,
-    /// Slots of a third of a second that passed while a read went on beyond its own.
+    /// Slots of a third of a second that passed because a read took longer than its own slot.
     pub missed: u64,
-    /// How long a read took.
+    /// Duration of reads.
     pub latency: Option<Latency>,
-    /// How old the newest sample was that could be read.
+    /// Age of the newest sample that could be read.
     pub staleness: Option<Latency>,
     /// What was found.
     pub answers: Vec<Answer>,
 }
 
-/// What was found for a moment, which is in ns since 1970.
+/// What was found for a moment, in ns since 1970.
 pub(super) type Answer = (i64, Option<QueryResults>);
 
 impl Reads {
-    /// Tells all of it that stands in a result.
-    pub(super) fn tell(&self, observer: &mut dyn PhaseObserver) {
+    /// Reports everything that is part of a result.
+    pub(super) fn report(&self, observer: &mut dyn PhaseObserver) {
         observer.count("reads", self.reads);
         observer.count("missed-slots", self.missed);
         for (name, latency) in [("read", &self.latency), ("staleness", &self.staleness)] {
@@ -103,7 +103,7 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// Reads of a task.
+    /// Creates the reads of a task.
     pub(super) fn new(task: Task) -> Self {
         Self {
             task,
@@ -120,7 +120,7 @@ impl Slots {
         }
     }
 
-    /// Begins with the first slot now.
+    /// Begins the first slot now.
     pub(super) fn begin(&mut self) {
         self.began = Instant::now();
     }
@@ -133,20 +133,20 @@ impl Slots {
         Duration::from_nanos(self.task.warm_up_ns + self.task.window_ns)
     }
 
-    /// When a slot begins: one of them with the window.
+    /// Returns when a slot begins. One of them begins with the window.
     fn next_slot(&self) -> Duration {
         let third = Duration::from_secs(1) / SLOTS_PER_SECOND;
         let first = self.task.warm_up_ns % third.as_nanos() as u64;
         Duration::from_nanos(first) + Duration::from_secs(1) * self.slot / SLOTS_PER_SECOND
     }
 
-    /// When the next slot begins; `None` when the window is over.
+    /// Returns when the next slot begins, or `None` after the window.
     fn next(&self) -> Option<Instant> {
         let slot = self.next_slot();
         (slot < self.end()).then(|| self.began + slot)
     }
 
-    /// Whether the window is about to open: then what came before is forgotten.
+    /// Returns whether the window opens now. If so, what came before is forgotten.
     fn opens(&mut self) -> bool {
         let opens = !self.opened && self.next_slot() >= self.warm_up();
         if opens {
@@ -159,7 +159,7 @@ impl Slots {
         opens
     }
 
-    /// Reads one cycle, and leaves out the slots that passed meanwhile.
+    /// Reads one cycle, and skips the slots that passed meanwhile.
     fn read(&mut self, log: &mut dyn MachineLog) -> Result<()> {
         if self.task.live {
             let newest = log.newest()?;
@@ -187,7 +187,7 @@ impl Slots {
         }
     }
 
-    /// What came of it.
+    /// Returns the result.
     pub(super) fn reads(self) -> Reads {
         let Self { answers, missed, watch, staleness, .. } = self;
         let reads = answers.len() as u64;
@@ -195,7 +195,7 @@ impl Slots {
     }
 }
 
-/// Reads for the whole of a task's time. `tell` hears when the window opens and closes.
+/// Reads for the whole time of a task. `tell` is called when the window opens and closes.
 pub(super) fn run(
     log: &mut dyn MachineLog,
     mut slots: Slots,
@@ -218,8 +218,8 @@ pub(super) fn run(
     Ok(slots.reads())
 }
 
-/// The reader as a process of its own: tells by lines of JSON, and lives until its parent has looked
-/// at what it used.
+/// Runs the reader in its own process. It sends lines of JSON, and ends only after its parent has
+/// sampled its resource use.
 pub(super) fn serve(
     task: Task,
     log: Result<Box<dyn MachineLog>>,
@@ -235,7 +235,7 @@ pub(super) fn serve(
         let reads = run(log.as_mut(), Slots::new(task), |word| {
             tell(&word)?;
             if matches!(word, Word::Close) {
-                // The parent takes its readings, and then says so.
+                // The parent samples it, and then sends a line.
                 io::stdin().lock().read_line(&mut String::new())?;
             }
             Ok(())
@@ -250,7 +250,7 @@ pub(super) fn serve(
     Ok(())
 }
 
-/// Reading beside the writing in one process, for an engine that lets no second one in.
+/// Reads between writes in one process, for engines that do not let a second process in.
 impl Aside<Storing<'_>> for Slots {
     fn due(&self) -> Option<Instant> {
         self.next()

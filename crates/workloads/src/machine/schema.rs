@@ -1,4 +1,4 @@
-//! The tables of an SQL database: ours, and those of the workload's source.
+//! Tables of an SQL database: the project's own, and those of the workload's source.
 
 use embermark_contract::sql::{
     Dialect,
@@ -11,14 +11,14 @@ use super::port::{Form, Layout};
 
 type Column = (&'static str, SqlType, Nullable);
 
-/// Two tables, one for each layout.
+/// Two tables, one per layout.
 pub(super) struct Schema {
-    /// Five rows a sample: second, nanosecond, number of the channel, value.
+    /// Five rows per sample: second, nanosecond, channel number, value.
     samples: TableDef,
-    /// A row a second: second, where there are three columns the length of the last one, and its
-    /// samples as JSON.
+    /// A row per second: the second, its samples as JSON, and between them their length if there
+    /// are three columns.
     seconds: TableDef,
-    /// In whose form.
+    /// Whose tables they are.
     form: Form,
 }
 
@@ -35,7 +35,7 @@ static OWN: Schema = Schema {
     form: Form::Own,
 };
 
-/// Tables I and II of the source: an index of times, and no primary key.
+/// Tables I and II of the source, with an index of times and no primary key.
 static PUBLISHED: Schema = Schema {
     samples: TableDef {
         name: "datapoint",
@@ -56,14 +56,14 @@ static PUBLISHED: Schema = Schema {
 };
 
 impl Schema {
-    pub(super) const fn of(form: Form) -> &'static Self {
+    pub(super) const fn for_form(form: Form) -> &'static Self {
         match form {
             Form::Own => &OWN,
             Form::Published => &PUBLISHED,
         }
     }
 
-    /// The table of a layout.
+    /// Returns the table of a layout.
     pub(super) const fn table(&self, layout: Layout) -> &TableDef {
         match layout {
             Layout::Samples => &self.samples,
@@ -71,17 +71,17 @@ impl Schema {
         }
     }
 
-    /// The names of a layout's columns.
+    /// Returns the column names of a layout.
     pub(super) fn columns(&self, layout: Layout) -> Vec<&'static str> {
         self.table(layout).columns.iter().map(|(name, ..)| *name).collect()
     }
 
-    /// In whose form.
+    /// Returns whose tables they are.
     pub(super) const fn form(&self) -> Form {
         self.form
     }
 
-    /// The statements that make the table of a layout.
+    /// Returns the statements that create the table of a layout.
     pub(super) fn create(&self, layout: Layout, dialect: &dyn Dialect) -> Vec<String> {
         let table = self.table(layout);
         let json = dialect.json().unwrap_or(dialect.long_text());
@@ -98,7 +98,7 @@ impl Schema {
         };
         let mut statements = vec![dialect.create_table_of(table, &own)];
         if self.form == Form::Own {
-            // Its time is in seconds.
+            // The time is in seconds.
             statements.extend(dialect.part_by_time(table, "s", 86_400));
         }
         if self.form == Form::Published {

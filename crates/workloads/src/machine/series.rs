@@ -1,6 +1,6 @@
-//! A machine's log in a series store: a point a sample with its five values as fields. Both layouts
-//! are this one, since the engine itself keeps points of a time together; they differ in what a
-//! request brings: one point, or those of a second.
+//! A machine's log in a series store: a point per sample with its five values as fields. Both
+//! layouts are the same points, because the engine itself stores the points of a time together.
+//! They differ in their requests: one point, or the points of a second.
 
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore};
 use embermark_contract::{Lifecycle, Result};
@@ -40,7 +40,7 @@ impl SeriesLog {
         self.0.bulk(MEASUREMENT, &mut points).map(drop)
     }
 
-    /// The time of the point that a question finds.
+    /// Returns the time of the point that a question finds.
     fn time(&mut self, question: &str) -> Result<Option<Stamp>> {
         let mut found = None;
         self.0.query(question, &["time"], &mut |row| {
@@ -51,7 +51,7 @@ impl SeriesLog {
     }
 }
 
-/// The condition that times lie in a span.
+/// Returns the condition for times in a span.
 fn within(span: Span) -> String {
     let Some([from, to]) = span.bounds() else { return String::new() };
     format!(" WHERE time >= {} AND time < {}", from.nanoseconds(), to.nanoseconds())

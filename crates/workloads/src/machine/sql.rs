@@ -1,5 +1,5 @@
-//! A machine's log in an SQL database: five rows a sample (time, number of the channel, value), as
-//! the source has it, or a row a second with all its samples as JSON.
+//! A machine's log in an SQL database: five rows per sample (time, channel number, value), as the
+//! source has it, or a row per second with all its samples as JSON.
 
 use embermark_contract::sql::{Param, QueryKind, ResultRow, Rows, SqlStore, Statement};
 use embermark_contract::{Lifecycle, Result};
@@ -17,14 +17,14 @@ pub(super) struct SqlLog {
     store: Box<dyn SqlStore>,
     layout: Layout,
     schema: &'static Schema,
-    /// Prepared since the table was made.
+    /// Statements prepared since the table was created.
     prepared: Vec<(Question, Statement)>,
     json: String,
 }
 
 impl SqlLog {
     pub(super) const fn new(store: Box<dyn SqlStore>, layout: Layout, form: Form) -> Self {
-        let schema = Schema::of(form);
+        let schema = Schema::for_form(form);
         Self { store, layout, schema, prepared: Vec::new(), json: String::new() }
     }
 
@@ -51,7 +51,7 @@ impl SqlLog {
         Ok(found)
     }
 
-    /// Rows of single channels, put together to samples.
+    /// Reads rows of single channels and combines them to samples.
     fn rows(
         &mut self,
         question: Question,
@@ -74,7 +74,7 @@ impl SqlLog {
         Ok(())
     }
 
-    /// Rows of seconds, taken apart to samples.
+    /// Reads rows of seconds and splits them into samples.
     fn json(
         &mut self,
         question: Question,
@@ -97,7 +97,7 @@ impl SqlLog {
     }
 }
 
-/// The samples of a second as JSON.
+/// Writes the samples of a second as JSON.
 fn write_json(form: Form, samples: &[Sample], into: &mut String) {
     match form {
         Form::Own => packed::write_json(samples, into),
@@ -105,7 +105,7 @@ fn write_json(form: Form, samples: &[Sample], into: &mut String) {
     }
 }
 
-/// The row of a second, of two columns or of three.
+/// Returns the row of a second, with two or three columns.
 const fn second_row(s: i64, text: &str, columns: usize) -> [Param<'_>; 3] {
     let (s, size, text) = (Param::Int(s), Param::Int(text.len() as i64), Param::Text(text));
     if columns == 2 { [s, text, Param::Null] } else { [s, size, text] }
@@ -124,7 +124,7 @@ const fn params(sample: &Sample) -> [Param<'static>; 4 * CHANNELS] {
     params
 }
 
-/// The parameters of a range, each where a statement compares it.
+/// Returns the parameters of a range, in the order in which a statement compares them.
 const fn range(from: Stamp, to: Stamp) -> [Param<'static>; 6] {
     let (from, from_ns, to, to_ns) = (
         Param::Int(from.s),
@@ -135,11 +135,11 @@ const fn range(from: Stamp, to: Stamp) -> [Param<'static>; 6] {
     [from, to, from, from_ns, to, to_ns]
 }
 
-/// Five rows a sample.
+/// Five rows per sample.
 struct SampleRows<I> {
     samples: I,
     params: [Param<'static>; 4 * CHANNELS],
-    /// The next channel of the sample under way.
+    /// Next channel of the current sample.
     channel: usize,
 }
 
@@ -153,7 +153,7 @@ impl<I: Iterator<Item = Sample>> Rows for SampleRows<I> {
     }
 }
 
-/// A row a second, made before the load.
+/// Rows of seconds, made before the load.
 struct SecondRows<'a> {
     seconds: std::slice::Iter<'a, (i64, String)>,
     row: [Param<'a>; 3],
@@ -182,7 +182,7 @@ impl MachineLog for SqlLog {
         self.open()
     }
 
-    /// Every statement of the layout is prepared here, before a clock starts.
+    /// Prepares every statement of the layout, before a clock starts.
     fn open(&mut self) -> Result<()> {
         self.prepared.clear();
         self.store.expect(QueryKind::Point)?;
@@ -192,7 +192,7 @@ impl MachineLog for SqlLog {
         Ok(())
     }
 
-    /// By one statement: a transaction of its own.
+    /// By one statement, which is its own transaction.
     fn write(&mut self, samples: &[Sample]) -> Result<()> {
         if self.layout == Layout::Samples {
             let insert = self.prepared(Question::Insert)?;
@@ -235,7 +235,7 @@ impl MachineLog for SqlLog {
             (Span::Seconds(first, last), _) => (Question::Seconds, seconds(first, last)),
             (Span::All, _) => (Question::Seconds, seconds(i64::MIN, i64::MAX)),
         };
-        let visit = &mut |sample| visit(channels.of(sample));
+        let visit = &mut |sample| visit(channels.select(sample));
         match self.layout {
             Layout::Samples => self.rows(question, &params, visit),
             Layout::Seconds => self.json(Question::SecondsJson, &params, visit),

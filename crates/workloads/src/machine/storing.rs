@@ -8,10 +8,10 @@ use super::cycles::with;
 use super::port::{Channels, MachineLog, Span, in_unit};
 use crate::arrivals::{Shape, Sink, Stamper, Written};
 
-/// A queue of 16 KiB, of samples whose channels travel with their numbers.
+/// A queue of 16 KiB whose messages contain the channels of a sample.
 pub(super) const QUEUE: Shape = Shape { payload: 2 * CHANNELS, bytes: 16 * 1024 };
 
-/// The channels of a sample as they travel.
+/// Encodes the channels of a sample for the queue.
 pub(super) fn pack(values: &Values, payload: &mut [u8]) {
     for (place, value) in payload.as_chunks_mut::<2>().0.iter_mut().zip(values) {
         *place = value.to_le_bytes();
@@ -26,7 +26,7 @@ fn unpack(payload: &[u8]) -> Values {
     values
 }
 
-/// The sample that came with a payload, stamped.
+/// Returns the sample of a payload, with a stamp.
 pub(super) fn stamped(stamper: &mut Stamper, payload: &[u8]) -> Sample {
     Sample { at: stamper.stamp(), values: unpack(payload) }
 }
@@ -35,9 +35,9 @@ pub(super) fn stamped(stamper: &mut Stamper, payload: &[u8]) -> Sample {
 pub(super) struct Storing<'a> {
     pub log: &'a mut dyn MachineLog,
     stamper: Stamper,
-    /// The unit of the times that the store keeps, in ns.
+    /// Unit of the times that the store keeps, in ns.
     unit_ns: i64,
-    /// Of everything stored, in its order.
+    /// Fingerprint of everything stored, in order.
     fingerprint: Fingerprint,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Storing<'a> {
         Self { log, stamper, unit_ns, fingerprint: Fingerprint::default() }
     }
 
-    /// What was stored, when the writer has ended.
+    /// Returns what was stored, after the writer has ended.
     pub(super) const fn stored(&self, written: Written) -> Stored {
         Stored { written, fingerprint: self.fingerprint }
     }
@@ -82,15 +82,15 @@ impl Sink for Storing<'_> {
     }
 }
 
-/// What a writer has stored, as far as it is needed to look at it.
+/// What a writer has stored, as far as the check needs it.
 pub(super) struct Stored {
     pub written: Written,
     fingerprint: Fingerprint,
 }
 
 impl Stored {
-    /// Whether everything stored is what the sensor made and the writer stamped: visits the store
-    /// in the order of time, and tells every time there is.
+    /// Checks that everything stored is what the sensor made and the writer stamped. Visits the
+    /// store in the order of time, and returns all times.
     pub(super) fn check(
         &self,
         log: &mut dyn MachineLog,

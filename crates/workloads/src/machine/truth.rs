@@ -1,4 +1,4 @@
-//! What a store holds, as the oracle knows it, and the right answers for moments in it.
+//! What a store holds, and the right answers for moments in it.
 
 use std::ops::Range;
 
@@ -9,19 +9,19 @@ use super::cycles::{QueryResults, Reader, sums_of, window};
 use super::port::in_unit;
 use super::reader::Answer;
 
-/// Before the first moment and after the last: none of a cycle is then missing.
+/// Margin before the first moment and after the last, so that no part of a cycle is missing.
 const MARGIN_NS: i64 = 1_000_000_000;
 
-/// The slowest samples, a second: a turn has then ten of them, and one at least is below an eighth of
-/// the amplitude.
+/// Slowest rate, in samples per second. A turn then has ten samples, and at least one is below an
+/// eighth of the amplitude.
 const SLOWEST: u64 = 30;
 
-/// Samples in the order of their times.
+/// Samples in the order of time.
 pub(super) struct Truth {
     samples: Samples,
-    /// A second.
+    /// Samples per second.
     rate: u64,
-    /// Of the times that the store keeps.
+    /// Unit of the times that the store keeps, in ns.
     unit_ns: i64,
 }
 
@@ -30,22 +30,22 @@ enum Samples {
     Written { signal: Signal, times: Vec<Stamp>, runs: Vec<Run> },
 }
 
-/// Samples whose numbers follow each other.
+/// Samples with consecutive numbers.
 struct Run {
-    /// The place of the first.
+    /// Position of the first.
     place: usize,
     /// Its number.
     number: u64,
 }
 
 impl Truth {
-    /// Of a history that was loaded.
+    /// Creates the truth of a loaded history.
     pub(super) const fn history(history: History, rate: u64, unit_ns: i64) -> Self {
         Self { samples: Samples::History(history), rate, unit_ns }
     }
 
-    /// Of what a writer stored: the times that were read back from there, and the numbers of the
-    /// samples, run by run the first and how many.
+    /// Creates the truth of what a writer stored, from the times read back and the numbers of the
+    /// samples as runs: the first number and the count.
     pub(super) fn written(
         signal: Signal,
         rate: u64,
@@ -87,7 +87,7 @@ impl Truth {
         }
     }
 
-    /// The first sample later than a moment.
+    /// Returns the position of the first sample later than a moment.
     fn after(&self, moment: Stamp) -> usize {
         match &self.samples {
             Samples::History(history) => {
@@ -98,10 +98,10 @@ impl Truth {
         }
     }
 
-    /// From when to when moments may be drawn, in ns.
+    /// Returns the range that moments can be drawn from, in ns.
     ///
     /// # Errors
-    /// When cycles cannot be told from each other, or there are fewer than three seconds of them.
+    /// Fails when cycles cannot be told apart, or there are fewer than three seconds of them.
     pub(super) fn moments(&self) -> Result<Range<i64>> {
         let period_ns = 1_000_000_000_u64.div_ceil(self.rate.max(1)) as i64;
         let ends = self.len().checked_sub(1).map(|last| [self.at(0), self.at(last)]);
@@ -128,8 +128,8 @@ impl Truth {
         EngineError::unsupported(has, what)
     }
 
-    /// The right answer for a moment: of questions from all samples, of what is fetched from its two
-    /// seconds.
+    /// Returns the right answer for a moment: from all samples for single questions, from its two
+    /// seconds for bulk reads.
     pub(super) fn expected(&self, reader: Reader, moment: Stamp) -> Option<QueryResults> {
         let (begin, end) = match reader {
             Reader::Individual => (0, self.len()),
@@ -145,10 +145,10 @@ impl Truth {
         let found = cycle(end - begin, at, angle, from)?;
         let sample = |place| Sample { at: at(place), values: self.values(begin + place) };
         let samples: Vec<Sample> = found.map(sample).collect();
-        QueryResults::of(&samples, sums_of(&samples))
+        QueryResults::from_samples(&samples, sums_of(&samples))
     }
 
-    /// The first answer that is not right, in words.
+    /// Describes the first wrong answer.
     pub(super) fn wrong(&self, reader: Reader, answers: &[Answer]) -> Option<String> {
         answers.iter().find_map(|(moment_ns, found)| {
             let moment = Stamp::of_nanoseconds(*moment_ns);

@@ -12,10 +12,10 @@ use crate::{Checked, EngineError, Result};
 
 const DOING: &str = "check a table";
 
-/// Verifies every file of the environment, of which none is open: a verification takes no locks and
-/// wants nobody to change the file
+/// Verifies every file of the environment. None may be open, because a verification takes no locks
+/// and the file must not change
 /// (<https://docs.oracle.com/cd/E17276_01/html/api_reference/C/dbverify.html>). Pages have no
-/// checksums: a byte of a value that was changed is not seen.
+/// checksums, so it does not detect a changed byte of a value.
 pub(super) fn verify(env: &Env) -> Result<Checked> {
     let mut checked = Checked::by("DB->verify");
     let unread = |error| EngineError::file(ID, "list", &env.dir, error);
@@ -33,10 +33,11 @@ pub(super) fn verify(env: &Env) -> Result<Checked> {
 fn verify_file(env: &Env, file: &CStr, checked: &mut Checked) -> Result<()> {
     let mut said = Vec::<String>::new();
     let list = (&raw mut said).cast();
-    // SAFETY: open; the name and the list live through the call, which alone uses the list.
+    // SAFETY: open; the name and the list live through the call, and nothing else uses the list
+    // meanwhile.
     match unsafe { raw::ember_verify(env.raw.raw, file.as_ptr(), listen, list) } {
         raw::DAMAGED => {
-            // It ends with the name of the file.
+            // The message ends with the name of the file.
             said.iter().for_each(|said| checked.found(said));
             Ok(())
         }

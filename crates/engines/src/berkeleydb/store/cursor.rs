@@ -1,4 +1,4 @@
-//! Cursors, and walks with them.
+//! Cursors, and scans with them.
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
@@ -14,22 +14,22 @@ use crate::Result;
 use crate::kv::{Change, Direction, Range, Visit};
 use crate::owned;
 
-/// Pairs fetched one by one before a scan goes over to batches: a batch copies a page and more,
-/// which a scan for the first few pairs of a range would pay for nothing.
+/// Pairs read one by one before a scan changes to batches. A batch copies a page or more, which
+/// would be wasted on a scan for the first few pairs of a range.
 const SINGLE: u32 = 8;
-/// Bytes of the first batch, and of the largest; each is four times the one before.
+/// Bytes of the first batch and of the largest. Each batch is four times the one before.
 const FETCH: (usize, usize) = (4 << 10, 64 << 10);
 
 /// A pair in the library's memory.
 type Pair<'a> = (&'a [u8], &'a [u8]);
 
-/// A cursor, closed when dropped. What it gives out lies in its own memory.
+/// A cursor, closed when dropped. Pairs that it returns are in its own memory.
 pub struct Cursor<'a>(Owned, PhantomData<&'a Tree>);
 
-/// Bytes the library points to.
+/// Returns bytes that the library points to.
 ///
 /// # Safety
-/// As that of [`owned::bytes`].
+/// The same as for [`owned::bytes`].
 #[inline]
 const unsafe fn bytes<'a>(val: Bytes) -> &'a [u8] {
     // SAFETY: the caller's promise.
@@ -39,42 +39,42 @@ const unsafe fn bytes<'a>(val: Bytes) -> &'a [u8] {
 impl Cursor<'_> {
     pub(super) fn open(db: Raw, txn: Raw) -> Result<Self> {
         let mut cursor = ptr::null_mut();
-        // SAFETY: both are open, `txn` may be null; the caller has them borrowed.
+        // SAFETY: both are open, and `txn` may be null; the caller has borrowed them.
         check(unsafe { raw::ember_cursor(db, txn, &mut cursor) }, "open a cursor")?;
-        // SAFETY: ours. That it could not be closed shows when its transaction ends.
+        // SAFETY: ours. If it could not be closed, that shows when its transaction ends.
         Ok(Self(unsafe { Owned::new(cursor, raw::ember_cursor_close) }, PhantomData))
     }
 
-    /// Moves to a pair; `key` matters to moves by key alone.
+    /// Moves to a pair. Only moves by key use `key`.
     #[inline]
     fn step(&mut self, to: To, key: &[u8]) -> Result<Option<Pair<'_>>> {
         let (mut key, mut value) = (val(key)?, NOTHING);
         // SAFETY: open; the key lives through the call and is only read.
         let code = unsafe { raw::ember_move(self.0.raw, to, &mut key, &mut value) };
-        // SAFETY: found, so both stay until the cursor moves, which is borrowed.
+        // SAFETY: it was found, so key and value stay until the cursor, which is borrowed, moves.
         Ok(found(code, "move a cursor")?.then(|| unsafe { (bytes(key), bytes(value)) }))
     }
 
-    /// Moves an index's cursor to the next pair, or to the first whose bytes are not below `from`:
-    /// those bytes, and the pair of its table.
+    /// Moves an index's cursor to the next pair, or to the first one whose bytes are not below
+    /// `from`. Returns those bytes, and the pair of its table.
     fn next_of_index(&mut self, from: Option<&[u8]>) -> Result<Option<(&[u8], Pair<'_>)>> {
         let (mut key, mut value) = (NOTHING, NOTHING);
         let mut index = val(from.unwrap_or_default())?;
         let seek = c_int::from(from.is_some());
-        // SAFETY: open; where it seeks, the bytes live through the call and are only read.
+        // SAFETY: open; if it seeks, the bytes live through the call and are only read.
         let code = unsafe { raw::ember_find(self.0.raw, seek, &mut index, &mut key, &mut value) };
         // SAFETY: as above.
         Ok(found(code, "move in an index")?
             .then(|| unsafe { (bytes(index), (bytes(key), bytes(value))) }))
     }
 
-    /// Fetches the next pairs into a batch of `bytes`, larger if one pair needs that; whether there
-    /// are any.
+    /// Reads the next pairs into a batch of `bytes`, or a larger one if a pair needs it. Returns
+    /// whether there are any.
     fn fetch(&mut self, batch: &mut Multiple, mut bytes: usize) -> Result<bool> {
         loop {
             batch.reset(bytes);
             let (at, mut size) = batch.raw();
-            // SAFETY: open; there is so much room.
+            // SAFETY: open; there is that much room.
             let code = unsafe { raw::ember_next_batch(self.0.raw, at, &mut size) };
             if code != raw::TOO_SMALL {
                 return found(code, "fetch a batch");
@@ -83,8 +83,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// Visits a range: in ascending order in batches, once it proves to be long. (Descending there
-    /// are none.)
+    /// Visits a range. In ascending order it changes to batches once the range proves to be long.
+    /// (There are no descending batches.)
     pub fn scan(self, range: Range<'_>, batch: &mut Multiple, visit: &mut Visit<'_>) -> Result<()> {
         match range.direction {
             Direction::Forward => self.forward(range, batch, visit),
@@ -130,7 +130,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Visits the pairs that an index, whose cursor it is, leads to.
+    /// Visits the pairs that an index's cursor leads to.
     pub fn find(mut self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let mut from = Some(range.from.unwrap_or_default());
         while let Some((index, (key, value))) = self.next_of_index(from.take())?
@@ -140,7 +140,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Changes the value of a key, by a copy, keeping its length; whether the key was there.
+    /// Changes a copy of the value of a key, keeping its length. Returns whether the key existed.
     #[inline]
     pub fn modify(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
         let Some((_, value)) = self.step(To::Key, key)? else { return Ok(false) };

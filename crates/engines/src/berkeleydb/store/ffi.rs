@@ -1,8 +1,7 @@
-//! Berkeley DB's environment and transactions as handles that end what they began: what is of them
-//! borrows or holds them.
+//! Berkeley DB's environment and transactions as handles that end what they began. What belongs to
+//! them borrows or holds them.
 //!
-//! Outside of an environment with transactions a transaction is a null handle, as it is to the
-//! library.
+//! Without an environment with transactions a transaction is a null handle, as in the library.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::marker::PhantomData;
@@ -17,8 +16,8 @@ use super::ID;
 use super::raw::{self, Raw};
 use crate::{EngineError, Result, as_set, owned};
 
-/// Log buffer. The default, 32 KiB, makes a large transaction write its log in many small pieces;
-/// at most a quarter of a log file (10 MiB by default) is allowed.
+/// Size of the log buffer. The default of 32 KiB makes a large transaction write its log in many
+/// small pieces. At most a quarter of a log file (10 MiB by default) is allowed.
 pub(super) const LOG_BUFFER: u32 = 1 << 20;
 
 /// Turns a return code of the library into a result.
@@ -27,13 +26,13 @@ pub(super) fn check(code: c_int, doing: &str) -> Result<()> {
     if code == 0 { Ok(()) } else { Err(error(code, doing)) }
 }
 
-/// Whether the key was there.
+/// Returns whether the key was found.
 #[inline]
 pub(super) fn found(code: c_int, doing: &str) -> Result<bool> {
     if code == raw::ABSENT { Ok(false) } else { check(code, doing).map(|()| true) }
 }
 
-/// The library's own words for a return code.
+/// Returns the library's message for a return code.
 #[cold]
 fn error(code: c_int, doing: &str) -> EngineError {
     // SAFETY: returns a NUL-terminated string for any code, which is copied at once.
@@ -41,12 +40,12 @@ fn error(code: c_int, doing: &str) -> EngineError {
     EngineError::failed(ID, doing, message.to_string_lossy())
 }
 
-/// A name without a zero byte, as C wants it.
+/// Returns a name as a C string.
 pub(super) fn c_string(bytes: impl Into<Vec<u8>>, doing: &str) -> Result<CString> {
     CString::new(bytes).map_err(|error| EngineError::failed(ID, doing, error))
 }
 
-/// Bytes as the library takes them, with 32 bits for their length.
+/// Returns bytes in the library's form, with a 32-bit length.
 #[inline]
 pub(super) fn val(bytes: &[u8]) -> Result<raw::Bytes> {
     match u32::try_from(bytes.len()) {
@@ -55,10 +54,10 @@ pub(super) fn val(bytes: &[u8]) -> Result<raw::Bytes> {
     }
 }
 
-/// What the library is to fill in.
+/// Bytes that the library fills in.
 pub(super) const NOTHING: raw::Bytes = raw::Bytes { at: ptr::null(), size: 0 };
 
-/// The library's version, `5.3.28`.
+/// Returns the library's version, `5.3.28`.
 pub(super) fn version() -> String {
     let (mut major, mut minor, mut patch) = (0, 0, 0);
     // SAFETY: writes three integers; no other precondition.
@@ -69,24 +68,24 @@ pub(super) fn version() -> String {
 /// A handle, closed when dropped.
 pub(super) type Owned = owned::Owned<c_void, c_int>;
 
-/// An open environment, closed when dropped. Not `Send`: it is opened for one thread.
+/// An open environment, closed when dropped. Not `Send`, because it is opened for one thread.
 pub(super) struct Env {
     pub raw: Owned,
     pub transactions: bool,
-    /// Bytes of cache that it was opened with.
+    /// Bytes of cache at opening.
     pub cache: u64,
-    /// Bytes of a page of a table that is made.
+    /// Bytes of a page of new tables.
     pub page: u32,
-    /// Whether a table is to be on the disk when it has been made.
+    /// Whether a new table is synced to the disk.
     pub syncs: bool,
-    /// Where it is.
+    /// Its folder.
     pub dir: PathBuf,
 }
 
 impl Env {
-    /// Opens the environment in a directory, making it where there is none. With transactions
-    /// recovery runs first, as the manual asks of every first opening. Below 500 MB of cache the
-    /// library adds a quarter to what it is asked for, to hold its own records of the pages.
+    /// Opens the environment in a directory, and creates a missing one. With transactions it runs
+    /// recovery first, as the manual asks of every first opening. Below 500 MB of cache the library
+    /// adds a quarter for its own records of the pages.
     pub fn open(
         dir: &Path,
         memory: u64,
@@ -103,13 +102,14 @@ impl Env {
         let code =
             unsafe { raw::ember_env_open(&mut env, home.as_ptr(), cache, LOG_BUFFER, log, nosync) };
         check(code, &doing)?;
-        // SAFETY: an open handle that is ours; what needs it holds it.
+        // SAFETY: an open handle that is ours; whatever needs it keeps it alive.
         let raw = unsafe { Owned::new(env, raw::ember_env_close) };
         let syncs = durability >= Durability::Power;
         Ok(Self { raw, transactions, cache, page, syncs, dir: dir.to_owned() })
     }
 
-    /// Its settings as it tells them; those of transactions where it has them, or its `tier` does.
+    /// Returns its settings as it reports them. Those of transactions are included if it has them,
+    /// or its `tier` does.
     pub fn settings(&self, tier: bool) -> Result<Vec<(&'static str, String)>> {
         let mut facts = raw::Facts::default();
         // SAFETY: open; `facts` has the layout of the shim's struct.
@@ -140,8 +140,8 @@ impl Env {
         Ok(settings)
     }
 
-    /// Writes what is changed to the tables' files: by a checkpoint where there is a log, if that has grown by
-    /// more than so many KiB since the last
+    /// Writes changes to the tables' files: by a checkpoint if there is a log, once it has grown by
+    /// more than this many KiB since the last one
     /// (<https://docs.oracle.com/cd/E17276_01/html/api_reference/C/txncheckpoint.html>).
     pub fn checkpoint(&self, beyond_kib: u32) -> Result<()> {
         // SAFETY: open.
@@ -149,7 +149,7 @@ impl Env {
         check(code, "write its cache to the files")
     }
 
-    /// Begins a transaction, with `DB_TXN_BULK` if it is to be.
+    /// Begins a transaction, with `DB_TXN_BULK` if asked for.
     pub fn begin(&self, bulk: bool) -> Result<Txn<'_>> {
         let mut raw = ptr::null_mut();
         if self.transactions {
@@ -161,19 +161,19 @@ impl Env {
         Ok(Txn(unsafe { Owned::new(raw, raw::ember_abort) }, PhantomData))
     }
 
-    /// Removes a file, of which no handle is open.
+    /// Removes a file, which must not be open.
     pub fn remove(&self, file: &CStr) -> Result<()> {
         // SAFETY: open; the name lives through the call.
         check(unsafe { raw::ember_env_remove(self.raw.raw, file.as_ptr()) }, "remove a table")
     }
 
-    /// Closes it.
+    /// Closes the environment.
     pub fn close(self) -> Result<()> {
         check(self.raw.end(), "close the environment")
     }
 }
 
-/// A transaction, undone when dropped.
+/// A transaction, rolled back when dropped.
 pub(super) struct Txn<'env>(Owned, PhantomData<&'env Env>);
 
 impl Txn<'_> {
@@ -183,12 +183,13 @@ impl Txn<'_> {
         if txn.is_null() {
             return Ok(());
         }
-        // SAFETY: under way, without cursors, which borrow it; forgotten whatever this returns.
+        // SAFETY: the transaction is open and has no cursors, which would borrow it; it is
+        // forgotten whatever this returns.
         check(unsafe { raw::ember_commit(txn) }, "commit")
     }
 }
 
-/// The library's handle; without a transaction it commits a change by itself.
+/// Returns the library's handle. Without a transaction it makes each change commit on its own.
 #[inline]
 pub(super) fn handle(txn: Option<&Txn<'_>>) -> Raw {
     txn.map_or(ptr::null_mut(), |txn| txn.0.raw)

@@ -1,19 +1,19 @@
 //! Many pairs in one buffer: Berkeley DB's `DB_MULTIPLE_KEY` format.
 //!
-//! Bytes grow from the front; from the back, downwards, each pair has four words: offset and
-//! length of the key, offset and length of the value. A word of all ones ends the list. (db.h
-//! gives the format as macros, `DB_MULTIPLE_KEY_NEXT` and `DB_MULTIPLE_KEY_WRITE_NEXT`, which are
-//! compiled into every program that uses them, so it cannot change under a built program.)
+//! Bytes grow from the front. From the back, downwards, each pair has four words: offset and length
+//! of the key, offset and length of the value. A word of all ones ends the list. (db.h defines the
+//! format as macros, `DB_MULTIPLE_KEY_NEXT` and `DB_MULTIPLE_KEY_WRITE_NEXT`, which are compiled
+//! into every program that uses them. So it cannot change for a built program.)
 
 use std::ffi::c_void;
 
 const END: u32 = u32::MAX;
 const WORD: usize = size_of::<u32>();
 
-/// A buffer in that format, aligned as the library wants it.
+/// A buffer in this format, aligned as the library requires.
 pub struct Multiple {
     memory: Vec<u32>,
-    /// Words of the memory that are the buffer.
+    /// Words of the memory that are used.
     words: usize,
     /// Bytes written at the front.
     bytes: usize,
@@ -22,12 +22,12 @@ pub struct Multiple {
 }
 
 impl Multiple {
-    /// A buffer of no size.
+    /// Creates a buffer of size zero.
     pub const fn new() -> Self {
         Self { memory: Vec::new(), words: 0, bytes: 0, pairs: 0 }
     }
 
-    /// Makes it `bytes` large, in steps of the 1,024 the library asks for, and empty.
+    /// Resizes it to `bytes`, in the library's steps of 1,024, and empties it.
     pub fn reset(&mut self, bytes: usize) {
         let words = bytes.next_multiple_of(1024) / WORD;
         if self.memory.len() < words {
@@ -37,12 +37,12 @@ impl Multiple {
         (self.words, self.bytes, self.pairs) = (words, 0, 0);
     }
 
-    /// Where it begins, and its size in bytes, far below 4 GiB.
+    /// Returns its address, and its size in bytes, which is far below 4 GiB.
     pub fn raw(&mut self) -> (*mut c_void, u32) {
         (self.memory.as_mut_ptr().cast(), (self.words * WORD) as u32)
     }
 
-    /// Adds a pair; false if it does not fit.
+    /// Adds a pair. Returns false if it does not fit.
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> bool {
         let (at, value_at) = (self.bytes, self.bytes + key.len());
         let (used, top) = (value_at + value.len(), self.words.saturating_sub(4 * self.pairs));
@@ -52,19 +52,19 @@ impl Multiple {
         let front: &mut [u8] = bytemuck::cast_slice_mut(&mut self.memory);
         front[at..value_at].copy_from_slice(key);
         front[value_at..used].copy_from_slice(value);
-        // They fit: they are below the buffer's size.
+        // They fit, because they are below the buffer's size.
         let five = [END, value.len() as u32, value_at as u32, key.len() as u32, at as u32];
         self.memory[top - 5..top].copy_from_slice(&five);
         (self.bytes, self.pairs) = (used, self.pairs + 1);
         true
     }
 
-    /// Whether nothing was pushed since the last reset.
+    /// Returns whether nothing was pushed since the last reset.
     pub const fn is_empty(&self) -> bool {
         self.pairs == 0
     }
 
-    /// The pairs in it, ours or the library's.
+    /// Returns its pairs, written here or by the library.
     pub fn pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let mut list = &self.memory[..self.words];
         let bytes: &[u8] = bytemuck::cast_slice(list);

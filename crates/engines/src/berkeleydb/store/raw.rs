@@ -1,4 +1,4 @@
-//! The functions of `shim.c`, and the two of `db.h` that need no handle.
+//! Functions of `shim.c`, and the two of `db.h` that need no handle.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -6,14 +6,14 @@ use std::ffi::{c_char, c_int, c_void};
 pub type Raw = *mut c_void;
 type Text = *const c_char;
 
-/// No such key; the end of a scan.
+/// The key was not found, or the scan has ended.
 pub const ABSENT: c_int = -1;
-/// What was asked for does not fit its buffer.
+/// The result does not fit into its buffer.
 pub const TOO_SMALL: c_int = -2;
-/// A file is not as it should be.
+/// A file is damaged.
 pub const DAMAGED: c_int = -3;
 
-/// Where [`ember_move`] goes: the shim's `places`, in its order.
+/// Where [`ember_move`] moves: the shim's `places`, in its order.
 #[derive(Clone, Copy)]
 #[repr(i32)]
 pub enum To {
@@ -21,13 +21,13 @@ pub enum To {
     Last,
     Next,
     Prev,
-    /// Exactly the key given.
+    /// Exactly this key.
     Key,
-    /// The first key not below the one given.
+    /// The first key that is not below this one.
     AtLeast,
 }
 
-/// Some bytes, which whoever gets them only reads: the shim's `struct bytes`.
+/// Bytes that the receiver only reads: the shim's `struct bytes`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Bytes {
@@ -35,7 +35,7 @@ pub struct Bytes {
     pub size: u32,
 }
 
-/// Some bytes of every value, which a secondary index finds: the shim's `struct field`.
+/// Bytes of every value that a secondary index uses: the shim's `struct field`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Field {
@@ -43,7 +43,7 @@ pub struct Field {
     pub length: u32,
 }
 
-/// An environment's settings as it tells them: the shim's `struct facts`.
+/// An environment's settings as it reports them: the shim's `struct facts`.
 #[derive(Default)]
 #[repr(C)]
 pub struct Facts {

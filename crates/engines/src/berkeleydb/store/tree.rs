@@ -1,4 +1,4 @@
-//! Tables, and what is done with them by their keys.
+//! Tables, and their operations by key.
 
 use std::ffi::{CStr, CString, OsStr, c_int};
 use std::fs::File;
@@ -14,30 +14,30 @@ use super::raw::{self, Field, Raw};
 use crate::kv::{IndexDef, Pairs, Range, TableDef};
 use crate::{EngineError, Result};
 
-/// Bytes of a batch of a bulk load: beyond this, larger batches gained nothing.
+/// Bytes of a batch of a bulk load. Larger batches gained nothing.
 const LOAD: usize = 256 << 10;
 
-/// A table: a B-tree, and one more for each secondary index, each in a file. Closed when dropped.
+/// A table: a B-tree, and one for each secondary index, each in its own file. Closed when dropped.
 pub(super) struct Tree {
     /// None while it is not open.
     open: Option<Open>,
     file: CString,
-    /// The files of its indexes, and what they index, in a place that the library is given.
+    /// Files of its indexes, with what they index at an address that the library keeps.
     indexes: Vec<(CString, Box<Field>)>,
-    /// The least length of a value, which its indexes need.
+    /// Least length of a value, which its indexes need.
     least: usize,
     env: Rc<Env>,
 }
 
-/// Its open files: the indexes are closed first.
+/// Its open files. The indexes are closed first.
 struct Open {
     indexes: Vec<Owned>,
     db: Owned,
 }
 
 impl Tree {
-    /// Opens a table, making its files if need be. (Names of tables have no dot, so that an index
-    /// is no other table.)
+    /// Opens a table, and creates missing files. (Names of tables have no dot, so no table has the
+    /// name of an index.)
     pub fn open(env: &Rc<Env>, def: &TableDef<'_>) -> Result<Self> {
         const DOING: &str = "open a table";
         let number =
@@ -56,9 +56,9 @@ impl Tree {
         tree.connect().map(|()| tree)
     }
 
-    /// Opens its files and ties its indexes to it. The library makes a file under another name, renames
-    /// it, and leaves the folder to the file system: a power cut takes the file, and recovery from a
-    /// later checkpoint does not miss it.
+    /// Opens its files and associates its indexes. The library creates a file under another name,
+    /// renames it, and leaves syncing the folder to the file system. A power cut can remove the
+    /// file, and recovery from a later checkpoint does not miss it.
     pub fn connect(&mut self) -> Result<()> {
         let file = self.env.dir.join(OsStr::from_bytes(self.file.as_bytes()));
         let is_new = self.env.syncs && !file.exists();
@@ -76,7 +76,7 @@ impl Tree {
             // SAFETY: the environment is open; the name lives through the call.
             let code = unsafe { raw::ember_open(&mut db, env, file.as_ptr(), page, duplicates) };
             check(code, "open a table")?;
-            // SAFETY: ours; the environment is held.
+            // SAFETY: ours; the environment is kept alive.
             Ok(unsafe { Owned::new(db, raw::ember_drop) })
         };
         let mut opened = Open { indexes: Vec::new(), db: open(&self.file, 0)? };
@@ -92,32 +92,33 @@ impl Tree {
         Ok(())
     }
 
-    /// Closes its files, its indexes first; all of it is tried, the first error returned. With
-    /// `sync` what is changed is written to them.
+    /// Closes its files, its indexes first. Tries all of it and returns the first error. With
+    /// `sync` changes are written to the files.
     pub fn close(&mut self, sync: bool) -> Result<()> {
         let Some(Open { indexes, db }) = self.open.take() else { return Ok(()) };
         let mut result = Ok(());
         for db in indexes.into_iter().chain([db]) {
-            // SAFETY: open, without cursors, which borrow it; forgotten whatever this returns.
+            // SAFETY: open and without cursors, which would borrow it; it is forgotten whatever
+            // this returns.
             let code = unsafe { raw::ember_close(db.take(), c_int::from(sync)) };
             result = result.and(check(code, "close a table"));
         }
         result
     }
 
-    /// Its open files.
+    /// Returns its open files.
     #[inline]
     fn opened(&self) -> Result<&Open> {
         self.open.as_ref().ok_or_else(|| lost(&self.file))
     }
 
-    /// Its handle.
+    /// Returns its handle.
     #[inline]
     fn db(&self) -> Result<Raw> {
         Ok(self.opened()?.db.raw)
     }
 
-    /// Empties it by new files. Where that fails it cannot be used any more.
+    /// Replaces its files with empty ones. If that fails it cannot be used any more.
     pub fn clear(&mut self) -> Result<()> {
         self.close(false)?;
         for file in self.indexes.iter().map(|(file, _)| file).chain([&self.file]) {
@@ -126,18 +127,18 @@ impl Tree {
         self.connect()
     }
 
-    /// Whether it is the table of that name.
+    /// Returns whether it is the table with this name.
     pub fn is_named(&self, name: &str) -> bool {
         self.file.as_bytes().strip_suffix(b".db") == Some(name.as_bytes())
     }
 
-    /// Refuses a value too short for its indexes.
+    /// Refuses a value that is too short for its indexes.
     #[inline]
     fn check(&self, value: &[u8]) -> Result<()> {
         if value.len() >= self.least { Ok(()) } else { Err(too_short(value.len(), self.least)) }
     }
 
-    /// The value of a key, in `value`, which grows as it has to.
+    /// Returns the value of a key, in `value`, which grows as needed.
     #[inline]
     pub fn get<'v>(
         &self,
@@ -168,7 +169,7 @@ impl Tree {
         check(unsafe { raw::ember_put(db, handle(txn), key, value) }, "put a value")
     }
 
-    /// Puts pairs, in batches; how many.
+    /// Inserts pairs in batches. Returns their number.
     pub fn load(&self, txn: &Txn<'_>, batch: &mut Multiple, pairs: &mut dyn Pairs) -> Result<u64> {
         let mut rows = 0;
         batch.reset(LOAD);
@@ -185,7 +186,7 @@ impl Tree {
         if batch.is_empty() { Ok(rows) } else { self.put_batch(txn, batch).map(|()| rows) }
     }
 
-    /// Puts the pairs of a batch, and empties it.
+    /// Inserts the pairs of a batch, and empties it.
     fn put_batch(&self, txn: &Txn<'_>, batch: &mut Multiple) -> Result<()> {
         let (db, (at, size)) = (self.db()?, batch.raw());
         // SAFETY: open; a whole buffer in the library's format.
@@ -194,7 +195,7 @@ impl Tree {
         check(code, "put a batch")
     }
 
-    /// Removes a key; whether it was there.
+    /// Removes a key. Returns whether it existed.
     #[inline]
     pub fn delete(&self, txn: Option<&Txn<'_>>, key: &[u8]) -> Result<bool> {
         let (db, key) = (self.db()?, val(key)?);
@@ -208,7 +209,7 @@ impl Tree {
         Cursor::open(self.db()?, handle(txn))
     }
 
-    /// Opens a cursor of an index over as many bytes as a range has.
+    /// Opens a cursor of an index over the bytes that a range has.
     pub fn index<'a>(
         &'a self,
         txn: Option<&'a Txn<'_>>,

@@ -1,11 +1,11 @@
-//! What a dialect says of texts that a library has, and of those that it has not.
+//! Tests of a dialect with the texts of a library and without.
 
 use std::ptr;
 
 use super::*;
 use crate::sql::Nullable;
 
-/// A dialect of nothing but its placeholder.
+/// Returns a dialect with only a placeholder.
 fn bare(placeholder: *const c_char) -> abi::Dialect {
     abi::Dialect { placeholder, ..abi::Dialect::STANDARD }
 }
@@ -29,7 +29,7 @@ fn numbers_in_braces_are_filled_and_other_braces_stay() {
         ("'{a}' {} { {3} {0} {1", "'{a}' {} { {3} {0} {1"),
         ("", ""),
     ] {
-        // What is put in is not looked at again.
+        // Inserted values are not expanded again.
         assert_eq!(filled(text, &["x", "{1}"]), whole);
     }
 }
@@ -54,7 +54,7 @@ fn what_a_library_says_nothing_of_is_standard_sql_or_not_there() {
 #[test]
 fn what_a_library_says_is_used() {
     extern "C" fn options(table: *const abi::Table) -> *const c_char {
-        // SAFETY: a table as the header has it.
+        // SAFETY: a table as the header describes it.
         let (columns, key) = unsafe { ((*table).columns, (*table).key) };
         // SAFETY: it has two columns, and one in its key.
         let (second, end) = unsafe { (*columns.add(1), *key.add(1)) };

@@ -1,4 +1,4 @@
-//! The functions of a key-value engine.
+//! Wrappers for the functions of a key-value engine.
 
 use std::ffi::{CString, c_void};
 
@@ -11,7 +11,7 @@ use crate::kv::{Change, Direction, Pairs, Range, Visit};
 use crate::{EngineError, Result};
 
 impl Handle<KeyValue> {
-    /// The same of one that looks for a key; whether it is there.
+    /// Calls a function that looks for a key. Returns whether it exists.
     #[inline]
     fn find(
         &mut self,
@@ -29,7 +29,7 @@ impl Handle<KeyValue> {
         done.map_err(|status| self.failed(status, doing))
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     #[inline]
     pub fn get(&mut self, patient: bool, table: u32, key: &[u8]) -> Result<Option<&[u8]>> {
         let (get, mut value) = (self.functions.get, abi::Bytes::NONE);
@@ -41,8 +41,8 @@ impl Handle<KeyValue> {
         if found && value.at.is_null() && value.size > 0 {
             return Err(EngineError::failed(self.id, "get a value", "its bytes are at NULL"));
         }
-        // SAFETY: as the header has it: they are there until the next call with this client, which is borrowed
-        // until then.
+        // SAFETY: as the header promises: they exist until the next call with this client, which is
+        // borrowed until then.
         Ok(found.then(|| unsafe { value.as_slice() }))
     }
 
@@ -55,7 +55,7 @@ impl Handle<KeyValue> {
         self.call(patient, "put a value", |raw| unsafe { put(raw, table, key, value) })
     }
 
-    /// Removes a key; whether it was there, as the library tells.
+    /// Removes a key. Returns whether it existed, if the library reports it.
     #[inline]
     pub fn delete(&mut self, patient: bool, table: u32, key: &[u8]) -> Result<bool> {
         let (del, key) = (self.functions.del, abi::Bytes::of(key));
@@ -63,7 +63,7 @@ impl Handle<KeyValue> {
         self.find(patient, "delete a key", |raw| unsafe { del(raw, table, key) })
     }
 
-    /// Changes the value of a key, where the library has a function for that: whether it was there.
+    /// Changes the value of a key, if the library can. Returns whether the key existed.
     #[inline]
     pub fn modify(
         &mut self,
@@ -75,14 +75,14 @@ impl Handle<KeyValue> {
         let (modify, key) = (self.functions.more.modify?, abi::Bytes::of(key));
         let mut change: &mut Change<'_> = change;
         let context = (&raw mut change).cast();
-        // SAFETY: open; the key and what `change` captures live through the call, and the callback is given
-        // what it was made for.
+        // SAFETY: open; the key and what `change` captures live through the call, and the callback
+        // gets the context that it was made for.
         Some(self.find(patient, "change a value", |raw| unsafe {
             modify(raw, table, key, changed, context)
         }))
     }
 
-    /// How many keys a table has, where the library keeps that.
+    /// Returns the number of keys of a table, if the library knows it.
     pub fn count(&mut self, table: u32) -> Result<Option<u64>> {
         let Some(count) = self.functions.more.count else { return Ok(None) };
         let mut keys = 0;
@@ -92,7 +92,7 @@ impl Handle<KeyValue> {
         Ok(Some(keys))
     }
 
-    /// Visits the pairs of a range; of each key what is behind so many bytes.
+    /// Visits the pairs of a range, with keys after their first `BEFORE` bytes.
     pub fn scan<const BEFORE: usize>(
         &mut self,
         table: u32,
@@ -110,12 +110,13 @@ impl Handle<KeyValue> {
         };
         let scan = self.functions.scan;
         let (context, visited) = ((&raw mut visit).cast(), visited::<BEFORE>);
-        // SAFETY: open; the range and what `visit` captures live through the call, and the callback is given
-        // what it was made for. It is not tried again: some pairs may have been visited.
+        // SAFETY: open; the range and what `visit` captures live through the call, and the callback
+        // gets the context that it was made for. The call is not repeated, because some pairs may
+        // have been visited.
         self.call(false, "scan", |raw| unsafe { scan(raw, table, &asked, visited, context) })
     }
 
-    /// The number of a table, where the library has any.
+    /// Returns the number of a table, if the library has tables.
     pub fn table(&mut self, name: &str, key_length: Option<usize>) -> Option<Result<u32>> {
         const DOING: &str = "open a table";
         let table = self.functions.more.table?;
@@ -133,25 +134,26 @@ impl Handle<KeyValue> {
         }))
     }
 
-    /// Whether the library has tables.
+    /// Returns whether the library has tables.
     pub fn has_tables(&self) -> bool {
         self.functions.more.table.is_some()
     }
 
-    /// Removes every pair of a table, where the library has a function for that.
+    /// Removes every pair of a table, if the library has a function for it.
     pub fn clear(&mut self, table: u32) -> Option<Result<()>> {
         let clear = self.functions.more.clear?;
         // SAFETY: open, and in no scope.
         Some(self.call(true, "clear a table", |raw| unsafe { clear(raw, table) }))
     }
 
-    /// Loads pairs, where the library has a function for that; how many it took.
+    /// Loads pairs, if the library has a function for it. Returns how many it accepted.
     pub fn bulk(&mut self, table: u32, pairs: &mut dyn Pairs) -> Option<Result<u64>> {
         let bulk = self.functions.more.bulk?;
         let mut giving = Giving { pairs, given: 0 };
         let context = (&raw mut giving).cast();
-        // SAFETY: open, and in no scope; the pairs live through the call, and the callback is given what it
-        // was made for. It is not tried again: some pairs may have been taken.
+        // SAFETY: open, and in no scope; the pairs live through the call, and the callback gets the
+        // context that it was made for. The call is not repeated, because some pairs may have been
+        // taken.
         let done =
             self.call(false, "load pairs", |raw| unsafe { bulk(raw, table, next_pair, context) });
         Some(done.map(|()| giving.given))
@@ -159,7 +161,7 @@ impl Handle<KeyValue> {
 }
 
 /// # Safety
-/// As the header has it; `context` is a `&mut Visit`.
+/// As the header requires. `context` must be a `&mut Visit`.
 unsafe extern "C" fn visited<const BEFORE: usize>(
     context: *mut c_void,
     key: abi::Bytes,
@@ -172,7 +174,7 @@ unsafe extern "C" fn visited<const BEFORE: usize>(
 }
 
 /// # Safety
-/// As the header has it; `context` is a `&mut Change`.
+/// As the header requires. `context` must be a `&mut Change`.
 unsafe extern "C" fn changed(context: *mut c_void, value: *mut c_void, size: usize) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -190,7 +192,7 @@ struct Giving<'a> {
 }
 
 /// # Safety
-/// As the header has it; `context` is a `Giving`.
+/// As the header requires. `context` must be a `Giving`.
 unsafe extern "C" fn next_pair(
     context: *mut c_void,
     key: *mut abi::Bytes,

@@ -1,4 +1,4 @@
-//! The functions of an SQL engine.
+//! Wrappers for the functions of an SQL engine.
 
 use std::ffi::{CString, c_void};
 use std::ptr;
@@ -15,7 +15,7 @@ use crate::sql_driver::Stopped;
 use crate::sql_driver::misfit::check_width;
 use crate::{EngineError, Result};
 
-/// A prepared statement, ended when dropped, which is before its client is closed.
+/// A prepared statement, freed when dropped, which is before its client is closed.
 pub(in crate::engine_library) struct Prepared {
     functions: &'static Sql,
     client: *mut abi::Client,
@@ -25,27 +25,27 @@ pub(in crate::engine_library) struct Prepared {
 }
 
 impl Drop for Prepared {
-    /// Nobody is left to tell of what it returns.
+    /// There is nobody left to report the result to.
     fn drop(&mut self) {
         // SAFETY: the client is open, and the statement not used again.
         unsafe { (self.functions.finish)(self.client, self.raw) };
     }
 }
 
-/// A query that was begun, ended when dropped.
+/// A running query, ended when dropped.
 struct Running<'a>(&'a Prepared);
 
 impl Drop for Running<'_> {
-    /// What it returns repeats what the last step said.
+    /// The result repeats that of the last step.
     #[inline]
     fn drop(&mut self) {
         let Prepared { functions, client, raw, .. } = self.0;
-        // SAFETY: client and statement are there.
+        // SAFETY: client and statement are alive.
         unsafe { (functions.end_query)(*client, *raw) };
     }
 }
 
-/// Parameters as the interface has them.
+/// Parameters in the interface's form.
 type Values = SmallVec<[abi::Value; 16]>;
 
 #[inline]
@@ -60,7 +60,7 @@ fn value(param: &Param<'_>) -> abi::Value {
 }
 
 impl Handle<Sql> {
-    /// Runs statements without parameters and results.
+    /// Runs statements without parameters or results.
     pub fn script(&mut self, sql: &str) -> Result<()> {
         let (doing, script) = (format!("run `{sql}`"), self.functions.script);
         let text = self.text(sql, &doing)?;
@@ -88,14 +88,14 @@ impl Handle<Sql> {
         Ok(Prepared { functions, client, raw: statement, sql: sql.to_owned() })
     }
 
-    /// That a statement was not run to its end.
+    /// Returns why a statement did not run to its end.
     #[cold]
     fn stopped(&mut self, status: i32, statement: &Prepared) -> Stopped {
         let error = self.failed(status, &format!("run `{}`", statement.sql));
         if self.refused { Stopped::Conflict(error) } else { Stopped::Engine(error) }
     }
 
-    /// Runs a statement that returns no rows; how many it changed.
+    /// Runs a statement without rows. Returns how many it changed.
     #[inline]
     pub fn execute(
         &mut self,
@@ -105,8 +105,8 @@ impl Handle<Sql> {
         let values: Values = params.iter().map(value).collect();
         let mut changed = 0;
         let (execute, into) = (self.functions.execute, &raw mut changed);
-        // SAFETY: client and statement are there; the values and the place for the number live through the
-        // call.
+        // SAFETY: client and statement are alive; the values and the place for the number live
+        // through the call.
         match unsafe { execute(self.raw, statement.raw, values.as_ptr(), values.len(), into) } {
             abi::OK => Ok(changed),
             status => Err(self.stopped(status, statement)),
@@ -123,9 +123,9 @@ impl Handle<Sql> {
     ) -> std::result::Result<(), Stopped> {
         let values: Values = params.iter().map(value).collect();
         let (query, fetch) = (self.functions.query, self.functions.fetch);
-        // Dropped before the parameters, which have to stay until then.
+        // Dropped before the parameters, which must live until then.
         let running = Running(statement);
-        // SAFETY: client and statement are there; the values live until the query is ended.
+        // SAFETY: client and statement are alive; the values live until the query has ended.
         let status = unsafe { query(self.raw, statement.raw, values.as_ptr(), values.len()) };
         if status != abi::OK {
             return Err(self.stopped(status, statement));
@@ -133,11 +133,12 @@ impl Handle<Sql> {
         let mut seen = false;
         loop {
             let mut found = abi::Rows { values: ptr::null(), columns: 0, rows: 0 };
-            // SAFETY: client and statement are there; the place for the rows lives through the call.
+            // SAFETY: client and statement are alive; the place for the rows lives through the
+            // call.
             let status = unsafe { fetch(self.raw, statement.raw, &raw mut found) };
             if status != abi::OK {
                 return Err(match self.stopped(status, statement) {
-                    // It cannot be begun again.
+                    // It cannot be repeated after a row was visited.
                     Stopped::Conflict(error) if seen => Stopped::Engine(error),
                     stopped => stopped,
                 });
@@ -152,7 +153,8 @@ impl Handle<Sql> {
                 let why = "it handed out rows without a value";
                 return Err(Stopped::Engine(EngineError::failed(self.id, doing, why)));
             }
-            // SAFETY: as the header has it: so many values are there until the next call with the statement.
+            // SAFETY: as the header promises: that many values exist until the next call with the
+            // statement.
             let cells = unsafe { slice::from_raw_parts(found.values, cells) };
             for row in cells.chunks_exact(found.columns) {
                 visit(row).map_err(Stopped::Visitor)?;
@@ -162,17 +164,17 @@ impl Handle<Sql> {
         Ok(())
     }
 
-    /// Loads rows by a function that the library has for that; how many it took.
+    /// Loads rows by the library's function. Returns how many it accepted.
     pub fn load(&mut self, bulk: abi::Bulk, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         let doing = format!("load rows into {}", table.name);
         let named =
-            Table::of(table).map_err(|error| EngineError::failed(self.id, &doing, error))?;
-        let told = named.told();
+            Table::new(table).map_err(|error| EngineError::failed(self.id, &doing, error))?;
+        let told = named.to_abi();
         let (id, values) = (self.id, Values::new());
         let mut giving = Giving { id, table, rows, values, given: 0, misfit: None };
         let context = (&raw mut giving).cast();
-        // SAFETY: open; the table and the rows live through the call, and the callback is given what it was
-        // made for.
+        // SAFETY: open; the table and the rows live through the call, and the callback gets the
+        // context that it was made for.
         let done = self.call(false, &doing, |raw| unsafe { bulk(raw, &told, next_row, context) });
         match giving.misfit {
             Some(misfit) => Err(misfit),
@@ -181,19 +183,19 @@ impl Handle<Sql> {
     }
 }
 
-/// Rows on their way into a library.
+/// Rows for a library.
 struct Giving<'a> {
     id: &'static str,
     table: &'a TableDef,
     rows: &'a mut dyn Rows,
     values: Values,
     given: u64,
-    /// A row that has not the table's columns: none follows it.
+    /// Error of a row without the table's columns. No row follows it.
     misfit: Option<EngineError>,
 }
 
 /// # Safety
-/// As the header has it; `context` is a `Giving`.
+/// As the header requires. `context` must be a `Giving`.
 unsafe extern "C" fn next_row(context: *mut c_void) -> *const abi::Value {
     // SAFETY: the caller's promise.
     let giving = unsafe { &mut *context.cast::<Giving<'_>>() };

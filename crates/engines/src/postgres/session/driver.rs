@@ -1,4 +1,4 @@
-//! What the SQL store asks of a connection to PostgreSQL.
+//! The SQL store's connection to PostgreSQL.
 
 use std::fs::File;
 
@@ -78,7 +78,7 @@ impl Driver for Session {
 
     fn begin(&mut self, access: Access) -> Result<()> {
         self.exec(match access {
-            // At the default level every statement has a snapshot of its own.
+            // At the default level every statement has its own snapshot.
             Access::Read if self.offers.has(Offer::Snapshot) => {
                 c"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
             }
@@ -109,7 +109,7 @@ impl Driver for Session {
         }
     }
 
-    /// A few rows are one COPY, which is a transaction by itself.
+    /// A few rows are one COPY, which is its own transaction.
     fn load_alone(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         if !self.offers.has(Offer::Copy) {
             self.begin(Access::Write)?;
@@ -145,7 +145,7 @@ impl Driver for Session {
     }
 
     fn maintain(&mut self) -> Result<()> {
-        // With names, because otherwise VACUUM processes every table of the database, ours or not.
+        // With names, because otherwise VACUUM processes every table of the database.
         let tables = self.tables()?;
         if !tables.is_empty()
             && !self.is_taken(&format!("VACUUM (ANALYZE) {}", tables.join(", ")))?

@@ -11,7 +11,7 @@ use crate::kv::Range;
 use crate::owned::listen;
 use crate::{Checked, EngineError, Result};
 
-/// Verifies every table, each without cursors
+/// Verifies every table, each without open cursors
 /// (<https://source.wiredtiger.com/mongodb-4.2/struct_w_t___s_e_s_s_i_o_n.html>, `verify`).
 pub(super) fn verify(session: &Rc<Session>, trees: &mut [Tree]) -> Result<Checked> {
     let mut checked = Checked::by("WT_SESSION::verify");
@@ -25,7 +25,7 @@ pub(super) fn verify(session: &Rc<Session>, trees: &mut [Tree]) -> Result<Checke
     Ok(checked)
 }
 
-/// The tables that there are, from a cursor over the metadata
+/// Returns the existing tables, from a cursor over the metadata
 /// (<https://source.wiredtiger.com/mongodb-4.2/metadata.html>).
 fn tables(session: &Rc<Session>) -> Result<Vec<CString>> {
     let mut found = Vec::new();
@@ -43,24 +43,26 @@ fn tables(session: &Rc<Session>) -> Result<Vec<CString>> {
     Ok(found)
 }
 
-/// Adds what the library says of a table in which it finds something wrong.
+/// Adds the library's messages about a table that is damaged.
 fn verify_one(session: &Session, uri: &CStr, checked: &mut Checked) -> Result<()> {
     let (connection, mut said) = (session.connection.raw.raw, Vec::<String>::new());
     let verify = || {
         said.clear();
         let list = (&raw mut said).cast();
-        // SAFETY: open; the text and the list live through the call, which alone uses the list.
+        // SAFETY: open; the text and the list live through the call, and nothing else uses the list
+        // meanwhile.
         unsafe { (session.shim.verify)(connection, uri.as_ptr(), listen, list) }
     };
     match session.until_at_rest(verify) {
-        // What was said then is a warning of something that has no effect.
+        // Messages are then warnings without effect.
         0 => Ok(()),
-        // It was not looked at.
+        // It was not verified.
         code @ (libc::EBUSY | libc::ENOMEM) => {
             Err(EngineError::failed(ID, "check a table", words(code)))
         }
         code => {
-            // Each behind the time and the thread; a block's bytes are said too, which tell nothing.
+            // Each message follows the time and the thread. Messages with a block's bytes are left
+            // out.
             let said =
                 said.iter().map(|said| said.split_once("], ").map_or(&**said, |(_, said)| said));
             let told = said.filter(|said| !said.contains("__wt_bm_corrupt_dump"));

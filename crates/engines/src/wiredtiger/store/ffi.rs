@@ -18,13 +18,14 @@ pub(super) use crate::wiredtiger::library::words;
 use crate::wiredtiger::library::{LIBRARY, Library};
 pub(super) use crate::wiredtiger::shim::{Bytes, Raw, Shim};
 
-/// No such key; the end of a scan: the shim's.
+/// The key was not found, or the scan has ended. The shim's code.
 const ABSENT: c_int = -1;
 /// `WT_ROLLBACK`.
 const ROLLBACK: c_int = -31800;
 
-/// What the library refused, by its code. (It has one code for a conflict and for a transaction that
-/// outgrew the cache; `get_rollback_reason`, which tells them apart, 3.2.1 does not have.)
+/// Why the library refused a call, by its code. (It has the same code for a conflict and for a
+/// transaction that outgrew the cache. `get_rollback_reason`, which distinguishes them, is missing
+/// in 3.2.1.)
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Refusal {
     code: c_int,
@@ -32,23 +33,23 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// Whether it was for the sake of another session's change, after which the manual has it made
-    /// again (<https://source.wiredtiger.com/11.3.1/error_handling.html>).
+    /// Returns whether it was because of another session's change, after which the manual advises
+    /// to retry (<https://source.wiredtiger.com/11.3.1/error_handling.html>).
     pub(super) const fn is_conflict(&self) -> bool {
         self.code == ROLLBACK
     }
 }
 
 impl Refusal {
-    /// As an error of the engine. (No `From`: a second one for [`EngineError`] would leave `?` without
-    /// a type wherever an error is generic.)
+    /// Returns it as an error of the engine. (There is no `From`, because a second one for
+    /// [`EngineError`] would make the type of `?` ambiguous where an error is generic.)
     pub fn into_error(self) -> EngineError {
         let Self { code, doing } = self;
         EngineError::failed(ID, doing, words(code))
     }
 
-    /// The same of a transaction. A session that is alone has nobody to be in conflict with: what
-    /// ended its transaction is that the cache has no room for what is not committed yet.
+    /// Returns it as an error of a transaction. A session without others has no conflicts, so its
+    /// transaction ended because the cache has no room for what is not committed yet.
     pub(super) fn in_transaction(self, is_alone: bool) -> EngineError {
         match self.code {
             ROLLBACK if is_alone => {
@@ -59,7 +60,7 @@ impl Refusal {
     }
 }
 
-/// What a call returns.
+/// Result of a call.
 pub(super) type Result<T> = std::result::Result<T, Refusal>;
 
 #[inline]
@@ -67,7 +68,7 @@ pub(super) const fn check(code: c_int, doing: &'static str) -> Result<()> {
     if code == 0 { Ok(()) } else { Err(Refusal { code, doing }) }
 }
 
-/// Whether the key was there.
+/// Returns whether the key was found.
 #[inline]
 pub(super) const fn found(code: c_int, doing: &'static str) -> Result<bool> {
     match code {
@@ -84,21 +85,21 @@ pub(super) type Owned = owned::Owned<c_void, c_int>;
 pub(super) struct Connection {
     pub(super) raw: Owned,
     pub library: &'static Library,
-    /// What its tables are made with: bytes, as they are, and a size of page.
+    /// How its tables are created: raw bytes, and a page size.
     table: CString,
-    /// Whether a table is to be on the disk when it has been made.
+    /// Whether a new table is synced to the disk.
     pub(super) syncs: bool,
 }
 
-// SAFETY: threads share a connection, whose methods may be called by any of them; a session belongs
-// to one thread: <https://source.wiredtiger.com/mongodb-4.4/threads.html>.
+// SAFETY: threads share a connection, and any of them may call its methods; a session belongs to
+// one thread: <https://source.wiredtiger.com/mongodb-4.4/threads.html>.
 unsafe impl Send for Connection {}
 // SAFETY: as above.
 unsafe impl Sync for Connection {}
 
 impl Connection {
-    /// Opens or makes the database in a folder, with its log replayed where there is one. Its tables
-    /// get leaf pages of so many bytes.
+    /// Opens or creates the database in a folder, and replays its log. Its tables get leaf pages of
+    /// this many bytes.
     pub(super) fn open(
         folder: &Path,
         config: &str,
@@ -109,7 +110,8 @@ impl Connection {
         let failed = |why: &dyn Display| EngineError::failed(ID, &doing, why);
         let home = CString::new(folder.as_os_str().as_bytes()).map_err(|error| failed(&error))?;
         let config = CString::new(config).map_err(|error| failed(&error))?;
-        // Values up to 16 KiB stay on a leaf page, as shipped: its default follows the page's size.
+        // Values up to 16 KiB stay on a leaf page, as by default, where the limit follows the
+        // page's size.
         let table = format!(
             "key_format=u,value_format=u,exclusive=true,leaf_page_max={leaf},leaf_value_max=16KB"
         );
@@ -119,7 +121,7 @@ impl Connection {
         // SAFETY: both texts live through the call; on success the handle is open and ours.
         match unsafe { (library.api.open)(home, ptr::null_mut(), config, &mut raw) } {
             0 => {
-                // SAFETY: sessions hold it.
+                // SAFETY: sessions keep it alive.
                 let raw = unsafe { Owned::new(raw, library.shim.close) };
                 Ok(Arc::new(Self { raw, library, table, syncs: durability == Durability::Power }))
             }
@@ -127,7 +129,7 @@ impl Connection {
         }
     }
 
-    /// Begins a session.
+    /// Opens a session.
     pub(super) fn session(self: &Arc<Self>) -> crate::Result<Rc<Session>> {
         let (shim, mut raw) = (self.library.shim, ptr::null_mut());
         // SAFETY: open.
@@ -139,17 +141,18 @@ impl Connection {
     }
 }
 
-/// What runs transactions in a database, on one thread.
+/// Runs transactions in a database, on one thread.
 pub(super) struct Session {
     pub raw: Owned,
-    /// What its handles can do.
+    /// Functions of its handles.
     pub shim: &'static Shim,
     pub connection: Arc<Connection>,
 }
 
 impl Session {
-    /// Makes a table if it is not there; whether it was made. The library leaves a new table to the
-    /// next checkpoint. One that is taken before a cursor has opened the table does not look into it.
+    /// Creates a table, if it is missing. Returns whether it was created. The library does not
+    /// write a new table before the next checkpoint. A checkpoint before a cursor has opened the
+    /// table does not include it.
     pub(super) fn create(&self, uri: &CStr) -> Result<bool> {
         let Connection { table, syncs, .. } = &*self.connection;
         // SAFETY: open; both texts live through the call.
@@ -164,16 +167,16 @@ impl Session {
         Ok(true)
     }
 
-    /// Removes a table, which is without cursors.
+    /// Drops a table without cursors.
     pub(super) fn remove(&self, uri: &CStr) -> Result<()> {
         // SAFETY: open; the text lives through the call.
         let drop = || unsafe { (self.shim.drop)(self.raw.raw, uri.as_ptr()) };
         check(self.until_at_rest(drop), "remove a table")
     }
 
-    /// Makes a call of a whole table, and returns its code. The library refuses it while the table has
-    /// changes that no checkpoint has, or while one of its own threads is at work in it, as eviction may be:
-    /// the manual has a checkpoint taken and the call made again
+    /// Makes a call for a whole table, and returns its code. The library refuses it while the table
+    /// has changes that no checkpoint has, or while one of its own threads works on it, for example
+    /// eviction. The manual advises to take a checkpoint and repeat the call
     /// (<https://source.wiredtiger.com/11.3.1/error_handling.html>, "EBUSY errors").
     pub(super) fn until_at_rest(&self, mut call: impl FnMut() -> c_int) -> c_int {
         let mut is_again = false;
@@ -181,7 +184,7 @@ impl Session {
             |code| *code == libc::EBUSY,
             || {
                 if std::mem::replace(&mut is_again, true) {
-                    // One that fails leaves the table as it was: the call says so.
+                    // If it fails, the table is unchanged and the call reports it.
                     let _ = self.checkpoint();
                 }
                 match call() {
@@ -200,13 +203,13 @@ impl Session {
             .map_err(Refusal::into_error)
     }
 
-    /// Has the library count what it does, from now on: as shipped it does not.
+    /// Makes the library count its work from now on. By default it does not.
     pub(super) fn count(&self) -> Result<()> {
         // SAFETY: open.
         check(unsafe { (self.shim.count)(self.connection.raw.raw) }, "count what it does")
     }
 
-    /// What it counted: checkpoints that are running, and pages that a thread of the program was made to
+    /// Returns what it counted: running checkpoints, and pages that threads of the program had to
     /// evict.
     pub(super) fn counted(&self) -> Result<[u64; 2]> {
         let mut counted = [0; 2];
@@ -216,12 +219,12 @@ impl Session {
         Ok(counted.map(|count| u64::try_from(count).unwrap_or(0)))
     }
 
-    /// Whether its database has no other session now.
+    /// Returns whether its database has no other session now.
     pub(super) fn is_alone(&self) -> bool {
         Arc::strong_count(&self.connection) == 1
     }
 
-    /// Does work in a transaction, which is committed, or else undone.
+    /// Does work in a transaction, which is committed or else rolled back.
     pub(super) fn within(&self, work: impl FnOnce() -> crate::Result<()>) -> crate::Result<()> {
         // SAFETY: open.
         check(unsafe { (self.shim.begin)(self.raw.raw) }, "begin a transaction")
@@ -237,7 +240,7 @@ impl Session {
         ended.map_err(|refusal| refusal.in_transaction(self.is_alone())).and(done)
     }
 
-    /// Ends it, which has no cursors, and with the last session the database is closed.
+    /// Closes it, without cursors. The last session closes the database.
     pub(super) fn close(self: Rc<Self>) -> crate::Result<()> {
         let Some(Self { raw, connection, .. }) = Rc::into_inner(self) else { return Ok(()) };
         let ended = check(raw.end(), "end a session");

@@ -1,4 +1,4 @@
-//! The settings that a database has, as the library keeps them beside it.
+//! Settings of a database, as the library stores them beside it.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::ID;
 use crate::{EngineError, Result};
 
-/// What a database was made with, as the library keeps it there.
+/// Returns the settings at creation, as the library stored them.
 pub(super) fn created_with(folder: &Path) -> Result<Vec<(String, String)>> {
     let path = folder.join("WiredTiger.basecfg");
     let text = fs::read_to_string(&path).map_err(|e| EngineError::file(ID, "read", path, e))?;
@@ -14,7 +14,7 @@ pub(super) fn created_with(folder: &Path) -> Result<Vec<(String, String)>> {
     Ok(entries(&text).map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
-/// The `name=value` pairs of a configuration; a value may be a list in parentheses.
+/// Returns the `name=value` pairs of a configuration. A value can be a list in parentheses.
 fn entries(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut depth = 0;
     let entries = text.split(move |c| {

@@ -5,7 +5,7 @@ use crate::Engine;
 use crate::Store;
 use crate::wiredtiger::ENGINE;
 
-/// A store with a cache of a few MiB, and a table in it.
+/// Returns a store with a cache of a few MiB and a table.
 fn small(dir: &Path) -> (Box<dyn KvStore>, Table) {
     let options = OpenOptions::new(dir, Durability::Process, 4 << 20);
     let Store::Kv(mut store) = ENGINE.open(&options).unwrap().store else {
@@ -24,7 +24,8 @@ fn a_transaction_larger_than_the_cache_says_so_and_leaves_nothing() {
             (0..rows).try_for_each(|n| batch.put(table, &n.to_be_bytes(), &[7; 100]))
         })
     };
-    // How far it comes depends on how soon its eviction gives up: from 280,000 rows to more than a million were seen.
+    // How far it gets depends on when its eviction gives up: from 280,000 rows to more than a
+    // million were seen.
     let error = batch(&mut *store, 20_000_000).unwrap_err().to_string();
     assert!(error.contains("a transaction larger than its cache"), "{error}");
     assert!(error.contains("--cache") && error.contains("WT_ROLLBACK"), "{error}");
@@ -57,7 +58,8 @@ fn a_conflict_with_another_client_is_told_as_one() {
     store.close().unwrap();
 }
 
-/// To empty a table of which no checkpoint has all changes may take one, which meets the others.
+/// Emptying a table with changes that no checkpoint has can take a checkpoint, which affects the
+/// others.
 #[test]
 fn a_table_is_emptied_beside_a_new_one_which_is_then_loaded() {
     for durability in [Durability::None, Durability::Process, Durability::Power] {
@@ -89,7 +91,7 @@ fn a_table_is_emptied_beside_a_new_one_which_is_then_loaded() {
     }
 }
 
-/// Pairs in the order of their keys.
+/// Pairs in key order.
 struct Rows(std::ops::Range<u64>, [u8; 8]);
 
 impl Pairs for Rows {

@@ -1,4 +1,4 @@
-//! A table, and its cursors: every read and write of the library goes through one.
+//! A table and its cursors, which all reads and writes of the library use.
 
 use std::ffi::{CStr, CString, c_int};
 use std::ops::ControlFlow;
@@ -11,10 +11,10 @@ use crate::EngineError;
 use crate::kv::{Direction, Pairs, Range, Visit};
 use crate::owned::bytes;
 
-/// Pairs of a transaction of a load without a bulk cursor.
+/// Pairs per transaction of a load without a bulk cursor.
 const TRANSACTION: u32 = 10_000;
 
-/// A place in a table.
+/// A position in a table.
 pub(super) struct Cursor {
     raw: Owned,
     shim: &'static Shim,
@@ -32,67 +32,68 @@ impl Cursor {
         Ok(Self { raw, shim, _session: Rc::clone(session) })
     }
 
-    /// Leaves its place, which pins a page and a snapshot.
+    /// Leaves its position, which pins a page and a snapshot.
     #[inline]
     pub(super) fn reset(&mut self) -> Result<()> {
         // SAFETY: open.
         check(unsafe { (self.shim.reset)(self.raw.raw) }, "reset a cursor")
     }
 
-    /// Goes to a key; whether it is there.
+    /// Moves to a key. Returns whether it exists.
     #[inline]
     pub(super) fn find(&mut self, key: &[u8]) -> Result<bool> {
         // SAFETY: open; the key lives through the call.
-        found(unsafe { (self.shim.search)(self.raw.raw, Bytes::of(key)) }, "find a key")
+        found(unsafe { (self.shim.search)(self.raw.raw, Bytes::new(key)) }, "find a key")
     }
 
     #[inline]
     fn key(&self) -> Result<&[u8]> {
-        self.shown(self.shim.key, "read a key")
+        self.current(self.shim.key, "read a key")
     }
 
-    /// The value it stands on.
+    /// Returns the current value.
     #[inline]
     pub(super) fn value(&self) -> Result<&[u8]> {
-        self.shown(self.shim.value, "read a value")
+        self.current(self.shim.value, "read a value")
     }
 
     #[inline]
-    fn shown(
+    fn current(
         &self,
         show: unsafe extern "C" fn(Raw, *mut Bytes) -> c_int,
         doing: &'static str,
     ) -> Result<&[u8]> {
-        let mut shown = Bytes::of(&[]);
+        let mut shown = Bytes::new(&[]);
         // SAFETY: open.
         check(unsafe { show(self.raw.raw, &mut shown) }, doing)?;
         // SAFETY: in the library's memory until the cursor moves, for which `self` is borrowed.
         Ok(unsafe { bytes(shown.at, shown.size) })
     }
 
-    /// Puts a pair.
+    /// Inserts a pair.
     #[inline]
     pub(super) fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let (key, value) = (Bytes::of(key), Bytes::of(value));
+        let (key, value) = (Bytes::new(key), Bytes::new(value));
         // SAFETY: open; both live through the call.
         check(unsafe { (self.shim.insert)(self.raw.raw, key, value) }, "put a value")
     }
 
-    /// Replaces the value it stands on.
+    /// Replaces the current value.
     #[inline]
     pub(super) fn update(&mut self, value: &[u8]) -> Result<()> {
         // SAFETY: open; the value lives through the call.
-        check(unsafe { (self.shim.update)(self.raw.raw, Bytes::of(value)) }, "replace a value")
+        check(unsafe { (self.shim.update)(self.raw.raw, Bytes::new(value)) }, "replace a value")
     }
 
-    /// Removes a key; whether it was there, if the cursor was opened not to overwrite.
+    /// Removes a key. Returns whether it existed, if the cursor was opened without overwrite.
     #[inline]
     pub(super) fn remove(&mut self, key: &[u8]) -> Result<bool> {
         // SAFETY: open; the key lives through the call.
-        found(unsafe { (self.shim.remove)(self.raw.raw, Bytes::of(key)) }, "delete a key")
+        found(unsafe { (self.shim.remove)(self.raw.raw, Bytes::new(key)) }, "delete a key")
     }
 
-    /// Moves on, from no place to the first pair of that way; whether there is one.
+    /// Moves to the next pair, or to the first one without a position. Returns whether there is
+    /// one.
     #[inline]
     fn step(&mut self, direction: Direction) -> Result<bool> {
         // SAFETY: open.
@@ -105,13 +106,13 @@ impl Cursor {
         found(code, "move a cursor")
     }
 
-    /// Whether its table has any; it leaves its place.
+    /// Returns whether its table has pairs. Leaves its position.
     fn has_pairs(&mut self) -> Result<bool> {
         let there = self.step(Direction::Forward)?;
         self.reset().map(|()| there)
     }
 
-    /// Goes to the first pair of a range, or beyond it; whether there is one.
+    /// Moves to the first pair of a range, or beyond it. Returns whether there is one.
     fn seek(&mut self, Range { from, to, direction }: Range<'_>) -> Result<bool> {
         let start = match direction {
             Direction::Forward => from.filter(|from| !from.is_empty()),
@@ -123,7 +124,7 @@ impl Cursor {
         }
         let mut beside = 0;
         // SAFETY: open; the key lives through the call.
-        let code = unsafe { (self.shim.search_near)(self.raw.raw, Bytes::of(start), &mut beside) };
+        let code = unsafe { (self.shim.search_near)(self.raw.raw, Bytes::new(start), &mut beside) };
         let within = match direction {
             Direction::Forward => beside >= 0,
             Direction::Backward => beside < 0,
@@ -131,7 +132,7 @@ impl Cursor {
         Ok(found(code, "find a place")? && (within || self.step(direction)?))
     }
 
-    /// Visits the pairs of a range, from no place, and leaves its place.
+    /// Visits the pairs of a range, starting without a position, and leaves its position.
     pub(super) fn walk(&mut self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         self.reset()?;
         let mut there = self.seek(range)?;
@@ -150,11 +151,11 @@ impl Cursor {
     }
 }
 
-/// The cursors of a table, held open.
+/// The open cursors of a table.
 pub(super) struct Cursors {
-    /// Sets a key whether it is there or not.
+    /// Sets a key, existing or not.
     pub put: Cursor,
-    /// Does everything else: it tells a key that is not there.
+    /// Does everything else, and reports missing keys.
     pub other: Cursor,
 }
 
@@ -164,9 +165,9 @@ impl Cursors {
         Ok(Self { put, other: Cursor::open(session, uri, c"overwrite=false")? })
     }
 
-    /// Removes every key from `from` up to but without `to`, as one commit
-    /// (<https://source.wiredtiger.com/11.3.1/struct_w_t___s_e_s_s_i_o_n.html>, `truncate`, which removes
-    /// the last key as well).
+    /// Removes every key from `from` (inclusive) to `to` (exclusive), with one commit
+    /// (<https://source.wiredtiger.com/11.3.1/struct_w_t___s_e_s_s_i_o_n.html>, `truncate`, which
+    /// includes the last key).
     pub(super) fn truncate(&mut self, session: &Session, from: &[u8], to: &[u8]) -> Result<()> {
         let mut last = None;
         self.other.walk(Range::between(from, Some(to)).backward(), &mut |key, _| {
@@ -175,14 +176,14 @@ impl Cursors {
         })?;
         let Some(last) = last else { return Ok(()) };
         let (start, stop) = (self.other.raw.raw, self.put.raw.raw);
-        let (from, last) = (Bytes::of(from), Bytes::of(&last));
+        let (from, last) = (Bytes::new(from), Bytes::new(&last));
         // SAFETY: all are open, the cursors of this session and of one table; the keys live through the call.
         let code = unsafe { (session.shim.truncate)(session.raw.raw, start, from, stop, last) };
         let done = check(code, "truncate a range");
         done.and(self.other.reset()).and(self.put.reset())
     }
 
-    /// The value of a key; the cursor then stands on it.
+    /// Returns the value of a key, at which the cursor then is.
     #[inline]
     pub(super) fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>> {
         if self.other.find(key)? { self.other.value().map(Some) } else { Ok(None) }
@@ -193,14 +194,14 @@ impl Cursors {
 pub(super) struct Tree {
     pub uri: CString,
     session: Rc<Session>,
-    /// None where they could not be opened after the table was made anew.
+    /// `None` if they could not be opened after the table was created again.
     cursors: Option<Cursors>,
-    /// Whether nothing has looked into it since it was made: no checkpoint and no operation.
+    /// Whether no checkpoint and no operation has used it since it was created.
     pub is_fresh: bool,
 }
 
 impl Tree {
-    /// Opens a table, making it if need be.
+    /// Opens a table, and creates a missing one.
     pub(super) fn open(session: &Rc<Session>, name: &str) -> crate::Result<Self> {
         let uri = CString::new(format!("table:{name}"))
             .map_err(|error| EngineError::failed(ID, "open a table", error))?;
@@ -209,12 +210,12 @@ impl Tree {
         Ok(Self { uri, session: Rc::clone(session), cursors, is_fresh })
     }
 
-    /// Whether it is the table of that name.
+    /// Returns whether it is the table with this name.
     pub(super) fn is_named(&self, name: &str) -> bool {
         self.uri.as_bytes().strip_prefix(b"table:") == Some(name.as_bytes())
     }
 
-    /// Its cursors, which look into it.
+    /// Returns its cursors, for an operation.
     #[inline]
     pub(super) fn cursors(&mut self) -> crate::Result<&mut Cursors> {
         let lost = || EngineError::failed(ID, "use a table", "it could not be made anew");
@@ -229,12 +230,12 @@ impl Tree {
     ) -> Result<T> {
         self.cursors = None;
         let done = work(&self.session, &self.uri);
-        // In any case, so that the table stays usable.
+        // Always, so that the table stays usable.
         self.cursors = Some(Cursors::open(&self.session, &self.uri)?);
         done
     }
 
-    /// Makes it anew.
+    /// Creates it again, empty.
     pub(super) fn clear(&mut self) -> crate::Result<()> {
         self.apart(|session, uri| session.remove(uri).and_then(|()| session.create(uri)))
             .map_err(Refusal::into_error)?;
@@ -242,8 +243,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Loads it by a bulk cursor, which wants a fresh table; how many pairs. One that is not fresh is
-    /// made anew, unless a power cut must not find it gone or half made.
+    /// Loads it with a bulk cursor, which requires an unused table. Returns the number of pairs. A
+    /// used table is created again, unless a power cut must not find it missing or incomplete.
     pub(super) fn load(&mut self, pairs: &mut dyn Pairs) -> crate::Result<u64> {
         if !mem::take(&mut self.is_fresh) {
             if self.cursors()?.other.has_pairs().map_err(Refusal::into_error)? {
@@ -261,13 +262,13 @@ impl Tree {
                 cursor.insert(key, value)?;
                 rows += 1;
             }
-            // The load ends here, and may fail here.
+            // The load ends here, and can fail here.
             check(cursor.raw.end(), "end a load").map(|()| rows)
         })
         .map_err(Refusal::into_error)
     }
 
-    /// Puts pairs in transactions; how many.
+    /// Inserts pairs in transactions. Returns their number.
     fn insert(&mut self, pairs: &mut dyn Pairs) -> crate::Result<u64> {
         let (session, mut rows, mut is_more) = (Rc::clone(&self.session), 0, true);
         let cursors = self.cursors()?;

@@ -41,7 +41,7 @@ pub(crate) fn queued(
 
 fn queue() -> (Sender, Receiver) {
     let (reader, writer) = io::pipe().unwrap();
-    (Sender::over(writer, SHAPE).unwrap(), Receiver::of(reader, SHAPE))
+    (Sender::over(writer, SHAPE).unwrap(), Receiver::new(reader, SHAPE))
 }
 
 fn payload(number: u64) -> [u8; 10] {
@@ -82,7 +82,7 @@ fn numbers_alone_fill_queues_of_one_row_and_of_many() {
         let (reader, writer) = io::pipe().unwrap();
         let shape = Shape::of_rows(rows);
         let (mut sender, mut receiver) =
-            (Sender::over(writer, shape).unwrap(), Receiver::of(reader, shape));
+            (Sender::over(writer, shape).unwrap(), Receiver::new(reader, shape));
         let fit = (0..).find(|number| !sender.offer(*number, &[]).unwrap()).unwrap();
         assert_eq!(fit, rows as u64);
         for number in 0..fit {
@@ -198,7 +198,7 @@ fn a_process_that_is_killed_ends_the_queue_and_other_children_do_not_hold_it() {
     let sleeping = |out: Stdio| Command::new("sleep").arg("60").stdout(out).spawn().unwrap();
     let (reader, writer) = io::pipe().unwrap();
     let (mut sender, mut receiver) =
-        (Sender::over(writer.try_clone().unwrap(), SHAPE).unwrap(), Receiver::of(reader, SHAPE));
+        (Sender::over(writer.try_clone().unwrap(), SHAPE).unwrap(), Receiver::new(reader, SHAPE));
     // As a server that is started while the sensor runs.
     let mut other = sleeping(Stdio::null());
     let mut sensor = sleeping(Stdio::from(writer));

@@ -68,7 +68,7 @@ fn queue(numbers: impl IntoIterator<Item = u64>) -> queue::Receiver {
         made = number + 1;
     }
     assert!(sender.end(&Account { made, ..Account::default() }).unwrap());
-    queue::Receiver::of(reader, SHAPE)
+    queue::Receiver::new(reader, SHAPE)
 }
 
 /// Has a writer take rows.

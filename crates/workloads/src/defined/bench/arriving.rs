@@ -1,4 +1,4 @@
-//! Rows that arrive by themselves.
+//! Phases with rows that arrive by themselves.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::arrivals::{
 };
 use crate::{CheckError, NoopObserver, PhaseObserver};
 
-/// Of the time that is measured, what goes before it unmeasured: a part, and this at most.
+/// Share of the measured time that precedes it as a warm-up, and its limit.
 const WARM_UP: (u32, Duration) = (10, Duration::from_secs(5));
 
 impl FileBench {
@@ -40,7 +40,7 @@ impl FileBench {
         Ok(())
     }
 
-    /// Stores what comes at the rate, or at the highest that is found.
+    /// Stores what arrives at the rate, or at the highest rate that is found.
     pub(super) fn arrive(
         &mut self,
         phase: usize,
@@ -55,12 +55,12 @@ impl FileBench {
             Some(self.store(arrive, whole(arrive, rate), observer)?)
         };
         let measured = written.as_ref().map_or_else(Measured::default, Written::measured);
-        written.iter().for_each(|written| written.tell(observer));
+        written.iter().for_each(|written| written.report(observer));
         meter.lasted(measured);
         Ok(Answer::Count(measured.ops))
     }
 
-    /// Looks for the highest rate, each on a table that holds its rows and no more.
+    /// Searches for the highest rate, with each attempt on a table of exactly its rows.
     fn highest_rate(
         &mut self,
         phase: usize,
@@ -71,18 +71,18 @@ impl FileBench {
         let (found, kept) = arrivals::highest(arrive.lasts, limit, |rate, length| {
             self.ready_to_arrive(phase, arrive)?;
             let task = match length {
-                Length::Short(warm_up, window) => Task::of(rate, warm_up, window),
+                Length::Short(warm_up, window) => Task::new(rate, warm_up, window),
                 Length::Whole => whole(arrive, rate),
             };
             Ok(self.store(arrive, task, &mut NoopObserver))
         })?;
-        found.tell(Storing::ROWS, observer);
+        found.report(Storing::ROWS, observer);
         let loaded = self.cell().tables[arrive.table].loaded as u64;
         kept.iter().for_each(|_| observer.count("filled", loaded));
         Ok(kept)
     }
 
-    /// Has a sensor make rows, and stores them.
+    /// Lets a sensor make rows, and stores them.
     fn store(
         &mut self,
         arrive: &Arrive,
@@ -120,7 +120,7 @@ impl FileBench {
         Ok(written)
     }
 
-    /// Compares the whole table with the rows that were loaded, and those that were stored behind them.
+    /// Compares the whole table with the loaded rows and those stored after them.
     pub(super) fn judge_arrived(&mut self, arrive: &Arrive) -> Result<(), CheckError> {
         let Some(stored) = self.arrived.take() else { return Ok(()) };
         let cell = Arc::clone(&self.prepared.cell);
@@ -139,8 +139,8 @@ impl FileBench {
     }
 }
 
-/// For the whole of its time at a rate.
+/// Returns the task for the whole time at a rate.
 fn whole(arrive: &Arrive, rate: u64) -> Task {
     let (part, most) = WARM_UP;
-    Task::of(rate, (arrive.lasts / part).min(most), arrive.lasts)
+    Task::new(rate, (arrive.lasts / part).min(most), arrive.lasts)
 }

@@ -1,4 +1,4 @@
-//! Phases that a program in another language does in place of this one.
+//! Phases that a program in another language does instead of this one.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use super::super::kind::changes_rows;
 use super::FileBench;
 use crate::PhaseObserver;
 
-/// Runs of phases that read are repeated for as long in nanoseconds.
+/// Shortest time of a run that reads, in ns. Shorter runs are repeated.
 const SHORTEST_NS: u64 = 1_000_000;
 
 impl FileBench {
-    /// Why a program in another language cannot do a phase, where one does the phases.
+    /// Returns why a program in another language cannot do a phase, if one does the phases.
     pub(super) fn refused_by_client(&self, phase: usize) -> Option<EngineError> {
         self.client.as_ref()?;
         let cell = &self.prepared.cell;
@@ -48,7 +48,7 @@ impl FileBench {
         Some(EngineError::impossible(format!("clients in another language do not have {why}")))
     }
 
-    /// Has the program do a phase while the database is closed here, where it has to be.
+    /// Lets the program do a phase, with the database closed here if it must be.
     pub(super) fn by_client(
         &mut self,
         phase: usize,
@@ -62,14 +62,14 @@ impl FileBench {
             warm_up: reads && !self.prepared.cold,
             repeat_ns: match self.phases[phase].ops {
                 0 => Some(self.prepared.window.as_nanos() as u64),
-                // A run that is over at once says little: its time is then the mean of several.
+                // A very short run is repeated, and its time is the mean.
                 _ => reads.then_some(SHORTEST_NS),
             },
-            // The questions of a sequence are asked when all its rows are there.
+            // The questions of a sequence are asked once all its rows are there.
             most_ns: (meter.cap().filter(|_| !matches!(work, Work::Sequence(_))))
                 .map(|most| most.as_nanos() as u64),
         };
-        let Self { database, client: Some(client), told, .. } = self else { return Ok(()) };
+        let Self { database, client: Some(client), outcome, .. } = self else { return Ok(()) };
         let mut went = Err(EngineError::failed("the store", "be closed for a while", "it was not"));
         let mut work = |client: &mut ByClient| {
             let names: Vec<String> = client.tier.iter().map(|(name, _)| name.clone()).collect();
@@ -84,17 +84,17 @@ impl FileBench {
             let done = process.go(run);
             observer.close();
             let done = done?;
-            told.timed_by = Some(process.version.clone());
-            told.client_floor_ns = Some(process.floor_ns);
+            outcome.timed_by = Some(process.version.clone());
+            outcome.client_floor_ns = Some(process.floor_ns);
             let answers = process.answers()?;
             process.close()?;
             Ok((done, answers))
         };
-        // Whatever came of it, the database is opened again.
+        // The database is reopened even after an error.
         database.reopen_after(&mut || {
             went = work(client);
             if went.is_err() {
-                // It may have the database open still.
+                // It may still have the database open.
                 client.process = None;
             }
             Ok(())
@@ -108,7 +108,7 @@ impl FileBench {
         let Done { mut elapsed_ns, operations: mut ops, capped } = done;
         if !capped && !operations.is_empty() {
             let times = (ops / operations.len()).max(1);
-            // One call may do what counts as several operations.
+            // One call can count as several operations.
             ops = recorded;
             match self.phases[phase].ops {
                 0 => ops *= times,
@@ -120,7 +120,8 @@ impl FileBench {
         Ok(())
     }
 
-    /// The calls that a phase makes, and how many operations they count as. Nothing is changed by them.
+    /// Records the calls of a phase and the number of operations that they count as, without
+    /// changing anything.
     fn record(&mut self, phase: usize) -> Result<(Operations, u64)> {
         let Some(tape) = self.client.as_ref().map(|client| client.tape.clone()) else {
             return Ok((Operations::default(), 0));
@@ -134,8 +135,8 @@ impl FileBench {
         made.map(|()| (recorded, meter.measured().ops))
     }
 
-    /// Makes the calls of a phase once more, and takes the program's answers as found. One that it was `capped` before
-    /// is not answered.
+    /// Makes the calls of a phase again with the program's answers. Calls after it was `capped`
+    /// have no answer.
     fn play(
         &mut self,
         phase: usize,
@@ -149,7 +150,7 @@ impl FileBench {
         let made = self.perform_once(phase, &mut Meter::new(None));
         match (tape.played(), made) {
             (true, Ok(())) => Ok(()),
-            // It has no answer to the call after the last that the program made.
+            // There is no answer to the call after the program's last.
             (true, Err(_)) if capped => Ok(()),
             (_, Err(error)) => Err(error),
             (false, Ok(())) => {
@@ -159,7 +160,7 @@ impl FileBench {
         }
     }
 
-    /// Does a phase, of a question that is asked for a time one request.
+    /// Does a phase once. A question that is asked for a time is asked once.
     fn perform_once(&mut self, phase: usize, meter: &mut Meter) -> Result<()> {
         let window = std::mem::replace(&mut self.prepared.window, Duration::ZERO);
         meter.start();
@@ -169,7 +170,7 @@ impl FileBench {
         made
     }
 
-    /// What was found goes.
+    /// Clears what was found.
     fn forget_found(&mut self) {
         self.found.empty();
         self.different.clear();

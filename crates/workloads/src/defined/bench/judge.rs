@@ -1,4 +1,4 @@
-//! Whether what a run has found, and what it has left, is right.
+//! Checks what a run has found and what it has left.
 
 use std::sync::Arc;
 
@@ -16,10 +16,11 @@ use super::super::oracle::{Content, Places, Touched, print_of};
 use super::super::port::fingerprint;
 use super::super::referees::{self, MOST_KEPT, Right};
 use super::{FileBench, Holds};
-use crate::{CheckError, Passed, Strategy};
+use crate::strategy::Strategy;
+use crate::{CheckError, Passed};
 
 impl FileBench {
-    /// Compares what a run has found, and what it has left, with what it must.
+    /// Compares what a run has found and left with the oracle.
     pub(super) fn judge(
         &mut self,
         phase: usize,
@@ -34,7 +35,7 @@ impl FileBench {
             return self.judge_arrived(arrive);
         }
         let full = self.phases[phase].ops;
-        // A mix ends, too, when the rows are used up that it inserts.
+        // A mix also ends when it has used up the rows that it inserts.
         let may_end = measured.capped || matches!(work, Work::Mix(_));
         if full != 0 && ops != full && !may_end {
             return Err(Difference(format!("{ops} of {full} operations were done")).into());
@@ -67,7 +68,8 @@ impl FileBench {
         let looks = changes_rows(work) || matches!(work, Work::Open { .. });
         let Some(table) = work.table().filter(|_| looks) else { return Ok(()) };
         let touched = self.oracle.touched(phase, ops);
-        // A bulk load that was capped may have put any of the rows in, and so may several requests at a time.
+        // A bulk load that was capped can have inserted any of the rows, and so can concurrent
+        // requests.
         let any = measured.capped
             && match work {
                 Work::Insert { requests, .. } => {
@@ -97,7 +99,7 @@ impl FileBench {
         }
     }
 
-    /// Says what was wrong while rows came in and went, or compares those that are left.
+    /// Returns the error found while rows came and expired, or compares the rows that are left.
     fn judge_kept(&mut self, keep: &Keep) -> Result<(), CheckError> {
         let Some(played) = self.played.take() else { return Ok(()) };
         if let Some(wrong) = played.wrong {
@@ -111,7 +113,7 @@ impl FileBench {
         Ok(content.finish()?)
     }
 
-    /// Compares what a sequence has put in, and what each of its questions has found.
+    /// Compares what a sequence has inserted, and what each of its questions has found.
     fn judge_in_turn(&mut self, sequence: &Sequence, measured: Measured) -> Result<(), CheckError> {
         let (mut fresh, mut there) = (None, None);
         if let Some(insert) = sequence.insert {
@@ -138,7 +140,7 @@ impl FileBench {
         Ok(())
     }
 
-    /// Which rows a load that ended early has put in.
+    /// Returns the rows that a load which ended early has inserted.
     fn places(&mut self, table: usize) -> Result<Places, CheckError> {
         let (cell, touched) = (Arc::clone(&self.prepared.cell), Touched::default());
         let mut content = Content::new(&cell, table, &touched, cell.tables[table].loaded);
@@ -146,7 +148,7 @@ impl FileBench {
         Ok(Places::Marked(content.seen()))
     }
 
-    /// Compares the answer to a question in SQL with what is right; that of a referee is kept.
+    /// Compares the answer to an SQL question with the right one, and stores that of a referee.
     pub(super) fn check_question(&mut self, phase: usize, sql: &Sql) -> Result<Passed, CheckError> {
         let values = std::mem::take(&mut self.found.result);
         let found = ResultSet { columns: self.found.columns, ordered: sql.ordered, values };
@@ -165,7 +167,7 @@ impl FileBench {
         Ok(Passed { by: unchecked.is_none().then(too_long), unchecked })
     }
 
-    /// Compares a table with what must be in it: by a checksum, and where that is wrong row by row.
+    /// Compares a table with its expected rows: by a checksum, and if that differs row by row.
     fn compare(
         &mut self,
         table: usize,
@@ -187,7 +189,7 @@ impl FileBench {
         Err(Difference("the rows of the table are not the rows expected".to_owned()).into())
     }
 
-    /// The same row by row; `all`: whether it must hold them all.
+    /// Compares a table row by row. `all`: whether it must have all rows.
     fn compare_rows(
         &mut self,
         table: usize,

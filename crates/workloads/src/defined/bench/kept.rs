@@ -1,4 +1,4 @@
-//! A window of rows that is kept.
+//! Phases that keep a window of rows.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{FileBench, Holds};
 use crate::PhaseObserver;
 
 impl FileBench {
-    /// Makes the table anew, and prepares what is done with it.
+    /// Creates the table, and prepares its statements.
     pub(super) fn ready_to_keep(&mut self, phase: usize, keep: &Keep) -> Result<(), EngineError> {
         self.played = None;
         self.lay_out(&[], false);
@@ -30,7 +30,7 @@ impl FileBench {
         Ok(())
     }
 
-    /// Plays rows into the table until what that costs is steady.
+    /// Plays rows into the table until its cost is steady.
     pub(super) fn keep(
         &mut self,
         keep: &Keep,
@@ -44,12 +44,12 @@ impl FileBench {
             keep,
             longest: prepared.window,
             rate: prepared.target_rate,
-            // An engine that does nothing answers nothing.
+            // The null engine gives no answers.
             checked: prepared.cell.engine != "null",
         };
         let (database, arena) = (&mut *self.database, &mut self.arena);
         let played = Player::new(play, database, observer, recorder, arena).run()?;
-        tell(&played, observer);
+        report(&played, observer);
         let measured = Measured { elapsed_ns: played.elapsed_ns, ops: played.came, capped: false };
         self.played = Some(played);
         meter.lasted(measured);
@@ -57,8 +57,8 @@ impl FileBench {
     }
 }
 
-/// Tells what was played: how much of what, and how long it took at first, and in the last rounds.
-fn tell(played: &Played, observer: &mut dyn PhaseObserver) {
+/// Reports what was played: how much, and how long it took at first and in the last rounds.
+fn report(played: &Played, observer: &mut dyn PhaseObserver) {
     let counts = [
         ("rows", played.came),
         ("questions", played.asked),

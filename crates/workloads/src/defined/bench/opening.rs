@@ -1,4 +1,4 @@
-//! A prepared cell meets its engine.
+//! Opens a prepared cell on a database.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl Prepared for PreparedCell {
             _ => None,
         };
         if self.clients > 1 {
-            // An engine that has one client at a time says so before anything is loaded.
+            // An engine with one client at a time reports it here, before anything is loaded.
             database.lifecycle().open_client()?;
         }
         Ok(Box::new(FileBench::new(*self, database, client)))

@@ -1,5 +1,5 @@
-//! Conditions that a pair meets: first those on columns that lie at a known place, then those on fields of documents,
-//! each of which is read once.
+//! Conditions on pairs. Those on columns with a known offset come first, then those on fields of
+//! documents, each of which is read once.
 
 use smallvec::SmallVec;
 
@@ -7,19 +7,19 @@ use super::super::access::Filter;
 use super::field::Test;
 use super::{Codec, Place};
 
-/// Conditions all of which a pair meets.
+/// Conditions that must all hold for a pair.
 pub(in super::super) struct Conditions<'a> {
     tests: SmallVec<[Test<'a>; 4]>,
-    /// By document, what its fields meet.
+    /// By document: the conditions on its fields.
     documents: SmallVec<[(usize, Fields<'a>); 1]>,
     others: SmallVec<[Filter<'a>; 1]>,
 }
 
-/// Fields of a document by their places, and what they meet.
+/// Fields of a document by index, with their conditions.
 type Fields<'a> = SmallVec<[(usize, Filter<'a>); 4]>;
 
 impl<'a> Conditions<'a> {
-    pub(in super::super) fn of(codec: &Codec, filters: &[Filter<'a>]) -> Self {
+    pub(in super::super) fn new(codec: &Codec, filters: &[Filter<'a>]) -> Self {
         let mut new =
             Self { tests: SmallVec::new(), documents: SmallVec::new(), others: SmallVec::new() };
         for filter in filters {
@@ -29,7 +29,7 @@ impl<'a> Conditions<'a> {
                     Some((_, fields)) => fields.push(own),
                     None => new.documents.push((document, SmallVec::from_iter([own]))),
                 }
-            } else if let Some(test) = Test::of(codec, filter) {
+            } else if let Some(test) = Test::new(codec, filter) {
                 new.tests.push(test);
             } else {
                 new.others.push(*filter);
@@ -38,7 +38,8 @@ impl<'a> Conditions<'a> {
         new
     }
 
-    /// Whether a pair meets them. What is no pair of the table meets none.
+    /// Returns whether all conditions hold for a pair. They do not for bytes that are no pair of
+    /// the table.
     #[inline]
     pub(in super::super) fn are_met(&self, codec: &Codec, key: &[u8], value: &[u8]) -> bool {
         let other = |filter: &Filter<'_>| {
@@ -53,7 +54,7 @@ impl<'a> Conditions<'a> {
     }
 }
 
-/// Whether the fields of a document meet conditions. What is absent meets none.
+/// Returns whether the conditions on a document's fields hold. They do not for absent fields.
 fn within(
     codec: &Codec,
     value: &[u8],
@@ -110,14 +111,14 @@ mod tests {
             filter(3, Operator::NotEqual, Value::Float(2.0)),
             filter(4, Operator::AtLeast, Value::Text("m")),
             filter(5, Operator::AtMost, Value::Int(4)),
-            // Of another kind than the column.
+            // A value of another kind than the column.
             filter(0, Operator::Less, Value::Float(2.5)),
         ];
         let mut met = 0;
         for number in 0..1_u32 << 8 {
             let chosen: Vec<Filter<'_>> =
                 (0..8).filter(|n| number >> n & 1 == 1).map(|n| filters[n]).collect();
-            let conditions = Conditions::of(&codec, &chosen);
+            let conditions = Conditions::new(&codec, &chosen);
             for x in [null, Value::Float(0.5), Value::Float(5.0), Value::Float(9.0)] {
                 for (kind, y, name, n) in [
                     ("k", null, null, null),

@@ -1,5 +1,5 @@
-//! Columns by where they lie in a pair: a load and a mask for each value of fixed width, and the bytes of a
-//! text.
+//! Reads single columns of pairs: values of fixed width by one load and a mask, and the bytes of
+//! texts.
 
 use embermark_language::Operator;
 use embermark_model::table::{ColumnType, Value};
@@ -7,38 +7,42 @@ use smallvec::SmallVec;
 
 use super::super::access::Filter;
 use super::super::aggregate::met_by;
-use super::{Codec, Place, length, width};
+use super::bytes::{is_text, length, width};
+use super::{Codec, Place};
 
-/// A column of fixed width that lies at the same place in every pair: one load of 8 bytes, which holds it, and
+/// A column of fixed width with the same offset in every pair, read by one load of 8 bytes and
 /// shifts.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Field {
     in_key: bool,
-    /// Where the 8 bytes are loaded.
+    /// Offset of the 8 bytes.
     at: usize,
-    /// Bits before the column's in them, the highest first.
+    /// Bits before the column's, from the most significant.
     left: u32,
-    /// Bits of a word that the column has not.
+    /// Bits of the word that the column does not have.
     right: u32,
-    /// What turns its bits into those of a number: its sign, in a key.
+    /// Bits to flip for the number: the sign, in a key.
     turn: u64,
-    /// Whether it is a number with a sign.
+    /// Whether it is a signed number.
     signed: bool,
     float: bool,
-    /// Whether it is all 8 bytes, in the value: nothing has to be shifted.
+    /// Whether it has all 8 bytes and is in the value, so that nothing is shifted.
     plain: bool,
-    /// The byte of the value with the bit that says whether it is there, and that bit; what is in the key is there.
+    /// The byte of the value and the bit in it for its presence. Columns of the key are always
+    /// present.
     present: (usize, u8),
 }
 
 impl Codec {
-    /// Where a column lies, if that is the same in every pair, and 8 bytes can be loaded there.
+    /// Returns how to read a column, if it has the same offset in every pair and 8 bytes can be
+    /// loaded there.
     pub(in super::super) fn field(&self, column: usize) -> Option<Field> {
         let of = self.of[column];
         let width = width(of);
         let (in_key, from, length, present) = match self.places[column] {
             Place::Key(number) => {
-                let before = self.key[..number].iter().map(|column| super::width(self.of[*column]));
+                let before =
+                    self.key[..number].iter().map(|column| super::bytes::width(self.of[*column]));
                 (true, before.sum::<usize>(), self.fixed_key?, (0, 0))
             }
             Place::Fixed { at, bit } => {
@@ -47,7 +51,7 @@ impl Codec {
             Place::Text { .. } | Place::Field { .. } => return None,
         };
         let at = from.min(length.checked_sub(8)?);
-        // Greatest byte first in a key, least byte first in a value.
+        // Keys are big-endian, values little-endian.
         let before = if in_key { from - at } else { 8 - (from - at) - width };
         let signed = !matches!(of, ColumnType::Bool | ColumnType::Int { signed: false, .. });
         Some(Field {
@@ -65,10 +69,11 @@ impl Codec {
 }
 
 impl Codec {
-    /// The same of a column of numbers that is a field of a document: it lies nowhere, and knows what its values are.
+    /// Returns a field for a numeric column within a document. It has no offset, but can interpret
+    /// values.
     pub(in super::super) fn field_of_document(&self, column: usize) -> Option<Field> {
         let of = self.of[column];
-        let is_number = matches!(self.places[column], Place::Field { .. }) && !super::is_text(of);
+        let is_number = matches!(self.places[column], Place::Field { .. }) && !is_text(of);
         is_number.then(|| Field {
             in_key: false,
             at: usize::MAX,
@@ -84,7 +89,8 @@ impl Codec {
 }
 
 impl Field {
-    /// A value of its kind as a number of 64 bits that compares as it does; `None` of another kind.
+    /// Returns a value as a 64-bit number that compares as it does. `None` for a value of another
+    /// kind.
     #[inline]
     pub(in super::super) const fn ordered_of(&self, value: Value<'_>) -> Option<i64> {
         match value {
@@ -94,8 +100,8 @@ impl Field {
         }
     }
 
-    /// The bits of its value in a pair, those of a float as in a key; `None` where it is absent, and of what is no
-    /// pair of its table.
+    /// Returns the bits of the column in a pair, with floats encoded as in keys. `None` if it is
+    /// absent or the pair is not of its table.
     #[inline]
     fn bits(&self, key: &[u8], value: &[u8]) -> Option<i64> {
         let word = if self.in_key {
@@ -111,7 +117,7 @@ impl Field {
         })
     }
 
-    /// The 8 bytes of a value that hold it; `None` where it is absent.
+    /// Returns the 8 bytes of the value that contain the column. `None` if it is absent.
     #[inline]
     fn word(&self, value: &[u8]) -> Option<u64> {
         let (at, bit) = self.present;
@@ -121,47 +127,48 @@ impl Field {
         Some(u64::from_le_bytes(*value.get(self.at..)?.first_chunk()?))
     }
 
-    /// The 8 bytes of a key, as a number, that hold a number which [`ordered`](Self::ordered) gave; of a column that has
-    /// them all.
+    /// Returns the 8 bytes of a key, as a number, for a number from [`ordered`](Self::ordered). For
+    /// columns with all 8 bytes.
     pub(in super::super) const fn in_key(&self, ordered: i64) -> u64 {
         ordered.cast_unsigned() ^ self.turn
     }
 
-    /// The value of such 8 bytes.
+    /// Returns the value of these 8 bytes.
     pub(in super::super) fn of_key(&self, word: u64) -> Value<'static> {
         self.value((word ^ self.turn).cast_signed())
     }
 
-    /// Whether [`plain`](Self::plain) and [`plain_number`](Self::plain_number) are its value.
+    /// Returns whether [`plain`](Self::plain) and [`plain_number`](Self::plain_number) can read it.
     pub(in super::super) const fn is_plain(&self) -> bool {
         self.plain
     }
 
-    /// The same as [`ordered`](Self::ordered), of all 8 bytes in a value.
+    /// Reads it as [`ordered`](Self::ordered) does, for columns with all 8 bytes in the value.
     #[inline]
     pub(in super::super) fn plain(&self, value: &[u8]) -> Option<i64> {
         let word = self.word(value)?;
         Some(if self.float { of_float(f64::from_bits(word)) } else { word.cast_signed() })
     }
 
-    /// The same as [`number`](Self::number), of all 8 bytes in a value.
+    /// Reads it as [`number`](Self::number) does, for columns with all 8 bytes in the value.
     #[inline]
     pub(in super::super) fn plain_number(&self, value: &[u8]) -> Option<f64> {
         let word = self.word(value)?;
         Some(if self.float { f64::from_bits(word) } else { word.cast_signed() as f64 })
     }
 
-    /// Its value in a pair as a number of 64 bits that compares as it does; `None` as of an absent one.
+    /// Returns the column in a pair as a 64-bit number that compares as it does. `None` if it is
+    /// absent.
     #[inline]
     pub(in super::super) fn ordered(&self, key: &[u8], value: &[u8]) -> Option<i64> {
         if self.plain {
             return self.plain(value);
         }
-        // Floats in a key are in that order already.
+        // Floats in a key have that order already.
         self.bits(key, value)
     }
 
-    /// Its value in a pair as a float, for sums.
+    /// Returns the column in a pair as a float, for sums.
     #[inline]
     pub(in super::super) fn number(&self, key: &[u8], value: &[u8]) -> Option<f64> {
         if self.plain {
@@ -171,32 +178,32 @@ impl Field {
         Some(self.number_of(bits))
     }
 
-    /// The float of a number that [`ordered`](Self::ordered) gave, for sums.
+    /// Returns the float of a number from [`ordered`](Self::ordered), for sums.
     #[inline]
     pub(in super::super) const fn number_of(&self, ordered: i64) -> f64 {
         if self.float { float(ordered) } else { ordered as f64 }
     }
 
-    /// The value of a number that [`ordered`](Self::ordered) gave.
+    /// Returns the value of a number from [`ordered`](Self::ordered).
     pub(in super::super) fn value(&self, ordered: i64) -> Value<'static> {
         if self.float { Value::Float(float(ordered)) } else { Value::Int(ordered) }
     }
 }
 
-/// A column of texts, or bytes, beside the key.
+/// A column of texts or bytes outside the key.
 #[derive(Clone, Debug)]
 struct TextField {
-    /// The byte with the bit that says whether it is there, and that bit.
+    /// The byte and the bit in it for its presence.
     present: (usize, u8),
-    /// Where its length lies, and those of the texts that lie before it.
+    /// Offset of its length, and of the lengths of the texts before it.
     length_at: usize,
     before: SmallVec<[usize; 8]>,
-    /// Where the texts begin.
+    /// Offset of the texts.
     texts: usize,
 }
 
 impl TextField {
-    fn of(codec: &Codec, column: usize) -> Option<Self> {
+    fn new(codec: &Codec, column: usize) -> Option<Self> {
         let Place::Text { length_at, bit } = codec.places[column] else { return None };
         let before = codec.places[..column].iter().filter_map(|place| match place {
             Place::Text { length_at, .. } => Some(*length_at),
@@ -206,7 +213,8 @@ impl TextField {
         Some(Self { present, length_at, before: before.collect(), texts: codec.texts })
     }
 
-    /// Whether it is there, with so many bytes where that matters, and compares so with others.
+    /// Returns whether it is present and compares so with `bound`. Lengths are compared first where
+    /// they decide.
     #[inline]
     fn is_met(&self, value: &[u8], operator: Operator, bound: &[u8]) -> bool {
         let (at, bit) = self.present;
@@ -222,23 +230,23 @@ impl TextField {
     }
 }
 
-/// A condition on a column of which is known where it lies.
+/// A condition on a column with a known offset.
 #[derive(Clone, Debug)]
 pub(in super::super) enum Test<'a> {
-    /// Of fixed width.
+    /// On a column of fixed width.
     Field {
         /// The column.
         field: Field,
         /// How it is compared.
         operator: Operator,
-        /// With what, as a number that compares as the values do.
+        /// The bound, as a number that compares as the values do.
         bound: i64,
     },
-    /// A text, or bytes.
+    /// On a text or bytes.
     Text(TextTest<'a>),
 }
 
-/// A condition on a column of texts, or bytes.
+/// A condition on a column of texts or bytes.
 #[derive(Clone, Debug)]
 pub(in super::super) struct TextTest<'a> {
     field: TextField,
@@ -247,11 +255,12 @@ pub(in super::super) struct TextTest<'a> {
 }
 
 impl<'a> Test<'a> {
-    /// The same as a filter; `None` where the column has no place of its own, or the bound is of another kind.
-    pub(in super::super) fn of(codec: &Codec, filter: &Filter<'a>) -> Option<Self> {
+    /// Creates the test of a filter. `None` if the column has no fixed offset or the bound is of
+    /// another kind.
+    pub(in super::super) fn new(codec: &Codec, filter: &Filter<'a>) -> Option<Self> {
         let operator = filter.operator;
         let text = |bound| {
-            let field = TextField::of(codec, filter.column)?;
+            let field = TextField::new(codec, filter.column)?;
             Some(Self::Text(TextTest { field, operator, bound }))
         };
         match filter.bound {
@@ -265,7 +274,7 @@ impl<'a> Test<'a> {
         }
     }
 
-    /// Whether a pair meets it. An absent value meets none.
+    /// Returns whether the condition holds for a pair. It does not for an absent value.
     #[inline]
     pub(in super::super) fn is_met(&self, key: &[u8], value: &[u8]) -> bool {
         match self {
@@ -280,19 +289,19 @@ impl<'a> Test<'a> {
     }
 }
 
-/// A float as a number that compares as [`f64::total_cmp`] does, -0.0 as 0.0.
+/// Returns a float as a number that compares as [`f64::total_cmp`] does, with -0.0 as 0.0.
 #[inline]
 const fn of_float(value: f64) -> i64 {
     turned((value + 0.0).to_bits().cast_signed())
 }
 
-/// The float of such a number.
+/// Returns the float of such a number.
 #[inline]
 const fn float(ordered: i64) -> f64 {
     f64::from_bits(turned(ordered).cast_unsigned())
 }
 
-/// Turns the bits below the sign of what is negative: once there, and once more back.
+/// Flips the bits below the sign of negative numbers. Doing it twice restores them.
 #[inline]
 const fn turned(bits: i64) -> i64 {
     bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()

@@ -1,4 +1,4 @@
-//! The pairs of a table as rows, for a store that keeps them in columns, too.
+//! Describes the pairs of a table as rows, for a store that also keeps them in columns.
 
 use std::sync::Arc;
 
@@ -7,26 +7,27 @@ use embermark_contract::sql::{Nullable, TableDef};
 use embermark_model::fingerprint::Fingerprint;
 use embermark_model::table::{Table, Value};
 
-use super::super::sql::{definition, param};
+use super::super::sql::definition;
+use super::super::sql::params::param;
 use super::{Codec, Place};
 
-/// The columns of a table in the order of its rows: those of the key, in its order, then the others.
+/// Returns the columns of a table in the order of its rows: those of the key, then the others.
 pub(in super::super) fn order(table: &Table) -> impl Iterator<Item = usize> {
     let others = (0..table.columns.len()).filter(|column| !table.key.contains(column));
     table.key.iter().copied().chain(others)
 }
 
-/// What the pairs of a table are as rows.
+/// Decodes the pairs of a table to rows.
 pub(in super::super) struct Shown {
     codecs: Arc<[Codec]>,
-    /// Its place among the tables.
+    /// Index of the table.
     table: usize,
     rows: &'static TableDef,
     version: u32,
 }
 
 impl Shown {
-    /// Of the table at that place, whose rows have a name.
+    /// Creates the decoder of a table, whose rows have this name.
     pub(in super::super) fn new(
         codecs: Arc<[Codec]>,
         place: usize,
@@ -42,7 +43,7 @@ impl Shown {
     }
 }
 
-/// A number that follows from all that the bytes of a pair mean.
+/// Returns a number that changes with the meaning of a pair's bytes.
 fn version(table: &Table) -> u32 {
     let columns = table.columns.iter().map(|c| (&c.name, c.of, c.nullable, &c.within));
     let meaning = (columns.collect::<Vec<_>>(), &table.key, &table.indexes);

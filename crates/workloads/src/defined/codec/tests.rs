@@ -1,4 +1,4 @@
-use embermark_model::table::{Column, RowsFrom, TimeUnit};
+use embermark_model::table::{Column, RowsFrom, TimeUnit, Value};
 
 use super::*;
 
@@ -85,7 +85,8 @@ fn keys_compare_as_their_values_do() {
         key
     });
     assert!(bytes.is_sorted(), "{bytes:?}");
-    // The first column alone comes before every key that begins with it, and after all below.
+    // The first column on its own comes before every key that begins with it, and after all lesser
+    // ones.
     let mut first = Vec::new();
     codec.key([Value::Text("ab")], &mut first);
     assert!(bytes[3] < first && first < bytes[4]);

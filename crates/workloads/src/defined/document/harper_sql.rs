@@ -1,5 +1,5 @@
-//! Groups of a workload file in the SQL of HarperDB, which binds no values and knows a name of any
-//! column in backquotes.
+//! Groups of a workload file in HarperDB's SQL, which has no parameters and accepts any column name
+//! in backquotes.
 
 use std::fmt::Write;
 
@@ -8,12 +8,13 @@ use embermark_language::{Aggregate, Compute, Group, Grouped, Operator};
 use embermark_model::table::{ColumnType, Table, Value};
 
 use super::super::access::Filter;
-use super::super::statements::operator;
+use super::super::statements::conditions::operator;
 
-/// The groups of a table's rows that meet the filters, as columns `c0`, `c1`, …, and behind them, of
-/// each sum, how many values it is of: a sum of nothing is 0 or NULL to HarperDB as it happens. `None`
-/// where it answers otherwise than by the bytes of texts, or not at all (seen with 4.7): its MIN
-/// and MAX are NULL where they should be 0, so that no condition on groups is left to it, it orders texts by UTF-16, and a quote in a text is an error.
+/// Returns a query for the groups of rows that meet the filters. Columns: `c0`, `c1`, …, then for
+/// each sum the number of its values, because HarperDB returns either 0 or NULL for a sum of
+/// nothing. Returns `None` where its answer differs or fails (seen with 4.7): MIN and MAX are NULL
+/// where they should be 0, so conditions on groups are computed here; texts are ordered by UTF-16;
+/// a quote in a text is an error.
 pub(super) fn group(
     dialect: &dyn Dialect,
     table: &Table,
@@ -70,14 +71,15 @@ pub(super) fn group(
     Some(text)
 }
 
-/// The sums of a group: their places among the columns of the result, and the columns they are of.
+/// Returns the sums of a group: their positions in the result, and their columns.
 pub(super) fn sums(group: &Group) -> impl Iterator<Item = (usize, usize)> {
     let computed = (group.by.len()..).zip(&group.compute);
     let sums = computed.filter(|(_, compute)| compute.aggregate == Aggregate::Sum);
     sums.filter_map(|(at, compute)| Some((at, compute.column?)))
 }
 
-/// What a column is compared with; `None` where it cannot be said, or is compared otherwise.
+/// Writes the value that a column is compared with. `None` if it cannot be written or is compared
+/// differently.
 fn literal(filter: &Filter<'_>, text: &mut String) -> Option<()> {
     let equality = matches!(filter.operator, Operator::Equal | Operator::NotEqual);
     match filter.bound {
@@ -97,7 +99,7 @@ mod tests {
     use super::super::super::tables::{compute, group_of, table};
     use super::*;
 
-    /// As the database of a server of our own.
+    /// The dialect for the database of a private server.
     struct Harper;
 
     impl Dialect for Harper {

@@ -38,7 +38,7 @@ fn draws_are_the_same_from_the_same_seed_and_follow_their_law() {
     let dir = tempfile::tempdir().unwrap();
     let rows = rows(dir.path(), r#"["station", "time"]"#);
     let drawn = |of, seed| {
-        let draws = Draws::of(&keys(of, 0.0), 5_000, &rows, &mut Draw::new(seed, 1)).unwrap();
+        let draws = Draws::new(&keys(of, 0.0), 5_000, &rows, &mut Draw::new(seed, 1)).unwrap();
         (0..5_000).map(|i| draws.at(i, rows.loaded)).collect::<Vec<_>>()
     };
     let most = |drawn: &[Drawn]| {
@@ -62,7 +62,8 @@ fn draws_are_the_same_from_the_same_seed_and_follow_their_law() {
 fn absent_keys_are_absent_and_as_many_as_asked_for() {
     let dir = tempfile::tempdir().unwrap();
     let rows = rows(dir.path(), r#"["station", "time"]"#);
-    let draws = Draws::of(&keys(KeysOf::Uniform, 0.2), 5_000, &rows, &mut Draw::new(1, 1)).unwrap();
+    let draws =
+        Draws::new(&keys(KeysOf::Uniform, 0.2), 5_000, &rows, &mut Draw::new(1, 1)).unwrap();
     let absent = (0..5_000).filter_map(|i| match draws.at(i, rows.loaded) {
         Drawn::Absent(number) => Some(draws.absent(number)),
         Drawn::Row(_) => None,
@@ -95,7 +96,7 @@ fn no_key_is_absent_where_every_value_is_there() {
     let made = source::FileRows { definition, folder, seed: 3, lenient: 0.0, log: None };
     made.stage(Scale::Rows(256), &dir.path().join("staged")).unwrap();
     let rows = source::open(definition, &dir.path().join("staged")).unwrap().remove(0);
-    let refused = Draws::of(&keys(KeysOf::Uniform, 0.5), 10, &rows, &mut Draw::new(1, 1));
+    let refused = Draws::new(&keys(KeysOf::Uniform, 0.5), 10, &rows, &mut Draw::new(1, 1));
     assert!(matches!(refused, Err(WorkloadError::NoAbsentKey { .. })));
 }
 

@@ -1,4 +1,4 @@
-//! The whole content of a table, compared with the rows that must be there.
+//! Compares the whole content of a table with its expected rows.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,16 +10,16 @@ use super::super::port::fingerprint;
 use super::super::row::Values;
 use super::super::table_rows::Rows;
 
-/// Compares every row with the one that must be there: none is missing, none is too many, each is right.
+/// Compares every row with the expected one: none is missing, none is extra, and each is right.
 pub(in super::super) struct Content<'a> {
     rows: &'a Rows,
-    /// By the fingerprint of its key: the place of each row that was not seen.
+    /// Positions of the rows that were not seen, by the fingerprint of their key.
     unseen: HashMap<u64, usize>,
     first: Option<String>,
 }
 
 impl<'a> Content<'a> {
-    /// Of these rows.
+    /// Creates the comparison with these rows.
     pub(in super::super) fn new(rows: &'a Rows, there: Range<usize>) -> Self {
         let unseen = there.map(|place| (fingerprint(rows.key(place)).bits(), place)).collect();
         Self { rows, unseen, first: None }
@@ -41,10 +41,10 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Says whether the rows seen were right, and all.
+    /// Returns whether all rows were seen and right.
     ///
     /// # Errors
-    /// The first difference.
+    /// Returns the first difference.
     pub(in super::super) fn finish(self) -> Result<(), Difference> {
         let missing = self
             .unseen

@@ -1,5 +1,5 @@
-//! Rows that come in without end and go when they are older than a window: who calls when, over the
-//! [port](super::port) alone.
+//! Keeps a window of rows that arrive endlessly and expire when they are older. Decides what
+//! happens when, through the [port](super::port) only.
 
 mod content;
 mod player;
@@ -13,16 +13,17 @@ use super::port::Stretch;
 use super::table_rows::{Again, Rows};
 use crate::WorkloadError;
 pub(super) use content::Content;
-pub(super) use player::{LAID_AT_ONCE, Play, Played, Player, row_bytes};
+pub(super) use player::play::{Play, Played};
+pub(super) use player::{LAID_AT_ONCE, Player, row_bytes};
 
-/// How long it goes on where every workload is shown.
+/// Duration in a run of all workloads.
 pub(super) const SHORT: Duration = Duration::from_secs(1);
 
-/// Spreads the made times of a table of which a window is kept over as long as those of so many rows as the file says:
-/// of more rows they lie nearer to each other, so that a window has as many as are asked for.
+/// Spreads the generated times of a table over as long as the file's number of rows takes. With
+/// more rows they are closer together, so that a window has as many as the run asks for.
 ///
 /// # Errors
-/// Unfit where there are more than times.
+/// Unfit where there are more rows than times.
 pub(super) fn spread(
     definition: &'static Definition,
     tables: &mut [Table],
@@ -52,18 +53,18 @@ pub(super) fn spread(
     Ok(())
 }
 
-/// How the rows of a table come again: as much later as whole steps are longer than from the first to the last.
+/// Returns how the rows of a table repeat: shifted by whole steps that are longer than from the
+/// first row to the last.
 pub(super) fn again(keep: &Keep, rows: &Rows) -> Again {
     let length = (rows.end(keep.time) - rows.start(keep.time) + 1).unsigned_abs();
     let steps = length.div_ceil(keep.step.unsigned_abs());
     Again { time: keep.time, units: steps as i64 * keep.step, asked: true }
 }
 
-/// Looks whether the rows of a table that come again and again, and about the newest of which questions are asked, come in
-/// the order of their times.
+/// Checks that rows which repeat, and whose newest are asked for, are in the order of their times.
 ///
 /// # Errors
-/// Unfit where they do not.
+/// Unfit where they are not.
 pub(super) fn check_order(tables: &[Rows]) -> Result<(), WorkloadError> {
     for rows in tables {
         let Some(Again { time, asked: true, .. }) = rows.again else { continue };
@@ -84,7 +85,7 @@ fn time_of(rows: &Rows, place: usize, time: usize) -> i64 {
     if let Value::Int(time) = rows.value(place, time) { time } else { 0 }
 }
 
-/// Which rows there are when.
+/// Which rows exist when.
 #[derive(Clone, Copy)]
 pub(super) struct Calendar<'a> {
     pub keep: &'a Keep,
@@ -92,12 +93,12 @@ pub(super) struct Calendar<'a> {
 }
 
 impl Calendar<'_> {
-    /// The time of a row.
+    /// Returns the time of a row.
     pub(super) fn time(&self, place: usize) -> i64 {
         time_of(self.rows, place, self.keep.time)
     }
 
-    /// The first row of a time or after it.
+    /// Returns the first row at or after a time.
     pub(super) fn first_from(&self, time: i64) -> usize {
         let (all, begin) = (self.rows.staged.rows(), self.time(0));
         let length = self.rows.again.map_or(i64::MAX, |again| again.units);
@@ -115,28 +116,29 @@ impl Calendar<'_> {
         from
     }
 
-    /// The stretch of a time.
+    /// Returns the stretch of a time.
     pub(super) const fn stretch_of(&self, time: i64) -> Stretch {
         self.stretch(time.div_euclid(self.keep.step))
     }
 
-    /// The stretch of a number.
+    /// Returns the stretch with a number.
     pub(super) const fn stretch(&self, number: i64) -> Stretch {
         let step = self.keep.step;
         Stretch { number, from: number * step, to: (number + 1) * step }
     }
 
-    /// The stretch that goes when one begins: all of it is older than the window.
+    /// Returns the stretch that expires when this one begins: all of it is older than the window.
     pub(super) const fn goes_at(&self, number: i64) -> Stretch {
         self.stretch(number - self.keep.window / self.keep.step - 1)
     }
 
-    /// The rows of a window, from the first.
+    /// Returns the number of rows in a window, from the first row on.
     pub(super) fn window(&self) -> usize {
         self.first_from(self.time(0).saturating_add(self.keep.window)).max(1)
     }
 
-    /// The rows that are there when so many have come: the stretch under way and those of the window before it.
+    /// Returns the rows that exist when this many have come: the current stretch, and those of the
+    /// window before it.
     pub(super) fn there(&self, came: usize) -> std::ops::Range<usize> {
         let newest = self.stretch_of(self.time(came.saturating_sub(1)));
         self.first_from(self.goes_at(newest.number).to).min(came)..came

@@ -1,79 +1,54 @@
-//! The loop: rows in, a step out, questions in between, by the clock of one client.
+//! The loop of one client: rows are inserted, a step expires, and questions are asked in between,
+//! by the clock.
+
+pub(super) mod play;
+mod questions;
+mod rounds;
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use embermark_contract::{Background, Result, Scope, moved};
-use embermark_language::{Commit, Keep, Work};
-use embermark_meter::{Clock, Kind, Pacer, Recorder, steady};
+use embermark_contract::{Background, Result, Scope};
+use embermark_meter::{Clock, Kind, Pacer, Recorder};
 use embermark_model::answer::Difference;
-use embermark_model::result::{Stall, SteadyFigure, SteadyState, Timeline};
-use embermark_model::table::Value;
+use embermark_model::result::SteadyState;
 
 use super::super::arena::Arena;
-use super::super::cell::Cell;
-use super::super::oracle::{check_newest, print_of};
 use super::super::port::{self, Database, Found};
 use super::super::table_rows::Rows;
 use super::Calendar;
 use crate::PhaseObserver;
+use play::{Play, Played, batch};
 
-/// A slice of the timeline.
+/// Length of a slice of the timeline, in ns.
 const SLICE_NS: u64 = 1_000_000_000;
 
-/// The first stretch of time, which the last rounds are compared with, ends with the first full window, or
-/// after a minute.
+/// The first stretch of time, with which the last rounds are compared, ends with the first full
+/// window or after a minute.
 const FIRST_NS: u64 = 60 * SLICE_NS;
 
-/// How often the window is replaced before rounds may be steady.
+/// Number of times that the window must be replaced before rounds can be steady.
 const TURNOVERS: usize = 2;
 
-/// Rounds a window of rows has at most.
+/// Most rounds per window of rows.
 const ROUNDS_A_WINDOW: usize = 4;
 
-/// Rounds there are at most in the longest time.
+/// Most rounds in the longest time.
 const ROUNDS_AT_MOST: u64 = 60;
 
-/// Rows that come in at least, however short the time: a window of few rows is then replaced, and what is
-/// right can be looked at.
+/// Fewest rows inserted, however short the time. A window of few rows is then replaced, and answers
+/// can be checked.
 const LEAST: usize = 1_500;
 
-/// Rows that are laid out at once, outside of the clock: few enough for the processor's caches.
+/// Rows laid out at once, outside of the clock. They fit into the processor's caches.
 pub(in super::super) const LAID_AT_ONCE: usize = 250;
 
-/// Answers that are kept until they are looked at.
+/// Most answers kept until they are checked.
 const MOST_ANSWERS: usize = 1_000;
 
-/// What is to be played.
-#[derive(Clone, Copy)]
-pub(in super::super) struct Play<'a> {
-    pub cell: &'a Cell,
-    pub keep: &'a Keep,
-    /// The longest time.
-    pub longest: Duration,
-    /// Rows a second; `None`: as many as it takes.
-    pub rate: Option<u64>,
-    /// Whether answers are looked at: not those of an engine that gives none.
-    pub checked: bool,
-}
-
-/// What was played.
-pub(in super::super) struct Played {
-    /// Rows that came in.
-    pub came: u64,
-    /// Questions that were asked.
-    pub asked: u64,
-    /// Time that was the engine's and its client's.
-    pub elapsed_ns: u64,
-    /// The first wrong answer.
-    pub wrong: Option<Difference>,
-    pub recorder: Recorder,
-    pub timeline: Timeline,
-}
-
-/// What question `i` of a phase found when so many rows had come.
+/// What question `i` of a phase found after this many rows.
 struct Answered {
     phase: usize,
     i: usize,
@@ -85,30 +60,30 @@ struct Answered {
 pub(in super::super) struct Player<'a> {
     play: Play<'a>,
     calendar: Calendar<'a>,
-    /// Rows of a commit; `None`: each is put in by itself.
+    /// Rows per commit. `None`: each row is inserted on its own.
     batch: Option<usize>,
-    /// Rows of a window.
+    /// Rows in a window.
     kept: usize,
-    /// What the rows need that come next, up to which one.
+    /// What was laid out for the next rows, and up to which row.
     arena: &'a mut Arc<Arena>,
     laid: usize,
     database: &'a mut dyn Database,
     observer: &'a mut dyn PhaseObserver,
     clock: Clock,
-    /// On the clock.
+    /// Start time, in ticks of the clock.
     began: u64,
     recorder: Recorder,
     found: Found,
     came: usize,
     asked: u64,
-    /// Answers that were not looked at yet.
+    /// Answers that were not checked yet.
     answers: Vec<Answered>,
     wrong: Option<Difference>,
-    /// What the engine told last of its background, and before that.
+    /// The engine's background counters as last read, and as read before that.
     background: [Vec<Background>; 2],
-    /// What moved in slices with stalls, by their numbers.
+    /// Changes of the counters in slices with stalls, with the slices' numbers.
     moved: Vec<(usize, Vec<(&'static str, u64)>)>,
-    /// Time that was neither the engine's nor its client's, in ns and in ticks: the schedule stands still
+    /// Time that was neither the engine's nor its client's, in ns and in ticks. The schedule pauses
     /// meanwhile.
     paused_ns: u64,
     paused: u64,
@@ -177,7 +152,7 @@ impl<'a> Player<'a> {
         self.clock.nanoseconds(self.began, self.clock.ticks())
     }
 
-    /// Stretch after stretch of time; what the last rounds came to.
+    /// Plays stretches of time. Returns the state of the last rounds.
     fn stretches(&mut self, pace: Option<&Pacer>) -> Result<SteadyState> {
         let longest_ns = self.play.longest.as_nanos() as u64;
         let round_ns = longest_ns / ROUNDS_AT_MOST;
@@ -202,7 +177,8 @@ impl<'a> Player<'a> {
                 self.recorder.end_first();
             }
             if over || round {
-                // What was begun when the time was over is no round, but where it is all that there is.
+                // A round that the end of time interrupts does not count, unless it is the only
+                // one.
                 let counts = round || self.recorder.told().is_empty();
                 self.close_round(counts)?;
                 (round_began, round_first) = (self.now_ns(), self.came);
@@ -215,7 +191,8 @@ impl<'a> Player<'a> {
         Ok(SteadyState::default())
     }
 
-    /// At the begin of a stretch of time: its place is made, and the oldest goes, if there is one.
+    /// Begins a stretch of time: creates its partition, and lets the oldest stretch expire, if
+    /// there is one.
     fn housekeeping(&mut self, number: i64, begin: i64) -> Result<()> {
         let (keep, from) = (self.play.keep, self.clock.ticks());
         let oldest = self.calendar.goes_at(number);
@@ -226,7 +203,7 @@ impl<'a> Player<'a> {
         }
         self.database.begin(keep, &self.calendar.stretch(number))?;
         let to = self.clock.ticks();
-        // In the first window nothing goes.
+        // Nothing expires in the first window.
         if goes {
             let rows = self.calendar.first_from(oldest.to) - self.calendar.first_from(oldest.from);
             self.recorder.rows(0, rows as u64);
@@ -236,7 +213,7 @@ impl<'a> Player<'a> {
         self.look(to)
     }
 
-    /// The rows of a stretch of time; whether it is whole.
+    /// Plays the rows of a stretch of time. Returns whether it is complete.
     fn stretch(&mut self, number: i64, pace: Option<&Pacer>, longest_ns: u64) -> Result<bool> {
         let end = self.calendar.first_from(self.calendar.stretch(number).to);
         let every = self.play.keep.every as usize;
@@ -261,7 +238,7 @@ impl<'a> Player<'a> {
         Ok(true)
     }
 
-    /// Lays out what the next rows need, up to one.
+    /// Lays out the next rows, up to a row.
     fn lay_out(&mut self, to: usize) {
         let (from, insert) = (self.clock.ticks(), self.play.keep.insert);
         port::lay_out(self.database, self.arena, [(insert, self.came..to)]);
@@ -269,10 +246,11 @@ impl<'a> Player<'a> {
         self.pause(self.clock.nanoseconds(from, self.clock.ticks()));
     }
 
-    /// Puts rows in by one commit, when they are due; when it had ended, on the clock.
+    /// Inserts rows with one commit when they are due. Returns when it ended, in ticks of the
+    /// clock.
     #[inline]
     fn commit(&mut self, places: Range<usize>, pace: Option<&Pacer>) -> Result<u64> {
-        // Due is a commit with its last row.
+        // A commit is due with its last row.
         let began = self.began + self.paused;
         let due = pace.map(|pace| pace.wait(&self.clock, began, places.end as u64 - 1));
         let (count, keep) = (places.len() as u64, self.play.keep);
@@ -294,169 +272,9 @@ impl<'a> Player<'a> {
         self.recorder.rows(count, 0);
         Ok(to)
     }
-
-    /// Asks the next question. What was sent can be read when the answer begins.
-    fn question(&mut self) -> Result<()> {
-        let before = self.clock.ticks();
-        let Self { database, found, play: Play { keep, .. }, .. } = self;
-        let kinds = keep.ask.len() as u64;
-        let (phase, i) = (keep.ask[(self.asked % kinds) as usize], (self.asked / kinds) as usize);
-        database.word(phase, i);
-        found.empty();
-        let from = self.clock.ticks();
-        database.flush()?;
-        database.within(phase, Scope::PerOperation, &mut |one| one.perform(phase, i, found))?;
-        let to = self.clock.ticks();
-        let ns = self.clock.nanoseconds(from, to);
-        self.recorder.record(Kind::Question, self.clock.nanoseconds(self.began, from), ns, ns);
-        self.asked += 1;
-        if self.play.checked {
-            let found = self.found.clone();
-            self.answers.push(Answered { phase, i, came: self.came, found });
-        }
-        let after = self.clock.ticks();
-        let ours = self.clock.nanoseconds(before, from) + self.clock.nanoseconds(to, after);
-        self.pause(ours);
-        Ok(())
-    }
-
-    /// Looks at many answers at once: what is right lies in memory, which takes what the engine reads next out of the
-    /// processor's caches.
-    fn look_at_answers(&mut self) {
-        let from = self.clock.ticks();
-        let (cell, database) = (self.play.cell, &*self.database);
-        for Answered { phase, i, came, found } in self.answers.drain(..) {
-            self.calendar.rows.there.store(came, Ordering::Relaxed);
-            let print = |row: &[Value<'_>]| print_of(cell, database, phase, row);
-            let there = self.calendar.there(came);
-            if let Err(Difference(wrong)) = check_newest(cell, (phase, i), there, &found, &print) {
-                let name = &cell.definition.phases[phase].name;
-                self.wrong = Some(Difference(format!("{name}, after {came} rows: {wrong}")));
-                break;
-            }
-        }
-        self.rows().there.store(self.came, Ordering::Relaxed);
-        self.pause(self.clock.nanoseconds(from, self.clock.ticks()));
-    }
-
-    /// Takes a time out of the slice under way.
-    fn pause(&mut self, ns: u64) {
-        self.stand_still(ns);
-        self.recorder.pause(ns);
-    }
-
-    fn stand_still(&mut self, ns: u64) {
-        self.paused_ns += ns;
-        self.paused = self.clock.ticks_of(Duration::from_nanos(self.paused_ns));
-    }
-
-    /// Closes the slice under way where it is over.
-    #[inline]
-    fn look(&mut self, at: u64) -> Result<()> {
-        let now_ns = self.clock.nanoseconds(self.began, at);
-        if now_ns - self.recorder.slice_began_ns().min(now_ns) >= SLICE_NS {
-            self.close_slice()?;
-        }
-        Ok(())
-    }
-
-    /// Closes the slice under way, and asks the engine what it did meanwhile. None of that is its time.
-    fn close_slice(&mut self) -> Result<()> {
-        let from = self.clock.ticks();
-        let now_ns = self.clock.nanoseconds(self.began, from);
-        let (slice, stalled) = (self.recorder.closed(), self.recorder.has_stalled());
-        self.recorder.close_slice(now_ns);
-        self.background.swap(0, 1);
-        let [before, after] = &mut self.background;
-        after.clear();
-        self.database.lifecycle().background(after)?;
-        if stalled {
-            self.moved.push((slice, moved(before, after)));
-        }
-        let ours = self.clock.nanoseconds(from, self.clock.ticks());
-        self.stand_still(ours);
-        self.recorder.begin_slice(now_ns + ours);
-        Ok(())
-    }
-
-    /// Closes the round under way, with its slice, and counts the rows.
-    fn close_round(&mut self, counts: bool) -> Result<()> {
-        self.close_slice()?;
-        let from = self.clock.ticks();
-        let now_ns = self.clock.nanoseconds(self.began, from);
-        if counts {
-            let allocated = self.observer.allocated();
-            self.recorder.close_round(now_ns, allocated);
-        }
-        if self.play.checked && self.wrong.is_none() {
-            let there = self.calendar.there(self.came).len() as u64;
-            let count = self.database.count(self.play.keep.table)?;
-            self.wrong = count
-                .filter(|count| *count != there)
-                .map(|count| Difference(format!("{count} rows, and there must be {there}")));
-        }
-        let ours = self.clock.nanoseconds(from, self.clock.ticks());
-        self.stand_still(ours);
-        self.recorder.begin_slice(now_ns + ours);
-        Ok(())
-    }
-
-    /// What the last rounds came to.
-    fn steady(&self) -> SteadyState {
-        let rounds = self.recorder.told();
-        let mut state = SteadyState {
-            after_s: rounds.last().map_or(0.0, |round| round.until_s),
-            turnovers: self.came as f64 / self.kept as f64,
-            ..SteadyState::default()
-        };
-        let values = |of: &dyn Fn(usize) -> Option<f64>| -> Option<SteadyFigure> {
-            let all: Option<Vec<f64>> = (0..rounds.len()).map(of).collect();
-            steady::of(&all?)
-        };
-        let name = if self.play.rate.is_some() { "latency" } else { "throughput" };
-        let figure = match self.play.rate {
-            Some(_) => values(&|round| Some(rounds[round].commit_mean_ns)),
-            None => values(&|round| Some(rounds[round].throughput())),
-        };
-        let space = values(&|round| rounds[round].allocated_bytes.map(|bytes| bytes as f64));
-        let named = [(name, figure), ("space", space)];
-        state.figures =
-            named.into_iter().filter_map(|(of, figure)| Some((of.to_owned(), figure?))).collect();
-        state.reached = figure.is_some() && state.figures.values().all(|figure| figure.steady);
-        state
-    }
-
-    fn timeline(&self, steady: SteadyState) -> Timeline {
-        let with_cause = |(slice, stall): (usize, Stall)| {
-            let all = self.moved.iter().find(|(of, _)| *of == slice).map(|(_, moved)| moved);
-            let moved = all.into_iter().flatten();
-            let moved = moved.map(|(name, value)| ((*name).to_owned(), *value)).collect();
-            Stall { moved, ..stall }
-        };
-        Timeline {
-            window_rows: self.kept as u64,
-            row_bytes: row_bytes(self.rows()),
-            expiry: self.database.expires_by(self.play.keep),
-            slices: self.recorder.slices(),
-            rounds: self.recorder.told().to_vec(),
-            steady,
-            stalls: self.recorder.stalls().map(with_cause).collect(),
-            stalled: self.recorder.stalled(),
-            background: self.background[1].iter().map(|told| told.name.to_owned()).collect(),
-        }
-    }
 }
 
-/// Rows of a commit, as the insert has it, unless a variant says of all that each row is one.
-fn batch(play: &Play<'_>) -> Option<usize> {
-    let Work::Insert { commit: Commit::Batch(rows), .. } = play.cell.work(play.keep.insert) else {
-        return None;
-    };
-    let each = play.cell.commit == Some(Commit::Each);
-    usize::try_from(*rows).ok().filter(|_| !each)
-}
-
-/// Bytes of the values of a row at the width of their types, on average.
+/// Returns the mean bytes of the values of a row, at the width of their types.
 pub(in super::super) fn row_bytes(rows: &Rows) -> u64 {
     let all = rows.staged.rows();
     (0..all).map(|place| rows.staged.user_bytes(place)).sum::<u64>() / all.max(1) as u64

@@ -10,9 +10,10 @@ use super::super::cell::Cell;
 use super::super::fresh::Fresh;
 use super::super::kind;
 use super::super::oracle::check_newest;
+use super::super::phases::{draws_of, each_of};
 use super::super::port::{Found, fingerprint};
 use super::super::row::owned;
-use super::super::{Defined, source};
+use super::super::source;
 use super::{Calendar, Content, check_order};
 use crate::{Source as _, WorkloadError};
 
@@ -31,11 +32,11 @@ fn cell(text: &str, scale: Scale, folder: &Path) -> Result<Cell, WorkloadError> 
     check_order(&tables)?;
     Ok(Cell {
         definition,
-        draws: Defined::draws_of(definition, &tables, 3)?,
+        draws: draws_of(definition, &tables, 3)?,
         fresh: Fresh::new(3, 10),
         set_at_once: kind::set_at_once(definition),
         met: Vec::new(),
-        each: Defined::each_of(definition, &tables, 3),
+        each: each_of(definition, &tables, 3),
         engine: String::new(),
         appends_only: false,
         commit: None,
@@ -112,7 +113,7 @@ fn answered(cell: &Cell, (phase, i): (usize, usize), there: &[usize]) -> Found {
             found.rows = own.into_iter().map(print).collect();
         }
         Work::Range(_) => {
-            let value = cell.of(phase, i).unwrap();
+            let value = cell.range_value(phase, i).unwrap();
             let own = there.iter().filter(|place| {
                 rows.value(**place, 1) == value && time(place) > newest - 35 * 60_000
             });

@@ -1,5 +1,5 @@
-//! Questions to a store that keeps its tables in columns, too: by the rows, or by the side that is
-//! sooner.
+//! Questions to a store that also keeps its tables in columns. Either the pairs answer, or the side
+//! that is sooner.
 
 use std::sync::Arc;
 
@@ -16,22 +16,23 @@ use super::super::codec::Codec;
 use super::super::codec::shown::{Shown, order};
 use super::super::port::{Found, Session};
 use super::super::sql::{SqlSession, Statements};
+use super::buffers::Buffers;
+use super::paths::{counts_rows, newest_by_key, newest_from_end};
 use super::session::KvSession;
-use super::{Buffers, counts_rows, newest_by_key, newest_from_end};
 
 /// Who answers a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// The pairs: what a key, or an index, finds at once.
+    /// The pairs, for what a key or an index finds at once.
     Pairs,
-    /// The rows: what only SQL says.
+    /// The columns, for what only SQL can express.
     Rows,
-    /// Whichever is sooner: what may have to read the whole table.
+    /// Whichever is sooner, for what may read the whole table.
     Either,
 }
 
 impl Way {
-    fn of(cell: &Cell, phase: usize, knows_count: bool) -> Self {
+    fn for_phase(cell: &Cell, phase: usize, knows_count: bool) -> Self {
         let rows = cell.rows_of(phase);
         match cell.work(phase) {
             Work::Sql(_) => Self::Rows,
@@ -43,7 +44,7 @@ impl Way {
             Work::Latest { by, time, .. } if !newest_by_key(rows, *by, *time) => Self::Either,
             Work::Find { .. }
             | Work::Range(Range { span: Span::Last { .. } | Span::From { .. }, .. }) => {
-                let access = Access::of(rows.table, &filters(cell, phase, 0));
+                let access = Access::best(rows.table, &filters(cell, phase, 0));
                 if access.exact && access.by != By::All { Self::Pairs } else { Self::Either }
             }
             _ => Self::Pairs,
@@ -58,16 +59,16 @@ pub(super) struct Asks {
     /// By table.
     shown: Vec<Arc<dyn Decode>>,
     by_rows: ByRows,
-    /// Questions answered since a phase was ready: by the pairs, and by the rows.
+    /// Questions answered since a phase was ready: by the pairs, and by the columns.
     pub(super) answered: [u64; 2],
 }
 
-/// What the rows are asked.
+/// Statements for the columns.
 struct ByRows {
     statements: Statements,
-    /// Makes views of the tables whose columns lie otherwise in the rows than in the file.
+    /// Statements that create views of tables whose columns have another order than in the file.
     views: String,
-    /// The number of the rows that the statements were prepared for.
+    /// Number of the version of the rows that the statements were prepared for.
     number: Option<u64>,
 }
 
@@ -87,24 +88,24 @@ impl Asks {
             shown.push(Arc::new(Shown::new(Arc::clone(codecs), place, table, name)));
         }
         let phases = 0..cell.definition.phases.len();
-        let ways = phases.map(|phase| Way::of(cell, phase, knows_count)).collect();
+        let ways = phases.map(|phase| Way::for_phase(cell, phase, knows_count)).collect();
         let by_rows = ByRows { statements: Statements::new(cell, false), views, number: None };
         Self { ways, shown, by_rows, answered: [0; 2] }
     }
 
-    /// Whether the pairs alone answer a phase.
+    /// Returns whether only the pairs answer a phase.
     pub(super) fn by_pairs(&self, phase: usize) -> bool {
         self.ways[phase] == Way::Pairs
     }
 
-    /// Has the rows of the tables shown.
+    /// Describes the tables to the store.
     pub(super) fn show(&self, store: &mut dyn KvStore, tables: &[Table]) -> Result<()> {
         let Some(mirror) = store.mirror() else { return Ok(()) };
         let mut each = tables.iter().zip(&self.shown);
         each.try_for_each(|(table, decode)| mirror.show(*table, Arc::clone(decode)))
     }
 
-    /// Prepares what the rows are asked in a phase.
+    /// Prepares the statements of a phase.
     pub(super) fn ready(
         &mut self,
         store: &mut dyn KvStore,
@@ -119,7 +120,7 @@ impl Asks {
         store.ask_rows(&mut (), &mut |sql, number, ()| by_rows.ready(sql, number, cell, phase))
     }
 
-    /// The database was opened again.
+    /// Forgets the statements after the database was reopened.
     pub(super) fn reopened(&mut self) {
         self.by_rows.number = None;
     }
@@ -160,7 +161,7 @@ impl ByRows {
     }
 }
 
-/// Questions that the columns may answer of a store that keeps these, too.
+/// Operations on a store whose columns can answer questions.
 pub(super) struct AskingSession<'a> {
     pub store: &'a mut dyn KvStore,
     pub cell: &'a Cell,
@@ -172,7 +173,7 @@ pub(super) struct AskingSession<'a> {
 }
 
 impl Session for AskingSession<'_> {
-    /// Changes are to the pairs alone.
+    /// Only the pairs are changed.
     fn look(&mut self, _: usize) -> Result<usize> {
         Ok(0)
     }
@@ -198,7 +199,7 @@ impl Session for AskingSession<'_> {
             }),
             Way::Pairs | Way::Either => {
                 let question = &cell.definition.phases[phase].name;
-                // A side that is asked after the other adds to what there was before both.
+                // The side that is asked second starts from what was found before both.
                 let (before, length) = (found.rows, found.result.len());
                 let pairs = &mut |store: &mut dyn KvStore, found: &mut Found| {
                     found.rows = before;

@@ -1,4 +1,4 @@
-//! Rows of a table as pairs on their way into a store.
+//! Rows of a table as pairs for a bulk load.
 
 use embermark_contract::kv::Pairs;
 use embermark_language::Work;
@@ -9,7 +9,7 @@ use super::super::codec::Codec;
 use super::super::rows::{Given, Source};
 use super::super::table_rows::Rows;
 
-/// Rows that were laid out, on their way into a bulk load.
+/// Pairs for a bulk load that were laid out beforehand.
 pub(super) struct LaidPairs<'a> {
     pub pairs: Strings<'a>,
     pub codec: &'a Codec,
@@ -24,7 +24,7 @@ impl Pairs for LaidPairs<'_> {
     }
 }
 
-/// Rows on their way into a bulk load, which are encoded one by one.
+/// Pairs for a bulk load that are encoded one by one.
 pub(super) struct TablePairs<'a> {
     pub source: Source<'a>,
     pub codec: &'a Codec,
@@ -40,7 +40,7 @@ impl Pairs for TablePairs<'_> {
     }
 }
 
-/// The pair that operation `i` of an insert or an upsert puts in.
+/// Encodes the pair that operation `i` of an insert or an upsert writes.
 pub(super) fn pair(
     cell: &Cell,
     codec: &Codec,
@@ -57,7 +57,7 @@ pub(super) fn pair(
     codec.value(|column| row[column], value);
 }
 
-/// The pair of a row of a table.
+/// Encodes the pair of a row.
 #[inline]
 pub(super) fn pair_of_row(
     rows: &Rows,

@@ -1,5 +1,5 @@
-//! Groups over columns of fixed width: rows are told apart by words, and values are loaded from where they
-//! lie, or read from the document whose field they are.
+//! Groups over columns of fixed width. Groups are distinguished by words. Values are loaded from
+//! their position in the pair, or read from the document that has them as fields.
 
 use std::collections::HashMap;
 
@@ -16,25 +16,25 @@ use super::super::month;
 use super::super::row::owned;
 use super::span::Span;
 
-/// What rows are grouped by, and of what the row that was added last is.
+/// What rows are grouped by, and the group of the last row.
 struct By {
     field: Field,
     bucket: Bucket,
-    /// The group has values from here on, so many of them. None before the first row.
+    /// First value of the group, and the number of values in it. None before the first row.
     from: i64,
     values: u64,
-    /// Whether it has a value at all.
+    /// Whether the value is present.
     is_there: bool,
 }
 
-/// Which values make one group.
+/// Which values form one group.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bucket {
-    /// Those that are equal.
+    /// Equal values.
     One,
-    /// Those of a bucket of a length.
+    /// Values in a bucket of this length.
     Units(i64),
-    /// The times of a month.
+    /// Times in a month.
     Month(TimeUnit),
 }
 
@@ -43,7 +43,7 @@ impl By {
         Self { field, bucket, from: 0, values: 0, is_there: true }
     }
 
-    /// Whether a row is of the group.
+    /// Returns whether a row belongs to the group.
     #[inline]
     fn has(&self, key: &[u8], value: &[u8]) -> bool {
         match self.field.ordered(key, value) {
@@ -55,7 +55,7 @@ impl By {
         }
     }
 
-    /// Goes to the group of a row, and returns the number that it has: where it begins.
+    /// Moves to the group of a row. Returns its first value.
     fn go_to(&mut self, key: &[u8], value: &[u8]) -> i64 {
         let word = self.field.ordered(key, value);
         self.is_there = word.is_some();
@@ -75,27 +75,28 @@ impl By {
     }
 }
 
-/// What is computed of each group.
+/// A value that is computed for each group.
 struct Computed {
     aggregate: Aggregate,
-    /// Its place among the fields; `None`: of rows.
+    /// Index of its field. `None`: it counts rows.
     field: Option<usize>,
 }
 
-/// A field of which something is computed: loaded once for all of it.
+/// A field that values are computed from. It is loaded once for all of them.
 struct Summed {
     field: Field,
-    /// The column, where it is read from a document.
+    /// Its column, if it is read from a document.
     document: Option<usize>,
-    /// Whether a sum of it is wanted, and whether the least or the greatest is.
+    /// Whether its sum is wanted, and whether its extremes are.
     sum: bool,
     extremes: bool,
-    /// What was computed of the group of the row that was added last.
+    /// What was computed so far for the group of the last row.
     of_group: Sum,
 }
 
 impl Summed {
-    /// Adds its value in a row, which the first says for extremes and the second for sums alone; `None` is absent.
+    /// Adds the field's value in a row. The first function reads it for extremes and the second
+    /// only for sums. `None` is absent.
     #[inline(always)]
     fn add(
         &mut self,
@@ -117,7 +118,7 @@ impl Summed {
     }
 }
 
-/// What was computed of a field so far.
+/// What was computed from a field so far.
 #[derive(Clone, Copy)]
 struct Sum {
     count: i64,
@@ -126,7 +127,7 @@ struct Sum {
     greatest: i64,
 }
 
-/// Of nothing yet.
+/// The state before the first row.
 const NOTHING: Sum = Sum { count: 0, sum: 0.0, least: i64::MAX, greatest: i64::MIN };
 
 /// Groups rows.
@@ -134,26 +135,26 @@ pub(super) struct Groups<'a> {
     group: &'a Group,
     codec: &'a Codec,
     by: Vec<By>,
-    /// Where every field is plain, too: what most rows are added by.
+    /// Adds most rows, where every field is plain.
     span: Option<Span>,
     computed: SmallVec<[Computed; 4]>,
     fields: Vec<Summed>,
-    /// How many rows the group has of the row that was added last, and its place.
+    /// Number of rows of the last row's group, and the group's index.
     rows: i64,
     place: usize,
-    /// The places of groups whose rows do not come together: by a number for each column, and last the bits of
-    /// those that are absent.
+    /// Indexes of groups whose rows are not adjacent, by one number for each column and then the
+    /// bits of absent ones.
     places: Option<HashMap<SmallVec<[i64; 4]>, usize, FixedState>>,
-    /// Of each group these numbers.
+    /// These numbers of each group.
     identities: Vec<i64>,
-    /// Of each group its rows, and what was computed of each field.
+    /// Number of rows of each group, and what was computed from each field.
     all_rows: Vec<i64>,
     all: Vec<Sum>,
 }
 
 impl<'a> Groups<'a> {
-    /// `None` where a column has no fixed place in its pairs; `key` are the columns of the key where rows come in
-    /// its order.
+    /// Returns `None` where a column has no fixed position in its pairs. `key` are the columns of
+    /// the key, if rows come in key order.
     pub(super) fn new(group: &'a Group, codec: &'a Codec, key: Option<&[usize]>) -> Option<Self> {
         let by = group.by.iter().map(|by| match *by {
             Grouped::Column(column) => Some(By::new(codec.field(column)?, Bucket::One)),
@@ -207,7 +208,7 @@ impl<'a> Groups<'a> {
             all: Vec::new(),
         };
         if new.by.is_empty() {
-            // Of no rows at all one group is left.
+            // Without rows there is one group.
             new.go_on(&[], &[]);
         }
         Some(new)
@@ -225,7 +226,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// The same of a row of any group, with fields of any kind.
+    /// Adds a row of any group, with fields of any kind.
     #[inline(never)]
     fn add_any(&mut self, key: &[u8], value: &[u8]) {
         if !self.by.iter().all(|by| by.has(key, value)) {
@@ -243,7 +244,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Puts away what was computed of a group, and goes on with that of a row, which may be a new one.
+    /// Stores the last group, and continues with the group of a row, which can be new.
     #[inline(never)]
     fn go_on(&mut self, key: &[u8], value: &[u8]) {
         self.put_away();
@@ -283,7 +284,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// The result, row after row.
+    /// Writes the result, row by row.
     pub(super) fn result(mut self, to: &mut Vec<answer::Value>) {
         self.put_away();
         let Self { group, by, computed, fields, identities, all_rows, all, .. } = self;
@@ -310,18 +311,18 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// The keys of a group, of rows that are grouped by how these begin.
+/// Returns the span of a group's keys, if rows are grouped by a prefix of their keys.
 fn span(group: &Group, codec: &Codec) -> Option<Span> {
     match group.by.split_last() {
         Some((Grouped::Bucket { .. } | Grouped::Month { .. }, plain)) => {
-            Span::of(codec, plain.len(), true)
+            Span::new(codec, plain.len(), true)
         }
-        _ => Span::of(codec, group.by.len(), false),
+        _ => Span::new(codec, group.by.len(), false),
     }
 }
 
-/// Whether rows are grouped by how their keys begin: by columns of the key from the first on, the last of which may
-/// be in buckets.
+/// Returns whether rows are grouped by a prefix of their keys: columns of the key from the first
+/// on, the last of which can be in buckets.
 fn begins(group: &Group, key: &[usize]) -> bool {
     let columns = group.by.iter().map(|by| match *by {
         Grouped::Column(column) => (column, false),

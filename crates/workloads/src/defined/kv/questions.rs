@@ -1,9 +1,8 @@
-//! Questions of pairs, by client code over what the store finds.
+//! Questions answered by client code over what the store finds.
 
 use std::ops::ControlFlow;
 
-use embermark_contract::Result;
-use embermark_contract::kv;
+use embermark_contract::{Result, kv};
 use embermark_language::{Correlate, Group};
 use embermark_model::answer;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
@@ -16,11 +15,12 @@ use super::super::codec::Codec;
 use super::super::codec::conditions::Conditions;
 use super::super::correlate;
 use super::super::gaps::Gaps;
-use super::super::newest::Newest;
 use super::super::outliers::Outliers;
 use super::super::port::{Found, with};
+use super::buffers::Buffers;
+use super::paths::{counts_rows, newest_by_key};
 use super::session::{KvSession, foreign};
-use super::{Buffers, counts_rows, kernel, newest_by_key, walks};
+use super::{kernel, walks};
 
 impl KvSession<'_> {
     /// Visits the rows that meet the conditions of operation `i`.
@@ -42,7 +42,7 @@ impl KvSession<'_> {
         mut visit: impl FnMut(&Codec, &[u8], &[u8]) -> ControlFlow<()>,
     ) -> Result<()> {
         let rows = &self.cell.tables[table];
-        let access = Access::of(rows.table, filters);
+        let access = Access::best(rows.table, filters);
         let codec = &self.codecs[table];
         let Buffers { key: from, to, .. } = self.buffers;
         let ends = access.bounds(rows.table, codec, filters, from, to);
@@ -53,140 +53,18 @@ impl KvSession<'_> {
             By::All | By::Key => operations.scan(number, range, each),
         };
         if access.exact {
-            // Called for each of all rows: as little as can be.
+            // Called for every row, so it does as little as possible.
             return search(&mut |key, value| visit(codec, key, value));
         }
         let left = access.left(rows.table, filters);
-        let conditions = Conditions::of(codec, &left);
+        let conditions = Conditions::new(codec, &left);
         search(&mut |key, value| match conditions.are_met(codec, key, value) {
             true => visit(codec, key, value),
             false => ControlFlow::Continue(()),
         })
     }
 
-    /// The newest rows of each value of a column, each found from the end of its rows.
-    pub(super) fn newest_by_key(&mut self, table: usize, found: &mut Checksum) -> Result<()> {
-        let (codec, by_values) = (&self.codecs[table], self.by_values);
-        // The rows of one value, and of its newest time, begin with these bytes of its newest key.
-        let (mut of_value, mut of_time) = (0, 0);
-        let Buffers { key: newest, to, .. } = self.buffers;
-        let (mut ended, mut first) = (false, true);
-        while !ended {
-            ended = true;
-            let mut unread = None;
-            let before = if first { None } else { Some(&to[..of_value]) };
-            let range = kv::Range { from: None, to: before, ..Default::default() }.backward();
-            newest.clear();
-            self.operations.scan(self.tables[table], range, &mut |key, value| {
-                if newest.is_empty() {
-                    newest.extend_from_slice(key);
-                    (of_value, of_time) = (codec.prefix(key, 1), codec.prefix(key, 2));
-                    ended = false;
-                } else if key.get(..of_time) != Some(&newest[..of_time]) {
-                    return ControlFlow::Break(());
-                }
-                match print(by_values, codec, key, value) {
-                    Ok(print) => *found += print,
-                    Err(error) => unread = Some(error),
-                }
-                ControlFlow::Continue(())
-            })?;
-            if let Some(error) = unread {
-                return Err(error);
-            }
-            std::mem::swap(newest, to);
-            first = false;
-        }
-        Ok(())
-    }
-
-    /// The newest rows of the value of question `i`, found from the end of its rows.
-    pub(super) fn newest_of_value(
-        &mut self,
-        phase: usize,
-        i: usize,
-        table: usize,
-        found: &mut Checksum,
-    ) -> Result<()> {
-        let (codec, of, by_values) =
-            (&self.codecs[table], &self.cell.tables[table], self.by_values);
-        let filters = filters(self.cell, phase, i);
-        let Buffers { key: from, to, room: newest, .. } = self.buffers;
-        let access = Access::of(of.table, &filters);
-        let ends = access.bounds(of.table, codec, &filters, from, to);
-        let range = kv::Range::between(from, ends.then_some(&**to)).backward();
-        // Its newest time has one row where the key ends with the time.
-        let is_one = of.table.key.len() == 2;
-        let (mut of_time, mut unread) = (0, None);
-        newest.clear();
-        self.operations.scan(self.tables[table], range, &mut |key, value| {
-            if newest.is_empty() {
-                of_time = codec.prefix(key, 2);
-                newest.extend_from_slice(key);
-            } else if key.get(..of_time) != Some(&newest[..of_time]) {
-                return ControlFlow::Break(());
-            }
-            match print(by_values, codec, key, value) {
-                Ok(print) => *found += print,
-                Err(error) => unread = Some(error),
-            }
-            if is_one { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        unread.map_or(Ok(()), Err)
-    }
-
-    /// The newest row of the value of question `i`, of a table whose key begins with the time: looked for from its end.
-    pub(super) fn newest_from_end(
-        &mut self,
-        (phase, i): (usize, usize),
-        table: usize,
-        found: &mut Checksum,
-    ) -> Result<()> {
-        let (codec, by_values) = (&self.codecs[table], self.by_values);
-        let (filters, mut unread) = (filters(self.cell, phase, i), None);
-        let conditions = Conditions::of(codec, &filters);
-        let backward = kv::Range::default().backward();
-        self.operations.scan(self.tables[table], backward, &mut |key, value| {
-            if !conditions.are_met(codec, key, value) {
-                return ControlFlow::Continue(());
-            }
-            match print(by_values, codec, key, value) {
-                Ok(print) => *found += print,
-                Err(error) => unread = Some(error),
-            }
-            ControlFlow::Break(())
-        })?;
-        unread.map_or(Ok(()), Err)
-    }
-
-    /// The newest rows of each value from all rows that a question is about.
-    pub(super) fn newest_of_all(
-        &mut self,
-        (phase, i): (usize, usize),
-        table: usize,
-        (by, time): (usize, usize),
-        found: &mut Checksum,
-    ) -> Result<()> {
-        let by_values = self.by_values;
-        let (mut newest, mut broken) = (Newest::default(), false);
-        self.filtered(phase, i, table, |codec, key, value| {
-            let columns = (codec.column(key, value, by), codec.column(key, value, time));
-            let row = print(by_values, codec, key, value);
-            let ((Some(of), Some(at)), Ok(row)) = (columns, row) else {
-                broken = true;
-                return ControlFlow::Break(());
-            };
-            newest.add(of, at, row);
-            ControlFlow::Continue(())
-        })?;
-        if broken {
-            return Err(foreign());
-        }
-        *found += newest.rows();
-        Ok(())
-    }
-
-    /// Reads so many rows from a key on.
+    /// Reads the rows from a key on, as many as operation `i` asks for.
     pub(super) fn rows_from(
         &mut self,
         phase: usize,
@@ -209,7 +87,7 @@ impl KvSession<'_> {
         broken.map_or(Ok(()), Err)
     }
 
-    /// Reads the rows of a time.
+    /// Reads the rows in a range of time.
     pub(super) fn between(
         &mut self,
         phase: usize,
@@ -242,7 +120,7 @@ impl KvSession<'_> {
             result.extend(group.compute.iter().map(|_| answer::Value::Int(rows.cast_signed())));
             return Ok(());
         }
-        let by_key = !matches!(Access::of(table, filters).by, By::Index(_));
+        let by_key = !matches!(Access::best(table, filters).by, By::Index(_));
         let in_order = by_key.then_some(&*table.key);
         if let Some(mut groups) = kernel::Groups::new(group, codec, in_order) {
             self.filtered_by(filters, group.table, |_, key, value| {
@@ -261,7 +139,7 @@ impl KvSession<'_> {
         Ok(())
     }
 
-    /// How many rows a table has, as the store knows it or a scan finds it.
+    /// Returns the number of rows of a table, from the store or by a scan.
     pub(super) fn count(&mut self, table: usize) -> Result<u64> {
         if let Some(rows) = self.operations.count(self.tables[table])? {
             return Ok(rows);
@@ -274,7 +152,7 @@ impl KvSession<'_> {
         Ok(rows)
     }
 
-    /// Correlates two groups, by the means of each.
+    /// Correlates two groups by the means of each.
     pub(super) fn correlate(
         &mut self,
         phase: usize,
@@ -301,7 +179,7 @@ impl KvSession<'_> {
         let (cell, codec) = (self.cell, &self.codecs[table]);
         let (table_of, filters) = (cell.tables[table].table, filters(cell, phase, i));
         let together = table_of.key.first() == Some(&by)
-            && !matches!(Access::of(table_of, &filters).by, By::Index(_));
+            && !matches!(Access::best(table_of, &filters).by, By::Index(_));
         cell.begin_question(phase, found);
         let (columns, key) = ((of, by), &*table_of.key);
         if let Some(mut outliers) = walks::Outliers::new(codec, key, columns, deviations, together)
@@ -339,7 +217,7 @@ impl KvSession<'_> {
         let (cell, codec, mut broken) = (self.cell, &self.codecs[table], false);
         let (rows, filters) = (&cell.tables[table], filters(cell, phase, i));
         let in_order = newest_by_key(rows, by, time)
-            && !matches!(Access::of(rows.table, &filters).by, By::Index(_));
+            && !matches!(Access::best(rows.table, &filters).by, By::Index(_));
         cell.begin_question(phase, found);
         let columns = (by, time);
         if let (true, Some(mut gaps)) = (in_order, walks::Gaps::new(codec, columns, longer)) {
@@ -395,9 +273,14 @@ impl KvSession<'_> {
     }
 }
 
-/// What a pair counts as: its bytes, or the values of its row.
+/// Returns what a pair adds to a checksum: its bytes, or the values of its row.
 #[inline]
-fn print(by_values: bool, codec: &Codec, key: &[u8], value: &[u8]) -> Result<Fingerprint> {
+pub(super) fn print(
+    by_values: bool,
+    codec: &Codec,
+    key: &[u8],
+    value: &[u8],
+) -> Result<Fingerprint> {
     if !by_values {
         return Ok(Fingerprint::of_pair(key, value));
     }

@@ -1,4 +1,4 @@
-//! Operations on pairs, in a scope that is entered.
+//! Operations on pairs in an open scope.
 
 use std::ops::ControlFlow;
 
@@ -15,10 +15,11 @@ use super::super::cell::Cell;
 use super::super::codec::Codec;
 use super::super::kind::rows_at_once;
 use super::super::port::{Found, One, Session, Shared, Steps};
+use super::buffers::Buffers;
 use super::bulk::pair;
-use super::{Buffers, newest_by_key, newest_from_end};
+use super::paths::{newest_by_key, newest_from_end};
 
-/// Rows that one transaction deletes of those that are too old.
+/// Most expired rows that one transaction deletes.
 const DELETED_AT_ONCE: usize = 10_000;
 
 pub(super) struct KvSession<'a> {
@@ -42,7 +43,7 @@ struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// That of operation `i`, in `room` where it was not laid out.
+    /// Returns the key of operation `i`, in `room` if it was not laid out.
     #[inline]
     fn at<'b>(&self, i: usize, room: &'b mut Vec<u8>) -> &'b [u8]
     where
@@ -59,7 +60,7 @@ impl<'a> Keys<'a> {
 impl<'a> KvSession<'a> {
     fn keys(&self, phase: usize, table: usize) -> Keys<'a> {
         let (cell, codec) = (self.cell, &self.codecs[table]);
-        Keys { cell, codec, phase, laid: self.arena.of(phase) }
+        Keys { cell, codec, phase, laid: self.arena.strings(phase) }
     }
 
     /// Reads the row of a key.
@@ -71,11 +72,11 @@ impl<'a> KvSession<'a> {
         Ok(())
     }
 
-    /// Puts rows in: as they were laid out, or made now.
+    /// Inserts rows, from the arena if they were laid out.
     fn put(&mut self, phase: usize, table: usize, steps: impl Steps) -> Result<u64> {
         let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
         let Self { operations, buffers: Buffers { key, value, .. }, .. } = self;
-        let pairs = self.arena.of(phase);
+        let pairs = self.arena.strings(phase);
         steps.each(|i| {
             let (key, value) = match pairs {
                 Some(pairs) => codec.laid_pair(pairs.at(i)),
@@ -88,7 +89,7 @@ impl<'a> KvSession<'a> {
         })
     }
 
-    /// Sets columns of the row of a key, where it lies.
+    /// Sets columns of the row of a key, in place.
     fn update(&mut self, phase: usize, i: usize, table: usize, key: &[u8]) -> Result<bool> {
         let (cell, codec) = (self.cell, &self.codecs[table]);
         self.operations.modify(self.tables[table], key, &mut |bytes| {
@@ -98,7 +99,8 @@ impl<'a> KvSession<'a> {
         })
     }
 
-    /// Changes rows that follow each other: they are found first, as an engine may not go on from a pair that is changed.
+    /// Changes adjacent rows. They are found first, because some engines cannot continue a scan
+    /// from a changed pair.
     fn change_span(
         &mut self,
         phase: usize,
@@ -148,7 +150,7 @@ impl<'a> KvSession<'a> {
         Ok(())
     }
 
-    /// Does operations of a phase: what they have in common is looked up before the first.
+    /// Does operations of a phase. What they have in common is looked up once.
     fn work(&mut self, phase: usize, steps: impl Steps, found: &mut Found) -> Result<u64> {
         let cell = self.cell;
         let work = cell.work(phase);
@@ -225,8 +227,8 @@ impl<'a> KvSession<'a> {
         done
     }
 
-    /// Sets columns of some of the rows that meet conditions. All are found before any is changed, as a change
-    /// may have them meet the conditions no more, or others.
+    /// Sets columns of rows that meet conditions, up to the limit of a transaction. All rows are
+    /// found before any is changed, because a change can make rows meet the conditions or not.
     fn update_where(&mut self, phase: usize, table: usize, found: &mut Found) -> Result<()> {
         if !found.more {
             self.look(phase)?;
@@ -241,8 +243,8 @@ impl<'a> KvSession<'a> {
         Ok(())
     }
 
-    /// Sets columns of a row that meets the conditions of a phase; whether it is there. Where the new values
-    /// are as long as the old ones, they are set where they lie.
+    /// Sets columns of a row that meets the conditions of a phase. Returns whether it exists. New
+    /// values as long as the old ones are set in place.
     fn set_row(&mut self, phase: usize, table: usize, key: &[u8]) -> Result<bool> {
         let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
         let (set, mut fits) = (cell.set(phase, 0), true);
@@ -269,7 +271,7 @@ impl<'a> KvSession<'a> {
         Ok(true)
     }
 
-    /// Deletes some of the rows that are too old, or meet conditions.
+    /// Deletes rows that have expired or meet conditions, up to the limit of a transaction.
     fn delete_older(&mut self, phase: usize, table: usize, found: &mut Found) -> Result<()> {
         let mut keys = std::mem::take(&mut self.buffers.found);
         keys.clear();

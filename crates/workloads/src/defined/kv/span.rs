@@ -1,32 +1,34 @@
-//! Keys that stand together: those that begin alike, told from others by two loads.
+//! Adjacent keys with the same prefix, distinguished from others by two loads.
 
 use super::super::codec::Codec;
 
-/// Keys of fixed length whose first columns are the same, and of which then, perhaps, 8 bytes lie in a bucket.
+/// Keys of fixed length whose first columns are equal, and, optionally, whose next 8 bytes are in a
+/// bucket.
 pub(super) struct Span {
-    /// Which of the first 8 bytes are those of the first columns, and what they are.
+    /// Mask of the bytes of the first columns within the first 8, and their value.
     mask: u64,
     begin: u64,
-    /// Where the 8 bytes of buckets lie, from which on they are of this one, and how much more they are at most.
-    /// Without buckets all are.
+    /// Offset of the 8 bytes of buckets, the first value of the bucket, and the largest difference
+    /// from it. Without buckets every value is included.
     at: usize,
     from: u64,
     most: u64,
 }
 
-/// The first bytes of no key: 7 of them are compared at most.
+/// First bytes that no key has, because at most 7 are compared.
 const NO_KEY: u64 = 1;
 
-/// 8 bytes of a key: as numbers they compare as they do.
+/// Returns 8 bytes of a key as a number that compares as they do.
 #[inline]
 pub(super) fn load(key: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_be_bytes(*key.get(at..)?.first_chunk()?))
 }
 
 impl Span {
-    /// With so many first columns, and buckets of the next where there are such; it has no key yet. `None` where the columns have
-    /// more than 7 bytes, or the next has not 8.
-    pub(super) fn of(codec: &Codec, columns: usize, buckets: bool) -> Option<Self> {
+    /// Creates a span of this many first columns, with buckets of the next column or without. It
+    /// has no key yet. Returns `None` where the first columns have more than 7 bytes, or the next
+    /// does not have 8.
+    pub(super) fn new(codec: &Codec, columns: usize, buckets: bool) -> Option<Self> {
         let key = vec![0; codec.key_length().filter(|length| *length >= 8)?];
         let begin = codec.prefix(&key, columns);
         if begin >= 8 || (buckets && codec.prefix(&key, columns + 1) != begin + 8) {
@@ -42,15 +44,15 @@ impl Span {
         })
     }
 
-    /// Whether a key is one of them.
+    /// Returns whether a key is in the span.
     #[inline]
     pub(super) fn has(&self, key: &[u8]) -> bool {
         let (Some(begin), Some(word)) = (load(key, 0), load(key, self.at)) else { return false };
         begin & self.mask == self.begin && word.wrapping_sub(self.from) <= self.most
     }
 
-    /// Goes to those that begin as a key does, in a bucket from its 8 bytes on, of so many values; without a key to
-    /// all.
+    /// Moves to the keys with the prefix of `key`, in a bucket given by its first value and its
+    /// length. Without a key it moves to all.
     pub(super) fn go_to(&mut self, key: &[u8], bucket: Option<(u64, u64)>) {
         self.begin = load(key, 0).map_or(0, |begin| begin & self.mask);
         (self.from, self.most) =

@@ -1,5 +1,5 @@
-//! Questions over columns of fixed width that go from row to row: gaps in time, and values far from the mean of
-//! their group. Values are loaded from where they lie, and keys are kept as bytes.
+//! Questions over columns of fixed width that compare rows: gaps in time, and values far from the
+//! mean of their group. Values are loaded from their position, and keys are kept as bytes.
 
 use std::collections::HashMap;
 
@@ -12,30 +12,31 @@ use super::super::outliers::Band;
 use super::super::row::owned;
 use super::span::{Span, load};
 
-/// Finds gaps in the times of rows that come by value and time, with which their keys begin.
+/// Finds gaps in the times of rows whose keys begin with value and time.
 pub(super) struct Gaps {
     by: Field,
     time: Field,
     longer: u64,
-    /// The keys of the value, where their time lies, and the one before.
+    /// The keys of the value, the offset of their time, and the time before.
     span: Span,
     at: usize,
     before: u64,
 }
 
 impl Gaps {
-    /// `None` where a column has no fixed place in its pairs, or the time has not 8 bytes.
+    /// Returns `None` where a column has no fixed position in its pairs, or the time does not have
+    /// 8 bytes.
     pub(super) fn new(codec: &Codec, (by, time): (usize, usize), longer: i64) -> Option<Self> {
         let (by, time) = (codec.field(by)?, codec.field(time)?);
         let longer = longer.max(0).cast_unsigned();
-        // It says that the time has 8 bytes.
-        Span::of(codec, 1, true)?;
+        // This also checks that the time has 8 bytes.
+        Span::new(codec, 1, true)?;
         let (span, at) =
-            (Span::of(codec, 1, false)?, codec.prefix(&vec![0; codec.key_length()?], 1));
+            (Span::new(codec, 1, false)?, codec.prefix(&vec![0; codec.key_length()?], 1));
         Some(Self { by, time, longer, span, at, before: 0 })
     }
 
-    /// Adds a row; `None` where it is no pair of its table.
+    /// Adds a row. Returns `None` if it is not a pair of its table.
     #[inline]
     pub(super) fn add(&mut self, key: &[u8], found: &mut Vec<answer::Value>) -> Option<()> {
         let time = load(key, self.at)?;
@@ -54,9 +55,9 @@ impl Gaps {
 /// The rows of a group.
 #[derive(Default)]
 struct Rows {
-    /// Numbers that compare as their values do.
+    /// Numbers that compare as the values do.
     values: Vec<i64>,
-    /// Their keys, one after the other; of each that has 8 to 16 bytes the first 8 and the last 8.
+    /// The keys in sequence. A key of 8 to 16 bytes is kept as its first 8 and its last 8 bytes.
     keys: Vec<u8>,
 }
 
@@ -69,17 +70,18 @@ pub(super) struct Outliers<'a> {
     of: Field,
     by: Field,
     square: f64,
-    /// Of rows that come group by group: the group, and how its keys begin, where that tells them.
+    /// For rows that come group by group: the group, and the prefix of its keys, where the prefix
+    /// identifies it.
     group: Option<i64>,
     span: Option<Span>,
     rows: Rows,
-    /// Of rows that come in any order.
+    /// For rows that come in any order.
     all: Option<HashMap<i64, Rows, FixedState>>,
 }
 
 impl<'a> Outliers<'a> {
-    /// Of rows that come group by group, `together`, or in any order. `None` where a column has no fixed place in its
-    /// pairs.
+    /// Creates it for rows that come group by group (`together`) or in any order. Returns `None`
+    /// where a column has no fixed position in its pairs.
     pub(super) fn new(
         codec: &'a Codec,
         key: &'a [usize],
@@ -96,13 +98,13 @@ impl<'a> Outliers<'a> {
             by: codec.field(by)?,
             square: deviations * deviations,
             group: None,
-            span: if together { Span::of(codec, 1, false) } else { None },
+            span: if together { Span::new(codec, 1, false) } else { None },
             rows: Rows::default(),
             all,
         })
     }
 
-    /// Adds a row. One whose group or value is absent counts for none.
+    /// Adds a row. A row whose group or value is absent does not count.
     #[inline]
     pub(super) fn add(&mut self, key: &[u8], value: &[u8], found: &mut Vec<answer::Value>) {
         if !self.span.as_ref().is_some_and(|span| span.has(key)) {
@@ -129,7 +131,7 @@ impl<'a> Outliers<'a> {
         }
     }
 
-    /// Goes on with the group of a key.
+    /// Moves to the group of a key.
     #[inline(never)]
     fn go_on(&mut self, key: &[u8], of: i64, found: &mut Vec<answer::Value>) {
         if self.all.is_none() {
@@ -151,7 +153,7 @@ impl<'a> Outliers<'a> {
     /// Adds the rows of a group that are far from its mean.
     fn far(&self, Rows { values, keys }: &Rows, found: &mut Vec<answer::Value>) {
         let numbers = values.iter().map(|value| self.of.number_of(*value));
-        let Some(band) = Band::of(self.square, numbers) else { return };
+        let Some(band) = Band::new(self.square, numbers) else { return };
         let as_ends = (8..=16).contains(&self.length);
         let mut whole = Vec::new();
         for (value, key) in

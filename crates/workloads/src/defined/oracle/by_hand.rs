@@ -1,4 +1,4 @@
-//! The questions of the workload `sensors` over readings small enough to be counted by hand.
+//! Questions of the workload `sensors` on readings that are few enough to count by hand.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,8 @@ use embermark_language::{PUBLISHED, parse};
 use embermark_model::Scale;
 use embermark_model::answer::Value as Answered;
 
-use super::super::{Defined, source};
+use super::super::phases::{draws_of, each_of};
+use super::super::source;
 use super::*;
 use crate::Source as _;
 
@@ -15,14 +16,14 @@ const HOUR: i64 = 3_600 * SECOND;
 const DAY: i64 = 24 * HOUR;
 const BUCKET: i64 = 300 * SECOND;
 
-/// A sensor, a time and a temperature.
+/// A sensor, a time, and a temperature.
 type Row = (u16, i64, Option<f64>);
 
 fn row(sensor: u16, ts: i64, temperature: impl Into<Option<f64>>) -> Row {
     (sensor, ts, temperature.into())
 }
 
-/// Readings of a sensor, 31 s apart.
+/// Returns readings of a sensor, 31 s apart.
 fn series(sensor: u16, temperatures: &[f64]) -> Vec<Row> {
     (0..).zip(temperatures).map(|(n, t)| row(sensor, n * 31 * SECOND, *t)).collect()
 }
@@ -35,7 +36,7 @@ const fn float(value: f64) -> Answered {
     Answered::Float(value)
 }
 
-/// What the oracle says to an answer to a question.
+/// Checks an answer to a question with the oracle.
 fn check<const N: usize>(
     rows: &[Row],
     question: &str,
@@ -59,10 +60,10 @@ fn check<const N: usize>(
     let made = source::FileRows { definition, folder, seed: 1, lenient: 0.0, log: None };
     made.stage(Scale::Full, &staged).unwrap();
     let tables = source::open(definition, &staged).unwrap();
-    let draws = Defined::draws_of(definition, &tables, 1).unwrap();
+    let draws = draws_of(definition, &tables, 1).unwrap();
     let fresh = super::super::fresh::Fresh::new(1, 10);
     let set_at_once = super::super::kind::set_at_once(definition);
-    let (met, each) = (Vec::new(), Defined::each_of(definition, &tables, 1));
+    let (met, each) = (Vec::new(), each_of(definition, &tables, 1));
     let (engine, appends_only, commit) = (String::new(), false, None);
     let cell = Cell {
         definition,
@@ -118,7 +119,7 @@ fn hot_sensors_need_ten_readings_and_a_mean_above_25() {
     let [mild, hot] = [(1, 26.0), (5, 30.0)].map(|(of, mean)| [int(of), float(mean), int(10)]);
     is_right(&rows, "hot_sensors", &[hot.clone(), mild.clone()]);
     assert!(check(&rows, "hot_sensors", &[mild.clone(), hot.clone()]).is_err());
-    // One at the threshold may be there or not.
+    // A group at the threshold can be in the answer or not.
     rows.extend(series(3, &[25.0; 12]));
     let at = [int(3), float(25.0), int(12)];
     assert_eq!(check(&rows, "hot_sensors", &[hot.clone(), mild.clone()]), Ok(()));
@@ -130,7 +131,7 @@ fn anomalies_lie_more_than_two_sample_deviations_from_the_mean() {
     // Mean 21, squares 9 * 1 + 81 = 90, variance 90 / 9 = 10, deviation 3.162: 30 is 9 away.
     let mut rows = series(1, &[20.0, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0, 30.0]);
     rows.push(row(1, DAY, None));
-    // One temperature has no deviation; of two none is ever two deviations off.
+    // One temperature has no deviation. Of two temperatures, none is ever two deviations off.
     rows.extend(series(2, &[50.0]));
     rows.extend(series(3, &[0.0, 100.0]));
     let anomaly = [int(1), int(9 * 31 * SECOND), float(30.0)];
@@ -199,7 +200,7 @@ fn top_sensors_are_counted_over_all_readings_and_ranked_over_temperatures() {
     let mut rows: Vec<Row> = (1..=12).flat_map(|s| series(s, &[f64::from(s); 3])).collect();
     rows.push(row(12, DAY, None));
     rows.push(row(13, 0, None));
-    // Of equally many readings the lower id comes first, so 10 and 11 are left out.
+    // With equally many readings the lower id comes first, so 10 and 11 are left out.
     let most = [(12, 4)].into_iter().chain((1..=9).map(|s| (s, 3)));
     let most: Vec<_> = most.map(|(s, n)| [int(s), int(n)]).collect();
     is_right(&rows, "most_readings", &most);
@@ -220,7 +221,7 @@ fn two_sensors_are_compared_over_the_five_minute_buckets_they_share() {
         rows.push(row(8, bucket * BUCKET + 7, y));
         rows.push(row(8, bucket * BUCKET + 8, None));
     }
-    // Buckets of only one of them, or without a temperature, do not count.
+    // Buckets of only one sensor, or without a temperature, do not count.
     rows.push(row(4, 50 * BUCKET, 99.0));
     rows.push(row(8, 51 * BUCKET, 99.0));
     rows.push(row(4, 52 * BUCKET, 99.0));

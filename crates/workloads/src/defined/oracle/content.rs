@@ -1,4 +1,4 @@
-//! What a table must hold after a phase, row by row.
+//! Expected content of a table after a phase, row by row.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,29 +12,29 @@ use super::super::port::{fingerprint, with};
 use super::super::row::Values;
 use super::super::table_rows::Rows;
 
-/// Rows of a table that were changed, and how.
+/// Changed rows of a table, with their changes.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Touched {
     rows: HashMap<usize, Fate>,
-    /// Rows that are new, by the fingerprints of their keys: the operations that put them, of which, by clients that
-    /// worked at the same time, any may have been the last.
+    /// New rows, by the fingerprints of their keys, with the operations that inserted them. With
+    /// concurrent clients any of these can have been the last.
     new: HashMap<u64, SmallVec<[(usize, usize); 1]>>,
-    /// How many of the rows were reached, where nobody knows which; `None`: all.
+    /// Number of these rows that were changed, if it is unknown which. `None`: all.
     reached: Option<u64>,
 }
 
-/// What became of a row.
+/// What happened to a row.
 #[derive(Clone, Debug)]
 enum Fate {
-    /// Columns were last set by these operations: column, phase, operation. Of several of one column, by
-    /// clients that worked at the same time, it may be any.
+    /// Columns were last set by these operations: column, phase, operation. With concurrent clients
+    /// there can be several for a column.
     Set(SmallVec<[(usize, usize, usize); 2]>),
-    /// It is deleted.
+    /// It was deleted.
     Gone,
 }
 
 impl Touched {
-    /// Operation `i` of a phase sets columns of a row.
+    /// Notes that operation `i` of a phase sets columns of a row.
     pub(super) fn set(&mut self, cell: &Cell, place: usize, phase: usize, i: usize) {
         let fate = self.rows.entry(place).or_insert_with(|| Fate::Set(SmallVec::new()));
         if let Fate::Set(columns) = fate {
@@ -45,7 +45,8 @@ impl Touched {
         }
     }
 
-    /// The same by one of several clients, of which nobody knows who was the last.
+    /// Notes that an operation of one of several clients sets columns of a row. Any client can have
+    /// been the last.
     pub(in super::super) fn set_by_one(
         &mut self,
         cell: &Cell,
@@ -59,7 +60,8 @@ impl Touched {
         }
     }
 
-    /// Operation `i` of a phase puts in a row whose key was absent; with `last` after all others.
+    /// Notes that operation `i` of a phase inserts a row whose key was absent. With `last`, it
+    /// comes after all others.
     pub(in super::super) fn put(&mut self, cell: &Cell, phase: usize, i: usize, last: bool) {
         let row = cell.upserted(phase, i);
         let puts = self.new.entry(key_of(cell.rows_of(phase), &row)).or_default();
@@ -73,28 +75,28 @@ impl Touched {
         self.rows.insert(place, Fate::Gone);
     }
 
-    /// So many of the rows were reached, in an order that is the engine's.
+    /// Limits the changes to this many rows, in an order that only the engine knows.
     pub(super) fn reach(&mut self, ops: u64) {
         self.reached = Some(ops).filter(|ops| *ops < self.rows.len() as u64);
     }
 
-    /// Whether it is known which rows are as they were, and which not.
+    /// Returns whether it is known which rows changed.
     pub(in super::super) const fn is_certain(&self) -> bool {
         self.reached.is_none()
     }
 
-    /// How many rows are changed or deleted.
+    /// Returns how many rows are changed or deleted.
     pub(super) fn changed(&self) -> u64 {
         self.reached.unwrap_or(self.rows.len() as u64)
     }
 
-    /// How many rows are deleted.
+    /// Returns how many rows are deleted.
     pub(super) fn gone(&self) -> u64 {
         let gone = self.rows.values().filter(|fate| matches!(fate, Fate::Gone)).count() as u64;
         self.reached.map_or(gone, |reached| reached.min(gone))
     }
 
-    /// The value of a column of a row that is there.
+    /// Returns the value of a column of an existing row.
     fn value<'a>(&self, cell: &'a Cell, rows: &'a Rows, place: usize, column: usize) -> Value<'a> {
         if let Some(Fate::Set(columns)) = self.rows.get(&place)
             && let Some((_, phase, i)) = columns.iter().find(|(set, ..)| *set == column)
@@ -104,20 +106,20 @@ impl Touched {
         rows.value(place, column)
     }
 
-    /// Whether some operation has set a column of a row so.
+    /// Returns whether an operation can have set a column of a row to this value.
     fn may_be(&self, cell: &Cell, place: usize, column: usize, got: Value<'_>) -> bool {
         let Some(Fate::Set(columns)) = self.rows.get(&place) else { return false };
         let of_column = columns.iter().filter(|(set, ..)| *set == column);
         of_column.into_iter().any(|(_, phase, i)| same(cell.fresh(*phase, *i, column), got))
     }
 
-    /// The values of a row that is there.
+    /// Returns the values of an existing row.
     pub(super) fn row<'a>(&self, cell: &'a Cell, rows: &'a Rows, place: usize) -> Values<'a> {
         let columns = 0..rows.table.columns.len();
         columns.map(|column| self.value(cell, rows, place, column)).collect()
     }
 
-    /// Makes of the checksum of a table's loaded rows that of what is left of them.
+    /// Turns the checksum of a table's loaded rows into that of the changed table.
     pub(super) fn apply(&self, cell: &Cell, table: usize, sum: &mut Checksum) {
         let rows = &cell.tables[table];
         for (place, fate) in &self.rows {
@@ -132,18 +134,19 @@ impl Touched {
     }
 }
 
-/// Compares the rows of a whole table, in whatever order they come, with those that must be there, and
-/// keeps the first difference: for a table of which a checksum has told that it is wrong.
+/// Compares the rows of a whole table, in any order, with the expected ones, and keeps the first
+/// difference. Used for a table whose checksum is wrong.
 pub(in super::super) struct Content<'a> {
     cell: &'a Cell,
     rows: &'a Rows,
     touched: &'a Touched,
-    /// How many rows, from the first, were put in.
+    /// Number of rows inserted, from the first.
     put: usize,
     seen: Vec<bool>,
-    /// Of the rows that are new, the fingerprints of their keys.
+    /// Fingerprints of the keys of new rows that were seen.
     seen_new: HashSet<u64>,
-    /// Rows seen that may have been reached or not, as they were, and those that are the same either way.
+    /// Rows seen that can be changed or not: those found unchanged, and those that are the same
+    /// either way.
     unreached: u64,
     either: u64,
     difference: Option<String>,
@@ -205,7 +208,7 @@ impl<'a> Content<'a> {
         Ok(())
     }
 
-    /// Compares a row whose key no row of the table's own has.
+    /// Compares a row whose key none of the table's rows has.
     fn compare_new(&mut self, got: &[Value<'_>], shown: String) -> Result<(), String> {
         let key = key_of(self.rows, got);
         let Some(puts) = self.touched.new.get(&key) else {
@@ -224,12 +227,12 @@ impl<'a> Content<'a> {
         Err(format!("{shown} is not as it was put: {got:?}"))
     }
 
-    /// Which rows of the table were seen.
+    /// Returns which rows of the table were seen.
     pub(in super::super) fn seen(self) -> Vec<bool> {
         self.seen
     }
 
-    /// Says whether the rows seen were right, and, with `all`, whether they were all.
+    /// Returns whether the rows seen were right, and, with `all`, whether all rows were seen.
     pub(in super::super) fn finish(self, all: bool) -> Result<(), Difference> {
         if let Some(difference) = self.difference {
             return Err(Difference(difference));
@@ -260,17 +263,17 @@ impl<'a> Content<'a> {
     }
 }
 
-/// The fingerprint of a row's key.
+/// Returns the fingerprint of a row's key.
 fn key_of(rows: &Rows, row: &[Value<'_>]) -> u64 {
     fingerprint(rows.table.key.iter().map(|column| row[*column])).bits()
 }
 
-/// Whether two values of a column are the same.
+/// Returns whether two values of a column are equal.
 fn same(a: Value<'_>, b: Value<'_>) -> bool {
     with(Fingerprint::default(), a) == with(Fingerprint::default(), b)
 }
 
-/// A row by its key.
+/// Describes a row by its key.
 fn show(rows: &Rows, row: &[Value<'_>]) -> String {
     let key = rows.table.key.iter();
     let key = key.map(|column| format!("{} {:?}", rows.table.columns[*column].name, row[*column]));

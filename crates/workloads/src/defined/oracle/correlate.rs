@@ -1,4 +1,4 @@
-//! How two groups go together in plain code, and how an answer is compared with that.
+//! Computes correlations in plain code, and compares answers with them.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use super::super::table_rows::Rows;
 use super::Places;
 use super::statistics::{self, Correlation};
 
-/// Compares an answer with the number of buckets of time that both groups have, and the correlation of their means in
-/// them.
+/// Compares an answer with the number of buckets that both groups have, and the correlation of
+/// their means.
 ///
 /// # Errors
-/// The difference.
+/// Returns the difference.
 pub(super) fn check(
     rows: &Rows,
     there: &Places,
@@ -55,7 +55,7 @@ fn expected(rows: &Rows, there: &Places, question: &Correlate) -> (i64, Correlat
     (pairs.len() as i64, statistics::correlation(&pairs))
 }
 
-/// The two values with the most rows; of equally many the least.
+/// Returns the two values with the most rows, the least of equally frequent ones.
 fn busiest(rows: &Rows, there: &Places, by: usize) -> Option<[OwnedValue; 2]> {
     let mut values: Vec<Value<'_>> = there
         .each()
@@ -64,7 +64,7 @@ fn busiest(rows: &Rows, there: &Places, by: usize) -> Option<[OwnedValue; 2]> {
         .collect();
     values.sort_by(compare);
     let mut groups: Vec<&[Value<'_>]> = values.chunk_by(|a, b| compare(a, b).is_eq()).collect();
-    // A stable sort: of equally many rows the least stays ahead.
+    // A stable sort keeps the least of equally frequent values first.
     groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
     match groups[..] {
         [a, b, ..] => Some([a[0].to_owned(), b[0].to_owned()]),

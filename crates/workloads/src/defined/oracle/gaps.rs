@@ -1,4 +1,4 @@
-//! Gaps in time in plain code, and how an answer is compared with them.
+//! Computes gaps in time in plain code, and compares answers with them.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::super::row::owned;
 use super::super::table_rows::Rows;
 use super::Places;
 
-/// Compares an answer, row after row in any order, with every gap of more than `longer` between two times of one
+/// Compares an answer, in any order, with every gap of more than `longer` between two times of one
 /// value.
 ///
 /// # Errors
-/// The first difference.
+/// Returns the first difference.
 pub(super) fn check(
     rows: &Rows,
     there: &Places,
@@ -29,7 +29,7 @@ pub(super) fn check(
             times.entry(of.to_string()).or_insert_with(|| (of, Vec::new())).1.push(at);
         }
     }
-    // Each with how often it is: of several rows of one time the gap is one.
+    // Each with its count: several rows of one time have one gap.
     let mut left: BTreeMap<String, i64> = BTreeMap::new();
     for (of, times) in times.values_mut() {
         times.sort_unstable();

@@ -1,4 +1,4 @@
-//! Groups and aggregates in plain code, and how an answer is compared with them.
+//! Computes groups and aggregates in plain code, and compares answers with them.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -12,15 +12,15 @@ use super::super::row::owned;
 use super::super::table_rows::Rows;
 use super::Places;
 
-/// A group: what it is of, and what is computed of it.
+/// A group, and what is computed of it.
 #[derive(Debug)]
 pub(super) struct Expected {
     row: Vec<Answered>,
-    /// How far each number may be off: a sum by rounding, in proportion to what it is of.
+    /// Tolerance of each number. Sums have one for rounding, in proportion to their terms.
     off: Vec<f64>,
 }
 
-/// Every group of the rows that are there, in no order.
+/// Returns all groups of the existing rows, in no order.
 pub(super) fn all(rows: &Rows, there: &Places, group: &Group) -> Vec<Expected> {
     let mut groups: BTreeMap<String, Vec<Answered>> = BTreeMap::new();
     let columns = group.compute.len();
@@ -43,7 +43,8 @@ pub(super) fn all(rows: &Rows, there: &Places, group: &Group) -> Vec<Expected> {
         sums.insert(String::new(), all);
     } else {
         for place in there {
-            let by: Vec<Answered> = group.by.iter().map(|by| of(rows, place, *by)).collect();
+            let by: Vec<Answered> =
+                group.by.iter().map(|by| group_value(rows, place, *by)).collect();
             let key = key_of(&by);
             groups.entry(key.clone()).or_insert(by);
             add(sums.entry(key).or_insert_with(|| vec![Accumulated::default(); columns]), place);
@@ -62,7 +63,7 @@ pub(super) fn all(rows: &Rows, there: &Places, group: &Group) -> Vec<Expected> {
     expected.collect()
 }
 
-/// Says of a row whether it meets all conditions.
+/// Returns a function that tells whether a row meets all conditions.
 pub(super) fn met<'a>(rows: &'a Rows, conditions: &'a [Condition]) -> impl Fn(usize) -> bool + 'a {
     let bounds: Vec<Value<'a>> = conditions.iter().map(|of| rows.bound(of)).collect();
     move |place| {
@@ -73,7 +74,7 @@ pub(super) fn met<'a>(rows: &'a Rows, conditions: &'a [Condition]) -> impl Fn(us
     }
 }
 
-/// Whether a comparison that came out so is what an operator asks for.
+/// Returns whether an operator accepts the result of a comparison.
 const fn holds(operator: Operator, order: Ordering) -> bool {
     match operator {
         Operator::Equal => order.is_eq(),
@@ -85,8 +86,8 @@ const fn holds(operator: Operator, order: Ordering) -> bool {
     }
 }
 
-/// What a row is grouped by.
-fn of(rows: &Rows, place: usize, by: Grouped) -> Answered {
+/// Returns the value that a row is grouped by.
+fn group_value(rows: &Rows, place: usize, by: Grouped) -> Answered {
     match by {
         Grouped::Column(column) => owned(rows.value(place, column)),
         Grouped::Bucket { column, units } => match rows.value(place, column) {
@@ -100,7 +101,8 @@ fn of(rows: &Rows, place: usize, by: Grouped) -> Answered {
     }
 }
 
-/// The beginning of the month of a time, by a library's calendar; beyond it the time itself, which no answer is.
+/// Returns the beginning of a time's month by a library's calendar. Beyond its range it returns the
+/// time itself, which no answer has.
 fn month(time: i64, unit: TimeUnit) -> i64 {
     let of_second = unit.per_second();
     let begin = jiff::Timestamp::from_second(time.div_euclid(of_second)).ok().and_then(|moment| {
@@ -118,7 +120,7 @@ fn key_of(by: &[Answered]) -> String {
 struct Accumulated {
     count: i64,
     sum: f64,
-    /// The sum of what the values are without their signs.
+    /// Sum of the absolute values.
     size: f64,
     least: Option<OwnedValue>,
     greatest: Option<OwnedValue>,
@@ -163,10 +165,10 @@ impl Accumulated {
     }
 }
 
-/// Compares an answer, row after row, with every group.
+/// Compares an answer, row by row, with all groups.
 ///
 /// # Errors
-/// The first difference.
+/// Returns the first difference.
 pub(super) fn check(
     group: &Group,
     all: Vec<Expected>,
@@ -176,7 +178,7 @@ pub(super) fn check(
     let got: Vec<&[Answered]> = answer.chunks(width).collect();
     let limit = group.limit.map_or(usize::MAX, |limit| limit as usize);
     let by = group.by.len();
-    // Each with whether it must be in the answer: what is too close to a bound to say may be.
+    // Each with whether it must be in the answer. A group too close to a bound is optional.
     let met = all.into_iter().filter_map(|expected| {
         let met = is_met(group, &expected)?;
         Some((key_of(&expected.row[..by]), (expected, met)))
@@ -214,7 +216,7 @@ pub(super) fn check(
     }
 }
 
-/// Whether a group must be in the answer, or may be; `None`: it must not.
+/// Returns whether a group must be in the answer, or can be. `None`: it must not be.
 fn is_met(group: &Group, expected: &Expected) -> Option<bool> {
     let mut must = true;
     for having in &group.having {
@@ -253,7 +255,8 @@ fn agree(expected: &Answered, got: &Answered, off: f64) -> bool {
     }
 }
 
-/// How two rows must stand: equal where numbers are too close to say, or a value is absent.
+/// Returns the required order of two rows. They are equal where numbers are too close or a value is
+/// absent.
 fn order(by: &[OrderBy], a: &[Answered], b: &[Answered]) -> Ordering {
     for OrderBy { column, descending } in by {
         let order = match (&a[*column], &b[*column]) {

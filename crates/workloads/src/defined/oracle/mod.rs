@@ -1,5 +1,6 @@
-//! The right answers, from the rows alone.
+//! Computes the right answers from the rows.
 
+mod changed;
 mod content;
 mod correlate;
 mod gaps;
@@ -7,6 +8,8 @@ mod groups;
 mod newest;
 mod outliers;
 mod places;
+mod questions;
+mod reads;
 mod statistics;
 mod times;
 
@@ -14,27 +17,26 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use embermark_data::table::compare;
-use embermark_language::{Bound, Condition, Operator, Phase, Range, Removed, Span, Work};
-use embermark_model::answer::{Difference, Expected, Value as Answered};
+use embermark_language::{Bound, Condition, Operator, Phase, Removed, Work};
+use embermark_model::answer::{Difference, Expected};
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
 
 use super::cell::Cell;
-use super::draws::Drawn;
-use super::kind::{one_by_one, rows_at_once};
+use super::kind::one_by_one;
 use super::port::{Database, Found, fingerprint};
 use super::row::Values;
 use super::table_rows::Rows;
+use times::TimeOrder;
+
 pub(super) use content::{Content, Touched};
 pub(super) use newest::check as check_newest;
 pub(super) use places::Places;
-use times::TimeOrder;
 
-/// What a row counts as in what a phase finds, as its database has it.
+/// Returns what a row adds to a phase's checksum, in the form of its database.
 pub(super) type Print<'a> = dyn Fn(&[Value<'_>]) -> Fingerprint + 'a;
 
-/// What a row counts as in what a phase finds.
+/// Returns what a row adds to a phase's checksum.
 pub(super) fn print_of(
     cell: &Cell,
     database: &dyn Database,
@@ -50,11 +52,11 @@ pub(super) fn print_of(
 /// Knows what every phase must find and leave.
 pub(super) struct Oracle {
     cell: Arc<Cell>,
-    /// The checksum of every table's loaded rows.
+    /// Checksums of every table's loaded rows.
     loaded: OnceCell<Vec<Checksum>>,
-    /// By phase, where a range by time needs one.
+    /// By phase, if a range by time needs an order.
     orders: HashMap<usize, TimeOrder>,
-    /// Answers that were right, as hashes: of a phase, of so many operations, over so many rows.
+    /// Hashes of right answers, by phase, number of operations, and number of rows.
     right: HashMap<(usize, u64, usize), u64>,
 }
 
@@ -63,10 +65,10 @@ impl Oracle {
         Self { cell, loaded: OnceCell::new(), orders: HashMap::new(), right: HashMap::new() }
     }
 
-    /// Compares what the first `ops` operations of a phase found with what they must.
+    /// Compares what the first `ops` operations of a phase found with what they must find.
     ///
     /// # Errors
-    /// The first difference.
+    /// Returns the first difference.
     pub(super) fn check(
         &mut self,
         phase: usize,
@@ -81,8 +83,8 @@ impl Oracle {
         })
     }
 
-    /// Checks an answer, unless the same was right before. To compute again what is right would also take what the
-    /// next run reads out of the processor's caches.
+    /// Checks an answer, unless the same answer was right before. Computing the right one again
+    /// would also evict from the processor's caches what the next run reads.
     fn once(
         &mut self,
         of: (usize, u64, usize),
@@ -149,10 +151,11 @@ impl Oracle {
         }
     }
 
-    /// Compares what a question found, asked so often, with what it must where these rows of its table are there.
+    /// Compares what a question found, when asked this often over these rows, with what it must
+    /// find.
     ///
     /// # Errors
-    /// The first difference.
+    /// Returns the first difference.
     pub(super) fn answers(
         &mut self,
         phase: usize,
@@ -169,198 +172,10 @@ impl Oracle {
             }
         }
     }
-
-    fn answered(
-        &self,
-        phase: usize,
-        (there, asked): (&Places, u64),
-        found: &Found,
-        print: &Print<'_>,
-    ) -> Result<(), Difference> {
-        let (cell, of) = (&*self.cell, self.cell.rows_of(phase));
-        let each = |check: &Check<'_>| each(cell, phase, (there, asked), found, check);
-        let rows = |expected: Checksum| {
-            Expected::Checksum(expected)
-                .check(&embermark_model::answer::Answer::Checksum(found.rows))
-        };
-        match self.cell.work(phase) {
-            Work::Latest { by, time, .. } if cell.adds_up(phase) => {
-                let newest = (0..asked as usize)
-                    .map(|i| latest(of, &of_question(cell, phase, i, there), (*by, *time), print));
-                rows(newest.fold(Checksum::default(), |mut all, newest| {
-                    all += newest;
-                    all
-                }))
-            }
-            Work::Latest { by, time, .. } => rows(latest(of, there, (*by, *time), print)),
-            Work::Find { conditions, .. } => {
-                let is_met = groups::met(of, conditions);
-                let met = there.each().filter(|place| is_met(*place));
-                rows(met.map(|place| print(&values(of, place))).collect())
-            }
-            Work::Gaps { by, time, longer, .. } => {
-                each(&|there, found| gaps::check(of, there, (*by, *time), *longer, found))
-            }
-            Work::Outliers { of: column, by, deviations, .. } => {
-                each(&|there, found| outliers::check(of, there, (*column, *by), *deviations, found))
-            }
-            Work::Correlate(question) => correlate::check(of, there, question, &found.result),
-            Work::Group(group) => {
-                each(&|there, found| groups::check(group, groups::all(of, there, group), found))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// What the first `ops` operations of a phase change in its table.
-    pub(super) fn touched(&self, phase: usize, ops: u64) -> Touched {
-        let mut touched = Touched::default();
-        match self.cell.work(phase) {
-            work if rows_at_once(work) > 1 => {
-                for i in 0..ops as usize {
-                    for place in self.cell.draws[phase].span(i).iter().map(|place| *place as usize)
-                    {
-                        match work {
-                            Work::Delete { .. } => touched.delete(place),
-                            _ => touched.set(&self.cell, place, phase, i),
-                        }
-                    }
-                }
-            }
-            Work::Update { .. } | Work::ReadModifyWrite { .. } => {
-                for i in 0..ops as usize {
-                    if let Drawn::Row(place) = self.cell.drawn(phase, i) {
-                        touched.set(&self.cell, place, phase, i);
-                    }
-                }
-            }
-            Work::Upsert { .. } => {
-                for i in 0..ops as usize {
-                    match self.cell.drawn(phase, i) {
-                        Drawn::Row(place) => touched.set(&self.cell, place, phase, i),
-                        Drawn::Absent(_) => touched.put(&self.cell, phase, i, true),
-                    }
-                }
-            }
-            Work::Delete { removed: Removed::Keys { .. }, .. } => {
-                for i in 0..ops as usize {
-                    if let Drawn::Row(place) = self.cell.drawn(phase, i) {
-                        touched.delete(place);
-                    }
-                }
-            }
-            Work::UpdateWhere { table, conditions, .. } => {
-                let rows = &self.cell.tables[*table];
-                let is_met = groups::met(rows, conditions);
-                let met = (0..rows.loaded).filter(|place| is_met(*place));
-                met.for_each(|place| touched.set(&self.cell, place, phase, 0));
-            }
-            Work::Delete { table, removed: Removed::Where { conditions, .. } } => {
-                let rows = &self.cell.tables[*table];
-                let is_met = groups::met(rows, conditions);
-                let met = (0..rows.loaded).filter(|place| is_met(*place));
-                met.for_each(|place| touched.delete(place));
-            }
-            Work::Delete { table, removed: Removed::Older { time, units } } => {
-                let rows = &self.cell.tables[*table];
-                let until = rows.older(*time, *units);
-                let old = |place: &usize| matches!(rows.value(*place, *time), Value::Int(at) if at <= until);
-                (0..rows.loaded).filter(old).for_each(|place| touched.delete(place));
-            }
-            _ => {}
-        }
-        if one_by_one(self.cell.work(phase)).is_some() {
-            touched.reach(ops);
-        }
-        touched
-    }
-
-    /// The checksum of a table's first rows.
-    pub(super) fn first(&self, table: usize, rows: usize) -> Checksum {
-        let of = &self.cell.tables[table];
-        if rows == of.loaded {
-            return self.loaded.get_or_init(|| {
-                self.cell.tables.iter().map(|rows| first(rows, rows.loaded)).collect()
-            })[table];
-        }
-        first(of, rows)
-    }
-
-    /// The checksum of a table after rows of it were changed.
-    pub(super) fn after(&self, table: usize, touched: &Touched) -> Checksum {
-        let mut left = self.first(table, self.cell.tables[table].loaded);
-        touched.apply(&self.cell, table, &mut left);
-        left
-    }
-
-    fn got(&self, phase: usize, ops: u64, print: &Print<'_>) -> Checksum {
-        let rows = self.cell.rows_of(phase);
-        let drawn = (0..ops as usize).map(|i| self.cell.drawn(phase, i));
-        let there = drawn.filter_map(|drawn| match drawn {
-            Drawn::Row(place) => Some(print(&values(rows, place))),
-            Drawn::Absent(_) => None,
-        });
-        there.collect()
-    }
-
-    /// How many operations concern a row that is there.
-    fn present(&self, phase: usize, ops: u64) -> u64 {
-        let drawn = (0..ops as usize).map(|i| self.cell.drawn(phase, i));
-        drawn.filter(|drawn| matches!(drawn, Drawn::Row(_))).count() as u64
-    }
-
-    /// Rows as each operation of a read-modify-write finds them.
-    fn read_before(&self, phase: usize, ops: u64, print: &Print<'_>) -> Checksum {
-        let (mut touched, mut read) = (Touched::default(), Checksum::default());
-        for i in 0..ops as usize {
-            if let Drawn::Row(place) = self.cell.drawn(phase, i) {
-                let rows = self.cell.rows_of(phase);
-                read += print(&touched.row(&self.cell, rows, place));
-                touched.set(&self.cell, place, phase, i);
-            }
-        }
-        read
-    }
-
-    fn ranged(&mut self, phase: usize, range: &Range, ops: u64, print: &Print<'_>) -> Checksum {
-        let cell = Arc::clone(&self.cell);
-        let rows = &cell.tables[range.table];
-        let mut read = Checksum::default();
-        match range.span {
-            Span::Rows { .. } => {
-                for i in 0..ops as usize {
-                    let key = cell.key(phase, i);
-                    let (Ok(nth) | Err(nth)) = rows.staged.find(&key);
-                    let wanted = cell.wanted(phase, i) as usize;
-                    let from = rows.in_key_order_from(nth).take(wanted);
-                    from.for_each(|place| read += print(&values(rows, place)));
-                }
-            }
-            Span::Last { of, time, .. } | Span::From { of, time, .. } => {
-                let order: Vec<usize> = of.into_iter().chain([time]).collect();
-                if rows.table.key.starts_with(&order) {
-                    for i in 0..ops as usize {
-                        let (from, to) = cell.times(phase, i);
-                        let places = times::in_key_order(rows, cell.of(phase, i), from, to);
-                        places.for_each(|place| read += print(&values(rows, place)));
-                    }
-                    return read;
-                }
-                let order =
-                    self.orders.entry(phase).or_insert_with(|| TimeOrder::of(rows, of, time));
-                for i in 0..ops as usize {
-                    let (from, to) = cell.times(phase, i);
-                    for place in order.between(rows, cell.of(phase, i), from, to) {
-                        read += print(&values(rows, place));
-                    }
-                }
-            }
-        }
-        read
-    }
 }
 
-/// How many rows meet the conditions of a phase, where it counts its operations by them; else 0.
+/// Returns how many rows meet the conditions of a phase whose operations are counted by them. 0 for
+/// other phases.
 pub(super) fn met(phase: &Phase, tables: &[Rows]) -> u64 {
     let count = |table: usize, conditions: &[Condition]| {
         let rows = &tables[table];
@@ -386,80 +201,13 @@ pub(super) fn met(phase: &Phase, tables: &[Rows]) -> u64 {
     }
 }
 
-/// The values of a row.
+/// Returns the values of a row.
 pub(super) fn values(rows: &Rows, place: usize) -> Values<'_> {
     rows.row(place).collect()
 }
 
-fn first(rows: &Rows, most: usize) -> Checksum {
-    (0..most.min(rows.loaded)).map(|place| fingerprint(rows.row(place))).collect()
-}
-
-/// Checks the answer to a question of the rows that are there.
-type Check<'a> = dyn Fn(&Places, &[Answered]) -> Result<(), Difference> + 'a;
-
-/// Checks the answer of each question that was asked, of different rows, which of those that are there.
-fn each(
-    cell: &Cell,
-    phase: usize,
-    (there, asked): (&Places, u64),
-    found: &Found,
-    check: &Check<'_>,
-) -> Result<(), Difference> {
-    if !cell.adds_up(phase) {
-        return check(there, &found.result);
-    }
-    let mut from = 0;
-    for i in 0..asked as usize {
-        let Some(to) = found.ends.get(i).copied() else {
-            return Err(Difference(format!("there are answers to {i} of {asked} questions")));
-        };
-        let of = cell.each(phase, i).map(|(_, value)| value);
-        check(&of_question(cell, phase, i, there), &found.result[from..to])
-            .map_err(|Difference(what)| Difference(format!("of {of:?}: {what}")))?;
-        from = to;
-    }
-    Ok(())
-}
-
-/// The rows, of those that are there, that question `i` of a phase is about.
-fn of_question(cell: &Cell, phase: usize, i: usize, there: &Places) -> Places {
-    let rows = cell.rows_of(phase);
-    let mut marks = vec![false; rows.staged.rows()];
-    for place in there.each() {
-        marks[place] = cell
-            .each(phase, i)
-            .is_none_or(|(column, value)| compare(&rows.value(place, column), &value).is_eq());
-    }
-    Places::Marked(marks)
-}
-
-/// The newest rows of each value of a column, several where they are of the same time.
-fn latest(rows: &Rows, there: &Places, (by, time): (usize, usize), print: &Print<'_>) -> Checksum {
-    let mut newest: HashMap<u64, (i64, Checksum)> = HashMap::new();
-    for place in there.each() {
-        let (of, Value::Int(at)) = (rows.value(place, by), rows.value(place, time)) else {
-            continue;
-        };
-        if of == Value::Null {
-            continue;
-        }
-        let newest =
-            newest.entry(fingerprint([of]).bits()).or_insert((i64::MIN, Checksum::default()));
-        if at > newest.0 {
-            *newest = (at, Checksum::default());
-        }
-        if at == newest.0 {
-            newest.1 += print(&values(rows, place));
-        }
-    }
-    newest.into_values().fold(Checksum::default(), |mut all, (_, rows)| {
-        all += rows;
-        all
-    })
-}
-
 #[cfg(test)]
 mod by_hand;
+
 #[cfg(test)]
 mod tests;

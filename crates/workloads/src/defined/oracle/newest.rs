@@ -1,4 +1,4 @@
-//! What questions about the newest rows must find, of rows in the order of time that come and go.
+//! What questions about the newest rows must find, where rows are in the order of time and expire.
 
 use std::ops::Range;
 
@@ -11,12 +11,13 @@ use embermark_model::table::Value;
 use super::super::cell::Cell;
 use super::super::port::Found;
 use super::super::table_rows::Rows;
-use super::{Places, Print, groups, latest, values};
+use super::questions::latest;
+use super::{Places, Print, groups, values};
 
-/// Compares what question `i` of a phase found with what it must where these rows are there.
+/// Compares what question `i` of a phase found with what it must find in these rows.
 ///
 /// # Errors
-/// The first difference.
+/// Returns the first difference.
 pub(in super::super) fn check(
     cell: &Cell,
     (phase, i): (usize, usize),
@@ -37,7 +38,7 @@ pub(in super::super) fn check(
             if cell.each(phase, i).is_none_or(|(column, _)| column != *by) {
                 return same(latest(rows, &Places::These(own(there)), (*by, *time), print));
             }
-            // From the newest back to the first of another time.
+            // From the newest row back to the first of another time.
             let mut newest = there.rev().filter(|place| is_of(place)).peekable();
             let at = newest.peek().map(|place| rows.value(*place, *time));
             let newest = newest.take_while(|place| Some(rows.value(*place, *time)) == at);
@@ -45,9 +46,9 @@ pub(in super::super) fn check(
         }
         Work::Range(RangeOf { span: Span::Last { of, time, units }, .. }) => {
             let from = Value::Int(rows.end(*time) - units + 1);
-            let value = cell.of(phase, i);
+            let value = cell.range_value(phase, i);
             let places = since(rows, there, *time, from);
-            // What is absent is equal to nothing.
+            // An absent value equals nothing.
             let is_met = |place: &usize| {
                 value != Some(Value::Null) && of.map(|of| rows.value(*place, of)) == value
             };
@@ -68,7 +69,7 @@ pub(in super::super) fn check(
     }
 }
 
-/// The rows of a time or after it, of rows in the order of time.
+/// Returns the rows at or after a time, where rows are in the order of time.
 fn since(rows: &Rows, there: Range<usize>, time: usize, from: Value<'_>) -> Range<usize> {
     let is_before = |place: usize| compare(&rows.value(place, time), &from).is_lt();
     let (mut first, mut end) = (there.start, there.end);
@@ -83,7 +84,7 @@ fn since(rows: &Rows, there: Range<usize>, time: usize, from: Value<'_>) -> Rang
     first..there.end
 }
 
-/// The rows that a lower bound of time leaves, where there is one.
+/// Returns the rows above a lower bound of time, if the conditions have one.
 fn bounded(rows: &Rows, there: Range<usize>, conditions: &[Condition]) -> Range<usize> {
     let time = rows.again.map(|again| again.time);
     let low = conditions.iter().find(|of| {

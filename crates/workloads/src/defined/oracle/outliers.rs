@@ -1,4 +1,4 @@
-//! Values far from the mean of their group in plain code, and how an answer is compared with them.
+//! Computes values far from the mean of their group in plain code, and compares answers with them.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use super::super::row::owned;
 use super::super::table_rows::Rows;
 use super::{Places, statistics};
 
-/// The rows of a group: places with their values.
+/// Rows of a group: positions with values.
 type Group = Vec<(usize, f64)>;
 
-/// Compares an answer, row after row in any order, with every row, of those that are there, whose
-/// value is further than so many deviations from the mean of its group. One that is too close to say may be in it or
-/// not: of values that are all the same the deviation is what rounding makes of it.
+/// Compares an answer, in any order, with every existing row whose value is more than this many
+/// deviations from the mean of its group. A value too close to the limit is optional: if all values
+/// are equal, the deviation is only rounding.
 ///
 /// # Errors
-/// The first difference.
+/// Returns the first difference.
 pub(super) fn check(
     rows: &Rows,
     there: &Places,

@@ -1,17 +1,17 @@
-//! Which rows of a table are there when it is asked.
+//! Which rows of a table exist when it is asked.
 
-/// Places of rows.
+/// Positions of rows.
 pub(in super::super) enum Places {
-    /// The first of so many.
+    /// This many rows, from the first.
     First(usize),
-    /// Those that are marked: of a load that ended early, in an order that is the engine's.
+    /// The marked rows, after a load that ended early in an order that only the engine knows.
     Marked(Vec<bool>),
-    /// These, of rows that come and go.
+    /// These rows, where rows come and expire.
     These(Vec<usize>),
 }
 
 impl Places {
-    /// Each of them.
+    /// Returns each position.
     pub(super) fn each(&self) -> impl Iterator<Item = usize> + '_ {
         let (most, these) = match self {
             Self::First(rows) => (*rows, &[][..]),

@@ -1,4 +1,4 @@
-//! Sums and moments, compensated, so that the oracle's rounding is far below the tolerance.
+//! Compensated sums and moments, so that the oracle's rounding is far below the tolerance.
 
 /// A sum with Neumaier's compensation (A. Neumaier, Rundungsfehleranalyse einiger Verfahren zur
 /// Summation endlicher Summen, 1974).
@@ -17,26 +17,26 @@ impl Sum {
     }
 }
 
-/// The sum of numbers.
+/// Returns the sum of numbers.
 pub(super) fn sum(numbers: impl IntoIterator<Item = f64>) -> f64 {
     let mut sum = Sum::default();
     numbers.into_iter().for_each(|x| sum.add(x));
     sum.sum + sum.lost
 }
 
-/// The mean of numbers; `None` of none.
+/// Returns the mean of numbers, or `None` without any.
 pub(super) fn mean(numbers: &[f64]) -> Option<f64> {
     (!numbers.is_empty()).then(|| sum(numbers.iter().copied()) / numbers.len() as f64)
 }
 
-/// Mean and sample standard deviation; `None` of fewer than two numbers.
+/// Returns the mean and the sample standard deviation, or `None` for fewer than two numbers.
 pub(super) fn mean_and_deviation(numbers: &[f64]) -> Option<(f64, f64)> {
     let mean = mean(numbers).filter(|_| numbers.len() >= 2)?;
     let squares = sum(numbers.iter().map(|x| (x - mean) * (x - mean)));
     Some((mean, (squares / (numbers.len() - 1) as f64).sqrt()))
 }
 
-/// How two series go together.
+/// A correlation of two series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Correlation {
     /// Fewer than two pairs.
@@ -47,11 +47,11 @@ pub(super) enum Correlation {
     Coefficient(f64),
 }
 
-/// A deviation below this share of the mean carries too little of the rounded means for a
-/// coefficient right to nine digits: 1e-16 of rounding over 1e-6 leaves 1e-10.
+/// Relative deviation below which the rounded means are too imprecise for a coefficient right to
+/// nine digits: 1e-16 of rounding over 1e-6 leaves 1e-10.
 const NOISE: f64 = 1e-6;
 
-/// Pearson's correlation of pairs, from centred sums.
+/// Returns Pearson's correlation of pairs, from centred sums.
 pub(super) fn correlation(pairs: &[(f64, f64)]) -> Correlation {
     let (x, y): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
     let (Some((x_mean, x_deviation)), Some((y_mean, y_deviation))) =

@@ -1,4 +1,4 @@
-//! The oracle by hand-made rows.
+//! Tests of the oracle with rows made by hand.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,11 +7,13 @@ use embermark_language::{Definition, parse};
 use embermark_model::Scale;
 use embermark_model::answer::Value as Answered;
 
-use super::super::{Defined, source};
+use super::super::phases::{draws_of, each_of};
+use super::super::source;
 use super::*;
 use crate::Source as _;
 
-/// Seven readings of three stations: one temperature absent, two of one newest time.
+/// Seven readings of three stations. One temperature is absent, and two readings have the same
+/// newest time.
 const ROWS: &str = "station,time,temp,note\n\
     1,100,20.0,a\n\
     1,200,,b\n\
@@ -78,10 +80,10 @@ fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
         source::FileRows { definition, folder: dir.to_owned(), seed: 1, lenient: 0.0, log: None };
     rows.stage(Scale::Full, &dir.join("staged")).unwrap();
     let tables = source::open(definition, &dir.join("staged")).unwrap();
-    let draws = Defined::draws_of(definition, &tables, 1).unwrap();
+    let draws = draws_of(definition, &tables, 1).unwrap();
     let fresh = super::super::fresh::Fresh::new(1, 10);
     let (set_at_once, engine) = (super::super::kind::set_at_once(definition), String::new());
-    let (met, each) = (Vec::new(), Defined::each_of(definition, &tables, 1));
+    let (met, each) = (Vec::new(), each_of(definition, &tables, 1));
     (
         Arc::new(Cell {
             definition,
@@ -123,7 +125,7 @@ fn the_newest_rows_of_each_value_are_known() {
         let wrong = Found { rows: sum(&cell, wrong), ..Found::default() };
         assert!(oracle.check(latest, 1, &wrong, true, &print).is_err());
     }
-    // The row without a note belongs to none.
+    // The row without a note belongs to no group.
     let right = Found { rows: sum(&cell, &[5, 1, 4]), ..Found::default() };
     assert_eq!(oracle.check(phase(definition, "by_note"), 1, &right, true, &print), Ok(()));
 }
@@ -134,10 +136,10 @@ fn ranges_hold_the_rows_of_their_time() {
     let (cell, definition) = cell(dir.path());
     let mut oracle = Oracle::new(Arc::clone(&cell));
     let window = phase(definition, "window");
-    // Of the last 100 s, from 201 to 300, each station has one row.
+    // In the last 100 s, from 201 to 300, each station has one row.
     let mut expected = Checksum::default();
     for i in 0..3 {
-        let Some(Value::Int(station)) = cell.of(window, i) else { panic!("no station") };
+        let Some(Value::Int(station)) = cell.range_value(window, i) else { panic!("no station") };
         expected += sum(&cell, &[[5, 3, 4][station as usize - 1]]);
     }
     let right = Found { rows: expected, ..Found::default() };
@@ -217,7 +219,7 @@ fn groups_that_meet_no_condition_are_left_out_and_one_at_its_bound_may_be() {
     let warm = phase(definition, "warm");
     let row =
         |station, mean, rows| [Answered::Int(station), Answered::Float(mean), Answered::Int(rows)];
-    // 10 is the bound: rounding may put it on either side.
+    // 10 is the bound, so rounding can put it on either side.
     let (one, at, cold) = (row(1, 21.0, 2), row(3, 10.0, 1), row(2, 0.5 / 3.0, 3));
     let mut check = |rows: &[&[Answered; 3]]| {
         let result = rows.iter().flat_map(|row| row.iter().cloned()).collect();

@@ -1,11 +1,11 @@
-//! Rows by the value of a column and their time.
+//! Rows in the order of a column and of time.
 
 use embermark_data::table::compare;
 use embermark_model::table::Value;
 
 use super::super::table_rows::Rows;
 
-/// Places of the loaded rows in the order of a column and a time; absent times are left out.
+/// Positions of the loaded rows in the order of a column and of time, without absent times.
 pub(super) struct TimeOrder {
     of: Option<usize>,
     time: usize,
@@ -13,7 +13,7 @@ pub(super) struct TimeOrder {
 }
 
 impl TimeOrder {
-    pub(super) fn of(rows: &Rows, of: Option<usize>, time: usize) -> Self {
+    pub(super) fn new(rows: &Rows, of: Option<usize>, time: usize) -> Self {
         let there = |place: &u32| rows.value(*place as usize, time) != Value::Null;
         let mut places: Vec<u32> = (0..rows.loaded as u32).filter(there).collect();
         let value = |place: u32, column: usize| rows.value(place as usize, column);
@@ -25,7 +25,7 @@ impl TimeOrder {
         Self { of, time, places }
     }
 
-    /// Places of the rows of a value from a time on up to but without another.
+    /// Returns the positions of the rows of a value between two times, the second exclusive.
     pub(super) fn between(
         &self,
         rows: &Rows,
@@ -42,15 +42,15 @@ impl TimeOrder {
                 value.unwrap_or(std::cmp::Ordering::Equal).then(time).is_lt()
             })
         };
-        // A value that is absent is equal to none.
+        // An absent value equals none.
         let absent = of == Some(Value::Null);
         let (from, to) = if absent { (0, 0) } else { (before(from), before(to)) };
         self.places[from..to.max(from)].iter().map(|place| *place as usize)
     }
 }
 
-/// The same of a table whose key begins with the column, where there is one, and the time: nothing has to
-/// be sorted, and nothing kept.
+/// Returns the same for a table whose key begins with the column, if there is one, and the time.
+/// Nothing has to be sorted or kept.
 pub(super) fn in_key_order<'a>(
     rows: &'a Rows,
     of: Option<Value<'a>>,

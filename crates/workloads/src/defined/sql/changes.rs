@@ -1,4 +1,4 @@
-//! The parameters of changes of single rows, and those of a transaction sent together.
+//! Parameters of changes of single rows, and changes of a transaction that are sent together.
 
 use embermark_contract::Result;
 use embermark_contract::sql::{Param, Rows as BulkRows, SqlStore, Statement};
@@ -7,23 +7,25 @@ use embermark_model::table::Value;
 
 use super::super::arena::Arena;
 use super::super::cell::Cell;
+use super::super::documents::Stored;
 use super::super::kind::rows_at_once;
 use super::super::port::Shared;
+use super::super::row::OwnedKey;
 use super::super::rows::Given;
-use super::{OwnedKey, Params, Stored, param, written_params};
+use super::params::{Params, param, written_params};
 
-/// What the parameters of changes are made of.
+/// Source of the parameters of changes.
 #[derive(Clone, Copy)]
 pub(super) struct Changes<'a> {
     pub cell: &'a Cell,
     pub arena: &'a Arena,
-    /// By table, see [`SqlTables`](super::SqlTables).
+    /// By table. See [`SqlTables`](super::SqlTables).
     pub written: &'a [&'static [Stored]],
 }
 
 impl<'a> Changes<'a> {
-    /// By what the rows of a change are found: their key, or of several at once the first key and the last column of the
-    /// last.
+    /// Returns the parameters that find the rows of a change: their key, or for several rows the
+    /// first key and the last column of the last one.
     pub(super) fn key(self, phase: usize, i: usize) -> Params<'a> {
         if rows_at_once(self.cell.work(phase)) > 1 {
             let [first, last] = self.cell.ends(phase, i);
@@ -32,14 +34,14 @@ impl<'a> Changes<'a> {
         self.cell.key_in(self.arena, phase, i).into_iter().map(param).collect()
     }
 
-    /// The parameters of an update: what is set, and the key.
+    /// Returns the parameters of an update: the new values, then the key.
     pub(super) fn update(self, phase: usize, i: usize) -> Params<'a> {
         let columns = self.cell.set(phase, i).iter();
         let fresh = columns.map(|column| param(self.cell.fresh(phase, i, *column)));
         fresh.chain(self.key(phase, i)).collect()
     }
 
-    /// The parameters of an update of the row of a key that was found by the conditions of a phase.
+    /// Returns the parameters of an update of a row found by the conditions of a phase.
     pub(super) fn of_found<'k>(self, phase: usize, key: &'k OwnedKey) -> Params<'k>
     where
         'a: 'k,
@@ -49,13 +51,13 @@ impl<'a> Changes<'a> {
         fresh.chain(key.iter().map(|value| param(value.as_value()))).collect()
     }
 
-    /// What makes the parameters of a phase whose every operation runs its first statement, and needs no room for
-    /// documents.
+    /// Returns a function from operations to parameters, if every operation of the phase runs its
+    /// first statement and needs no memory for documents.
     pub(super) fn parameters(self, phase: usize) -> Option<impl Fn(usize) -> Params<'a>> {
         let work = self.cell.work(phase);
         match work {
             Work::Insert { table, .. } | Work::Upsert { table, .. }
-                if !self.written[*table].is_empty() && self.arena.of(phase).is_none() =>
+                if !self.written[*table].is_empty() && self.arena.strings(phase).is_none() =>
             {
                 return None;
             }
@@ -68,7 +70,7 @@ impl<'a> Changes<'a> {
         Some(move |i| match work {
             Work::Insert { table, .. } => {
                 let rows = self.cell.rows_of(phase);
-                match self.arena.of(phase).filter(|_| !self.written[*table].is_empty()) {
+                match self.arena.strings(phase).filter(|_| !self.written[*table].is_empty()) {
                     Some(laid) => {
                         self.documents(*table, laid.at(i), |column| rows.value(i, column))
                     }
@@ -77,7 +79,7 @@ impl<'a> Changes<'a> {
             }
             Work::Upsert { table, .. } => {
                 let row = self.cell.upserted(phase, i);
-                match self.arena.of(phase).filter(|_| !self.written[*table].is_empty()) {
+                match self.arena.strings(phase).filter(|_| !self.written[*table].is_empty()) {
                     Some(laid) => self.documents(*table, laid.at(i), |column| row[column]),
                     None => row.into_iter().map(param).collect(),
                 }
@@ -87,7 +89,7 @@ impl<'a> Changes<'a> {
         })
     }
 
-    /// The parameters of a row with documents that were laid out.
+    /// Returns the parameters of a row with documents that were laid out.
     fn documents(
         self,
         table: usize,
@@ -98,8 +100,8 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// Runs a statement for each operation of a part, with parameters of its number, as long as the meter has time; how
-/// many operations there were, and how many rows they changed.
+/// Runs a statement for each operation of a part, with that operation's parameters, while the meter
+/// has time. Returns the number of operations and of rows changed.
 pub(super) fn send<'a>(
     store: &mut dyn SqlStore,
     statement: Statement,

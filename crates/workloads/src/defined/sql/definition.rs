@@ -1,11 +1,14 @@
-//! What every engine needs to create a table of a workload file.
+//! What engines need to create a table of a workload file.
 
-use embermark_contract::sql::{Nullable, SqlType, TableDef};
+use embermark_contract::sql::{Dialect, Nullable, SqlType, TableDef};
+use embermark_contract::{EngineError, Result};
 use embermark_model::table::{Column, ColumnType, Table};
 
-use super::super::documents::Stored;
+use super::super::documents::{Document, Stored};
+use super::super::port::Stretch;
 
-/// A table with its columns as they are written: those that are fields of documents as these.
+/// Returns a table's definition with its columns as they are stored: documents instead of the
+/// columns that are their fields.
 pub(super) fn with_documents(
     table: &'static Table,
     written: &'static [Stored],
@@ -17,8 +20,8 @@ pub(super) fn with_documents(
     with_columns(table, &table.name, columns.collect())
 }
 
-/// A table by a name, its columns in an order. A definition lives as long as the process, which has one
-/// workload.
+/// Returns a table's definition with a name and an order of columns. It is never freed, because the
+/// process has one workload.
 pub(in super::super) fn definition(
     table: &'static Table,
     name: &'static str,
@@ -53,5 +56,23 @@ pub(in crate::defined) const fn sql_type(of: ColumnType) -> SqlType {
         ColumnType::Float => SqlType::Double,
         ColumnType::Text => SqlType::Text,
         ColumnType::Bytes => SqlType::Bytes,
+    }
+}
+
+/// Returns the name of the partition of a stretch of time.
+pub(super) fn partition(stretch: &Stretch) -> String {
+    format!("part_{}", stretch.number).replace('-', "m")
+}
+
+/// Returns the type of a column of documents.
+pub(super) fn document_type(dialect: &dyn Dialect, document: &Document) -> Result<&'static str> {
+    let unsupported = |what| EngineError::unsupported("this SQL engine", what);
+    let reads = dialect.json_text("a", "b").and(dialect.json_number("a", "b"));
+    if reads.is_none() {
+        return Err(unsupported("reading the fields of JSON documents"));
+    }
+    match document.binary {
+        true => dialect.binary_json().ok_or_else(|| unsupported("JSON columns of a binary form")),
+        false => dialect.json().ok_or_else(|| unsupported("columns of JSON")),
     }
 }

@@ -1,16 +1,16 @@
-//! Rows on their way into tables, many at once.
+//! Bulk loads of rows into tables.
 
 use embermark_contract::sql::{Param, Rows as BulkRows, SqlStore, TableDef};
 use embermark_contract::{Result, Scope};
 
+use super::params::{Params, param, written_params};
 use super::phases::texts;
-use super::{Params, param, written_params};
 use crate::defined::arena::Strings;
 use crate::defined::documents::{Stored, lay};
 use crate::defined::rows::Source;
 use crate::defined::table_rows::Rows;
 
-/// Rows on their way into a table.
+/// Rows for a bulk load.
 struct TableRows<'s, 'a> {
     source: &'s mut Source<'a>,
     row: Params<'a>,
@@ -25,13 +25,13 @@ impl BulkRows for TableRows<'_, '_> {
     }
 }
 
-/// Rows whose documents are made at once, where they were not laid out before.
+/// Rows whose documents are created at once, if they were not laid out beforehand.
 const PIECE: usize = 65_536;
 
-/// Gives the place of a row, and its documents.
+/// Returns the position of the next row, and its documents.
 type Next<'n, 'd> = dyn FnMut() -> Option<(usize, &'d [u8])> + 'n;
 
-/// Gives a table rows, many at once.
+/// Loads rows into a table.
 pub(super) struct Loads<'a> {
     pub store: &'a mut dyn SqlStore,
     pub def: &'static TableDef,
@@ -41,7 +41,7 @@ pub(super) struct Loads<'a> {
 }
 
 impl<'a> Loads<'a> {
-    /// Gives it all rows of a source; how many the engine says there were.
+    /// Loads all rows of a source. Returns the number that the engine reports.
     pub(super) fn all(
         mut self,
         source: &mut Source<'_>,
@@ -76,8 +76,8 @@ impl<'a> Loads<'a> {
         Ok(loaded)
     }
 
-    /// Gives it rows with documents: in a binary form by statements in one transaction, as a bulk path takes values as
-    /// they are, and what makes that form is a function.
+    /// Loads rows with documents. Documents in a binary form go by statements in one transaction,
+    /// because a bulk path takes values as they are and that form needs a function.
     fn some<'d>(&mut self, next: &mut Next<'_, 'd>) -> Result<u64>
     where
         'a: 'd,
@@ -92,7 +92,7 @@ impl<'a> Loads<'a> {
     }
 }
 
-/// Rows with documents on their way into a table.
+/// Rows with documents for a bulk load.
 struct DocumentRows<'n, 'd> {
     rows: &'d Rows,
     written: &'static [Stored],

@@ -1,4 +1,4 @@
-//! The prepared statements of a workload file's phases.
+//! Prepared statements of a workload file's phases.
 
 use embermark_contract::sql::{Dialect, SqlStore, Statement};
 use embermark_contract::{EngineError, Result};
@@ -8,10 +8,10 @@ use super::super::cell::Cell;
 use super::super::statements::Texts;
 use super::super::table_rows::Rows;
 
-/// By phase, of those that were prepared.
+/// The prepared statements, by phase.
 pub(in super::super) struct Statements {
     by_phase: Vec<Vec<Statement>>,
-    /// Whether the tables have documents where the file says so, and not their fields as columns.
+    /// Whether tables store documents as the file defines them, instead of their fields as columns.
     documents: bool,
 }
 
@@ -20,16 +20,16 @@ impl Statements {
         Self { by_phase: vec![Vec::new(); cell.definition.phases.len()], documents }
     }
 
-    /// Those of a phase that is prepared.
+    /// Returns the statements of a prepared phase.
     #[inline]
-    pub(super) fn of(&self, phase: usize) -> &[Statement] {
+    pub(super) fn of_phase(&self, phase: usize) -> &[Statement] {
         &self.by_phase[phase]
     }
 
-    /// Prepares what an operation of a phase runs, where it is not.
+    /// Prepares the statements of a phase, unless they are prepared.
     ///
     /// # Errors
-    /// When the engine reports one: unsupported, of a question in the file's own words.
+    /// Returns the engine's error. For a question with its own SQL text the error is unsupported.
     pub(in super::super) fn prepare(
         &mut self,
         store: &mut dyn SqlStore,
@@ -51,10 +51,10 @@ impl Statements {
         Ok(())
     }
 
-    /// The texts of a phase, and statements whose numbers are their places.
+    /// Returns the texts of a phase, and statements numbered by their index.
     ///
     /// # Errors
-    /// Unsupported, where the phase has none.
+    /// Unsupported where the phase has none.
     pub(super) fn numbered(
         &self,
         dialect: &dyn Dialect,
@@ -70,7 +70,7 @@ impl Statements {
         Ok((texts, numbered))
     }
 
-    /// Forgets those of a table that was made anew.
+    /// Forgets the statements of a table that was created again.
     pub(super) fn forget_of(&mut self, cell: &Cell, table: usize) {
         for (phase, statements) in cell.definition.phases.iter().zip(&mut self.by_phase) {
             if phase.work.table().is_none_or(|of| of == table) {
@@ -79,18 +79,18 @@ impl Statements {
         }
     }
 
-    /// Forgets them all.
+    /// Forgets all statements.
     pub(in super::super) fn forget(&mut self) {
         self.by_phase.iter_mut().for_each(Vec::clear);
     }
 }
 
-/// The texts about a table.
+/// Returns the texts for a table.
 pub(super) fn texts<'a>(dialect: &'a dyn Dialect, rows: &'a Rows, documents: bool) -> Texts<'a> {
     Texts { dialect, rows, documents }
 }
 
-/// The statements of a phase that the file has no SQL of its own for.
+/// Returns the generated statements of a phase that has no SQL of its own.
 fn generated(
     dialect: &dyn Dialect,
     cell: &Cell,
@@ -114,14 +114,14 @@ fn generated(
         _ => false,
     };
     let values = cell.each[phase].len();
-    Ok(texts(dialect, rows, documents).of(&cell.definition.phases[phase], seeks, values))
+    Ok(texts(dialect, rows, documents).statements(&cell.definition.phases[phase], seeks, values))
 }
 
-/// The most values that one statement is asked for.
+/// Most values in one statement.
 const MOST_VALUES: usize = 500;
 
-/// Whether the newest row of each value that is drawn is a statement of its own: where the key finds it, or there
-/// are too many for one.
+/// Returns whether the newest row of each value has its own statement, because the key finds it or
+/// there are too many values for one.
 pub(super) fn seeks_each(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> bool {
     let Work::Latest { by, time, .. } = cell.work(phase) else { return false };
     let finds = dialect.seeks_by_key() && cell.rows_of(phase).finds(&[*by, *time]);

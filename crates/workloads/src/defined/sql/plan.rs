@@ -1,15 +1,18 @@
-//! What plan an engine has for the query of a phase.
+//! The engine's plan for the query of a phase.
 
 use embermark_contract::row::Visit;
 use embermark_contract::sql::{Access, Dialect, Param, Rows, SqlStore, Statement, TableDef};
 use embermark_contract::{EngineError, Lifecycle, Result};
+use embermark_language::Work;
 
-/// A store in which a query is asked for its plan instead. Nothing is changed.
+use super::super::kind::is_question;
+
+/// A store that returns the plan of a query instead of running it. It changes nothing.
 pub(super) struct Explaining<'a> {
     pub store: &'a mut dyn SqlStore,
-    /// Of statements by their numbers.
+    /// Texts of the statements, by number.
     pub texts: Vec<String>,
-    /// What the engine has told.
+    /// The plan, once the engine has returned it.
     pub plan: Option<String>,
 }
 
@@ -69,4 +72,10 @@ impl Lifecycle for Explaining<'_> {
 
 fn is_for_queries() -> EngineError {
     EngineError::unsupported("a plan", "anything but queries")
+}
+
+/// Returns whether an operation of a phase is one query and nothing else.
+pub(super) const fn is_query(work: &Work) -> bool {
+    let is_sequence = matches!(work, Work::Sequence(_));
+    matches!(work, Work::Get { .. } | Work::Range(_)) || (is_question(work) && !is_sequence)
 }

@@ -1,33 +1,36 @@
-//! What an SQL database does within a transaction, or outside of one.
+//! Operations on an SQL database, within a transaction or outside.
 
 use embermark_contract::Result;
 use embermark_contract::sql::{Param, SqlStore};
 use embermark_language::{Condition, Group, Removed, Set, Span, Work};
 use embermark_model::table::Value;
 
+use super::Statements;
 use super::changes::{self, Changes};
+use super::params::{Params, param, written_params};
 use super::phases::seeks_each;
-use super::{OwnedKey, Params, Statements, param, written_params};
 use crate::defined::arena::Arena;
 use crate::defined::cell::Cell;
 use crate::defined::documents::{Stored, lay};
 use crate::defined::kind::conditions_of;
 use crate::defined::port::{Found, Session, Shared, Steps};
-use crate::defined::row;
-use crate::defined::statements::{begins_at_parameters, bounds, outliers_ask_for};
+use crate::defined::row::{self, OwnedKey};
+use crate::defined::statements::conditions::bounds;
+use crate::defined::statements::reads::begins_at_parameters;
+use crate::defined::statements::statistics::outliers_ask_for;
 use crate::defined::table_rows::Rows;
 
-/// A session over the statements of a workload.
+/// A session with the statements of a workload.
 pub(in crate::defined) struct SqlSession<'a> {
     pub store: &'a mut dyn SqlStore,
     pub cell: &'a Cell,
     pub statements: &'a Statements,
     pub arena: &'a Arena,
     pub looked: &'a mut Vec<OwnedKey>,
-    /// By table, see [`SqlTables`]; nothing where no rows are written.
+    /// By table, see [`SqlTables`](super::SqlTables). Empty where no rows are written.
     pub written: &'a [&'static [Stored]],
     pub room: &'a mut Vec<u8>,
-    /// Whether a transaction is open that changes are part of.
+    /// Whether changes are part of an open transaction.
     pub batches: bool,
 }
 
@@ -40,13 +43,13 @@ impl<'a> SqlSession<'a> {
         rows: &Rows,
         found: &mut Found,
     ) -> Result<()> {
-        self.store.query(self.statements.of(phase)[n], params, &mut |result| {
+        self.store.query(self.statements.of_phase(phase)[n], params, &mut |result| {
             found.rows += row::whole(result, rows.table)?;
             Ok(())
         })
     }
 
-    /// Puts a row in that has documents, as they were laid out or made now.
+    /// Inserts a row with documents, which are created now unless they were laid out.
     fn write<'v>(
         &mut self,
         phase: usize,
@@ -54,7 +57,7 @@ impl<'a> SqlSession<'a> {
         written: &[Stored],
         get: impl Fn(usize) -> Value<'v>,
     ) -> Result<u64> {
-        let documents = match self.arena.of(phase) {
+        let documents = match self.arena.strings(phase) {
             Some(laid) => laid.at(i),
             None => {
                 self.room.clear();
@@ -63,20 +66,20 @@ impl<'a> SqlSession<'a> {
             }
         };
         let row = written_params(written, documents, get);
-        self.store.run(self.statements.of(phase)[0], &row)
+        self.store.run(self.statements.of_phase(phase)[0], &row)
     }
 
-    /// The bounds of conditions that are parameters.
+    /// Returns the bounds of conditions that are parameters.
     fn bounds(&self, rows: &'a Rows, conditions: &'a [Condition]) -> Params<'a> {
         bounds(self.store.dialect(), rows, conditions).map(param).collect()
     }
 
-    /// The value of whose rows question `i` of a phase is, where it is of one.
+    /// Returns the value that question `i` of a phase is about, if it is about one.
     fn each_value(&self, phase: usize, i: usize) -> Option<Param<'a>> {
         self.cell.each(phase, i).map(|(_, value)| param(value))
     }
 
-    /// Whether the newest rows of all values that are drawn are found by one statement.
+    /// Returns whether one statement finds the newest rows of all values.
     pub(super) fn asks_for_all(&self, phase: usize) -> bool {
         let Work::Latest { by, .. } = self.cell.work(phase) else { return false };
         let each = self.cell.each(phase, 0);
@@ -84,7 +87,7 @@ impl<'a> SqlSession<'a> {
             && !seeks_each(self.store.dialect(), self.cell, phase)
     }
 
-    /// Finds the newest rows: with `all` those of all values that are drawn, by one statement.
+    /// Finds the newest rows. With `all`, one statement finds those of all values.
     pub(super) fn latest(
         &mut self,
         phase: usize,
@@ -117,7 +120,7 @@ impl<'a> SqlSession<'a> {
         rows: &Rows,
         found: &mut Found,
     ) -> Result<()> {
-        self.store.query(self.statements.of(phase)[n], key, &mut |result| {
+        self.store.query(self.statements.of_phase(phase)[n], key, &mut |result| {
             found.rows += row::beside_key(result, rows.table, key)?;
             Ok(())
         })
@@ -127,8 +130,8 @@ impl<'a> SqlSession<'a> {
         Changes { cell: self.cell, arena: self.arena, written: self.written }
     }
 
-    /// Whether changes are sent without waiting for the answer to each: those of a transaction, where the engine has
-    /// means for that and none waits for a time of its own.
+    /// Returns whether changes are sent without waiting for each answer. They are within a
+    /// transaction, if the engine can do it and no change has its own start time.
     fn pipelines(&self, part: &Shared<'_>) -> bool {
         self.batches && self.store.pipelines() && !part.part.is_paced()
     }
@@ -144,7 +147,7 @@ impl<'a> SqlSession<'a> {
             Set::OneOf(all) => all.iter().position(|c| Some(c) == columns.first()).unwrap_or(0),
         };
         let params = self.changes().update(phase, i);
-        self.store.run(self.statements.of(phase)[statement], &params)
+        self.store.run(self.statements.of_phase(phase)[statement], &params)
     }
 
     fn group(
@@ -157,7 +160,7 @@ impl<'a> SqlSession<'a> {
         let mut params = self.bounds(rows, &group.conditions);
         params.extend(self.each_value(phase, i));
         self.cell.begin_question(phase, found);
-        self.store.query(self.statements.of(phase)[0], &params, &mut |result| {
+        self.store.query(self.statements.of_phase(phase)[0], &params, &mut |result| {
             row::group(result, group, rows, &mut found.result)
         })
     }
@@ -171,10 +174,10 @@ impl Session for SqlSession<'_> {
         if self.pipelines(&part)
             && let Some(params) = self.changes().parameters(phase)
         {
-            let statement = self.statements.of(phase)[0];
+            let statement = self.statements.of_phase(phase)[0];
             let (ops, changed) = changes::send(self.store, statement, part, params)?;
             let upserts = matches!(self.cell.work(phase), Work::Upsert { .. });
-            // How many rows an upsert changes, each engine counts in its own way.
+            // Engines count the rows that an upsert changes in different ways.
             found.changed += if upserts { ops } else { changed };
             found.pipelined = true;
             return Ok(ops);
@@ -187,9 +190,9 @@ impl Session for SqlSession<'_> {
         let bounds = self.bounds(rows, conditions_of(self.cell.work(phase)));
         let looked = &mut *self.looked;
         looked.clear();
-        self.store.query(self.statements.of(phase)[1], &bounds, &mut |result| {
+        self.store.query(self.statements.of_phase(phase)[1], &bounds, &mut |result| {
             let key = rows.table.key.iter().enumerate();
-            let key = key.map(|(at, column)| row::value(result, at, rows.of(*column)));
+            let key = key.map(|(at, column)| row::value(result, at, rows.column_type(*column)));
             looked.push(key.map(|value| value.map(Value::to_owned)).collect::<Result<_>>()?);
             Ok(())
         })?;
@@ -198,7 +201,7 @@ impl Session for SqlSession<'_> {
 
     fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
         let params = self.changes().of_found(phase, &self.looked[n]);
-        found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
+        found.changed += self.store.run(self.statements.of_phase(phase)[0], &params)?;
         Ok(())
     }
 
@@ -207,7 +210,7 @@ impl Session for SqlSession<'_> {
             return part.each(|n| self.change(phase, n, found));
         }
         let (changes, looked, statement) =
-            (self.changes(), &*self.looked, self.statements.of(phase)[0]);
+            (self.changes(), &*self.looked, self.statements.of_phase(phase)[0]);
         let params = |n: usize| changes.of_found(phase, &looked[n]);
         let (ops, changed) = changes::send(self.store, statement, part, params)?;
         found.changed += changed;
@@ -224,7 +227,7 @@ impl Session for SqlSession<'_> {
                 found.changed += match self.written[*table] {
                     [] => {
                         let row: Params<'_> = rows.row(i).map(param).collect();
-                        self.store.run(self.statements.of(phase)[0], &row)?
+                        self.store.run(self.statements.of_phase(phase)[0], &row)?
                     }
                     written => self.write(phase, i, written, get)?,
                 };
@@ -242,7 +245,7 @@ impl Session for SqlSession<'_> {
                     params.extend(places.into_iter().map(|at| key[at]));
                     params.push(Param::Int(cell.wanted(phase, i).cast_signed()));
                 } else {
-                    params.extend(cell.of(phase, i).map(param));
+                    params.extend(cell.range_value(phase, i).map(param));
                     let (from, to) = cell.times(phase, i);
                     params.extend([Param::Int(from), Param::Int(to)]);
                 }
@@ -251,8 +254,8 @@ impl Session for SqlSession<'_> {
             Work::Gaps { by, .. } => {
                 cell.begin_question(phase, found);
                 let each = Params::from_iter(self.each_value(phase, i));
-                self.store.query(self.statements.of(phase)[0], &each, &mut |result| {
-                    row::gap(result, rows.of(*by), &mut found.result)
+                self.store.query(self.statements.of_phase(phase)[0], &each, &mut |result| {
+                    row::gap(result, rows.column_type(*by), &mut found.result)
                 })?;
             }
             Work::Outliers { of, .. } => {
@@ -260,7 +263,7 @@ impl Session for SqlSession<'_> {
                 let times = outliers_ask_for(self.store.dialect());
                 let each = self.each_value(phase, i);
                 let each: Params<'_> = each.into_iter().cycle().take(times).collect();
-                self.store.query(self.statements.of(phase)[0], &each, &mut |result| {
+                self.store.query(self.statements.of_phase(phase)[0], &each, &mut |result| {
                     row::outlier(result, rows.table, *of, &mut found.result)
                 })?;
             }
@@ -269,14 +272,14 @@ impl Session for SqlSession<'_> {
                 let computed = self.store.dialect().correlation("y", "x").is_some();
                 let two = question.between.iter().flatten();
                 let two: Params<'_> = two.map(|value| param(value.as_value())).collect();
-                self.store.query(self.statements.of(phase)[0], &two, &mut |result| {
+                self.store.query(self.statements.of_phase(phase)[0], &two, &mut |result| {
                     row::correlation(result, computed, &mut found.result)
                 })?;
             }
             Work::Find { conditions, select, .. } => {
                 found.rows = Default::default();
                 let bounds = self.bounds(rows, conditions);
-                self.store.query(self.statements.of(phase)[0], &bounds, &mut |result| {
+                self.store.query(self.statements.of_phase(phase)[0], &bounds, &mut |result| {
                     found.rows += row::some(result, rows.table, select)?;
                     Ok(())
                 })?;
@@ -285,16 +288,16 @@ impl Session for SqlSession<'_> {
                 let mut params: Params<'_> =
                     set.iter().map(|(_, value)| param(value.as_value())).collect();
                 params.extend(self.bounds(rows, conditions));
-                found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
+                found.changed += self.store.run(self.statements.of_phase(phase)[0], &params)?;
             }
             Work::Group(group) => self.group((phase, i), group, rows, found)?,
             Work::Upsert { table, .. } => {
                 let row = cell.upserted(phase, i);
-                // How many rows that changes, each engine counts in its own way.
+                // Engines count these rows in different ways.
                 match self.written[*table] {
                     [] => {
                         let row: Params<'_> = row.into_iter().map(param).collect();
-                        self.store.run(self.statements.of(phase)[0], &row)?;
+                        self.store.run(self.statements.of_phase(phase)[0], &row)?;
                     }
                     written => {
                         self.write(phase, i, written, |column| row[column])?;
@@ -305,7 +308,7 @@ impl Session for SqlSession<'_> {
             Work::Update { set, .. } => found.changed += self.update(phase, i, set)?,
             Work::ReadModifyWrite { set, .. } => {
                 let key = self.key(phase, i);
-                let get = self.statements.of(phase).len() - 1;
+                let get = self.statements.of_phase(phase).len() - 1;
                 self.get(phase, get, &key, rows, found)?;
                 found.changed += self.update(phase, i, set)?;
             }
@@ -317,11 +320,11 @@ impl Session for SqlSession<'_> {
                         Params::from_iter([Param::Int(rows.older(*time, *units))])
                     }
                 };
-                found.changed += self.store.run(self.statements.of(phase)[0], &params)?;
+                found.changed += self.store.run(self.statements.of_phase(phase)[0], &params)?;
             }
             Work::Sql(_) => {
                 found.result.clear();
-                let (statement, mut room) = (self.statements.of(phase)[0], String::new());
+                let (statement, mut room) = (self.statements.of_phase(phase)[0], String::new());
                 self.store.query(statement, &[], &mut |result| {
                     found.columns = row::every(result, &mut room, &mut found.result)?;
                     Ok(())

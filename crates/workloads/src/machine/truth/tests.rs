@@ -39,7 +39,7 @@ impl MachineLog for Dated {
 
     fn visit(&mut self, span: Span, channels: Channels, visit: &mut Visit<'_>) -> Result<()> {
         let within = |at: Stamp| span.bounds().is_none_or(|[from, to]| from <= at && at < to);
-        self.0.iter().filter(|one| within(one.at)).for_each(|one| visit(channels.of(*one)));
+        self.0.iter().filter(|one| within(one.at)).for_each(|one| visit(channels.select(*one)));
         Ok(())
     }
 

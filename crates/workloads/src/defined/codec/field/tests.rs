@@ -103,7 +103,7 @@ fn a_test_says_what_its_filter_says() {
     for column in 0..11 {
         for (operator, bound) in operators.iter().flat_map(|o| bounds.map(|bound| (*o, bound))) {
             let filter = Filter { column, operator, bound };
-            let Some(test) = Test::of(&codec, &filter) else { continue };
+            let Some(test) = Test::new(&codec, &filter) else { continue };
             tested += 1;
             for (key, value) in &pairs {
                 let met = filter.is_met(&codec.column(key, value, column).unwrap());

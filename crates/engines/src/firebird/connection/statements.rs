@@ -1,0 +1,97 @@
+//! Prepared statements, and statements that are run at once.
+
+use std::ptr;
+use std::rc::{Rc, Weak};
+
+use super::super::api::{self, SQL_DIALECT, kind};
+use super::super::script;
+use super::super::statement::Handle;
+use super::{Connection, Done};
+use crate::sql::Access;
+
+impl Connection {
+    /// Prepares the one statement of `sql`.
+    pub fn prepare(&self, sql: &str) -> Done<api::Statement> {
+        let (attachment, transaction) = (self.attachment()?, self.transaction(kind::SELECT)?);
+        let (bytes, text) = (sql.len() as _, sql.as_ptr().cast());
+        // SAFETY: attachment and transaction are alive, and the text has the given length.
+        let prepared =
+            unsafe { attachment.prepare(self.status, transaction, bytes, text, SQL_DIALECT, 0) };
+        self.some(prepared)
+    }
+
+    /// Remembers a prepared statement.
+    pub fn keep(&self, handle: &Rc<Handle>) {
+        let mut prepared = self.prepared.borrow_mut();
+        prepared.retain(|handle| handle.strong_count() > 0);
+        prepared.push(Rc::downgrade(handle));
+    }
+
+    /// Releases all prepared statements. Each is prepared again when it runs.
+    pub fn release(&self) {
+        self.prepared
+            .borrow()
+            .iter()
+            .filter_map(Weak::upgrade)
+            .for_each(|handle| handle.release(self));
+    }
+
+    /// Runs statements in sequence, in the open transaction, or each in its own.
+    pub fn batch(&self, sql: &str) -> Done<()> {
+        script::statements(sql).try_for_each(|statement| {
+            if self.has_begun() {
+                return self.execute(statement);
+            }
+            match self.alone(statement) {
+                // A table to drop must not be in use by a prepared statement.
+                Err(failure) if failure.is_in_use() => {
+                    self.release();
+                    self.alone(statement)
+                }
+                done => done,
+            }
+        })
+    }
+
+    fn alone(&self, sql: &str) -> Done<()> {
+        self.begin(Access::Write)?;
+        let done = self.execute(sql).and_then(|()| self.commit());
+        if done.is_err() {
+            // The first error is the one to report.
+            let _ = self.roll_back();
+        }
+        done
+    }
+
+    /// Runs one statement without parameters in the open transaction. Rows are not fetched.
+    fn execute(&self, sql: &str) -> Done<()> {
+        let statement = self.prepare(sql)?;
+        let transaction = self.transaction(kind::DEFINE)?;
+        // SAFETY: the statement is alive and has no parameters; nothing of a row that it returns is
+        // written anywhere.
+        let done = unsafe {
+            statement.execute(
+                self.status,
+                transaction,
+                None,
+                ptr::null_mut(),
+                None,
+                ptr::null_mut(),
+            );
+            self.done(())
+        };
+        self.free(statement);
+        done
+    }
+
+    /// Frees a statement.
+    pub fn free(&self, statement: api::Statement) {
+        // SAFETY: it is not used again. If it could not be freed, it is still ours to release.
+        unsafe {
+            statement.free(self.status);
+            if self.done(()).is_err() {
+                statement.release();
+            }
+        }
+    }
+}

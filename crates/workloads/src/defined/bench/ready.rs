@@ -1,0 +1,239 @@
+//! Prepares the database and the clients for a phase.
+
+use std::sync::Arc;
+
+use embermark_contract::EngineError;
+use embermark_language::{End, Work};
+use embermark_meter::Meter;
+
+use super::super::crew::{Crew, Duty};
+use super::super::kind::{changes_rows, is_point};
+use super::super::mix;
+use super::super::port::Found;
+use super::super::prepared::PreparedCell;
+use super::super::until_steady::Board;
+use super::{FileBench, Holds};
+use crate::Outcome;
+
+/// Rows per batch that is inserted before the database is left as a crash leaves it.
+const BATCH: usize = 1_000;
+
+impl FileBench {
+    /// Brings the database into the state in which a phase begins, and connects its clients.
+    pub(super) fn make_phase_ready(&mut self, phase: usize) -> Result<(), EngineError> {
+        self.found.empty();
+        self.different.clear();
+        self.crew = None;
+        (self.did, self.outcome) = (Vec::new(), Outcome::default());
+        self.cell().begin();
+        (self.buffer, self.poster) = (self.prepared.buffer(phase), None);
+        self.board = match self.cell().work(phase) {
+            Work::Mix(mix) if mix.until_steady => Some(Arc::new(Board::new(mix.parts.len()))),
+            _ => None,
+        };
+        if let Work::Sequence(sequence) = self.cell().work(phase) {
+            self.by_step.resize_with(sequence.questions.len(), Found::default);
+            self.by_step.iter_mut().for_each(Found::empty);
+        }
+        match self.refused(phase).map_or_else(|| self.duties_of(phase), Err) {
+            Ok(duties) => self.duties = duties,
+            Err(error) => {
+                self.refused = Some(error);
+                return Ok(());
+            }
+        }
+        let work = self.cell().work(phase);
+        if let Work::Keep(keep) = work {
+            return self.ready_to_keep(phase, keep);
+        }
+        if let Work::Arrive(arrive) = work {
+            return self.ready_to_arrive(phase, arrive);
+        }
+        if self.prepared.is_guest {
+            self.cell().tables.iter().for_each(|rows| rows.begin(0));
+        } else if let Some(insert) = self.cell().insert_of(phase) {
+            self.make_fresh(phase, insert)?;
+        } else if let Work::Open { table, after, .. } = work
+            && *after != End::Close
+        {
+            match self.make_log(*table, *after) {
+                Err(error) if error.is_unsupported() => {
+                    self.refused = Some(error);
+                    return Ok(());
+                }
+                ready => ready?,
+            }
+        } else {
+            // All runs of a phase that changes rows must find the same.
+            if let (true, Some(table)) = (changes_rows(work), work.table())
+                && self.holds[table] == Holds::Inserted
+            {
+                self.holds[table] = Holds::Else;
+            }
+            self.make_ready()?;
+            if self.prepared.cold {
+                self.database.reopen()?;
+            }
+        }
+        let phases = self.cell().parts_of(phase);
+        self.lay_out(&phases, matches!(self.cell().work(phase), Work::Mix(_)));
+        let lead = self.cell().insert_of(phase);
+        for phase in phases {
+            match self.database.ready(phase, lead.unwrap_or(phase)) {
+                Err(error) if error.is_unsupported() => {
+                    self.refused = Some(error);
+                    return Ok(());
+                }
+                ready => ready?,
+            }
+        }
+        match self.client_of(phase) {
+            Err(error) if error.is_unsupported() => {
+                self.refused = Some(error);
+                return Ok(());
+            }
+            client => self.poster = client?,
+        }
+        if self.duties.len() > 1 || (self.prepared.own_clients.is_some() && !self.duties.is_empty())
+        {
+            let duties = std::mem::take(&mut self.duties);
+            let cell = Arc::clone(&self.prepared.cell);
+            match Crew::begin(self.database.lifecycle(), &cell, &self.arena, duties) {
+                Ok(crew) => self.crew = Some(crew),
+                Err(error) if error.is_unsupported() => self.refused = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Creates the table of the insert that a phase is or begins with, and loads the other tables
+    /// that it reads.
+    pub(super) fn make_fresh(&mut self, phase: usize, insert: usize) -> Result<(), EngineError> {
+        let Some(table) = self.cell().work(insert).table() else { return Ok(()) };
+        let parts = self.cell().parts_of(phase);
+        let mut asked = parts.iter().filter_map(|part| self.cell().work(*part).table());
+        if asked.any(|asked| asked != table) {
+            self.make_ready_beside(Some(table))?;
+        }
+        self.cell().tables[table].begin(0);
+        self.database.clear(table)?;
+        self.holds[table] = Holds::Else;
+        Ok(())
+    }
+
+    /// Loads tables that do not have their rows, and runs maintenance.
+    pub(super) fn make_ready(&mut self) -> Result<(), EngineError> {
+        self.make_ready_beside(None)
+    }
+
+    /// Loads all tables but one, and runs maintenance.
+    fn make_ready_beside(&mut self, fresh: Option<usize>) -> Result<(), EngineError> {
+        for table in 0..self.holds.len() {
+            if self.holds[table] == Holds::Else && fresh != Some(table) {
+                self.database.clear(table)?;
+                let rows = self.cell().tables[table].loaded;
+                self.database.bulk(table, rows, None, &mut Meter::new(None))?;
+                self.database.flush()?;
+                self.holds[table] = Holds::Loaded;
+                self.maintained = false;
+            }
+        }
+        if !self.maintained {
+            self.database.lifecycle().maintain()?;
+            self.maintained = true;
+        }
+        Ok(())
+    }
+
+    /// Leaves the database as batches of inserts do, without maintenance. If a phase needs it,
+    /// every row of the table is in the log.
+    pub(super) fn make_log(&mut self, table: usize, after: End) -> Result<(), EngineError> {
+        self.make_ready_beside(Some(table))?;
+        self.holds[table] = Holds::Else;
+        self.database.clear(table)?;
+        let (rows, mut bytes) = (self.cell().tables[table].loaded, 0);
+        if after == End::CrashWithLog {
+            // After a checkpoint, the log has only these rows.
+            self.database.lifecycle().maintain()?;
+            let of = &self.cell().tables[table];
+            let most = (rows * of.bytes()) as u64;
+            bytes = (0..rows).map(|place| of.staged.user_bytes(place)).sum();
+            self.database.lifecycle().suspend_checkpoints(most.max(bytes))?;
+        }
+        for from in (0..rows).step_by(BATCH) {
+            self.database.batch(table, from..rows.min(from + BATCH), None)?;
+        }
+        self.database.flush()?;
+        (self.holds[table], self.maintained) = (Holds::Inserted, false);
+        if after == End::CrashWithLog {
+            let log = self.database.lifecycle().log_bytes()?;
+            if log < bytes {
+                let why = format!("it has {log} bytes, and the rows' values have {bytes}");
+                return Err(EngineError::failed("the engine", "keep every row in its log", why));
+            }
+            self.outcome.log_bytes = Some(log);
+        }
+        Ok(())
+    }
+
+    /// Returns the duties of several clients, or of one that does several things. Empty if one
+    /// client does one thing.
+    pub(super) fn duties_of(&self, phase: usize) -> Result<Vec<Duty>, EngineError> {
+        let PreparedCell { cell, clients, own_clients, target_rate, seed, .. } = &self.prepared;
+        match cell.work(phase) {
+            Work::Mix(of) => mix::duties(cell, of, *seed, self.board.as_ref()),
+            work if *clients > 1 && is_point(work) => {
+                let ops = self.phases[phase].ops;
+                let mut all = mix::shared(phase, ops, *clients as usize, *target_rate);
+                if let Some(own) = own_clients {
+                    all.retain(|duty| own.contains(&(duty.client as u32)));
+                }
+                Ok(all)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns why a phase cannot be done. For a mix, why one of its parts cannot.
+    pub(super) fn refused(&mut self, phase: usize) -> Option<EngineError> {
+        if let Some(refused) = self.refused_by_client(phase) {
+            return Some(refused);
+        }
+        match self.cell().work(phase) {
+            Work::Open { reads: false, .. } if self.database.lifecycle().connects_by_request() => {
+                let why = "opening without a read is nothing that can be timed: this engine's client \
+                           connects with its first request";
+                Some(EngineError::impossible(why))
+            }
+            work => {
+                if let Work::Keep(keep) = work
+                    && let Err(refused) = self.database.keeps(keep)
+                {
+                    return Some(refused);
+                }
+                let mut parts = self.cell().parts_of(phase).into_iter();
+                parts.find_map(|part| self.database.execution(part).err())
+            }
+        }
+    }
+
+    /// Notes which tables a phase will change.
+    pub(super) fn will_change(&mut self, work: &Work) {
+        if changes_rows(work) {
+            self.maintained = false;
+            if let Some(table) = work.table() {
+                self.holds[table] = Holds::Else;
+            }
+        }
+        let parts: Vec<usize> = match work {
+            Work::Mix(mix) => mix.parts.iter().map(|part| part.phase).collect(),
+            Work::Sequence(sequence) => sequence.insert.into_iter().collect(),
+            Work::Keep(keep) => vec![keep.insert],
+            _ => Vec::new(),
+        };
+        for part in parts {
+            self.will_change(self.prepared.cell.work(part));
+        }
+    }
+}

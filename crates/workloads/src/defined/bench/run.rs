@@ -1,0 +1,82 @@
+//! One run of a phase.
+
+use embermark_contract::EngineError;
+use embermark_language::Work;
+use embermark_meter::{ArrivalSchedule, Meter};
+use embermark_model::answer::Answer;
+use embermark_model::result::Execution;
+
+use super::super::kind::{is_point, one_by_one};
+use super::super::mixed;
+use super::{FileBench, Holds, whole};
+use crate::PhaseObserver;
+
+impl FileBench {
+    /// Runs a phase once.
+    pub(super) fn answer(
+        &mut self,
+        phase: usize,
+        meter: &mut Meter,
+        observer: &mut dyn PhaseObserver,
+    ) -> Result<Answer, EngineError> {
+        if let Some(refused) = self.refused.take() {
+            return Err(refused);
+        }
+        let work = self.cell().work(phase);
+        self.will_change(work);
+        if let Work::Keep(keep) = work {
+            return self.keep(keep, meter, observer);
+        }
+        if let Work::Arrive(arrive) = work {
+            return self.arrive(phase, arrive, meter, observer);
+        }
+        if matches!(work, Work::Mix(_)) || self.crew.is_some() {
+            self.share(phase, meter)?;
+            return Ok(mixed::answer(work, &self.did));
+        }
+        let done = match self.poster.take() {
+            _ if self.client.is_some() => self.by_client(phase, meter, observer),
+            Some(client) => self.by_http(phase, client, meter),
+            None => {
+                let rate = self.prepared.target_rate.filter(|_| is_point(work));
+                meter.set_schedule(rate.map(|rate| ArrivalSchedule::of(rate as f64, 1, 0)));
+                meter.start();
+                let done = self.perform(phase, meter);
+                meter.stop();
+                done
+            }
+        };
+        if let (Work::Sql(_), Some(_), Err(error)) = (work, &self.prepared.keeps, &done) {
+            // If a referee fails at a question, it still answers the others.
+            return Err(EngineError::impossible(error));
+        }
+        match work {
+            Work::Sql(_) => done.map_err(EngineError::of_query)?,
+            _ => done?,
+        }
+        if meter.measured().ops == 0 && one_by_one(work).is_some() {
+            // No row meets the conditions, and finding that out was a call.
+            meter.count(1);
+        }
+        let insert = self.cell().insert_of(phase).filter(|_| !meter.measured().capped);
+        if let Some(table) = insert.and_then(|insert| self.cell().work(insert).table()) {
+            self.holds[table] = Holds::Inserted;
+        }
+        // `check` compares what else was found.
+        Ok(match work {
+            Work::Get { .. } => Answer::Checksum(self.found.rows),
+            _ => Answer::Count(meter.measured().ops),
+        })
+    }
+
+    /// Returns who did most of a phase's operations, if either of two copies of the data could.
+    pub(super) fn answered_by(&self, phase: usize) -> Option<Execution> {
+        let Work::Sequence(sequence) = self.cell().work(phase) else {
+            return self.database.answered_by(phase);
+        };
+        let answered = |question: &usize| self.database.answered_by(*question);
+        let questions = sequence.questions.iter().map(answered).collect::<Option<Vec<_>>>()?;
+        let insert = sequence.insert.map(|insert| self.phases[insert].execution);
+        Some(whole(questions.into_iter().chain(insert)))
+    }
+}

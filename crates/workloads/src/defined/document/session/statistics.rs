@@ -1,0 +1,137 @@
+//! Groups of documents, gaps, outliers, and correlations: asked of the store, or computed from its documents.
+
+use embermark_contract::Result;
+use embermark_contract::document::Language;
+use embermark_language::{Correlate, Group, Work};
+use embermark_model::answer;
+
+use super::super::harper_sql;
+use super::super::questions::Question;
+use super::DocumentSession;
+use crate::defined::access::{Filters, filters, of_conditions};
+use crate::defined::aggregate::Groups;
+use crate::defined::gaps::Gaps;
+use crate::defined::outliers::Outliers;
+use crate::defined::port::Found;
+use crate::defined::{correlate, row};
+
+impl DocumentSession<'_> {
+    pub(super) fn group(
+        &mut self,
+        (phase, i): (usize, usize),
+        group: &Group,
+        found: &mut Found,
+    ) -> Result<()> {
+        let cell = self.cell;
+        cell.begin_question(phase, found);
+        let from = found.result.len();
+        let (rows, collection) = (&cell.tables[group.table], self.collections[group.table]);
+        let Some(Question { text, columns }) = self.question(phase, i) else {
+            return self.group_here(group, &filters(cell, phase, i), &mut found.result);
+        };
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let width = group.by.len() + group.compute.len();
+        let is_sql = matches!(self.store.language(), Language::Sql(_));
+        self.store.query(collection, text, &columns, &mut |document| {
+            let from = found.result.len();
+            row::group(document, group, rows, &mut found.result)?;
+            if is_sql {
+                // There is no sum of no values.
+                for ((sum, _), count) in harper_sql::sums(group).zip(width..) {
+                    if document.int(count)?.unwrap_or_default() == 0 {
+                        found.result[from + sum] = answer::Value::Null;
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        if group.by.is_empty() && found.result.len() == from {
+            // No row meets the conditions, and a pipeline then returns no group.
+            Groups::new(group).result(&mut found.result);
+        }
+        Ok(())
+    }
+
+    /// Groups all documents in client code.
+    fn group_here(
+        &mut self,
+        group: &Group,
+        filters: &Filters<'_>,
+        result: &mut Vec<answer::Value>,
+    ) -> Result<()> {
+        let mut groups = Groups::new(group);
+        self.scan_by(group.table, filters, &mut |row| groups.add(|column| row[column]))?;
+        groups.result(result);
+        Ok(())
+    }
+
+    /// Finds values far from the mean of their group.
+    pub(super) fn outliers(
+        &mut self,
+        (phase, i): (usize, usize),
+        table: usize,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (of_table, collection) = (self.cell.tables[table].table, self.collections[table]);
+        let Work::Outliers { of, by, deviations, .. } = self.cell.work(phase) else {
+            return Ok(());
+        };
+        self.cell.begin_question(phase, found);
+        if let Some(Question { text, columns }) = self.question(phase, i) {
+            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+            return self.store.query(collection, text, &columns, &mut |document| {
+                row::outlier(document, of_table, *of, &mut found.result)
+            });
+        }
+        let mut outliers = Outliers::new(*deviations, false);
+        self.scan(phase, i, &mut |row| {
+            outliers.add(row[*by], row[*of], of_table.key.iter().map(|column| row[*column]));
+        })?;
+        outliers.result(&mut found.result);
+        Ok(())
+    }
+
+    /// Correlates two groups, by a question or by the means of each.
+    pub(super) fn correlate(
+        &mut self,
+        phase: usize,
+        question: &Correlate,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (cell, collection) = (self.cell, self.collections[question.table]);
+        cell.begin_question(phase, found);
+        if let Some(Question { text, columns }) = self.question(phase, 0) {
+            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+            return self.store.query(collection, text, &columns, &mut |document| {
+                row::correlation(document, false, &mut found.result)
+            });
+        }
+        let rows = &cell.tables[question.table];
+        correlate::answer(question, &mut found.result, &mut |group, result| {
+            self.group_here(group, &of_conditions(rows, &group.conditions), result)
+        })
+    }
+
+    /// Finds gaps in the times of each value of a field.
+    pub(super) fn gaps(
+        &mut self,
+        (phase, i): (usize, usize),
+        table: usize,
+        (by, time): (usize, usize),
+        longer: i64,
+        found: &mut Found,
+    ) -> Result<()> {
+        self.cell.begin_question(phase, found);
+        let (of, collection) = (self.cell.tables[table].table, self.collections[table]);
+        if let Some(Question { text, columns }) = self.question(phase, i) {
+            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+            return self.store.query(collection, text, &columns, &mut |document| {
+                row::gap(document, of.columns[by].of, &mut found.result)
+            });
+        }
+        let mut gaps = Gaps::new(longer, false);
+        self.scan(phase, i, &mut |row| gaps.add(row[by], row[time]))?;
+        gaps.result(&mut found.result);
+        Ok(())
+    }
+}

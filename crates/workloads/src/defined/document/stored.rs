@@ -1,0 +1,61 @@
+//! Rows as documents.
+
+use embermark_contract::document::{CollectionDef, Document, Documents, Field, Value as Stored};
+use embermark_model::table::Value;
+use smallvec::SmallVec;
+
+use super::super::rows::Source;
+use super::super::table_rows::Rows;
+
+/// Values of a key.
+pub(super) type Key<'a> = SmallVec<[Stored<'a>; 4]>;
+
+/// Fields of a document.
+pub(super) type Fields<'a> = SmallVec<[Field<'a>; 12]>;
+
+#[inline]
+pub(super) const fn stored(value: Value<'_>) -> Stored<'_> {
+    match value {
+        Value::Null => Stored::Null,
+        Value::Int(value) => Stored::Int(value),
+        Value::Float(value) => Stored::Float(value),
+        Value::Text(text) => Stored::Text(text),
+        Value::Bytes(bytes) => Stored::Bytes(bytes),
+    }
+}
+
+pub(super) fn key_of<'a>(rows: &'a Rows, place: usize) -> Key<'a> {
+    rows.key(place).into_iter().map(stored).collect()
+}
+
+/// Returns the fields of a row outside its key.
+pub(super) fn fields_of<'a>(
+    rows: &'a Rows,
+    place: usize,
+    def: &'static CollectionDef,
+) -> Fields<'a> {
+    let beside = (0..rows.table.columns.len()).filter(|column| !rows.table.key.contains(column));
+    let fields = def
+        .fields
+        .iter()
+        .zip(beside)
+        .map(|(name, column)| (*name, stored(rows.value(place, column))));
+    fields.filter(|(_, value)| *value != Stored::Null).collect()
+}
+
+/// Rows as documents for a bulk load.
+pub(super) struct Feed<'a> {
+    pub(super) source: Source<'a>,
+    pub(super) def: &'static CollectionDef,
+    pub(super) key: Key<'a>,
+    pub(super) fields: Fields<'a>,
+}
+
+impl Documents for Feed<'_> {
+    fn next(&mut self) -> Option<Document<'_>> {
+        let (rows, place) = self.source.advance()?;
+        self.key = key_of(rows, place);
+        self.fields = fields_of(rows, place, self.def);
+        Some(Document { key: &self.key, fields: &self.fields })
+    }
+}

@@ -1,0 +1,46 @@
+//! What to play, and the outcome.
+
+use std::time::Duration;
+
+use embermark_language::{Commit, Keep, Work};
+use embermark_meter::Recorder;
+use embermark_model::answer::Difference;
+use embermark_model::result::Timeline;
+
+use crate::defined::cell::Cell;
+
+/// What to play.
+#[derive(Clone, Copy)]
+pub(in super::super::super) struct Play<'a> {
+    pub cell: &'a Cell,
+    pub keep: &'a Keep,
+    /// The longest duration.
+    pub longest: Duration,
+    /// Rows per second. `None`: as many as the engine takes.
+    pub rate: Option<u64>,
+    /// Whether answers are checked. The null engine gives none.
+    pub checked: bool,
+}
+
+/// Outcome of playing.
+pub(in super::super::super) struct Played {
+    /// Rows inserted.
+    pub came: u64,
+    /// Questions asked.
+    pub asked: u64,
+    /// Time spent by the engine and its client.
+    pub elapsed_ns: u64,
+    /// The first wrong answer.
+    pub wrong: Option<Difference>,
+    pub recorder: Recorder,
+    pub timeline: Timeline,
+}
+
+/// Returns the rows per commit of the insert. `None` if a variant commits every row on its own.
+pub(super) fn batch(play: &Play<'_>) -> Option<usize> {
+    let Work::Insert { commit: Commit::Batch(rows), .. } = play.cell.work(play.keep.insert) else {
+        return None;
+    };
+    let each = play.cell.commit == Some(Commit::Each);
+    usize::try_from(*rows).ok().filter(|_| !each)
+}

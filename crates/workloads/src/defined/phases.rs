@@ -1,0 +1,127 @@
+//! Data of each phase that is known before it runs: its keys, its files, and the names of its
+//! parts.
+
+use std::path::Path;
+
+use embermark_data::draw::Draw;
+use embermark_language::{Asked, Commit, Definition, Keys, KeysOf, Phase, Removed, Work};
+use embermark_model::table::{ColumnType, OwnedValue};
+
+use super::csv::CsvRows;
+use super::draws::{self, Draws};
+use super::table_rows::Rows;
+use crate::WorkloadError;
+
+/// Draws the keys of each phase, from its own random stream.
+pub(super) fn draws_of(
+    definition: &Definition,
+    tables: &[Rows],
+    seed: u64,
+) -> Result<Vec<Draws>, WorkloadError> {
+    let phases = definition.phases.iter().enumerate();
+    let drawn = phases.map(|(phase, def)| {
+        let mut draw = Draw::new(seed, 100 + phase as u64);
+        let rows = &tables[def.work.table().unwrap_or_default()];
+        let many = |keys: &Keys| keys.ops.of(rows.loaded as u64).max(mixed(definition, phase));
+        let drawn = |keys: &Keys, draw: &mut Draw| match keys.of {
+            KeysOf::Distinct => Draws::distinct(keys, rows, draw),
+            _ => Draws::new(keys, many(keys), rows, draw),
+        };
+        match &def.work {
+            Work::Update { keys, .. }
+            | Work::Delete { removed: Removed::Keys { keys, .. }, .. }
+                if keys.rows > 1 =>
+            {
+                Ok(Draws::ranges(keys, rows, &mut draw))
+            }
+            Work::Get { keys, .. }
+            | Work::Open { keys, .. }
+            | Work::Update { keys, .. }
+            | Work::Upsert { keys, .. }
+            | Work::ReadModifyWrite { keys, .. } => drawn(keys, &mut draw),
+            Work::Range(range) => {
+                Ok(drawn(&range.keys, &mut draw)?.wanting(&range.span, &mut draw))
+            }
+            Work::Delete { removed: Removed::Keys { keys, .. }, .. } => {
+                Draws::distinct(keys, rows, &mut draw)
+            }
+            _ => Ok(Draws::default()),
+        }
+    });
+    drawn.collect()
+}
+
+/// Draws the values that each phase asks about, from its own random stream.
+pub(super) fn each_of(definition: &Definition, tables: &[Rows], seed: u64) -> Vec<Vec<OwnedValue>> {
+    let of = |(phase, def): (usize, &Phase)| match &def.asked {
+        Asked::Each { column, values } => {
+            let rows = &tables[def.work.table().unwrap_or_default()];
+            let mut draw = Draw::new(seed, 50_000 + phase as u64);
+            draws::values(rows, *column, values.of(rows.loaded as u64), &mut draw)
+        }
+        _ => Vec::new(),
+    };
+    definition.phases.iter().enumerate().map(of).collect()
+}
+
+/// Writes the CSV files that phases load.
+pub(super) fn csv_files(
+    definition: &Definition,
+    tables: &[Rows],
+    staged: &Path,
+) -> Result<Vec<Option<CsvRows>>, WorkloadError> {
+    let of = |phase: &Phase| match phase.work {
+        Work::Insert { table, commit: Commit::Csv, .. } => {
+            CsvRows::write(&tables[table], staged).map(Some)
+        }
+        _ => Ok(None),
+    };
+    Ok(definition.phases.iter().map(of).collect::<Result<_, _>>()?)
+}
+
+/// Returns the names of the parts of each mix.
+pub(super) fn parts(definition: &'static Definition) -> Vec<Vec<&'static str>> {
+    let phases = &definition.phases;
+    let of = |phase: &'static Phase| match &phase.work {
+        Work::Mix(mix) => (mix.parts.iter())
+            .map(|part| format!("{}/{}", phase.name, phases[part.phase].name))
+            .map(|name| &*name.leak())
+            .collect(),
+        _ => Vec::new(),
+    };
+    phases.iter().map(of).collect()
+}
+
+/// Returns how many operations of a phase mixes have, as far as that is known. If a time limits
+/// them, it is so many that repeating them does not matter.
+pub(super) fn mixed(definition: &Definition, phase: usize) -> u64 {
+    let mixes = definition.phases.iter().filter_map(|phase| match &phase.work {
+        Work::Mix(mix) => Some(mix),
+        _ => None,
+    });
+    let with = mixes.filter(|mix| mix.parts.iter().any(|part| part.phase == phase));
+    let ops = with.map(|mix| if mix.lasts.is_some() { 100_000 } else { mix.ops });
+    ops.max().unwrap_or(0)
+}
+
+/// Returns the bytes of the longest text that an update may have to make. Only tables that are
+/// updated are read.
+pub(super) fn longest(definition: &Definition, tables: &[Rows]) -> usize {
+    let updates = |of: usize| {
+        definition.phases.iter().any(|phase| {
+            matches!(phase.work, Work::Update { table, .. }
+                | Work::Upsert { table, .. }
+                | Work::ReadModifyWrite { table, .. } if table == of)
+        })
+    };
+    let mut longest = 0;
+    for (_, rows) in tables.iter().enumerate().filter(|(table, _)| updates(*table)) {
+        for (column, def) in rows.table.columns.iter().enumerate() {
+            if !matches!(def.of, ColumnType::Text | ColumnType::Bytes) {
+                continue;
+            }
+            longest = longest.max(rows.longest(column, rows.loaded));
+        }
+    }
+    longest
+}

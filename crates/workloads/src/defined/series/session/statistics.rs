@@ -1,0 +1,150 @@
+//! Groups of points, gaps, and outliers: asked of the store, or computed from its points.
+
+use embermark_contract::Result;
+use embermark_language::Group;
+use embermark_model::answer;
+use embermark_model::table::Value;
+use smallvec::SmallVec;
+
+use super::super::influxql::Measured;
+use super::super::influxql::groups::Groups;
+use super::super::influxql::statistics::{DEVIATION, GAP, MEAN};
+use super::super::point::value;
+use super::SeriesSession;
+use crate::defined::access::{Filters, filters};
+use crate::defined::aggregate::{self, in_order};
+use crate::defined::gaps::Gaps;
+use crate::defined::outliers::Outliers;
+use crate::defined::port::Found;
+use crate::defined::row::{aggregate as aggregated, owned};
+
+impl SeriesSession<'_> {
+    /// Finds gaps in the times of each value of a column.
+    pub(super) fn gaps(
+        &mut self,
+        of: &Measured,
+        (phase, i): (usize, usize),
+        (by, time): (usize, usize),
+        longer: i64,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (measurement, filters) = (&of.measurement, filters(self.cell, phase, i));
+        self.cell.begin_question(phase, found);
+        if !(measurement.finds_latest(by, time) && measurement.can_express_all(&filters)) {
+            let mut gaps = Gaps::new(longer, false);
+            self.filtered(of, &filters, &mut |row| gaps.add(row[by], row[time]))?;
+            gaps.result(&mut found.result);
+            return Ok(());
+        }
+        measurement.gaps(&filters, longer, self.text);
+        let columns = [&*measurement.table.columns[by].name, "time", GAP];
+        let kind = |column: usize| measurement.table.columns[column].of;
+        self.store.query(self.text, &columns, &mut |row| {
+            let value_of = owned(value(row, 0, by, kind(by), measurement)?);
+            let until = value(row, 1, time, kind(time), measurement)?;
+            let gap = row.int(2)?.unwrap_or_default();
+            let Value::Int(until) = until else { return Ok(()) };
+            let [from, until] = [until - gap, until].map(answer::Value::Int);
+            found.result.extend([value_of, from, until]);
+            Ok(())
+        })
+    }
+
+    /// Finds values far from the mean of their group. If InfluxQL can, it answers two questions:
+    /// the mean and deviation of each series, and then the values outside.
+    pub(super) fn outliers(
+        &mut self,
+        of: &Measured,
+        (phase, i): (usize, usize),
+        (column, by): (usize, usize),
+        deviations: f64,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (measurement, filters) = (&of.measurement, filters(self.cell, phase, i));
+        let table = measurement.table;
+        self.cell.begin_question(phase, found);
+        if !(measurement.knows_spread(column, by) && measurement.can_express_all(&filters)) {
+            let mut outliers = Outliers::new(deviations, false);
+            self.filtered(of, &filters, &mut |row| {
+                outliers.add(row[by], row[column], table.key.iter().map(|at| row[*at]));
+            })?;
+            outliers.result(&mut found.result);
+            return Ok(());
+        }
+        measurement.spread(column, &filters, self.text);
+        let (tag, mut bands) = (&*table.columns[by].name, Vec::new());
+        self.store.query(self.text, &[tag, MEAN, DEVIATION], &mut |row| {
+            if let (Some(mean), Some(deviation)) = (row.float(1)?, row.float(2)?) {
+                let (near, of_tag) = (deviations * deviation, table.columns[by].of);
+                let group = value(row, 0, by, of_tag, measurement)?.to_owned();
+                bands.push((group, mean - near, mean + near));
+            }
+            Ok(())
+        })?;
+        if bands.is_empty() {
+            return Ok(());
+        }
+        measurement.outside(column, &bands, self.text);
+        let columns: Vec<usize> = table.key.iter().copied().chain([column]).collect();
+        let name = |at: &usize| match Some(*at) == measurement.time {
+            true => "time",
+            false => &*table.columns[*at].name,
+        };
+        let names: Vec<&str> = columns.iter().map(name).collect();
+        self.store.query(self.text, &names, &mut |row| {
+            for (at, column) in columns.iter().enumerate() {
+                let of = table.columns[*column].of;
+                found.result.push(owned(value(row, at, *column, of, measurement)?));
+            }
+            Ok(())
+        })
+    }
+
+    /// Groups the rows that meet conditions, by a question if InfluxQL can express it.
+    pub(super) fn group(
+        &mut self,
+        of: &Measured,
+        question: Option<&Groups>,
+        group: &Group,
+        filters: &Filters<'_>,
+        result: &mut Vec<answer::Value>,
+    ) -> Result<()> {
+        let Some(question) = question else {
+            let mut groups = aggregate::Groups::new(group);
+            let columns = group.by.iter().map(|by| by.column());
+            let columns = columns.chain(group.compute.iter().filter_map(|compute| compute.column));
+            self.filtered_some(of, filters, columns, &mut |row| groups.add(|column| row[column]))?;
+            groups.result(result);
+            return Ok(());
+        };
+        let rows = &self.cell.tables[group.table];
+        let columns: Vec<&str> = question.columns.iter().map(String::as_str).collect();
+        let mut all: Vec<SmallVec<[answer::Value; 4]>> = Vec::new();
+        self.store.query(&question.text, &columns, &mut |row| {
+            let mut values = SmallVec::new();
+            for (at, by) in group.by.iter().enumerate() {
+                let column = by.column();
+                values.push(owned(value(
+                    row,
+                    at,
+                    column,
+                    rows.column_type(column),
+                    &of.measurement,
+                )?));
+            }
+            for (compute, at) in group.compute.iter().zip(group.by.len()..) {
+                let column = compute.column.map(|column| rows.column_type(column));
+                values.push(aggregated(row, at, compute.aggregate, column)?);
+            }
+            all.push(values);
+            Ok(())
+        })?;
+        if all.is_empty() && group.by.is_empty() {
+            // No row meets the conditions, and InfluxQL then returns no group.
+            aggregate::Groups::new(group).result(result);
+        } else {
+            in_order(all, group, result);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! Creating tables, their partitions, and their indexes.
+
+use embermark_contract::Result;
+use embermark_contract::sql::{QueryKind, SqlType};
+use embermark_language::{Asked, Keep, Work};
+use embermark_model::table::{ColumnType, Table};
+
+use super::super::documents::Stored;
+use super::super::port::Stretch;
+use super::SqlTables;
+use super::definition::{document_type, partition, sql_type};
+use super::phases::texts;
+
+impl SqlTables {
+    /// Returns the name of an index. No table and no other index has it.
+    pub(super) fn index_name(&self, table: usize, number: usize) -> String {
+        self.cell.free_name(&format!("index_{table}_{number}"))
+    }
+
+    /// Returns whether a phase reads the last of the rows that begin with one value of the key.
+    fn asks_for_ends(&self, of: usize) -> bool {
+        let key = &self.cell.tables[of].table.key;
+        self.cell.definition.phases.iter().any(|phase| match (&phase.work, &phase.asked) {
+            (Work::Latest { table, by, time }, Asked::Each { column, .. }) => {
+                *table == of && column == by && *key == [*by, *time]
+            }
+            _ => false,
+        })
+    }
+
+    /// Creates a table and its indexes, empty, and drops an existing one. A table of which a window
+    /// is kept gets room for its first stretch of time.
+    pub(super) fn make(&mut self, table: usize, kept: Option<(&Keep, &Stretch)>) -> Result<()> {
+        self.statements.forget_of(&self.cell, table);
+        let (dialect, def) = (self.store.dialect(), self.defs[table]);
+        let Table { columns, key, indexes, .. } = self.cell.tables[table].table;
+        let plain = |at: &usize| !key.contains(at) && columns[*at].within.is_none();
+        let own = columns.iter().enumerate().filter(|(at, _)| plain(at));
+        let own = own.filter_map(|(at, column)| {
+            let of = sql_type(column.of);
+            if indexes.iter().flatten().any(|column| *column == at) {
+                return Some((&*column.name, dialect.indexed_type(of).to_owned()));
+            }
+            let is_limited = dialect.longest().is_some();
+            if let Some(longest) = column.longest {
+                return Some((&*column.name, format!("VARCHAR({longest})")));
+            }
+            if !is_limited || !matches!(of, SqlType::Text | SqlType::Bytes) {
+                return None;
+            }
+            let rows = &self.cell.tables[table];
+            let longest =
+                rows.longest(at, rows.staged.rows()).max(self.cell.longest_set(table, at));
+            dialect.sized(of, longest).map(|of| (&*column.name, of))
+        });
+        let documents = self.written[table].iter().filter_map(Stored::document);
+        let documents = documents.map(|document| {
+            document_type(dialect, document).map(|of| (&*document.name, of.to_owned()))
+        });
+        let own = own.map(Ok).chain(documents).collect::<Result<Vec<(&str, String)>>>()?;
+        let types: Vec<(&str, &str)> = own.iter().map(|(name, of)| (*name, &**of)).collect();
+        self.store.batch(&dialect.drop_table(def.name))?;
+        let parts = dialect.range_partitions().filter(|_| types.is_empty());
+        let create = match (kept, parts) {
+            (Some((keep, first)), Some(parts)) => {
+                let column = &*columns[keep.time].name;
+                parts.create(def, column, &partition(first), first.from, first.to)
+            }
+            (Some(_), None) => vec![dialect.create_table_read_backwards(def, &types)],
+            (None, _) if self.asks_for_ends(table) => {
+                vec![dialect.create_table_read_backwards(def, &types)]
+            }
+            (None, _) => vec![dialect.create_table_of(def, &types)],
+        };
+        create.iter().try_for_each(|statement| self.store.batch(statement))?;
+        let by_time = time_in_key(self.cell.tables[table].table).filter(|_| kept.is_none());
+        if let Some((time, units_per_day)) = by_time
+            && let Some(part) = dialect.part_by_time(def, time, units_per_day)
+        {
+            self.store.batch(&part)?;
+        }
+        for (number, index) in indexes.iter().enumerate() {
+            let of = index.iter().map(|column| dialect.column(&columns[*column].name));
+            let (name, of) = (dialect.table(def.name), of.collect::<Vec<_>>().join(", "));
+            let called = self.index_name(table, number);
+            self.store.batch(&format!("CREATE INDEX {called} ON {name} ({of})"))?;
+        }
+        self.expiry = None;
+        if let Some((keep, _)) = kept {
+            self.is_parted = types.is_empty() && dialect.range_partitions().is_some();
+            if !self.is_parted {
+                self.store.expect(QueryKind::Point)?;
+                self.expected = Some(QueryKind::Point);
+                let texts = texts(self.store.dialect(), &self.cell.tables[table], true);
+                self.expiry = Some(self.store.prepare(&texts.delete_between(keep.time))?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the columns of an index that the database lacks. `None` if it lacks none or does not
+    /// list its indexes.
+    pub(super) fn missing_index(&mut self, table: usize) -> Result<Option<String>> {
+        let names = self.store.dialect().index_names(self.defs[table].name);
+        let Table { columns, indexes, .. } = self.cell.tables[table].table;
+        let Some(names) = names.filter(|_| !indexes.is_empty() && !self.cell.appends_only) else {
+            return Ok(None);
+        };
+        let (names, mut known) = (self.store.prepare(&names)?, Vec::new());
+        self.store.query(names, &[], &mut |row| {
+            known.extend(row.text(0)?.map(str::to_lowercase));
+            Ok(())
+        })?;
+        let is_there = |number| known.contains(&self.index_name(table, number).to_lowercase());
+        let missing = (0..indexes.len()).find(|number| !is_there(*number));
+        let names = |index: &Vec<usize>| {
+            let names: Vec<&str> = index.iter().map(|column| &*columns[*column].name).collect();
+            names.join(", ")
+        };
+        Ok(missing.map(|number| names(&indexes[number])))
+    }
+}
+
+/// Returns the time column of a table's key and its units per day.
+fn time_in_key(table: &Table) -> Option<(&str, i64)> {
+    let mut key = table.key.iter().map(|column| &table.columns[*column]);
+    key.find_map(|column| match column.of {
+        ColumnType::Timestamp(unit) => Some((&*column.name, unit.per_second() * SECONDS_PER_DAY)),
+        _ => None,
+    })
+}
+
+const SECONDS_PER_DAY: i64 = 86_400;

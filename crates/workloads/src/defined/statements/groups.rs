@@ -1,0 +1,99 @@
+//! Statements that group rows.
+
+use embermark_contract::sql::Dialect;
+use embermark_language::{Aggregate, Compute, Group, Grouped, OrderBy};
+use embermark_model::table::{OwnedValue, TimeUnit};
+
+use super::Texts;
+use super::conditions::{bounds, operator, where_all};
+
+impl Texts<'_> {
+    /// Returns the expression that rows are grouped by.
+    fn grouped(&self, by: Grouped) -> String {
+        match by {
+            Grouped::Column(column) => self.name(column),
+            Grouped::Bucket { column, units } => self.bucket(&self.name(column), units),
+            Grouped::Month { column, unit } => {
+                let name = self.name(column);
+                // Phases that need the month are refused where the dialect does not have it.
+                self.dialect.month(&milliseconds(self.dialect, &name, unit)).unwrap_or(name)
+            }
+        }
+    }
+
+    /// Returns the expression for the beginning of a time's bucket.
+    pub(super) fn bucket(&self, time: &str, units: i64) -> String {
+        let units = units.to_string();
+        if self.rows.early() {
+            // The remainder of a negative number is negative.
+            let left = format!("({} + {units})", self.dialect.remainder(time, &units));
+            return format!("{time} - {}", self.dialect.remainder(&left, &units));
+        }
+        format!("({}) * {units}", self.dialect.integer_division(time, &units))
+    }
+
+    fn computed(&self, compute: Compute) -> String {
+        let column = compute.column.map_or("*".to_owned(), |column| self.name(column));
+        let function = match compute.aggregate {
+            Aggregate::Count => "COUNT",
+            Aggregate::Sum => "SUM",
+            Aggregate::Avg => return self.dialect.mean(&column),
+            Aggregate::Min => "MIN",
+            Aggregate::Max => "MAX",
+        };
+        format!("{function}({column})")
+    }
+
+    /// Returns a query for groups. Columns: the group, then what is computed, named `c0`, `c1`, …
+    /// Parameters: the [`bounds`] of its conditions, then the value to search, if it is one.
+    pub(in super::super) fn group(&self, group: &Group, each: Option<usize>) -> String {
+        let by: Vec<String> = group.by.iter().map(|by| self.grouped(*by)).collect();
+        let computed = group.compute.iter().map(|compute| self.computed(*compute));
+        let columns = by.iter().cloned().chain(computed).enumerate();
+        let columns: Vec<String> = columns.map(|(n, column)| format!("{column} AS c{n}")).collect();
+        let mut text = format!("SELECT {} FROM {}", columns.join(", "), self.table());
+        let met = (!group.conditions.is_empty()).then(|| self.meets(&group.conditions, 1));
+        let own =
+            self.is_one(each, "", bounds(self.dialect, self.rows, &group.conditions).count() + 1);
+        text += &where_all(&met.into_iter().chain(own).collect::<Vec<_>>());
+        if !by.is_empty() {
+            text += &format!(" GROUP BY {}", by.join(", "));
+        }
+        let having = group.having.iter().map(|having| {
+            // Not a parameter: the engine would take its type from what is computed.
+            let bound = match &having.bound {
+                OwnedValue::Float(bound) => format!("{bound:e}"),
+                OwnedValue::Int(bound) => bound.to_string(),
+                _ => "NULL".to_owned(),
+            };
+            let computed = self.computed(group.compute[having.compute]);
+            format!("{computed} {} {bound}", operator(having.operator))
+        });
+        let having: Vec<String> = having.collect();
+        if !having.is_empty() {
+            text += &format!(" HAVING {}", having.join(" AND "));
+        }
+        let order = |order: &OrderBy| {
+            // By position, because a column of the table can have the name of a column of the
+            // result.
+            format!("{}{}", order.column + 1, if order.descending { " DESC" } else { "" })
+        };
+        let order: Vec<String> = group.order.iter().map(order).collect();
+        if !order.is_empty() {
+            text += &format!(" ORDER BY {}", order.join(", "));
+        }
+        if let Some(limit) = group.limit {
+            text += &format!(" {}", self.dialect.limit(&limit.to_string()));
+        }
+        text
+    }
+}
+
+/// Returns a time of this unit in milliseconds.
+fn milliseconds(dialect: &dyn Dialect, time: &str, unit: TimeUnit) -> String {
+    match unit.per_second() {
+        ..1_000 => format!("({time} * 1000)"),
+        1_000 => time.to_owned(),
+        finer => format!("({})", dialect.integer_division(time, &(finer / 1_000).to_string())),
+    }
+}
