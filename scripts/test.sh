@@ -182,6 +182,8 @@ else
     touch "$EMBERMARK_SKIPPED.began"
     part formatting cargo fmt --all --check
     part lints cargo clippy --workspace --all-targets --locked -- -D warnings
+    [ -z "${EMBERMARK_TEST_LONG:-}" ] \
+        || part documentation env RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --locked
     part programs programs
     part tests tests
     # What is pure Rust, under Miri, where that is installed: rustup toolchain install nightly --component miri

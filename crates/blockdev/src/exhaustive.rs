@@ -14,9 +14,9 @@ pub const TORN_BLOCKS: usize = 16;
 
 impl Log {
     /// Returns every different state of cuts after the record `from`, in order. It covers every
-    /// prefix, and between two flushes the loss of every subset of up to [`FEW`] changes. The last
+    /// prefix, and between two flushes the loss of every subset of up to `FEW` changes. The last
     /// write is torn at every sector within its first and its last block, and at the end of each of
-    /// its first [`TORN_BLOCKS`] blocks.
+    /// its first `TORN_BLOCKS` blocks.
     pub fn every_state(&self, from: usize) -> Vec<State> {
         let mut states = HashMap::new();
         self.add_states(self.every_cut(from), &mut states);

@@ -86,7 +86,7 @@ impl Payload {
     }
 }
 
-/// Generates `rows` events spread over the year: at the published rate for [`PUBLISHED_ROWS`], with
+/// Generates `rows` events spread over the year: at the published rate for `PUBLISHED_ROWS`, with
 /// longer or shorter pauses for other numbers, in the same shares. The same rows and seed give the
 /// same events on every platform.
 pub fn generate(rows: u64, seed: u64) -> Vec<Event> {

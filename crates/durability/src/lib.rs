@@ -2,9 +2,9 @@
 //! and checks what the engine has left of it.
 //!
 //! A [worker](worker_main) opens a database. With one client or several it does the commits of a
-//! [`work`] that follows from a seed, and reports each as acknowledged. It is killed ([`kill`]), or
-//! its disk becomes what [a power cut could leave](embermark_blockdev) ([`cut`]), or becomes full
-//! ([`full`]). Another worker opens what is left and reads all of it, and the [`oracle`] decides
+//! `work` that follows from a seed, and reports each as acknowledged. It is killed (`kill`), or
+//! its disk becomes what [a power cut could leave](embermark_blockdev) (`cut`), or becomes full
+//! (`full`). Another worker opens what is left and reads all of it, and the `oracle` decides
 //! whether that is a permitted remainder of the work.
 
 mod clients;
