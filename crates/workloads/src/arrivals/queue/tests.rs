@@ -15,8 +15,8 @@ const FIT: usize = 16 * 1024 / 18;
 
 const LAST: Account = Account { made: 1, lost: 2, missed: 3, latest_ns: u64::MAX };
 
-/// What a queue has carried when a sensor that began at a time has put rows of these numbers into it, and the account of so
-/// many that were made.
+/// Returns what a queue has carried when a sensor that began at a time has put rows of these
+/// numbers into it, and the account of this many rows that were made.
 pub(crate) fn queued(
     shape: Shape,
     began_ns: u64,

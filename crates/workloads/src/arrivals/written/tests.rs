@@ -11,7 +11,8 @@ pub(crate) fn taken(tally: &mut Tally, number: u64, response: u64) {
     }
 }
 
-/// What a writer has done that stored the rows of these numbers, each 5 ms after it was due, of `made` rows in all.
+/// Returns the work of a writer that stored the rows of these numbers, each 5 ms after it was due,
+/// of `made` rows in all.
 pub(crate) fn written(task: Task, numbers: impl IntoIterator<Item = u64>, made: u64) -> Written {
     let mut tally = Tally::new(task);
     numbers.into_iter().for_each(|number| taken(&mut tally, number, 5_000_000));

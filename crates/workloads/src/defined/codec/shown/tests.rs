@@ -3,8 +3,8 @@ use embermark_model::table::{Column, ColumnType, RowsFrom, TimeUnit};
 
 use super::*;
 
-/// Every type beside the key, which is a text and a signed integer at the end of the columns; an index of
-/// a text and a float.
+/// Returns a table with every type beside the key, which is a text and a signed integer at the end
+/// of the columns, and an index of a text and a float.
 fn table(index: Vec<usize>) -> &'static Table {
     let int = |bits, signed| ColumnType::Int { bits, signed };
     let columns = [
