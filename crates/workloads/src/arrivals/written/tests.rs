@@ -44,6 +44,6 @@ fn who_waits_longer_and_longer_has_fallen_behind_and_who_is_held_up_once_has_not
     };
     assert_eq!(behind(|_| 5), 1_000.0);
     assert_eq!(behind(|number| if number > 290 { 100 } else { 5 }), 1_000.0);
-    // From 101 to 299 it is later by 1 ms each; the last 21 wait for 178 ms more than the first.
+    // From 101 to 299 each is later by 1 ms; the last 21 wait 178 ms longer than the first.
     assert_eq!(behind(|number| number).round(), (1_000.0_f64 * 200.0 / 378.0).round());
 }

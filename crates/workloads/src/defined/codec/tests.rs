@@ -85,7 +85,7 @@ fn keys_compare_as_their_values_do() {
         key
     });
     assert!(bytes.is_sorted(), "{bytes:?}");
-    // The first column on its own comes before every key that begins with it, and after all lesser
+    // The first column alone comes before every key that begins with it, and after all smaller
     // ones.
     let mut first = Vec::new();
     codec.key([Value::Text("ab")], &mut first);

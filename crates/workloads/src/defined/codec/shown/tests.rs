@@ -100,7 +100,7 @@ fn bytes_are_the_last_of_a_key() {
     let mut got = Row::new();
     assert_eq!(shown.key(&key, &mut got), Some(()));
     assert_eq!(*got, [Param::Int(-1), Param::Bytes(&[0, 9, 0])]);
-    // A key that is an integer alone has nothing behind it.
+    // A key with only an integer has nothing behind it.
     assert_eq!(shown.key(&key[..1], &mut Row::new()), Some(()));
     assert_eq!(shown.key(&[], &mut Row::new()), None);
 }
