@@ -1,4 +1,5 @@
-//! Short statements and the bulk path of every embedded SQL engine, one thread, tier `process`.
+//! Short statements and the bulk path of every embedded SQL engine, with one thread, in the tier
+//! `process`.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark has nobody to hand an error to")]
 

@@ -1,8 +1,8 @@
-//! The part that all adapters of SQL engines share: a driver is a connection, and [`Connected`] is the
-//! store over it.
+//! The part that all adapters of SQL engines share: a driver is a connection, and [`Connected`] is
+//! the store over it.
 //!
-//! A statement that fails inside a transaction ends it: the transaction is rolled back, so that no half
-//! of one is kept and the connection can be used again.
+//! A statement that fails inside a transaction ends it: the transaction is rolled back, so that no
+//! half of one is kept and the connection can be used again.
 
 mod connected;
 #[allow(dead_code, reason = "each engine needs a part of it")]
@@ -25,7 +25,8 @@ use crate::{
 pub(crate) enum Stopped {
     /// The engine's error.
     Engine(EngineError),
-    /// The engine's error that asks to retry because of another client's change. No row was visited.
+    /// The engine's error that asks to retry because of another client's change. No row was
+    /// visited.
     #[allow(dead_code, reason = "used by engines that refuse; a build may have none")]
     Conflict(EngineError),
     /// The visitor's error. The engine did nothing wrong, so a transaction continues.
@@ -50,7 +51,7 @@ pub(crate) trait Driver: Sized + 'static {
     /// The engine's name, for errors.
     fn name(&self) -> &'static str;
 
-    /// [`SqlStore::bulk_sorted`].
+    /// See [`SqlStore::bulk_sorted`](crate::sql::SqlStore::bulk_sorted).
     fn bulk_sorted(&self) -> bool {
         false
     }
@@ -62,7 +63,7 @@ pub(crate) trait Driver: Sized + 'static {
 
     fn prepare(&mut self, sql: &str) -> Result<Self::Prepared>;
 
-    /// [`SqlStore::prepare_untrusted`].
+    /// See [`SqlStore::prepare_untrusted`](crate::sql::SqlStore::prepare_untrusted).
     fn prepare_untrusted(&mut self, _sql: &str) -> Result<Self::Prepared> {
         Err(EngineError::unsupported(self.name(), CANNOT_DECIDE))
     }
@@ -75,12 +76,12 @@ pub(crate) trait Driver: Sized + 'static {
         visit: Option<&mut Visit<'_>>,
     ) -> std::result::Result<u64, Stopped>;
 
-    /// [`SqlStore::run_each`].
+    /// See [`SqlStore::run_each`](crate::sql::SqlStore::run_each).
     fn run_each(&mut self, statement: &mut Self::Prepared, params: &mut dyn Rows) -> Result<u64> {
         one_by_one(self, statement, params)
     }
 
-    /// [`SqlStore::pipelines`].
+    /// See [`SqlStore::pipelines`](crate::sql::SqlStore::pipelines).
     fn pipelines(&self) -> bool {
         false
     }
@@ -101,85 +102,87 @@ pub(crate) trait Driver: Sized + 'static {
         self.commit().map(|()| count)
     }
 
-    /// [`SqlStore::loads_csv`].
+    /// See [`SqlStore::loads_csv`](crate::sql::SqlStore::loads_csv).
     fn loads_csv(&self) -> bool {
         false
     }
 
-    /// [`SqlStore::load_csv`]. After an error, a transaction that it has begun is rolled back.
+    /// See [`SqlStore::load_csv`](crate::sql::SqlStore::load_csv). After an error, a transaction
+    /// that it has begun is rolled back.
     fn load_csv(&mut self, _: &TableDef, _: &CsvFile<'_>) -> Result<u64> {
         Err(EngineError::unsupported(self.name(), "to load a CSV file by itself"))
     }
 
-    /// [`SqlStore::data_changed`].
+    /// See [`SqlStore::data_changed`](crate::sql::SqlStore::data_changed).
     fn data_changed(&mut self) {}
 
-    /// [`SqlStore::plan`], for an engine that reports it by other means than a query.
+    /// See [`SqlStore::plan`](crate::sql::SqlStore::plan), for an engine that reports it by other
+    /// means than a query.
     fn plan(&mut self, _sql: &str) -> Result<Option<String>> {
         Ok(None)
     }
 
-    /// [`SqlStore::expect`].
+    /// See [`SqlStore::expect`](crate::sql::SqlStore::expect).
     fn expect(&mut self, _: QueryKind) -> Result<()> {
         Ok(())
     }
 
-    /// [`Lifecycle::maintain`].
+    /// See [`Lifecycle::maintain`](crate::Lifecycle::maintain).
     fn maintain(&mut self) -> Result<()>;
 
-    /// [`Lifecycle::limits`].
+    /// See [`Lifecycle::limits`](crate::Lifecycle::limits).
     fn limits(&self) -> Limits {
         Limits::default()
     }
 
-    /// [`Lifecycle::tier_settings`].
+    /// See [`Lifecycle::tier_settings`](crate::Lifecycle::tier_settings).
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
         Ok(Vec::new())
     }
 
-    /// [`SqlStore::checkpoints`].
+    /// See [`SqlStore::checkpoints`](crate::sql::SqlStore::checkpoints).
     fn checkpoints(&mut self) -> Result<Option<u64>> {
         Ok(None)
     }
 
-    /// [`Lifecycle::background`].
+    /// See [`Lifecycle::background`](crate::Lifecycle::background).
     fn background(&mut self, _into: &mut Vec<Background>) -> Result<()> {
         Ok(())
     }
 
-    /// [`Lifecycle::join`].
+    /// See [`Lifecycle::join`](crate::Lifecycle::join).
     fn join(&self) -> Join;
 
-    /// [`Lifecycle::open_client`].
+    /// See [`Lifecycle::open_client`](crate::Lifecycle::open_client).
     fn open_client(&mut self) -> Result<ClientOpener>;
 
-    /// [`Lifecycle::reconnect`].
+    /// See [`Lifecycle::reconnect`](crate::Lifecycle::reconnect).
     fn reconnect(&mut self) -> Option<Result<()>> {
         None
     }
 
-    /// [`Lifecycle::connection`].
+    /// See [`Lifecycle::connection`](crate::Lifecycle::connection).
     fn connection(&mut self) -> Result<ConnectionParameters> {
         Err(no_client())
     }
 
-    /// [`Lifecycle::crash_on_close`].
+    /// See [`Lifecycle::crash_on_close`](crate::Lifecycle::crash_on_close).
     fn crash_on_close(&mut self) -> Result<()>;
 
-    /// [`Lifecycle::suspend_checkpoints`].
+    /// See [`Lifecycle::suspend_checkpoints`](crate::Lifecycle::suspend_checkpoints).
     fn suspend_checkpoints(&mut self, _bytes: u64) -> Result<()> {
         Err(EngineError::unsupported(self.name(), "to keep every change in a log"))
     }
 
-    /// [`Lifecycle::log_bytes`].
+    /// See [`Lifecycle::log_bytes`](crate::Lifecycle::log_bytes).
     fn log_bytes(&mut self) -> Result<u64> {
         Err(EngineError::unsupported(self.name(), "the size of a log of its own"))
     }
 
-    /// [`Lifecycle::check`].
+    /// See [`Lifecycle::check`](crate::Lifecycle::check).
     fn check(&mut self) -> Result<Checked>;
 
-    /// [`Lifecycle::close`].
+    /// See [`Lifecycle::close`](crate::Lifecycle::close).
     fn close(self) -> Result<()>;
 }
 

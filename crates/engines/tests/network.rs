@@ -1,6 +1,6 @@
-//! Private servers on the loopback address, and the traffic that is counted there. Without a test
-//! harness, because a network namespace is entered by a process of one thread: this program again,
-//! for each of them.
+//! Private servers on the loopback address, and the traffic that is counted there. There is no test
+//! harness, because a process that enters a network namespace has one thread: this program is run
+//! again for each of them.
 
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
@@ -65,8 +65,8 @@ fn in_a_process_of_its_own(told: &str) {
     assert!(command.env(TOLD, told).status().unwrap().success(), "{told}");
 }
 
-/// Addresses on which somebody listens in this process's network, as the kernel writes them:
-/// proc_net(5), where 0A is the state TCP_LISTEN.
+/// Returns the addresses on which somebody listens in this process's network, as the kernel writes
+/// them: proc_net(5), where 0A is the state TCP_LISTEN.
 fn listening(table: &str) -> Vec<String> {
     let text = fs::read_to_string(format!("/proc/self/net/{table}")).unwrap();
     let rows = text.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -92,15 +92,14 @@ fn a_server_answers_on_the_loopback_address_alone(id: &str, dir: &str) {
     let all = [listening("tcp"), listening("tcp6")].concat();
     assert!(!all.is_empty(), "{id}");
     a_database_of_a_server_given_by_url_is_joined(engine, &options, &at);
-    // HarperDB opens a port of its own choice on every address, which is why it must have a network
-    // of its own.
+    // HarperDB opens a port of its own choice on every address, so it must have its own network.
     if id != "harperdb" {
         assert!(all.iter().all(|address| address.starts_with("0100007F:")), "{id}: {all:?}");
     }
     close(store).unwrap();
 }
 
-/// The server is another process's private one, taken for somebody's.
+/// The server is the private one of another process, used as if it were a user's.
 fn a_database_of_a_server_given_by_url_is_joined(
     engine: &dyn Engine,
     options: &OpenOptions,
@@ -112,7 +111,7 @@ fn a_database_of_a_server_given_by_url_is_joined(
     };
     let mut url = at.splitn(parts, ' ').last().unwrap().to_owned();
     if engine.info().id == "harperdb" {
-        // It lets nobody in without a password; a private one's is beside its files.
+        // It lets nobody in without a password; that of a private one is beside its files.
         let password = fs::read_to_string(options.dir.join("server/data/password")).unwrap();
         url = url.replace("http://", &format!("http://embermark:{password}@"));
     }

@@ -1,5 +1,7 @@
-//! What the harness itself takes: phases of `sensors` (43 bytes as a pair) and of rows of 1 kB, through bench and meter, on an engine that does nothing (`null`) and on real ones, and questions over all rows on one that keeps
-//! them in memory. The last lines say what an operation, or a row of a scan, took in the fastest run.
+//! The time of the harness itself: phases of `sensors` (43 bytes as a pair) and of rows of 1 kB,
+//! through bench and meter, on an engine that does nothing (`null`) and on real ones, and questions
+//! over all rows on one that keeps them in memory. The last lines show what an operation, or a row
+//! of a scan, took in the fastest run.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark has nobody to hand an error to")]
 
@@ -58,7 +60,8 @@ fn open(workload: &dyn Workload, variant: &str, rows: u64, engine: &str) -> Open
 }
 
 impl Opened {
-    /// Runs a phase again and again; what an operation, or with `scan` a row, took at best in ns.
+    /// Runs a phase again and again. Returns the shortest time of an operation, or with `scan` of a
+    /// row, in ns.
     fn measure(&mut self, criterion: &mut Criterion, name: &str, phase: &str, scan: bool) -> f64 {
         let of = |p: &embermark_workloads::BenchPhase| p.name == phase;
         let place = self.bench.phases().iter().position(of).unwrap();

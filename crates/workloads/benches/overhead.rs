@@ -1,11 +1,11 @@
-//! What the whole harness costs over a bare loop on a real engine: the read phase of `sensors`
-//! through workload, meter and store (key encoding, sampled latencies and answer check included),
-//! and the same number of reads of the same open database by a loop over the library's own
-//! functions, on keys encoded before. The loop has a database of its own, with the same rows, loaded
-//! in the same way and opened with the same settings, as no library opens one twice in a process.
+//! The cost of the whole harness compared with a bare loop on a real engine: the read phase of
+//! `sensors` through workload, meter and store (with key encoding, sampled latencies and answer
+//! check), and the same number of reads of a database by a loop over the library's own functions,
+//! with keys encoded before. The loop has its own database with the same rows, loaded in the same
+//! way and opened with the same settings, because no library opens one twice in a process.
 //!
-//! Both take turns, so that the machine's moods hit them alike; printed are the median of the ratio
-//! over the turns, and the ratio of the fastest turns. They should not be above 1.05.
+//! The two take turns, so that changes of the machine's speed affect both. The output is the median
+//! of the ratio over the turns, and the ratio of the fastest turns. They should not be above 1.05.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark has nobody to hand an error to")]
 
@@ -30,7 +30,7 @@ const CACHE: u64 = 128 << 20;
 
 type Key = [u8; 10];
 
-/// A stored key as the key-value port encodes it; a microsecond later there is none.
+/// Returns a stored key as the key-value port encodes it; no key is a microsecond later.
 fn encoded((sensor, ts): (u16, i64), later: i64) -> Key {
     let mut key = [0; 10];
     key[..2].copy_from_slice(&sensor.to_be_bytes());
@@ -39,7 +39,7 @@ fn encoded((sensor, ts): (u16, i64), later: i64) -> Key {
     key
 }
 
-/// Sensor and time of each row.
+/// Returns sensor and time of each row.
 fn stored_keys(table: &StagedTable) -> Vec<(u16, i64)> {
     let int = |place, column| match table.value(place, column) {
         Value::Int(value) => value,
@@ -48,8 +48,8 @@ fn stored_keys(table: &StagedTable) -> Vec<(u16, i64)> {
     (0..table.rows()).map(|place| (int(place, 0) as u16, int(place, 1))).collect()
 }
 
-/// As many uniformly drawn keys as there are rows, every 64th of them of no row: what the phase
-/// reads, if in another order.
+/// Returns as many uniformly drawn keys as there are rows, every 64th of which belongs to no row:
+/// what the phase reads, but in another order.
 fn drawn(rows: &[(u16, i64)]) -> Vec<Key> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     (0..rows.len())
@@ -60,7 +60,7 @@ fn drawn(rows: &[(u16, i64)]) -> Vec<Key> {
         .collect()
 }
 
-/// Takes a value in, to its last byte: a read that looks at nothing is none.
+/// Reads a value to its last byte, since a read that looks at nothing would not count.
 ///
 /// # Safety
 /// `value` points to the 33 bytes of a stored reading.
@@ -74,7 +74,7 @@ unsafe fn taken_in(value: *const u8) -> u64 {
 
 /// Reads by a library's own functions on an open database.
 trait Bare {
-    /// A sum over the values found, and how many were.
+    /// Returns a sum over the values found, and how many there were.
     fn sum(&mut self, keys: &[Key]) -> (u64, usize);
 }
 
@@ -86,7 +86,7 @@ struct ReadPhase {
 }
 
 impl ReadPhase {
-    /// On a new database in a directory, with every row.
+    /// Opens a new database with every row in a directory.
     fn open(engine: &'static dyn Engine, prepared: Box<dyn Prepared>, dir: &Path) -> Self {
         std::fs::create_dir(dir).unwrap();
         let options = OpenOptions::new(dir, Durability::Process, CACHE);
@@ -165,7 +165,7 @@ mod lmdb {
 
     use super::{Bare, Key, taken_in};
 
-    /// A read transaction, as the phase holds one.
+    /// A read transaction, held as the phase holds one.
     struct Reads {
         env: *mut ffi::MDB_env,
         txn: *mut ffi::MDB_txn,

@@ -14,7 +14,7 @@ use super::turns::{alone, compare};
 const ROWS: u64 = 100_000;
 const CALLS: u64 = 200_000;
 
-/// Some calls in a scope; how many.
+/// Makes some calls in a scope and returns how many.
 type Calls = fn(&mut dyn Operations, Table) -> Result<u64>;
 
 struct Numbered(u64, [u8; 8]);
@@ -28,7 +28,7 @@ impl Pairs for Numbered {
     }
 }
 
-/// A key among those that are there, another each time.
+/// Returns one of the existing keys, another each time.
 fn key(call: u64) -> [u8; 8] {
     (call.wrapping_mul(0x9e37_79b9_7f4a_7c15) % ROWS).to_be_bytes()
 }
@@ -79,7 +79,7 @@ impl Opened {
         Self { store, table, _dir: dir }
     }
 
-    /// Time of a call in ns.
+    /// Returns the time of a call in ns.
     fn time(&mut self, scope: Scope, calls: Calls) -> f64 {
         let table = self.table;
         self.store
@@ -100,14 +100,14 @@ fn both(compiled_in: &str, library: &str, called: &str, scope: Scope, calls: Cal
     theirs.store.close().unwrap();
 }
 
-/// Prints what the calls take of the engines named.
+/// Prints the times of the calls on the named engines.
 pub fn measure() {
     for (ours, theirs) in [("null", "null-library"), ("redb", "redb-library")] {
         both(ours, theirs, "get", Scope::Snapshot, gets);
         both(ours, theirs, "get by itself", Scope::PerOperation, gets);
         both(ours, theirs, "put", Scope::Batch, puts);
     }
-    // Embermark's `null` has none.
+    // Embermark's `null` has none of these calls.
     let mut null = Opened::of("null-library");
     alone("a pair of a scan of null-library", &mut || null.time(Scope::Snapshot, pairs));
     null.store.close().unwrap();

@@ -1,10 +1,12 @@
-//! What the C interface of engines in libraries costs: the same calls of the same engine, compiled in and in a
-//! library. `null` and `null-sql` do nothing, so that nothing but the interface is left; redb
-//! (`examples/engine-rust`) is driven by the same code both ways, SQLite (`examples/engine-sql-c`) by the same calls,
-//! but the library's is the system's, of another version.
+//! The cost of the C interface of engines in libraries: the same calls of the same engine, compiled
+//! in and in a library. `null` and `null-sql` do nothing, so that only the interface is left. redb
+//! (`examples/engine-rust`) is driven by the same code both ways, and SQLite
+//! (`examples/engine-sql-c`) by the same calls, but the library's is the system's, which is another
+//! version.
 //!
-//! Both take turns, so that the machine's moods hit them alike; printed is the difference for each call, the
-//! median over the turns with its quartiles. It should not be above 10 ns.
+//! The two take turns, so that changes of the machine's speed affect both. The output is the
+//! difference for each call, as the median over the turns with its quartiles. It should not be
+//! above 10 ns.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark has nobody to hand an error to")]
 

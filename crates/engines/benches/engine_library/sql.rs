@@ -28,7 +28,7 @@ const TABLE: TableDef = TableDef {
     key: &["id"],
 };
 
-/// Rows that are there, and as many more to load.
+/// Existing rows, and as many more to load.
 struct Numbered {
     next: i64,
     end: i64,
@@ -58,7 +58,7 @@ struct Opened {
     _dir: tempfile::TempDir,
 }
 
-/// Some calls in a transaction; how many.
+/// Makes some calls in a transaction and returns how many.
 type Calls = fn(&mut Opened) -> Result<i64>;
 
 fn take(row: &dyn ResultRow) -> Result<()> {
@@ -68,7 +68,7 @@ fn take(row: &dyn ResultRow) -> Result<()> {
     Ok(())
 }
 
-/// A key among those that are there, another each time.
+/// Returns one of the existing keys, another each time.
 fn key(call: i64) -> Param<'static> {
     Param::Int(call * 7_919 % ROWS)
 }
@@ -122,7 +122,7 @@ impl Opened {
         Self { store, select, all, update, loaded: ROWS, _dir: dir }
     }
 
-    /// Time of a call in a transaction, in ns.
+    /// Returns the time of a call in a transaction, in ns.
     fn time(&mut self, calls: Calls) -> f64 {
         self.store.begin(Access::Write).unwrap();
         let time = self.time_alone(calls);
@@ -130,7 +130,7 @@ impl Opened {
         time
     }
 
-    /// The same without one.
+    /// Returns the time of a call without a transaction, in ns.
     fn time_alone(&mut self, calls: Calls) -> f64 {
         let began = Instant::now();
         let calls = calls(self).unwrap();
@@ -138,7 +138,7 @@ impl Opened {
     }
 }
 
-/// Prints what the calls take of the engine that does nothing, and of SQLite where that is there.
+/// Prints the times of the calls on the engine that does nothing, and on SQLite if it is present.
 pub fn measure(has_sqlite: bool) {
     const CALLED: [(&str, Calls); 3] = [
         ("a query of a row", selects),

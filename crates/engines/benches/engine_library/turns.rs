@@ -7,11 +7,12 @@ fn quartiles(mut all: Vec<f64>) -> [f64; 3] {
     [1, 2, 3].map(|n| all[all.len() * n / 4])
 }
 
-/// Prints what calls take compiled in and in a library; each of `times` gives the time of one in ns.
+/// Prints the times of calls compiled in and in a library; each of `times` returns the time of one
+/// in ns.
 pub fn compare(called: &str, times: [&mut dyn FnMut() -> f64; 2]) {
     let mut all: [Vec<f64>; 2] = Default::default();
     for turn in 0..TURNS {
-        // The first is not always the same.
+        // The order alternates.
         for which in [turn % 2, (turn + 1) % 2] {
             all[which].push(times[which]());
         }
@@ -25,7 +26,7 @@ pub fn compare(called: &str, times: [&mut dyn FnMut() -> f64; 2]) {
     );
 }
 
-/// Prints what calls take that only a library has.
+/// Prints the times of calls that only a library has.
 pub fn alone(called: &str, time: &mut dyn FnMut() -> f64) {
     let [low, median, high] = quartiles((0..TURNS).map(|_| time()).collect());
     println!("{called}: {median:.1} ns (quartiles {low:.1} to {high:.1})");

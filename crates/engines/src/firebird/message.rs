@@ -8,7 +8,7 @@ use super::connection::{Connection, Done};
 /// Offset and type of a value in a message.
 pub(super) struct Field {
     pub name: Box<str>,
-    /// One of [`types`].
+    /// One of [`types`](api::types).
     pub of: c_uint,
     pub sub_type: i32,
     /// Its character set, and in the second byte its collation.

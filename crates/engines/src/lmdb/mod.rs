@@ -1,11 +1,11 @@
 //! LMDB, through the functions of `lmdb-master-sys`.
 //!
 //! One environment has a named database per table. LMDB has no cache of its own: it works in the
-//! memory map of its file, so [`OpenOptions::memory`] has no effect. The map is written through
-//! (`MDB_WRITEMAP`) where no commit syncs, because commits and large transactions then cost less.
-//! In the tier `power` pages are written by calls: a commit is then `pwrite` and one `fdatasync`,
-//! instead of two `msync`s of the map. Locks stay on, because `MDB_NOLOCK` gained nothing
-//! measurable. A key has 1 to 511 bytes.
+//! memory map of its file, so [`OpenOptions::memory`](crate::OpenOptions::memory) has no effect.
+//! The map is written through (`MDB_WRITEMAP`) where no commit syncs, because commits and large
+//! transactions then cost less. In the tier `power` pages are written by calls: a commit is then
+//! `pwrite` and one `fdatasync`, instead of two `msync`s of the map. Locks stay on, because
+//! `MDB_NOLOCK` gained nothing measurable. A key has 1 to 511 bytes.
 
 use embermark_model::Durability;
 

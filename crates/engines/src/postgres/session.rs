@@ -1,5 +1,5 @@
-//! A PostgreSQL database behind a connection: the whole database of a private server, or a schema of
-//! its own on a given server.
+//! A PostgreSQL database behind a connection: the whole database of a private server, or a schema
+//! of its own on a given server.
 
 use std::ffi::CStr;
 use std::mem;
@@ -24,8 +24,8 @@ mod driver;
 /// Used instead of a schema's name when the whole database is ours.
 pub(super) const WHOLE: &str = "-";
 
-/// Classes of SQLSTATEs of a statement that a server does not accept: an unsupported feature; a syntax
-/// error, an unknown name or a missing privilege
+/// Classes of SQLSTATEs of a statement that a server does not accept: an unsupported feature; a
+/// syntax error, an unknown name or a missing privilege
 /// (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
 const NOT_TAKEN: [&str; 2] = ["0A", "42"];
 
@@ -50,8 +50,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Makes a session of a connection to a server at `place`. The schema is dropped with it. Without a
-    /// schema the whole database is ours.
+    /// Makes a session of a connection to a server at `place`. The schema is dropped with it.
+    /// Without a schema the whole database is ours.
     pub fn new(
         connection: Connection,
         schema: Option<String>,
@@ -227,8 +227,8 @@ impl Session {
         }
     }
 
-    /// Stores rows one by one with a prepared statement, inside the open transaction, on servers without
-    /// binary COPY.
+    /// Stores rows one by one with a prepared statement, inside the open transaction, on servers
+    /// without binary COPY.
     fn insert(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         let names: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
         let places: Vec<String> = (1..=names.len()).map(|n| self.dialect.placeholder(n)).collect();

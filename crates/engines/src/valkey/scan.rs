@@ -7,11 +7,11 @@ use super::names::Names;
 use super::resp::{Answer, Connection};
 use crate::kv::{Direction, Range, Visit};
 
-/// Pairs that are read at first, of which a lookup of the newest row needs one, and eight times as many
-/// each time after that.
+/// Number of pairs that are read at first, of which a lookup of the newest row needs one. Each
+/// further read has eight times as many.
 const FIRST: usize = 16;
-/// Pairs that are read at a time at most. From then on the next keys are asked for together with the
-/// values of these.
+/// Maximum number of pairs that are read at a time. From then on the next keys are requested
+/// together with the values of these.
 const MOST: usize = 1024;
 /// Pairs of an open range that are read at first where a command has to be enough.
 const FIRST_OF_OPEN: usize = 64;

@@ -1,5 +1,5 @@
-//! What `scripts/deps.sh` fetches, unpacks and uses: with programs of ours in place of those that fetch,
-//! unpack and install.
+//! Tests what `scripts/deps.sh` fetches, unpacks and uses. Our own programs replace those that
+//! fetch, unpack and install.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 
-/// One test at a time: a program that is being written cannot be run, and a process that the other
-/// test begins meanwhile has the file open until it is another program.
+/// Lets one test run at a time: a program that is being written cannot be run, and a process that
+/// the other test begins meanwhile has the file open until it runs another program.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn program(folder: &Path, name: &str, does: &str) {
@@ -17,7 +17,7 @@ fn program(folder: &Path, name: &str, does: &str) {
     fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
 }
 
-/// What is fetched is another file than the one whose digest the script holds.
+/// The fetched file is not the one whose digest is in the script.
 #[test]
 fn what_is_not_the_file_pinned_is_told_and_not_unpacked() {
     let _alone = ALONE.lock();
@@ -34,10 +34,10 @@ fn what_is_not_the_file_pinned_is_told_and_not_unpacked() {
     }
     program(&programs, "uname", "echo Linux x86_64");
     program(&programs, "dpkg", "echo amd64");
-    // Every package is there.
+    // Every package is installed.
     program(&programs, "dpkg-query", "printf installed");
     program(&programs, "curl", "while [ \"$1\" != --output ]; do shift; done; echo other >\"$2\"");
-    // The page of the report is there.
+    // The page of the report exists.
     let page = dir.path().join("crates/report/page/dist");
     fs::create_dir_all(&page).unwrap();
     fs::write(page.join("page.html"), "").unwrap();
@@ -76,7 +76,7 @@ fn what_is_not_the_file_pinned_is_told_and_not_unpacked() {
     assert!(!used("cc") && !used("dpkg-deb") && !used("npm") && !used("perl"), "{said}");
 }
 
-/// A source tree as WiredTiger's is laid out, of some files with what is to become of them.
+/// Makes a source tree with the layout of WiredTiger's, of a few files.
 #[test]
 fn wiredtiger_is_compiled_of_the_sources_for_this_system_and_a_failure_is_one() {
     let _alone = ALONE.lock();
@@ -127,7 +127,7 @@ fn wiredtiger_is_compiled_of_the_sources_for_this_system_and_a_failure_is_one() 
     assert!(!dir.path().join("again/libwiredtiger.so").exists());
 }
 
-/// A zip archive of these files, of which the compressed ones are a block that gzip takes as it is.
+/// Makes a zip archive of these files. The compressed ones are a block that gzip accepts as it is.
 fn archive(files: &[(&str, &str, bool)]) -> Vec<u8> {
     let (mut bytes, mut list) = (Vec::new(), Vec::new());
     for (name, text, compressed) in files {
@@ -161,7 +161,7 @@ fn archive(files: &[(&str, &str, bool)]) -> Vec<u8> {
     .concat()
 }
 
-/// As zip archives have it (CRC-32).
+/// Returns the checksum of zip archives (CRC-32).
 fn checksum(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |sum, byte| {
         (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
@@ -197,7 +197,7 @@ fn files_are_taken_out_of_an_archive_by_what_their_names_begin_with_or_not_at_al
     assert_eq!(read("y/e"), "else");
     let (done, said) = unzip("f", "z");
     assert!(!done && said.contains("has nothing below 'f'"), "{said}");
-    // A byte of what is compressed is another.
+    // One byte of the compressed data is changed.
     let at = whole.windows(6).position(|bytes| bytes == b"packed").unwrap();
     let mut damaged = whole.clone();
     damaged[at] = b'P';

@@ -1,4 +1,4 @@
-//! What every document engine must do, in every tier it offers. An engine that is not here is
+//! What every document engine must do, in every tier it offers. An engine that cannot run here is
 //! skipped.
 
 use std::slice;
@@ -12,7 +12,7 @@ use embermark_engines::{DataModel, Engine, OpenOptions, Result, Store, Tier, reg
 use embermark_model::Durability;
 use embermark_skips::{is_here, sampled};
 
-/// A collection whose documents are found by place and stamp.
+/// Returns a collection whose documents are found by place and stamp.
 const fn pairs(name: &'static str) -> CollectionDef {
     let fields = &["number", "words", "kind", "more"];
     CollectionDef { name, key: &["place", "stamp"], indexes: &[&["kind"]], fields }
@@ -34,7 +34,7 @@ static NAMED: CollectionDef = CollectionDef {
     fields: &["number", "words", "kind", "more"],
 };
 
-/// An open store and what it is of.
+/// An open store and its engine.
 struct Subject {
     engine: &'static dyn Engine,
     store: Box<dyn DocumentStore>,
@@ -58,7 +58,7 @@ impl Subject {
         self.store.insert(collection, &Document { key, fields })
     }
 
-    /// The documents found, in any order sorted.
+    /// Returns the documents found, sorted.
     fn find(&mut self, collection: Collection, filter: Filter<'_>) -> Vec<Row> {
         let mut rows = self.ordered(collection, filter, Order::Any, None);
         rows.sort_by_key(|row| (row.0, row.1));
@@ -90,7 +90,7 @@ impl Subject {
         self.find(collection, Filter::All).len()
     }
 
-    /// The store's question in its own language; `TABLE` is the collection.
+    /// Returns a question in the store's own language; `TABLE` stands for the collection.
     fn question(&self, of: &CollectionDef, pipeline: &str, sql: &str) -> String {
         match self.store.language() {
             Language::Pipeline => pipeline.to_owned(),
@@ -99,7 +99,7 @@ impl Subject {
     }
 }
 
-/// Checks one topic, on collections of its own.
+/// Checks one topic, on its own collections.
 type Check = fn(&mut Subject);
 
 /// Topics, in the order in which they are run on one store.
@@ -235,7 +235,7 @@ fn integers_round_trip(subject: &mut Subject) {
         }
     };
     check(&[0, -1, i64::from(i32::MAX) + 1, EXACT, -EXACT, 1_077_926_400_123_456]);
-    // One more tells who knows integers and who only doubles.
+    // One more distinguishes engines with integers from those with only doubles.
     let _ = subject.insert(values, &key(-8, EXACT + 1), &[]);
     if subject.stamps(values, Filter::Key(&key(-8, EXACT + 1))) == [EXACT + 1] {
         let extremes = [i64::MIN, i64::MAX, EXACT + 1, -EXACT - 1];
@@ -327,7 +327,7 @@ fn bytes_round_trip(subject: &mut Subject) {
     assert_eq!(subject.store.delete(binary, &Filter::Equal("hash", set[0].1)).unwrap(), 1);
 }
 
-/// Names as they stand at the head of people's files.
+/// Names as they are found in the headers of people's files.
 static NAMES: CollectionDef = CollectionDef {
     name: "events",
     key: &["station_id", "time"],
@@ -383,7 +383,7 @@ fn duplicates_are_refused(subject: &mut Subject) {
     assert_eq!(subject.find(changed, Filter::All), expected);
 }
 
-/// Places 0 to 4 with the stamps 0, 10 … 90 each.
+/// Inserts places 0 to 4 with the stamps 0, 10 … 90 each.
 fn filled(subject: &mut Subject, def: &'static CollectionDef) -> Collection {
     let collection = subject.store.create(def).unwrap();
     for (place, stamp) in (0..5).flat_map(|place| (0..10).map(move |n| (place, n * 10))) {
@@ -405,7 +405,8 @@ fn filters_find(subject: &mut Subject) {
         let rows = subject.find(found, Filter::Keys { from: &from, to: &to });
         rows.iter().map(|row| [row.0.unwrap(), row.1.unwrap()]).collect::<Vec<_>>()
     };
-    // From its first key on and up to but without its last, in one place and over their border.
+    // From its first key to its last one, which is excluded, within a place and across the border
+    // of two.
     assert_eq!(ranges([2, 30], [2, 60]), [[2, 30], [2, 40], [2, 50]]);
     assert_eq!(ranges([2, 31], [2, 41]), [[2, 40]]);
     assert_eq!(ranges([1, 80], [2, 11]), [[1, 80], [1, 90], [2, 0], [2, 10]]);
@@ -427,7 +428,7 @@ fn filters_find(subject: &mut Subject) {
     assert_eq!(subject.find(found, between).len(), 10);
     let (from, to) = (Value::Text("f"), Value::Text("p"));
     assert_eq!(subject.find(found, Filter::Between { field: "kind", from, to }).len(), 25);
-    // Keys without an end, and conditions that all hold.
+    // Keys without an upper bound, and conditions that all hold.
     assert_eq!(subject.find(found, Filter::Keys { from: &key(3, 70), to: &[] }).len(), 13);
     assert_eq!(subject.find(found, Filter::Keys { from: &[], to: &key(3, 70) }).len(), 37);
     assert_eq!(
@@ -490,7 +491,7 @@ fn columns_are_as_asked_for(subject: &mut Subject) {
     };
     look(&["kind", "stamp"], &|row| {
         assert_eq!((row.text(0).unwrap(), row.int(1).unwrap()), (Some("odd"), Some(90)));
-        // What is asked of the wrong kind is an error, and so is a column that is not there.
+        // Reading a value of the wrong kind is an error, and so is a missing column.
         assert!(row.int(0).is_err() && row.float(0).is_err() && row.text(1).is_err());
         assert!(row.int(2).is_err());
     });
@@ -536,14 +537,14 @@ fn changes_are_counted(subject: &mut Subject) {
     assert_eq!(store.delete(changed, &place).unwrap(), 10);
     assert_eq!(store.delete(changed, &strange).unwrap(), 20);
     assert_eq!(subject.count(changed), 19);
-    // Its key is free again, and the same fields may be absent now.
+    // The key is free again, and the same fields may be absent now.
     subject.insert(changed, &at, &[]).unwrap();
     assert_eq!(subject.find(changed, Filter::Key(&at)), [(Some(2), Some(40), None, None)]);
     assert_eq!(subject.store.delete(changed, &Filter::All).unwrap(), 20);
     assert_eq!(subject.count(changed), 0);
 }
 
-/// Documents of the stamps of a range, one place for each thousand.
+/// Documents with the stamps of a range, one place for each thousand.
 struct Made {
     next: i64,
     end: i64,
@@ -593,7 +594,7 @@ fn bulk_loads_everything(subject: &mut Subject) {
     }
     let few = Filter::Equal("kind", Value::Int(3));
     assert_eq!(subject.find(loaded, few).len(), 2500);
-    // A key that is there already is an error, which leaves what was there.
+    // An existing key is an error, which leaves what was stored.
     let error = subject.store.bulk(loaded, &mut made(5..6)).unwrap_err().to_string();
     assert!(error.starts_with(subject.engine.info().id), "{error}");
     assert_eq!(subject.count(loaded) as i64, MANY);
@@ -648,7 +649,7 @@ fn questions_are_answered(subject: &mut Subject) {
         "SELECT kind, COUNT(*) AS documents, AVG(number) AS mean FROM TABLE \
          WHERE place >= 3 GROUP BY kind ORDER BY kind",
     );
-    // Asked again, it gives the same.
+    // The second time it returns the same.
     for _ in 0..2 {
         let mut rows = Vec::new();
         let mut visit = |row: &dyn ResultRow| {

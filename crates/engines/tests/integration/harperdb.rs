@@ -1,5 +1,5 @@
 //! HarperDB beyond what every server and every document engine must do: its numbers, its template,
-//! and a server of one's own.
+//! and the user's own server.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -17,7 +17,7 @@ use crate::server::{ServerEngine, documents, given, options, setting};
 
 const HARPERDB: ServerEngine = ServerEngine("harperdb");
 
-/// A server that the test of `--url` may make a database on.
+/// The URL of a server on which the test of `--url` may make a database.
 const GIVEN: &str = "EMBERMARK_TEST_HARPERDB_URL";
 
 static READINGS: CollectionDef = CollectionDef {
@@ -36,7 +36,7 @@ fn insert(store: &mut dyn DocumentStore, to: Collection, sensor: i64, ts: i64) -
     store.insert(to, &Document { key: &key, fields: &fields })
 }
 
-/// A collection with `count` documents of one sensor.
+/// Makes a collection with `count` documents of one sensor.
 fn filled(store: &mut dyn DocumentStore, count: i64) -> Collection {
     let readings = store.create(&READINGS).unwrap();
     (0..count).for_each(|ts| insert(store, readings, 1, ts).unwrap());
@@ -78,7 +78,7 @@ fn numbers_are_exact_or_refused() {
         })
         .unwrap();
     assert_eq!(found, [EXACT, 10, 9, -1, -EXACT].map(|n| (n, n)));
-    // Without a key of several fields nothing stands beside it, and a change of it is refused.
+    // A collection with a key of one field stores nothing beside it, and refuses a change of it.
     let change = store.update(numbered, &Filter::All, &[("n", Value::Int(1))]);
     assert!(change.unwrap_err().is_unsupported());
     assert_eq!(store.delete(numbered, &Filter::Key(&[Value::Int(9)])).unwrap(), 1);
@@ -98,7 +98,7 @@ fn tag(store: &mut dyn DocumentStore, to: Collection, id: &str, n: i64) -> Resul
     store.insert(to, &Document { key: &[Value::Text(id)], fields: &fields })
 }
 
-/// The keys and numbers of a tag.
+/// Returns the keys and numbers of a tag.
 fn tagged(store: &mut dyn DocumentStore, collection: Collection) -> Vec<(String, i64)> {
     let filter = Filter::Equal("tag", Value::Text("a"));
     let find = Find { filter, order: Order::Key, limit: None, columns: &["id", "n"] };
@@ -115,7 +115,7 @@ fn tagged(store: &mut dyn DocumentStore, collection: Collection) -> Vec<(String,
 fn a_table_whose_every_attribute_is_indexed_is_indexed_by_itself() {
     let Some((_dir, mut store)) = HARPERDB.documents(Durability::None) else { return };
     let all = store.create(&TAGGED).unwrap();
-    // It has none of its attributes until they come, but times of its own.
+    // The table has none of its attributes until they are stored, but has times of its own.
     let times = ["__createdtime__", "__updatedtime__"];
     let indexed = |store: &mut dyn DocumentStore| {
         let mut fields = store.indexed_fields(all).unwrap();
@@ -146,7 +146,7 @@ fn rows_by_the_rest_interface_are_there_also_after_it_was_opened_again() {
     for (n, id) in (1..).zip(["a b", "a/b?", "é%#", "plain"]) {
         tag(&mut *store, all, id, n).unwrap();
     }
-    // Put, not inserted: what is there is replaced.
+    // It is put, not inserted: what exists is replaced.
     tag(&mut *store, all, "plain", 9).unwrap();
     let mut indexed = store.indexed_fields(all).unwrap();
     indexed.sort();
@@ -167,7 +167,7 @@ fn rows_by_the_rest_interface_are_there_also_after_it_was_opened_again() {
     tag(&mut *store, all, "r", 6).unwrap();
     assert_eq!(count(&mut *store, &TAGGED, all), Some(6));
     store.close().unwrap();
-    // Without the setting the interface is not there.
+    // Without the setting the interface is off.
     let options = OpenOptions { settings: Vec::new(), ..options };
     let opened = HARPERDB.open(&options);
     assert_eq!(setting(&opened, "http.port"), "null");

@@ -1,4 +1,4 @@
-//! Secondary indexes, those an engine keeps itself and those kept for it, in every tier.
+//! Secondary indexes, those an engine maintains itself and those maintained for it, in every tier.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -59,7 +59,7 @@ fn found(
         ControlFlow::Continue(())
     };
     reads.visit_index(table, index, range, &mut visit).unwrap();
-    // Among equal bytes any order is right.
+    // Among equal bytes any order is correct.
     keys.sort();
     keys
 }
@@ -90,7 +90,7 @@ fn key(n: u64) -> Bytes {
     n.to_be_bytes().to_vec()
 }
 
-/// Of each hundred values forty begin alike.
+/// Forty of each hundred values have the same beginning.
 fn value(n: u64) -> Bytes {
     let first = if n % 100 < 40 { b'a' } else { b'b' + (n % 23) as u8 };
     [&[first, b'a' + (n % 7) as u8], &n.to_be_bytes()[4..], b" and more"].concat()
@@ -133,7 +133,7 @@ fn changes(operations: &mut dyn Operations, table: Table, model: &mut Model, nam
     }
     agrees(operations, table, model, name);
     for n in 0..60 {
-        // The indexed bytes of every third stay as they were.
+        // The indexed bytes of every third value stay the same.
         let key = key(n);
         let mut new = value(if n % 3 == 0 { n } else { n + 31 });
         new.extend_from_slice(b" than before");
@@ -172,7 +172,7 @@ fn a_bulk_load_of_many_alike_is_found_cleared_and_loaded_again() {
             assert_eq!(loaded, 10_000, "{name}");
             agrees(store, table, &model, name);
             assert_eq!(right(&model, 0, Range::between(b"a", Some(b"b"))).len(), 4_000);
-            // A visitor that stops is not given more.
+            // A visitor that stops gets no more.
             for most in [1, 16, 17, 100, 3_000] {
                 let mut seen = 0;
                 let mut visit = |_: &[u8], _: &[u8]| {
@@ -236,7 +236,7 @@ fn an_index_changes_with_its_table_or_not_at_all() {
         });
         assert!(failed.is_err(), "{id}");
         agrees(&mut *store, table, &model, id);
-        // Opened again it still agrees.
+        // After it is opened again, it still agrees.
         let reopener = Reopener::of(*engine, options.clone());
         let Store::Kv(store) = reopener.reopen(Store::Kv(store)).unwrap() else { panic!("{id}") };
         let mut store = Indexed::new(store);
@@ -260,7 +260,7 @@ fn a_value_too_short_for_its_indexes_is_refused_and_nothing_of_it_stays() {
         let mut model = rows(0..2_000);
         model.insert(key(1_000), b"abcd".to_vec());
         assert!(store.bulk(table, &mut Listed(model.iter())).is_err(), "{name}");
-        // Without transactions something of it may be there.
+        // Without transactions, a part of it may exist.
         store.clear(table).unwrap();
         agrees(store, table, &Model::new(), name);
         assert!(get(store, table, &key(0)).is_none(), "{name}");

@@ -23,7 +23,8 @@ mod third;
 
 const INFLUXDB: ServerEngine = ServerEngine("influxdb");
 
-/// A private server behind a stand-in of a later version, with its address and its user with the password.
+/// Starts a private server behind a stand-in of a later version. Returns the store, its address,
+/// and its user with the password.
 fn private(dir: &Path) -> (Box<dyn SeriesStore>, String, String) {
     let options = OpenOptions { link: Link::Loopback, ..options(dir, Durability::Process) };
     let owner = series(INFLUXDB.open(&options).store);
@@ -32,7 +33,8 @@ fn private(dir: &Path) -> (Box<dyn SeriesStore>, String, String) {
     (owner, url.replace("http://", ""), user.to_owned())
 }
 
-/// A stand-in that serves each connection in a thread of its own, until the test's process ends.
+/// Starts a stand-in that serves each connection in its own thread until the process of the test
+/// ends.
 fn stand_in(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -53,7 +55,7 @@ fn respond(stream: &mut TcpStream, status: u16, body: &[u8]) {
     stream.write_all(body).unwrap();
 }
 
-/// Writes the point of a number.
+/// Writes the point with a number.
 fn write(store: &mut dyn SeriesStore, n: i64) -> Result<()> {
     store.write("m", &made(n..n + 1).next().unwrap())
 }
@@ -101,7 +103,7 @@ fn count(store: &mut dyn SeriesStore) -> i64 {
     rows.first().map_or(0, |row| row[0].unwrap())
 }
 
-/// Count, sum and greatest: what is lost, doubled or changed shows in one of them.
+/// Compares count, sum and maximum: a lost, doubled or changed point shows in one of them.
 fn assert_holds(store: &mut dyn SeriesStore, range: std::ops::Range<i64>) {
     let rows = ints(store, "SELECT COUNT(n), SUM(n), MAX(n) FROM m", &["count", "sum", "max"]);
     let expected = [range.end - range.start, range.clone().sum(), range.end - 1].map(Some);
@@ -144,7 +146,7 @@ fn every_value_is_read_back_as_it_was_written_in_every_tier() {
         assert_eq!(s, texts);
         assert_eq!(t[t.len() - tags.len()..], tags);
         assert_eq!(times, (-2..=time_ns).collect::<Vec<_>>());
-        // As the tag of a group it comes from another place of the answer.
+        // As the tag of a group it comes from another part of the answer.
         let mut groups = Vec::new();
         let mut visit = |row: &dyn ResultRow| -> Result<()> {
             groups.push(row.text(0)?.unwrap().to_owned());
@@ -175,10 +177,10 @@ fn nothing_is_lost_by_bulk_or_one_by_one_in_any_tier() {
         }
         store.flush().unwrap();
         assert_holds(&mut *store, 0..200_000 + singly);
-        // Rest changes nothing, and a second one has nothing to wait for.
+        // A rest changes nothing, and a second one has nothing to wait for.
         store.maintain().unwrap();
-        // A rest is one of two and a half seconds without a change: one of these is too short for it, whatever else
-        // the machine does.
+        // A rest is two and a half seconds without a change: one of these pauses is too short for
+        // it, whatever else the machine does.
         let rests = || {
             let begun = Instant::now();
             store.maintain().unwrap();
@@ -186,7 +188,7 @@ fn nothing_is_lost_by_bulk_or_one_by_one_in_any_tier() {
         };
         assert!(!std::iter::repeat_with(rests).take(10).all(|rested| rested));
         assert_holds(&mut *store, 0..200_000 + singly);
-        // A clearing overtakes nothing that was sent before it.
+        // A clearing does not overtake anything that was sent before it.
         write(&mut *store, 7_777_777).unwrap();
         store.clear("m").unwrap();
         assert_eq!(count(&mut *store), 0);
@@ -225,7 +227,7 @@ fn after_rest_a_shard_is_one_file_and_its_log_is_empty() {
         store.bulk("m", &mut made(n * 100_000..(n + 1) * 100_000)).unwrap();
     }
     store.maintain().unwrap();
-    // Some of what is deleted lies in the file, some still in the cache.
+    // Some of the deleted points are in the file, some still in the cache.
     for n in 600_000..600_540 {
         write(&mut *store, n).unwrap();
     }
@@ -289,7 +291,7 @@ fn an_answer_of_many_pieces_is_complete_and_its_columns_are_found_by_name() {
     store.query("SELECT half, n, note, sensor FROM m", &columns, &mut visit).unwrap();
     assert_eq!(next, 35_000);
 
-    // Groups follow one another whatever pieces they come in.
+    // Groups follow one another, whatever chunks they arrive in.
     let mut rows = 0;
     let mut sum = 0;
     let mut visit = |row: &dyn ResultRow| -> Result<()> {
@@ -300,7 +302,7 @@ fn an_answer_of_many_pieces_is_complete_and_its_columns_are_found_by_name() {
     };
     store.query("SELECT n FROM m GROUP BY sensor", &["sensor", "n"], &mut visit).unwrap();
     assert_eq!((rows, sum), (35_000, (0..35_000).sum()));
-    // A visitor that gives up is heard, and leaves the connection usable.
+    // The error of a visitor is returned, and the connection stays usable.
     let mut visited = 0;
     let given_up = store.query("SELECT n FROM m", &["n"], &mut |row| {
         visited += 1;
@@ -336,7 +338,7 @@ fn what_the_engine_refuses_is_an_error_that_says_what() {
     assert_eq!(count(&mut *store), 1);
     store.close().unwrap();
 
-    // Over UDP nobody says so at once, and `flush` does.
+    // Over UDP an error is not reported at once, but by `flush`.
     let (_over_udp, mut store) = INFLUXDB.series(Durability::None).unwrap();
     write(&mut *store, 1).unwrap();
     store.flush().unwrap();
@@ -365,7 +367,7 @@ fn what_was_acknowledged_outlives_a_server_that_is_killed() {
     }
 }
 
-/// Starts another server on the files of one that was killed, and counts what it finds.
+/// Starts another server on the files of one that was killed, and counts the points that it finds.
 fn count_after_restart(dir: &Path) -> i64 {
     let files = dir.join("server").display().to_string();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

@@ -1,4 +1,4 @@
-//! Every engine's own check: of a sound database it finds nothing, of a damaged one it says so.
+//! Every engine's own check: it finds nothing in a sound database and reports a damaged one.
 
 use std::fs::{self, OpenOptions as Files};
 use std::ops::Range;
@@ -19,17 +19,18 @@ use rows::{ROWS, add, fill, read};
 const WITHOUT: [&str; 8] =
     ["duckdb", "fjall", "parquet", "zen", "influxdb", "harperdb", "memory", "null"];
 
-/// Engines whose pages have no checksums: what is wrong within a value cannot be seen.
+/// Engines whose pages have no checksums: damage within a value cannot be detected.
 const WITHOUT_CHECKSUMS: [&str; 7] =
     ["sqlite", "firebird", "berkeleydb", "lmdb", "mdbx", "hybrid", "hybrid-bdb"];
 
-/// What the test passes to itself in a process of its own: engine, tier, folder, and what to do.
+/// What the test passes to itself in another process: engine, tier, folder, and what to do.
 const TOLD: &str = "EMBERMARK_TEST_INTEGRITY";
 
-/// What that process says begins so, among what the test program itself prints.
+/// The beginning of what that process prints, among the output of the test program itself.
 const SAYS: &str = "it says ";
 
-/// How what was not said by the engine begins: it gave something else than was written, or died.
+/// The beginning of a fault that the engine did not report: it returned other data than were
+/// written, or died.
 const UNTOLD: &str = "nothing";
 
 fn options(dir: &Path, tier: Durability) -> OpenOptions {
@@ -38,14 +39,15 @@ fn options(dir: &Path, tier: Durability) -> OpenOptions {
     OpenOptions::new(dir, tier, 64 << 20)
 }
 
-/// The engines that can run here, with the tiers they offer.
+/// Returns the engines that can run here, with the tiers they offer.
 fn offers() -> impl Iterator<Item = (&'static dyn Engine, Durability)> {
     let here = ENGINES.iter().copied().filter(|engine| is_here(*engine));
     here.flat_map(|engine| Durability::ALL.map(|tier| (engine, tier)))
         .filter(|(engine, tier)| matches!(engine.tier(*tier), Tier::Offered { .. }))
 }
 
-/// Two engines, as [`sampled`], each in one tier; servers in `process`: their tiers differ by what they do at a commit.
+/// Returns two engines, as [`sampled`], each in one tier; servers in `process`, since their tiers
+/// differ by what they do at a commit.
 fn some_offers() -> Vec<(&'static dyn Engine, Durability)> {
     let (servers, embedded): (Vec<_>, Vec<_>) =
         offers().partition(|(engine, _)| engine.info().kind == Kind::Server);
@@ -54,7 +56,7 @@ fn some_offers() -> Vec<(&'static dyn Engine, Durability)> {
     sampled(some.chain(servers.into_iter().filter(|(_, tier)| *tier == Durability::Process)), 2)
 }
 
-/// Whether the check found nothing; false where the engine has none, which has to be said.
+/// Whether the check found nothing; false if the engine has no check, which it has to report.
 fn is_sound(store: &mut Store, id: &str) -> bool {
     match store.lifecycle().check() {
         Ok(Checked { by, findings }) => {
@@ -67,7 +69,7 @@ fn is_sound(store: &mut Store, id: &str) -> bool {
         Err(error) => {
             assert!(error.is_unsupported(), "{id}: {error}");
             println!("{error}");
-            // The extension of PostgreSQL's that checks is a package of its own.
+            // PostgreSQL's extension that checks is a separate package.
             if !WITHOUT.contains(&id) {
                 assert!(id == "postgres" && error.to_string().contains("amcheck"), "{error}");
                 skipped("amcheck", error);
@@ -93,7 +95,7 @@ fn a_sound_database_is_found_sound_and_is_used_as_before() {
         fill(&mut store).unwrap_or_else(|e| panic!("{name}: {e}"));
         there += usize::from(!WITHOUT.contains(&id));
         checked += usize::from(is_sound(&mut store, id));
-        // Changes that no maintenance has seen, then the same tables as before.
+        // Changes that no maintenance has processed, then the same tables as before.
         for n in 0..2 {
             let from = ROWS + n * 1000;
             add(&mut store, from, from + 1000).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -104,7 +106,7 @@ fn a_sound_database_is_found_sound_and_is_used_as_before() {
             }
         }
         store.close().unwrap_or_else(|e| panic!("{name}: {e}"));
-        // And as it is opened again, after a close and, where that can be had, after a crash.
+        // Also after it is opened again, after a close and, where possible, after a crash.
         let again = if engine.info().kind == Kind::Embedded { 2 } else { 0 };
         for rows in [ROWS + 2000, ROWS + 3000].into_iter().take(again) {
             let mut store = engine.open(&options).unwrap().store;
@@ -133,7 +135,7 @@ fn a_row_that_an_index_of_postgres_lacks_is_found() {
         let Store::Sql(sql) = &mut store else { panic!("it answers SQL") };
         let ready =
             |is| format!("UPDATE pg_index SET indisready = {is} WHERE indrelid = 't'::regclass");
-        // An index that is not ready is left alone by an insertion.
+        // An insertion leaves an index alone that is not ready.
         for change in [&*ready(false), "INSERT INTO t VALUES (-1, 'x')", &*ready(true)] {
             sql.batch(change).unwrap();
         }
@@ -143,8 +145,8 @@ fn a_row_that_an_index_of_postgres_lacks_is_found() {
     store.close().unwrap();
 }
 
-/// The largest file of a database that is no log, and as far as it is written: LMDB's is longer than
-/// that.
+/// Returns the largest file of a database that is no log, and how far it is written: LMDB's is
+/// longer than that.
 fn largest(dir: &Path) -> (PathBuf, u64) {
     let mut found = (PathBuf::new(), 0);
     let mut folders = vec![dir.to_owned()];
@@ -164,9 +166,9 @@ fn largest(dir: &Path) -> (PathBuf, u64) {
     found
 }
 
-/// What is inverted of a page.
+/// The bytes of a page that are inverted.
 const PAGE: Range<u64> = 0..4096;
-/// A few bytes of its middle, which are a value's in most engines' pages.
+/// A few bytes in its middle, which belong to a value in most engines' pages.
 const VALUE: Range<u64> = 2048..2064;
 
 /// Inverts those bytes of eight pages of 4 KiB, spread over the middle half of a file.
@@ -181,8 +183,8 @@ fn damage(file: &Path, written: u64, bytes: &Range<u64>) {
     }
 }
 
-/// Opens a database in a process of its own, which a damaged one may take with it, and reads or
-/// checks it; what that process says of faults, with how it died.
+/// Opens a database in a separate process, which a damaged database may crash, and reads or checks
+/// it. Returns the faults that the process reports, or how it died.
 fn faults(id: &str, tier: Durability, dir: &Path, doing: &str) -> Vec<String> {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["integrity::meets_damage", "--exact", "--ignored", "--nocapture"]);
@@ -198,8 +200,8 @@ fn faults(id: &str, tier: Durability, dir: &Path, doing: &str) -> Vec<String> {
     said
 }
 
-/// What is said of a database with those bytes of its pages inverted, by reading all of it and by the
-/// engine's own check.
+/// Returns the faults of a database with those bytes of its pages inverted, found by reading all of
+/// it and by the engine's own check.
 fn damaged(engine: &dyn Engine, tier: Durability, bytes: &Range<u64>) -> [Vec<String>; 2] {
     let id = engine.info().id;
     let folder = tempfile::tempdir().unwrap();
@@ -218,8 +220,8 @@ fn damaged(engine: &dyn Engine, tier: Durability, bytes: &Range<u64>) -> [Vec<St
     said
 }
 
-/// Engines whose files stay where they are, as [`sampled`], each in the strongest tier that it offers: a
-/// private server is made anew with every opening.
+/// Returns engines whose files stay in place, as [`sampled`], each in the strongest tier that it
+/// offers: a private server is made anew each time it is opened.
 fn on_disk() -> Vec<(&'static dyn Engine, Durability)> {
     let stronger = |engine: &dyn Engine, tier| {
         offers().any(|(other, its)| other.info().id == engine.info().id && its > tier)
@@ -244,7 +246,7 @@ fn changed_values_are_told_of_where_there_are_checksums() {
     for (engine, tier) in on_disk() {
         let (id, [by_reading, by_check]) = (engine.info().id, damaged(engine, tier, &VALUE));
         if WITHOUT_CHECKSUMS.contains(&id) {
-            // What was done to the values is there to be seen, by who knows them.
+            // The damage to the values can be seen by a reader that knows them.
             assert!(!by_reading.is_empty(), "{id}");
             continue;
         }
@@ -278,6 +280,6 @@ fn meets_damage() {
             Err(error) => println!("{SAYS}when it is checked: {error}"),
         }
     }
-    // A panicked library may not close; that is told of above.
+    // A library that panicked may not close; that is reported above.
     drop(store);
 }

@@ -1,5 +1,5 @@
-//! A second process at a database that one has open: this program again, running a test that is
-//! ignored otherwise.
+//! A second process that uses a database which this one has open: this program again, running a
+//! test that is otherwise ignored.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -12,10 +12,10 @@ pub mod common;
 
 use common::{TOLD, close, count, create, join, options, write};
 
-/// What a helper's answers begin with, among what the test program itself prints.
+/// The beginning of a helper's answers, among the output of the test program itself.
 const ANSWER: &str = "answer ";
 
-/// Runs the helper, which is told engine, directory, tier and how the database is reached.
+/// Runs the helper, which gets engine, directory, tier and how the database is reached.
 fn helper(told: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["join::joins_and_counts", "--exact", "--ignored", "--nocapture"]);
@@ -24,7 +24,7 @@ fn helper(told: &str) -> Child {
 
 fn answer(from: &mut BufReader<ChildStdout>) -> i64 {
     for line in from.lines() {
-        // What the test program prints first is on the same line.
+        // The first output of the test program is on the same line.
         if let Some((_, answer)) = line.unwrap().split_once(ANSWER) {
             return answer.parse().unwrap();
         }
@@ -60,7 +60,7 @@ fn what_a_process_commits_another_one_that_joined_it_reads() {
             child.stdin.take().unwrap().write_all(b"go on\n").unwrap();
             assert_eq!(answer(&mut out), 2, "{id} ({tier})");
             assert!(child.wait().unwrap().success(), "{id} ({tier})");
-            // Its end has taken nothing away.
+            // The end of the process has removed nothing.
             write(&mut store, 3, 1).unwrap();
             assert_eq!(count(&mut store).unwrap(), 3, "{id} ({tier})");
             close(store).unwrap();

@@ -97,7 +97,7 @@ fn modify_changes_a_value_in_place_and_nothing_else() {
         bulk(store, table, &model);
         let raise = |value: &mut [u8]| value[7] = value[7].wrapping_add(100);
         let keys: Vec<Bytes> = model.keys().cloned().collect();
-        // In transactions of 50, and between them each by itself; a few keys twice.
+        // In transactions of 50, and between them single operations; a few keys twice.
         for (i, keys) in keys.chunks(50).enumerate() {
             let scope = if i % 2 == 0 { Scope::Batch } else { Scope::PerOperation };
             let changed = store.within(scope, |operations| {
@@ -151,7 +151,7 @@ fn a_scan_visits_exactly_its_range_both_ways_until_it_is_told_to_stop() {
             let model = numbered(rows, 33);
             bulk(store, table, &model);
             let last = (rows - 1) * 10;
-            // On, between, below and above the keys, shorter and longer than a key.
+            // At, between, below and above the keys, shorter and longer than a key.
             let bounds = [
                 None,
                 Some(Vec::new()),
@@ -240,7 +240,7 @@ fn a_transaction_sees_its_own_changes_and_they_are_kept() {
     });
 }
 
-/// Engines that have no transactions in the tier `none`, and say so.
+/// Engines that have no transactions in the tier `none`, and report that.
 const WITHOUT_UNDO: [&str; 2] = ["berkeleydb", "hybrid-bdb"];
 
 #[test]
@@ -388,7 +388,7 @@ fn a_transaction_may_be_large() {
         const ROWS: u64 = 200_000;
         store.batch(|batch| {
             for n in 0..ROWS {
-                // An odd factor permutes the numbers: keys arrive in no order.
+                // An odd factor permutes the numbers: keys arrive in random order.
                 let key = (n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).to_be_bytes();
                 batch.put(table, &key, &[n as u8; 33]).unwrap();
             }
@@ -490,7 +490,7 @@ fn any_sequence_of_operations_agrees_with_a_sorted_map() {
     });
 }
 
-/// Does something and holds it against the models.
+/// Performs an operation and compares the result with the models.
 fn any_operation(
     operations: &mut dyn Operations,
     dice: &mut Dice,
@@ -701,7 +701,7 @@ fn a_log_takes_every_change_once_checkpoints_are_suspended_or_the_engine_says_wh
         }
         let bytes = store.log_bytes().unwrap();
         assert!(bytes >= PAIRS * 41, "{name}: {bytes}");
-        // Nobody's write buffer is so large; a log of its own has no such limit.
+        // No write buffer is this large; a separate log has no such limit.
         let most = store.suspend_checkpoints(1 << 50);
         let has_limit = ["leveldb", "rocksdb", "fjall"].contains(&engine.info().id);
         assert_eq!(most.is_err_and(|error| error.is_unsupported()), has_limit, "{name}");
@@ -740,8 +740,8 @@ fn is_on_disk(engine: &dyn Engine) -> bool {
     engine.info().kind != Kind::Reference
 }
 
-/// As the power left it that was cut when Berkeley DB had made the file of a table, and not written its first page: its own
-/// recovery fails there.
+/// The files as after a power cut when Berkeley DB had made the file of a table but not written its
+/// first page. Its own recovery fails there.
 #[test]
 fn hybrid_bdb_opens_where_the_file_of_a_table_is_empty() {
     let engine = registry::find("hybrid-bdb").unwrap();
@@ -756,7 +756,7 @@ fn hybrid_bdb_opens_where_the_file_of_a_table_is_empty() {
     };
     let table = store.table(&TableDef::named("t")).unwrap();
     store.within(Scope::PerOperation, |each| each.put(table, b"key", b"value")).unwrap();
-    // What is there while it is open, without what closing it would write.
+    // Copies the files while it is open, without what closing it would write.
     fs::create_dir(cut.path().join("front")).unwrap();
     for entry in fs::read_dir(dir.path().join("front")).unwrap() {
         let from = entry.unwrap().path();

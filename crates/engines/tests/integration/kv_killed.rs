@@ -1,5 +1,6 @@
-//! What every key-value engine keeps when its process is killed. Apart from the other tests: a process
-//! that is being started holds, for a moment, the locks of every database that this one has open.
+//! What every key-value engine keeps when its process is killed. Separate from the other tests,
+//! because a process that is being started holds, for a moment, the locks of every database that
+//! this one has open.
 
 use std::env;
 use std::path::Path;
@@ -36,7 +37,7 @@ fn what_was_committed_survives_a_killed_process_where_the_tier_says_so() {
     }
 }
 
-/// The process that is killed: run by the test above, and by nobody else.
+/// The process that is killed; only the test above runs it.
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn commits_and_dies() {

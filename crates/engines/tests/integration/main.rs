@@ -1,4 +1,4 @@
-//! Every engine, by what its kind promises.
+//! Tests of every engine by what its kind promises.
 
 #![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
 

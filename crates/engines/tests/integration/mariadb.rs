@@ -44,14 +44,15 @@ fn as_little_memory_as_the_engine_starts_with_is_enough() {
 #[test]
 fn a_checkpoint_that_is_asked_for_is_counted() {
     let Some((_dir, mut store)) = MARIADB.readings(Durability::Process) else { return };
-    // What every version has of it: with no page to stay changed the log has nothing to hold either.
+    // These settings exist in every version: if no page stays changed, the log has nothing to hold
+    // either.
     let none =
         "SET GLOBAL innodb_max_dirty_pages_pct_lwm = 0; SET GLOBAL innodb_max_dirty_pages_pct = 0";
     counts_checkpoints(&mut *store, none);
     store.close().unwrap();
 }
 
-/// Values that a text format, a signed number or a collation may spoil.
+/// Returns values that a text format, a signed number or a collation may spoil.
 fn awkward() -> Vec<[Param<'static>; 4]> {
     let texts = [
         "",
@@ -165,7 +166,7 @@ fn numbers_of_any_kind_are_read_and_what_is_none_is_refused_by_name() {
     };
     store.query(statement, &[], &mut look).unwrap();
     assert_eq!(rows, 1);
-    // More statements than a driver's cache of them holds.
+    // More statements than a driver's cache holds.
     let many: Vec<_> = (0..100).map(|n| store.prepare(&format!("SELECT {n}")).unwrap()).collect();
     for (n, statement) in (0..).zip(many) {
         let mut look = |row: &dyn ResultRow| {
@@ -207,7 +208,7 @@ fn an_error_ends_its_transaction_and_the_store_goes_on() {
     store.begin(Access::Write).unwrap();
     store.run(insert, &row).unwrap();
     store.commit().unwrap();
-    // The error of a later statement of several is none the less one.
+    // The error of a later statement among several is reported too.
     let error = store.batch("SELECT 1; DROP TABLE nowhere; SELECT 2").unwrap_err().to_string();
     assert!(error.contains("nowhere"), "{error}");
     assert_eq!(one_int(&mut *store, "SELECT count(*) FROM readings").unwrap(), Some(1));
@@ -224,13 +225,13 @@ fn a_bulk_load_is_all_or_nothing() {
     let values = (0..ROWS).filter(|n| n % 3 != 0);
     let expected = ROWS + (0..ROWS).sum::<i64>() + values.map(|n| n + 1000).sum::<i64>();
     assert_eq!(one_int(&mut *store, whole).unwrap(), Some(expected));
-    // Into a table that is not empty nothing is lost; a key that is there already undoes the load.
+    // A load into a table that is not empty loses nothing, and an existing key undoes the load.
     assert_eq!(store.bulk_insert(&TABLE, &mut made(ROWS..ROWS + 10)).unwrap(), 10);
     let error = store.bulk_insert(&TABLE, &mut made(ROWS + 5..ROWS + 20)).unwrap_err().to_string();
     assert!(error.contains("INSERT INTO readings") && error.contains("Duplicate entry"), "{error}");
     let error = store.bulk_insert(&TABLE, &mut made(i64::MAX - 5..i64::MAX)).unwrap_err();
     assert!(error.to_string().contains("does not fit column sensor"), "{error}");
-    // A table that is not there, and more rows than wait for a server.
+    // A missing table, and more rows than are buffered for a server.
     let absent = TableDef { name: "absent", ..TABLE };
     let error = store.bulk_insert(&absent, &mut made(0..ROWS)).unwrap_err().to_string();
     assert!(error.contains("absent") && error.contains("1146"), "{error}");
@@ -244,12 +245,12 @@ fn a_bulk_load_is_all_or_nothing() {
     assert_eq!(one_int(&mut *store, count).unwrap(), Some(ROWS + 10 - 500));
     let history = "SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status \
                    WHERE variable_name = 'Innodb_history_list_length'";
-    // The server's own statistics may add one or another at any time.
+    // The server's own statistics may add a few at any time.
     assert!(one_int(&mut *store, history).unwrap().unwrap() < 50);
     store.close().unwrap();
 }
 
-/// NULL in every column that may be, for more than a packet; then values.
+/// NULL in every nullable column, for more than a packet; then values.
 struct LateValues {
     next: i64,
     row: [Param<'static>; 4],
@@ -307,7 +308,7 @@ fn a_panic_of_the_rows_goes_through_a_load_and_leaves_the_server_running() {
     store.close().unwrap();
 }
 
-/// MariaDB's own client, of the installation that is measured.
+/// Returns MariaDB's own client, of the installation that is measured.
 fn client() -> PathBuf {
     let server = MARIADB.program("mariadbd");
     let folders =
@@ -316,11 +317,11 @@ fn client() -> PathBuf {
     programs.find(|program| program.is_file()).expect("apt-get install mariadb-client-core")
 }
 
-/// The lines that MariaDB's own client prints for a statement, sent to a server by its socket; what
-/// it says where it fails.
+/// Returns the lines that MariaDB's own client prints for a statement, sent to a server by its
+/// socket, or its error.
 fn ask(socket: &Path, sql: &str) -> std::result::Result<Vec<String>, String> {
     let mut command = Command::new(client());
-    // That of 11.4 asks for TLS by itself.
+    // The client of 11.4 requires TLS by default.
     command.args(["--no-defaults", "--skip-ssl", "--user=root", "--batch", "--skip-column-names"]);
     command.arg(format!("--socket={}", socket.display())).args(["--execute", sql]);
     let output = command.output().unwrap();
@@ -418,8 +419,8 @@ fn the_installation_is_left_as_it_is() {
     if !MARIADB.is_here() {
         return;
     }
-    // mariadb-install-db, told a user, would make him the owner of this folder, which not every
-    // package has: one of its own, in an installation of links to the one that is here.
+    // Given a user, mariadb-install-db would make that user the owner of the folder below. Not
+    // every package has it, so the test makes one, in an installation of links to the present one.
     let base = tempfile::tempdir().unwrap();
     fs::set_permissions(base.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let tool = base.path().join("lib/mysql/plugin/auth_pam_tool_dir");
@@ -437,7 +438,7 @@ fn the_installation_is_left_as_it_is() {
     for (name, target) in [
         ("bin/mariadb-install-db", &install_db),
         ("bin/my_print_defaults", &print_defaults),
-        // By its version the program looks for the server here or there.
+        // Depending on its version, the program looks for the server in one of these places.
         ("sbin/mariadbd", &mariadbd),
         ("bin/mariadbd", &mariadbd),
         ("share", &own.join("share")),

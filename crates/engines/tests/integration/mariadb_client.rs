@@ -1,4 +1,4 @@
-//! MariaDB by its C client: what goes to the server and comes from it, and who is let in.
+//! MariaDB by its C client: what is sent to the server and comes back, and which users it admits.
 
 use std::thread;
 
@@ -13,7 +13,7 @@ use crate::server::{ServerEngine, given, options, sql};
 
 const MARIADB: ServerEngine = ServerEngine("mariadb");
 
-/// What a statement that gives its one parameter back answers.
+/// The answer of a statement that returns its one parameter.
 #[derive(Debug, PartialEq)]
 enum Echo {
     Null,
@@ -54,7 +54,7 @@ fn a_parameter_of_any_type_and_size_comes_back_through_one_statement() {
         Param::Bytes(b""),
         Param::Int(0),
     ];
-    // Each way around, so that a short text follows a long one, and one type any other.
+    // In both orders, so that a short text follows a long one, and each type every other.
     sent.extend(long.iter().map(|text| Param::Text(text)));
     let every: Vec<u8> = (0..=255).collect();
     sent.push(Param::Bytes(&every));
@@ -125,7 +125,7 @@ fn columns_of_any_type_are_read_to_their_extremes() {
     };
     store.query(all, &[], &mut look).unwrap();
     assert_eq!(rows, 2);
-    // A column that has become another one since it was bound is read as what it is.
+    // A column whose type has changed since it was bound is read as what it is.
     let d = store.prepare("SELECT d FROM wide ORDER BY a").unwrap();
     for text in [false, true, false] {
         let of = if text { "TEXT" } else { "BIGINT" };
@@ -144,7 +144,7 @@ fn columns_of_any_type_are_read_to_their_extremes() {
     store.close().unwrap();
 }
 
-/// A result of 100 MB, with texts of each length up to 2,000 in turn.
+/// A result of 100 MB, with texts of all lengths up to 2,000 in turn.
 const LARGE: &str = "SELECT seq, repeat('x', seq MOD 2000) FROM seq_1_to_100000";
 
 #[test]
@@ -176,7 +176,7 @@ fn in_little_memory() {
     assert_eq!((rows, bytes), (100_000, 99_950_000));
     let grown = peak() - before;
     assert!(grown < 10_000, "{grown} KiB more for a result of 100 MB");
-    // By an error, and by a panic.
+    // Once by an error, and once by a panic.
     let mut seen = 0;
     let mut look = |_: &dyn ResultRow| {
         seen += 1;
@@ -193,7 +193,7 @@ fn in_little_memory() {
     });
     assert!(std::panic::catch_unwind(panicking).is_err());
     assert_eq!(one_int(&mut *store, "SELECT 6 * 7").unwrap(), Some(42));
-    // An error of the server among rows is the statement's.
+    // An error of the server among rows is an error of the statement.
     let late = store
         .prepare("SELECT IF(seq < 50000, seq, (SELECT 1 UNION SELECT 2)) FROM seq_1_to_100000")
         .unwrap();
@@ -265,7 +265,7 @@ fn who_is_let_in_is_the_servers_to_say_and_no_password_is_repeated() {
     }
     let error = refused("gu%40est:hunter2%00");
     assert!(error.contains("a byte of zero") && !error.contains("hunter2"), "{error}");
-    // With a / that is not given as %2F the host ends in the password.
+    // If a / is not written as %2F, the host ends in the middle of the password.
     let error = refused("gu%40est:1/hunter2");
     assert!(error.contains("%XX") && !error.contains("hunter2"), "{error}");
     owner.close().unwrap();
@@ -293,7 +293,7 @@ fn a_change_that_waited_for_a_lock_in_vain_is_made_again() {
             other.close().unwrap();
             changed
         });
-        // Until it has waited a second time, which is after the server gave up the first.
+        // Until it has waited a second time, which is after the server has given up the first.
         let mut watcher = sql(watcher.open().unwrap());
         let waits = "SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status \
                      WHERE variable_name = 'Innodb_row_lock_waits'";

@@ -1,4 +1,5 @@
-//! What key-value engines make of the memory they are given: the least, the usual and much.
+//! What key-value engines do with the memory they are given: the minimum, the usual amount and
+//! much.
 
 use embermark_engines::kv::{KvStore, Pairs, TableDef};
 use embermark_engines::registry::ENGINES;
@@ -8,7 +9,7 @@ use embermark_skips::is_here;
 
 const MEMORY: [u64; 3] = [1 << 20, 64 << 20, 1 << 30];
 const KEYS: TableDef<'_> = TableDef { key_length: Some(8), ..TableDef::named("t") };
-/// More than the least memory holds.
+/// More rows than fit in the minimum of memory.
 const ROWS: u64 = 50_000;
 
 struct Numbered(u64, [u8; 8], [u8; 40]);
@@ -46,7 +47,7 @@ fn on_each(check: impl Fn(&dyn Engine, u64, Opened)) {
     }
 }
 
-/// Rows are there with any memory, in files and in the log.
+/// All rows exist with any memory, in files and in the log.
 #[test]
 fn more_rows_than_memory_are_there() {
     on_each(|engine, memory, opened| {
@@ -71,7 +72,7 @@ fn more_rows_than_memory_are_there() {
     });
 }
 
-/// What was asked of an engine is what it says that it has.
+/// An engine reports the settings that were set.
 #[test]
 fn settings_that_follow_from_memory_are_read_back() {
     on_each(|engine, memory, opened| {

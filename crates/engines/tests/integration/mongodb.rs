@@ -54,7 +54,7 @@ fn an_insert_reaches_the_server_once_as_its_tier_wants_it_and_in_one_session() {
         let Some((dir, mut store)) = MONGODB.documents(tier) else { return };
         let readings = store.create(&READINGS).unwrap();
         let client = Client::new(&url_of(&dir));
-        // The server writes down what it is asked.
+        // The server records its requests.
         client.run("embermark", r#"{"profile": 2}"#);
         insert(&mut *store, readings, 1, 1, 1.0);
         insert(&mut *store, readings, 1, 2, 1.0);
@@ -69,7 +69,7 @@ fn an_insert_reaches_the_server_once_as_its_tier_wants_it_and_in_one_session() {
             assert_eq!(command["writeConcern"], serde_json::json!({"w": 1, "j": waits}), "{tier}");
             assert!(command["lsid"].is_object(), "{command}");
             assert_eq!(command["lsid"], asked[0]["command"]["lsid"]);
-            // A number is what a write has that may be sent again.
+            // A write that may be repeated has a number.
             assert!(command.get("txnNumber").is_none(), "{command}");
         }
         store.close().unwrap();
@@ -106,7 +106,7 @@ fn a_connection_that_was_idle_answers_as_before() {
     store.close().unwrap();
 }
 
-/// The URL of a private server, which stands for somebody's own.
+/// Returns the URL of a private server, which stands for a user's own.
 fn url_of(dir: &TempDir) -> String {
     let socket = dir.path().join("server/mongod.sock");
     format!("mongodb://{}/?directConnection=true", socket.to_str().unwrap().replace('/', "%2F"))
@@ -126,8 +126,8 @@ fn point_reads_and_ranges_of_keys_read_these_documents_alone() {
         (stat("totalKeysExamined"), stat("totalDocsExamined"))
     };
     let one = r#"{"_id": {"sensor": {"$numberLong": "3"}, "ts": {"$numberLong": "33"}}}"#;
-    // In the order of the keys, the documents beside these show where they end; before 5.3 the
-    // index of the keys does.
+    // In key order, the documents beside these show where they end; before 5.3 the index of the
+    // keys does.
     assert!(matches!(examined(one, "{}"), (0, 2) | (1, 1)), "{:?}", examined(one, "{}"));
     let range = r#"{"_id": {
         "$gte": {"sensor": {"$numberLong": "3"}}, "$lt": {"sensor": {"$numberLong": "4"}}

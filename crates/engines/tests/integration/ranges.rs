@@ -1,4 +1,5 @@
-//! Removing a range of keys, in every key-value engine and tier, and what engines tell of their background work.
+//! Removing a range of keys, in every key-value engine and tier, and what engines report about
+//! their background work.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,12 +20,13 @@ fn a_range_of_keys_goes_and_nothing_beside_it() {
         let mut store = open(engine, tier, dir.path());
         let table = store.table(&TableDef::named("t")).unwrap();
         let other = store.table(&TableDef::named("other")).unwrap();
-        // More than a batch of the default way has.
+        // More than a batch of the default implementation has.
         let mut model = numbered(2_600, 9);
         bulk(store.as_mut(), table, &model);
         store.put(other, &5_000_u64.to_be_bytes(), b"beside").unwrap();
         let key = |n: u64| n.to_be_bytes();
-        // Between keys that are there, that are not there, of none, backwards, and to beyond the last.
+        // Between existing keys, between missing keys, an empty range, a reversed range, and beyond
+        // the last key.
         let ranges = [
             (1_000, 23_000),
             (23_005, 24_995),
@@ -41,7 +43,7 @@ fn a_range_of_keys_goes_and_nothing_beside_it() {
         assert_eq!(get(store.as_mut(), table, &key(1_000)), None, "{name}");
         assert!(get(store.as_mut(), table, &key(23_000)).is_some(), "{name}: the end is not meant");
         assert!(get(store.as_mut(), other, &key(5_000)).is_some(), "{name}: another table");
-        // What went can come again.
+        // What was removed can be stored again.
         store.put(table, &key(1_010), b"again").unwrap();
         model.insert(key(1_010).to_vec(), b"again".to_vec());
         store.maintain().unwrap();
@@ -51,11 +53,12 @@ fn a_range_of_keys_goes_and_nothing_beside_it() {
     }
 }
 
-/// 300 MB of changes of the same thousand keys, with what the manual leaves to the program.
+/// 300 MB of changes of the same thousand keys, with the calls that the manual leaves to the
+/// program.
 #[test]
 fn a_log_that_a_program_has_to_keep_short_is_kept_short() {
     for id in ["berkeleydb", "hybrid-bdb", "wiredtiger"] {
-        // A build may be without it.
+        // A build may not have it.
         let Ok(engine) = registry::find(id) else { continue };
         if !is_here(engine) {
             continue;
@@ -79,7 +82,7 @@ fn a_log_that_a_program_has_to_keep_short_is_kept_short() {
     }
 }
 
-/// Bytes of the files of a log below a folder.
+/// Returns the bytes of the files of a log below a folder.
 fn logs(dir: &Path) -> u64 {
     let entries = fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path());
     let bytes = |path: PathBuf| match path.is_dir() {
@@ -142,13 +145,13 @@ fn engines_that_tell_of_their_background_tell_the_same_each_time() {
         let id = engine.info().id;
         assert_eq!(before, after, "{id}");
         let tells = ["sqlite", "rocksdb", "wiredtiger", "postgres", "mariadb", "mongodb"];
-        // Of a store without a table there is nothing to tell yet.
+        // A store without a table has nothing to report yet.
         assert!(id == "rocksdb" || before.is_empty() != tells.contains(&id), "{id}: {before:?}");
         store.close().unwrap();
     }
 }
 
-/// A megabyte at a time into SQLite's log, which it checkpoints after four.
+/// Writes a megabyte at a time into SQLite's log, which SQLite checkpoints after four.
 #[test]
 fn sqlite_tells_of_checkpoints_that_it_took_by_itself() {
     let Some((_dir, mut store)) = opened("sqlite") else { return };
@@ -180,7 +183,7 @@ fn rocksdb_tells_of_flushes_and_compactions() {
     store.close().unwrap();
 }
 
-/// A checkpoint that is asked for is counted, at once or when the server has written its statistics.
+/// A requested checkpoint is counted, at once or when the server has written its statistics.
 #[test]
 fn servers_tell_of_checkpoints() {
     for id in ["postgres", "mongodb"] {

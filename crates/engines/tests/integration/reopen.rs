@@ -1,5 +1,5 @@
-//! Opening a database again and again leaves nothing behind. In a process of its own with one test,
-//! because open files and threads belong to a process.
+//! Opening a database again and again leaves nothing behind. This is a separate program with one
+//! test, because open files and threads belong to a process.
 
 use std::fs;
 use std::thread::sleep;
@@ -20,7 +20,7 @@ const KEYED: TableDef<'_> = TableDef { key_length: Some(8), ..TableDef::named("t
 static NOTES: CollectionDef =
     CollectionDef { name: "notes", key: &["id"], indexes: &[], fields: &["n"] };
 
-/// Open files and threads of this process.
+/// Returns the open files and threads of this process.
 fn held() -> (usize, usize) {
     let entries = |dir: &str| fs::read_dir(dir).unwrap().count();
     (entries("/proc/self/fd"), entries("/proc/self/task"))
@@ -99,7 +99,7 @@ fn opening_again_fifty_times_leaves_no_file_and_no_thread_behind() {
             let reopener = Reopener::of(*engine, options.clone());
             let mut store = engine.open(&options).unwrap().store;
             fill(&mut store).unwrap();
-            // What a library keeps for the whole process is there after a few.
+            // What a library keeps for the whole process exists after a few rounds.
             for _ in 0..3 {
                 store = again(&reopener, store).unwrap_or_else(|e| panic!("{id} ({tier}): {e}"));
             }
@@ -107,8 +107,9 @@ fn opening_again_fifty_times_leaves_no_file_and_no_thread_behind() {
             for _ in 0..TIMES {
                 store = again(&reopener, store).unwrap_or_else(|e| panic!("{id} ({tier}): {e}"));
             }
-            // A thread that was told to end may need a moment for it, and a library may start one
-            // late that it keeps for the process; what is left every time would be more.
+            // A thread that was asked to end may need a moment to do so, and a library may start a
+            // thread late that it keeps for the process. Anything left behind every time would add
+            // up to more.
             let few =
                 |now: (usize, usize)| now.0 < before.0 + TIMES / 5 && now.1 < before.1 + TIMES / 5;
             let deadline = Instant::now() + Duration::from_secs(300);

@@ -1,6 +1,6 @@
-//! Every server engine as it is really started: private, on its own socket, tied to its owner, as
-//! root and as anybody else; and as a guest of a server that is given by URL. What its store does
-//! is tested with those of its family.
+//! Every server engine as it is really started: private, on its own socket, tied to its owner, run
+//! by root and by another user; and a guest database on a server given by URL. Its store is tested
+//! with those of its family.
 mod facts;
 #[cfg(feature = "valkey")]
 mod valkey;
@@ -30,10 +30,10 @@ use crate::server::rows::{close, count, create, join, write};
 use crate::server::{ServerEngine, given, options, setting};
 use facts::{Facts, Given, Refusal};
 
-/// The id of a user that no program runs as.
+/// The id of a user that runs no program.
 const NOBODY: u32 = 65534;
 
-/// Whether a version that an engine tells begins with the one that its program tells.
+/// Whether the version that an engine reports begins with the one that its program reports.
 fn is_version(told: &str, version: &str) -> bool {
     let rest = told.strip_prefix(version);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '-']))
@@ -53,7 +53,7 @@ fn a_private_server_starts_answers_and_is_gone_after_close() {
         create(&mut store).unwrap();
         write(&mut store, 1, 1).unwrap();
         assert_eq!(count(&mut store).unwrap(), 1, "{id}");
-        // Its place is taken.
+        // Its place is occupied.
         let error = engine.refused(&options(dir.path(), Durability::Process)).to_string();
         assert!(error.contains("could not lock") && error.contains("server"), "{error}");
         close(store).unwrap();
@@ -92,12 +92,12 @@ fn a_server_is_started_again_after_its_processes_were_killed() {
         (1..=3).for_each(|n| write(&mut store, n, 1).unwrap());
         let processes = Processes::of(server.unwrap(), dir.path());
         for pid in processes.running() {
-            // One may have died of another's death.
+            // One process may have died because another one did.
             let _ = kill(Pid::from_raw(pid.cast_signed()), Signal::SIGKILL);
         }
         processes.end();
         drop(store);
-        // By now another process may have the number that such a file tells.
+        // By now another process may have the number in such a file.
         let mut told = ["data/postmaster.pid", "data/root/hdb.pid"].map(|file| {
             let file = dir.path().join("server").join(file);
             let Ok(text) = fs::read_to_string(&file) else { return false };
@@ -116,7 +116,7 @@ fn a_server_is_started_again_after_its_processes_were_killed() {
     }
 }
 
-/// Its data are damaged: the error is of this start, not of an earlier one.
+/// Its data are damaged: the error belongs to this start, not to an earlier one.
 #[test]
 fn a_server_that_does_not_start_again_is_reported_with_the_end_of_its_log() {
     for Facts { engine, .. } in facts::here() {
@@ -178,7 +178,7 @@ fn each_tier_is_set_and_read_back() {
         for (tier, of_tier) in Durability::ALL.into_iter().zip(tiers) {
             let offered = engine.engine().tier(tier);
             let Tier::Offered { effective_durability, setting: words, .. } = offered else {
-                // Versions that were shown not to keep it.
+                // These versions were shown not to keep it.
                 assert_eq!(tier, Durability::Power, "{}", engine.0);
                 assert!(["influxdb", "mariadb"].contains(&engine.0), "{}", engine.0);
                 continue;
@@ -187,7 +187,7 @@ fn each_tier_is_set_and_read_back() {
             let (_dir, opened) = engine.start(tier).unwrap();
             for (name, value) in settings.iter().chain(*of_tier) {
                 assert_eq!(setting(&opened, name), *value, "{} ({tier}): {name}", engine.0);
-                // Where the words for the tier have the setting, they have its value.
+                // If the words for the tier name the setting, they have its value.
                 let says = |what: String| words.contains(&what);
                 assert!(!says(format!("{name}=")) || says(format!("{name}={value}")), "{words}");
             }
@@ -226,7 +226,8 @@ fn nothing_listens_but_its_own_socket_in_its_own_directory() {
         assert_eq!(mode(&server_dir), 0o700, "{id}");
         let shut = mode(&server_dir.join(socket));
         assert_eq!(socket_mode.unwrap_or(shut), shut, "{id}");
-        // What listens beside it, as no setting prevents, does so where nobody else is.
+        // A server that listens on a port as well, which no setting prevents, does so where nobody
+        // else is.
         assert_eq!(processes.are_alone(), id == "harperdb");
         close(opened.store).unwrap();
     }
@@ -256,7 +257,7 @@ fn a_server_that_refuses_to_start_is_reported_with_the_end_of_its_log() {
     }
 }
 
-/// The engine and the folder that a process of its own was told.
+/// Returns the engine and the folder that another process was given.
 fn told_engine() -> Option<(ServerEngine, OpenOptions)> {
     let told = told()?;
     let (id, dir) = told.split_once('\n').unwrap();
@@ -345,7 +346,7 @@ fn a_given_server_gets_one_database_and_loses_it_again() {
             if is_closed {
                 close(ours).unwrap();
             } else {
-                // Even in the middle of a transaction.
+                // This works even in the middle of a transaction.
                 if let Store::Sql(store) = &mut ours {
                     store.begin(Access::Write).unwrap();
                 }
@@ -420,7 +421,7 @@ fn writes_without_end() {
     let mut store = registry::find(id).unwrap().open(&options).unwrap().store;
     create(&mut store).unwrap();
     if let Store::Sql(store) = &mut store {
-        // It holds locks.
+        // The transaction holds locks.
         store.begin(Access::Write).unwrap();
     }
     for n in 1.. {
@@ -467,7 +468,7 @@ fn over_tcp_nobody_is_let_in_without_a_password() {
     }
 }
 
-/// InfluxDB's listeners on TCP cannot be left out.
+/// InfluxDB's TCP listeners cannot be turned off.
 #[test]
 fn a_server_behind_a_socket_answers_nobody_on_tcp() {
     for Facts { engine, .. } in facts::here() {
@@ -477,7 +478,7 @@ fn a_server_behind_a_socket_answers_nobody_on_tcp() {
             let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
             let question = "GET /query?q=SHOW+DATABASES HTTP/1.0\r\n\r\n";
             let mut said = Vec::new();
-            // Who speaks no HTTP may break the connection off at any moment.
+            // A server that does not speak HTTP may close the connection at any moment.
             let _ = client
                 .write_all(question.as_bytes())
                 .and_then(|()| client.shutdown(Shutdown::Write))
@@ -515,7 +516,7 @@ fn a_server_that_is_not_reached_is_an_error_that_names_it_and_keeps_the_password
 fn a_url_that_is_written_wrong_is_an_error_without_its_password() {
     for Facts { engine, url_form, .. } in facts::here() {
         let (scheme, _) = url_form.split_once("://").unwrap();
-        // Without a host, a password is where a port would be.
+        // Without a host, the password is in the place of a port.
         for rest in
             ["me:hunter2", "me:hunter2/", "me:hunter2@", "me:hunter2@[::1", "me:hunter2@h:x"]
         {
@@ -562,7 +563,7 @@ fn lacks_its_library() {
 fn without_its_programs_an_engine_says_what_is_missing_and_what_gets_it() {
     for Facts { engine, variable, .. } in facts::all() {
         let mut command = again("servers::is_skipped", format!("{}\n/nowhere", engine.0));
-        // It is meant to be skipped.
+        // This test is meant to be skipped.
         let said = passes(command.env(variable, "/nowhere").env_remove(embermark_skips::FILE));
         let skip = format!("skipped: {}: no ", engine.0);
         let (_, why) = said.split_once(&skip).unwrap_or_else(|| panic!("{said}"));

@@ -1,4 +1,4 @@
-//! Every engine takes the settings of a configuration: they win, and it gives them back.
+//! Every engine takes the settings of a configuration: they override its own, and it reports them.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -9,8 +9,8 @@ use embermark_model::Durability;
 use embermark_skips::{is_here, sampled};
 use tempfile::TempDir;
 
-/// Of each engine a setting, a value that embermark does not set, what is given back, and a value that
-/// the engine does not take, or says itself that it does not.
+/// For each engine: a setting, a value that embermark does not set, the value that is read back,
+/// and a value that is refused, by the engine itself in some cases.
 const CASES: [(&str, &str, &str, &str, &str); 17] = [
     ("sqlite", "wal_autocheckpoint", "77", "77", "many"),
     ("duckdb", "checkpoint_threshold", "1MiB", "1.0 MiB", "many"),
@@ -31,7 +31,7 @@ const CASES: [(&str, &str, &str, &str, &str); 17] = [
     ("influxdb", "data.max-concurrent-compactions", "3", "3", "many"),
 ];
 
-/// What an engine that can run here says of its settings, opened with these.
+/// Returns the settings that an engine which can run here reports when it is opened with these.
 fn opened(id: &str, tier: Durability, given: &[(&str, &str)]) -> Result<Vec<(String, String)>> {
     let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     // A private server may run as another user.
@@ -79,7 +79,7 @@ fn each_refuses_a_value_that_it_does_not_take() {
     }
 }
 
-/// Of engines of which the library here lacks something: what it says then.
+/// Engines whose library here lacks something, and what they report then.
 const NOT_HERE: [(&str, &str); 2] =
     [("wal_compression", "compression"), ("compression", "compress")];
 
@@ -293,7 +293,7 @@ fn defaults_that_keep_less_than_a_tier_say_so() {
     }
 }
 
-/// Of each engine what weakens its tier while it is open.
+/// For each engine, what weakens its tier while it is open.
 const WEAKENING: [(&str, Durability, &str); 4] = [
     ("sqlite", Durability::Power, "PRAGMA synchronous = OFF"),
     ("postgres", Durability::Power, "SET synchronous_commit = off"),

@@ -1,4 +1,5 @@
-//! What every SQL engine must do, in every tier it offers. An engine that is not here is skipped.
+//! What every SQL engine must do, in every tier it offers. An engine that cannot run here is
+//! skipped.
 
 use std::slice;
 
@@ -15,7 +16,7 @@ use embermark_skips::{is_here, sampled};
 mod columns;
 mod csv;
 
-/// A table of every column type but bytes.
+/// Returns a table with every column type except bytes.
 const fn table(name: &'static str) -> TableDef {
     TableDef {
         name,
@@ -29,7 +30,7 @@ const fn table(name: &'static str) -> TableDef {
     }
 }
 
-/// An open store and what it is of.
+/// An open store and its engine.
 struct Subject {
     engine: &'static dyn Engine,
     tier: Durability,
@@ -48,7 +49,7 @@ impl Subject {
         self.store.batch(&self.store.dialect().create_table(table)).unwrap();
     }
 
-    /// Replaces each `?` by the dialect's placeholder, and prepares.
+    /// Prepares a statement, with each `?` replaced by the dialect's placeholder.
     fn prepare(&mut self, sql: &str) -> Statement {
         let mut parts = sql.split('?');
         let mut text = parts.next().unwrap_or_default().to_owned();
@@ -103,7 +104,7 @@ impl Subject {
         found.remove(0)
     }
 
-    /// How its errors begin.
+    /// Returns the beginning of its errors.
     fn errs_as(&self) -> &'static str {
         match self.engine.info().id {
             "parquet" => "duckdb",
@@ -111,7 +112,7 @@ impl Subject {
         }
     }
 
-    /// Has a table hold nothing.
+    /// Empties a table.
     fn empty(&mut self, table: &TableDef) {
         if !self.engine.is_append_only() {
             let held = self.count(table) as u64;
@@ -127,7 +128,7 @@ impl Subject {
     }
 }
 
-/// Checks one topic, on tables of its own.
+/// Checks one topic, on its own tables.
 type Check = fn(&mut Subject);
 
 /// Topics, in the order in which they are run on one store.
@@ -280,11 +281,11 @@ fn values_round_trip(subject: &mut Subject) {
         assert_eq!(found, slice::from_ref(wanted));
     }
     assert_eq!(subject.rows(of_words, &[Param::Null]), []);
-    // A statement is used again after a NULL, and then has no memory of it.
+    // A statement is used again after a NULL, which it does not remember.
     assert_eq!(subject.rows(of_words, &[Param::Text("only words")]).len(), 1);
 }
 
-/// Rows that are there.
+/// Rows that exist already.
 struct Given<'a>(std::vec::IntoIter<[Param<'a>; 4]>, [Param<'a>; 4]);
 
 impl Rows for Given<'_> {
@@ -294,8 +295,8 @@ impl Rows for Given<'_> {
     }
 }
 
-/// Texts longer than a page, as the last of a table and among all; also by a statement that was
-/// prepared when there were none.
+/// Texts longer than a page, in the last column of a table and between others; also by a statement
+/// that was prepared when there were none.
 fn long_texts_come_back_whole(subject: &mut Subject) {
     let table = table("lengthy");
     let dialect = subject.store.dialect();
@@ -377,7 +378,8 @@ fn transactions_keep(subject: &mut Subject) {
     subject.store.commit().unwrap();
 }
 
-/// Inserts, upserts, updates and deletes, of values of every kind and with some that are NULL first.
+/// Inserts, upserts, updates and deletes with values of every kind, some of which are NULL at
+/// first.
 fn statements_run_many_times(subject: &mut Subject) {
     const ROWS: i64 = 1_500;
     let table = table("many");
@@ -404,7 +406,7 @@ fn statements_run_many_times(subject: &mut Subject) {
     let third = "SELECT COUNT(*) FROM many WHERE words = 'zwölf'";
     assert_eq!(subject.int(third), Some(ROWS / 3));
 
-    // The statement that ran with many runs with one, and the other way about.
+    // The statement that ran many times runs once, and the other way round.
     assert_eq!(subject.insert(&table, ROWS, 0.0).unwrap(), 1);
     let upsert = subject.store.dialect().upsert(
         "many",
@@ -420,11 +422,11 @@ fn statements_run_many_times(subject: &mut Subject) {
     subject.store.begin(Access::Write).unwrap();
     subject.store.run_each(upsert, &mut again).unwrap();
     subject.store.commit().unwrap();
-    // The row that was inserted by itself has another key.
+    // The row that was inserted singly has another key.
     assert_eq!(subject.count(&table), ROWS + 11);
     assert_eq!(subject.int("SELECT COUNT(*) FROM many WHERE words = 'again'"), Some(20));
 
-    // Half of the keys are there.
+    // Half of the keys exist.
     let keys = |ids: std::ops::Range<i64>| ids.map(|id| vec![Param::Int(id), Param::Int(-id)]);
     let mut found =
         Listed::of(keys(ROWS..2 * ROWS + 20).map(|key| [&[Param::Float(7.0)][..], &key].concat()));
@@ -438,7 +440,7 @@ fn statements_run_many_times(subject: &mut Subject) {
     assert_eq!(each(subject, delete, &mut Listed::of([].into_iter())), 0);
 }
 
-/// Parameters that are there, however many.
+/// Any number of parameters that exist already.
 struct Listed<'a>(std::vec::IntoIter<Vec<Param<'a>>>, Vec<Param<'a>>);
 
 impl<'a> Listed<'a> {
@@ -466,7 +468,7 @@ fn duplicates_are_refused(subject: &mut Subject) {
     assert!(error.starts_with(id), "{error}");
     assert_eq!(subject.float("SELECT number FROM duplicates WHERE id = 1"), Some(1.0));
 
-    // In a transaction it takes the transaction with it: no half of one is ever kept.
+    // Within a transaction it undoes the transaction: no half of one is ever kept.
     subject.store.begin(Access::Write).unwrap();
     subject.insert(&table, 2, 1.0).unwrap();
     subject.insert(&table, 1, 1.0).unwrap_err();
@@ -491,7 +493,7 @@ const LOADED: i64 = 50_001;
 
 impl Generated {
     fn new(count: i64, is_sorted: bool) -> Self {
-        // A step that shares no factor with the count meets each id once.
+        // A step that shares no factor with the count reaches each id once.
         let step = if is_sorted { 1 } else { 7919 };
         Self { count, next: 0, step, row: [Param::Null; 4] }
     }
@@ -535,7 +537,7 @@ fn bulk_loads_everything(subject: &mut Subject) {
             let words = Generated::words(id).map(str::to_owned);
             assert_eq!(found, (Some(id), Some(-id), Generated::number(id), words));
         }
-        // A load smaller than any batch, too.
+        // A load smaller than any batch works too.
         subject.empty(&table);
         assert_eq!(subject.store.bulk_insert(&table, &mut Generated::new(0, true)).unwrap(), 0);
         assert_eq!(subject.store.bulk_insert(&table, &mut Generated::new(3, true)).unwrap(), 3);
@@ -546,13 +548,13 @@ fn bulk_loads_everything(subject: &mut Subject) {
     subject.store.bulk_insert(&table, &mut rows).unwrap();
 }
 
-/// A row that breaks the key, or the table's shape, after good ones.
+/// A row that violates the key, or the table's shape, after good ones.
 struct Spoilt(Generated, &'static [Param<'static>]);
 
 impl Rows for Spoilt {
     fn next(&mut self) -> Option<&[Param<'_>]> {
         if self.0.next == self.0.count {
-            // The bad row once, then the end: some drivers hear of an error only there.
+            // The bad row comes once, then the end: some drivers report an error only there.
             self.0.count = -1;
             return Some(self.1);
         }
@@ -591,8 +593,8 @@ fn expressions_are_right(subject: &mut Subject) {
     }
     let left = dialect.value(&dialect.remainder("(0 - 7)", "3"));
     assert_eq!(subject.int(&left), Some(-1), "{left}");
-    // x in `stamp`, y in `number`: the sums of squares about the means are 10 and 6, the sum of
-    // products 6.
+    // x is `stamp` and y is `number`: the sums of squares about the means are 10 and 6, the sum of
+    // products is 6.
     for (x, y) in (1..).zip([2.0, 4.0, 5.0, 4.0, 5.0]) {
         let params = [Param::Int(x), Param::Int(x), Param::Float(y), Param::Null];
         subject.run("INSERT INTO expressions VALUES (?, ?, ?, ?)", &params).unwrap();
@@ -669,7 +671,7 @@ fn visitors_may_stop(subject: &mut Subject) {
     subject.store.commit().unwrap();
     assert_eq!(subject.count(&table), 2);
 
-    // Reading a column as what it is not is such an error.
+    // Reading a column as another type is such an error.
     let mut read = |row: &dyn ResultRow| row.int(3).map(drop);
     let words = subject.prepare("SELECT * FROM bulk WHERE id = 2");
     subject.store.query(words, &[], &mut read).unwrap_err();
@@ -704,7 +706,7 @@ fn plans_are_told(subject: &mut Subject) {
     assert_eq!(subject.int("SELECT COUNT(*) FROM bulk"), held);
 }
 
-/// Has the subject's database opened again; a server's client connects again.
+/// Opens the subject's database again; a server's client connects again.
 fn reopen(subject: &mut Subject) {
     if let Some(connected) = subject.store.reconnect() {
         return connected.unwrap();
@@ -756,7 +758,7 @@ fn recovers(subject: &mut Subject) {
         let before = has_log.then(|| subject.store.log_bytes().unwrap());
         subject.insert(&table, 2 * round, 1.5).unwrap();
         let after = has_log.then(|| subject.store.log_bytes().unwrap());
-        // What was recovered may lie in the log before, and its room be used again.
+        // What was recovered may be in the previous log, and its space be used again.
         assert!(round > 1 || after > before || !has_log, "{before:?}, {after:?}");
         subject.store.begin(Access::Write).unwrap();
         subject.insert(&table, 2 * round + 1, 2.5).unwrap();

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use crate::server::ServerEngine;
 use crate::server::readings::{Made, made, one_int};
 
-/// Engines that have means for it, with what they say of a key that is there.
+/// Engines that can do this, with what they report about an existing key.
 const ENGINES: [(ServerEngine, &str); 2] = [
     (ServerEngine("postgres"), "Key (sensor, ts)=(0, 700) already exists"),
     (ServerEngine("mariadb"), "Duplicate entry '0-700' for key 'PRIMARY'"),
@@ -15,7 +15,7 @@ const ENGINES: [(ServerEngine, &str); 2] = [
 
 const COUNT: &str = "SELECT COUNT(*) FROM readings";
 
-/// A server with the table of readings, and the statement that puts a row in.
+/// Returns a server with the table of readings, and the statement that inserts a row.
 fn readings(engine: ServerEngine) -> Option<(TempDir, Box<dyn SqlStore>, Statement)> {
     let (dir, mut store) = engine.readings(Durability::None)?;
     let places: Vec<String> = (1..=4).map(|n| store.dialect().placeholder(n)).collect();
@@ -24,7 +24,7 @@ fn readings(engine: ServerEngine) -> Option<(TempDir, Box<dyn SqlStore>, Stateme
     Some((dir, store, insert))
 }
 
-/// How often this thread has waited for anything.
+/// Returns how often this thread has waited for anything.
 fn waits() -> i64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
     let mut lines = status.lines();
@@ -49,7 +49,7 @@ fn many_rows_wait_for_few_answers() {
     }
 }
 
-/// Rows, and at last one that no table takes.
+/// Rows, followed by one that no table accepts.
 struct EndsBadly(Made, [Param<'static>; 4]);
 
 impl Rows for EndsBadly {
@@ -77,7 +77,7 @@ fn a_row_that_fails_among_many_is_told_and_the_session_goes_on() {
             assert_eq!(is_numbered, engine.0 == "postgres", "{error}");
             assert_eq!(one_int(&mut *store, COUNT).unwrap(), Some(1), "its transaction has ended");
         }
-        // What does not fit is refused here, with rows under way.
+        // What does not fit is refused here, while rows are on their way.
         store.begin(Access::Write).unwrap();
         let infinite =
             [Param::Int(9), Param::Int(9), Param::Float(f64::INFINITY), Param::Bytes(b"x")];

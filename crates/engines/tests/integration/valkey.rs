@@ -1,4 +1,4 @@
-//! Valkey with several clients, of which its commands see one moment each; and more data than memory.
+//! Valkey with several clients, each of whose commands sees one moment; and more data than memory.
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn kv(store: Store) -> Box<dyn KvStore> {
     }
 }
 
-/// A private server for so many clients; none where the test is skipped.
+/// Starts a private server for this many clients; returns none if the test is skipped.
 fn start(dir: &Path, clients: u32) -> Option<Box<dyn KvStore>> {
     let engine = registry::find("valkey").unwrap();
     let options = OpenOptions { clients, ..OpenOptions::new(dir, Durability::Process, 64 << 20) };
@@ -41,7 +41,7 @@ fn numbered(rows: u64) -> Rows {
     (0..rows).map(|n| (n.to_be_bytes().to_vec(), (n * 7).to_be_bytes().to_vec())).collect()
 }
 
-/// The first `most` pairs of a range.
+/// Returns the first `most` pairs of a range.
 fn scan(
     operations: &mut dyn Operations,
     table: Table,
@@ -85,7 +85,7 @@ fn scans_are_the_same_alone_and_beside_others() {
                             found == expected,
                             "{clients} clients, {range:?}, {most}, {scope:?}"
                         );
-                        // The connection goes on with the next answer.
+                        // The connection continues with the next answer.
                         let key = 3_u64.to_be_bytes();
                         let get = |o: &mut dyn Operations| Ok(o.get(t, &key)?.map(<[u8]>::to_vec));
                         assert_eq!(store.within(scope, get).unwrap().as_ref(), rows.get(&key[..]));
@@ -115,10 +115,10 @@ fn a_snapshot_of_several_commands_is_one_moment_or_says_that_it_is_none() {
         Ok(found)
     });
     assert!(one.unwrap());
-    // Two, and nothing happens between them.
+    // Two commands, and nothing happens between them.
     let two = store.within(Scope::Snapshot, |o| Ok((o.get(t, &key)?.is_some(), o.count(t)?)));
     assert_eq!(two.unwrap(), (true, Some(5_001)));
-    // Two, and something does; then one scan of several commands.
+    // Two commands with a change between them; then one scan of several commands.
     let mut refused = Vec::new();
     refused.push(store.within(Scope::Snapshot, |o| {
         o.get(t, &key)?;
@@ -161,7 +161,7 @@ fn a_snapshot_of_several_commands_is_one_moment_or_says_that_it_is_none() {
 
 const ADDED: u64 = 300;
 
-/// A client that adds to a counter, and has a key of its own that it makes and removes.
+/// Runs a client that adds to a counter, and has its own key, which it makes and removes.
 fn adds(opener: ClientOpener, number: u8) {
     let mut store = kv(opener.open().unwrap());
     let t = table(&mut *store);

@@ -1,6 +1,6 @@
 //! The adapter of Zen, driven against a stand-in of our own (`zen/library.rs`): Zen itself is
-//! proprietary and cannot be had here. What passes shows that the adapter keeps to the interface
-//! as its header describes it, not how the real engine behaves.
+//! proprietary and not available here. The tests show that the adapter follows the interface as its
+//! header describes it, not how the real engine behaves.
 
 mod common;
 mod faults;
@@ -53,7 +53,7 @@ fn without_the_library_or_the_word_on_durability_it_says_what_it_needs() {
     assert!(child.status.success() && said.contains("1 passed"), "{child:?}");
 }
 
-/// Run in a process of its own by the test above, and by nobody else.
+/// Runs in another process, and only when the test above starts it.
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn is_missing() {

@@ -1,5 +1,4 @@
-//! Stores rows that arrive by themselves in a table of a workload file, through the
-//! [port](super::port) only.
+//! Stores rows that arrive by themselves in a table of a workload file, through the [port] only.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -9,7 +9,7 @@ use super::*;
 const ROWS: usize = 700;
 const CONNECTIONS: usize = 10;
 
-/// A row that was posted: its number.
+/// The number of a row that was posted.
 type Row = usize;
 
 fn bodies() -> Vec<String> {
@@ -23,7 +23,7 @@ fn read(body: &[u8], row: &mut Row) -> io::Result<()> {
     Ok(())
 }
 
-/// Serves what `post` does on connections of its own.
+/// Serves what `post` does on its own connections.
 fn served<C: Send>(
     connections: usize,
     cap: Option<Duration>,
@@ -103,7 +103,7 @@ fn what_is_no_row_is_refused_and_told_of() {
     }
 }
 
-/// Gives its bytes one at a time.
+/// Returns its bytes one at a time.
 struct Drops<'a>(&'a [u8]);
 
 impl Read for Drops<'_> {

@@ -1,4 +1,4 @@
-//! What a transaction holds of a long phase: 10,000 operations, or all of them.
+//! What a transaction of a long phase holds: 10,000 operations, or all of them.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -11,12 +11,13 @@ use embermark_engines::kv::{
 use embermark_engines::{EngineError, Lifecycle, Result, Scope, Store, registry};
 use embermark_meter::Meter;
 
-/// A store that is looked at from outside, counts the changes of its batches, and can be made to fail.
+/// A store that is watched from outside, counts the changes of its batches, and can be made to
+/// fail.
 struct Watched {
     store: Rc<RefCell<Box<dyn KvStore>>>,
-    /// The changes of each batch.
+    /// The number of changes of each batch.
     batches: Rc<RefCell<Vec<u64>>>,
-    /// Puts until one fails.
+    /// The number of puts until one fails.
     good: Rc<Cell<u64>>,
 }
 
@@ -90,7 +91,7 @@ impl Operations for Counted<'_> {
     }
 }
 
-/// LMDB, watched.
+/// Opens LMDB, watched.
 fn watched(options: &mut embermark_engines::OpenOptions, good: u64) -> Watched {
     let Store::Kv(store) = store(registry::find("lmdb").unwrap(), options).unwrap() else {
         panic!("LMDB keeps pairs");
@@ -99,7 +100,7 @@ fn watched(options: &mut embermark_engines::OpenOptions, good: u64) -> Watched {
     Watched { store: Rc::new(RefCell::new(store)), batches: Rc::default(), good }
 }
 
-/// The changes of each transaction of a phase.
+/// Returns the number of changes of each transaction of a phase.
 fn batches(rows: u64, variant: &str, phase: &str) -> Vec<u64> {
     let (_dir, mut options) = options();
     let store = watched(&mut options, u64::MAX);
@@ -113,7 +114,7 @@ fn batches(rows: u64, variant: &str, phase: &str) -> Vec<u64> {
     let seen = batches.borrow().clone();
     let changes = seen.iter().sum::<u64>();
     if variant == "by-range" {
-        // Ten rows an operation.
+        // An operation has ten rows.
         assert_eq!(meter.measured().ops * 10, changes, "{phase}");
     } else {
         assert_eq!(meter.measured().ops, changes, "{variant}: {phase}");

@@ -1,5 +1,5 @@
-//! Several clients of one database, on every engine that allows them, and on stores that lie to one of
-//! them.
+//! Several clients of one database, on every engine that allows them, and on stores that lie to one
+//! of them.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,7 +34,7 @@ fn shared(
     Ok(drive_phases(bench, 2, cap, |name| phases.contains(&name)))
 }
 
-/// Opens an engine in a tier, unless it is not here or does not make it.
+/// Opens an engine in a tier, unless it is missing or does not offer the tier.
 fn opened(engine: &dyn Engine, tier: Durability) -> Option<(tempfile::TempDir, Store)> {
     if !is_here(engine) || !matches!(engine.tier(tier), Tier::Offered { .. }) {
         return None;
@@ -45,8 +45,8 @@ fn opened(engine: &dyn Engine, tier: Durability) -> Option<(tempfile::TempDir, S
     Some((dir, engine.open(&options).unwrap_or_else(|error| panic!("{error}")).store))
 }
 
-/// Asserts that several clients get right answers in a tier, or that the engine says why it has one;
-/// whether it has several.
+/// Asserts that several clients get correct answers in a tier, or that the engine reports why it
+/// has only one. Returns whether it has several.
 fn several_are_right(engine: &dyn Engine, staged: &Staged, tier: Durability) -> bool {
     let id = engine.info().id;
     let cap = Some(Duration::from_secs(2));
@@ -92,12 +92,12 @@ fn several_clients_of_every_engine_that_allows_them_read_and_change_rightly() {
         }
     }
     eprintln!("several clients: {several:?}");
-    // Engines that are compiled in and so are always here.
+    // These engines are compiled in, so they are always present.
     if std::env::var_os("EMBERMARK_TEST_ENGINE").is_none() {
         for id in ["lmdb", "redb"] {
             assert_eq!(several.contains(&id), is_tried(id), "{several:?}");
         }
-        // Its `none` keeps its journal in the memory of one connection.
+        // SQLite's `none` keeps its journal in the memory of one connection.
         assert_eq!(several.contains(&"sqlite"), has_strong && is_tried("sqlite"), "{several:?}");
     }
     assert!(!several.contains(&"memory") && !several.contains(&"berkeleydb"), "{several:?}");
@@ -120,7 +120,7 @@ fn an_open_loop_by_several_clients_is_right_too() {
     }
 }
 
-/// What a store does wrong, at its every 40th call of that kind.
+/// What a store does wrong, at every 40th call of that kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
     None,
@@ -128,7 +128,7 @@ enum Lie {
     MissesKeys,
     IgnoresUpdates,
     IgnoresDeletes,
-    /// The last client never does what it is asked.
+    /// The last client never does what it should.
     HasAnIdleClient,
     /// The second client's thread ends.
     Panics,
@@ -249,7 +249,7 @@ impl Operations for Common {
     }
 }
 
-/// The phases that find a lie out.
+/// Returns the phases that detect a lie.
 fn found_out(lie: Lie, cap: Option<Duration>) -> Vec<&'static str> {
     let staged = Staged::synthetic(1_000);
     let store = Store::Kv(Box::new(Common::new(lie)));

@@ -1,4 +1,4 @@
-//! Names of tables, columns and indexes that an engine could take for one another.
+//! Names of tables, columns and indexes that an engine could confuse with one another.
 
 use crate::common::{connecting, drive_phases, options, store};
 use embermark_engines::{Engine, registry};
@@ -9,8 +9,9 @@ use embermark_skips::sampled;
 use embermark_workloads::Spec;
 use embermark_workloads::defined::Defined;
 
-/// Apart by underscores alone, by the last of 63 letters, or named as something that is made for a table
-/// by the hybrid, for an index, or within a statement. With two indexes each they are no more than the hybrid takes.
+/// The names differ only by underscores or by the last of 63 letters, or are those of something
+/// made for a table by the hybrid, for an index, or within a statement. With two indexes each, they
+/// are no more than the hybrid accepts.
 const TABLES: [&str; 11] = [
     "a_b",
     "ab",
@@ -79,7 +80,7 @@ fn names_that_are_alike_stay_apart_in_every_engine() {
     let source = workload.source(&DataSource::Synthetic, 42).unwrap();
     source.stage(Scale::Rows(120), &rows).unwrap();
     let mut wrong = Vec::new();
-    // Rows are changed, too.
+    // Rows are changed as well.
     let of = |engine: &&&dyn Engine| engine.info().id != "null" && !engine.is_append_only();
     let engines = registry::ENGINES.iter().filter(of);
     for engine in sampled(engines, 2) {

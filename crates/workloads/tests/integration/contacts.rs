@@ -27,7 +27,7 @@ const PHASES: [&str; 8] = [
 
 const VARIANTS: [&str; 5] = ["single", "commit-each", "bulk", "no-read", "row-by-row"];
 
-/// Most that a run takes where every answer was already seen without a cap.
+/// The limit of a run's time where every answer has already been checked without a limit.
 const CAP: Duration = Duration::from_millis(200);
 
 fn open(rows: u64, variant: &str, store: Store, reopener: Reopener) -> Box<dyn Bench> {
@@ -105,7 +105,7 @@ fn so_few_rows_that_none_is_chosen_are_no_error() {
 
 #[test]
 fn runs_that_stop_at_the_cap_are_right_for_what_they_did() {
-    // A series store deletes point by point, and slowly.
+    // A series store deletes point by point, which is slow.
     let cells = [("memory", 6_000, &VARIANTS[..]), ("influxdb", 1_500, &VARIANTS[..1])];
     for (id, rows, variants) in cells {
         let Some(engine) = candidates().find(|engine| engine.info().id == id) else { continue };
@@ -142,27 +142,27 @@ enum Lie {
     BendsPuts,
     /// The value got has one column a little off.
     BendsGets,
-    /// After it was opened again no key is found.
+    /// After it was opened again, no key is found.
     ForgetsWhenClosed,
-    /// After it was opened again a scan finds no row.
+    /// After it was opened again, a scan finds no row.
     LosesWhenClosed,
-    /// The index misses the first row of a range.
+    /// The index omits the first row of a range.
     MissesInIndex,
-    /// The index gives the first row of a range twice.
+    /// The index returns the first row of a range twice.
     RepeatsInIndex,
-    /// The index goes on to the next value.
+    /// The index continues into the next value.
     OverrunsInIndex,
-    /// A modify says that it did, and did not.
+    /// A modify reports that it changed the row, but did not.
     IgnoresUpdates,
-    /// A modify says that the key is not there.
+    /// A modify reports that the key does not exist.
     DeniesUpdates,
-    /// One modify writes to the row above as well.
+    /// One modify also writes to the row above.
     SpillsUpdates,
-    /// A delete says that it did, and did not.
+    /// A delete reports that it removed the row, but did not.
     IgnoresDeletes,
-    /// A delete does, and says that it did not.
+    /// A delete removes the row, and reports that it did not.
     DeniesDeletes,
-    /// One delete takes the row above with it.
+    /// One delete also removes the row above.
     SpillsDeletes,
 }
 
@@ -183,9 +183,10 @@ impl Liar {
         self.calls.is_multiple_of(every)
     }
 
-    /// The row above one that spills over, if it is one that the phase itself would leave alone.
+    /// Returns the row above one whose change spills over, if the phase itself would leave it
+    /// alone.
     fn above(&mut self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        // Keys lie in the order of their ids.
+        // Keys are in the order of their ids.
         let id = u32::from_be_bytes(key.try_into().unwrap());
         let above = (id + 1).to_be_bytes();
         let value = self.honest.get(table, &above)?;
@@ -322,7 +323,7 @@ impl Operations for Liar {
     }
 }
 
-/// The phases that find a lie out, and what they say.
+/// Returns the phases that detect a lie, and their messages.
 fn found_out(lie: Lie, variant: &str) -> Vec<(&'static str, String)> {
     let (_dir, mut options) = options();
     let Some(Store::Kv(memory)) = store(registry::find("memory").unwrap(), &mut options) else {
@@ -376,7 +377,7 @@ fn a_database_that_is_empty_when_it_is_opened_again_is_noticed() {
 fn an_index_that_misses_or_repeats_a_row_or_gives_others_is_wrong() {
     let by_index = ["select_indexed", "update_indexed", "delete_indexed"];
     assert_eq!(phases_that_find(Lie::MissesInIndex, "single"), by_index);
-    // What is found by an index of texts, which are cut off there, is looked at.
+    // Rows found by an index of texts, which cuts them off, are checked by the client.
     assert_eq!(phases_that_find(Lie::OverrunsInIndex, "single"), [""; 0]);
     assert!(phases_that_find(Lie::RepeatsInIndex, "single").contains(&"select_indexed"));
 }

@@ -1,5 +1,5 @@
-//! Workload files on document and series stores, beside one SQL engine and one key-value store: every
-//! answer is right, what an engine cannot say is refused with the reason.
+//! Workload files on document and series stores, beside one SQL engine and one key-value store:
+//! every answer is correct, and what an engine cannot express is refused with the reason.
 
 use std::path::Path;
 
@@ -14,24 +14,24 @@ use embermark_skips::{is_here, sampled};
 use embermark_workloads::defined::Defined;
 use embermark_workloads::{Spec, Workload};
 
-/// What became of a phase.
+/// The result of a phase.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Native,
     ClientSide,
-    /// Refused, and why.
+    /// It was refused, for this reason.
     Refused(String),
     /// Its answer is wrong, or the engine failed.
     Wrong(String),
 }
 
-/// The workload of a file whose data are in a folder.
+/// Returns the workload of a file whose data are in a folder.
 fn workload(text: &str, folder: &Path) -> &'static dyn Workload {
     let definition = parse("test.toml", text, &[]).unwrap_or_else(|e| panic!("{e}"));
     Defined::leak(definition, folder.to_owned(), 0.01)
 }
 
-/// Runs every phase of a file twice on an engine; `None` where it is not here.
+/// Runs every phase of a file twice on an engine. Returns `None` if the engine is missing.
 fn outcomes(
     engine: &dyn Engine,
     workload: &dyn Workload,
@@ -41,7 +41,7 @@ fn outcomes(
     if !is_here(engine) {
         return None;
     }
-    // Mixes have several, which not every engine takes in its weakest tier.
+    // Mixes have several clients, which not every engine accepts in its weakest tier.
     (options.clients, options.durability) = (4, Durability::Process);
     if matches!(engine.tier(options.durability), Tier::Unsupported { .. }) {
         options.durability = Durability::Power;
@@ -77,16 +77,16 @@ fn outcomes(
     Some(outcomes)
 }
 
-/// Engines of every family; the servers among them that this is about.
+/// Engines of every family; the servers among them are those that this test is about.
 const ENGINES: [&str; 6] = ["sqlite", "lmdb", "hybrid", "mongodb", "harperdb", "influxdb"];
 
-/// Runs a file on one of them, as [`sampled`], or on all. Nothing is wrong anywhere, and SQL and key-value refuse nothing; `look`
-/// sees what became of each phase on the others.
+/// Runs a file on one of them, as [`sampled`], or on all. Nothing is wrong anywhere, and SQL and
+/// key-value stores refuse nothing; `look` gets the result of each phase on the others.
 fn everywhere(text: &str, look: impl Fn(&str, &str, &Outcome)) {
     everywhere_at(text, Scale::Full, look);
 }
 
-/// The same with so many rows.
+/// Does the same with this many rows.
 fn everywhere_at(text: &str, scale: Scale, look: impl Fn(&str, &str, &Outcome)) {
     let folder = tempfile::tempdir().unwrap();
     let workload = workload(text, folder.path());
@@ -104,7 +104,7 @@ fn everywhere_at(text: &str, scale: Scale, look: impl Fn(&str, &str, &Outcome)) 
             eprintln!("{here}");
             match outcome {
                 Outcome::Wrong(_) => wrong.push(here),
-                // SQL of a file's own is looked at elsewhere.
+                // Other tests check a file's own SQL.
                 Outcome::Refused(why) if why.contains("SQL") => {}
                 Outcome::Refused(_) if ["sqlite", "lmdb"].contains(&id) => wrong.push(here),
                 outcome => look(id, phase, &outcome),
@@ -114,7 +114,7 @@ fn everywhere_at(text: &str, scale: Scale, look: impl Fn(&str, &str, &Outcome)) 
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Sensors of several stations, by a key that is the tags and the time of a series.
+/// Sensors of several stations, with a key that is the tags and the time of a series.
 const READINGS: &str = r#"
 name = "readings"
 [table.readings]
@@ -475,7 +475,7 @@ fn every_verb_is_right_on_readings_of_stations() {
     });
 }
 
-/// Rows of an application: a text as key, bytes, what may be absent, an index of two columns.
+/// Rows of an application: a text as key, bytes, nullable columns, an index of two columns.
 const USERS: &str = r#"
 name = "users"
 [table.people]
@@ -553,7 +553,7 @@ fn every_verb_is_right_on_users_with_texts_as_keys_and_bytes() {
     });
 }
 
-/// A log whose key is its time alone, beside a table without a time.
+/// A log whose key is only its time, beside a table without a time.
 const LOG: &str = r#"
 name = "log"
 [table.log]
@@ -645,7 +645,7 @@ fn a_key_that_is_a_time_and_rows_of_nothing_else_are_right() {
     });
 }
 
-/// Several rows of a value may be of its newest time.
+/// Several rows of a value may have its newest time.
 const TIES: &str = r#"
 name = "ties"
 [table.t]
@@ -734,8 +734,8 @@ fn several_newest_rows_of_a_value_are_all_found() {
     });
 }
 
-/// Files that come with the program, with few rows and operations: mixes and several clients are among
-/// them.
+/// The files that come with the program, with few rows and operations, among them mixes and several
+/// clients.
 #[test]
 fn built_in_files_are_right() {
     let some = ["ycsb-a", "ycsb-d", "ycsb-e", "gateway", "shop"];
@@ -751,9 +751,9 @@ fn built_in_files_are_right() {
             ("gateway", "influxdb" | "mongodb") => {
                 assert!(!matches!(outcome, Outcome::Refused(_)), "{phase}: {outcome:?}");
             }
-            // Where the key is one integer, that is the time of a point.
+            // A key of one integer is the time of a point.
             ("shop", "influxdb") => {}
-            // Keys are no times: rows go in, and are found by none.
+            // Keys are not times: rows are stored, and none is found by its key.
             (_, "influxdb") => {
                 let inserts = ["load", "insert"].contains(&phase);
                 assert_eq!(

@@ -1,5 +1,6 @@
-//! Columns of JSON documents as text, in an engine's binary form, and as columns of their own: every answer is right in
-//! every form, and an engine that lacks one says so. And months, which are not all as long.
+//! Columns of JSON documents as text, in an engine's binary form, and as separate columns: every
+//! answer is correct in every form, and an engine that lacks a form reports it. Also months, which
+//! have different lengths.
 
 use std::path::PathBuf;
 
@@ -128,7 +129,8 @@ about = "as columns"
 table.events.json = "columns"
 "#;
 
-/// Runs every phase of a variant on some engines; those that have it, and why the others have not.
+/// Runs every phase of a variant on some engines. Returns those that have the variant, and why the
+/// others do not.
 fn engines_with(workload: &dyn Workload, variant: &str) -> (Vec<&'static str>, Vec<String>) {
     let staged = tempfile::tempdir().unwrap();
     let file = staged.path().join("rows");
@@ -156,7 +158,7 @@ fn engines_with(workload: &dyn Workload, variant: &str) -> (Vec<&'static str>, V
     (with, without)
 }
 
-/// What is wrong with the phases, each run twice, that the engine does not refuse.
+/// Returns what is wrong with the phases that the engine does not refuse, each run twice.
 fn outcomes(mut bench: Box<dyn Bench>) -> Vec<(&'static str, String)> {
     let mut wrong = Vec::new();
     for (place, phase) in bench.phases().to_vec().into_iter().enumerate() {

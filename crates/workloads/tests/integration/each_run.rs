@@ -1,4 +1,5 @@
-//! Every run and every request is checked: a store that lies once, in the middle of a phase, is found.
+//! Every run and every request is checked: a store that lies once, in the middle of a phase, is
+//! detected.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -19,21 +20,21 @@ use embermark_workloads::{Bench, Spec, find};
 enum Lie {
     /// A put is forgotten.
     IgnoresPut,
-    /// A put has another value.
+    /// A put stores another value.
     BendsPut,
-    /// A modify or delete says that it did, and did not.
+    /// A modify or delete reports that it changed the row, but did not.
     Ignores,
-    /// A modify or delete is done to another row.
+    /// A modify or delete changes another row.
     TakesAnother,
-    /// Another row is gone after a modify or delete.
+    /// Another row is missing after a modify or delete.
     LosesAnother,
-    /// A scan gives other digits behind the points of its values.
+    /// A scan returns other decimals in its values.
     BendsScan,
-    /// A row is gone after the database was opened again.
+    /// A row is missing after the database was opened again.
     LosesOnOpening,
 }
 
-/// When the lie is told: at a call of its kind, counted from 1; 0 for none.
+/// When the store lies: at a call of its kind, counted from 1; never for 0.
 type When = Rc<Cell<u64>>;
 
 struct Liar {
@@ -53,7 +54,7 @@ impl Liar {
         self.when.get() == 0
     }
 
-    /// The first row of another key.
+    /// Returns the first row with another key.
     fn other_than(&mut self, table: Table, key: &[u8]) -> Result<Vec<u8>> {
         let mut other = None;
         self.honest.scan(table, Range::default(), &mut |found, _| {
@@ -127,7 +128,7 @@ impl Operations for Liar {
         }
         let mut value = value.to_vec();
         if self.tells(Lie::BendsPut) {
-            // A digit or letter where values are text.
+            // This is a digit or letter if values are text.
             let at = value.len() - 3;
             value[at] ^= 1;
         }
@@ -190,7 +191,7 @@ impl Operations for Liar {
 
 const ROWS: u64 = 2_000;
 
-/// A workload on a store that lies when it is told to.
+/// Opens a workload on a store that lies when it is told to.
 fn open(workload: &str, variant: &str, lie: Lie, when: &When) -> Box<dyn Bench> {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("rows");
@@ -207,8 +208,8 @@ fn open(workload: &str, variant: &str, lie: Lie, when: &When) -> Box<dyn Bench> 
     prepared.open(Store::Kv(Box::new(liar)), connecting()).unwrap()
 }
 
-/// The verdicts on three runs of a phase, in the second of which the store lies at a call: only the
-/// second is a wrong answer.
+/// Checks the verdicts on three runs of a phase, in the second of which the store lies at one call:
+/// only the second is a wrong answer.
 fn a_lie_in_the_second_run_is_found(workload: &str, variant: &str, phase: &str, lie: Lie) {
     let what = format!("{workload} {variant} {phase}: {lie:?}");
     let when = When::default();
@@ -218,8 +219,8 @@ fn a_lie_in_the_second_run_is_found(workload: &str, variant: &str, phase: &str, 
     let verdicts: Vec<Option<String>> = (1..=3)
         .map(|run| {
             bench.ready(place).unwrap();
-            // Opening is one call; of others there are more than a few, and neither the first lies
-            // nor the last.
+            // Opening is one call; of others there are several, of which neither the first nor the
+            // last lies.
             let call = if lie == Lie::LosesOnOpening { 1 } else { 3 };
             when.set(if run == 2 { call } else { 0 });
             let answer = bench.run(place, &mut meter).unwrap();

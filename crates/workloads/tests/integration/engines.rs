@@ -8,10 +8,10 @@ use embermark_model::Scale;
 use embermark_model::plan::DataSource;
 use embermark_workloads::find;
 
-/// Most that a run takes on many rows: a column store reads them one by one for seconds.
+/// The limit of a run's time on many rows: a column store reads them one by one for seconds.
 const CAP: Duration = Duration::from_millis(300);
 
-/// Asserts that every answer is right, whatever the variant.
+/// Asserts that every answer is correct, whatever the variant.
 fn every_answer_is_right(engine: &dyn Engine, staged: &Staged, cap: Option<Duration>, label: &str) {
     let info = find("sensors").unwrap().info();
     for variant in info.variants {
@@ -19,7 +19,7 @@ fn every_answer_is_right(engine: &dyn Engine, staged: &Staged, cap: Option<Durat
         let Some(store) = store(engine, &mut options) else { return };
         let bench = staged.open(variant.name, store);
         let outcomes = if ["single", "commit-each", "bulk"].contains(&variant.name) {
-            // What only sequences do is not driven by itself.
+            // Phases that only sequences use are not run separately.
             let is_run = |name: &str| info.phases.iter().any(|phase| phase.name == name);
             let outcomes = drive_phases(bench, 2, cap, is_run);
             assert_eq!(outcomes.len(), 13);

@@ -12,16 +12,17 @@ use tempfile::TempDir;
 
 const ROWS: u64 = 2_000;
 
-/// Most that a run takes.
+/// The limit of a run's time.
 const CAP: Duration = Duration::from_millis(200);
 
-/// Needs a process beside it, which this program starts none of: `embermark verify` runs it.
+/// A phase that needs a process beside it, which this program does not start: `embermark verify`
+/// runs it.
 const NEEDS_COMPANION: &str = "insert_http";
 
-/// Runs of phases: what each was, or why it was not right.
+/// Runs of phases: each is a measurement, or why it was not correct.
 type Runs = Vec<(&'static str, Result<Measured, String>)>;
 
-/// Rows in a folder.
+/// Stages rows in a folder.
 fn staged(rows: u64) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let source = find("events").unwrap().source(&DataSource::Synthetic, events_seed(ROWS)).unwrap();
@@ -29,7 +30,8 @@ fn staged(rows: u64) -> TempDir {
     dir
 }
 
-/// Two runs of each phase of a variant: what each was, or why it was not right. None where the engine is not here.
+/// Returns two runs of each phase of a variant: each is a measurement, or why it was not correct.
+/// Returns none if the engine is missing.
 fn runs(
     engine: &'static dyn Engine,
     rows: &TempDir,
@@ -53,7 +55,7 @@ fn of_bench(mut bench: Box<dyn Bench>, cap: Option<Duration>) -> Runs {
             let right = match bench.run(place, &mut meter) {
                 Err(error) if error.is_unsupported() => {
                     let lacks = name.starts_with("open") || name == NEEDS_COMPANION;
-                    // A form of documents that it may not know.
+                    // The engine may lack a form of documents.
                     let known = lacks || error.to_string().contains("JSON");
                     if known { break } else { Err(error.to_string()) }
                 }
@@ -85,7 +87,7 @@ fn every_engine_answers_every_phase_of_every_variant_rightly_or_says_why_not() {
                     };
                     Some(format!("{what} {phase}: {why}"))
                 })),
-                // The documents are JSON, which an engine may not know.
+                // The documents are JSON, which an engine may lack.
                 Some(Err(error))
                     if error.is_unsupported() && error.to_string().contains("JSON") => {}
                 Some(Err(error)) => wrong.push(format!("{what}: {error}")),

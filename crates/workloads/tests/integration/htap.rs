@@ -1,4 +1,5 @@
-//! The workload `htap`: written and counted at once in every variant, on every engine of this build.
+//! The workload `htap`: rows are written and counted at the same time in every variant, on every
+//! engine of this build.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,10 +12,10 @@ use embermark_model::plan::DataSource;
 use embermark_workloads::defined::Defined;
 use embermark_workloads::{Spec, Workload, find};
 
-/// Most that a run takes.
+/// The limit of a run's time.
 const CAP: Duration = Duration::from_millis(200);
 
-/// Runs the phases that are wanted on some engines.
+/// Runs the wanted phases on some engines.
 fn runs(workload: &dyn Workload, variant: &str, rows: u64, wanted: impl Fn(&str) -> bool) {
     let staged = tempfile::tempdir().unwrap();
     let file = staged.path().join("rows");
@@ -58,7 +59,7 @@ fn every_index_finds_its_rows() {
             "[phase.by_{attribute}]\ndo = \"find\"\nwhere = [[\"{attribute}\", \"=\", {value}]]\n"
         )
     };
-    // Of so few names each has rows.
+    // With so few names, each has rows.
     let text = text.replace("distinct = 3_000", "distinct = 20");
     let questions = by("name", "\"babe\"") + &by("age", "7") + &by("breed", "\"Golden Retriever\"");
     let definition = parse("htap", &format!("{text}\n{questions}"), &[]).unwrap();

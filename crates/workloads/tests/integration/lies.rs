@@ -1,4 +1,4 @@
-//! Stores that lie are caught, and in the phase in which they lie.
+//! Stores that lie are detected, in the phase in which they lie.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ use embermark_model::plan::DataSource;
 use embermark_workloads::defined::Defined;
 use embermark_workloads::{Bench, Spec};
 
-/// What a store does wrong. Numbers count the calls of that kind in the store's life.
+/// What a store does wrong. Numbers count the calls of that kind since the store was opened.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
     None,
@@ -21,11 +21,11 @@ enum Lie {
     DropsPuts,
     /// A bulk load loses one pair, and counts it.
     DropsInBulk,
-    /// A scan gives its first pair twice.
+    /// A scan returns its first pair twice.
     RepeatsInScan,
-    /// A get finds what is not there.
+    /// A get finds a value that does not exist.
     InventsValues,
-    /// A get misses what is there, now and then.
+    /// A get sometimes misses a value that exists.
     MissesKeys,
     /// One float of a value read is a little off.
     BendsGets,
@@ -33,21 +33,21 @@ enum Lie {
     BendsScans,
     /// A scan begins with the pair after the first.
     SkipsInScan,
-    /// A delete says that it did, and did not.
+    /// A delete reports that it removed the row, but did not.
     IgnoresDeletes,
-    /// A delete does, and says that it did not.
+    /// A delete removes the row, and reports that it did not.
     DeniesDeletes,
-    /// A modify says that it did, and did not.
+    /// A modify reports that it changed the row, but did not.
     IgnoresUpdates,
-    /// A modify says that the key is not there.
+    /// A modify reports that the key does not exist.
     DeniesUpdates,
-    /// A modify writes to the key below as well.
+    /// A modify also writes to the key below.
     SpillsUpdates,
     /// A backward scan starts one pair below the end.
     MissesTheNewest,
     /// A forward scan goes backward.
     ReversesScans,
-    /// A scan still finds what the key changed last had before.
+    /// A scan still finds the previous value of the key changed last.
     StaleReads,
 }
 
@@ -56,7 +56,7 @@ struct Liar {
     lie: Lie,
     calls: u64,
     value: Vec<u8>,
-    /// The key changed last, and what it had before.
+    /// The key changed last, and its previous value.
     stale: Option<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -194,7 +194,7 @@ impl Operations for Liar {
     }
 }
 
-/// A store that tells a lie.
+/// Returns a store that lies.
 fn liar(lie: Lie) -> Store {
     let (_dir, mut options) = options();
     let Some(Store::Kv(honest)) = store(registry::find("memory").unwrap(), &mut options) else {
@@ -205,12 +205,12 @@ fn liar(lie: Lie) -> Store {
     Store::Kv(Box::new(liar))
 }
 
-/// The phases of `sensors` that find a lie out.
+/// Returns the phases of `sensors` that detect a lie.
 fn found_out(lie: Lie, variant: &str) -> Vec<&'static str> {
     wrong(Staged::synthetic(1_000).open(variant, liar(lie)))
 }
 
-/// A table whose rows lie in a store as those of `sensors` do: four numbers behind a byte.
+/// A table whose rows are stored as those of `sensors` are: four numbers behind a byte.
 const FILE: &str = r#"
 [table.readings]
 rows = 1000
@@ -256,7 +256,7 @@ mix = { read = 0.9, each = 0.1 }
 ops = 1000
 "#;
 
-/// The phases of a workload file that find a lie out.
+/// Returns the phases of a workload file that detect a lie.
 fn found_out_in_a_file(lie: Lie) -> Vec<&'static str> {
     let dir = tempfile::tempdir().unwrap();
     let definition = parse("lies.toml", FILE, &[]).unwrap_or_else(|mistakes| panic!("{mistakes}"));
@@ -268,7 +268,7 @@ fn found_out_in_a_file(lie: Lie) -> Vec<&'static str> {
     wrong(cell.open(liar(lie), connecting()).unwrap())
 }
 
-/// The phases whose answers are wrong.
+/// Returns the phases whose answers are wrong.
 fn wrong(bench: Box<dyn Bench>) -> Vec<&'static str> {
     let wrong = drive(bench, 2, None).into_iter().filter(|outcome| {
         let wrong = outcome.wrong.as_deref();
@@ -375,7 +375,7 @@ fn a_workload_file_finds_lies_out_in_the_phases_in_which_they_are_told() {
         (Lie::DropsPuts, &["each", "mixed", "reads"]),
         (Lie::InventsValues, &["read", "mixed", "reads"]),
         (Lie::MissesKeys, &["read", "mixed", "reads"]),
-        // In a mix that changes rows reads are counted alone.
+        // In a mix that changes rows, reads are only counted.
         (Lie::BendsGets, &["read", "reads"]),
         (Lie::IgnoresUpdates, &["change", "mixed"]),
         (Lie::SpillsUpdates, &["change", "mixed"]),

@@ -1,4 +1,4 @@
-//! What an engine states that it does not hold is unsupported, before anything is measured.
+//! What an engine declares that it cannot hold is unsupported, before anything is measured.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use embermark_skips::sampled;
 use embermark_workloads::defined::Defined;
 use embermark_workloads::{Spec, Workload};
 
-/// A workload file's tables in a folder, staged.
+/// Stages the tables of a workload file in a folder.
 fn staged(tables: &str, scale: Scale, folder: &Path) -> (&'static dyn Workload, Spec) {
     let text = format!("{tables}\n[phase.load]\ndo = \"insert\"");
     let definition = parse("test.toml", &text, &[]).unwrap_or_else(|e| panic!("{e}"));
@@ -22,7 +22,7 @@ fn staged(tables: &str, scale: Scale, folder: &Path) -> (&'static dyn Workload, 
     (workload, Spec::of(rows, "as-written", 7))
 }
 
-/// A table of so many integers, with indexes.
+/// Returns a table of this many integers, with indexes.
 fn table(name: &str, columns: usize, indexes: &str) -> String {
     let column = |n| format!("c{n} = {{ type = \"u8\", make = \"cycle\", distinct = 2 }}\n");
     let columns: String = (0..columns).map(column).collect();
@@ -32,7 +32,8 @@ fn table(name: &str, columns: usize, indexes: &str) -> String {
     )
 }
 
-/// Opens the tables on an engine: why they are unsupported, if they are; `None` where it is not here.
+/// Opens the tables on an engine. Returns why they are unsupported, if they are, and `None` if the
+/// engine is missing.
 fn refused(id: &str, workload: &dyn Workload, spec: &Spec) -> Option<Option<String>> {
     let (_dir, mut options) = options();
     let store = store(registry::find(id).unwrap(), &mut options)?;
@@ -49,7 +50,7 @@ fn refused(id: &str, workload: &dyn Workload, spec: &Spec) -> Option<Option<Stri
     })
 }
 
-/// The tables are refused for this reason.
+/// Asserts that the tables are refused for this reason.
 fn is_refused(id: &str, tables: &str, why: &str) {
     let folder = tempfile::tempdir().unwrap();
     let (workload, spec) = staged(tables, Scale::Rows(3), folder.path());

@@ -1,5 +1,5 @@
-//! Questions of a key-value store that has its tables a second time in columns: either copy answers
-//! them rightly, and the result says which one it was.
+//! Questions to a key-value store that also has its tables in columns: either copy answers them
+//! correctly, and the result names the one that did.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -21,7 +21,7 @@ use embermark_workloads::{Spec, find};
 
 const ROWS: u64 = 2_000;
 
-/// A store and a copy of what it shows, made anew for the first question after a change.
+/// A store and a copy of its contents, made anew for the first question after a change.
 struct Two {
     pairs: Box<dyn KvStore>,
     rows: Box<dyn SqlStore>,
@@ -130,7 +130,7 @@ impl sql::Rows for Decoded<'_> {
     }
 }
 
-/// Operations of a store that does not know how many pairs it has.
+/// Operations of a store that does not know its number of pairs.
 struct Uncounted<'a>(&'a mut dyn Operations);
 
 impl Operations for Uncounted<'_> {
@@ -155,8 +155,9 @@ impl Operations for Uncounted<'_> {
     }
 }
 
-/// Two runs of the phases of a variant over a store whose questions that side is to answer: both, of
-/// which the pairs are believed, where it is none. Those that either could have answered.
+/// Runs the phases of a variant twice over a store whose questions that side has to answer; if
+/// there is no side, both do, and the pairs are believed. Returns those that either could have
+/// answered.
 fn asked(workload: &str, variant: &str, rows: &Path, by: &str, side: Option<Side>) -> Vec<String> {
     let ((_dir, mut options), (_, mut none)) = (options(), options());
     let Some(Store::Sql(columns)) = store(registry::find(by).unwrap(), &mut options) else {
@@ -193,7 +194,7 @@ fn asked(workload: &str, variant: &str, rows: &Path, by: &str, side: Option<Side
     asked
 }
 
-/// Every question is answered rightly by either side and by both.
+/// Asserts that every question is answered correctly by either side and by both.
 fn either_copy_answers(workload: &str, variant: &str, questions: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let rows = dir.path().join("rows");

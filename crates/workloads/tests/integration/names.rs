@@ -1,4 +1,4 @@
-//! What the workload says to plans that it cannot follow.
+//! How the workload refuses plans that it cannot follow.
 
 use crate::common::{self, Staged};
 use embermark_model::Scale;

@@ -1,5 +1,5 @@
-//! A database that is opened as a clean end, or a crash after batches of inserts, has left it: with all its rows, or
-//! with words why the engine does not do that.
+//! A database opened after a clean end, or after a crash that followed batches of inserts: it has
+//! all its rows, or the engine reports why it cannot do that.
 
 use std::path::PathBuf;
 
@@ -53,10 +53,10 @@ do = "open"
 ops = 2
 "#;
 
-/// What became of a phase.
+/// The result of a phase.
 #[derive(Debug, PartialEq)]
 enum Outcome {
-    /// So many operations, and bytes of a log.
+    /// This many operations, and bytes of a log.
     Right(u64, Option<u64>),
     Refused(String),
     Wrong(String),
@@ -83,7 +83,7 @@ fn outcomes(mut bench: Box<dyn Bench>) -> Vec<(&'static str, Outcome)> {
     all
 }
 
-/// The file on a store; the rows stand in the folder.
+/// Opens the file on a store; the rows are in the folder.
 fn bench(store: Store, reopener: Reopener) -> (TempDir, Box<dyn Bench>) {
     let definition = parse("log.toml", FILE, &[]).unwrap_or_else(|e| panic!("{e}"));
     let workload = Defined::leak(definition, PathBuf::new(), 0.0);
@@ -108,7 +108,7 @@ fn every_engine_has_its_rows_after_a_crash_or_says_why_it_has_none() {
                 (Outcome::Right(2, None), "close") => true,
                 (Outcome::Right(ops, None), "count") => *ops > 0,
                 (Outcome::Right(1, None), "crash" | "crash-unread") => true,
-                // A row has the width of two numbers and a word.
+                // A row has the size of two numbers and a word.
                 (Outcome::Right(1, Some(log)), "crash-with-log") => *log > ROWS * 8,
                 (Outcome::Refused(_), "crash" | "crash-with-log" | "crash-unread") => true,
                 _ => false,
@@ -123,7 +123,7 @@ fn every_engine_has_its_rows_after_a_crash_or_says_why_it_has_none() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A store of which nothing is left when it is opened again.
+/// A store that has lost everything when it is opened again.
 struct Forgetful {
     honest: Plain,
     forgets: bool,
@@ -202,7 +202,7 @@ impl Operations for Forgetful {
     }
 }
 
-/// The phases that are wrong.
+/// Returns the phases that are wrong.
 fn found_out(forgets: bool) -> Vec<&'static str> {
     let (_dir, mut options) = options();
     let Some(Store::Kv(honest)) = store(registry::find("memory").unwrap(), &mut options) else {

@@ -1,4 +1,5 @@
-//! Questions in SQL: engines are held to what referees said beforehand, and a lie is found out.
+//! Questions in SQL: engines are compared with the earlier answers of referees, and a lie is
+//! detected.
 
 use std::path::Path;
 
@@ -16,13 +17,13 @@ use embermark_workloads::{CheckError, Passed, Spec, Workload};
 
 const REFEREES: &[&str] = &["sqlite", "duckdb"];
 
-/// How a result may be false.
+/// How a result can be false.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
     None,
-    /// A number is one too large.
+    /// A number is too large by one.
     Adds,
-    /// The last row is not there.
+    /// The last row is missing.
     Loses,
     /// The first row comes last.
     Turns,
@@ -30,13 +31,13 @@ enum Lie {
     Shouts,
 }
 
-/// A store that tells what it is asked last otherwise than it is.
+/// A store that falsifies the answer to its last question.
 struct Liar {
     honest: Box<dyn SqlStore>,
     lie: Lie,
 }
 
-/// A row of a result, kept.
+/// A copy of a row of a result.
 #[derive(Clone)]
 struct Kept(Vec<Value>);
 
@@ -162,10 +163,11 @@ impl SqlStore for Liar {
     }
 }
 
-/// What became of a question.
+/// The result of a question.
 type Verdict = std::result::Result<Passed, CheckError>;
 
-/// Asks an engine a question of a workload over staged rows; `None` where the engine is not here.
+/// Asks an engine a question of a workload over staged rows. Returns `None` if the engine is
+/// missing.
 fn ask(workload: &dyn Workload, spec: &Spec, question: &str, lie: Lie) -> Option<Verdict> {
     let (_dir, mut options) = options();
     let engine = registry::find(&spec.engine).unwrap();
@@ -196,7 +198,7 @@ fn staged(text: &str, rows: u64, folder: &Path) -> (&'static dyn Workload, Spec)
     (workload, Spec { referees: REFEREES, ..Spec::of(file, "as-written", 7) })
 }
 
-/// Has the referees answer a question.
+/// Lets the referees answer a question.
 fn referee(workload: &dyn Workload, spec: &Spec, question: &str) -> bool {
     REFEREES.iter().all(|id| {
         let spec = Spec { engine: (*id).to_owned(), is_referee: true, ..spec.clone() };
@@ -212,7 +214,7 @@ fn a_join_of_two_tables_is_held_to_the_referees_and_every_lie_is_found_out() {
     let (workload, spec) = staged(shop, 2_000, folder.path());
     assert_eq!(workload.questions(), ["cities"]);
     let of = |id: &str| Spec { engine: id.to_owned(), ..spec.clone() };
-    // Before anybody has said anything the answer is kept, and nobody is accused.
+    // Before any referee has answered, the answer is kept, and nobody is accused.
     let Some(before) = ask(workload, &of("sqlite"), "cities", Lie::None) else { return };
     let before = before.unwrap();
     assert_eq!(before.by, None);

@@ -14,7 +14,7 @@ use embermark_model::plan::DataSource;
 use embermark_workloads::{Bench, Spec, find};
 use tempfile::TempDir;
 
-/// A cell on a store: a day of about so many rows.
+/// Returns a cell on a store: a day of about this many rows.
 fn bench(rows: u64, variant: &str, store: Store) -> (TempDir, Box<dyn Bench>) {
     let dir = tempfile::tempdir().unwrap();
     let (workload, file) = (find("retention").unwrap(), dir.path().join("rows"));
@@ -37,7 +37,7 @@ fn every_engine_keeps_a_day_of_rows_and_answers_rightly_in_both_variants() {
             let what = format!("{} {variant}", engine.info().id);
             assert_eq!(keep.wrong, None, "{what}");
             for measured in &keep.measured {
-                // A day is 1,000: half of another one has come, so that old rows went.
+                // A day is 1,000 rows: half of another day has arrived, so old rows were removed.
                 assert!(measured.ops >= 1_500 && measured.elapsed_ns > 0, "{what}: {measured:?}");
             }
         }
@@ -57,15 +57,15 @@ fn more_rows_than_there_are_milliseconds_are_refused_before_anything_runs() {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Lie {
     Nothing,
-    /// What is to go stays.
+    /// What should be removed stays.
     KeepsOld,
-    /// More goes than was to.
+    /// More is removed than should be.
     RemovesMore,
-    /// One row of those kept is not put.
+    /// One of the rows to keep is not put.
     LosesOne,
-    /// One value of those kept is another one.
+    /// One value of the rows to keep is changed.
     BendsOld,
-    /// What all sensors put last cannot be read yet.
+    /// The rows put last by all sensors cannot be read yet.
     HidesNewest,
 }
 
@@ -107,7 +107,7 @@ impl KvStore for Liar {
         let mut more = to.to_vec();
         match self.lie {
             Lie::KeepsOld => return Ok(()),
-            // A sensor of the next hour.
+            // This is a sensor of the next hour.
             Lie::RemovesMore => *more.last_mut().unwrap() += 1,
             _ => {}
         }
@@ -156,13 +156,13 @@ impl Operations for Liar {
     }
 }
 
-/// What the workload says of a store that lies.
+/// Returns the workload's verdict on a store that lies.
 fn verdict(lie: Lie) -> Option<String> {
     let (_dir, mut options) = options();
     let memory = store(registry::find("memory").unwrap(), &mut options).unwrap();
     let Store::Kv(honest) = memory else { panic!() };
     let liar = Store::Kv(Box::new(Liar { honest: Plain(honest), lie, puts: 0 }));
-    // 480 rows a day: three days and more come in.
+    // With 480 rows a day, more than three days arrive.
     let (_rows, mut bench) = bench(480, "batch", liar);
     let mut meter = Meter::new(None);
     let keep = bench.phases().iter().position(|phase| phase.name == "keep").unwrap();
@@ -174,7 +174,7 @@ fn verdict(lie: Lie) -> Option<String> {
 #[test]
 fn a_store_that_lies_is_found_out_and_an_honest_one_is_not_accused() {
     assert_eq!(verdict(Lie::Nothing), None);
-    // A question may find out before the whole content does.
+    // A question may detect the lie before the whole content does.
     let lies = [Lie::KeepsOld, Lie::RemovesMore, Lie::LosesOne, Lie::BendsOld, Lie::HidesNewest];
     for lie in lies {
         let said = verdict(lie).unwrap_or_else(|| panic!("{lie:?} was not found out"));

@@ -1,4 +1,4 @@
-//! Sequences: an insert into a fresh table and questions, timed as one, and every answer checked.
+//! Sequences: an insert into a new table and questions, timed as one, with every answer checked.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ sequence = ["load", "count", "few"]
 sequence = ["few", "count"]
 "#;
 
-/// What becomes of a sequence on some engines, with a limit of a run's time.
+/// Runs a sequence on some engines, with a limit of a run's time, and passes on the results.
 fn runs(phases: &[&str], cap: Option<Duration>, look: impl Fn(&str, u64, bool)) {
     let folder = tempfile::tempdir().unwrap();
     let rows = folder.path().join("rows");

@@ -174,7 +174,8 @@ impl Driver for Session {
         Ok(count.and_then(|count| count.parse().ok()))
     }
 
-    /// Reads the server's statistics and its list of processes. Adds nothing if a given server refuses.
+    /// Reads the server's statistics and its list of processes. Adds nothing if a given server
+    /// refuses.
     fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
         let written = match self.connection.server_version() {
             ..170_000 => {

@@ -1,6 +1,6 @@
-//! A server of version 2. No such server can be fetched: a server of version 1 takes the writes and answers the questions, and
-//! this file answers everything else as the public interface of version 2 does
-//! (<https://docs.influxdata.com/influxdb/v2/api/>).
+//! A server of version 2. No such server can be fetched, so a server of version 1 takes the writes
+//! and answers the questions, and this file answers everything else as the public interface of
+//! version 2 does (<https://docs.influxdata.com/influxdb/v2/api/>).
 
 use std::io::{BufRead, BufReader, Read, Write, copy};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -13,14 +13,14 @@ use embermark_model::Durability;
 use super::{INFLUXDB, assert_holds, made, private, respond, stand_in};
 use crate::server::{given, series};
 
-/// What has been asked, each `POST /api/v2/buckets`, and the buckets that are there.
+/// What was requested, each `POST /api/v2/buckets`, and the existing buckets.
 #[derive(Default)]
 struct Seen {
     asked: Vec<String>,
     bucket: Option<String>,
 }
 
-/// A request as it came.
+/// A request as it was received.
 pub struct Request {
     pub method: String,
     pub path: String,
@@ -53,12 +53,12 @@ impl Request {
         Some(Self { method, path, head, body })
     }
 
-    /// Whether a line of its head is this one, in letters of any case.
+    /// Whether its head has this line, in letters of any case.
     pub fn has(&self, line: &str) -> bool {
         self.head.iter().any(|known| known.eq_ignore_ascii_case(line))
     }
 
-    /// Has the server of version 1 answer it, as a user of that.
+    /// Lets the server of version 1 answer it, as a user of that server.
     fn pass_on(&self, address: &str, user: &str, to: &mut TcpStream) {
         let mut server = TcpStream::connect(address).unwrap();
         let kept = self.head.iter().filter(|line| {
@@ -152,7 +152,7 @@ fn serve(stream: TcpStream, first: &(String, String), seen: &Mutex<Seen>) {
     }
 }
 
-/// Two ends of a connection.
+/// Returns the two ends of a connection.
 fn pair() -> (TcpListener, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -189,7 +189,7 @@ fn a_bucket_of_version_2_is_made_written_asked_and_deleted() {
     assert_holds(&mut *guest, 1_000..12_000);
     guest.maintain().unwrap();
     assert!(guest.keep_by(3_600_000_000_000).unwrap_err().is_unsupported());
-    // Another client says who it is in the same way.
+    // Another client authenticates in the same way.
     let Join::At(at) = guest.join() else { panic!("nobody may join") };
     let mut second =
         series(INFLUXDB.engine().join(&given("http://x", Durability::Power), &at).unwrap());

@@ -1,5 +1,6 @@
-//! A server of version 3. No such server can be fetched: a server of version 1 keeps the points and answers the questions, and
-//! this file speaks for it as the public interface of version 3 does (<https://docs.influxdata.com/influxdb3/core/api/>).
+//! A server of version 3. No such server can be fetched, so a server of version 1 stores the points
+//! and answers the questions, and this file translates for it as the public interface of version 3
+//! does (<https://docs.influxdata.com/influxdb3/core/api/>).
 
 use std::fmt::Write as _;
 use std::io::{BufReader, Read, Write};
@@ -14,7 +15,7 @@ use super::second::Request;
 use super::{INFLUXDB, assert_holds, made, private, respond, stand_in};
 use crate::server::{given, series, setting};
 
-/// What has been asked, without the name of the database, and whether that is there.
+/// What was requested, without the name of the database, and whether the database exists.
 #[derive(Default)]
 struct Seen {
     asked: Vec<String>,
@@ -30,7 +31,7 @@ struct First {
 }
 
 impl First {
-    /// The status and the body of its answer.
+    /// Returns the status and the body of its answer.
     fn ask(&self, path: &str, query: &str, body: &[u8]) -> (u16, String) {
         let mut server = TcpStream::connect(&self.address).unwrap();
         let head = format!(
@@ -61,7 +62,7 @@ impl First {
     }
 }
 
-/// A body that came in chunks.
+/// Joins a body that arrived in chunks.
 fn whole(mut chunks: &str) -> String {
     let mut body = String::new();
     loop {
@@ -75,7 +76,8 @@ fn whole(mut chunks: &str) -> String {
     }
 }
 
-/// Rows as version 3 gives them: an object a line, with the tags among the values, times as text, and no NULL.
+/// Writes rows as version 3 returns them: one object per line, with the tags among the values,
+/// times as text, and no NULL.
 fn lines(answer: &Value) -> String {
     let mut lines = String::new();
     for series in answer["results"][0]["series"].as_array().into_iter().flatten() {
@@ -218,7 +220,7 @@ fn a_database_of_version_3_is_made_written_asked_and_deleted() {
         assert!(refused.is_unsupported() && refused.to_string().contains("version 3"), "{refused}");
         assert!(guest.keep_by(3_600_000_000_000).unwrap_err().is_unsupported());
         guest.maintain().unwrap();
-        // Another client says who it is in the same way.
+        // Another client authenticates in the same way.
         let Join::At(at) = guest.join() else { panic!("nobody may join") };
         let mut second =
             series(INFLUXDB.engine().join(&given("http://x", durability), &at).unwrap());

@@ -1,4 +1,4 @@
-//! Rows that are written, and known again when they are read, whatever the family of the store.
+//! Rows that are written, and recognised when they are read, for every family of stores.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use embermark_engines::series::{FieldValue, Point, TagValue};
 use embermark_engines::sql::{self, Nullable, ResultRow, SqlType};
 use embermark_engines::{Result, Scope, Store};
 
-/// Rows before the check.
+/// Number of rows before the check.
 pub const ROWS: u64 = 20_000;
 
 const KEYED: TableDef<'_> = TableDef { key_length: Some(8), ..TableDef::named("t") };
@@ -24,7 +24,7 @@ const TABLE: sql::TableDef = sql::TableDef {
 static NOTES: CollectionDef =
     CollectionDef { name: "notes", key: &["id"], indexes: &[&["words"]], fields: &["words"] };
 
-/// The text of a row, which does not compress: numbers of Marsaglia's xorshift.
+/// Returns the text of a row, which does not compress: numbers of Marsaglia's xorshift.
 fn words(n: u64) -> String {
     let mut state = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut part = || {
@@ -57,7 +57,7 @@ impl Pairs for Rows {
     }
 }
 
-/// The parts of documents, each made before they are given.
+/// The parts of documents, all made before they are passed on.
 struct Listed<'a>(std::slice::Iter<'a, ([Value<'a>; 1], [Field<'a>; 1])>);
 
 impl Documents for Listed<'_> {
@@ -76,7 +76,7 @@ fn load(store: &mut dyn DocumentStore, from: u64, end: u64) -> Result<()> {
     store.bulk(notes, &mut Listed(documents.iter())).map(drop)
 }
 
-/// Makes a table with an index, where the engine has some, and rows in it.
+/// Makes a table, with an index if the engine has indexes, and rows in it.
 pub fn fill(store: &mut Store) -> Result<()> {
     match store {
         Store::Sql(store) => {
@@ -99,7 +99,7 @@ pub fn fill(store: &mut Store) -> Result<()> {
     store.lifecycle().maintain()
 }
 
-/// Adds rows, in one transaction where there are some.
+/// Adds rows, in one transaction if the engine has transactions.
 pub fn add(store: &mut Store, from: u64, end: u64) -> Result<()> {
     match store {
         Store::Sql(store) => store.within(Scope::Batch, |store| {
@@ -133,7 +133,8 @@ pub fn add(store: &mut Store, from: u64, end: u64) -> Result<()> {
     }
 }
 
-/// Reads every row and compares it with what was written; how many there are, or which differs.
+/// Reads every row and compares it with what was written. Returns how many there are, or which one
+/// differs.
 pub fn read(store: &mut Store) -> Result<std::result::Result<u64, String>> {
     let (mut rows, mut wrong) = (0, None);
     let mut see = |n: u64, found: &[u8]| {

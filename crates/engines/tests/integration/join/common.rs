@@ -1,4 +1,4 @@
-//! Rows written to and counted in an open database, whatever its family.
+//! Writes and counts rows in an open database of any family.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,7 @@ use embermark_engines::sql::{ResultRow, SqlType};
 use embermark_engines::{Join, Link, OpenOptions, Result, Scope, Store};
 use embermark_model::Durability;
 
-/// What a helper process is told, a line each, by this variable.
+/// The variable with what a helper process needs to know, one item per line.
 pub const TOLD: &str = "EMBERMARK_TEST_JOIN";
 
 static NOTES: CollectionDef = CollectionDef {
@@ -31,7 +31,7 @@ pub fn options(dir: &Path, durability: Durability, link: Link) -> OpenOptions {
     OpenOptions { link, shared: true, ..OpenOptions::new(dir, durability, 64 << 20) }
 }
 
-/// Makes what is written to.
+/// Creates what is written to.
 pub fn create(store: &mut Store) -> Result<()> {
     match store {
         Store::Sql(store) => {
@@ -44,7 +44,7 @@ pub fn create(store: &mut Store) -> Result<()> {
     }
 }
 
-/// Commits one more row, the `n`th, with so many bytes of text beside it.
+/// Commits one more row, the `n`th, with this many bytes of text beside it.
 pub fn write(store: &mut Store, n: i64, bytes: usize) -> Result<()> {
     let words = "x".repeat(bytes);
     match store {
@@ -71,7 +71,7 @@ pub fn write(store: &mut Store, n: i64, bytes: usize) -> Result<()> {
     }
 }
 
-/// How many rows there are.
+/// Returns the number of rows.
 pub fn count(store: &mut Store) -> Result<i64> {
     let mut found = 0;
     let mut first = |row: &dyn ResultRow| {
@@ -99,7 +99,7 @@ pub fn count(store: &mut Store) -> Result<i64> {
     Ok(found)
 }
 
-/// How many documents there are, each with the list of lists that was written.
+/// Returns the number of documents, each with the list of lists that was written.
 fn samples(store: &mut dyn DocumentStore) -> Result<i64> {
     let (notes, mut found) = (store.collection(&NOTES)?, 0);
     let columns = &["id", "samples", "absent"];

@@ -1,5 +1,5 @@
-//! A second client of a server: MongoDB's C driver by its simplest calls, commands and answers as
-//! JSON. It shares the library with the engine, and nothing else.
+//! A second client of a server: MongoDB's C driver by its simplest calls, with commands and answers
+//! as JSON. It shares only the library with the engine.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -43,7 +43,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Of a URL; the engine has loaded the library before.
+    /// Connects to a URL. The engine has loaded the library before.
     pub fn new(url: &str) -> Self {
         let url = CString::new(url).unwrap();
         // SAFETY: functions as the library's headers declare them.
@@ -56,13 +56,14 @@ impl Client {
         }
     }
 
-    /// The answer to a command, integers as JSON has them. (The command is a text, because the first
-    /// name in it says which it is.)
+    /// Returns the answer to a command, with integers as in JSON. (The command is a text, because
+    /// its first name decides which command it is.)
     pub fn run(&self, database: &str, command: &str) -> Value {
         self.answer(database, command, "bson_as_relaxed_extended_json")
     }
 
-    /// The server's databases, without the one that it makes on its own, a moment after its start.
+    /// Returns the server's databases, without the one that it makes by itself a moment after its
+    /// start.
     pub fn databases(&self) -> Vec<String> {
         let answer = self.run("admin", r#"{"listDatabases": 1, "nameOnly": true}"#);
         let names = answer["databases"].as_array().unwrap().iter();
@@ -70,7 +71,7 @@ impl Client {
         names.filter(|name| name != "config").collect()
     }
 
-    /// The answer to a command, each number with its type.
+    /// Returns the answer to a command, in which each number has its type.
     pub fn run_typed(&self, database: &str, command: &str) -> Value {
         self.answer(database, command, "bson_as_canonical_extended_json")
     }

@@ -1,4 +1,4 @@
-//! What goes wrong, and what is said of it.
+//! Failures, and how they are reported.
 
 use std::fs;
 use std::os::unix::net::UnixStream;
@@ -20,7 +20,7 @@ fn a_password_is_in_no_error() {
     let Some((dir, owner)) = MONGODB.documents(Durability::None) else { return };
     let right = url_of(&dir);
     let refused = |url: &str| MONGODB.refused(&given(url, Durability::None)).to_string();
-    // A user whom the server does not know, and URLs that are none.
+    // A user that the server does not know, and invalid URLs.
     let urls = [
         right.replace("mongodb://", "mongodb://me:hunter2@"),
         "mongodb://me:hunter2@host/?ssl=maybe".to_owned(),
@@ -56,14 +56,14 @@ fn an_error_has_the_servers_code_and_words() {
     store.close().unwrap();
 }
 
-/// A second server, which may be told to fail.
+/// A second server, which can be made to fail.
 struct Failing {
     server: Child,
     url: String,
 }
 
 impl Failing {
-    /// The program of the private server `pid`, in a directory of its own.
+    /// Starts the program of the private server `pid` in its own directory.
     fn start(pid: u32, dir: &Path) -> Self {
         let program = fs::read_link(format!("/proc/{pid}/exe")).unwrap();
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap();
@@ -119,7 +119,7 @@ fn a_change_is_made_again_where_another_client_was_in_the_way_and_nowhere_else()
     fail(r#""errorCode": 251, "errorLabels": ["TransientTransactionError"]"#);
     try_insert(&mut *ours).unwrap();
     assert_eq!(count(&mut *ours, readings), 2);
-    // Words alone are none.
+    // This error does not ask for a retry.
     fail(r#""errorCode": 91"#);
     for _ in 0..3 {
         let error = try_insert(&mut *ours).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! What goes in and comes out: every kind of value, and answers of many parts.
+//! Values that are stored and read: every kind of value, and answers of many parts.
 
 use serde_json::json;
 
@@ -123,7 +123,7 @@ fn every_kind_of_value_is_stored_as_what_it_is_and_comes_back() {
 static DATED: CollectionDef =
     CollectionDef { name: "dated", key: &[], indexes: &[&["time"]], fields: &["time", "parts"] };
 
-/// The workload `machine` relies on this order where many documents have one date.
+/// The workload `machine` relies on this order if many documents have the same date.
 #[test]
 fn documents_without_a_key_of_ours_are_found_by_a_date_in_its_order_and_then_as_they_came() {
     let Some((_dir, mut store)) = MONGODB.documents(Durability::None) else { return };
@@ -164,7 +164,7 @@ fn documents_without_a_key_of_ours_are_found_by_a_date_in_its_order_and_then_as_
     assert_eq!(found(range, Order::By("time"), None), all[2..]);
 }
 
-/// Readings of one sensor, of the stamps from the first up to but without the second.
+/// Readings of one sensor, from the first stamp up to the second, which is excluded.
 pub struct Readings(pub i64, pub i64);
 
 impl Documents for Readings {
@@ -173,7 +173,7 @@ impl Documents for Readings {
             return None;
         }
         self.0 += 1;
-        // Leaked, which a test may.
+        // The key is leaked, which a test may do.
         let key = Box::leak(Box::new([Value::Int(1), Value::Int(self.0 - 1)]));
         let fields = Box::leak(Box::new([("light", Value::Float(self.0 as f64))]));
         Some(Document { key, fields })
@@ -206,7 +206,7 @@ fn a_large_answer_comes_in_parts_and_one_that_is_left_is_forgotten() {
     };
     store.find(readings, &find(None), &mut check).unwrap();
     assert_eq!((stamps, parts() - at_first, left()), (MANY, 2, 0));
-    // With a limit that is reached at the end of a part, and in the midst of one.
+    // With a limit that is reached at the end of a part, and in the middle of one.
     for (limit, more) in [(10_000, 0), (9_999, 0), (10_001, 1), (20_500, 2)] {
         let (before, mut rows) = (parts(), 0);
         let mut count = |_: &dyn ResultRow| {
@@ -219,7 +219,7 @@ fn a_large_answer_comes_in_parts_and_one_that_is_left_is_forgotten() {
     let mut stop = |_: &dyn ResultRow| Err(EngineError::unsupported("the test", "more"));
     assert!(store.find(readings, &find(None), &mut stop).unwrap_err().is_unsupported());
     assert_eq!(left(), 0);
-    // Answers to questions come in parts, too.
+    // Answers to questions also come in parts.
     let (before, mut rows) = (parts(), 0);
     let mut count = |_: &dyn ResultRow| {
         rows += 1;

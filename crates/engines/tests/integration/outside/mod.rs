@@ -1,4 +1,4 @@
-//! The engines of this build, and beside them the examples of engines in libraries.
+//! The engines of this build, and the examples of engines in libraries.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -9,7 +9,7 @@ pub mod compiled;
 use embermark_engines::Engine;
 use embermark_engines::registry::all;
 
-/// Every engine.
+/// Returns every engine.
 pub fn engines() -> &'static [&'static dyn Engine] {
     #[cfg(feature = "engine-library")]
     add();

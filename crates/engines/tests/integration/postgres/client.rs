@@ -1,4 +1,4 @@
-//! libpq: what it is told and what it keeps in memory.
+//! libpq: what it is asked to do, and what it keeps in memory.
 
 use std::path::Path;
 
@@ -76,12 +76,12 @@ fn streams() {
     }
     let grown = peak() - before;
     println!("grown by {grown} KiB");
-    // Its values alone are a hundred times as much.
+    // Its values are already a hundred times as much.
     assert!(grown < 1024, "grown by {grown} KiB");
     store.close().unwrap();
 }
 
-/// The numbers from 1 to `n`, by the same statement each time.
+/// Returns the numbers from 1 to `n`, by the same statement each time.
 fn count_to(store: &mut dyn SqlStore, statement: Statement, n: i64) -> Vec<i64> {
     let mut found = Vec::new();
     let params = [Param::Int(n)];
@@ -97,7 +97,7 @@ fn count_to(store: &mut dyn SqlStore, statement: Statement, n: i64) -> Vec<i64> 
 fn a_statement_answers_alike_whether_its_rows_are_few_or_many() {
     let Some((_dir, mut store)) = POSTGRES.sql(Durability::None) else { return };
     let statement = store.prepare("SELECT generate_series(1, $1)").unwrap();
-    // Often enough few for it to be read whole, then many, then streamed again.
+    // Few rows often enough for the result to be read whole, then many, then streamed again.
     for n in [vec![1; 20], vec![1000; 3], vec![0; 20], vec![300, 256, 257, 64, 65]].concat() {
         assert_eq!(count_to(&mut *store, statement, n), (1..=n).collect::<Vec<_>>());
     }
@@ -158,7 +158,7 @@ fn a_connection_that_was_ended_is_told_and_can_be_made_again() {
     store.close().unwrap();
 }
 
-/// Rows, among which the connection they go by is ended.
+/// Rows in the middle of which the connection that sends them is ended.
 struct Ends<'a> {
     rows: Made,
     at: i64,

@@ -21,15 +21,15 @@ fn no_part_of_a_password_is_in_an_error_however_the_url_is_written() {
         ("postgres://me:hunter2@127.0.0.1:1/db", "connect to 127.0.0.1, port 1"),
         ("postgresql://me:hunter2@127.0.0.1:1/db?sslmode=nonsense", "connect to"),
         ("host=127.0.0.1 port=1 password=hunter2 user=me", "connect to 127.0.0.1, port 1"),
-        // What ends the password here, for libpq, is in it.
+        // Here the password contains the character that ends it for libpq.
         ("postgres://me:hunter2/hunter2@127.0.0.1:1/db", "%2F"),
         ("postgres://me:1/hunter2@127.0.0.1:1/db", "%2F"),
         ("postgres://me:hunter2@hunter2@127.0.0.1:1/db", "%40"),
         ("postgres://me:hunter2?hunter2@127.0.0.1:1/db", "%3F"),
-        // No host.
+        // There is no host.
         ("postgres://me:hunter2", "port is no number"),
         ("postgres://me:hunter2/db", "port is no number"),
-        // Nothing that libpq reads.
+        // libpq cannot read this.
         ("postgres://me:%zzhunter2@127.0.0.1:1/db", "invalid percent-encoded token"),
         ("postgres://me:hunter2@[::1/db", "\"]\""),
         ("postgres://me:hunter2@[::1]x/db", "unexpected character"),
@@ -64,7 +64,7 @@ fn a_user_with_a_password_and_few_rights_is_let_in_by_it_alone() {
     let by = |password: &str| {
         given(&url.replace("postgres@", &format!("me:{password}@")), Durability::None)
     };
-    // The server reads its rules anew when it comes to that.
+    // The server reads its rules again at a time of its choice.
     let deadline = Instant::now() + Duration::from_secs(300);
     let error = loop {
         match POSTGRES.engine().open(&by("hunter2")) {
@@ -78,7 +78,7 @@ fn a_user_with_a_password_and_few_rights_is_let_in_by_it_alone() {
     let mut ours = sql(POSTGRES.open(&by("hun%25ter%2F2%40x")).store);
     create(&mut *ours);
     assert_eq!(ours.bulk_insert(&TABLE, &mut made(0..100)).unwrap(), 100);
-    // It may not ask for a checkpoint, and that is no error of ours.
+    // It may not ask for a checkpoint, which is not an error here.
     ours.maintain().unwrap();
     let mut second = sql(ours.open_client().unwrap().open().unwrap());
     assert_eq!(one_int(&mut *second, "SELECT count(*) FROM readings").unwrap(), Some(100));
@@ -104,7 +104,8 @@ fn a_conflict_with_another_client_is_tried_again_outside_of_a_transaction_and_to
         let other = scope.spawn(|| {
             let mut other = sql(POSTGRES.open(&strict).store);
             let add = other.prepare(ADD).unwrap();
-            // It waits for the other's end, and then may not change what that has changed.
+            // It waits until the other transaction ends, and then may not change what that one has
+            // changed.
             let changed = other.run(add, &[Param::Float(10.0)]);
             other.close().unwrap();
             changed
@@ -130,7 +131,7 @@ fn a_conflict_with_another_client_is_tried_again_outside_of_a_transaction_and_to
     owner.close().unwrap();
 }
 
-/// What a server that only speaks like PostgreSQL lacks, taken away from one user of PostgreSQL itself.
+/// Takes from one user of PostgreSQL what a server lacks that only speaks PostgreSQL's protocol.
 #[test]
 fn what_a_server_lacks_is_found_out_and_done_without() {
     let Some((dir, owner)) = POSTGRES.readings(Durability::Process) else { return };

@@ -6,7 +6,7 @@ use embermark_model::Durability;
 use super::POSTGRES;
 use crate::server::readings::{Made, TABLE, made, one_int};
 
-/// Some rows, and then others.
+/// Some rows, followed by others.
 struct Twice(Made, Made);
 
 impl Rows for Twice {
@@ -34,7 +34,7 @@ fn a_bulk_load_is_one_commit_that_writes_next_to_no_log() {
 
     let by_key = "SELECT ts FROM readings WHERE sensor = 7 AND ts = 7007";
     assert_eq!(one_int(&mut *store, by_key).unwrap(), Some(7007));
-    // Into a table that is not empty nothing is lost; a key that is there already undoes the load.
+    // A load into a table that is not empty loses nothing, and an existing key undoes the load.
     assert_eq!(store.bulk_insert(&TABLE, &mut made(ROWS..ROWS + 10)).unwrap(), 10);
     let error = store.bulk_insert(&TABLE, &mut made(ROWS + 5..ROWS + 20)).unwrap_err().to_string();
     assert!(error.contains("COPY readings") && error.contains("readings_pkey"), "{error}");
@@ -47,7 +47,7 @@ fn a_bulk_load_is_one_commit_that_writes_next_to_no_log() {
     let error = store.bulk_insert(&TABLE, &mut twice).unwrap_err().to_string();
     assert!(error.contains("readings_pkey") && error.contains("23505"), "{error}");
     assert_eq!(one_int(&mut *store, count).unwrap(), Some(0));
-    // The key, taken off for the load, is on again.
+    // The key, which was dropped for the load, exists again.
     let keys =
         "SELECT count(*) FROM pg_index WHERE indrelid = 'readings'::regclass AND indisprimary";
     assert_eq!(one_int(&mut *store, keys).unwrap(), Some(1));
@@ -60,7 +60,7 @@ fn a_load_that_is_given_up_midway_stores_nothing_and_the_store_goes_on() {
     let Some((_dir, mut store)) = POSTGRES.readings(Durability::None) else { return };
     let count = "SELECT count(*) FROM readings";
     for rows in [10, 200_000] {
-        // The last rows do not fit: far behind what the server has got.
+        // The last rows do not fit; the server has not nearly received them all by then.
         let mut ends_badly = Twice(made(0..rows), made(i64::MAX - 5..i64::MAX));
         let error = store.bulk_insert(&TABLE, &mut ends_badly).unwrap_err().to_string();
         assert!(error.contains("does not fit column sensor"), "{error}");

@@ -1,4 +1,4 @@
-//! A private server that stands for somebody's own, and what its owner asks of it: the package of a
+//! A private server that stands for a user's own, and what its owner asks it: the package of a
 //! release has no client program.
 
 use embermark_engines::sql::SqlStore;
@@ -9,18 +9,18 @@ use super::POSTGRES;
 use crate::server::readings::one_int;
 use crate::server::{given, sql};
 
-/// The URL of a private server.
+/// Returns the URL of a private server.
 pub fn url_of(dir: &TempDir) -> String {
     let socket = dir.path().join("server/run").to_str().unwrap().replace('/', "%2F");
     format!("postgres://postgres@{socket}/postgres")
 }
 
-/// Runs statements by a connection of their own.
+/// Runs statements on a separate connection.
 pub fn run(url: &str, statements: &str) {
     by(url, |store| store.batch(statements).unwrap());
 }
 
-/// The number that a query gives, by a connection of its own.
+/// Returns the number that a query returns, on a separate connection.
 pub fn ask(url: &str, query: &str) -> Option<i64> {
     by(url, |store| one_int(store, query).unwrap())
 }

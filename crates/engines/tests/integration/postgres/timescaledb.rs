@@ -1,5 +1,5 @@
-//! TimescaleDB, by a stand-in: an extension of PostgreSQL 18 with functions of the names and parameters that the
-//! documentation has, which keep what they were asked for.
+//! TimescaleDB, by a stand-in: an extension of PostgreSQL 18 whose functions have the names and
+//! parameters in the documentation, and record their arguments.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,8 +20,8 @@ const TIMESCALEDB: ServerEngine = ServerEngine("timescaledb");
 const CONTROL: &str =
     "comment = 'stands in for TimescaleDB'\nrelocatable = false\ntrusted = true\n";
 
-/// What both interfaces come to: the key has the column, the table is empty and has a log, and the interval of an
-/// integer is given. An index of the time is made, as the documentation has it.
+/// What both interfaces require: the key has the column, the table is empty and has a log, and the
+/// interval of an integer is given. They create an index on the time, as documented.
 const COMMON: &str = r"
 CREATE TABLE hypertables (name text, column_name name, interval_length bigint);
 CREATE FUNCTION become(relation regclass, of name, length bigint) RETURNS void LANGUAGE plpgsql AS $$
@@ -83,7 +83,7 @@ BEGIN
 END $$;
 ";
 
-/// A server that has the stand-in in three versions, none of which is in its database yet.
+/// Starts a server that has the stand-in in three versions, none of which is in its database yet.
 fn server() -> Option<(TempDir, TempDir, Box<dyn SqlStore>)> {
     if !POSTGRES.is_here() {
         return None;
@@ -180,7 +180,7 @@ fn a_table_with_a_time_in_its_key_becomes_a_hypertable_in_the_words_of_its_versi
         second.close().unwrap();
         store.maintain().unwrap();
 
-        // A window is kept by dropping chunks, each as long as a stretch.
+        // A window is kept by dropping chunks, each as long as a stretch of time.
         let dialect = store.dialect();
         let parts = dialect.range_partitions().unwrap();
         let kept = embermark_engines::sql::TableDef { name: "kept", ..TABLE };

@@ -1,4 +1,4 @@
-//! Parameters on their way to the server, and values on their way back.
+//! Parameters that are sent to the server, and values that come back.
 
 use embermark_engines::sql::{Access, Param, ResultRow, SqlStore};
 use embermark_model::Durability;
@@ -25,7 +25,7 @@ fn numbers_of_any_width_and_json_are_read_and_others_are_refused_by_name() {
         let error = row.float(7).unwrap_err().to_string();
         assert!(error.contains("bool") && error.contains("cast it"), "{error}");
         assert!(row.int(7).is_err());
-        // What AVG and SUM of integers give.
+        // The results of AVG and SUM of integers.
         assert_eq!((row.float(8)?, row.int(8)?), (Some(2.0), Some(2)));
         assert!(row.int(4).is_err() && row.text(0).is_err() && row.int(9).is_err());
         Ok(())
@@ -35,7 +35,7 @@ fn numbers_of_any_width_and_json_are_read_and_others_are_refused_by_name() {
     store.close().unwrap();
 }
 
-/// What a statement answers to parameters, by `look` at its only row.
+/// Returns the answer of a statement to parameters; `look` reads its only row.
 fn answer(
     store: &mut dyn SqlStore,
     sql: &str,

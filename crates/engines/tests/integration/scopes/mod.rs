@@ -1,4 +1,4 @@
-//! Operations of a key-value store, in a scope or each by itself, as tests write them.
+//! Operations of a key-value store, in a scope or single ones, as tests write them.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -10,7 +10,7 @@ use embermark_engines::{Result, Scope};
 
 pub type Bytes = Vec<u8>;
 
-/// Reading, in a scope or each by itself.
+/// Reads, in a scope or single ones.
 pub trait Reads {
     fn value(&mut self, table: Table, key: &[u8]) -> Result<Option<Bytes>>;
     fn visit(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()>;
@@ -72,7 +72,7 @@ impl Reads for dyn KvStore + '_ {
     }
 }
 
-/// Changes, each by itself.
+/// Single changes.
 pub trait Alone {
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()>;
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool>;
@@ -111,12 +111,12 @@ impl Alone for dyn KvStore + '_ {
     }
 }
 
-/// The value of a key.
+/// Returns the value of a key.
 pub fn get(reads: &mut (impl Reads + ?Sized), table: Table, key: &[u8]) -> Option<Bytes> {
     reads.value(table, key).unwrap()
 }
 
-/// The first `most` pairs of a scan.
+/// Returns the first `most` pairs of a scan.
 pub fn scan(
     reads: &mut (impl Reads + ?Sized),
     table: Table,
@@ -132,7 +132,7 @@ pub fn scan(
     seen
 }
 
-/// Every pair of a table.
+/// Returns every pair of a table.
 pub fn all(reads: &mut (impl Reads + ?Sized), table: Table) -> Vec<(Bytes, Bytes)> {
     scan(reads, table, Range::default(), usize::MAX)
 }

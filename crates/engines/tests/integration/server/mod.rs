@@ -1,4 +1,4 @@
-//! Private servers as tests start them: opened, looked at from outside, owned by other processes.
+//! Private servers as tests start them: opened, inspected from outside, owned by other processes.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -18,7 +18,7 @@ use embermark_model::Durability;
 use embermark_skips::is_here;
 use tempfile::TempDir;
 
-/// A server engine, by its id.
+/// A server engine, named by its id.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerEngine(pub &'static str);
 
@@ -27,12 +27,12 @@ impl ServerEngine {
         registry::find(self.0).unwrap()
     }
 
-    /// Whether it can run here; where it cannot, the test is skipped.
+    /// Whether the engine can run here; if it cannot, the test is skipped.
     pub fn is_here(self) -> bool {
         is_here(self.engine())
     }
 
-    /// A program that it runs.
+    /// Returns one of its programs.
     pub fn program(self, name: &str) -> PathBuf {
         let programs = self.engine().programs();
         programs.into_iter().find(|(known, _)| *known == name).unwrap().1
@@ -42,7 +42,7 @@ impl ServerEngine {
         self.engine().open(options).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The error of an open that has to fail.
+    /// Returns the error of an open that has to fail.
     pub fn refused(self, options: &OpenOptions) -> EngineError {
         match self.engine().open(options) {
             Ok(_) => panic!("{} opened", self.0),
@@ -50,7 +50,7 @@ impl ServerEngine {
         }
     }
 
-    /// A private server in a folder of its own; none where the test is skipped.
+    /// Starts a private server in a new folder; returns none if the test is skipped.
     pub fn start(self, durability: Durability) -> Option<(TempDir, Opened)> {
         if !self.is_here() {
             return None;
@@ -60,33 +60,33 @@ impl ServerEngine {
         Some((dir, opened))
     }
 
-    /// The SQL store of such a server.
+    /// Returns the SQL store of such a server.
     pub fn sql(self, durability: Durability) -> Option<(TempDir, Box<dyn SqlStore>)> {
         self.start(durability).map(|(dir, opened)| (dir, sql(opened.store)))
     }
 
-    /// The document store of such a server.
+    /// Returns the document store of such a server.
     pub fn documents(self, durability: Durability) -> Option<(TempDir, Box<dyn DocumentStore>)> {
         self.start(durability).map(|(dir, opened)| (dir, documents(opened.store)))
     }
 
-    /// The series store of such a server.
+    /// Returns the series store of such a server.
     pub fn series(self, durability: Durability) -> Option<(TempDir, Box<dyn SeriesStore>)> {
         self.start(durability).map(|(dir, opened)| (dir, series(opened.store)))
     }
 }
 
-/// A private server below `dir`.
+/// Returns the options of a private server below `dir`.
 pub fn options(dir: &Path, durability: Durability) -> OpenOptions {
     OpenOptions::new(dir, durability, 32 << 20)
 }
 
-/// A database of a server that is given by URL; nothing is written anywhere here.
+/// Returns the options of a database on a server given by URL; nothing is written to a directory.
 pub fn given(url: &str, durability: Durability) -> OpenOptions {
     OpenOptions { url: Some(url.to_owned()), ..options(Path::new("/nowhere"), durability) }
 }
 
-/// A setting that was read back; `absent` where there is none of that name.
+/// Returns a setting that was read back; `absent` if there is none of that name.
 pub fn setting<'a>(opened: &'a Opened, name: &str) -> &'a str {
     let found = opened.settings.iter().find(|(known, _)| known == name);
     found.map_or("absent", |(_, value)| value)

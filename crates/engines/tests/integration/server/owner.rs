@@ -1,4 +1,4 @@
-//! This test program again: a process that owns a server, or one in which a single test runs.
+//! This test program again, as a process that owns a server, or one that runs a single test.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -15,10 +15,10 @@ use embermark_model::Durability;
 use super::processes::{Processes, is_running};
 use super::{ServerEngine, options, rows};
 
-/// The variable by which a process of its own is told what to do.
+/// The variable that tells another process what to do.
 const TOLD: &str = "EMBERMARK_TEST_SERVER";
 
-/// An ignored test of this program, in a process of its own, which is told something.
+/// Returns an ignored test of this program as a command in another process, with a text for it.
 pub fn again(test: &str, told: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     run(&mut command, test);
@@ -30,12 +30,12 @@ fn run(command: &mut Command, test: &str) {
     command.args([test, "--exact", "--ignored", "--nocapture"]);
 }
 
-/// What such a test was told; nothing where nobody started it.
+/// Returns the text for such a test; nothing if no test has started it.
 pub fn told() -> Option<String> {
     env::var(TOLD).ok()
 }
 
-/// Runs such a test, which must pass; what was said.
+/// Runs such a test, which must pass, and returns its output.
 pub fn passes(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
@@ -48,13 +48,13 @@ pub struct Owner {
     process: Child,
     /// The server.
     pub server: u32,
-    /// The server's and what it started.
+    /// The processes of the server and those it has started.
     pub processes: Processes,
 }
 
 impl Owner {
-    /// Starts one with a server in the new folder `dir`, as another user where `uid` says so. It
-    /// knows no home and no cache folder but what `variables` say.
+    /// Starts a process with a server in the new folder `dir`, as another user if `uid` is given.
+    /// It knows no home and no cache folder except those in `variables`.
     pub fn start(
         engine: ServerEngine,
         dir: &Path,
@@ -78,7 +78,7 @@ impl Owner {
         Self { process, server, processes: Processes::of(server, dir) }
     }
 
-    /// Kills it and sees its server die with it.
+    /// Kills it and checks that its server dies with it.
     pub fn kill(mut self) {
         assert!(is_running(self.server));
         self.process.kill().unwrap();
@@ -89,14 +89,15 @@ impl Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        // Of a test that has failed; otherwise it is gone.
+        // This is for a test that has failed; otherwise the process has ended.
         let _ = self.process.kill().and_then(|()| self.process.wait());
     }
 }
 
-/// This program as another user, whose folder `dir` becomes. What lies below a home perhaps, where
-/// he may not reach it, is copied beside it: the program, and what `make servers` has got for the
-/// engine, which is found in `lib/embermark` beside a program's `bin`.
+/// Returns this program as another user's, who becomes the owner of the folder `dir`. Files that
+/// may be below a home that this user cannot enter are copied beside it: the program, and what
+/// `make servers` has fetched for the engine, which is found in `lib/embermark` beside a program's
+/// `bin`.
 fn as_user(uid: u32, engine: ServerEngine, dir: &Path) -> Command {
     let place = dir.parent().unwrap();
     fs::set_permissions(place, fs::Permissions::from_mode(0o755)).unwrap();
@@ -115,9 +116,10 @@ fn as_user(uid: u32, engine: ServerEngine, dir: &Path) -> Command {
     command
 }
 
-/// Copies a file, or a folder with all below it, for anybody to read and to run. Another program
-/// does that: what this process has open to write, a child that another test starts has open for a
-/// moment too, and a program that somebody has open to write cannot be run.
+/// Copies a file, or a folder with everything below it, so that anybody can read and run it.
+/// Another program does the copying: a file that this process has open for writing is for a moment
+/// also open in a child that another test starts, and a program that somebody has open for writing
+/// cannot be run.
 fn copy_for_anybody(from: &Path, to: &Path) {
     let run = |command: &mut Command| {
         assert!(command.status().unwrap().success(), "{command:?}");

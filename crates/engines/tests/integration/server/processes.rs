@@ -1,4 +1,4 @@
-//! Processes of a private server and the sockets they have open, as the kernel tells them: proc(5).
+//! Processes of a private server and their open sockets, as reported by the kernel: proc(5).
 
 use std::collections::HashSet;
 use std::fs;
@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Every process there is.
+/// Returns every process.
 fn all() -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// State and parent of a process.
+/// Returns the state and the parent of a process.
 fn state(pid: u32) -> Option<(String, u32)> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The program's name, in brackets, may have anything in it.
+    // The program's name, in brackets, can contain anything.
     let mut words = stat.rsplit_once(") ")?.1.split(' ');
     Some((words.next()?.to_owned(), words.next()?.parse().ok()?))
 }
 
-/// A zombie runs no more.
+/// A zombie does not run.
 pub fn is_running(pid: u32) -> bool {
     state(pid).is_some_and(|(state, _)| state != "Z" && state != "X")
 }
@@ -30,25 +30,25 @@ pub fn uid(pid: u32) -> u32 {
     fs::metadata(format!("/proc/{pid}")).unwrap().uid()
 }
 
-/// The network a process sees.
+/// Returns the network that a process sees.
 fn network(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/ns/net")).ok()
 }
 
-/// The most memory that this process has had, in KiB.
+/// Returns the most memory that this process has had, in KiB.
 pub fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// What the processes of a private server are known by, those too that it starts later.
+/// What identifies the processes of a private server, including those that it starts later.
 pub struct Processes {
-    /// The server and what it had started.
+    /// The server and the processes it had started.
     known: Vec<u32>,
-    /// The directory of its files, in which it may work.
+    /// The directory of its files, which may be its working directory.
     dir: PathBuf,
-    /// The network it sees, if that is not ours.
+    /// The network it sees, if that is not this process's.
     network: Option<PathBuf>,
 }
 
@@ -78,7 +78,7 @@ impl Processes {
         all().into_iter().filter(|pid| is_running(*pid) && is_of_it(*pid)).collect()
     }
 
-    /// Whether they see a network of their own.
+    /// Whether they are in their own network.
     pub fn are_alone(&self) -> bool {
         self.network.is_some()
     }
@@ -93,7 +93,7 @@ impl Processes {
     }
 }
 
-/// The sockets that a process has open, by their inodes.
+/// Returns the sockets that a process has open, by their inodes.
 pub fn sockets(pid: u32) -> HashSet<String> {
     let files = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
     files
@@ -102,14 +102,14 @@ pub fn sockets(pid: u32) -> HashSet<String> {
         .collect()
 }
 
-/// A table of sockets, without its header, by columns.
+/// Returns a table of sockets, without its header, by columns.
 fn table(process: &str, name: &str) -> Vec<Vec<String>> {
     let text = fs::read_to_string(format!("/proc/{process}/net/{name}")).unwrap_or_default();
     let rows = text.lines().skip(1);
     rows.map(|row| row.split_whitespace().map(str::to_owned).collect()).collect()
 }
 
-/// Ports of TCP on which such sockets listen, on this process's network.
+/// Returns the TCP ports on which such sockets listen in this process's network.
 pub fn ports(sockets: &HashSet<String>) -> Vec<u16> {
     let rows = table("self", "tcp").into_iter();
     rows.filter(|row| row[3] == "0A" && sockets.contains(&row[9]))
@@ -117,12 +117,12 @@ pub fn ports(sockets: &HashSet<String>) -> Vec<u16> {
         .collect()
 }
 
-/// Protocols and addresses at which such sockets are on this process's network, without those of
-/// UDP that speak with one other alone.
+/// Returns protocols and addresses of such sockets in this process's network, without UDP sockets
+/// that are connected to a single peer.
 pub fn addresses(sockets: &HashSet<String>) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     for name in ["tcp", "tcp6", "udp", "udp6"] {
-        // Columns: number, local address, remote address, …, inode the tenth.
+        // The columns are: number, local address, remote address, …, with the inode as the tenth.
         let rows = table("self", name).into_iter().filter(|row| sockets.contains(&row[9]));
         let rows = rows.filter(|row| name.starts_with("tcp") || row[2].ends_with(":0000"));
         found.extend(rows.map(|row| (name, row[1].split(':').next().unwrap().to_owned())));
@@ -130,10 +130,11 @@ pub fn addresses(sockets: &HashSet<String>) -> Vec<(&'static str, String)> {
     found
 }
 
-/// The names of the Unix sockets at which a process listens.
+/// Returns the names of the Unix sockets on which a process listens.
 pub fn unix_listeners(pid: u32) -> Vec<String> {
     let sockets = sockets(pid);
-    // Columns: …, flags the fourth (00010000 listens), …, inode the seventh, path.
+    // The columns are: …, flags as the fourth (00010000 means it listens), …, inode as the seventh,
+    // path.
     let rows = table(&pid.to_string(), "unix").into_iter();
     rows.filter(|row| row[3] == "00010000" && sockets.contains(&row[6]))
         .map(|row| row.get(7).map_or("unnamed", |path| path.rsplit('/').next().unwrap()).to_owned())

@@ -26,7 +26,7 @@ pub fn create(store: &mut dyn SqlStore) {
 }
 
 impl ServerEngine {
-    /// The store of a private server, with the table in it.
+    /// Returns the store of a private server, with the table in it.
     pub fn readings(self, durability: Durability) -> Option<(TempDir, Box<dyn SqlStore>)> {
         let (dir, mut store) = self.sql(durability)?;
         create(&mut *store);
@@ -34,7 +34,7 @@ impl ServerEngine {
     }
 }
 
-/// The integer of the last row, none where there is no row.
+/// Returns the integer of the last row, or none if there is no row.
 pub fn one_int(store: &mut dyn SqlStore, sql: &str) -> Result<Option<i64>> {
     let statement = store.prepare(sql)?;
     let mut found = None;
@@ -68,8 +68,8 @@ impl Rows for Made {
     }
 }
 
-/// Has a checkpoint written after a change, and waits until the server has counted it: that may report
-/// it a moment after its end.
+/// Makes the server write a checkpoint after a change, and waits until the server has counted it,
+/// which can be a moment after it ends.
 pub fn counts_checkpoints(store: &mut dyn SqlStore, checkpoint: &str) {
     let before = store.checkpoints().unwrap().unwrap();
     store.bulk_insert(&TABLE, &mut made(0..100)).unwrap();

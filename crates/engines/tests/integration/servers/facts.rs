@@ -1,4 +1,4 @@
-//! What is to be known of each server engine to look at its server from outside.
+//! What a test needs to know of each server engine to inspect its server from outside.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -21,26 +21,27 @@ pub struct Facts {
     /// The variable that names its programs.
     pub variable: &'static str,
     pub library: Option<ClientLibrary>,
-    /// How many processes its server is.
+    /// The number of processes of its server.
     pub processes: RangeInclusive<usize>,
     /// Whether the server refuses to run as root.
     pub refuses_root: bool,
-    /// The Unix socket, below the server's directory, and its mode where that shuts it itself.
+    /// The Unix socket, below the server's directory, and its mode if the server restricts access
+    /// by it.
     pub socket: &'static str,
     pub socket_mode: Option<u32>,
-    /// The protocols by which it is also reached over the loopback address.
+    /// The protocols by which it can also be reached over the loopback address.
     pub loopback: &'static [&'static str],
-    /// What is read back in every tier, and in each, from the weakest.
+    /// The settings read back in every tier, and in each tier, from the weakest on.
     pub settings: Settings,
     pub tiers: [Settings; 3],
     pub refusal: Refusal,
-    /// Words of its log when it refuses to start, one of them.
+    /// Words of its log when it refuses to start, of which one must appear.
     pub refusal_words: &'static [&'static str],
-    /// Looks at what a server left behind that was stopped.
+    /// Inspects what a stopped server has left behind.
     pub left: fn(&Path),
-    /// How it is given by URL, where a private server can stand for somebody's own.
+    /// How it is given by URL, if a private server can stand for a user's own.
     pub given: Option<Given>,
-    /// The URL of a server that is not there, and the words for where it was looked for.
+    /// The URL of a server that does not exist, and the words for where it was looked for.
     pub unreached: (&'static str, &'static str),
     /// The form of its URLs.
     pub url_form: &'static str,
@@ -51,7 +52,8 @@ pub struct ClientLibrary {
     /// The variable that names its folder.
     pub variable: &'static str,
     pub file: &'static str,
-    /// The setting that holds its version, what stands before it, and the first number it may have.
+    /// The setting that holds its version, the text before the version, and the minimum of its
+    /// first number.
     pub setting: &'static str,
     pub before: &'static str,
     pub major: RangeInclusive<u32>,
@@ -59,33 +61,33 @@ pub struct ClientLibrary {
 
 /// What a server refuses to start with.
 pub enum Refusal {
-    /// So much memory.
+    /// This much memory.
     Memory(u64),
     /// A program, made in a folder.
     Program(fn(ServerEngine, &Path) -> PathBuf),
 }
 
-/// How a private server stands for somebody's own.
+/// How a private server stands for a user's own.
 pub struct Given {
-    /// Its tier, and how it is reached.
+    /// The tier of that server, and how it is reached.
     pub owner: Durability,
     pub link: Link,
-    /// Its URL: of its folder, and of how another process joins its database.
+    /// Returns its URL from its folder and from how another process joins its database.
     pub url: fn(&Path, &str) -> String,
-    /// The tier that is then asked for, and what is read back.
+    /// The tier that is requested by URL, and the settings read back.
     pub tier: Durability,
     pub settings: Settings,
-    /// What it keeps then.
+    /// The tier that it keeps then.
     pub keeps: Durability,
     /// Whether it has a cache.
     pub caches: bool,
-    /// Where this is read back, it is too weak for the tier `power`.
+    /// If this is read back, it is too weak for the tier `power`.
     pub too_weak: Option<(&'static str, &'static str)>,
-    /// Its databases or schemas: asked of the owner's store, or of the URL.
+    /// Returns its databases or schemas, from the owner's store or from the URL.
     pub databases: fn(&mut Store, &str) -> Vec<String>,
 }
 
-/// The facts of every server engine of this build that starts a server.
+/// Returns the facts of every server engine of this build that starts a server.
 pub fn all() -> impl Iterator<Item = &'static Facts> {
     let servers = ENGINES.iter().filter(|e| e.info().kind == Kind::Server && !e.is_given());
     servers.map(|engine| {
@@ -97,7 +99,7 @@ pub fn all() -> impl Iterator<Item = &'static Facts> {
     })
 }
 
-/// One of those that can run here, as [`sampled`], or all.
+/// Returns those that can run here: one, as [`sampled`], or all.
 pub fn here() -> impl Iterator<Item = &'static Facts> {
     sampled(all().filter(|facts| facts.engine.is_here()), 1).into_iter()
 }
@@ -262,7 +264,7 @@ static FACTS: &[Facts] = &[
         ],
         refusal: Refusal::Memory(1 << 60),
         refusal_words: &["cache_size"],
-        // A clean shutdown empties its lock file and takes its socket away.
+        // A clean shutdown empties its lock file and removes its socket.
         left: |dir| {
             assert_eq!(fs::metadata(dir.join("data/mongod.lock")).unwrap().len(), 0);
             assert!(!dir.join("mongod.sock").exists());
@@ -278,7 +280,7 @@ static FACTS: &[Facts] = &[
             settings: &[],
             keeps: Durability::None,
             caches: true,
-            // From 6.1 on there always is a journal.
+            // From 6.1 on there is always a journal.
             too_weak: Some(("storage.journal", "false")),
             #[cfg(feature = "mongodb")]
             databases: |_, url| crate::mongodb::client::Client::new(url).databases(),
@@ -307,7 +309,7 @@ static FACTS: &[Facts] = &[
             &[("appendonly", "yes"), ("appendfsync", "no")],
             &[("appendonly", "yes"), ("appendfsync", "always")],
         ],
-        // The real program, given a directive that it does not know.
+        // This is the real program with a directive that it does not know.
         refusal: Refusal::Program(|engine, dir| {
             let script = format!(
                 "#!/bin/sh\n[ \"$1\" = --version ] && exec {0} --version\n\
@@ -343,7 +345,7 @@ static FACTS: &[Facts] = &[
         refuses_root: false,
         socket: "socket",
         socket_mode: Some(0o700),
-        // Its listeners cannot be left out, and in the tier `none` points come over UDP.
+        // Its listeners cannot be turned off, and in the tier `none` points are sent over UDP.
         loopback: &["tcp", "udp"],
         settings: &[
             ("data.wal-fsync-delay", "0s"),
@@ -354,7 +356,7 @@ static FACTS: &[Facts] = &[
             &[("udp.batch-timeout", "absent")],
             &[("udp.batch-timeout", "absent")],
         ],
-        // The real program, given a configuration that is not there.
+        // This is the real program with a configuration that does not exist.
         refusal: Refusal::Program(|engine, dir| {
             let script = format!(
                 "#!/bin/sh\n[ \"$1\" = version ] && exec {0} version\n\
@@ -412,7 +414,7 @@ static FACTS: &[Facts] = &[
             &[("storage.writeAsync", "false")],
             &[("storage.writeAsync", "false")],
         ],
-        // A package of that name that gives up.
+        // This is a package of that name that gives up.
         refusal: Refusal::Program(|_, dir| {
             fs::create_dir(dir.join("bin")).unwrap();
             let package = r#"{"name": "harperdb", "version": "0.0.0"}"#;
@@ -423,7 +425,7 @@ static FACTS: &[Facts] = &[
         }),
         refusal_words: &["no licence"],
         left: |dir| assert!(!dir.join("data/root/operations-server").exists()),
-        // A private one is reached by its socket alone; `harperdb.rs` takes one of the user's own.
+        // A private one is reached only by its socket; `harperdb.rs` tests a user's own.
         given: None,
         unreached: ("http://me:hunter2@127.0.0.1:1", "127.0.0.1:1"),
         url_form: "http://user:password@host",
@@ -434,18 +436,19 @@ fn run_is_empty(dir: &Path) {
     assert!(fs::read_dir(dir.join("run")).unwrap().next().is_none());
 }
 
-/// The URL of a private InfluxDB, of how another process joins it: a database, a user, a URL.
+/// Returns the URL of a private InfluxDB from how another process joins it: a database, a user, a
+/// URL.
 fn url_of(at: &str) -> String {
     let [_, user, url] = at.split(' ').collect::<Vec<_>>().try_into().unwrap();
     url.replace("http://", &format!("http://{user}@"))
 }
 
-/// A path as the host of a URL.
+/// Returns a path as the host of a URL.
 fn encoded(path: &Path) -> String {
     path.to_str().unwrap().replace('/', "%2F")
 }
 
-/// The texts with which an SQL store answers.
+/// Returns the texts with which an SQL store answers.
 fn texts(store: &mut Store, sql: &str) -> Vec<String> {
     let Store::Sql(store) = store else { panic!("no SQL store") };
     let store: &mut dyn SqlStore = &mut **store;

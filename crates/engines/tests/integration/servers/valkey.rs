@@ -1,10 +1,10 @@
-//! What a Valkey server that is given has of ours.
+//! What a given Valkey server holds of ours.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-/// What stands before the first colon of its keys that are a guest's.
+/// Returns the part before the first colon of the keys that belong to guests.
 pub fn guests(url: &str) -> Vec<String> {
     let (password, place) = url.strip_prefix("valkey://:").unwrap().split_once('@').unwrap();
     let mut stream = TcpStream::connect(place).unwrap();
@@ -12,7 +12,8 @@ pub fn guests(url: &str) -> Vec<String> {
         write!(stream, "{words}\r\n").unwrap();
         let mut said = Vec::new();
         let mut some = [0; 4096];
-        // A list of strings: its length, and of each string its length and itself.
+        // The answer is a list of strings: its length, then the length and the bytes of each
+        // string.
         let lines = |said: &[u8]| {
             let said = String::from_utf8_lossy(said).into_owned();
             let count = said.strip_prefix('*')?.split_once("\r\n")?.0.parse::<usize>().ok()?;
@@ -32,7 +33,7 @@ pub fn guests(url: &str) -> Vec<String> {
         }
     };
     ask(&format!("AUTH {password}"));
-    // Keys of other bytes are rows, whose names begin alike.
+    // Keys with other bytes are rows, whose names have the same beginning.
     let keys = ask("KEYS embermark_*:tables");
     let names = keys.iter().filter_map(|key| key.split_once(':')).map(|(name, _)| name.to_owned());
     names.collect::<BTreeSet<_>>().into_iter().collect()

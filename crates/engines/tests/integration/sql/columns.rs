@@ -1,4 +1,4 @@
-//! Columns of a table that is made for somebody's rows: bytes, texts in keys and indexes, any names.
+//! Columns of a table made for a user's rows: bytes, texts in keys and indexes, arbitrary names.
 
 use std::slice;
 
@@ -6,7 +6,7 @@ use embermark_engines::sql::{Dialect, Nullable, Param, ResultRow, Rows, SqlType,
 
 use super::Subject;
 
-/// Values of a row that a test gives or finds.
+/// Values of a row that a test stores or finds.
 type Cells = Vec<Cell>;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,7 @@ impl Subject {
         rows
     }
 
-    /// The one row of a question, its columns read as what they are.
+    /// Returns the only row of a question, with its columns read by their types.
     fn any(&mut self, sql: &str) -> Cells {
         let statement = self.prepare(sql);
         let (mut found, mut room) = (Vec::new(), String::new());
@@ -100,7 +100,7 @@ impl Subject {
         assert_eq!(self.store.bulk_insert(table, &mut given).unwrap(), rows.len() as u64);
     }
 
-    /// Inserts row by row.
+    /// Inserts the rows one by one.
     fn fill(&mut self, table: &TableDef, rows: &[Cells]) {
         let places = vec!["?"; table.columns.len()].join(", ");
         let statement = self.prepare(&format!("INSERT INTO {} VALUES ({places})", table.name));
@@ -111,7 +111,7 @@ impl Subject {
     }
 }
 
-/// The types that make columns fit for an index.
+/// Returns the types that make columns fit for an index.
 fn indexed<'a>(
     dialect: &dyn Dialect,
     table: &TableDef,
@@ -194,7 +194,7 @@ const COMPARED: TableDef = TableDef {
     key: &["word"],
 };
 
-/// In the order of their bytes. No two are equal, though some languages take them to be.
+/// Texts in the order of their bytes. No two are equal, though some languages treat them so.
 const ORDERED: [&str; 17] =
     ["", "\t", " ", " a", "A", "AB", "Z", "a", "a\t", "a ", "aB", "ab", "b", "z", "Ä", "ä", "🦆"];
 
@@ -287,7 +287,7 @@ pub(super) fn indexes_find(subject: &mut Subject) {
     assert_eq!(subject.cells(counted, &[linz], &[SqlType::Int]), [[Cell::Int(98)]]);
 }
 
-/// Names as they stand at the head of people's files.
+/// Names as they are found in the headers of people's files.
 const NAMED: TableDef = TableDef {
     name: "events",
     columns: &[
@@ -336,7 +336,7 @@ pub(super) fn names_are_taken(subject: &mut Subject) {
     assert_eq!(subject.cells(&all, &[], &of), rows);
     for ((name, ..), n) in NAMED.columns.iter().zip(0..) {
         let (value, of, name) = (rows[7][n].clone(), of[n], named(name));
-        // Of bytes PostgreSQL has neither before version 18.
+        // Before version 18, PostgreSQL has neither of these for bytes.
         let (least, greatest) = if of == SqlType::Bytes { ("", "") } else { ("MIN", "MAX") };
         let sql = format!(
             "SELECT {name}, COUNT(*) AS counted, {least}({name}) AS lowest, \
@@ -411,8 +411,8 @@ const COUNTED: TableDef = TableDef {
     key: &["id"],
 };
 
-/// What the harness reads of questions that it knows nothing about. Of HarperDB's results nobody knows
-/// the columns.
+/// Reads what the harness reads of questions that it knows nothing about. The columns of HarperDB's
+/// results are unknown.
 pub(super) fn values_of_any_kind_are_read(subject: &mut Subject) {
     if subject.engine.info().id == "harperdb" {
         return;
@@ -429,7 +429,7 @@ pub(super) fn values_of_any_kind_are_read(subject: &mut Subject) {
     assert_eq!(subject.any("SELECT * FROM counted WHERE id = 1"), all);
     let null = subject.any("SELECT * FROM counted WHERE id = 3");
     assert_eq!((null.len(), &null[1..]), (6, &[const { Cell::Null }; 5][..]));
-    // Sums and means of integers are decimals or wide integers in some.
+    // Sums and means of integers are decimals or wide integers in some engines.
     let dialect = subject.store.dialect();
     let mean = dialect.mean("small");
     let sums =
@@ -449,7 +449,7 @@ pub(super) fn values_of_any_kind_are_read(subject: &mut Subject) {
         assert_eq!(subject.int(&sql), Some(expected), "{sql}");
         assert_eq!(subject.float(&sql), Some(expected as f64), "{sql}");
     }
-    // A wide sum that 64 bits have not: SQLite refuses it.
+    // A wide sum that does not fit in 64 bits: SQLite refuses it.
     if !subject.engine.info().id.starts_with("sqlite") {
         let sum = subject.any("SELECT SUM(wide * 1) FROM (SELECT wide FROM counted UNION ALL SELECT wide FROM counted) AS twice");
         assert_eq!(sum, [Cell::Float(4.0 * 2f64.powi(62))]);

@@ -1,4 +1,4 @@
-//! Rows out of a CSV file, by engines that load one.
+//! Rows from a CSV file, in engines that load one.
 
 use std::fmt::Write;
 use std::fs;
@@ -19,17 +19,17 @@ const TABLE: TableDef = TableDef {
     key: &["id", "stamp"],
 };
 
-/// Columns in another order than the table's.
+/// The columns in another order than in the table.
 const COLUMNS: [&str; 4] = ["stamp", "id", "number", "other"];
 
-/// More than any engine loads in its way for few.
+/// More rows than any engine loads in its way for few.
 const ROWS: i64 = 50_000;
 
 fn number(id: i64) -> Option<f64> {
     (id % 7 != 0).then_some(id as f64 / 3.0)
 }
 
-/// Lines of so many rows; the last value of a line is NULL, and some numbers are.
+/// Returns lines of this many rows. The last value of a line is NULL, and so are some numbers.
 fn lines(rows: i64) -> String {
     let mut text = COLUMNS.join(",") + "\n";
     for id in 0..rows {
@@ -49,7 +49,7 @@ fn load(subject: &mut Subject, path: &Path, text: &str) -> Result<u64, String> {
 
 pub fn files_are_loaded(subject: &mut Subject) {
     subject.create(&TABLE);
-    // A name that has to be quoted.
+    // The name has to be quoted.
     let folder = tempfile::Builder::new().prefix("o'csv").tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap().join("rows.csv");
     if !subject.store.loads_csv() {

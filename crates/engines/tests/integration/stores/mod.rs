@@ -15,8 +15,8 @@ use crate::scopes::Listed;
 
 pub type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Engines that can run here, each with a tier it offers, and what the tier keeps: some of them, as
-/// [`sampled`], or all.
+/// Returns engines that can run here, each with a tier it offers and what the tier keeps: some of
+/// them, as [`sampled`], or all.
 pub fn offers() -> Vec<(&'static dyn Engine, Durability, Durability)> {
     let mut offers = Vec::new();
     for &engine in engines() {
@@ -57,7 +57,7 @@ pub fn numbered(rows: u64, value_size: usize) -> Model {
     (0..rows).map(row).collect()
 }
 
-/// Three tables: of pairs put alone, together in a transaction, and loaded.
+/// Makes three tables: of pairs put singly, put together in a transaction, and loaded.
 pub fn victims(store: &mut dyn KvStore) -> [Table; 3] {
     ["alone", "together", "loaded"].map(|name| store.table(&TableDef::named(name)).unwrap())
 }

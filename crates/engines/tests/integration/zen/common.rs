@@ -1,4 +1,4 @@
-//! The stand-in, made and spoken to, and what the tests do with a store.
+//! Makes the stand-in and talks to it, and has what the tests do with a store.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -25,7 +25,7 @@ pub const WAYS: [Direction; 2] = [Direction::Forward, Direction::Backward];
 /// The sources of the stand-in, below the folder of the package, in which Cargo starts tests.
 const SOURCES: [&str; 2] = ["tests/integration/zen/library.rs", "tests/integration/zen/state.rs"];
 
-/// The stand-in, compiled and named to the adapter.
+/// The stand-in, compiled and made known to the adapter.
 pub static STAND_IN: LazyLock<Library> = LazyLock::new(|| {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("zen");
     std::fs::create_dir_all(&dir).unwrap();
@@ -47,7 +47,7 @@ pub static STAND_IN: LazyLock<Library> = LazyLock::new(|| {
     unsafe { Library::new(library) }.unwrap()
 });
 
-/// Whether it was compiled of its sources as they are.
+/// Whether it was compiled from its present sources.
 fn is_compiled(library: &Path) -> bool {
     let changed = |path: &Path| std::fs::metadata(path)?.modified();
     let sources = SOURCES.map(|source| changed(Path::new(source)).unwrap());
@@ -72,13 +72,13 @@ pub fn zen() -> &'static dyn Engine {
     find("zen").unwrap()
 }
 
-/// What the adapter has not freed, on this thread.
+/// Returns how many objects the adapter has not freed, on this thread.
 pub fn unfreed() -> usize {
     // SAFETY: the stand-in's own function, of this type.
     unsafe { STAND_IN.get::<extern "C" fn() -> usize>("stand_in_things").unwrap()() }
 }
 
-/// How often a function was called, on this thread.
+/// Returns how often a function was called, on this thread.
 pub fn calls(function: &str) -> u64 {
     let name = CString::new(format!("Btrieve{function}")).unwrap();
     type Count = extern "C" fn(*const std::ffi::c_char) -> u64;
@@ -86,8 +86,8 @@ pub fn calls(function: &str) -> u64 {
     unsafe { STAND_IN.get::<Count>("stand_in_calls").unwrap()(name.as_ptr()) }
 }
 
-/// Makes the `nth` call of a function fail, on this thread; never, if it is 0. Whether an earlier
-/// order was still open.
+/// Makes the `nth` call of a function fail, on this thread; never, if it is 0. Returns whether an
+/// earlier order was still open.
 pub fn fail(function: &str, nth: u64, status: i32) -> bool {
     let name = CString::new(format!("Btrieve{function}")).unwrap();
     type Fail = extern "C" fn(*const std::ffi::c_char, u64, i32) -> bool;
@@ -106,7 +106,7 @@ pub fn open(tier: Durability, dir: &Path) -> Box<dyn KvStore> {
     }
 }
 
-/// Runs a check on a fresh store of each tier, closes it, and finds everything freed.
+/// Runs a check on a fresh store of each tier, closes it, and checks that everything was freed.
 pub fn on_each(check: impl Fn(&mut dyn KvStore, &str)) {
     for tier in TIERS {
         let dir = tempfile::tempdir().unwrap();

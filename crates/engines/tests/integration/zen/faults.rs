@@ -1,4 +1,4 @@
-//! Every call of the interface, failing.
+//! Every call of the interface, made to fail.
 
 use std::ops::ControlFlow;
 
@@ -44,7 +44,7 @@ fn everything() -> Result<()> {
     Ok(())
 }
 
-/// Every function whose failure can be told.
+/// Every function whose failure can be reported.
 const FUNCTIONS: &[&str] = &[
     "ClientAllocate",
     "ClientFree",
@@ -119,7 +119,7 @@ fn every_call_that_fails_is_told_in_words_and_leaves_nothing_behind() {
             };
             assert!(error.to_string().contains(words), "{function}: {error}");
             assert!(!fail(function, 0, 0), "{function}: call {nth} never came");
-            // The one thing that the stand-in refused to let go.
+            // The only object that the stand-in refused to free.
             let refused = matches!(*function, "ClientFree" | "ClientFileClose");
             assert_eq!(unfreed() - left, usize::from(refused), "{function}: call {nth}");
         }

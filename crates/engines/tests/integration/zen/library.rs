@@ -1,9 +1,9 @@
-//! A stand-in for Zen's `libbtrieveC`, in our own words: the functions that the adapter calls, over
-//! sorted maps in memory. It is stricter than a database needs to be: a handle that is unknown,
-//! freed or of another kind, a length that does not fit, a call out of order are answered with an
-//! error. It can be told to fail, counts calls, and knows what was not freed.
+//! A stand-in for Zen's `libbtrieveC`, written by us: the functions that the adapter calls, over
+//! sorted maps in memory. It is stricter than a database needs to be: it answers a handle that is
+//! unknown, freed or of another kind, a length that does not fit, and a call out of order with an
+//! error. It can be ordered to fail, counts calls, and knows what was not freed.
 //!
-//! All of its state belongs to the thread, so that tests side by side do not meet.
+//! All its state belongs to the thread, so that parallel tests do not affect each other.
 
 #![allow(non_snake_case, reason = "the names are those that the adapter looks up")]
 
@@ -59,7 +59,7 @@ fn between(value: c_int, least: usize, most: usize) -> Outcome<usize> {
     usize::try_from(value).ok().filter(|v| (least..=most).contains(v)).ok_or(160)
 }
 
-/// Counts a call and does it, unless it is to fail.
+/// Counts a call and performs it, unless it is to fail.
 fn enter<T>(name: &str, work: impl FnOnce(&mut State) -> Outcome<T>) -> Outcome<T> {
     STATE.with_borrow_mut(|state| {
         *state.calls.entry(name.to_owned()).or_default() += 1;
@@ -148,7 +148,7 @@ status! {
     BtrieveClientAllocate(s, client: *mut Handle, agent: c_int, number: c_int) {
         between(agent, 0, 0xffff)?;
         between(number, 0, 0xffff)?;
-        // What lay in folders that are gone is gone.
+        // Files in folders that no longer exist are removed.
         s.disk.retain(|path, _| path_exists(path));
         s.make(Thing::Client(None), client)
     }
@@ -295,7 +295,7 @@ status! {
     }
     BtrieveKeySegmentAllocate(s, segment: *mut Handle) { s.make(Thing::Segment(None), segment) }
     BtrieveKeySegmentSetField(s, segment: Handle, at: c_int, length: c_int, of: c_int) {
-        // Of all types this one alone is kept here: bytes in their order.
+        // This is the only type that is kept here: bytes in their order.
         if of != 0 {
             return Err(49);
         }
@@ -523,13 +523,13 @@ pub extern "C" fn BtrieveFileVersionToString(version: c_int) -> *const c_char {
     if version == 7 { c"13.0" } else { c"unknown" }.as_ptr()
 }
 
-/// What this thread has not freed.
+/// Returns the number of objects that this thread has not freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn stand_in_things() -> usize {
     STATE.with_borrow(|state| state.things.len() + state.swept)
 }
 
-/// How often this thread called a function.
+/// Returns how often this thread called a function.
 #[unsafe(no_mangle)]
 pub extern "C" fn stand_in_calls(name: *const c_char) -> u64 {
     // SAFETY: the tests give a C string.
@@ -537,7 +537,8 @@ pub extern "C" fn stand_in_calls(name: *const c_char) -> u64 {
     STATE.with_borrow(|state| state.calls.get(&*name).copied().unwrap_or(0))
 }
 
-/// Makes the `nth` call of a function from now on fail, once; whether an earlier order was left.
+/// Makes the `nth` call of a function from now on fail, once. Returns whether an earlier order was
+/// left.
 #[unsafe(no_mangle)]
 pub extern "C" fn stand_in_fail(name: *const c_char, nth: u64, status: c_int) -> bool {
     // SAFETY: the tests give a C string.

@@ -1,4 +1,4 @@
-//! What the stand-in keeps: handles, files as sorted maps, orders to fail.
+//! What the stand-in keeps: handles, files as sorted maps, and orders to fail.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -28,7 +28,7 @@ pub struct Index {
 type Cursor = (usize, Bytes, u64);
 
 pub enum Thing {
-    /// With the disk as it was when the transaction began.
+    /// A client, with the disk as it was when the transaction began.
     Client(Option<BTreeMap<Bytes, Data>>),
     File {
         client: usize,
@@ -66,7 +66,7 @@ pub struct State {
     pub disk: BTreeMap<Bytes, Data>,
     pub calls: HashMap<String, u64>,
     pub fault: Option<(String, u64, c_int)>,
-    /// Files that were still open when their client was reset.
+    /// Number of files that were still open when their client was reset.
     pub swept: usize,
 }
 
@@ -184,7 +184,7 @@ impl State {
             return Err(BAD_POINTER);
         }
         self.made += 1;
-        // Addresses that are not null, not used twice and nobody's memory.
+        // The addresses are not null, not reused, and in no memory.
         let handle = self.made * 16;
         self.things.insert(handle, thing);
         // SAFETY: not null; the caller gives room for a handle.
@@ -200,7 +200,7 @@ impl State {
         self.client(client as Handle).is_ok_and(|undo| undo.is_some())
     }
 
-    /// The file's data, for a change.
+    /// Returns the data of a file, for a change.
     pub fn change(&mut self, file: Handle) -> Outcome<(&mut Data, Option<Cursor>)> {
         let (client, path, accelerated, cursor) = self.file(file)?;
         let cursor = cursor.clone();

@@ -1,4 +1,4 @@
-//! Transactions, and what is refused.
+//! Transactions, and what they refuse.
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -15,8 +15,8 @@ const FIT: usize = 16 * 1024 / 18;
 
 const LAST: Account = Account { made: 1, lost: 2, missed: 3, latest_ns: u64::MAX };
 
-/// What a queue has carried when a sensor that began at a time has put rows of these numbers into it, and the account of so
-/// many that were made.
+/// Returns what a queue has carried when a sensor that began at a time has put rows of these
+/// numbers into it, and the account of this many rows that were made.
 pub(crate) fn queued(
     shape: Shape,
     began_ns: u64,
@@ -50,7 +50,7 @@ fn payload(number: u64) -> [u8; 10] {
     payload
 }
 
-/// Receives a row of that number, whole.
+/// Receives a whole row of that number.
 fn receive(receiver: &mut Receiver, number: u64) {
     assert_eq!(receiver.receive().unwrap(), Received::Row(number));
     assert_eq!(receiver.payload(), payload(number));
@@ -199,7 +199,7 @@ fn a_process_that_is_killed_ends_the_queue_and_other_children_do_not_hold_it() {
     let (reader, writer) = io::pipe().unwrap();
     let (mut sender, mut receiver) =
         (Sender::over(writer.try_clone().unwrap(), SHAPE).unwrap(), Receiver::new(reader, SHAPE));
-    // As a server that is started while the sensor runs.
+    // It is like a server that is started while the sensor runs.
     let mut other = sleeping(Stdio::null());
     let mut sensor = sleeping(Stdio::from(writer));
     assert!(sender.offer(0, &payload(0)).unwrap());

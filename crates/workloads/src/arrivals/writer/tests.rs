@@ -6,7 +6,7 @@ use super::super::queue::{Sender, Shape};
 use super::*;
 use crate::{Companions, NoopObserver};
 
-/// Whose process does nothing.
+/// A sensor whose process does nothing.
 struct Idle;
 
 impl Companions for Idle {
@@ -26,7 +26,7 @@ struct Stalling {
 
 const STALL: Duration = Duration::from_millis(50);
 
-/// What is kept of a row.
+/// Returns what is kept of a row.
 fn kept(number: u64, payload: &[u8]) -> (u64, u32) {
     (number, u32::from_le_bytes(payload.try_into().unwrap()))
 }
@@ -57,7 +57,8 @@ impl Sink for Stalling {
     }
 }
 
-/// A full queue of these rows at 1 kHz, of which the eleventh is due about now, and its end.
+/// Returns a full queue of these rows at 1 kHz, of which the eleventh is due about now, and its
+/// end.
 fn queue(numbers: impl IntoIterator<Item = u64>) -> queue::Receiver {
     let (reader, writer) = io::pipe().unwrap();
     let mut sender = Sender::over(writer, SHAPE).unwrap();
@@ -71,7 +72,7 @@ fn queue(numbers: impl IntoIterator<Item = u64>) -> queue::Receiver {
     queue::Receiver::new(reader, SHAPE)
 }
 
-/// Has a writer take rows.
+/// Lets a writer take rows.
 fn write(
     sink: &mut Stalling,
     rows: u64,
@@ -91,7 +92,8 @@ fn a_stall_is_in_the_response_time_of_every_row_that_was_due_meanwhile() {
     let Tally { service, response, .. } = &written.tally;
     let (service, response) = (service.latency().unwrap(), response.latency().unwrap());
     assert_eq!((written.measured().ops, service.samples, response.samples), (ROWS, 200, 200));
-    // One commit took 50 ms; of fifty rows due meanwhile the first was 50 ms late, the next 49.
+    // One commit took 50 ms; of the fifty rows due meanwhile, the first was 50 ms late, the next
+    // 49.
     assert!(service.max >= 50_000_000);
     assert!(response.p99 >= Some(47_900_000), "{response:?}");
     assert!(response.p95 >= Some(39_900_000), "{response:?}");

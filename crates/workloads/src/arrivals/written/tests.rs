@@ -11,7 +11,8 @@ pub(crate) fn taken(tally: &mut Tally, number: u64, response: u64) {
     }
 }
 
-/// What a writer has done that stored the rows of these numbers, each 5 ms after it was due, of `made` rows in all.
+/// Returns the work of a writer that stored the rows of these numbers, each 5 ms after it was due,
+/// of `made` rows in all.
 pub(crate) fn written(task: Task, numbers: impl IntoIterator<Item = u64>, made: u64) -> Written {
     let mut tally = Tally::new(task);
     numbers.into_iter().for_each(|number| taken(&mut tally, number, 5_000_000));
@@ -43,6 +44,6 @@ fn who_waits_longer_and_longer_has_fallen_behind_and_who_is_held_up_once_has_not
     };
     assert_eq!(behind(|_| 5), 1_000.0);
     assert_eq!(behind(|number| if number > 290 { 100 } else { 5 }), 1_000.0);
-    // From 101 to 299 it is later by 1 ms each; the last 21 wait for 178 ms more than the first.
+    // From 101 to 299 each is later by 1 ms; the last 21 wait 178 ms longer than the first.
     assert_eq!(behind(|number| number).round(), (1_000.0_f64 * 200.0 / 378.0).round());
 }

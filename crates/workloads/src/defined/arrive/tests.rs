@@ -61,7 +61,7 @@ where = [["time", ">=", "end - 10s"]]
 compute = ["count"]
 "#;
 
-/// A sensor that has made 300 rows before it is asked, of which twenty did not fit.
+/// A sensor that has made 300 rows before it is asked, twenty of which did not fit.
 struct Made(PathBuf);
 
 impl Companions for Made {
@@ -125,7 +125,8 @@ fn bench(folder: &Path, engine: &'static dyn Engine) -> (tempfile::TempDir, Box<
     (place, workload.prepare(&spec).unwrap().open(store, reopener).unwrap())
 }
 
-/// Runs a phase twice; what was counted in the last run, what was timed, and what is wrong with it.
+/// Runs a phase twice. Returns what was counted in the last run, what was timed, and what is wrong
+/// with it.
 fn run(bench: &mut dyn Bench, name: &str) -> (Counts, Measured, Option<String>) {
     let place = bench.phases().iter().position(|phase| phase.name == name).unwrap();
     let mut meter = Meter::new(None);
@@ -161,13 +162,13 @@ fn what_comes_is_stored_behind_the_rows_and_compared_however_it_is_committed() {
             let (Counts(counts, latencies), measured, wrong) = run(&mut *bench, name);
             assert_eq!(wrong, None, "{what}");
             let count = |name: &str| counts.iter().find(|(known, _)| *known == name).unwrap().1;
-            // Of 275 rows 25 go before the window; those after it are stored, too.
+            // Of 275 rows, 25 are before the window; those after it are stored too.
             assert_eq!((count("samples"), measured.ops), (230, 230), "{what}");
             assert_eq!((count("lost"), count("lost-ever")), (20, 20), "{what}");
             assert_eq!(count("target-rate"), 1_000, "{what}");
             assert_eq!(latencies, ["commit", "response"], "{what}");
         }
-        // The table has its own rows again for what comes after, and the end of their times.
+        // Later phases find the table with its own rows again, and the end of their times.
         let (_, measured, wrong) = run(&mut *bench, "group");
         assert!(wrong.is_none() && measured.ops > 0, "{}: {wrong:?}", engine.info().id);
         bench.finish().unwrap();

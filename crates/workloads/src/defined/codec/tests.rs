@@ -6,8 +6,8 @@ fn column(name: &str, of: ColumnType) -> Column {
     Column { nullable: true, ..Column::new(name, of) }
 }
 
-/// A key of a text and a signed integer; a float, a text, an unsigned integer and bytes beside it, with an
-/// index of the text and the float.
+/// Returns a table whose key is a text and a signed integer, with a float, a text, an unsigned
+/// integer and bytes beside it, and an index of the text and the float.
 fn table() -> Table {
     let int = |bits, signed| ColumnType::Int { bits, signed };
     Table {
@@ -85,7 +85,7 @@ fn keys_compare_as_their_values_do() {
         key
     });
     assert!(bytes.is_sorted(), "{bytes:?}");
-    // The first column on its own comes before every key that begins with it, and after all lesser
+    // The first column alone comes before every key that begins with it, and after all smaller
     // ones.
     let mut first = Vec::new();
     codec.key([Value::Text("ab")], &mut first);

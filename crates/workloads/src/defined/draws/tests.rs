@@ -7,7 +7,7 @@ use super::super::source;
 use super::*;
 use crate::Source as _;
 
-/// Staged rows of a made table of ten stations at 200 times, and what keeps them.
+/// Returns staged rows of a made table of ten stations at 200 times, and what keeps them.
 fn rows(dir: &std::path::Path, key: &str) -> Rows {
     let text = format!(
         r#"
@@ -53,7 +53,8 @@ fn draws_are_the_same_from_the_same_seed_and_follow_their_law() {
     assert_ne!(drawn(KeysOf::Uniform, 1), drawn(KeysOf::Uniform, 2));
     assert!(most(&drawn(KeysOf::Uniform, 1)).1 < 20);
     let (place, count) = most(&drawn(KeysOf::Zipfian { skew: 0.99 }, 1));
-    // The likeliest of 10^10 has a share of 1 / 26.469, some 3.8 %, and is no end of the table.
+    // The most frequent of 10^10 has a share of 1 / 26.469, some 3.8 %, and is not at an end of the
+    // table.
     assert!((130..260).contains(&count) && place != 0, "{place} {count}");
     assert_eq!(most(&drawn(KeysOf::Newest { skew: 0.99 }, 1)).0, 1_999);
 }
@@ -118,7 +119,7 @@ fn deletes_draw_each_row_once() {
 fn ranges_are_rows_that_follow_each_other_in_one_group_and_never_overlap() {
     let dir = tempfile::tempdir().unwrap();
     let rows = rows(dir.path(), r#"["station", "time"]"#);
-    // Of ten stations with 200 rows each, 19 or 20 ranges of ten are to be had.
+    // Ten stations with 200 rows each have 19 or 20 ranges of ten each.
     for (wanted, got) in [(30, 30..=30), (1_000, 190..=200)] {
         let keys = Keys { ops: Count::Exactly(wanted), of: KeysOf::Uniform, absent: 0.0, rows: 10 };
         let drawn = |seed| Draws::ranges(&keys, &rows, &mut Draw::new(seed, 1));
@@ -131,7 +132,7 @@ fn ranges_are_rows_that_follow_each_other_in_one_group_and_never_overlap() {
             assert_eq!(draws.at(i, rows.loaded), Drawn::Row(span[0] as usize));
             assert!(span.iter().all(|place| seen.insert(*place)), "no row is in two ranges");
             let keys: Vec<_> = span.iter().map(|place| rows.key(*place as usize)).collect();
-            // The next row of a station is three later.
+            // The next row of a station is three rows later.
             for pair in keys.windows(2) {
                 assert_eq!(pair[0][0], pair[1][0]);
                 let [Value::Int(a), Value::Int(b)] = [pair[0][1], pair[1][1]] else { panic!() };

@@ -44,7 +44,7 @@ fn cell(text: &str, scale: Scale, folder: &Path) -> Result<Cell, WorkloadError> 
     })
 }
 
-/// A day of so many rows.
+/// Returns a day of this many rows.
 fn day(rows: u64) -> (tempfile::TempDir, Cell) {
     let dir = tempfile::tempdir().unwrap();
     let cell = cell(retention(), Scale::Rows(rows), dir.path()).unwrap();
@@ -61,7 +61,7 @@ fn a_window_has_as_many_rows_as_asked_for_and_they_come_again_in_the_order_of_th
     for asked in [20, 480, 1_000, 5_000, 100_000] {
         let (_dir, cell) = day(asked);
         let calendar = calendar(&cell);
-        // One moment in a day comes again an hour later.
+        // A moment in a day repeats an hour later.
         let kept = if asked == 20 { 480 } else { asked };
         assert_eq!(calendar.window() as u64, kept, "{asked}");
         let key = |place: usize| {
@@ -99,7 +99,7 @@ fn an_hour_goes_when_all_of_it_is_older_than_a_day() {
     assert_eq!(calendar.goes_at(begin.number + 25), begin);
 }
 
-/// What a database finds that holds these rows, asked row by row.
+/// Returns what a database with these rows finds when it is asked row by row.
 fn answered(cell: &Cell, (phase, i): (usize, usize), there: &[usize]) -> Found {
     let mut found = Found::default();
     let rows = cell.rows_of(phase);
@@ -177,7 +177,7 @@ fn a_row_too_many_or_too_few_or_another_value_is_wrong() {
     }
     refused(mean, &|found| found.result.clear());
     refused(mean, &|found| found.result[0] = owned(Value::Float(18.001)));
-    // What went is in no answer: of the day before a row was the newest.
+    // Removed rows are in no answer: the day before, a row was the newest.
     let before: Vec<usize> = (0..there.start).collect();
     let found = answered(&cell, (newest, 0), &before);
     assert!(check_newest(&cell, (newest, 0), there, &found, &plain).is_err());
@@ -206,7 +206,7 @@ fn the_whole_content_is_compared() {
     assert!(old.contains("must not be there"), "{old}");
 }
 
-/// A value that borrows nothing.
+/// Returns a value that borrows nothing.
 fn fixed(value: Value<'_>) -> Value<'static> {
     match value {
         Value::Int(value) => Value::Int(value),
@@ -239,7 +239,7 @@ insert = "rows"
     };
     let kept = made("90,1\n100,1\n100,2\n250,1\n").unwrap();
     let calendar = calendar(&kept);
-    // From 90 to 250 are 160 s: in 3 minutes they come again.
+    // From 90 to 250 are 160 s: in 3 minutes they repeat.
     let times: Vec<i64> = (0..6).map(|place| calendar.time(place)).collect();
     assert_eq!(times, [90, 100, 100, 250, 270, 280]);
     let refused = made("90,1\n100,1\n95,2\n").err().unwrap().to_string();

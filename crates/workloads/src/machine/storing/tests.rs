@@ -8,7 +8,7 @@ use crate::arrivals::{Task, written};
 
 const RATE: u64 = 1_000;
 
-/// A store that holds what it is given.
+/// A store that keeps what it gets.
 pub(in super::super) struct Held(pub Vec<Sample>);
 
 impl MachineLog for Held {
@@ -61,7 +61,7 @@ impl Lifecycle for Held {
     }
 }
 
-/// Samples 0 to 99 and 120 to 199, as a writer stored them that lost twenty.
+/// Returns samples 0 to 99 and 120 to 199, as stored by a writer that lost twenty.
 fn stored() -> (Stored, Vec<Sample>) {
     let history = History::new(3, RATE, 200);
     let numbers = || (0..100).chain(120..200);

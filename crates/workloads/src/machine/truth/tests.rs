@@ -10,7 +10,7 @@ const RATE: u64 = 1_000;
 const MILLISECOND: i64 = 1_000_000;
 const READERS: [Reader; 3] = [Reader::Individual, Reader::Bulk, Reader::BulkAngles];
 
-/// A store of milliseconds that holds samples in the order in which they came.
+/// A store of milliseconds that keeps samples in the order in which they arrived.
 struct Dated(Vec<Sample>);
 
 impl MachineLog for Dated {
@@ -75,15 +75,15 @@ impl Lifecycle for Dated {
     }
 }
 
-/// Six seconds of a writer that lost some samples, was held up at times, and then stamped what had
-/// waited in a row, many of them in one millisecond.
+/// Returns six seconds of a writer that lost some samples, was stalled at times, and then stamped
+/// the waiting ones one after another, many of them in the same millisecond.
 fn written() -> (Dated, Truth) {
     let signal = Signal::new(42, RATE);
     let numbers = [(0, 2_150), (2_200, 3_800)];
     let mut log = Dated(Vec::new());
     for number in numbers.iter().flat_map(|(first, count)| *first..first + count) {
         let due = 5_000_000_000_123_456 + number as i64 * MILLISECOND;
-        // Of every 250 ms the first 40 are one stall, whose samples follow each other by 10 µs.
+        // The first 40 of every 250 ms are one stall, whose samples follow each other by 10 µs.
         let (stall, part) = (number / 250 * 250, number as i64 % 250);
         let late = if part < 40 {
             5_000_000_000_123_456 + (stall as i64 + 40) * MILLISECOND + part * 10_000
@@ -98,14 +98,14 @@ fn written() -> (Dated, Truth) {
     (log, truth)
 }
 
-/// Of some moments those that are answered rightly, and those that have a cycle at all.
+/// Returns how many of some moments are answered correctly, and how many have a cycle at all.
 fn right(log: &mut Dated, truth: &Truth, reader: Reader) -> (usize, usize) {
     let mut moments = Moments::new(truth.moments().unwrap(), 7);
     let mut buffer = Vec::new();
     let mut answers = Vec::new();
     for _ in 0..100 {
         let at = moments.next();
-        // What a reader refuses is no right answer.
+        // A refusal of the reader is not a correct answer.
         let Ok(found) = read(log, reader, at, &mut buffer) else { continue };
         answers.push((at.nanoseconds(), found));
     }

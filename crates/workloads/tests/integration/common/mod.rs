@@ -1,4 +1,4 @@
-//! Drives the workload as the harness does.
+//! Runs the workload as the harness does.
 
 #![allow(dead_code, reason = "every test program uses its own part of this module")]
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
@@ -26,7 +26,7 @@ pub struct Staged {
     pub rows: PathBuf,
 }
 
-/// Three motes of the public log, if they are here.
+/// Returns three motes of the public log, if they exist here.
 pub fn real_rows() -> Option<PathBuf> {
     let path = PathBuf::from("../../../shared/data/intel-lab/data-motes-55-58.txt");
     if !path.exists() {
@@ -54,9 +54,9 @@ impl Staged {
     }
 }
 
-/// Engines whose answers a test looks at, those of `EMBERMARK_TEST_ENGINE` alone where it is set. Of
-/// the servers, whose answers `embermark verify` checks, one stands for all. What only adds rows does not have every
-/// phase: `embermark verify` checks it, too.
+/// Returns the engines whose answers a test checks: only those of `EMBERMARK_TEST_ENGINE` if it is
+/// set. One server stands for all, since `embermark verify` checks their answers. An engine that
+/// only adds rows does not have every phase; `embermark verify` checks it as well.
 pub fn candidates() -> impl Iterator<Item = &'static dyn Engine> {
     let chosen = std::env::var("EMBERMARK_TEST_ENGINE").ok();
     registry::ENGINES.iter().copied().filter(move |engine| {
@@ -69,20 +69,20 @@ pub fn candidates() -> impl Iterator<Item = &'static dyn Engine> {
     })
 }
 
-/// Two of them, as [`sampled`], or those that were chosen.
+/// Returns two of them, as [`sampled`], or those that were chosen.
 pub fn some_candidates() -> Vec<&'static dyn Engine> {
     let chosen = std::env::var_os("EMBERMARK_TEST_ENGINE").is_some();
     sampled(candidates(), if chosen { usize::MAX } else { 2 })
 }
 
-/// A folder for one database, removed with it.
+/// Returns a folder for one database, removed with it.
 pub fn options() -> (TempDir, OpenOptions) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().canonicalize().unwrap();
     (dir, OpenOptions::new(path, Durability::None, 64 << 20))
 }
 
-/// Opens an engine in the weakest tier it makes.
+/// Opens an engine in the weakest tier that it offers.
 pub fn store(engine: &dyn Engine, options: &mut OpenOptions) -> Option<Store> {
     if !is_here(engine) {
         return None;
@@ -93,7 +93,7 @@ pub fn store(engine: &dyn Engine, options: &mut OpenOptions) -> Option<Store> {
     Some(engine.open(options).unwrap_or_else(|error| panic!("{error}")).store)
 }
 
-/// A seed of which so many rows of telemetry have a place that `gps` of `events` finds.
+/// Returns a seed for which this many rows of telemetry have a place that `gps` of `events` finds.
 pub fn events_seed(rows: u64) -> u64 {
     let inside = |event: &Event| {
         matches!(event.data, Payload::Location { longitude, latitude }
@@ -102,13 +102,13 @@ pub fn events_seed(rows: u64) -> u64 {
     (1..).find(|seed| generate(rows, *seed).iter().any(inside)).unwrap()
 }
 
-/// What became of the runs of one phase.
+/// The result of the runs of one phase.
 #[derive(Debug)]
 pub struct Outcome {
     pub name: &'static str,
     pub ops: u64,
     pub measured: Vec<Measured>,
-    /// What each client did in each run, where there were several.
+    /// What each client did in each run, if there were several.
     pub clients: Vec<Vec<ClientRun>>,
     /// The text of the first error.
     pub wrong: Option<String>,
@@ -119,7 +119,7 @@ pub fn drive(bench: Box<dyn Bench>, runs: u32, cap: Option<Duration>) -> Vec<Out
     drive_phases(bench, runs, cap, |_| true)
 }
 
-/// The same with some of the phases.
+/// Does the same with some of the phases.
 pub fn drive_phases(
     mut bench: Box<dyn Bench>,
     runs: u32,
@@ -136,7 +136,7 @@ pub fn drive_phases(
             let answer = bench.run(place, &mut meter);
             let answer = answer.unwrap_or_else(|e| panic!("{}: {e}", phase.name));
             measured.push(meter.measured());
-            // As the harness does after the last load, before it looks at the answer.
+            // This is what the harness does after the last load, before it looks at the answer.
             if run == runs && bench.user_bytes(place, meter.measured().ops).is_some() {
                 bench
                     .maintain_as_left()
@@ -153,7 +153,7 @@ pub fn drive_phases(
     outcomes
 }
 
-/// Connects a store again that can.
+/// Returns a reopener that can connect to a store again.
 pub fn connecting() -> Reopener {
     Reopener::new(|mut store, meanwhile| {
         let connected = store.lifecycle().reconnect();
@@ -162,7 +162,7 @@ pub fn connecting() -> Reopener {
     })
 }
 
-/// A store used operation by operation, for stores that lie about it.
+/// A store used operation by operation, for stores that lie about its operations.
 pub struct Plain(pub Box<dyn KvStore>);
 
 impl Plain {

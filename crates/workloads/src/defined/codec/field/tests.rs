@@ -49,7 +49,7 @@ fn rows() -> Vec<Vec<Value<'static>>> {
     (0..6).map(one).collect()
 }
 
-/// A pair of a row.
+/// Returns the pair of a row.
 fn pair(codec: &Codec, row: &[Value<'static>]) -> (Vec<u8>, Vec<u8>) {
     let (mut key, mut value) = (Vec::new(), Vec::new());
     codec.key(row[..3].iter().copied(), &mut key);

@@ -3,8 +3,8 @@ use embermark_model::table::{Column, ColumnType, RowsFrom, TimeUnit};
 
 use super::*;
 
-/// Every type beside the key, which is a text and a signed integer at the end of the columns; an index of
-/// a text and a float.
+/// Returns a table with every type beside the key, which is a text and a signed integer at the end
+/// of the columns, and an index of a text and a float.
 fn table(index: Vec<usize>) -> &'static Table {
     let int = |bits, signed| ColumnType::Int { bits, signed };
     let columns = [
@@ -100,7 +100,7 @@ fn bytes_are_the_last_of_a_key() {
     let mut got = Row::new();
     assert_eq!(shown.key(&key, &mut got), Some(()));
     assert_eq!(*got, [Param::Int(-1), Param::Bytes(&[0, 9, 0])]);
-    // A key that is an integer alone has nothing behind it.
+    // A key with only an integer has nothing behind it.
     assert_eq!(shown.key(&key[..1], &mut Row::new()), Some(()));
     assert_eq!(shown.key(&[], &mut Row::new()), None);
 }

@@ -1,4 +1,5 @@
-//! Groups of documents, gaps, outliers, and correlations: asked of the store, or computed from its documents.
+//! Groups of documents, gaps, outliers and correlations, asked of the store or computed from its
+//! documents.
 
 use embermark_contract::Result;
 use embermark_contract::document::Language;
