@@ -31,7 +31,7 @@ use crate::reopenable::Reopenable;
 use definition::{definition, names, refused};
 use questions::{Question, question, seeks};
 use session::DocumentSession;
-use stored::{Feed, Fields, Key};
+use stored::{Feed, Fields, Key, equalities};
 
 pub(super) struct DocumentTables {
     store: Reopenable<dyn DocumentStore>,
@@ -120,8 +120,7 @@ impl Database for DocumentTables {
             Work::Find { .. }
             | Work::UpdateWhere { .. }
             | Work::Delete { removed: Removed::Where { .. }, .. }
-                if session::reads::equalities(table, names, &filters(&self.cell, phase, 0))
-                    .is_none()
+                if equalities(table, names, &filters(&self.cell, phase, 0)).is_none()
                     && (self.questions[phase].is_empty() || !is_question(work)) =>
             {
                 Ok(Execution::ClientSide)

@@ -10,13 +10,14 @@ use embermark_model::answer::{Answer, Difference};
 use embermark_model::plan::Rate;
 use embermark_model::result::Execution;
 
+use super::cell::PreparedCell;
 use super::companions::ReaderProcess;
 use super::cycles::Reader;
+use super::phases::{LIVE, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
 use super::port::{Form, Layout, MachineLog};
 use super::reader::{self, Reads, Slots, Word};
 use super::storing::{QUEUE, Stored, Storing, stamped};
 use super::truth::Truth;
-use super::{LIVE, PreparedCell, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
 use crate::arrivals::{
     self, Aside, Length, Nothing, Sensor, Sink as _, Stamper, Tally, Task, Window, Writer, Written,
 };

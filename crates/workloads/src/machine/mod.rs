@@ -3,6 +3,7 @@
 //! not speed but what the work costs.
 
 mod bench;
+mod cell;
 mod columns;
 mod companions;
 mod cycles;
@@ -10,6 +11,7 @@ mod dated;
 mod document;
 mod kv;
 mod packed;
+mod phases;
 mod port;
 mod questions;
 mod reader;
@@ -30,29 +32,14 @@ use embermark_model::plan::DataSource;
 
 use crate::arrivals::{self, Task};
 use crate::generated::{self, GeneratedRows};
-use crate::{
-    Bench, Info, PhaseInfo, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError,
-};
+use crate::{Bench, Info, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError};
+use bench::MachineBench;
+use cell::PreparedCell;
+use phases::{LIVE, PHASES, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
 use port::{Form, Layout, MachineLog};
 
 /// The workload.
 pub struct Machine;
-
-const WRITE: &str = "write";
-const READ: &str = "read_individual";
-const READ_BULK: &str = "read_bulk";
-const READ_BULK1: &str = "read_bulk1";
-const LIVE: &str = "live";
-const SUSTAINED: &str = "sustained";
-
-static PHASES: [PhaseInfo; 6] = [
-    PhaseInfo { name: WRITE, about: "stores every sample of a sensor that waits for nobody" },
-    PhaseInfo { name: READ, about: "three cycles a second, found by single questions" },
-    PhaseInfo { name: READ_BULK, about: "three cycles a second, searched in two seconds fetched" },
-    PhaseInfo { name: READ_BULK1, about: "the same, of the other channels the cycle alone" },
-    PhaseInfo { name: LIVE, about: "writes and reads at once; the age of the newest sample" },
-    PhaseInfo { name: SUSTAINED, about: "with `embermark rate`: the highest rate without a loss" },
-];
 
 static VARIANTS: [VariantInfo; 4] = [
     VariantInfo {
@@ -155,20 +142,11 @@ impl Workload for Machine {
     }
 }
 
-/// Everything that exists before the engine does.
-struct PreparedCell {
-    spec: Spec,
-    layout: Layout,
-    form: Form,
-    samples: u64,
-    seed: u64,
-}
-
 impl Prepared for PreparedCell {
     fn open(self: Box<Self>, mut store: Store, _: Reopener) -> Result<Box<dyn Bench>, EngineError> {
         let join = store.lifecycle().join();
         let log = log(store, self.layout, self.form)?;
-        Ok(Box::new(bench::MachineBench::new(*self, log, join)))
+        Ok(Box::new(MachineBench::new(*self, log, join)))
     }
 }
 

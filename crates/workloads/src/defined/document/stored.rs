@@ -1,9 +1,13 @@
-//! Rows as documents.
+//! Rows as documents, and conditions as filters.
 
-use embermark_contract::document::{CollectionDef, Document, Documents, Field, Value as Stored};
-use embermark_model::table::Value;
+use embermark_contract::document::{
+    CollectionDef, Document, Documents, Field, Filter, Value as Stored,
+};
+use embermark_language::Operator;
+use embermark_model::table::{Table, Value};
 use smallvec::SmallVec;
 
+use super::super::access;
 use super::super::rows::Source;
 use super::super::table_rows::Rows;
 
@@ -22,6 +26,19 @@ pub(super) const fn stored(value: Value<'_>) -> Stored<'_> {
         Value::Text(text) => Stored::Text(text),
         Value::Bytes(bytes) => Stored::Bytes(bytes),
     }
+}
+
+/// Returns conditions as filters of the store, if all are equalities with fields outside the key.
+pub(super) fn equalities<'a>(
+    table: &Table,
+    names: &[&'static str],
+    filters: &[access::Filter<'a>],
+) -> Option<SmallVec<[Filter<'a>; 4]>> {
+    let each = filters.iter().map(|filter| {
+        let is_equality = filter.operator == Operator::Equal && !table.key.contains(&filter.column);
+        is_equality.then(|| Filter::Equal(names[filter.column], stored(filter.bound)))
+    });
+    each.collect()
 }
 
 pub(super) fn key_of<'a>(rows: &'a Rows, place: usize) -> Key<'a> {

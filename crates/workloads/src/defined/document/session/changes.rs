@@ -6,8 +6,8 @@ use embermark_language::Removed;
 use embermark_model::table::{OwnedValue, Value};
 use smallvec::SmallVec;
 
-use super::super::stored::{Key, stored};
-use super::reads::{equalities, successor};
+use super::super::stored::{Key, equalities, stored};
+use super::reads::successor;
 use super::{DocumentSession, set, stored_all, stored_key};
 use crate::defined::access::filters;
 use crate::defined::kind::rows_at_once;

@@ -5,13 +5,13 @@ use embermark_contract::document::{Filter, Find, Order, Value as Stored};
 use embermark_contract::row::ResultRow;
 use embermark_language::{Operator, Range, Span};
 use embermark_model::fingerprint::Checksum;
-use embermark_model::table::{OwnedValue, Table, Value};
+use embermark_model::table::{OwnedValue, Value};
 use smallvec::SmallVec;
 
 use super::super::questions::Question;
-use super::super::stored::{Key, stored};
+use super::super::stored::{Key, equalities, stored};
 use super::DocumentSession;
-use crate::defined::access::{self, Filters, filters};
+use crate::defined::access::{Filters, filters};
 use crate::defined::port::{Found, fingerprint};
 use crate::defined::row;
 
@@ -176,17 +176,4 @@ pub(super) fn successor(value: Value<'_>) -> Option<OwnedValue> {
         Value::Text(text) => Some(OwnedValue::Text(format!("{text}\0"))),
         _ => None,
     }
-}
-
-/// Returns conditions as filters of the store, if all are equalities with fields outside the key.
-pub(in super::super) fn equalities<'a>(
-    table: &Table,
-    names: &[&'static str],
-    filters: &[access::Filter<'a>],
-) -> Option<SmallVec<[Filter<'a>; 4]>> {
-    let each = filters.iter().map(|filter| {
-        let is_equality = filter.operator == Operator::Equal && !table.key.contains(&filter.column);
-        is_equality.then(|| Filter::Equal(names[filter.column], stored(filter.bound)))
-    });
-    each.collect()
 }
