@@ -55,7 +55,7 @@ export type AdviceTable = {
   engines: Array<AdviceEngine>,
   /** For each tier that was not measured, the command that measures it, one commit per row included. */
   commands?: { [key in Tier]?: string },
-  /** The limit of memory, if any. */
+  /** The memory limit, if any. */
   memory_limit_bytes?: MemoryLimit,
   /** The imitated storage, if any. */
   storage?: StorageName,
@@ -189,18 +189,19 @@ export type Cell = {
 };
 
 /**
- * A client: a language that embermark has a program for (`python`, `node`), perhaps with one of the packages for the
- * engine (`node:better-sqlite3`), or the path of a program that speaks the protocol of docs/clients.md.
+ * A client. It is a language that embermark has a program for (`python`, `node`), perhaps with one
+ * of the packages for the engine (`node:better-sqlite3`), or the path of a program that speaks the
+ * protocol of docs/clients.md.
  */
 export type Client = string;
 
-/** By how much a machine's clock is ahead of another one's. */
+/** How far a machine's clock is ahead of another one's. */
 export type ClockOffset = {
-  /** In ns; negative: behind. */
+  /** Offset in ns. Negative: behind. */
   offset_ns: number,
-  /** The offset lies within so many ns of that. */
+  /** Error bound of the offset in ns. */
   error_ns: number,
-  /** How many times it was asked for. */
+  /** Number of times it was measured. */
   probes: number,
 };
 
@@ -214,13 +215,13 @@ export type Column = {
   quantity: Quantity,
 };
 
-/** What commits brought to a device. */
+/** What commits wrote to a device. */
 export type CommitIo = {
-  /** Commits counted. */
+  /** Number of commits counted. */
   commits: number,
   /** Bytes written. */
   bytes: number,
-  /** Flushes. */
+  /** Number of flushes. */
   flushes: number,
 };
 
@@ -235,17 +236,18 @@ export type Compared = {
 };
 
 /**
- * An engine with other settings than embermark gives it, of another version, or used from another language: a column
- * of the comparison under a name of its own. What its settings keep is said by who wrote it.
+ * An engine with settings other than embermark's, in another version, or used from another
+ * language. It is a column of the comparison with its own name. The author of its settings states
+ * what they keep.
  */
 export type Configuration = {
-  /** The engine's id. */
+  /** Id of the engine. */
   engine: string,
-  /** Its settings, by the engine's own names. */
+  /** Settings, by the engine's own names. */
   settings: { [key in string]: string },
-  /** Where its library or its programs are, an absolute path; absent: those that embermark finds. */
+  /** Absolute path of its library or programs. Absent: those that embermark finds. */
   library?: string,
-  /** The program that does the timed work in place of embermark; absent: embermark itself. */
+  /** The program that does the timed work instead of embermark. Absent: embermark itself. */
   client?: Client,
 };
 
@@ -273,7 +275,7 @@ export type CriterionTurn = {
   after: string,
   /** All of it: `duckdb overtakes lmdb between 100k and 1M rows (avg_sensor)`. */
   says: string,
-  /** The limit of memory, if any. */
+  /** The memory limit, if any. */
   memory_limit_bytes?: MemoryLimit,
   /** The imitated storage, if any. */
   storage?: StorageName,
@@ -294,26 +296,26 @@ export type Device = {
 };
 
 /**
- * The size of the data directory while somebody writes, warm-up included, in allocated blocks as `du`
- * counts them, the directories themselves left out.
+ * Size of the data directory during writes, including the warm-up. It is in allocated blocks as
+ * `du` counts them, without the directories themselves.
  */
 export type DiskCurve = {
-  /** Bytes before the first sample: of `write` those of a database whose tables are empty. */
+  /** Bytes before the first sample. For `write` this is a database with empty tables. */
   begin_bytes: number,
   /** Bytes after the last sample was stored. */
   end_bytes: number,
   /**
-   * Seconds since the beginning, and bytes then, in the order of time; none where it did not last
-   * long enough to be sampled.
+   * Seconds since the beginning and bytes at that time, in order. Empty if the phase was too
+   * short to be sampled.
    */
   points?: Array<[number, number]>,
   /**
-   * Bytes that had been written to the trial's own device at each of the points, since it was made,
-   * without a sync of ours; none where it has no device of its own.
+   * Bytes written to the trial's own device since it was created, at each of the points, without
+   * any sync by embermark. Empty if the trial has no own device.
    */
   device_written?: Array<number>,
   /**
-   * What taking them cost: CPU time in ns of the process that did nothing else, which is counted
+   * Cost of the sampling: CPU time in ns of the process that did only this. It is counted
    * nowhere else.
    */
   cpu_ns?: number,
@@ -576,13 +578,13 @@ export type Growth = {
 };
 
 /**
- * A latency distribution in ns, from an HDR histogram of three significant digits. A percentile
+ * A latency distribution in ns, from an HDR histogram with three significant digits. A percentile
  * that the number of samples cannot support is absent.
  */
 export type Latency = {
-  /** Samples recorded. */
+  /** Number of samples. */
   samples: number,
-  /** Every how many operations one was timed. */
+  /** Number of operations per timed one. */
   sampled_every: number,
   /** Smallest. */
   min: number,
@@ -590,22 +592,22 @@ export type Latency = {
   mean: number,
   /** Median. */
   p50: number,
-  /** 95th percentile: needs 20 samples. */
+  /** 95th percentile. Needs 20 samples. */
   p95?: number,
-  /** 99th percentile: needs 100 samples. */
+  /** 99th percentile. Needs 100 samples. */
   p99?: number,
-  /** 99.9th percentile: needs 1,000 samples. */
+  /** 99.9th percentile. Needs 1,000 samples. */
   p99_9?: number,
   /** Largest. */
   max: number,
   /**
-   * The share, from 0 to 1, of the time of these operations that went into those which took more than ten times the
-   * median; absent in older results.
+   * Share of these operations' time, from 0 to 1, spent in those that took more than ten times
+   * the median. Absent in older results.
    */
   stalled?: number,
   /**
-   * The histogram itself: HdrHistogram V2, deflated, base64. Result files have it; where only the
-   * percentiles are handed on it is empty.
+   * The histogram itself: HdrHistogram V2, deflated, base64. Result files have it. It is empty
+   * if only the percentiles are passed on.
    */
   hdr?: string,
 };
@@ -623,18 +625,18 @@ export type LicenceClass = "permissive" | "copyleft" | "other";
 
 /** The window of loss. */
 export type Loss = {
-  /** Commits, median over all tries. */
+  /** Commits lost, median over all tries. */
   median_commits: number,
-  /** Commits, at worst. */
+  /** Commits lost, worst try. */
   worst_commits: number,
   /**
-   * How long the oldest lost commit had been acknowledged, in ms, median over all tries; 0 where
-   * none was lost.
+   * Time since the oldest lost commit was acknowledged, in ms, median over all tries. 0 if none
+   * was lost.
    */
   median_ms: number,
-  /** The same, at worst. */
+  /** The same in the worst try. */
   worst_ms: number,
-  /** At worst everything was lost: of a longer work more may be. */
+  /** Whether the worst try lost everything. A longer work could then lose more. */
   everything?: boolean,
 };
 
@@ -667,7 +669,7 @@ export type Measured = {
 };
 
 /**
- * The most memory, in bytes, that an engine, its server and the page cache of its files may take
+ * Largest number of bytes that an engine, its server and the page cache of its files may use
  * together.
  */
 export type MemoryLimit = number;
@@ -700,7 +702,7 @@ export type Overtaking = {
   workload: string,
   /** The tier. */
   tier: Tier,
-  /** The limit of memory, if any. */
+  /** The memory limit, if any. */
   memory_limit_bytes?: MemoryLimit,
   /** The imitated storage, if any. */
   storage?: StorageName,
@@ -805,7 +807,7 @@ export type PhaseScaling = {
   workload: string,
   /** The tier. */
   tier: Tier,
-  /** The limit of memory, if any. */
+  /** The memory limit, if any. */
   memory_limit_bytes?: MemoryLimit,
   /** The imitated storage, if any. */
   storage?: StorageName,
@@ -879,15 +881,15 @@ export type Resources = {
   /** Largest resident memory during the run in bytes. */
   peak_bytes?: number,
   /**
-   * Mean resident memory in bytes, of samples a tenth of a second apart; absent for a run that is
-   * too short for three.
+   * Mean resident memory in bytes over samples every tenth of a second. Absent for a run that is
+   * too short for three samples.
    */
   mean_bytes?: number,
   /** Bytes fetched from storage. */
   read_bytes?: number,
   /**
-   * Bytes of pages that became dirty. Not what reaches storage: a page that stays dirty is written
-   * once, however often it changes, and many times where it is synced.
+   * Bytes of pages that became dirty. This is not what reaches storage. A page that stays dirty
+   * is written once, however often it changes, but a page that is synced is written many times.
    */
   written_bytes?: number,
 };
@@ -934,19 +936,19 @@ export type Result = {
 
 /** A round: the unit in which a steady state is looked for. */
 export type Round = {
-  /** When it ended, in seconds since the beginning. */
+  /** End of the round in seconds since the beginning. */
   until_s: number,
-  /** Its time in ns, without what was not the engine's and its client's. */
+  /** Time of the engine and its client in ns. */
   elapsed_ns: number,
-  /** Rows that came in. */
+  /** Number of rows inserted. */
   rows: number,
-  /** Mean latency of the commits in ns; at a rate from the time at which they were due. */
+  /** Mean latency of the commits in ns. With a target rate it counts from when they were due. */
   commit_mean_ns: number,
   /** Bytes of the data directory at its end, in allocated blocks. */
   allocated_bytes?: number,
 };
 
-/** The number of rows a cell asks for: a count, or every row the data has. */
+/** The requested number of rows of a cell: a count, or every row of the data. */
 export type Scale = string;
 
 /** What is known of scale in one result. */
@@ -996,7 +998,7 @@ export type SeriesId = {
   workload: string,
   /** The tier. */
   tier: Tier,
-  /** The limit of memory, if any. */
+  /** The memory limit, if any. */
   memory_limit_bytes?: MemoryLimit,
   /** The imitated storage, if any. */
   storage?: StorageName,
@@ -1033,36 +1035,36 @@ export type Shown = {
 
 /** A slice of time. */
 export type Slice = {
-  /** When it ended, in seconds since the beginning. */
+  /** End of the slice in seconds since the beginning. */
   until_s: number,
   /**
-   * How much of it was the engine's and its client's, in ns: without the time in which answers were
-   * compared and figures were read.
+   * Time of the engine and its client in ns, without the time for comparing answers and reading
+   * figures.
    */
   elapsed_ns: number,
-  /** Rows that came in. */
+  /** Number of rows inserted. */
   rows_in: number,
-  /** Rows that went. */
+  /** Number of rows expired. */
   rows_out: number,
-  /** Latency of the commits that brought rows. */
+  /** Latency of the commits that inserted rows. */
   commits?: SliceLatency,
-  /** Latency of the questions. */
+  /** Latency of the queries. */
   questions?: SliceLatency,
-  /** How long expiring took, the engine's work for rows that go. */
+  /** Duration of expiring: the engine's work to remove old rows. */
   expiries?: SliceLatency,
   /** Bytes of the data directory at its end, in allocated blocks. */
   allocated_bytes?: number,
-  /** Bytes that reached the trial's own device in it, without a sync of ours. */
+  /** Bytes that reached the trial's own device in it, without any sync by embermark. */
   device_written_bytes?: number,
 };
 
 /** A latency in a slice, in ns. A percentile that the samples cannot support is absent. */
 export type SliceLatency = {
-  /** Operations. */
+  /** Number of operations. */
   samples: number,
   /** Median. */
   p50: number,
-  /** 99th percentile: needs 100 samples. */
+  /** 99th percentile. Needs 100 samples. */
   p99?: number,
   /** Largest. */
   max: number,
@@ -1072,31 +1074,31 @@ export type SliceLatency = {
 export type Stall = {
   /** When it began, in seconds since the beginning. */
   at_s: number,
-  /** How long it took, in ns. */
+  /** Duration in ns. */
   ns: number,
-  /** What it was: `commit`, `question` or `expiry`. */
+  /** Kind of operation: `commit`, `question` or `expiry`. */
   of: string,
   /**
-   * What the engine tells of its work in the background that moved in the same slice: by how much a
-   * counter went up, and what a state was.
+   * Figures about the engine's background work that changed in the same slice: the increase of a
+   * counter, and the value of a state.
    */
   moved?: { [key in string]: number },
 };
 
-/** How a cell, a trial or a phase ended. */
+/** Outcome of a cell, a trial or a phase. */
 export type Status = "ok" | "capped" | "disputed" | "skipped" | "not-run" | "unsupported" | "unavailable" | "timed-out" | "failed" | "wrong";
 
-/** A figure of the last five rounds; of as many as there were, where there were fewer. */
+/** A figure of the last five rounds, or of all rounds if there were fewer. */
 export type SteadyFigure = {
-  /** Rounds that it is of. */
+  /** Number of rounds. */
   rounds: number,
-  /** Its mean. */
+  /** Mean. */
   mean: number,
-  /** The largest less the smallest, as a share of the mean: 0.2 at most. */
+  /** Largest value minus smallest, as a share of the mean. Must be at most 0.2. */
   spread: number,
   /**
-   * By how much the line of least squares rises or falls from the first of them to the last, as a
-   * share of the mean: 0.1 at most.
+   * Rise or fall of the least-squares line from the first round to the last, as a share of the
+   * mean. Must be at most 0.1.
    */
   slope: number,
   /** Whether it was steady. */
@@ -1108,13 +1110,13 @@ export type SteadyFigure = {
  * Specification.
  */
 export type SteadyState = {
-  /** Whether every figure was. */
+  /** Whether every figure was steady. */
   reached: boolean,
-  /** When the last round ended, in seconds since the beginning. */
+  /** End of the last round in seconds since the beginning. */
   after_s: number,
   /** The figures, by name: `throughput` or `latency`, and `space`. */
   figures: { [key in string]: SteadyFigure },
-  /** How often all rows of the window had been replaced by then. */
+  /** Number of times that all rows of the window had been replaced by then. */
   turnovers: number,
 };
 
@@ -1137,8 +1139,8 @@ export type Stop = {
 };
 
 /**
- * The name of a storage: a built-in name, or the stem of its file's name. It is part of a cell's id, so it is
- * small and `Copy`.
+ * The name of a storage: a built-in name, or the stem of its file's name. It is part of a cell's
+ * id, so it is small and `Copy`.
  */
 export type StorageName = string;
 
@@ -1162,7 +1164,7 @@ export type Surprise = {
   workload: string,
   /** The tier. */
   tier: Tier,
-  /** The limit of memory, if any. */
+  /** The memory limit, if any. */
   memory_limit_bytes?: MemoryLimit,
   /** The imitated storage, if any. */
   storage?: StorageName,
@@ -1192,7 +1194,7 @@ export type SurpriseText = {
   workload: string,
   /** The tier. */
   tier: Tier,
-  /** The limit of memory, if any. */
+  /** The memory limit, if any. */
   memory_limit_bytes?: MemoryLimit,
   /** The imitated storage, if any. */
   storage?: StorageName,
@@ -1264,7 +1266,10 @@ export type Text = {
   best?: string,
 };
 
-/** What an acknowledged commit survives. Ordered: a later tier keeps at least what an earlier one keeps. */
+/**
+ * What an acknowledged commit survives. Ordered: a later tier keeps at least what an earlier one
+ * keeps.
+ */
 export type Tier = "none" | "process" | "power";
 
 /** What a tier of an engine of a result rests on. */
@@ -1279,28 +1284,28 @@ export type TierStanding = {
   says: string,
 } & ({ "shown": Shown } | { "by_manual": Why });
 
-/** A phase that goes on until it is steady, over time. */
+/** A phase that runs until it is steady, over time. */
 export type Timeline = {
-  /** Rows that are kept: what a window of them holds when it is full. */
+  /** Number of rows that are kept: the size of a full window. */
   window_rows: number,
-  /** Bytes of user data in a row, at the width of its types. */
+  /** Bytes of user data per row, at the width of its types. */
   row_bytes: number,
-  /** By which of the engine's means old rows go. */
+  /** The engine's means of removing old rows. */
   expiry?: string,
   /**
-   * Slices of time, one after the other: about a second each, and longer where there would be more
+   * Consecutive slices of time of about a second each. They are longer if there would be more
    * than 600.
    */
   slices: Array<Slice>,
-  /** Rounds, one after the other. */
+  /** Consecutive rounds. */
   rounds?: Array<Round>,
-  /** What the last rounds came to. */
+  /** Steady state of the last rounds. */
   steady: SteadyState,
-  /** Operations that took longer than 100 ms, in the order of time: the first thousand. */
+  /** Operations that took longer than 100 ms, in order of time: the first thousand. */
   stalls?: Array<Stall>,
-  /** How many there were. */
+  /** Total number of such operations. */
   stalled: number,
-  /** What the engine tells of its work in the background, by name; none where it tells nothing. */
+  /** Names of the engine's figures about its background work. Empty if it reports none. */
   background?: Array<string>,
 };
 
@@ -1385,8 +1390,8 @@ export type Usage = {
 };
 
 /**
- * What was found out about a database, worse ones later. All but [`Verdict::Holds`] and [`Verdict::HalfMade`] break
- * the promise of a tier that covers the experiment.
+ * A finding about a database, from best to worst. All but [`Verdict::Holds`] and
+ * [`Verdict::HalfMade`] break the promise of a tier that covers the experiment.
  */
 export type Verdict = "holds" | "lost-commits" | "half-commit" | "hole" | "copies-differ" | "corrupt-row" | "not-opened" | "half-made" | "crashed" | "hangs" | "check-failed" | "not-writable";
 
@@ -1404,26 +1409,29 @@ export type VerdictFacts = {
 export type Watched = {
   /** Which trial, from 0. */
   trial: number,
-  /** How long, in ns. */
+  /** Duration in ns. */
   window_ns: number,
   /**
-   * What each process used, by its role: `server`, `writer` (which holds an embedded engine),
+   * Resources of each process by its role: `server`, `writer` (which holds an embedded engine),
    * `reader`, `sensor`.
    */
   processes?: { [key in string]: Resources },
-  /** Bytes between client and server, headers of TCP and UDP among them. */
+  /** Bytes between client and server, including TCP and UDP headers. */
   network_bytes?: number,
-  /** By how many bytes the data directory grew, in allocated blocks. */
+  /** Growth of the data directory in bytes of allocated blocks. */
   disk_growth_bytes?: number,
-  /** The disk over time, from before the warm-up until all was stored; of phases that write. */
+  /**
+   * Disk usage over time, from before the warm-up until everything was stored. Only for phases
+   * that write.
+   */
   disk?: DiskCurve,
-  /** What it was like over time, of a phase that goes on until it is steady. */
+  /** Course of a phase that runs until it is steady. */
   timeline?: Timeline,
-  /** What was counted, by name: `samples`, `lost`, `deadline-misses`, `reads`, `missed-slots`. */
+  /** Counts by name: `samples`, `lost`, `deadline-misses`, `reads`, `missed-slots`. */
   counts?: { [key in string]: number },
   /** Distributions in ns, by name: `commit`, `read`, `staleness`. */
   latencies?: { [key in string]: Latency },
-  /** What a reader of the figures has to know, in sentences. */
+  /** Remarks for a reader of the figures, in sentences. */
   remarks?: Array<string>,
 };
 
@@ -1436,7 +1444,7 @@ export type Within = {
   workload: string,
   /** The tier. */
   tier: Tier,
-  /** The limit of memory, if any. */
+  /** The memory limit, if any. */
   memory_limit_bytes?: MemoryLimit,
   /** The imitated storage, if any. */
   storage?: StorageName,

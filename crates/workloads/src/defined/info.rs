@@ -214,9 +214,10 @@ fn changed_by(definition: &'static Definition, commit: Option<Commit>) -> &'stat
     Vec::leak(changed.map(|phase| &*phase.name).collect())
 }
 
-/// Returns whether a phase reads what existed before it.
+/// Returns whether a phase reads what existed before it. Phases that only run in variants that name
+/// them do not count.
 pub(super) fn reads(definition: &Definition) -> bool {
-    definition.phases.iter().filter(|phase| phase.alone).any(|phase| {
+    definition.phases.iter().filter(|phase| phase.alone && !phase.apart).any(|phase| {
         !matches!(
             phase.work,
             Work::Insert { .. } | Work::Sequence(Sequence { insert: Some(_), .. })

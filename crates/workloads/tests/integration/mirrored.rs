@@ -174,7 +174,8 @@ fn asked(workload: &str, variant: &str, rows: &Path, by: &str, side: Option<Side
     let (mut asked, mut meter) = (Vec::new(), Meter::new(None));
     for (place, phase) in bench.phases().to_vec().into_iter().enumerate() {
         let what = format!("{workload} {variant} {} by {by}, {side:?}", phase.name);
-        if ["insert_http", "open_log", "open_large_log"].contains(&phase.name) {
+        // They take a second client, or a process.
+        if ["insert_http", "open_log", "open_large_log", "count_live"].contains(&phase.name) {
             continue;
         }
         let mut answered_by = None;
