@@ -140,10 +140,14 @@ impl Idling {
         let serving = server.map(processes::tree).unwrap_or_default();
         let loaded = code_of(&[&serving[..], &[this]].concat());
         let sized = |path: &PathBuf| Some((path.clone(), fs::metadata(path).ok()?.len()));
+        // A library that embermark is linked with was there before.
+        let linked = engine.origin().and_then(|origin| library_name(origin.path()?));
+        let is_linked = |path: &PathBuf| linked.as_ref().is_some_and(|name| is_version(path, name));
+        let own = loaded.iter().filter(|path| !code.contains(*path) || is_linked(path));
         let resident_now = resident_bytes(this);
         let footprint = Footprint {
             version,
-            files: loaded.difference(&code).filter_map(sized).collect(),
+            files: own.filter_map(sized).collect(),
             open_ns,
             client_bytes: resident_now.zip(resident).map(|(now, then)| now.saturating_sub(then)),
             server_bytes: server.and_then(|_| resident_of(&serving)),
@@ -181,9 +185,30 @@ fn code_in(maps: &str) -> BTreeSet<PathBuf> {
     maps.lines().filter_map(mapped).collect()
 }
 
+/// Returns the name of a shared library without its version: `libdb` for `libdb.so`.
+fn library_name(path: &Path) -> Option<String> {
+    let (name, _) = path.file_name()?.to_str()?.split_once(".so")?;
+    Some(name.to_owned())
+}
+
+/// Whether a file is a version of a shared library: `libdb.so.5`, `libdb-5.3.so`.
+fn is_version(path: &Path, library: &str) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.strip_prefix(library).is_some_and(|rest| rest.starts_with(['.', '-']))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_linked_library_is_found_under_the_name_of_its_version() {
+        let name = library_name(Path::new("libdb.so")).unwrap();
+        assert!(is_version(Path::new("/usr/lib/libdb-5.3.so"), &name));
+        assert!(is_version(Path::new("/usr/lib/libdb.so.5"), &name));
+        assert!(!is_version(Path::new("/usr/lib/libdbus-1.so.3"), &name));
+        assert_eq!(library_name(Path::new("/opt/mongod")), None);
+    }
 
     #[test]
     fn code_is_what_is_mapped_to_be_executed_from_a_file() {

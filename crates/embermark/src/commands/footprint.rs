@@ -65,6 +65,9 @@ enum Form {
     Json,
 }
 
+/// Smallest file in bytes that has a line of its own below the table.
+const LARGE: u64 = 1_000_000;
+
 /// A line of the table.
 #[derive(Serialize)]
 struct Line {
@@ -175,8 +178,18 @@ fn table(
         let of = |show: &dyn Fn(&Footprint) -> Option<String>| {
             format::or_dash(footprint.as_ref().and_then(show), |text| text)
         };
-        for (path, bytes) in footprint.iter().flat_map(|own| &own.files) {
+        let files = footprint.iter().flat_map(|own| &own.files);
+        let (large, small): (Vec<_>, Vec<_>) = files.partition(|(_, bytes)| *bytes >= LARGE);
+        for (path, bytes) in large {
             notes.push(format!("{engine}, {}: {}", path.display(), size(*bytes)));
+        }
+        if !small.is_empty() {
+            let (count, sum) = (small.len() as u64, small.iter().map(|(_, bytes)| bytes).sum());
+            notes.push(format!(
+                "{engine}, {} of less than a megabyte: {}",
+                format::counted(count, "file"),
+                size(sum)
+            ));
         }
         table.add_row([
             engine.clone(),

@@ -21,7 +21,8 @@ fn shown(place: &Place, words: &[&str]) -> Vec<Value> {
 #[test]
 fn an_embedded_engine_takes_memory_of_its_client_and_a_server_its_own() {
     let place = Place::new();
-    let engines = ["sqlite", "rocksdb", "postgres", "mongodb"].map(|id| (id, is_here(id)));
+    let engines =
+        ["sqlite", "berkeleydb", "rocksdb", "postgres", "mongodb"].map(|id| (id, is_here(id)));
     let here: Vec<&str> = engines.iter().filter(|(_, here)| *here).map(|(id, _)| *id).collect();
     let lines = shown(&place, &here);
     assert_eq!(lines.len(), here.len());
@@ -38,6 +39,8 @@ fn an_embedded_engine_takes_memory_of_its_client_and_a_server_its_own() {
         let ends = |name: &str| files.iter().any(|file| file[0].as_str().unwrap().ends_with(name));
         match engine {
             "sqlite" => assert!(files.is_empty(), "{line}"),
+            // embermark is linked with it.
+            "berkeleydb" => assert!(files[0][0].as_str().unwrap().contains("/libdb"), "{line}"),
             "rocksdb" => assert!(ends("librocksdb.so"), "{line}"),
             "postgres" => assert!(ends("/postgres"), "{line}"),
             _ => assert!(ends("/mongod"), "{line}"),
