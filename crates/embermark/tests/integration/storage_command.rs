@@ -85,12 +85,14 @@ fn a_command_runs_on_the_storage_with_its_exit_status_and_nothing_is_left() {
     assert_eq!(fs::read_dir(place.path("tmp")).unwrap().count(), 0);
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
     assert!(!mounts.contains(&*place.path("").to_string_lossy()), "{mounts}");
-    // A medium that takes little more than the path.
+    // A medium that takes little more than the path: how little depends on what else the machine does.
     let fast = "like = \"nvme\"\nwrite = { random-us = 20, sequential-us = 20 }\nflush-us = 250\n";
     place.write("fast.toml", fast);
     let ended = place.embermark(&["storage", "try", "fast.toml", "--size", "64MiB", "--", "true"]);
-    if !ended.stderr.contains("too fast") {
+    if ended.stderr.contains("may take up to") {
         ended.with(0).saying(&["commits on fast may take up to 1.", "as on the medium"]);
+    } else if !ended.stderr.contains("too fast") {
+        ended.with(0).saying(&["the path costs"]);
     }
     // A command that is not there.
     let words = ["storage", "try", "sd-a1", "--size", "64MiB", "--", "no-such-program"];
