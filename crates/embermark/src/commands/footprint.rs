@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use comfy_table::{Table, TableStyle};
-use embermark_engines::{Engine, Kind, registry};
+use embermark_engines::registry;
 use embermark_harness::footprint::{Conditions, Footprint, footprint};
 use embermark_harness::{Catalog, WorkerCommand, cells};
 use embermark_model::{Configuration, Configurations, Durability};
@@ -16,7 +16,8 @@ use serde::Serialize;
 use super::output;
 use crate::error::Failure;
 use crate::plan::{
-    cache, columns, configurations, engine_libraries, ids_or, milliseconds, parsed, refuse_clients,
+    cache, candidates, check_accepted, configurations, engine_libraries, ids_or, milliseconds,
+    not_accepted, parsed, refuse_clients,
 };
 
 /// The arguments of `embermark footprint`.
@@ -97,8 +98,8 @@ pub fn show(args: FootprintArgs) -> Result<ExitCode, Failure> {
     refuse_clients(&configurations, "embermark footprint")?;
     let catalog = Catalog::default();
     cells::check_configurations(&configurations, &catalog)?;
-    let mut names = columns(&words, &configurations)?;
-    names.retain(|name| words.contains(name) || !is_reference(name));
+    let names = candidates(&words, &configurations)?;
+    check_accepted(&args.accept_license)?;
     let dir = args.dir.unwrap_or_else(std::env::temp_dir);
     if !dir.is_dir() {
         let dir = dir.display();
@@ -110,7 +111,7 @@ pub fn show(args: FootprintArgs) -> Result<ExitCode, Failure> {
     let mut lines = Vec::new();
     for name in names {
         let engine = catalog.engine_of(&configurations, &name).map_err(Failure::usage)?;
-        let found = match licence(engine, &args.accept_license) {
+        let found = match not_accepted(engine, &args.accept_license) {
             Some(why) => Err(why),
             None => {
                 let conditions = Conditions { tier: args.tier, cache_bytes, idle, dir: &dir };
@@ -129,21 +130,6 @@ pub fn show(args: FootprintArgs) -> Result<ExitCode, Failure> {
     })?;
     let lacking = lines.iter().any(|line| line.why.is_some() && words.contains(&line.engine));
     Ok(ExitCode::from(u8::from(lacking)))
-}
-
-fn is_reference(name: &str) -> bool {
-    registry::find(name).is_ok_and(|engine| engine.info().kind == Kind::Reference)
-}
-
-/// Returns the reason why an engine's licence forbids opening it, if it does.
-fn licence(engine: &dyn Engine, accepted: &[String]) -> Option<String> {
-    let id = engine.info().id;
-    (engine.forbids_publishing() && accepted.iter().all(|other| other != id)).then(|| {
-        format!(
-            "its licence forbids publishing what is found without its vendor's consent; if you have \
-             accepted it, add --accept-license {id}"
-        )
-    })
 }
 
 fn table(

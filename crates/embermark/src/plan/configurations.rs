@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{self, Path, PathBuf};
 
-use embermark_engines::registry;
+use embermark_engines::{Kind, registry};
 use embermark_model::{Client, Configuration, Configurations};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -172,6 +172,18 @@ fn system(word: &str) -> Option<Result<Configuration, String>> {
              --configuration NAME={engine}:library=FOLDER, where it takes one"
         )),
     })
+}
+
+/// Returns the [`columns`] without reference engines that no word names: they are no candidates.
+pub fn candidates(
+    words: &[String],
+    configurations: &Configurations,
+) -> Result<Vec<String>, Failure> {
+    let is_reference =
+        |id: &str| registry::find(id).is_ok_and(|engine| engine.info().kind == Kind::Reference);
+    let mut columns = columns(words, configurations)?;
+    columns.retain(|id| words.contains(id) || !is_reference(id));
+    Ok(columns)
 }
 
 /// Returns the columns of the words of `--engines`, each once, and of the configurations that they

@@ -86,6 +86,8 @@ fn a_mistake_is_refused_before_anything_is_opened() {
         (&["sqlite", "--idle", "soon"], "--idle 'soon' is not a time"),
         (&["sqlite", "--cache", "1k"], "--cache 1k is too little"),
         (&["sqlite", "-t", "some"], "power"),
+        (&["sqlite", "--accept-license", "sqlite"], "need not be accepted"),
+        (&["sqlite", "--accept-license", "harperbd"], "harperdb"),
         (&["sqlite", "--dir", "nowhere"], "nowhere"),
         (&["--configuration", "big=sqlite:cach_size=1"], "cach_size"),
     ] {

@@ -16,7 +16,7 @@ use super::head::file_system;
 use super::medium::Media;
 use super::told::Told;
 use crate::error::Failure;
-use crate::plan::engine_libraries;
+use crate::plan::{engine_libraries, not_accepted};
 
 /// Hidden command of a worker.
 const WORKER: &str = "durability-worker";
@@ -166,14 +166,11 @@ pub(in crate::commands) fn worker_args(engine: &str) -> Vec<String> {
 /// Returns the reason why an engine is not tested in a requested tier, if there is one.
 fn cannot(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<String> {
     let engine = subject.engine;
-    let (id, accepted) = (engine.info().id, &head.accepted_licences);
+    let id = engine.info().id;
+    let licence = not_accepted(engine, &head.accepted_licences);
     match (engine.availability(), engine.tier(durability)) {
         (Availability::Missing { why, remedy }, _) => Some(format!("{why}; {remedy}")),
-        _ if engine.forbids_publishing() && accepted.iter().all(|other| other != id) => {
-            Some(format!(
-                "its licence forbids publishing what is found without its vendor's consent; if you have accepted it, add --accept-license {id}"
-            ))
-        }
+        _ if licence.is_some() => licence,
         // The settings of a configuration may differ in each tier, and may keep a tier that the
         // engine's own settings do not.
         _ if subject.has_settings() => None,

@@ -4,14 +4,14 @@ use std::fs;
 
 use embermark_durability::FileSystem;
 use embermark_durability::journal::{Head, SCHEMA};
-use embermark_engines::{Engine, Kind, registry};
 use embermark_harness::{Catalog, WorkerCommand, cells, try_out};
 use embermark_model::Durability;
 
 use super::args::DurabilityArgs;
 use crate::error::Failure;
 use crate::plan::{
-    columns, configurations, engine_libraries, ids_or, or_else, refuse_clients, storages,
+    candidates, check_accepted, configurations, engine_libraries, ids_or, or_else, refuse_clients,
+    storages,
 };
 
 /// Default number of disk states: for an embedded engine, and for a server.
@@ -31,18 +31,8 @@ pub(super) fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
     };
     let configurations = configurations(args.configuration.clone(), &words)?;
     refuse_clients(&configurations, "embermark durability")?;
-    let mut engines = columns(&words, &configurations)?;
-    engines.retain(|id| {
-        let is_reference = |e: &dyn Engine| e.info().kind == Kind::Reference;
-        words.contains(id) || !registry::find(id).is_ok_and(is_reference)
-    });
-    for id in &args.accept_license {
-        if !registry::find(id).map_err(Failure::usage)?.forbids_publishing() {
-            return Err(Failure::usage(format!(
-                "the licence of '{id}' need not be accepted: leave it out of --accept-license"
-            )));
-        }
-    }
+    let engines = candidates(&words, &configurations)?;
+    check_accepted(&args.accept_license)?;
     let cuts = storage.is_none();
     let usual = STATES.map(|states| if cuts { states } else { 0 });
     let [states, server_states] = usual.map(|states| args.states.unwrap_or(states));

@@ -5,7 +5,7 @@ use embermark_contract::document::{Filter, Find, Order, Value as Stored};
 use embermark_contract::row::ResultRow;
 use embermark_language::{Operator, Range, Span};
 use embermark_model::fingerprint::Checksum;
-use embermark_model::table::{OwnedValue, Value};
+use embermark_model::table::{OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
 use super::super::questions::Question;
@@ -14,6 +14,22 @@ use super::DocumentSession;
 use crate::defined::access::{Filters, filters};
 use crate::defined::port::{Found, fingerprint};
 use crate::defined::row;
+
+/// Visits the values of a document, in the order of the columns, if they meet all conditions.
+fn visit_if_met(
+    of: &Table,
+    filters: &Filters<'_>,
+    document: &dyn ResultRow,
+    visit: &mut dyn FnMut(&[Value<'_>]),
+) -> Result<()> {
+    let values = of.columns.iter().enumerate();
+    let values = values.map(|(at, def)| row::value(document, at, def.of));
+    let values = values.collect::<Result<row::Values<'_>>>()?;
+    if filters.iter().all(|filter| filter.is_met(&values[filter.column])) {
+        visit(&values);
+    }
+    Ok(())
+}
 
 impl DocumentSession<'_> {
     /// Visits the values, in the order of the columns, of every document that meets the conditions
@@ -48,13 +64,7 @@ impl DocumentSession<'_> {
         };
         let find = Find { filter, order: Order::Any, limit: None, columns };
         self.store.find(self.collections[table], &find, &mut |document| {
-            let values = of.columns.iter().enumerate();
-            let values = values.map(|(at, def)| row::value(document, at, def.of));
-            let values = values.collect::<Result<row::Values<'_>>>()?;
-            if filters.iter().all(|filter| filter.is_met(&values[filter.column])) {
-                visit(&values);
-            }
-            Ok(())
+            visit_if_met(of, filters, document, visit)
         })
     }
 
@@ -133,15 +143,7 @@ impl DocumentSession<'_> {
     ) -> Result<()> {
         let (cell, collection) = (self.cell, self.collections[table]);
         let (of, filters) = (cell.tables[table].table, filters(cell, phase, 0));
-        let mut each = |document: &dyn ResultRow| {
-            let values = of.columns.iter().enumerate();
-            let values = values.map(|(at, def)| row::value(document, at, def.of));
-            let values = values.collect::<Result<row::Values<'_>>>()?;
-            if filters.iter().all(|filter| filter.is_met(&values[filter.column])) {
-                visit(&values);
-            }
-            Ok(())
-        };
+        let mut each = |document: &dyn ResultRow| visit_if_met(of, &filters, document, visit);
         if let Some(Question { text, columns }) = self.question(phase, 0) {
             let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
             return self.store.query(collection, text, &columns, &mut each);
