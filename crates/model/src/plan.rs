@@ -289,7 +289,7 @@ pub struct Dataset {
 impl Dataset {
     /// Describes how many rows of a workload are not used, by reason. `None` if all are.
     pub fn not_used(&self, workload: &str) -> Option<String> {
-        let lost: u64 = self.dropped.values().sum();
+        let lost = self.dropped.values().copied().fold(0, u64::saturating_add);
         let reasons = self.dropped.iter().map(|(reason, count)| format!("{count} with {reason}"));
         let reasons: Vec<_> = reasons.collect();
         (lost > 0).then(|| format!("{workload}: {lost} rows are not used: {}", reasons.join("; ")))

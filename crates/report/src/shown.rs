@@ -121,12 +121,12 @@ impl Tries {
     fn of<'a>(all: impl Iterator<Item = &'a Tested>) -> Self {
         let mut tries = Self::default();
         for tested in all {
-            tries.tried += tested.tried;
-            tries.violations += tested.broken();
-            tries.torn_blocks += tested.torn_blocks;
+            tries.tried = tries.tried.saturating_add(tested.tried);
+            tries.violations = tries.violations.saturating_add(tested.broken());
+            tries.torn_blocks = tries.torn_blocks.saturating_add(tested.torn_blocks);
             for (verdict, count) in tested.verdicts.iter().filter(|(of, _)| of.is_violation()) {
                 match tries.verdicts.iter_mut().find(|(of, _)| of == verdict) {
-                    Some((_, sum)) => *sum += count,
+                    Some((_, sum)) => *sum = sum.saturating_add(*count),
                     None => tries.verdicts.push((*verdict, *count)),
                 }
             }

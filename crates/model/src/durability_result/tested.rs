@@ -147,7 +147,7 @@ impl Tested {
     /// out.
     pub fn broken(&self) -> u32 {
         let broken = self.verdicts.iter().filter(|(verdict, _)| verdict.is_violation());
-        broken.map(|(_, count)| count).sum()
+        broken.map(|(_, count)| *count).fold(0, u32::saturating_add)
     }
 }
 

@@ -205,7 +205,7 @@ fn network(parts: &[Option<&PhaseResult>]) -> Option<f64> {
     let of_trial = |part: &&PhaseResult| {
         let bytes: Option<Vec<u64>> = observed(part).map(|seen| seen.network_bytes).collect();
         let bytes = bytes.filter(|bytes| !bytes.is_empty())?;
-        Some(bytes.iter().sum::<u64>() as f64 / bytes.len() as f64)
+        Some(bytes.iter().map(|bytes| *bytes as f64).sum::<f64>() / bytes.len() as f64)
     };
     let trials: Vec<f64> = parts.iter().flatten().filter_map(of_trial).collect();
     median(&trials)

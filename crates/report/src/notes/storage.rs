@@ -85,10 +85,10 @@ fn kept(file: &ResultFile, name: StorageName) -> Option<String> {
     let own = file.cells.iter().filter(|cell| cell.id.storage == Some(name));
     let mut all = StorageTimes::default();
     for times in own.flat_map(|cell| &cell.trials).filter_map(|trial| trial.storage_times) {
-        all.requests += times.requests;
-        all.late += times.late;
-        all.time_ns += times.time_ns;
-        all.late_ns += times.late_ns;
+        all.requests = all.requests.saturating_add(times.requests);
+        all.late = all.late.saturating_add(times.late);
+        all.time_ns = all.time_ns.saturating_add(times.time_ns);
+        all.late_ns = all.late_ns.saturating_add(times.late_ns);
         all.latest_ns = all.latest_ns.max(times.latest_ns);
     }
     let mean = |sum: u64| format::duration(sum as f64 / all.requests.max(1) as f64);

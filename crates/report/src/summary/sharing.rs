@@ -74,8 +74,8 @@ impl Sharing {
 
 /// Operations over time; `None` where no time passed.
 fn per_second(runs: impl Iterator<Item = (u64, u64)>) -> Option<f64> {
-    let (ops, ns) = runs.fold((0, 0), |(ops, ns), (more, longer)| (ops + more, ns + longer));
-    (ns > 0).then(|| ops as f64 * 1e9 / ns as f64)
+    let (ops, ns) = runs.fold((0.0, 0.0), |sum, run| (sum.0 + run.0 as f64, sum.1 + run.1 as f64));
+    (ns > 0.0).then(|| ops * 1e9 / ns)
 }
 
 /// The rate of the slowest or the fastest client of a trial.

@@ -1,9 +1,16 @@
 //! Whatever a result file holds, it is shown or refused.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::panic;
 use std::path::Path;
 
-use embermark_report::{Files, Format, Options, load, overview, render};
+use embermark_model::tuning_result::TuningResult;
+use embermark_report::check::check;
+use embermark_report::compare::compare;
+use embermark_report::html::{self, PageOptions, Source};
+use embermark_report::shown::full_disk_text;
+use embermark_report::{Files, Format, Options, load, load_durability, overview, render, tuned};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
@@ -30,6 +37,110 @@ fn nth<'a>(value: &'a mut Value, place: &mut usize) -> Option<&'a mut Value> {
         Value::Object(all) => all.values_mut().find_map(|one| nth(one, place)),
         _ => None,
     }
+}
+
+/// The path of every number in `value`: the names of its fields. Elements of arrays and entries of
+/// maps of numbers share one path, as they may be summed.
+fn paths(value: &Value, at: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Number(_) => _ = found.insert(at.to_owned()),
+        Value::Array(all) => all.iter().for_each(|one| paths(one, at, found)),
+        Value::Object(all) => all.iter().for_each(|(name, one)| match one {
+            Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                paths(one, &format!("{at}.{name}"), found);
+            }
+            _ => {}
+        }),
+        _ => {}
+    }
+}
+
+/// Sets every number of this path.
+fn set(value: &mut Value, path: &str, to: u64) {
+    match value {
+        Value::Number(number) if path.is_empty() => *number = to.into(),
+        Value::Array(all) => all.iter_mut().for_each(|one| set(one, path, to)),
+        Value::Object(all) => {
+            for (name, one) in all {
+                let rest = path.strip_prefix('.').and_then(|path| path.strip_prefix(name.as_str()));
+                let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('.'));
+                rest.into_iter().for_each(|rest| set(one, rest, to));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Shows everything that is made of a result. Returns whether it could be read.
+fn show(path: &Path) -> bool {
+    let Ok(file) = load(path) else { return false };
+    let options = Options { path: Some(path), ..Options::default() };
+    render(&file, Format::Csv, &options).unwrap();
+    overview(&file, &options, &Files { page: None, tables: None });
+    html::data(&[Source { path, result: &file }], PageOptions::default()).unwrap();
+    compare(&file, &file);
+    check(&file);
+    true
+}
+
+fn show_durability(path: &Path) -> bool {
+    let Ok(run) = load_durability(path) else { return false };
+    let _ = full_disk_text(&run, 80);
+    html::durability_data(&run, &[]);
+    true
+}
+
+fn show_tuning(path: &Path) -> bool {
+    let read = serde_json::from_slice::<TuningResult>(&fs::read(path).unwrap());
+    let Ok(result) = read else { return false };
+    for (name, tuned) in &result.engines {
+        let _ = tuned::text(name, tuned, &result);
+    }
+    html::tuning_data(&result, &[]);
+    true
+}
+
+/// Sums and differences of what a file holds neither overflow nor underflow: tests are compiled with
+/// checks of overflow. Where a number of 64 bits is refused, the largest of 32 is taken.
+fn with_extremes(fixture: &str, show: fn(&Path) -> bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("result.json");
+    let file = format!("tests/fixtures/{fixture}.json");
+    let result: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    let (mut all, mut panics) = (BTreeSet::new(), BTreeSet::new());
+    paths(&result, "", &mut all);
+    for at in all {
+        let mut with = |to: u64| {
+            let mut result = result.clone();
+            set(&mut result, &at, to);
+            fs::write(&path, serde_json::to_vec(&result).unwrap()).unwrap();
+            panic::catch_unwind(|| show(&path)).unwrap_or_else(|_| {
+                panics.insert(format!("{at} = {to}"));
+                true
+            })
+        };
+        let _ = with(u64::MAX) || with(u32::MAX.into());
+        with(0);
+    }
+    assert!(panics.is_empty(), "{panics:#?}");
+}
+
+#[test]
+fn a_result_with_the_largest_or_smallest_numbers_is_shown_or_refused() {
+    with_extremes("schema-1", show);
+}
+
+#[test]
+fn a_result_of_a_machine_with_the_largest_or_smallest_numbers_is_shown_or_refused() {
+    with_extremes("schema-1-machine", show);
+    with_extremes("schema-2", show);
+}
+
+#[test]
+fn other_results_with_the_largest_or_smallest_numbers_are_shown_or_refused() {
+    with_extremes("durability-1", show_durability);
+    with_extremes("durability-full-disk", show_durability);
+    with_extremes("tune", show_tuning);
 }
 
 proptest! {
