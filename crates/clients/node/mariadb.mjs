@@ -12,7 +12,9 @@ export const version = (of) => `mariadb ${of("mariadb")}`;
 
 export async function open({ socket, url, database, settings }) {
   const server = socket ? { socketPath: socket, user: "root" } : address(url);
-  const own = await createConnection({ ...server, database, charset: "utf8mb4", decimalAsNumber: true });
+  // It would give up after a second, which a busy device or a slow network takes.
+  const connectTimeout = 60_000;
+  const own = await createConnection({ ...server, database, charset: "utf8mb4", decimalAsNumber: true, connectTimeout });
   await own.query(settings);
 
   const statements = [];

@@ -310,8 +310,8 @@ pub enum Link {
     #[default]
     Socket,
     /// TCP on the loopback address, so that its traffic can be counted
-    /// (`embermark_engines::network::counters`). Meant for a process that has entered a network of
-    /// its own (`embermark_engines::network::enter`). In a shared network the server requires a
+    /// (`embermark_network::counters`). Meant for a process that has entered a network of
+    /// its own (`embermark_network::enter`). In a shared network the server requires a
     /// random password, or is unsupported.
     Loopback,
 }

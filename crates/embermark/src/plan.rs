@@ -15,6 +15,7 @@ mod engine_libraries;
 mod files;
 mod licences;
 mod memory;
+mod network;
 mod scales;
 mod sources;
 mod storages;
@@ -154,6 +155,7 @@ impl PlanArgs {
             memory_bytes: cache(self.cache.as_deref().unwrap_or("64MiB"))?,
             memory_limits: memory_limits(&self.memory_limit, self.cache.as_deref())?,
             storages: storages(&self.storage)?,
+            network: self.network.as_deref().map(network::link).transpose()?.flatten(),
             disk_bytes: self.disk_size.as_deref().map(disk_size).transpose()?,
             cold: self.cold,
             cards: cards::cards(&self.card)?,

@@ -20,7 +20,6 @@ pub mod engine_library;
     feature = "valkey"
 ))]
 mod log_files;
-pub mod network;
 mod owned;
 mod per_table;
 #[cfg(any(feature = "server", feature = "sqlite"))]

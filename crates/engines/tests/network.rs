@@ -9,10 +9,9 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::{env, fs};
 
-use embermark_engines::{
-    EFFECTIVE_DURABILITY, Engine, Join, Kind, Link, OpenOptions, network, registry,
-};
+use embermark_engines::{EFFECTIVE_DURABILITY, Engine, Join, Kind, Link, OpenOptions, registry};
 use embermark_model::Durability;
+use embermark_network as network;
 use embermark_skips::is_here;
 use libtest_mimic::{Arguments, Trial};
 

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Catalog;
 use crate::child::{die_with, exit, private_stdout, tie};
-use crate::disk_watch;
 use crate::protocol::Job;
+use crate::{disk_watch, network};
 
 /// Argument that makes this program a companion.
 const COMMAND: &str = "companion";
@@ -111,6 +111,10 @@ fn serve(catalog: &Catalog) -> Result<(), Box<dyn Error>> {
     if role == disk_watch::ROLE {
         die_with(parent)?;
         return disk_watch::serve(&task, out);
+    }
+    if role == network::ROLE {
+        die_with(parent)?;
+        return network::serve(&task, out);
     }
     let workload = catalog.workload(&workload);
     die_with(parent)?;

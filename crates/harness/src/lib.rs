@@ -55,6 +55,7 @@ mod keeper;
 mod loading;
 mod machine;
 mod manifest;
+mod network;
 mod observing;
 mod outdir;
 mod parts;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use embermark_engines::{Kind, Link, network};
+use embermark_engines::{Kind, Link};
 use embermark_model::result::{DiskCurve, Latency, Observed, Resources, Timeline};
 use embermark_workloads::PhaseObserver;
 
@@ -33,15 +33,15 @@ pub(crate) enum Traffic {
 
 impl Traffic {
     /// Determines the traffic of a job's worker, which still has one thread. Moves it into its own
-    /// network namespace if traffic is to be counted.
+    /// network namespace if traffic is to be counted, or a link to be imitated.
     pub fn of(job: &Job, kind: Kind, counted: bool) -> Self {
-        if !counted || kind != Kind::Server {
+        if !(counted || job.plan.network.is_some()) || kind != Kind::Server {
             return Self::None;
         }
         if job.url.is_some() {
             return Self::Foreign;
         }
-        match network::enter() {
+        match embermark_network::enter() {
             Ok(()) => Self::Own,
             Err(error) => Self::Shared(error.to_string()),
         }
@@ -58,7 +58,7 @@ impl Traffic {
 
     /// Returns the number of bytes transferred so far.
     fn bytes(&self) -> Option<u64> {
-        self.is_counted().then(network::counters)?.ok().map(|counters| counters.bytes)
+        self.is_counted().then(embermark_network::counters)?.ok().map(|counters| counters.bytes)
     }
 
     fn remark(&self) -> Option<String> {

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use embermark_engines::engine_library::Described;
+use embermark_model::network::LinkUse;
 use embermark_model::plan::Plan;
 use embermark_model::result::{PhaseResult, Run, Trial};
 use embermark_model::{CellId, Status};
@@ -122,6 +123,8 @@ pub enum Event {
         /// Which setting changed, and how.
         reason: String,
     },
+    /// The engine is closed, and so is the imitated network link, which did this.
+    Network(LinkUse),
     /// Every phase ended and the engine is closed.
     Finished,
     /// The trial cannot continue.

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::process::ExitCode;
 
+use embermark_engines::EngineError;
 use embermark_engines::engine_library::Described;
-use embermark_engines::{EngineError, network};
 use embermark_model::Status;
 
 use crate::child::{die_with, exit, private_stdout};
@@ -51,7 +51,7 @@ fn converse(catalog: &Catalog) -> io::Result<()> {
         Request::Library { parent, path } => {
             die_with(parent)?;
             // It needs no network for its description, so it gets none if the kernel allows a namespace.
-            let _ = network::enter();
+            let _ = embermark_network::enter();
             return send(&mut events.0, &Described::of(&path));
         }
         Request::Abandoned { site } => {

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::configuration::Configurations;
 use crate::{
-    Card, Client, Durability, EngineLibrary, MemoryLimit, Scale, ServerUrl, Storage, StorageName,
+    Card, Client, Durability, EngineLibrary, MemoryLimit, NetworkLink, Scale, ServerUrl, Storage,
+    StorageName,
 };
 
 /// What one run of embermark measures, and how. Recorded in the result.
@@ -96,6 +97,10 @@ pub struct Plan {
     /// own disk. Empty: only that disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub storages: Vec<Option<Storage>>,
+    /// The imitated network link between clients and private servers. Absent: none, and a server is
+    /// on the same machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkLink>,
     /// Whether the database is closed, its pages are dropped from memory, and it is opened again
     /// before each run of a phase that reads.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -4,6 +4,7 @@
 mod checked;
 pub(crate) mod energy;
 pub(crate) mod failures;
+pub(crate) mod network;
 mod pipelined;
 mod provenance;
 mod reading;
@@ -63,6 +64,7 @@ pub(crate) fn sections(
         ("Surprises", scaling::notes(scaling)),
         ("Warnings", warnings(file)),
         ("Storage", storage::notes(file)),
+        ("Network", network::notes(file)),
         ("Durability", shown::notes(durability)),
         ("Energy and wear", energy::notes(file)),
         ("How to read it", reading::notes(file, comparison, scaling)),

@@ -310,6 +310,7 @@ fn places(
     let lines = [
         ("measured", Some(measured(file))),
         ("storage", notes::storage::all_imitated(file)),
+        ("network", notes::network::imitated(file)),
         ("page", files.page.map(shown)),
         ("tables", files.tables.map(shown)),
         (

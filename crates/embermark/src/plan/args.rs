@@ -185,6 +185,16 @@ pub struct PlanArgs {
     #[arg(help_heading = CONDITIONS, long, value_delimiter = ',', value_name = "STORAGE,…")]
     pub storage: Vec<String>,
 
+    /// Imitate a network link between clients and their server: ethernet, wifi, wifi-far, lte, lte-m, none
+    /// [default: none]
+    ///
+    /// Also accepts a file of your own (FILE.toml, docs/network.md). The whole trial of a server goes over
+    /// the link, its load too. Embedded engines have none, and stay as they are. A link is a model with
+    /// likely values, not a measurement of a network. Needs root, or a kernel that lets users have TUN
+    /// devices.
+    #[arg(help_heading = CONDITIONS, long, value_name = "LINK")]
+    pub network: Option<String>,
+
     /// Clients at the same time, 1 to 256 [default: 1]
     ///
     /// A client is a thread of an embedded engine or a connection of a server. With more than one, only

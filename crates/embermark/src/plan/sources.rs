@@ -47,6 +47,7 @@ impl PlanArgs {
             cache: self.cache.clone(),
             memory_limit: self.memory_limit.clone(),
             storage: self.storage.clone(),
+            network: self.network.clone(),
             seed: self.seed,
             effort: self.effort.clone(),
             url: self.url.clone(),

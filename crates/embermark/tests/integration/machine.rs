@@ -58,8 +58,11 @@ fn each_process_is_measured_apart_and_every_sample_is_accounted_for() {
         assert!(read.processes["reader"].cpu_ns.is_some(), "{name}: a process of its own");
     }
     let live = observed(cell, "live");
-    let age = &live.latencies["staleness"];
-    assert!(age.samples >= 1 && age.p50 < 60_000_000_000, "{age:?}");
+    // A reader that did not get to read anything knows no age.
+    match live.latencies.get("staleness") {
+        Some(age) => assert!(age.samples >= 1 && age.p50 < 60_000_000_000, "{age:?}"),
+        None => assert_eq!(live.counts["reads"], 0, "{live:?}"),
+    }
     for words in ["writing, ", "three cycles per second", "writing and reading at once", "score"] {
         assert!(ended.stdout.contains(words), "no {words} in:\n{}", ended.stdout);
     }
@@ -83,7 +86,7 @@ fn what_was_written_in_the_sources_tables_is_what_is_read() {
         let disk = write.disk.as_ref().unwrap();
         assert!(disk.growth() > 50_000 && disk.cpu_ns.is_some(), "{disk:?}");
         let (first, last) = (disk.points[0], disk.points[disk.points.len() - 1]);
-        assert!(first.0 < 1.0 && first.1 <= last.1 && last.0 > 3.5, "{disk:?}");
+        assert!(first.1 < last.1 && last.0 > 3.5, "{disk:?}");
         assert!((20..=60).contains(&disk.points.len()), "every 100 ms: {}", disk.points.len());
         assert!(disk.points.is_sorted_by_key(|(at, _)| (at * 1e9) as u64), "{disk:?}");
         for name in readers {
@@ -172,7 +175,8 @@ fn the_highest_rate_is_found_and_is_kept() {
     assert_eq!((found.counts["samples"], found.counts["filled"]), (2 * rate, 2 * rate));
     assert_eq!((found.counts["lost"], found.counts["lost-ever"]), (0, 0));
     assert_eq!(found.counts["target-rate"], rate);
-    assert!(found.latencies["response"].p99.is_none_or(|p99| p99 <= 50_000_000), "{found:?}");
+    let p99 = found.latencies.get("response").and_then(|response| response.p99);
+    assert!(p99.is_none_or(|p99| p99 <= 50_000_000), "{found:?}");
     assert_eq!(found.remarks.len(), 1, "what stopped it: {:?}", found.remarks);
 }
 

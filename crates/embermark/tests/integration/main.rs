@@ -31,6 +31,7 @@ mod machine_ends;
 mod many_results;
 mod memory;
 mod mutated;
+mod network;
 
 mod package;
 mod questions;

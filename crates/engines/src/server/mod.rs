@@ -79,7 +79,8 @@ pub(crate) struct ServerSpec<'a> {
 
 impl<'a> ServerSpec<'a> {
     /// Creates the specification of a program that writes English and uses UTC, whatever the user's
-    /// environment is, that stops at SIGTERM, and that has a minute each to start and to stop.
+    /// environment is, that stops at SIGTERM, and that has five minutes each to start and to stop: a
+    /// slow card and a busy device make either take minutes.
     pub fn new(engine: &'static str, program: &'a Path, args: Vec<OsString>) -> Self {
         Self {
             engine,
@@ -88,8 +89,8 @@ impl<'a> ServerSpec<'a> {
             env: vec![("LC_ALL".into(), "C".into()), ("TZ".into(), "UTC".into())],
             stop: Signal::SIGTERM,
             abort: Signal::SIGKILL,
-            ready_within: Duration::from_secs(60),
-            stop_within: Duration::from_secs(60),
+            ready_within: Duration::from_secs(300),
+            stop_within: Duration::from_secs(300),
             alone: false,
         }
     }
@@ -144,7 +145,7 @@ pub(crate) fn check(
 /// Returns a password of 128 random bits for a private server that listens on TCP, or `None` in a
 /// network namespace of our own, where nobody else is.
 pub(crate) fn password(engine: &'static str) -> Result<Option<String>> {
-    if crate::network::is_own() { Ok(None) } else { random(engine).map(Some) }
+    if embermark_network::is_own() { Ok(None) } else { random(engine).map(Some) }
 }
 
 /// Checks that a server may listen on TCP without a password, or on every address: only in a
@@ -153,7 +154,7 @@ pub(crate) fn password(engine: &'static str) -> Result<Option<String>> {
 /// # Errors
 /// Unsupported in a shared network.
 pub(crate) fn alone(engine: &'static str) -> Result<()> {
-    if crate::network::is_own() {
+    if embermark_network::is_own() {
         return Ok(());
     }
     let what = "the loopback address of a network that others share: there it would be reached on \

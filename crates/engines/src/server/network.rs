@@ -2,7 +2,7 @@
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 
-use crate::network::namespace::{self, Identity};
+use embermark_network::namespace::{self, Identity};
 
 /// Advice if the kernel refuses a network namespace.
 const ADVICE: &str = "run as root, or let ordinary users have them \

@@ -17,7 +17,7 @@ use std::thread;
 use embermark_engines::sql::Access;
 use embermark_engines::{
     Availability, EFFECTIVE_DURABILITY, EngineError, Join, Link, OpenOptions, Opened, Store, Tier,
-    network, registry,
+    registry,
 };
 use embermark_model::Durability;
 use embermark_skips::skipped;
@@ -434,7 +434,7 @@ fn writes_without_end() {
 
 #[test]
 fn over_tcp_nobody_is_let_in_without_a_password() {
-    if network::is_own() {
+    if embermark_network::is_own() {
         return skipped("a shared network", "these tests run in one of their own");
     }
     for Facts { engine, .. } in facts::here() {

@@ -129,6 +129,7 @@ mod tests {
             warm_up_ms: None,
             memory_limits: Vec::new(),
             storages: Vec::new(),
+            network: None,
             cold: false,
             rate: Rate::default(),
             clients: 1,

@@ -85,6 +85,7 @@ impl Record {
                     (phase.status, phase.reason) = (Status::Wrong, Some(reason.clone()));
                 }
             }
+            Event::Network(of) => self.trial.network = Some(of),
             Event::Finished => self.finished = true,
             Event::Failed { status, reason } => {
                 self.failure = Some((status, shortened(reason, LONGEST_REASON)));

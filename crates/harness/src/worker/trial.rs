@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use embermark_clients::Program;
 use embermark_engines::{OpenOptions, Opened, Reopener};
-use embermark_model::{Configuration, result};
+use embermark_model::{Configuration, Status, result};
 use embermark_workloads::{Bench, Spec};
 
 use super::{Events, Stop, failed};
 use crate::companion::Starter;
 use crate::explaining::Explainer;
 use crate::loading::Loads;
+use crate::network::Carrier;
 use crate::observing::Traffic;
 use crate::probes::Probes;
 use crate::protocol::{Event, Job};
@@ -27,6 +28,7 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
     let engine = catalog.engine_of(&job.plan.configurations, &job.cell.engine).map_err(failed)?;
     let workload = catalog.workload(&job.cell.workload).map_err(failed)?;
     let traffic = Traffic::of(job, engine.info().kind, workload.info().lasts);
+    let carrier = carrier(job, &traffic)?;
 
     let configuration = job.plan.configurations.get(&job.cell.engine);
     let options = OpenOptions {
@@ -113,7 +115,25 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
     if let Some(reason) = changed(&settings, &trial.bench.tier_settings()?) {
         trial.events.send(&Event::TierChanged { reason })?;
     }
-    Ok(trial.bench.finish()?)
+    trial.bench.finish()?;
+    if let Some(carrier) = carrier {
+        events.send(&Event::Network(carrier.end().map_err(failed)?))?;
+    }
+    Ok(())
+}
+
+/// Starts the plan's network link between this worker and its private server, if it has one.
+fn carrier(job: &Job, traffic: &Traffic) -> Result<Option<Carrier>, Stop> {
+    let Some(link) = &job.plan.network else { return Ok(None) };
+    let unavailable = |why: String| Stop::Failed(Status::Unavailable, why);
+    match traffic {
+        Traffic::None | Traffic::Foreign => Ok(None),
+        Traffic::Shared(why) => Err(unavailable(format!(
+            "a network link is imitated in a network namespace of the worker's own, and there is \
+             none ({why}): run as root, or leave --network out"
+        ))),
+        Traffic::Own => Carrier::start(link, job.plan.seed).map(Some).map_err(unavailable),
+    }
 }
 
 /// Describes a setting of the tier, if any, that changed between opening the engine and the end of

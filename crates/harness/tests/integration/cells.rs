@@ -55,6 +55,7 @@ pub fn plan(engines: &[&str]) -> Plan {
         warm_up_ms: None,
         memory_limits: Vec::new(),
         storages: Vec::new(),
+        network: None,
         cold: false,
         rate: Rate::default(),
         clients: 1,

@@ -7,9 +7,9 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use embermark_engines::network;
 use embermark_harness::probe::{Probe, resident_bytes};
 use embermark_model::result::Resources;
+use embermark_network as network;
 use nix::sys::signal::{Signal, killpg};
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::Pid;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FlashModel, PhaseResult, StorageTimes};
 use crate::Status;
+use crate::network::LinkUse;
 
 /// One new process for one cell.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -48,6 +49,9 @@ pub struct Trial {
     /// How exactly the imitated storage of its cell kept its times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage_times: Option<StorageTimes>,
+    /// What the imitated network link did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<LinkUse>,
     /// What modelled cards would have done, in the trial that counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flash: Vec<FlashModel>,

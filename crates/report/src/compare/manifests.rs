@@ -52,7 +52,7 @@ impl Differences {
 type Condition = (&'static str, fn(&ResultFile) -> Option<String>);
 
 /// Conditions that must be equal, because the figures are incomparable otherwise.
-const CONDITIONS: [Condition; 30] = [
+const CONDITIONS: [Condition; 31] = [
     ("CPU", |file| file.manifest.machine.cpu.clone()),
     ("number of CPUs", |file| shown(file.manifest.machine.cpus?)),
     ("page size", |file| shown(file.manifest.machine.page_bytes?)),
@@ -83,6 +83,10 @@ const CONDITIONS: [Condition; 30] = [
     ("limit of commits' p99", |file| ms(Some(file.plan.p99_limit_ms))),
     ("rate of samples", |file| shown(file.plan.rate)),
     ("clients", |file| shown(file.plan.clients)),
+    ("network", |file| {
+        let link = file.plan.network.as_ref().map(notes::network::parameters);
+        Some(link.unwrap_or_else(|| "none".into()))
+    }),
     ("client machines", |file| shown(file.manifest.client_machines.len().max(1))),
     ("target rate", |file| {
         let rate = file.plan.target_rate.map(|rate| format::rate(rate as f64));

@@ -198,6 +198,13 @@ fn measured() -> Vec<Column> {
         whole("memory_limit_bytes", |line| Some(line.cell.id.memory_limit?.0)),
         word("storage", |line| Some(plain(line.cell.id.storage?.as_str()))),
         trial("limited_peak_bytes", |trial| trial.limited_peak_bytes),
+        trial("network_round_trip_ns", |trial| Some(trial.network?.round_trip_ns)),
+        trial("network_up_packets", |trial| Some(trial.network?.up.packets)),
+        trial("network_up_bytes", |trial| Some(trial.network?.up.bytes)),
+        trial("network_down_packets", |trial| Some(trial.network?.down.packets)),
+        trial("network_down_bytes", |trial| Some(trial.network?.down.bytes)),
+        trial("network_lost_packets", |trial| Some(trial.network?.lost())),
+        trial("network_dropped_packets", |trial| Some(trial.network?.dropped())),
         flag("cold", |line| Some(line.file.plan.cold)),
         word("configuration", |line| {
             let configuration = line.file.plan.configurations.get(&line.cell.id.engine)?;

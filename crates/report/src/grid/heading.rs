@@ -35,6 +35,7 @@ pub(crate) fn subtitle(group: &Group<'_>, file: &ResultFile) -> Vec<String> {
     parts.extend(floor.map(|floor| format!("harness floor {floor}")));
     let storage = group.storage.map(|name| notes::storage::imitated(name.as_str()));
     parts.extend(storage);
+    parts.extend(notes::network::imitated(file));
     parts.extend(absentees(group));
     parts
 }

@@ -24,6 +24,7 @@ mod load;
 mod lossy;
 mod metered;
 mod mutated;
+mod network;
 mod older;
 mod overview;
 mod parquet;

@@ -163,6 +163,7 @@ fn refuse_what_a_source_says(given: &PlanArgs) -> Result<(), Failure> {
         ("--rate", given.rate.is_some()),
         ("--memory-limit", !given.memory_limit.is_empty()),
         ("--storage", !given.storage.is_empty()),
+        ("--network", given.network.is_some()),
         ("--cold", given.cold),
         ("--url", !given.url.is_empty()),
         ("--lenient", given.lenient.is_some()),

@@ -150,10 +150,10 @@ impl Ended {
     }
 }
 
-/// Waits until `found` finds something, at most five minutes: other tests run at the same time.
+/// Waits until `found` finds something, at most ten minutes: other tests run at the same time.
 pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
-    while began.elapsed() < Duration::from_secs(300) {
+    while began.elapsed() < Duration::from_secs(600) {
         if let Some(thing) = found() {
             return thing;
         }

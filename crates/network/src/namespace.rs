@@ -5,14 +5,17 @@ use std::io;
 
 /// The ids of an ordinary user, to keep them in a user namespace. They are formatted before a fork,
 /// because nothing can be allocated afterwards.
-pub(crate) struct Identity {
+pub struct Identity {
     uid_map: CString,
     gid_map: CString,
 }
 
 impl Identity {
     /// Returns the ids of this process.
-    pub(crate) fn ours() -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// Never in practice: the text of numbers has no zero byte.
+    pub fn ours() -> io::Result<Self> {
         let map = |id: u32| CString::new(format!("{id} {id} 1\n")).map_err(io::Error::other);
         // SAFETY: both only read, and never fail.
         let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
@@ -23,7 +26,10 @@ impl Identity {
 /// Enters a new network namespace, with its loopback device up. It can be called between fork and
 /// exec: it only makes system calls, and neither allocates nor locks. The caller must have one
 /// thread.
-pub(crate) fn enter(identity: &Identity) -> io::Result<()> {
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn enter(identity: &Identity) -> io::Result<()> {
     match unshare(libc::CLONE_NEWNET) {
         // Only administrators can create one directly. Others create a user namespace first, in
         // which they keep their ids. See user_namespaces(7).

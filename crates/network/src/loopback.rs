@@ -3,14 +3,15 @@
 //! Traffic between a client and a server is counted exactly by putting both into a namespace with
 //! nothing but a loopback device, and reading that device's counters. See network_namespaces(7).
 
-pub(crate) mod namespace;
-
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use namespace::Identity;
+use crate::namespace::{self, Identity};
+
+/// Name of the device of an imitated link.
+pub(crate) const DEVICE: &str = "link0";
 
 /// The namespace that [`enter`] created, by the kernel's name.
 static ENTERED: OnceLock<PathBuf> = OnceLock::new();
@@ -36,10 +37,11 @@ pub fn enter() -> io::Result<()> {
 
 /// Returns whether this process shares its network namespace only with its family: one that it has
 /// [entered](enter), or that a parent has entered. Such a namespace has only the loopback device
-/// and is not that of process 1. Ordinary users cannot read the latter, and get `false`.
+/// and that of an imitated link, and is not that of process 1. Ordinary users cannot read the latter, and get `false`.
 pub fn is_own() -> bool {
     let Ok(current) = current() else { return false };
-    let alone = || devices().is_ok_and(|text| named(&text).all(|(name, _)| name == "lo"));
+    let ours = |name: &str| matches!(name, "lo" | DEVICE);
+    let alone = || devices().is_ok_and(|text| named(&text).all(|(name, _)| ours(name)));
     match ENTERED.get() {
         Some(entered) => *entered == current,
         None => fs::read_link("/proc/1/ns/net").is_ok_and(|first| first != current) && alone(),
@@ -57,9 +59,9 @@ pub struct Counters {
     pub packets: u64,
 }
 
-/// Returns the traffic of the loopback device in this process's namespace, from all senders. It
-/// counts transmitted bytes, so each byte once, although the device also counts it as received. See
-/// proc_net(5), `/proc/net/dev`.
+/// Returns the traffic of the loopback device in this process's namespace, or of the imitated link in
+/// its place, from all senders. It counts transmitted bytes, so each byte once, although the device
+/// also counts it as received. What a link loses was transmitted. See proc_net(5), `/proc/net/dev`.
 ///
 /// # Errors
 /// Fails when the counters cannot be read.
@@ -85,7 +87,8 @@ fn named(text: &str) -> impl Iterator<Item = (&str, &str)> {
 /// and bytes and packets come first in each.
 fn transmitted(text: &str) -> io::Result<Counters> {
     let wrong = || io::Error::other("/proc/net/dev tells nothing of a device `lo`");
-    let (_, numbers) = named(text).find(|(name, _)| *name == "lo").ok_or_else(wrong)?;
+    let device = |of: &str| named(text).find(|(name, _)| *name == of);
+    let (_, numbers) = device(DEVICE).or_else(|| device("lo")).ok_or_else(wrong)?;
     let mut numbers = numbers.split_ascii_whitespace().skip(8).map(str::parse);
     match (numbers.next(), numbers.next()) {
         (Some(Ok(bytes)), Some(Ok(packets))) => Ok(Counters { bytes, packets }),

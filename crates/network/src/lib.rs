@@ -1,0 +1,16 @@
+//! A network of a process's own: nothing but a loopback device, whose traffic is counted exactly,
+//! and on which a link with delay, loss and rate can be imitated.
+
+mod built_in;
+mod file;
+mod link;
+mod loopback;
+pub mod namespace;
+mod netlink;
+pub mod relay;
+mod tunnel;
+
+pub use built_in::{LINKS, names};
+pub use file::{LinkError, built_in, parse};
+pub use loopback::{Counters, counters, enter, is_own};
+pub use tunnel::{Tunnel, round_trip};
