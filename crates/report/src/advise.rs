@@ -173,13 +173,15 @@ fn table<'a>(
         lines.filter(|(_, lines)| has(lines)).map(|(criterion, _)| *criterion).collect()
     };
     let rests_on = groups.iter().filter_map(|group| rests_on(file, group, made_of(group)));
+    let network = notes::network::name(file);
     let mut table = AdviceTable {
         rows: *rows,
         asked,
         conditions: *conditions,
         client: language.name.clone(),
         clients: language.clients.clone(),
-        at: levels::at(*rows, *conditions, language.name.as_deref()),
+        at: levels::at(*rows, *conditions, language.name.as_deref(), network.as_deref()),
+        network,
         criteria: criteria::list(),
         rests_on: rests_on.collect(),
         engines,

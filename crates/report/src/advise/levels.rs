@@ -85,10 +85,17 @@ pub(super) fn written(rows: u64) -> String {
     Scale::Rows(rows).to_string()
 }
 
-/// Formats rows and conditions: `10k rows`, `10k rows within 256 MiB on sd-a1, python`.
-pub(super) fn at(rows: u64, conditions: Conditions, client: Option<&str>) -> String {
+/// Formats rows and conditions: `10k rows`, `10k rows within 256 MiB on sd-a1, python, servers over
+/// wifi`.
+pub(super) fn at(
+    rows: u64,
+    conditions: Conditions,
+    client: Option<&str>,
+    network: Option<&str>,
+) -> String {
     let client = client.map(|client| format!(", {}", text::plain(client))).unwrap_or_default();
-    format!("{} rows{conditions}{client}", written(rows))
+    let network = network.map(|name| format!(", servers over {name}")).unwrap_or_default();
+    format!("{} rows{conditions}{client}{network}", written(rows))
 }
 
 /// Returns the tables that differ in what counts. A table is left out if, in the workloads of the

@@ -46,6 +46,9 @@ pub(super) fn command(table: &AdviceTable, tier: Durability, weighted: &[&str]) 
     if let Some(storage) = table.conditions.storage {
         words.push(format!("--storage {storage}"));
     }
+    if let Some(network) = &table.network {
+        words.push(format!("--network {network}"));
+    }
     if !table.clients.is_empty() {
         words.push(format!("--client {}", table.clients.join(",")));
     }

@@ -26,7 +26,11 @@ pub struct AdviceTable {
     /// The clients of that language, as `embermark run --client` takes them.
     #[serde(skip)]
     pub clients: Vec<String>,
-    /// Rows, conditions and language as text: `10k rows`, `10k rows within 256 MiB on sd-a1, python`.
+    /// The name of the imitated network link that servers were behind.
+    #[serde(skip)]
+    pub network: Option<String>,
+    /// Rows, conditions and language as text: `10k rows`, `10k rows within 256 MiB on sd-a1, python`,
+    /// `10k rows, servers over wifi`.
     pub at: String,
     /// The criteria, in the order in which they are shown.
     pub criteria: Vec<Criterion>,

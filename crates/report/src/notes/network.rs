@@ -9,13 +9,17 @@ use crate::{format, text};
 /// Labels the figures of servers behind a link: `servers over an imitated network: a model of wifi
 /// with its likely values, …`. `None` if no trial went over one.
 pub(crate) fn imitated(file: &ResultFile) -> Option<String> {
-    let link = file.plan.network.as_ref()?;
-    used(file)?;
+    let name = name(file)?;
     Some(format!(
-        "servers over an imitated network: a model of {}, not a measurement of a network (docs/network.md); \
+        "servers over an imitated network: a model of {name}, not a measurement of a network (docs/network.md); \
          embedded engines have none",
-        text::plain(&link.name)
     ))
+}
+
+/// Returns the name of the link. `None` if no trial went over one.
+pub(crate) fn name(file: &ResultFile) -> Option<String> {
+    used(file)?;
+    Some(text::plain(&file.plan.network.as_ref()?.name))
 }
 
 /// Adds up what the link did in all trials. `None` if no trial went over it.

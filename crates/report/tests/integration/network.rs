@@ -5,6 +5,7 @@ use std::path::Path;
 use embermark_model::NetworkLink;
 use embermark_model::network::{Carried, LinkUse};
 use embermark_model::result::ResultFile;
+use embermark_report::advise::tables;
 use embermark_report::compare::compare;
 use embermark_report::{Format, Options, load, overview, render};
 
@@ -83,4 +84,19 @@ fn exports_have_what_a_link_did() {
     let head = csv.lines().next().unwrap();
     let at = head.split(',').position(|name| name == "network_round_trip_ns").unwrap();
     assert!(csv.lines().skip(1).any(|line| line.split(',').nth(at) == Some("9800000")), "{head}");
+}
+
+#[test]
+fn advice_says_that_servers_were_behind_a_link() {
+    let tables = tables(&[&over_a_link()], None, &[]).tables;
+    assert!(!tables.is_empty());
+    for table in &tables {
+        assert!(table.at.ends_with(" rows, servers over radio"), "{}", table.at);
+        let mut commands = table.commands.values();
+        assert!(
+            commands.all(|command| command.contains(" --network radio")),
+            "{:?}",
+            table.commands
+        );
+    }
 }
