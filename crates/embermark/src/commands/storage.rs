@@ -4,7 +4,6 @@ mod measuring;
 mod page;
 mod trial;
 
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -16,6 +15,7 @@ use embermark_storage::{Typical, built_in, names, parse, text_of};
 
 use super::output;
 use crate::error::Failure;
+use crate::plan::model;
 
 /// The arguments of `embermark storage`.
 #[derive(Args)]
@@ -90,11 +90,10 @@ fn columns(storage: &Storage) -> [String; 5] {
 }
 
 fn show(given: &str) -> Result<ExitCode, Failure> {
-    if !is_file(given) {
-        let text = text_of(given).map_err(|error| unknown(&error))?;
-        return output::print(text);
+    match text_of(given) {
+        Ok(text) => output::print(text),
+        Err(_) => output::print(&summary(&chosen(given)?)),
     }
-    output::print(&summary(&of_file(Path::new(given))?))
 }
 
 /// Summarizes a storage in lines.
@@ -128,28 +127,10 @@ fn summary(storage: &Storage) -> String {
 
 /// Returns the storage with a name or in a file.
 fn chosen(given: &str) -> Result<Storage, Failure> {
-    if is_file(given) {
-        return of_file(Path::new(given));
-    }
-    built_in(given).map_err(|error| unknown(&error))
-}
-
-fn unknown(error: &impl std::fmt::Display) -> Failure {
-    Failure::usage(format!("{error}; or a file of your own, FILE.toml (docs/storage.md)"))
-}
-
-fn is_file(given: &str) -> bool {
-    let path = Path::new(given);
-    given.contains('/') || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"))
+    model(("storage", "docs/storage.md"), given, built_in, parse)
 }
 
 /// Returns the name of the storage in a file: the file name without its extension.
 fn name_of(path: &Path) -> String {
     path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-fn of_file(path: &Path) -> Result<Storage, Failure> {
-    let refused = |why: String| Failure::usage(format!("{}: {why}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
-    parse(&name_of(path), &text).map_err(|error| refused(error.to_string()))
 }

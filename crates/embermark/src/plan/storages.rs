@@ -1,11 +1,9 @@
 //! Imitated storages: `--storage`.
 
-use std::path::Path;
-
 use embermark_model::Storage;
 use embermark_storage::{built_in, parse};
 
-use super::cards::is_file;
+use super::models::model;
 use crate::error::Failure;
 
 /// Returns the storages with these names or in these files. `none` is this machine's own disk.
@@ -14,8 +12,7 @@ pub fn storages(given: &[String]) -> Result<Vec<Option<Storage>>, Failure> {
     for given in given {
         let storage = match given.as_str() {
             "none" => None,
-            file if is_file(file) => Some(of_file(Path::new(file))?),
-            name => Some(named(name)?),
+            given => Some(model(("--storage", "docs/storage.md"), given, built_in, parse)?),
         };
         let name = |storage: &Option<Storage>| storage.as_ref().map(|storage| storage.name);
         match storages.iter().find(|known| name(known) == name(&storage)) {
@@ -30,20 +27,4 @@ pub fn storages(given: &[String]) -> Result<Vec<Option<Storage>>, Failure> {
         }
     }
     Ok(storages)
-}
-
-fn named(name: &str) -> Result<Storage, Failure> {
-    built_in(name).map_err(|error| {
-        Failure::usage(format!(
-            "--storage: {error}; or a file of your own, FILE.toml (docs/storage.md)"
-        ))
-    })
-}
-
-/// Reads a storage from a file, whose name it gets.
-fn of_file(path: &Path) -> Result<Storage, Failure> {
-    let refused = |why: String| Failure::usage(format!("--storage {}: {why}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
-    let name = path.file_stem().map(|name| name.to_string_lossy().into_owned());
-    parse(&name.unwrap_or_default(), &text).map_err(|error| refused(error.to_string()))
 }
