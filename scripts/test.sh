@@ -17,6 +17,7 @@
 #   harperdb             unless ACCEPT_LICENSE names it
 #   sensor log           rows of the public log, beside the project
 #   file system          XFS, Btrfs or F2FS: in the kernel, and its mkfs
+#   network link         TUN devices and routing by rules, in the kernel
 #   given server         your own server for the tests, named by a variable
 #   turso, datafusion    engines that are compiled only on request: make turso, make datafusion
 # Everything else can be installed, if only by root, so a test without it is skipped. What an engine
@@ -40,7 +41,7 @@ fi
 # list: what was skipped, and what nobody is asked to have; fails when anything was skipped.
 list() {
     sort -u "$EMBERMARK_SKIPPED" | awk -F '\t' -v accepted=" ${ACCEPT_LICENSE:-} " '
-        $2 == "zen" || $2 == "sensor log" || $2 == "file system" || $2 == "given server" || $2 == "turso" || $2 == "datafusion" || ($2 == "harperdb" && accepted !~ / harperdb /) {
+        $2 == "zen" || $2 == "sensor log" || $2 == "file system" || $2 == "network link" || $2 == "given server" || $2 == "turso" || $2 == "datafusion" || ($2 == "harperdb" && accepted !~ / harperdb /) {
             reason = "not asked for: " $2 ": " $3
             if (!(reason in known)) { known[reason]; unasked = unasked reason "\n" }
             next

@@ -60,7 +60,7 @@ fn main() -> ExitCode {
 
 fn alone(name: &str) {
     if let Err(error) = OpenOptions::new().read(true).write(true).open("/dev/net/tun") {
-        return skipped("imitated link", format!("/dev/net/tun: {error}"));
+        return skipped("network link", format!("/dev/net/tun: {error}"));
     }
     let mut again = Command::new(env::current_exe().unwrap());
     assert!(again.env(TOLD, name).status().unwrap().success(), "{name}");

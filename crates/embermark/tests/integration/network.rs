@@ -41,7 +41,7 @@ fn is_skipped(result: &ResultFile) -> bool {
         reason.contains("--network").then_some(reason)
     };
     let why = result.cells.iter().find_map(lacks);
-    why.inspect(|why| skipped("imitated link", why)).is_some()
+    why.inspect(|why| skipped("network link", why)).is_some()
 }
 
 /// Every server goes over the link with each question, and an embedded engine beside it does not.

@@ -45,7 +45,10 @@ export type AdviceTable = {
   asked?: number,
   /** The language that the engines are used from, `python`; absent for embermark itself. */
   client?: string,
-  /** Rows, conditions and language as text: `10k rows`, `10k rows within 256 MiB on sd-a1, python`. */
+  /**
+   * Rows, conditions and language as text: `10k rows`, `10k rows within 256 MiB on sd-a1, python`,
+   * `10k rows, servers over wifi`.
+   */
   at: string,
   /** The criteria, in the order in which they are shown. */
   criteria: Array<Criterion>,
