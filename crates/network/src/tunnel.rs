@@ -13,7 +13,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
-use crate::loopback::DEVICE;
+use crate::loopback::{DEVICE, is_own};
 use crate::netlink::{LOCAL, Request};
 
 /// Largest packet in bytes, as on Ethernet.
@@ -33,8 +33,12 @@ impl Tunnel {
     /// ([`enter`](crate::enter)).
     ///
     /// # Errors
-    /// If the kernel has no TUN devices or no routing by rules, or does not let this user have them.
+    /// If the namespace is shared with others, whose routes would change; if the kernel has no TUN
+    /// devices or no routing by rules, or does not let this user have them.
     pub fn create() -> io::Result<Self> {
+        if !is_own() {
+            return Err(io::Error::other("this process has no network namespace of its own"));
+        }
         let opened = OpenOptions::new()
             .read(true)
             .write(true)

@@ -26,7 +26,8 @@ use libtest_mimic::{Arguments, Trial};
 const TOLD: &str = "EMBERMARK_LINK_TEST";
 const CARRY: &str = "carry ";
 
-const TESTS: [(&str, fn()); 5] = [
+const TESTS: [(&str, fn()); 6] = [
+    ("a_network_that_others_share_gets_no_link", a_network_that_others_share_gets_no_link),
     ("a_round_trip_takes_the_delay_twice", a_round_trip_takes_the_delay_twice),
     ("bytes_take_the_time_of_the_rate", bytes_take_the_time_of_the_rate),
     (
@@ -88,6 +89,14 @@ impl Carried {
         assert!(self.0.wait().unwrap().success());
         serde_json::from_str(&said).unwrap()
     }
+}
+
+fn a_network_that_others_share_gets_no_link() {
+    if is_own() {
+        return skipped("a shared network", "these tests run in one of their own");
+    }
+    let error = Tunnel::create().err().unwrap().to_string();
+    assert!(error.contains("no network namespace of its own"), "{error}");
 }
 
 fn a_round_trip_takes_the_delay_twice() {

@@ -192,7 +192,7 @@ pub struct PlanArgs {
     /// the link, its load too. Embedded engines have none, and stay as they are. A link is a model with
     /// likely values, not a measurement of a network. Needs root, or a kernel that lets users have TUN
     /// devices.
-    #[arg(help_heading = CONDITIONS, long, value_name = "LINK")]
+    #[arg(help_heading = CONDITIONS, hide_short_help = true, long, value_name = "LINK")]
     pub network: Option<String>,
 
     /// Clients at the same time, 1 to 256 [default: 1]
