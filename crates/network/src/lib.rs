@@ -3,6 +3,7 @@
 
 mod built_in;
 mod file;
+mod interface;
 mod link;
 mod loopback;
 pub mod namespace;

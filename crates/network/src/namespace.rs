@@ -3,6 +3,8 @@
 use std::ffi::{CStr, CString};
 use std::io;
 
+use crate::interface::{Interface, check};
+
 /// The ids of an ordinary user, to keep them in a user namespace. They are formatted before a fork,
 /// because nothing can be allocated afterwards.
 pub struct Identity {
@@ -41,12 +43,13 @@ pub fn enter(identity: &Identity) -> io::Result<()> {
         }
         entered => entered?,
     }
-    raise_loopback()
+    // A new namespace has a loopback device, which is down.
+    Interface::named("lo")?.raise()
 }
 
 fn unshare(what: libc::c_int) -> io::Result<()> {
     // SAFETY: it takes no pointer; the caller has one thread, as after every fork.
-    check(unsafe { libc::unshare(what) })
+    check(unsafe { libc::unshare(what) }).map(drop)
 }
 
 fn write(path: &CStr, text: &CStr) -> io::Result<()> {
@@ -58,30 +61,6 @@ fn write(path: &CStr, text: &CStr) -> io::Result<()> {
         let written = libc::write(file, bytes.as_ptr().cast(), bytes.len());
         let written = check(written.min(0) as libc::c_int);
         libc::close(file);
-        written
+        written.map(drop)
     }
-}
-
-/// A new namespace has a loopback device, which is down. See netdevice(7).
-fn raise_loopback() -> io::Result<()> {
-    // SAFETY: an all-zero `ifreq` is valid; its name is shorter than its room and ends with a zero.
-    // Both requests read and write only that structure, and the flags are the member of the union
-    // that they use.
-    unsafe {
-        let mut request: libc::ifreq = std::mem::zeroed();
-        request.ifr_name[0] = b'l' as libc::c_char;
-        request.ifr_name[1] = b'o' as libc::c_char;
-        let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
-        check(socket)?;
-        let flags = check(libc::ioctl(socket, libc::SIOCGIFFLAGS as _, &mut request));
-        request.ifr_ifru.ifru_flags |= libc::IFF_UP as libc::c_short;
-        let raised =
-            flags.and_then(|()| check(libc::ioctl(socket, libc::SIOCSIFFLAGS as _, &mut request)));
-        libc::close(socket);
-        raised
-    }
-}
-
-fn check(result: libc::c_int) -> io::Result<()> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

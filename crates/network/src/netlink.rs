@@ -5,6 +5,8 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
+use crate::interface::check;
+
 /// A rule or a route, as bytes of `NLMSG_*`.
 pub(crate) struct Request(Vec<u8>);
 
@@ -100,8 +102,4 @@ impl Request {
             _ => Err(io::Error::other("the kernel's answer is too short")),
         }
     }
-}
-
-fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }

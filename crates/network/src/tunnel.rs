@@ -9,10 +9,11 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
+use crate::interface::{Interface, check};
 use crate::loopback::{DEVICE, is_own};
 use crate::netlink::{LOCAL, Request};
 
@@ -83,34 +84,18 @@ fn explained(what: &str, error: &io::Error) -> io::Error {
 fn raise(device: &File) -> io::Result<u32> {
     /// `_IOW('T', 202, int)`.
     const TUNSETIFF: libc::Ioctl = 0x4004_54ca_u32 as libc::Ioctl;
-    // SAFETY: an all-zero `ifreq` is valid; the name is shorter than its room and ends with a zero.
-    // Every request reads and writes only that structure, and the member of the union that is set
-    // before it is the one that it uses. The socket is new, so nobody else owns it.
-    unsafe {
-        let mut request: libc::ifreq = std::mem::zeroed();
-        for (place, byte) in request.ifr_name.iter_mut().zip(DEVICE.bytes()) {
-            *place = byte as libc::c_char;
-        }
-        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
-        check(libc::ioctl(device.as_raw_fd(), TUNSETIFF, &mut request))?;
-        let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
-        let socket = OwnedFd::from_raw_fd(check(libc::socket(libc::AF_INET, kind, 0))?);
-        let ask =
-            |what, request: &mut libc::ifreq| check(libc::ioctl(socket.as_raw_fd(), what, request));
-        request.ifr_ifru.ifru_mtu = MTU;
-        ask(libc::SIOCSIFMTU as libc::Ioctl, &mut request)?;
-        request.ifr_ifru.ifru_metric = WAITING;
-        ask(libc::SIOCSIFTXQLEN as libc::Ioctl, &mut request)?;
-        ask(libc::SIOCGIFFLAGS as libc::Ioctl, &mut request)?;
-        request.ifr_ifru.ifru_flags |= libc::IFF_UP as libc::c_short;
-        ask(libc::SIOCSIFFLAGS as libc::Ioctl, &mut request)?;
-        ask(libc::SIOCGIFINDEX as libc::Ioctl, &mut request)?;
-        Ok(request.ifr_ifru.ifru_ifindex as u32)
-    }
-}
-
-fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+    let mut interface = Interface::named(DEVICE)?;
+    interface.request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: it reads the name and the flags, and writes only that structure.
+    check(unsafe { libc::ioctl(device.as_raw_fd(), TUNSETIFF, &mut interface.request) })?;
+    interface.request.ifr_ifru.ifru_mtu = MTU;
+    interface.ask(libc::SIOCSIFMTU as libc::Ioctl)?;
+    interface.request.ifr_ifru.ifru_metric = WAITING;
+    interface.ask(libc::SIOCSIFTXQLEN as libc::Ioctl)?;
+    interface.raise()?;
+    interface.ask(libc::SIOCGIFINDEX as libc::Ioctl)?;
+    // SAFETY: that request has set the index.
+    Ok(unsafe { interface.request.ifr_ifru.ifru_ifindex } as u32)
 }
 
 /// Measures how long one byte takes to 127.0.0.1 and another one back, over TCP: the median of
