@@ -50,11 +50,11 @@ pub fn with_sqlite(name: &str, source: &Path) -> Option<PathBuf> {
 pub fn compiled(name: &str, source: &Path, more: &[&str]) -> Option<PathBuf> {
     let beside = current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
     let folder = beside.unwrap_or_else(temp_dir).join("engine-libraries");
-    fs::create_dir_all(&folder).expect("a folder beside the test program");
+    fs::create_dir_all(&folder).expect("a folder next to the test program");
     let library = folder.join(format!("lib{name}.so"));
     // One process at a time, because replacing the file would break a process that has loaded it.
-    let alone = File::create(folder.join(format!("{name}.lock"))).expect("a file of ours");
-    alone.lock().expect("the file system has locks");
+    let lock = File::create(folder.join(format!("{name}.lock"))).expect("the folder is writable");
+    lock.lock().expect("the file system has locks");
     if is_newer(&library, source) {
         return Some(library);
     }
@@ -92,9 +92,10 @@ fn is_newer(library: &Path, source: &Path) -> bool {
         .is_ok_and(|made| of.map(changed).all(|time| time.is_ok_and(|time| time < made)))
 }
 
-/// Returns the example in Rust, which Cargo builds beside the crates that depend on it.
+/// Returns the example in Rust, which Cargo builds into the same folder as the crates that depend on
+/// it.
 pub fn redb() -> PathBuf {
-    let program = current_exe().expect("the system tells");
+    let program = current_exe().expect("the program has a path");
     let folders = program.ancestors().skip(1).take(2);
     let found = folders.flat_map(|folder| [folder.to_owned(), folder.join("deps")]);
     let mut found = found.map(|folder| folder.join("libembermark_example_redb.so"));

@@ -13,7 +13,7 @@ cargo build --release --locked --message-format json-render-diagnostics "$@" |
     function minutes(s) { return s < 90 ? int(s / 10 + 1) * 10 " s" : sprintf("%d min %02d s", s / 60, int(s % 60 / 10) * 10) }
     function report() {
         left = (all - done) * (now - began) / (done - fresh)
-        # A line of its own, not the rest of the one on which cargo draws its bar.
+        # A separate line, not the rest of the line with the progress bar of cargo.
         printf "%sbuild: %d %% done, about %s to go\n", terminal ? "\r\033[K" : "", 100 * done / all, minutes(left) > "/dev/stderr"
     }
     BEGIN {
@@ -26,7 +26,7 @@ cargo build --release --locked --message-format json-render-diagnostics "$@" |
     /"reason":"compiler-artifact"/ && !/"kind":\["custom-build"\]/ {
         match($0, /"package_id":"[^"]*"/)
         id = substr($0, RSTART + 14, RLENGTH - 15)
-        # path+file:///…/model#embermark-model@0.1.0, registry+https://…#serde@1.0.0, or …/model#0.1.0 where the folder has the name.
+        # path+file:///…/model#embermark-model@0.1.0, registry+https://…#serde@1.0.0, or …/model#0.1.0 if the folder has the name.
         name = id; sub(/.*#/, "", name)
         if (name ~ /@/) sub(/@.*/, "", name); else { name = id; sub(/#.*/, "", name); sub(/.*\//, "", name) }
         if (name in seen) next

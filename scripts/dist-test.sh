@@ -34,12 +34,12 @@ for architecture in "${architectures[@]}"; do
     [ "$architecture" != "$(uname -m)" ] || continue
     # The name of QEMU's programs and of this file's packages.
     command -v "qemu-$architecture-static" >/dev/null || needs+=(qemu-user-static)
-    # mmdebstrap asks it whether programs of another architecture run here.
+    # mmdebstrap uses it to test whether programs of another architecture run here.
     command -v arch-test >/dev/null || needs+=(arch-test)
 done
 [ ${#needs[@]} = 0 ] || { apt-get update && apt-get install -y --no-install-recommends "${needs[@]}"; } >/dev/null
 
-# emulated ARCHITECTURE: has the kernel start its programs by QEMU, which stays open to every root.
+# emulated ARCHITECTURE: makes the kernel start its programs by QEMU, which works in every root.
 emulated() {
     local registered=/proc/sys/fs/binfmt_misc
     [ -f $registered/register ] || mount -t binfmt_misc binfmt_misc $registered
@@ -50,7 +50,7 @@ emulated() {
     esac
 }
 
-# inside USER COMMAND…: in the root, with processes and mounts that end with it.
+# inside USER COMMAND…: runs it in the root. Its processes and mounts end with it.
 inside() {
     local user=$1
     shift
@@ -64,7 +64,8 @@ inside() {
             PATH="$home/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" "$@"' inside "$@"
 }
 
-# uses PACKAGE PROGRAM ENGINE…: as an ordinary user, where no file of this repository is near.
+# uses PACKAGE PROGRAM ENGINE…: uses the program as an ordinary user, without access to this
+# repository.
 uses() {
     local package=$1
     shift
@@ -92,7 +93,7 @@ for architecture in "${architectures[@]}"; do
     [ "$architecture" = "$(uname -m)" ] || emulated "$architecture"
     root=$work/$architecture
     say "making a bare Debian 11 for $architecture"
-    # Of its last point release, which stays where it is; what came after it may be gone from one day to the next.
+    # The last point release, which stays available. Later packages may be removed at any time.
     mmdebstrap --quiet --variant=minbase --architectures=$debian --include=python3-venv,libstdc++6 bullseye "$root" \
         'deb http://deb.debian.org/debian bullseye main' >"$work/log" 2>&1 \
         || { tail -n 5 "$work/log" >&2; fail 'the root could not be made'; }

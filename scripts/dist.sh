@@ -3,7 +3,7 @@
 # install.sh, a Debian package and a Python wheel. SHA256SUMS has the digests of all.
 #   dist.sh [ARCHITECTURE…]    default: x86_64 and aarch64. Each is cross-compiled on this machine
 # The packages run with glibc 2.31 or newer, because Zig's linker and headers target that version.
-# The libraries of engines are beside the program in lib/embermark. They are the released ones,
+# The libraries of engines are next to the program, in lib/embermark. They are the released ones,
 # pinned by version and digest (deps.sh package). Servers are those of the system. The script needs
 # Debian's python3-venv, dpkg-deb and zstd, and rustup, which fetches the standard library for the
 # target.
@@ -14,7 +14,7 @@ glibc=2.31
 architectures=("$@")
 [ ${#architectures[@]} -gt 0 ] || architectures=(x86_64 aarch64)
 out=${CARGO_TARGET_DIR:-target}/dist
-# By its whole path, which compilers are told.
+# The absolute path, because compilers get it.
 mkdir -p "$out" .deps/dist && out=$(cd "$out" && pwd) deps=$(cd .deps/dist && pwd -P)
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 
@@ -24,36 +24,38 @@ for program in python3 dpkg-deb zstd rustup perl curl; do
     command -v "$program" >/dev/null || fail "$program is missing; on Debian: apt-get install python3-venv dpkg zstd perl curl, and rustup from https://rustup.rs"
 done
 
-# tools: cargo-zigbuild, Zig and wheel, by version and digest. They know where they lie, and do not run elsewhere.
+# tools: cargo-zigbuild, Zig and wheel, pinned by version and digest. They contain their path, and do
+# not run from another one.
 tools() {
     cmp -s scripts/dist-requirements.txt "$deps/tools/requirements" && "$deps/tools/bin/zig" version >/dev/null 2>&1 && return 0
     say 'fetching Zig and cargo-zigbuild (100 MB)'
     rm -rf "$deps/tools"
     python3 -m venv "$deps/tools" || fail 'python3 -m venv does not work here; on Debian: apt-get install python3-venv'
     "$deps/tools/bin/pip" install --quiet --disable-pip-version-check --no-deps --require-hashes -r scripts/dist-requirements.txt
-    # Where cargo-zigbuild and CC look for it.
+    # cargo-zigbuild and CC look for it there.
     printf '#!/bin/sh\nexec "%s/tools/bin/python" -m ziglang "$@"\n' "$deps" >"$deps/tools/bin/zig"
     chmod 755 "$deps/tools/bin/zig"
     cp scripts/dist-requirements.txt "$deps/tools/requirements"
 }
 
-# program ARCHITECTURE: compiles it, with what it is linked with in .deps/dist/ARCHITECTURE.
+# program ARCHITECTURE: compiles the program, with the libraries in .deps/dist/ARCHITECTURE.
 program() {
     local target=$1-unknown-linux-gnu
     rustup target list --installed | grep -qx "$target" || rustup target add "$target" \
         || { say "the Rust target $target cannot be had here: no packages for $1"; return 1; }
     CC="$deps/tools/bin/zig cc -target $1-linux-gnu.$glibc" scripts/deps.sh package "$1" "$deps/$1" \
         || { say "what the packages for $1 carry is not all to be had: none are made"; return 1; }
-    # Zig has the C library's sys/cachectl.h, which libmdbx takes where it is, and not what that includes: it is MIPS's.
+    # Zig has sys/cachectl.h of the C library, which libmdbx includes if it exists, but lacks a header of
+    # MIPS that it includes.
     for headers in "$deps"/tools/lib/python3*/site-packages/ziglang/lib/libc/include/any-linux-any/asm; do touch "$headers/cachectl.h"; done
-    # Where it was compiled is nobody's matter.
+    # The program must not contain the path of the build.
     local sources="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$PWD="
-    # Zig refuses __DATE__ and __TIME__, which libmdbx takes where it is given no time of the build.
+    # Zig refuses __DATE__ and __TIME__, which libmdbx uses unless it gets a build time.
     env "CFLAGS_${target//-/_}=-DMDBX_BUILD_TIMESTAMP=\"$version\"" RUSTFLAGS="$sources" EMBERMARK_PACKAGE="$deps/$1" \
         cargo zigbuild --profile packaged --locked --package embermark --target "$target.$glibc"
 }
 
-# tree ARCHITECTURE FOLDER: what is installed, below a prefix.
+# tree ARCHITECTURE FOLDER: makes the tree of installed files, below a prefix.
 tree() {
     local prefix=$2 from=$deps/$1 engine command
     rm -rf "$prefix"
@@ -113,7 +115,8 @@ CONTROL
     rm -rf "$root"
 }
 
-# wheel ARCHITECTURE TREE: pip puts what lies in its folder `data` below the environment, beside the program.
+# wheel ARCHITECTURE TREE: makes the wheel. pip installs the content of its folder `data` below the
+# environment, next to the program.
 wheel() {
     local root=$out/wheel-$1 name=embermark-$version tag=py3-none-manylinux_${glibc/./_}_$1
     rm -rf "$root" && mkdir -p "$root/$name.dist-info" "$root/$name.data/data" && cp -RP "$2"/lib "$2"/share "$root/$name.data/data/"
@@ -135,7 +138,7 @@ PATH=$deps/tools/bin:$PATH
 strip=$(command -v llvm-strip || echo strip)
 machine=$(uname -m)
 made=() missed=
-# This machine's own first: it prints the manual's pages of all.
+# This machine's architecture first, because its program prints the manual pages for all.
 for architecture in $(printf '%s\n' "${architectures[@]}" | grep -x "$machine") $(printf '%s\n' "${architectures[@]}" | grep -vx "$machine"); do
     say "compiling for $architecture"
     if program "$architecture"; then made+=("$architecture"); else missed=1; fi

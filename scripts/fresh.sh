@@ -22,7 +22,7 @@ folder=${TMPDIR:-/var/tmp}/embermark-fresh
 say() { printf 'fresh: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 2; }
 
-# can: whether a root can be made here; says why not.
+# can: whether a root can be made here. Prints the reason if not.
 can() {
     [ "$(id -u)" = 0 ] || { say 'a root of its own takes the rights of root'; return 1; }
     unshare --mount --pid --fork true 2>/dev/null || { say 'namespaces for mounts and processes are not to be had here'; return 1; }
@@ -61,7 +61,7 @@ name=root home=/root
 if [ -n "$user" ]; then name=user home=/home/user; fi
 if [ -n "$cold" ]; then cache=$work/cache; else cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/embermark/fresh-$name; fi
 
-# step NAME COMMAND…: runs it and notes how long it took.
+# step NAME COMMAND…: runs it and records how long it took.
 step() {
     local name=$1 began=$SECONDS status=0
     shift
@@ -81,7 +81,7 @@ make_root() {
         "${suite:-bookworm}" "$work/root" >"$work/log" 2>&1 || { tail -n 5 "$work/log" >&2; fail 'the root could not be made'; }
 }
 
-# furnish: this machine's names and settings of registries, the user, the clone.
+# furnish: sets up the root: this machine's names and registry settings, the user, the clone.
 furnish() {
     local root=$work/root file
     for file in /etc/hosts /etc/resolv.conf /etc/npmrc /etc/pip.conf /etc/apt/apt.conf.d/*proxy*; do
@@ -93,13 +93,13 @@ furnish() {
     done
     git clone --quiet --no-hardlinks "$here" "$root$home/embermark"
     mkdir -p "$root/opt/rust" "$root/mnt/old"
-    # Where it is in the root, and what it is in the cache.
+    # Its path in the root, and its name in the cache.
     for file in .cargo/registry embermark/target embermark/.deps .npm .cache/pip; do mkdir -p "$root$home/$file" "$cache/$file"; done
     mkdir -p "$cache/apt/partial"
     [ -z "$user" ] || { chroot "$root" chown -R user: /home/user; chown -R --reference="$root$home" "$cache"; }
 }
 
-# inside USER COMMAND…: runs it in the root, with mounts and processes that end with it, and with this script.
+# inside USER COMMAND…: runs it in the root. Its mounts and processes end with it, and with this script.
 inside() {
     local as=$1 variables=(HOME="$home" USER="$name" PATH=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
     shift
@@ -117,7 +117,7 @@ inside() {
             mount --bind "$CACHE/$part" "$ROOT$HOME_IN/$part"
         done
         cd "$ROOT"
-        # Not chroot, in which no user may make a namespace.
+        # Not by chroot, in which a user may not create a namespace.
         pivot_root . mnt/old
         umount -l /mnt/old
         cd "$HOME_IN/embermark"

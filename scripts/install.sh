@@ -17,7 +17,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-# remove: what this installs, of whatever version. Folders that others use too stay.
+# remove: removes the files that any version of this script installs. Keeps folders that others use.
 remove() {
     rm -rf "$prefix/lib/embermark" "$prefix/share/doc/embermark"
     rm -f "$prefix/bin/embermark" "$prefix"/share/man/man1/embermark.1.gz "$prefix"/share/man/man1/embermark-*.1.gz \

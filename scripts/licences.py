@@ -20,7 +20,7 @@ def compiled_in(target):
     tree = run("tree", "--locked", "--package", "embermark", "--edges", "normal", "--target", target, "--prefix", "none")
     own = {tuple(line.split()[:2]) for line in tree.splitlines() if line}
     packages = json.loads(run("metadata", "--locked", "--format-version", "1", "--filter-platform", target))["packages"]
-    # Our own, which have no source, are the program's licence.
+    # embermark's own crates have no source. The licence of the program covers them.
     packages = [package for package in packages if package["source"] and (package["name"], f"v{package['version']}") in own]
     return sorted(packages, key=lambda package: package["name"])
 

@@ -12,7 +12,7 @@ names=" $* "
 
 get() { curl --fail --silent --location --connect-timeout 20 --max-time 60 "$1" 2>/dev/null; }
 
-# newest REGISTRY PACKAGE: the newest release. Of npm that is what `npm install` would take.
+# newest REGISTRY PACKAGE: prints the newest release. For npm that is the one `npm install` selects.
 newest() {
     case $1 in
         npm) get "https://registry.npmjs.org/$2/latest" | grep -o '"version": *"[^"]*"' | head -n 1 | cut -d '"' -f 4 ;;
@@ -26,7 +26,7 @@ newest() {
     esac
 }
 
-# releases: the newest version of those on lines, but for candidates and the like.
+# releases: prints the newest version of those on input lines, without release candidates.
 releases() { grep -E '^[0-9.]+(\.?post[0-9]+|-[0-9]+)?$' | sort -V | tail -n 1; }
 
 # line NAME VERSION REGISTRY PACKAGE
@@ -41,7 +41,8 @@ line() {
     printf '%-44s %-12s %s\n' "$1" "${2:--}" "$found"
 }
 
-# dep FUNCTION REGISTRY PACKAGE [PATTERN]: what a function of deps.sh pins: its version, or what follows PATTERN.
+# dep FUNCTION REGISTRY PACKAGE [PATTERN]: prints the version that a function of deps.sh pins, or the
+# text after PATTERN.
 dep() {
     pattern=${4:-}
     [ -n "$pattern" ] || pattern='[ ]version=\(${1:-\)\{0,1\}'

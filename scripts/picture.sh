@@ -1,8 +1,9 @@
 #!/bin/sh
-# Makes what the README shows of a run: the picture of its page, docs/report.png, and the screen, which is printed.
+# Makes what the README shows of a run: the picture of its page, docs/report.png, and its screen, which
+# is printed.
 #   picture.sh           runs `embermark run` first, five minutes on a quiet machine; the result is in results/
-#   picture.sh RESULT    of a run that was made before: its folder
-# It takes the built program, the page's packages (npm ci in crates/report/page) and chromium (scripts/deps.sh browser).
+#   picture.sh RESULT    uses the folder of an existing run
+# It needs the built program, the page's packages (npm ci in crates/report/page) and chromium (scripts/deps.sh browser).
 set -eu
 cd "$(dirname "$0")/.."
 

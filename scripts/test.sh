@@ -15,7 +15,7 @@
 # be missing even with NO_SKIPS=1:
 #   zen                  a proprietary engine that cannot be fetched
 #   harperdb             unless ACCEPT_LICENSE names it
-#   sensor log           rows of the public log, beside the project
+#   sensor log           rows of the public log, next to the folder of the project
 #   file system          XFS, Btrfs or F2FS: in the kernel, and its mkfs
 #   network link         TUN devices and routing by rules, in the kernel
 #   given server         your own server for the tests, named by a variable
@@ -26,19 +26,20 @@ set -eu
 cd "$(dirname "$0")/.."
 
 EMBERMARK_SKIPPED=$(mktemp)
-# The part of a long campaign that is done changes with the commit; EMBERMARK_TEST_LONG=1 has all of it done (crates/skips).
+# The part of a long campaign that runs changes with the commit. EMBERMARK_TEST_LONG=1 runs all of it
+# (crates/skips).
 EMBERMARK_TEST_SEED=${EMBERMARK_TEST_SEED:-$(git rev-parse --short HEAD 2>/dev/null || echo 0)}
 export EMBERMARK_SKIPPED EMBERMARK_TEST_SEED
 tab=$(printf '\t') times= failed=
 
-# Linking a test program takes a gigabyte and more.
+# Linking a test program takes more than a gigabyte.
 memory=$(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo)
 if [ "${memory:-4000000}" -lt 3900000 ]; then
     echo "test: this machine has $((memory / 1024)) MB of memory, less than 4 GB: one crate is built and two tests run at a time" >&2
     export CARGO_BUILD_JOBS=1 NEXTEST_TEST_THREADS=2
 fi
 
-# list: what was skipped, and what nobody is asked to have; fails when anything was skipped.
+# list: prints the skipped tests, and those whose requirement is optional. Fails if a test was skipped.
 list() {
     sort -u "$EMBERMARK_SKIPPED" | awk -F '\t' -v accepted=" ${ACCEPT_LICENSE:-} " '
         $2 == "zen" || $2 == "sensor log" || $2 == "file system" || $2 == "network link" || $2 == "given server" || $2 == "turso" || $2 == "datafusion" || ($2 == "harperdb" && accepted !~ / harperdb /) {
@@ -70,7 +71,7 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# part NAME COMMAND…: runs it, and notes how long it took; the first that fails ends the script.
+# part NAME COMMAND…: runs it, and records how long it took. The first failure ends the script.
 part() {
     name=$1
     shift
@@ -82,8 +83,9 @@ part() {
     return $ended
 }
 
-# programs: what the tests and the check of the answers are, built. The program itself is built with its tests, which run
-# it: `cargo build` would compile nearly every crate once more, with the features that no test asks for left out.
+# programs: builds the tests and the program that checks answers. The program is built with its tests,
+# which run it. `cargo build` would compile nearly every crate again, without the features that only
+# tests need.
 programs() {
     if [ -x .deps/nextest/cargo-nextest ]; then
         .deps/nextest/cargo-nextest nextest run --workspace --locked --no-run
@@ -92,33 +94,35 @@ programs() {
     fi
 }
 
-# tests: every test of the workspace, each in a process of its own where cargo-nextest is here.
+# tests: runs every test of the workspace, each in a separate process if cargo-nextest is installed.
 tests() {
     if [ -x .deps/nextest/cargo-nextest ]; then
         .deps/nextest/cargo-nextest nextest run --workspace --locked ${EMBERMARK_TEST_LONG:+--run-ignored all}
     else
-        # A program that hangs is ended, and the others run.
+        # Ends a program that hangs, and runs the others.
         cargo --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=30 900'" \
             test --workspace --locked --no-fail-fast
     fi
 }
 
-# slowest: the twenty tests that took longest and those that failed, from what cargo-nextest wrote down.
+# slowest: prints the twenty slowest tests and the failed ones, from the report of cargo-nextest.
 slowest() {
-    # Below the workspace, whatever CARGO_TARGET_DIR says.
+    # Below the workspace, regardless of CARGO_TARGET_DIR.
     written=target/nextest/default/junit.xml
     { [ -f "$EMBERMARK_SKIPPED.began" ] && [ "$written" -nt "$EMBERMARK_SKIPPED.began" ]; } || return 0
     echo 'slowest tests (s):'
     sed -n 's/.*<testcase name="\([^"]*\)" classname="\([^":]*\)[^>]* time="\([0-9.]*\)".*/\3 \2 \1/p' "$written" \
         | sort -rn | head -n 20 | sed 's/^/  /'
-    # Last, since the end of a log is what is read first.
+    # Last, because readers start at the end of a log.
     awk -F '"' '/<testcase /{ test = $4 " " $2 } /<failure |<error /{ print "failed: " test }' "$written"
 }
 
-# groups: what is verified beside each other, a line each: ids of engines with commas between, and a workload where it is not
-# all of them. Each server and what is missing here are for themselves. InfluxDB, before a phase, waits seconds until its
-# server is at rest, and HarperDB's takes seconds of a processor to start: of these, two workloads each by itself, which
-# change with the commit, or with EMBERMARK_TEST_LONG=1 all. The other engines are in four groups.
+# groups: prints the groups that are verified at the same time, one per line: ids of engines separated by
+# commas, and a workload unless it is all of them. Each server and each missing engine has its own
+# group. InfluxDB waits seconds before a phase until its server is idle, and HarperDB's server takes
+# seconds of CPU time to start. So for each of these two, a separate group has each of two workloads,
+# which change with the commit, or each of all workloads with EMBERMARK_TEST_LONG=1. The other engines
+# are in four groups.
 groups() {
     workloads=$("$program" workloads | awk '/^published/ { exit } /^[a-z]/ { print $1 }' | tr '\n' ' ')
     drawn=$(printf %s "$EMBERMARK_TEST_SEED" | cksum | cut -d ' ' -f 1)
@@ -137,10 +141,10 @@ groups() {
         END { for (g in of) print of[g] }'
 }
 
-# verify GROUP: every answer of engines; one that is not here is skipped.
+# verify GROUP: checks every answer of these engines. Skips missing ones.
 verify() {
     engines=${1%%:*} workload=${1#"$engines"}
-    # Without its commas it is several words, on purpose.
+    # Without its commas it is several words, intentionally.
     # shellcheck disable=SC2046
     set -- $(echo "$engines" | tr , ' ')
     asked=$#
@@ -149,17 +153,17 @@ verify() {
     status=0
     said=$("$program" verify --tier process "$@") || status=$?
     printf '%s\n' "$said"
-    # What is never installed here wants a server of one's own: it is named by that, not by its engine.
+    # An engine that is never installed here needs your own server, and the skip names that.
     printf '%s\n' "$said" | sed -n \
         -e "s/^[a-z-]*: not verified: \(embermark installs no server of it\)/verify${tab}given server${tab}\1/p;t" \
         -e "s/^\([a-z-]*\): not verified: /verify$tab\1$tab/p" >>"$EMBERMARK_SKIPPED"
-    # With none of them here there is nothing to verify, and nothing failed.
+    # If none of them is installed, nothing is verified and nothing failed.
     [ "$(printf '%s\n' "$said" | grep -c ': not verified: ')" != "$asked" ] || status=0
     [ "$status" = 0 ] || echo "verify $engines$workload failed, as said above" >&2
     return "$status"
 }
 
-# side_by_side: every engine's answers, and the page in its browser.
+# side_by_side: verifies the answers of every engine, and tests the page in a browser.
 side_by_side() {
     status=0 waited=
     program=${CARGO_TARGET_DIR:-target}/debug/embermark
@@ -170,7 +174,7 @@ side_by_side() {
         waited="$waited $engines:$!"
     done
     for one in $waited; do
-        # A group's own name may hold a colon: what follows the last is the process.
+        # The name of a group may contain a colon. The process follows the last one.
         wait "${one##*:}" || { status=1; failed="${failed:+$failed, }${one%:*}"; }
         cat "$EMBERMARK_SKIPPED.${one%:*}"
     done
@@ -187,7 +191,7 @@ else
         || part documentation env RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --locked
     part programs programs
     part tests tests
-    # What is pure Rust, under Miri, where that is installed: rustup toolchain install nightly --component miri
+    # Tests pure Rust under Miri, if that is installed: rustup toolchain install nightly --component miri
     if cargo +nightly miri --version >/dev/null 2>&1; then
         part Miri cargo +nightly miri test --locked -p embermark-model -p embermark-contract
     fi

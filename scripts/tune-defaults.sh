@@ -17,7 +17,7 @@ for tier in ${TIERS:-power process none}; do
     for scale in ${SCALES:-10k 1M}; do
         for workload in ${WORKLOADS:-sensors contacts events machine htap}; do
             name=$workload-$scale-$tier
-            # What was found before is not looked for again.
+            # Completed searches are not repeated.
             [ ! -f "$out/$name/tune.json" ] || continue
             printf '\n== %s\n' "$name"
             "$program" tune "$@" "$workload:$scale" --tier "$tier" --for "${FOR:-60m}" --out "$out/$name" || failed="$failed $name"

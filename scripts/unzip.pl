@@ -1,8 +1,9 @@
-# Takes files out of a zip archive with what every Debian has, perl-base and gzip: a bare one has neither
-# unzip nor Python.
+# Extracts files from a zip archive with perl-base and gzip, which every Debian has. A bare Debian has
+# neither unzip nor Python.
 #   perl unzip.pl ARCHIVE PREFIX FOLDER
-# The one named PREFIX, or those whose name begins with it, without it, below FOLDER. What is compressed is a gzip stream without its
-# head and its end, which are put around it here, so that gzip compares length and checksum.
+# Extracts the file named PREFIX, or the files whose names begin with it, without PREFIX, below FOLDER.
+# Compressed content is a gzip stream without header and trailer. They are added here, so that gzip
+# checks length and checksum.
 # https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3; https://www.rfc-editor.org/rfc/rfc1952
 use strict;
 use warnings;
@@ -10,7 +11,7 @@ use warnings;
 my ($archive, $prefix, $folder) = @ARGV;
 open my $in, '<:raw', $archive or die "$archive: $!\n";
 
-# part AT SIZE: bytes of the archive.
+# part AT SIZE: returns bytes of the archive.
 sub part {
     my ($at, $size) = @_;
     seek $in, $at, 0 or die "$archive: $!\n";
@@ -18,7 +19,7 @@ sub part {
     return $bytes;
 }
 
-# The last record, without a comment, says where the list of all files is.
+# The last record, without a comment, has the position of the list of all files.
 my ($signature, $count, $size, $at) = unpack 'V x6 v V V', part((-s $in) - 22, 22);
 $signature == 0x06054b50 or die "$archive is no zip archive, or has a comment\n";
 my ($list, $taken) = (part($at, $size), 0);
@@ -40,7 +41,7 @@ for (1 .. $count) {
     }
     binmode $out;
     print {$out} $head;
-    # Before the content stands its name again.
+    # The name is repeated before the content.
     my ($again, $extra) = unpack 'x26 v v', part($from, 30);
     for (my $done = 0; $done < $packed; $done += 1 << 20) {
         my $rest = $packed - $done;

@@ -15,12 +15,12 @@ cd "$3"
 
 case "${4:-$(uname -m)}" in
     x86_64) host=X86_HOST options=-DHAVE_X86INTRIN_H ;;
-    # Its CMake adds rcpc where the compiler, not the processor, has it.
+    # WiredTiger's CMake adds rcpc if the compiler supports it, regardless of the processor.
     aarch64) host=ARM64_HOST options='-DHAVE_ARM_NEON_INTRIN_H -mcpu=generic+crc -moutline-atomics' ;;
     *) echo "WiredTiger is not compiled for ${4:-$(uname -m)}" >&2; exit 1 ;;
 esac
 
-# number WHICH: of the version, as the sources say it.
+# number WHICH: prints a part of the version in the sources.
 number() { sed -n "s/^WIREDTIGER_VERSION_$1=//p" "$sources/RELEASE_INFO"; }
 version=$(number MAJOR).$(number MINOR).$(number PATCH)
 string=$(sed -n 's/^set(WT_VERSION_STRING \(.*\))$/\1/p' "$sources/cmake/configs/version.cmake")
@@ -35,7 +35,7 @@ if [ "$1" = header ]; then
 fi
 
 mkdir objects
-# What Linux with the GNU C library has.
+# Features of Linux with the GNU C library.
 {
     for has in CLOCK_GETTIME DLFCN_H FALLOCATE FDATASYNC GETTIMEOFDAY INTTYPES_H LIBDL LIBPTHREAD LIBRT MEMORY_H \
         POSIX_FADVISE POSIX_FALLOCATE POSIX_MADVISE POSIX_MEMALIGN PTHREAD_COND_MONOTONIC SETRLIMIT STDINT_H STDLIB_H \
@@ -48,11 +48,11 @@ mkdir objects
     echo "#define VERSION \"$version\""
 } >objects/wiredtiger_config.h
 
-# The source files for here, each with a condition behind it or none; no two have the same name.
+# The source files for this system. A condition may follow a name. All names differ.
 cd objects
 awk -v host="$host" '/^src/ && (NF == 1 || $2 == "POSIX_HOST" || $2 == "LINUX_HOST" || $2 == host) { print $1 }' \
     "$sources/dist/filelist" | sed "s|^|$sources/|" >files
-# Every file begins with the header wt_internal.h: parsed once, for GCC, it halves the time.
+# Every file begins with the header wt_internal.h. Precompiling it halves the time with GCC.
 compile="${CC:-cc} -std=gnu11 -O2 -fPIC -fno-strict-aliasing -w -DNDEBUG -D_GNU_SOURCE $options -I. -I.. -I$sources/src/include"
 # The variable is a list of words.
 # shellcheck disable=SC2086

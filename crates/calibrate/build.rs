@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=../../Cargo.lock");
     // libsqlite3-sys reports where its header is.
     let sqlite =
-        env::var_os("DEP_SQLITE3_INCLUDE").ok_or("libsqlite3-sys tells no include folder")?;
+        env::var_os("DEP_SQLITE3_INCLUDE").ok_or("libsqlite3-sys reports no include folder")?;
     compile("sqlite", Some(Path::new(&sqlite)))?;
     compile("lmdb", Some(&lmdb()?))?;
     compile("rocksdb", None)?;
@@ -43,10 +43,10 @@ fn compile(name: &str, include: Option<&Path>) -> Result<(), Box<dyn Error>> {
     Ok(build.try_compile(&format!("embermark_bare_{name}"))?)
 }
 
-/// Returns the directory of the LMDB that `lmdb-master-sys` compiles. Cargo reports it, that
+/// Returns the folder of the LMDB that `lmdb-master-sys` compiles. Cargo reports it, that
 /// crate's build script does not.
 fn lmdb() -> Result<PathBuf, Box<dyn Error>> {
-    let cargo = env::var_os("CARGO").ok_or("cargo does not tell where it is")?;
+    let cargo = env::var_os("CARGO").ok_or("cargo does not report its path")?;
     let mut asked = Command::new(cargo);
     asked.args(["metadata", "--format-version=1", "--locked", "--filter-platform"]);
     asked.arg(env::var_os("TARGET").unwrap_or_default());
@@ -55,7 +55,7 @@ fn lmdb() -> Result<PathBuf, Box<dyn Error>> {
         return Err(String::from_utf8_lossy(&answer.stderr).into());
     }
     let metadata: serde_json::Value = serde_json::from_slice(&answer.stdout)?;
-    let packages = metadata["packages"].as_array().ok_or("cargo tells no packages")?;
+    let packages = metadata["packages"].as_array().ok_or("cargo reports no packages")?;
     let found = packages.iter().find(|package| package["name"] == "lmdb-master-sys");
     let manifest = found.and_then(|package| package["manifest_path"].as_str());
     let manifest = Path::new(manifest.ok_or("lmdb-master-sys is not among cargo's packages")?);

@@ -1,12 +1,11 @@
-//! Passes on where `make deps` puts libraries, unless the program will be installed elsewhere, in
-//! which case `EMBERMARK_PACKAGE` names a directory.
+//! Passes the folder of the libraries of `make deps` to the compiler, unless `EMBERMARK_PACKAGE` is
+//! set because the program will be installed elsewhere.
 
 use std::env;
 use std::path::PathBuf;
 
 fn main() {
-    // By its absolute path, so that a target directory that outlives a checkout learns the new
-    // location.
+    // An absolute path, so that a target folder that outlives a checkout gets the new location.
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     println!("cargo::rerun-if-changed={}", package.join("build.rs").display());
     println!("cargo::rerun-if-env-changed=EMBERMARK_PACKAGE");

@@ -1,6 +1,6 @@
-//! Hands the pages of `page/`, built there by `npm run build`, to the crate: that of the HTML report, and that of
-//! a site with its style and its script. Where they were not built the crate builds all the same and says so when
-//! it is asked for one.
+//! Passes the pages of `page/`, which `npm run build` built, to the crate: the page of the HTML
+//! report, and the page of a site with its style and script. The crate builds without them, and
+//! reports their absence when one is requested.
 
 use std::path::PathBuf;
 use std::{env, fs, io};

@@ -8,7 +8,7 @@
  *
  * It has durability tiers that differ in what they do, batches that can be undone, several clients
  * behind one lock, recovery, compaction, and its own check. It lacks what a program would want:
- * more data than memory, and readers beside a writer.
+ * more data than memory, and readers next to a writer.
  */
 #define _GNU_SOURCE
 #include <embermark_engine.h>
@@ -32,7 +32,7 @@ typedef struct embermark_bytes bytes;
 /* Largest number of tables. */
 #define TABLES 256
 /* Bytes that are collected before they are written if `sync` is none. */
-#define GATHERED (64 * 1024)
+#define BUFFERED_BYTES (64 * 1024)
 /* Bytes of a record in a compacted log. */
 #define TOGETHER (1024 * 1024)
 /* Beginning of a log. */
@@ -157,12 +157,12 @@ static void free_pairs(struct table *table) {
 /* ---- Databases and clients ---- */
 
 /* What a commit does with its record. */
-enum sync { GATHER, WRITE, FDATASYNC };
+enum sync { BUFFER, WRITE, FDATASYNC };
 static const char *const SYNCS[] = {"none", "write", "fdatasync", NULL};
 
 struct database {
     pthread_rwlock_t lock;
-    int alone; /* Only one client: no locks, and no copies of values. */
+    int single_client; /* Only one client: no locks, and no copies of values. */
     char *dir;
     int lock_file, log;
     enum sync sync;
@@ -213,13 +213,13 @@ static const char *error_of(client *client) { return client ? client->error : op
 
 static void lock_for(client *client, int writes) {
     struct database *database = client->database;
-    if (database->alone) return;
+    if (database->single_client) return;
     if (writes) pthread_rwlock_wrlock(&database->lock);
     else pthread_rwlock_rdlock(&database->lock);
 }
 
 static void unlock(client *client) {
-    if (!client->database->alone) pthread_rwlock_unlock(&client->database->lock);
+    if (!client->database->single_client) pthread_rwlock_unlock(&client->database->lock);
 }
 
 /* ---- The log: records with a size, a checksum and changes ---- */
@@ -266,7 +266,7 @@ static int end_record(struct buffer *record) {
 }
 
 /* Adds a change to a record. */
-static int note(struct buffer *record, uint8_t kind, uint32_t table, bytes key, bytes value) {
+static int add_change(struct buffer *record, uint8_t kind, uint32_t table, bytes key, bytes value) {
     if (!reserve(record, 1 + 3 * sizeof table + key.size + value.size)) return 0;
     add(record, &kind, 1);
     add_number(record, table);
@@ -277,12 +277,12 @@ static int note(struct buffer *record, uint8_t kind, uint32_t table, bytes key, 
     return 1;
 }
 
-static int write_all(int file, const uint8_t *at, size_t size, uint64_t place) {
+static int write_all(int file, const uint8_t *at, size_t size, uint64_t offset) {
     while (size) {
-        ssize_t done = pwrite(file, at, size, (off_t)place);
+        ssize_t done = pwrite(file, at, size, (off_t)offset);
         if (done < 0 && errno == EINTR) continue;
         if (done <= 0) return 0;
-        at += done, size -= (size_t)done, place += (uint64_t)done;
+        at += done, size -= (size_t)done, offset += (uint64_t)done;
     }
     return 1;
 }
@@ -298,7 +298,7 @@ static int write_log(client *client, struct database *database, const uint8_t *a
     return EMBERMARK_OK;
 }
 
-static int write_gathered(client *client, struct database *database) {
+static int write_buffered(client *client, struct database *database) {
     struct buffer *unwritten = &database->unwritten;
     int status = unwritten->size ? write_log(client, database, unwritten->at, unwritten->size) : EMBERMARK_OK;
     if (status == EMBERMARK_OK) unwritten->size = 0;
@@ -309,12 +309,12 @@ static int write_gathered(client *client, struct database *database) {
 static int append(client *client, const struct buffer *record) {
     struct database *database = client->database;
     if (database->broken) return failed(client, "the log could not be written before");
-    if (database->sync == GATHER && record->size < GATHERED) {
+    if (database->sync == BUFFER && record->size < BUFFERED_BYTES) {
         if (!reserve(&database->unwritten, record->size)) return no_memory(client);
         add(&database->unwritten, record->at, record->size);
-        return database->unwritten.size < GATHERED ? EMBERMARK_OK : write_gathered(client, database);
+        return database->unwritten.size < BUFFERED_BYTES ? EMBERMARK_OK : write_buffered(client, database);
     }
-    int status = write_gathered(client, database);
+    int status = write_buffered(client, database);
     if (status == EMBERMARK_OK) status = write_log(client, database, record->at, record->size);
     if (status == EMBERMARK_OK && database->sync == FDATASYNC && fdatasync(database->log) != 0) {
         database->broken = 1;
@@ -336,7 +336,7 @@ static uint32_t levels(struct database *database) {
 }
 
 /* Returns a copy. NULL for a value with bytes means that there is no memory. */
-static uint8_t *copied(bytes value) {
+static uint8_t *copy_bytes(bytes value) {
     uint8_t *copy = value.size ? malloc(value.size) : NULL;
     if (copy) memcpy(copy, value.at, value.size);
     return copy;
@@ -344,7 +344,7 @@ static uint8_t *copied(bytes value) {
 
 /* Sets a value. `change` is filled with what undoes it. Returns 0 without memory. */
 static int set(struct database *database, struct table *table, bytes key, bytes value, struct change *change) {
-    uint8_t *copy = copied(value);
+    uint8_t *copy = copy_bytes(value);
     if (!copy && value.size) return 0;
     struct node *node = find(table, key);
     *change = (struct change){.kind = SET, .table = table, .node = node};
@@ -412,13 +412,13 @@ static int replay(struct database *database, const uint8_t *at, uint64_t size) {
     return 1;
 }
 
-/* Returns the record at `place` in a log of `bytes` bytes. NULL if it is incomplete or damaged. */
-static const uint8_t *record_at(const uint8_t *log, uint64_t bytes, uint64_t place, uint64_t *size) {
+/* Returns the record at `offset` in a log of `bytes` bytes. NULL if it is incomplete or damaged. */
+static const uint8_t *record_at(const uint8_t *log, uint64_t bytes, uint64_t offset, uint64_t *size) {
     struct header header;
-    if (bytes - place < sizeof header) return NULL;
-    memcpy(&header, log + place, sizeof header);
-    if (!header.size || header.size > bytes - place - sizeof header) return NULL;
-    const uint8_t *record = log + place + sizeof header;
+    if (bytes - offset < sizeof header) return NULL;
+    memcpy(&header, log + offset, sizeof header);
+    if (!header.size || header.size > bytes - offset - sizeof header) return NULL;
+    const uint8_t *record = log + offset + sizeof header;
     if (crc32c(record, header.size) != header.crc) return NULL;
     *size = header.size;
     return record;
@@ -426,24 +426,24 @@ static const uint8_t *record_at(const uint8_t *log, uint64_t bytes, uint64_t pla
 
 /* Reads the records of the log, and makes their changes if `replays` is set. `end` is where the
  * first invalid record begins, or the end of the log. */
-static int go_through(client *client, struct database *database, int replays, uint64_t *end) {
+static int read_log(client *client, struct database *database, int replays, uint64_t *end) {
     struct stat facts;
     if (fstat(database->log, &facts) != 0) return failed(client, "cannot look at the log: %s", strerror(errno));
-    uint64_t all = (uint64_t)facts.st_size, place = sizeof MAGIC, size;
+    uint64_t all = (uint64_t)facts.st_size, offset = sizeof MAGIC, size;
     const uint8_t *log = mmap(NULL, all, PROT_READ, MAP_PRIVATE, database->log, 0), *record;
     if (log == MAP_FAILED) return failed(client, "cannot read the log: %s", strerror(errno));
     int status = EMBERMARK_OK;
     if (all < sizeof MAGIC || memcmp(log, MAGIC, sizeof MAGIC) != 0) {
         status = failed(client, "the file `log` is no log of logmap");
     }
-    while (status == EMBERMARK_OK && (record = record_at(log, all, place, &size))) {
+    while (status == EMBERMARK_OK && (record = record_at(log, all, offset, &size))) {
         if (replays && !replay(database, record, size)) {
-            status = failed(client, "the record at byte %llu of the log cannot be replayed", (unsigned long long)place);
+            status = failed(client, "the record at byte %llu of the log cannot be replayed", (unsigned long long)offset);
         }
-        place += sizeof(struct header) + size;
+        offset += sizeof(struct header) + size;
     }
     munmap((void *)log, all);
-    *end = place;
+    *end = offset;
     return status;
 }
 
@@ -464,10 +464,10 @@ static int write_pairs(struct database *database, int file, uint64_t *size) {
         struct table *table = &database->table[n];
         struct node *node = table->head->next[0];
         bytes name = {table->name, strlen(table->name)}, none = {"", 0};
-        done = begin_record(&record) && note(&record, MAKE_TABLE, n, name, none);
+        done = begin_record(&record) && add_change(&record, MAKE_TABLE, n, name, none);
         while (done) {
             for (; done && node && record.size < TOGETHER; node = node->next[0]) {
-                done = note(&record, PUT, n, key_of(node), value_of(node));
+                done = add_change(&record, PUT, n, key_of(node), value_of(node));
             }
             if (!done || !end_record(&record)) break;
             done = write_all(file, record.at, record.size, *size);
@@ -514,8 +514,8 @@ static int check(client *client, embermark_take_finding take, void *context) {
     struct database *database = client->database;
     uint64_t end;
     lock_for(client, 1);
-    int status = write_gathered(client, database);
-    if (status == EMBERMARK_OK) status = go_through(client, database, 0, &end);
+    int status = write_buffered(client, database);
+    if (status == EMBERMARK_OK) status = read_log(client, database, 0, &end);
     if (status != EMBERMARK_OK) {
         /* A log that cannot be read is a finding. */
         take(context, client->error);
@@ -559,7 +559,7 @@ static void free_client(client *client) {
 
 /* Returns the setting of the configuration, or else of the tier. */
 static int sync_of(const struct embermark_options *options, enum sync *sync) {
-    static const enum sync OF_TIER[] = {GATHER, WRITE, FDATASYNC};
+    static const enum sync OF_TIER[] = {BUFFER, WRITE, FDATASYNC};
     *sync = OF_TIER[options->tier];
     for (const struct embermark_pair *own = options->settings; own->name; own++) {
         int word = 0;
@@ -587,7 +587,7 @@ static int open_files(struct database *database) {
     database->log = open(path, O_RDWR | O_CLOEXEC);
     if (database->log < 0 && errno == ENOENT) return compact(NULL, database);
     if (database->log < 0) return failed(NULL, "cannot open %s: %s", path, strerror(errno));
-    int status = go_through(NULL, database, 1, &database->log_size);
+    int status = read_log(NULL, database, 1, &database->log_size);
     if (status != EMBERMARK_OK) return status;
     /* Removes an invalid record of a crash, so that the next record does not follow it. */
     if (ftruncate(database->log, (off_t)database->log_size) != 0 || fdatasync(database->log) != 0) {
@@ -604,7 +604,7 @@ static int open_database(const struct embermark_options *options, client **opene
     if (!database) return no_memory(NULL);
     pthread_rwlock_init(&database->lock, NULL);
     database->log = database->lock_file = -1;
-    database->alone = (int)options->alone;
+    database->single_client = (int)options->alone;
     database->sync = sync;
     database->random = 0x9e3779b9u;
     database->dir = strdup(options->dir);
@@ -621,7 +621,7 @@ static int open_database(const struct embermark_options *options, client **opene
 }
 
 static int open_client(client *first, client **opened) {
-    if (first->database->alone) return failed(first, "it was opened for one client alone");
+    if (first->database->single_client) return failed(first, "it was opened for only one client");
     *opened = new_client(first->database);
     return *opened ? EMBERMARK_OK : no_memory(first);
 }
@@ -632,7 +632,7 @@ static int close_client(client *client) {
     int status = client->scope == NO_SCOPE ? EMBERMARK_OK : undo(client);
     if (client->is_first) {
         struct database *database = client->database;
-        if (!database->crashes) status = write_gathered(NULL, database);
+        if (!database->crashes) status = write_buffered(NULL, database);
         free_database(database);
     }
     free_client(client);
@@ -650,14 +650,14 @@ static int log_bytes(client *client, uint64_t *bytes) {
 }
 
 /* Whether every commit is in the log. */
-static int logs_all(client *client) {
-    if (client->database->sync != GATHER) return EMBERMARK_OK;
+static int check_all_logged(client *client) {
+    if (client->database->sync != BUFFER) return EMBERMARK_OK;
     failed(client, "a log of every commit with sync=none, which gathers them");
     return EMBERMARK_UNSUPPORTED;
 }
 
 static int crash_on_close(client *client) {
-    int status = logs_all(client);
+    int status = check_all_logged(client);
     client->database->crashes = status == EMBERMARK_OK;
     return status;
 }
@@ -665,7 +665,7 @@ static int crash_on_close(client *client) {
 /* The engine compacts only on request. */
 static int suspend_checkpoints(client *client, uint64_t bytes) {
     (void)bytes;
-    return logs_all(client);
+    return check_all_logged(client);
 }
 
 /* ---- Scopes ---- */
@@ -732,26 +732,26 @@ static int is_table(client *client, uint32_t table) {
     return table < client->database->tables || failed(client, "there is no table %u", table) == EMBERMARK_OK;
 }
 
-/* Begins a batch for a change, unless there is one. `alone` is set if it did. */
-static int enter(client *client, uint32_t table, int *alone) {
-    *alone = client->scope == NO_SCOPE;
+/* Begins a batch for a change, unless there is one. `own_scope` is set if it did. */
+static int begin_operation(client *client, uint32_t table, int *own_scope) {
+    *own_scope = client->scope == NO_SCOPE;
     if (client->scope == EMBERMARK_SNAPSHOT) return failed(client, "a snapshot is not changed");
     if (!is_table(client, table)) return EMBERMARK_FAILED;
-    return *alone ? begin(client, EMBERMARK_BATCH) : EMBERMARK_OK;
+    return *own_scope ? begin(client, EMBERMARK_BATCH) : EMBERMARK_OK;
 }
 
 /* Ends the batch. */
-static int leave(client *client, int alone, int status) {
-    if (!alone) return status;
+static int end_operation(client *client, int own_scope, int status) {
+    if (!own_scope) return status;
     if (status == EMBERMARK_OK) return commit(client);
     undo(client);
     return status;
 }
 
 /* Returns bytes in place, or a copy if another client may change them from now on. */
-static int hand_out(client *client, bytes found, bytes *value) {
+static int return_value(client *client, bytes found, bytes *value) {
     *value = found;
-    if (client->scope != NO_SCOPE || client->database->alone) return EMBERMARK_OK;
+    if (client->scope != NO_SCOPE || client->database->single_client) return EMBERMARK_OK;
     client->value.size = 0;
     if (!reserve(&client->value, found.size + 1)) return no_memory(client);
     add(&client->value, found.at, found.size);
@@ -761,11 +761,11 @@ static int hand_out(client *client, bytes found, bytes *value) {
 
 static int get(client *client, uint32_t table, bytes key, bytes *value) {
     if (!is_table(client, table)) return EMBERMARK_FAILED;
-    int alone = client->scope == NO_SCOPE;
-    if (alone) lock_for(client, 0);
+    int own_scope = client->scope == NO_SCOPE;
+    if (own_scope) lock_for(client, 0);
     struct node *found = find(&client->database->table[table], key);
-    int status = found ? hand_out(client, value_of(found), value) : EMBERMARK_NOT_FOUND;
-    if (alone) unlock(client);
+    int status = found ? return_value(client, value_of(found), value) : EMBERMARK_NOT_FOUND;
+    if (own_scope) unlock(client);
     return status;
 }
 
@@ -774,7 +774,7 @@ static int put_in_batch(client *client, uint32_t table, bytes key, bytes value) 
     struct change *change = next_change(client);
     if (!change || key.size > UINT32_MAX || value.size > UINT32_MAX) return no_memory(client);
     size_t before = client->record.size;
-    if (!note(&client->record, PUT, table, key, value)) return no_memory(client);
+    if (!add_change(&client->record, PUT, table, key, value)) return no_memory(client);
     if (!set(database, &database->table[table], key, value, change)) {
         client->record.size = before;
         return no_memory(client);
@@ -784,8 +784,8 @@ static int put_in_batch(client *client, uint32_t table, bytes key, bytes value) 
 }
 
 static int put(client *client, uint32_t table, bytes key, bytes value) {
-    int alone, status = enter(client, table, &alone);
-    return status == EMBERMARK_OK ? leave(client, alone, put_in_batch(client, table, key, value)) : status;
+    int own_scope, status = begin_operation(client, table, &own_scope);
+    return status == EMBERMARK_OK ? end_operation(client, own_scope, put_in_batch(client, table, key, value)) : status;
 }
 
 static int del_in_batch(client *client, uint32_t table, bytes key) {
@@ -793,7 +793,7 @@ static int del_in_batch(client *client, uint32_t table, bytes key) {
     struct node *node = find(in, key);
     if (!node) return EMBERMARK_NOT_FOUND;
     struct change *change = next_change(client);
-    if (!change || !note(&client->record, DELETE, table, key, (bytes){"", 0})) return no_memory(client);
+    if (!change || !add_change(&client->record, DELETE, table, key, (bytes){"", 0})) return no_memory(client);
     unlink_node(in, node);
     *change = (struct change){.kind = REMOVED, .table = in, .node = node};
     client->changed++;
@@ -801,8 +801,8 @@ static int del_in_batch(client *client, uint32_t table, bytes key) {
 }
 
 static int del(client *client, uint32_t table, bytes key) {
-    int alone, status = enter(client, table, &alone);
-    return status == EMBERMARK_OK ? leave(client, alone, del_in_batch(client, table, key)) : status;
+    int own_scope, status = begin_operation(client, table, &own_scope);
+    return status == EMBERMARK_OK ? end_operation(client, own_scope, del_in_batch(client, table, key)) : status;
 }
 
 static int modify_in_batch(client *client, uint32_t table, bytes key, embermark_change change, void *context) {
@@ -817,9 +817,9 @@ static int modify_in_batch(client *client, uint32_t table, bytes key, embermark_
 }
 
 static int modify(client *client, uint32_t table, bytes key, embermark_change change, void *context) {
-    int alone, status = enter(client, table, &alone);
+    int own_scope, status = begin_operation(client, table, &own_scope);
     if (status != EMBERMARK_OK) return status;
-    return leave(client, alone, modify_in_batch(client, table, key, change, context));
+    return end_operation(client, own_scope, modify_in_batch(client, table, key, change, context));
 }
 
 static void visit_range(struct table *table, const struct embermark_range *range, embermark_visit visit,
@@ -843,19 +843,19 @@ static void visit_range(struct table *table, const struct embermark_range *range
 static int scan(client *client, uint32_t table, const struct embermark_range *range, embermark_visit visit,
                 void *context) {
     if (!is_table(client, table)) return EMBERMARK_FAILED;
-    int alone = client->scope == NO_SCOPE;
-    if (alone) lock_for(client, 0);
+    int own_scope = client->scope == NO_SCOPE;
+    if (own_scope) lock_for(client, 0);
     visit_range(&client->database->table[table], range, visit, context);
-    if (alone) unlock(client);
+    if (own_scope) unlock(client);
     return EMBERMARK_OK;
 }
 
 static int count(client *client, uint32_t table, uint64_t *keys) {
     if (!is_table(client, table)) return EMBERMARK_FAILED;
-    int alone = client->scope == NO_SCOPE;
-    if (alone) lock_for(client, 0);
+    int own_scope = client->scope == NO_SCOPE;
+    if (own_scope) lock_for(client, 0);
     *keys = client->database->table[table].keys;
-    if (alone) unlock(client);
+    if (own_scope) unlock(client);
     return EMBERMARK_OK;
 }
 
@@ -872,7 +872,7 @@ static int table(client *client, const char *name, uint32_t key_length, uint32_t
     if (database->tables == TABLES) {
         status = failed(client, "it has %d tables at most", TABLES);
     } else if (begin_record(&client->record) &&
-               note(&client->record, MAKE_TABLE, *number, bytes_of_name, (bytes){"", 0}) &&
+               add_change(&client->record, MAKE_TABLE, *number, bytes_of_name, (bytes){"", 0}) &&
                make_table(database, bytes_of_name)) {
         end_record(&client->record);
         status = append(client, &client->record);
@@ -885,7 +885,7 @@ static int clear(client *client, uint32_t number) {
     if (!is_table(client, number)) return EMBERMARK_FAILED;
     int status = no_memory(client);
     lock_for(client, 1);
-    if (begin_record(&client->record) && note(&client->record, CLEAR, number, (bytes){"", 0}, (bytes){"", 0})) {
+    if (begin_record(&client->record) && add_change(&client->record, CLEAR, number, (bytes){"", 0}, (bytes){"", 0})) {
         end_record(&client->record);
         status = append(client, &client->record);
     }

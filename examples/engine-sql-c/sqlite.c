@@ -33,7 +33,7 @@
 
 /* Time that a client waits for another one, in ms. */
 #define PATIENCE 60000
-/* Number of texts beside the key up to which a row counts as narrow
+/* Number of texts in addition to the key up to which a row counts as narrow
  * (https://www.sqlite.org/withoutrowid.html). */
 #define MOST_TEXTS 5
 

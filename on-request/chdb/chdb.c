@@ -1,13 +1,13 @@
 /*
- * chDB, which is ClickHouse in a process, as an engine of embermark_engine.h. Its library
- * (libchdb.so, 559 MB) is beside this one and is loaded at run time. The declarations below are
+ * chDB (ClickHouse as a library) as an engine of embermark_engine.h. Its library (libchdb.so,
+ * 559 MB) is in the same folder as this one and is loaded at run time. The declarations below are
  * those of its C header, chdb.h.
  *
  *     make chdb
  *     embermark verify chdb --engine-library .deps/chdb/libembermark_chdb.so
  *
  * ClickHouse has no transactions (`BEGIN TRANSACTION` fails with "Transactions are not supported").
- * So it is offered only in the tier `none`, which promises nothing. A batch is a sequence of
+ * So only the tier `none`, which promises nothing, is available. A batch is a sequence of
  * statements. Those that were done stay, and `undo` reports that. An UPDATE or a DELETE does not
  * report the number of changed rows, so they are counted before it.
  */
@@ -78,7 +78,7 @@ static int failed(client *client, const char *format, ...) {
 
 static const char *error_of(client *client) { return client ? client->error : opening; }
 
-/* Aborts without memory: there is no way to continue, and nothing to undo. */
+/* Aborts if memory runs out: the caller cannot continue, and nothing needs to be undone. */
 static void add(text *to, const void *bytes, size_t size) {
     if (to->size + size > to->room) {
         to->room = (to->size + size) * 2 + 64;
@@ -158,7 +158,7 @@ static int script(client *client, const char *sql) {
     while (*sql && status == EMBERMARK_OK) {
         size_t size = strcspn(sql, ";"), blank = strspn(sql, " \n\t");
         if (strncmp(sql + blank, "CREATE INDEX ", 13) == 0 || strncmp(sql + blank, "CREATE UNIQUE ", 14) == 0) {
-            failed(client, "an index of rows: it has those that skip blocks alone "
+            failed(client, "an index of rows: it only has indexes that skip blocks "
                            "(https://clickhouse.com/docs/optimize/skipping-indexes)");
             return EMBERMARK_UNSUPPORTED;
         }
@@ -168,8 +168,8 @@ static int script(client *client, const char *sql) {
     return status;
 }
 
-/* Returns a statement in which LAG is of a nullable value. Otherwise LAG gives the default of its
- * type if there is no row before, which is 0 for a number
+/* Returns the statement with the argument of LAG made nullable. Otherwise LAG returns the default of
+ * its type if no row precedes, which is 0 for a number
  * (https://clickhouse.com/docs/sql-reference/window-functions/lag). */
 static char *with_null(const char *sql) {
     text to = {0};
@@ -275,7 +275,7 @@ static int read_type(client *client, const char *name, size_t size, struct type 
             return EMBERMARK_OK;
         }
     }
-    return failed(client, "no value is made of its type %.*s", (int)size, name);
+    return failed(client, "values of type %.*s cannot be read", (int)size, name);
 }
 
 static int query(client *client, statement *statement, const struct embermark_value *values, size_t parameters) {
@@ -357,7 +357,7 @@ static int commit(client *client) { return begin(client, EMBERMARK_BATCH); }
 
 static int undo(client *client) {
     if (!client->changed) return EMBERMARK_OK;
-    failed(client, "undoing a batch: it has no transactions, and what was changed stays");
+    failed(client, "undoing a batch: it has no transactions, so the changes remain");
     return EMBERMARK_UNSUPPORTED;
 }
 
@@ -393,17 +393,17 @@ static int bulk(client *client, const struct embermark_table *table, embermark_n
  * NULLs (https://clickhouse.com/docs/operations/settings/settings). */
 static const char SETTINGS[] = "SET data_type_default_nullable = 1, join_use_nulls = 1, mutations_sync = 1";
 
-/* Opens libchdb.so beside this library, once. */
+/* Opens the libchdb.so in this library's folder, once. */
 static int load(void) {
     Dl_info own;
     char path[4096];
     if (chdb.query) return EMBERMARK_OK;
-    if (!dladdr((void *)load, &own)) return failed(NULL, "this library does not know where it lies");
+    if (!dladdr((void *)load, &own)) return failed(NULL, "the path of this library is not known");
     const char *end = strrchr(own.dli_fname, '/');
     int folder = end ? (int)(end - own.dli_fname) : 0;
     snprintf(path, sizeof path, "%.*s%slibchdb.so", folder, own.dli_fname, end ? "/" : "./");
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) return failed(NULL, "%s: get it by `make chdb`", dlerror());
+    if (!library) return failed(NULL, "%s: run `make chdb` to download it", dlerror());
     static const char *const NAMES[] = {"chdb_connect",        "chdb_close_conn",   "chdb_query_n",
                                         "chdb_result_buffer",  "chdb_result_length", "chdb_result_error",
                                         "chdb_destroy_query_result", "chdb_result_rows_written"};
@@ -517,11 +517,11 @@ static const struct embermark_sql SQL = {
     .bulk = bulk,
 };
 
-#define WHY "it has no transactions, so that of a batch which the process's death cuts off a part is left"
+#define WHY "it has no transactions, so a part of a batch remains if the process dies within it"
 
 static const struct embermark_tier TIERS[] = {
     {.survives = EMBERMARK_NONE,
-     .setting = "MergeTree as shipped: no fsync, and a batch that is cut off leaves a part",
+     .setting = "MergeTree with its defaults: no fsync, and an interrupted batch leaves a part",
      .manual = "https://clickhouse.com/docs/operations/settings/merge-tree-settings#fsync_after_insert",
      .read_back = (const struct embermark_pair[]){{"fsync_after_insert", "0"}, {NULL, NULL}}},
     {.survives = EMBERMARK_PROCESS, .manual = "https://clickhouse.com/docs/guides/developer/transactional", .unsupported = WHY},
@@ -542,7 +542,7 @@ static const struct embermark_engine ENGINE = {
     .close = close_client,
     .error = error_of,
     .settings_of = settings_of,
-    .exclusive = "one process has a folder at a time: its file `status` is locked",
+    .exclusive = "one process can open a folder at a time: it locks the file `status`",
     .sql = &SQL,
 };
 

@@ -149,8 +149,8 @@ struct embermark_options {
     uint32_t size;
     /* The requested tier, of `enum embermark_durability`. It determines what a commit survives. */
     uint32_t tier;
-    /* Absolute path of the database's folder. It is empty, or has what the same engine left there,
-     * however it ended. The engine keeps all its files in it. */
+    /* Absolute path of the database's folder. It is empty, or has the files that the same engine
+     * left there, however it ended. The engine keeps all its files in it. */
     const char *dir;
     /* Cache in bytes that the engine may use, including write buffers. It is the same for every
      * engine. */
@@ -312,7 +312,7 @@ struct embermark_column {
     uint32_t nullable;
 };
 
-/* A table: what is needed to create and to load it. */
+/* A table: its description for creating and loading it. */
 struct embermark_table {
     const char *name;
     /* Columns in their order. The last one has the name NULL. */
@@ -436,7 +436,7 @@ struct embermark_rows {
  * order. Returns NULL at the end. */
 typedef const struct embermark_value *(*embermark_next_row)(void *context);
 
-/* Wishes of an SQL engine. Add the numbers. */
+/* Requirements of an SQL engine. Add the numbers. */
 enum embermark_wants {
     /* Rows to load are in the order of their primary key. */
     EMBERMARK_BULK_SORTED = 1

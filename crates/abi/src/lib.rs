@@ -1,4 +1,4 @@
-//! `embermark_engine.h` for Rust: the C interface of an engine in a shared library.
+//! Rust declarations of `embermark_engine.h`, the C interface of an engine in a shared library.
 //!
 //! The header defines the meaning and duties of each part. Names here are those of the header
 //! without `embermark_`. A library in Rust is a crate of the type `cdylib` that exports
@@ -40,7 +40,7 @@ impl Bytes {
     /// No bytes.
     pub const NONE: Self = Self { at: std::ptr::null(), size: 0 };
 
-    /// Makes the bytes of a slice, valid as long as it lives.
+    /// Refers to the bytes of a slice, valid as long as the slice lives.
     #[inline]
     pub const fn of(bytes: &[u8]) -> Self {
         Self { at: bytes.as_ptr(), size: bytes.len() }
@@ -70,7 +70,7 @@ pub struct Pair {
     pub value: *const c_char,
 }
 
-/// `struct embermark_tier`: how a durability tier is made.
+/// `struct embermark_tier`: the setting of a durability tier.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Tier {
@@ -84,7 +84,7 @@ pub struct Tier {
     pub manual: *const c_char,
     /// Why it is not offered. Null if it is.
     pub unsupported: *const c_char,
-    /// What the engine reports if the tier is kept. May be null.
+    /// Values that the engine reports if the tier is kept. May be null.
     pub read_back: *const Pair,
 }
 
@@ -110,9 +110,9 @@ pub struct Setting {
 pub struct Options {
     /// Size of this struct in bytes.
     pub size: u32,
-    /// The tier to make.
+    /// The requested tier.
     pub tier: u32,
-    /// Directory of the database.
+    /// Folder of the database.
     pub dir: *const c_char,
     /// Cache size in bytes.
     pub memory: u64,
@@ -132,7 +132,7 @@ pub type TakeFinding = unsafe extern "C" fn(*mut c_void, *const c_char);
 pub type Visit = unsafe extern "C" fn(*mut c_void, Bytes, Bytes) -> i32;
 /// `embermark_change`.
 pub type Change = unsafe extern "C" fn(*mut c_void, *mut c_void, usize);
-/// `embermark_next_pair`: 0 if there are no more.
+/// `embermark_next_pair`: returns 0 if there are no more pairs.
 pub type NextPair = unsafe extern "C" fn(*mut c_void, *mut Bytes, *mut Bytes) -> i32;
 
 /// `struct embermark_range`: what a scan visits.

@@ -3,11 +3,11 @@
 /// Version of the interface.
 pub const ABI: u32 = 2;
 
-/// Done.
+/// Success.
 pub const OK: i32 = 0;
-/// There is no such key.
+/// The key does not exist.
 pub const NOT_FOUND: i32 = 1;
-/// Nothing was done, because of another client.
+/// Nothing was done because of another client. The call may be repeated.
 pub const CONFLICT: i32 = 2;
 /// The engine does not support it.
 pub const UNSUPPORTED: i32 = 3;

@@ -1,4 +1,4 @@
-//! What an SQL engine has: values, tables, a dialect, and its functions.
+//! The part for SQL engines: values, tables, the dialect, and the functions.
 
 use std::ffi::{c_char, c_void};
 
@@ -96,7 +96,7 @@ pub struct Table {
     pub key: *const *const c_char,
 }
 
-/// `struct embermark_dialect`: how an engine writes what SQL leaves open. Fields after
+/// `struct embermark_dialect`: the engine's SQL where the standard leaves a choice. Fields after
 /// `placeholder` may be null.
 #[allow(missing_docs, reason = "the header says what each of them is")]
 #[derive(Clone, Copy, Debug)]
@@ -167,11 +167,11 @@ pub struct Rows {
     pub rows: usize,
 }
 
-/// `embermark_next_row`: null if there are no more.
+/// `embermark_next_row`: returns null if there are no more rows.
 pub type NextRow = unsafe extern "C" fn(*mut c_void) -> *const Value;
 /// A function on a client and a statement.
 pub type OfStatement = unsafe extern "C" fn(*mut Client, *mut Statement) -> i32;
-/// `execute`, which returns the number of changed rows.
+/// `execute`, which reports the number of changed rows.
 pub type Execute =
     unsafe extern "C" fn(*mut Client, *mut Statement, *const Value, usize, *mut u64) -> i32;
 /// `query`.

@@ -1,4 +1,4 @@
-//! A file system on a recorded device, mounted.
+//! Mounts a file system on a recorded device.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use crate::file_system::FileSystem;
 use crate::image::Image;
 use crate::log::Log;
 use crate::loop_device::LoopDevice;
-use crate::recorder::{FILE, InMemory, Medium, Recorded, lock};
+use crate::medium::{FILE, InMemoryMedium, Medium, Recording, lock};
 use crate::server::Server;
 use crate::states::SECTOR;
 
@@ -26,15 +26,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// unmounts it.
 #[derive(Debug)]
 pub struct Device {
-    /// Directory at which the file system is mounted.
+    /// Mount point of the file system.
     pub at: PathBuf,
-    recorded: Arc<Mutex<Recorded>>,
+    recorded: Arc<Mutex<Recording>>,
     mounted: Mounted,
 }
 
 impl Device {
-    /// Mounts a device with that content, a file system of that kind, below `folder`, which it
-    /// creates.
+    /// Mounts a device with that content, which is a file system of that kind, below `folder`.
+    /// Creates the folder.
     ///
     /// # Errors
     /// If FUSE or a loop device is not available, or the file system cannot be mounted: the content
@@ -46,28 +46,28 @@ impl Device {
     ) -> Result<Self, DeviceError> {
         let log = Log { base: content.clone(), records: Vec::new(), times: Vec::new() };
         let recorded =
-            Arc::new(Mutex::new(Recorded { image: content, log, begun: Instant::now() }));
-        let medium = InMemory(Arc::clone(&recorded));
+            Arc::new(Mutex::new(Recording { image: content, log, begun: Instant::now() }));
+        let medium = InMemoryMedium(Arc::clone(&recorded));
         let mounted = Mounted::mount(folder, move || Ok(medium), file_system, SECTOR as u32)?;
         Ok(Self { at: mounted.at.clone(), recorded, mounted })
     }
 
-    /// Returns the number of records that have reached the device: the current position in its log.
+    /// Returns the current position in the log: the number of requests that have reached the device.
     pub fn position(&self) -> usize {
         lock(&self.recorded).log.records.len()
     }
 
-    /// Returns the time since it was mounted, as in the log.
+    /// Returns the time since the device was mounted, as in the log.
     pub fn elapsed(&self) -> Duration {
         lock(&self.recorded).begun.elapsed()
     }
 
-    /// Unmounts it, and returns what has reached it, including the writes of unmounting.
+    /// Unmounts the file system, and returns the log, including the writes of unmounting.
     ///
     /// # Errors
-    /// If it is still in use.
+    /// If the file system is still in use.
     pub fn unmount(mut self) -> Result<Log, DeviceError> {
-        self.mounted.take_down()?;
+        self.mounted.unmount()?;
         Ok(lock(&self.recorded).log.clone())
     }
 }
@@ -83,8 +83,8 @@ pub(crate) struct Mounted {
 }
 
 impl Mounted {
-    /// Mounts a medium below `folder`, which it creates. A medium with direct requests has sectors
-    /// of this size in bytes.
+    /// Mounts a medium below `folder`, which it creates. `sector` is the sector size in bytes of a
+    /// medium with direct requests.
     pub fn mount<M: Medium>(
         folder: &Path,
         medium: impl FnOnce() -> io::Result<M> + Send + 'static,
@@ -102,8 +102,8 @@ impl Mounted {
         match M::DIRECT {
             false => file_system.mount(&file, &this.at)?,
             true => {
-                let device = LoopDevice::over(&file, sector)
-                    .map_err(|error| DeviceError::io("have a loop device over", &file, error))?;
+                let device = LoopDevice::attach(&file, sector)
+                    .map_err(|error| DeviceError::io("attach a loop device to", &file, error))?;
                 file_system.mount_device(&device.path, &this.at)?;
             }
         }
@@ -111,8 +111,8 @@ impl Mounted {
         Ok(this)
     }
 
-    /// Unmounts it.
-    pub fn take_down(&mut self) -> Result<(), DeviceError> {
+    /// Unmounts the file system and ends the server.
+    pub fn unmount(&mut self) -> Result<(), DeviceError> {
         if self.mounted {
             unmount(&self.at)
                 .map_err(|errno| DeviceError::io("unmount", &self.at, errno.into()))?;
@@ -133,7 +133,7 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        if self.take_down().is_err() {
+        if self.unmount().is_err() {
             // Remaining users get errors from now on. The mount disappears with its last user.
             let _ = umount2(&self.at, MntFlags::MNT_DETACH);
             let _ = umount2(&self.fuse, MntFlags::MNT_DETACH);
@@ -141,8 +141,8 @@ impl Drop for Mounted {
     }
 }
 
-/// Unmounts a file system as soon as nothing uses it. A process that is being started holds what
-/// its parent had open until it executes its own program.
+/// Unmounts a file system as soon as nothing uses it. A process that is being started holds its
+/// parent's open files until it executes its own program.
 pub(crate) fn unmount(at: &Path) -> nix::Result<()> {
     let until = Instant::now() + PATIENCE;
     loop {

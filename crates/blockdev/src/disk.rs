@@ -1,4 +1,4 @@
-//! A file system of a fixed size in a file, mounted directly, without recording.
+//! Mounts a file system of a fixed size in a file, without recording.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -15,60 +15,60 @@ use crate::file_system::FileSystem;
 /// A file system in a file, mounted. Dropping it unmounts it.
 #[derive(Debug)]
 pub struct Disk {
-    /// Directory at which it is mounted.
+    /// Mount point.
     pub at: PathBuf,
-    /// The file.
+    /// File with the content.
     pub image: PathBuf,
     mounted: bool,
 }
 
 impl Disk {
-    /// Mounts the content of the file, a file system of that kind, at the directory `at`, which it
-    /// creates.
+    /// Mounts the content of the file, which is a file system of that kind, at the folder `at`,
+    /// which it creates.
     ///
     /// # Errors
-    /// If the kernel does not mount it, or has no loop device for it.
+    /// If the kernel does not mount it, or no loop device is available.
     pub fn mount(image: &Path, at: &Path, file_system: FileSystem) -> Result<Self, DeviceError> {
         fs::create_dir_all(at).map_err(|error| DeviceError::io("make", at, error))?;
         file_system.mount(image, at)?;
         Ok(Self { at: at.to_owned(), image: image.to_owned(), mounted: true })
     }
 
-    /// Returns the bytes that are free to all users.
+    /// Returns the number of bytes that are free for all users.
     ///
     /// # Errors
     /// If the system does not report it.
     pub fn free(&self) -> Result<u64, DeviceError> {
-        let told = statvfs(&self.at);
-        let told =
-            told.map_err(|errno| DeviceError::io("ask for the room on", &self.at, errno.into()))?;
-        Ok(told.blocks_available() * told.fragment_size())
+        let stat = statvfs(&self.at);
+        let stat = stat
+            .map_err(|errno| DeviceError::io("read the free space of", &self.at, errno.into()))?;
+        Ok(stat.blocks_available() * stat.fragment_size())
     }
 
-    /// Makes everything that programs wrote, and the space that they freed, reach the file.
+    /// Writes everything to the file that programs have written or freed.
     ///
     /// # Errors
-    /// If the file takes no more, or the file system is broken.
+    /// If the file cannot be written, or the file system is broken.
     pub fn sync(&self) -> Result<(), DeviceError> {
         let synced = File::open(&self.at).and_then(|at| Ok(syncfs(&at)?));
         synced.map_err(|error| DeviceError::io("sync", &self.at, error))
     }
 
-    /// Syncs it, and copies its file to another one, in which empty ranges take no space. The copy
-    /// is what the file system has after a crash at this time, if nothing writes meanwhile.
+    /// Syncs the file system, and copies its file to another, sparse one. The copy is what the file
+    /// system has after a crash at this time, if nothing writes meanwhile.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the copy cannot be written.
     pub fn copy(&self, to: &Path) -> Result<(), DeviceError> {
         self.sync()?;
         let mut copy = Command::new("cp");
         call(copy.args(["--sparse=always", "--"]).arg(&self.image).arg(to), "coreutils")
     }
 
-    /// Unmounts it.
+    /// Unmounts the file system.
     ///
     /// # Errors
-    /// If it is still in use.
+    /// If the file system is still in use.
     pub fn unmount(mut self) -> Result<(), DeviceError> {
         unmount(&self.at).map_err(|errno| DeviceError::io("unmount", &self.at, errno.into()))?;
         self.mounted = false;
@@ -93,19 +93,19 @@ mod tests {
     use embermark_skips::skipped;
 
     use super::*;
-    use crate::own_mounts;
+    use crate::enter_mount_namespace;
 
     #[test]
     fn it_is_as_large_as_asked_is_full_by_what_is_written_and_its_copy_has_that() {
         if !nix::unistd::geteuid().is_root() {
-            skipped("root", "a file system is mounted, which is for root alone");
+            skipped("root", "only root can mount a file system");
             return;
         }
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         thread::scope(|scope| {
             scope.spawn(|| {
-                own_mounts().unwrap();
+                enter_mount_namespace().unwrap();
                 FileSystem::Ext4.make(&path("image"), 32 << 20).unwrap();
                 let disk = Disk::mount(&path("image"), &path("at"), FileSystem::Ext4).unwrap();
                 let free = disk.free().unwrap();

@@ -1,4 +1,4 @@
-//! Why a device cannot be made, and the programs that make one.
+//! Errors of devices, and calls of the programs that make them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 /// A device could not be made or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
-    /// A file or directory.
+    /// An operation on a file or folder failed.
     #[error("cannot {doing} {path}: {source}", path = path.display())]
     Io {
-        /// What was to be done.
+        /// The operation.
         doing: &'static str,
         /// The path.
         path: PathBuf,
@@ -18,7 +18,7 @@ pub enum DeviceError {
         source: io::Error,
     },
     /// A program is not installed.
-    #[error("{program} is not here: apt install {package}")]
+    #[error("{program} is not installed: apt install {package}")]
     Missing {
         /// The program.
         program: String,
@@ -26,27 +26,27 @@ pub enum DeviceError {
         package: &'static str,
     },
     /// The kernel does not support a file system.
-    #[error("this kernel has no {name}: neither /proc/filesystems nor modprobe knows it")]
+    #[error("this kernel does not support {name}: neither /proc/filesystems nor modprobe has it")]
     NotInKernel {
         /// Name of the file system.
         name: &'static str,
     },
     /// A program failed.
-    #[error("{program} failed: {says}")]
+    #[error("{program} failed: {output}")]
     Failed {
         /// The program.
         program: String,
         /// Its output.
-        says: String,
+        output: String,
     },
     /// The kernel does not mount the content of the device: its file system is broken.
-    #[error("what the device holds is not mounted: {says}")]
+    #[error("the content of the device cannot be mounted: {output}")]
     NotMounted {
         /// Output of `mount`.
-        says: String,
+        output: String,
     },
     /// The system does not allow this process its own mounts.
-    #[error("the system gives no mounts of one's own ({0}): run as root")]
+    #[error("the system does not allow this process its own mounts ({0}): run as root")]
     NoMounts(nix::Error),
 }
 
@@ -62,13 +62,16 @@ pub(crate) fn call(command: &mut Command, package: &'static str) -> Result<(), D
     let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
     let output = match output {
         Ok(output) => output,
-        Err(_) => return Err(DeviceError::Missing { program, package }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(DeviceError::Missing { program, package });
+        }
+        Err(error) => return Err(DeviceError::Failed { program, output: error.to_string() }),
     };
     match output.status.success() {
         true => Ok(()),
         false => {
-            let says = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            Err(DeviceError::Failed { program, says })
+            let output = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            Err(DeviceError::Failed { program, output })
         }
     }
 }

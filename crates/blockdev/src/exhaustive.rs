@@ -1,4 +1,4 @@
-//! Every state of a short log, within stated bounds.
+//! Enumerates every state of a short log, within stated bounds.
 
 use std::collections::HashMap;
 
@@ -6,17 +6,17 @@ use crate::image::BLOCK;
 use crate::log::{Log, Record};
 use crate::states::{Cut, SECTOR, State, Torn, in_order};
 
-/// Largest number of changes between two flushes of which every subset is lost. Of more changes
-/// each single one is lost, and all but each.
-pub const FEW: usize = 6;
-/// Number of blocks of a write at whose ends it is torn.
+/// Largest number of changes between two flushes for which every subset is lost. With more changes,
+/// each single one is lost, and all but each single one.
+pub const MAX_SUBSET_CHANGES: usize = 6;
+/// Number of first blocks of a write at whose ends it is torn.
 pub const TORN_BLOCKS: usize = 16;
 
 impl Log {
     /// Returns every different state of cuts after the record `from`, in order. It covers every
-    /// prefix, and between two flushes the loss of every subset of up to `FEW` changes. The last
-    /// write is torn at every sector within its first and its last block, and at the end of each of
-    /// its first `TORN_BLOCKS` blocks.
+    /// prefix, and between two flushes the loss of every subset of up to `MAX_SUBSET_CHANGES`
+    /// changes. The last write is torn at every sector within its first and its last block, and at
+    /// the end of each of its first `TORN_BLOCKS` blocks.
     pub fn every_state(&self, from: usize) -> Vec<State> {
         let mut states = HashMap::new();
         self.add_states(self.every_cut(from), &mut states);
@@ -29,10 +29,10 @@ impl Log {
         let (mut cuts, mut window) = (vec![after(from)], Vec::new());
         for (place, record) in self.records.iter().enumerate() {
             match record {
-                Record::Ignored => continue,
+                Record::IgnoredFlush => continue,
                 Record::Flush => {
                     if place >= from {
-                        cuts.extend(reordered(&window, place));
+                        cuts.extend(possible_losses(&window, place));
                         cuts.push(after(place + 1));
                     }
                     window.clear();
@@ -44,31 +44,31 @@ impl Log {
                 continue;
             }
             if let Record::Write { data, .. } = record {
-                let torn = tears(data.len()).map(|kept| Some(Torn { record: place, kept }));
+                let torn = torn_lengths(data.len()).map(|kept| Some(Torn { record: place, kept }));
                 cuts.extend(torn.map(|torn| Cut { torn, ..after(place + 1) }));
             }
             cuts.push(after(place + 1));
         }
-        cuts.extend(reordered(&window, self.records.len()));
+        cuts.extend(possible_losses(&window, self.records.len()));
         cuts
     }
 }
 
-/// Returns what changes of a window could be lost at its end.
-fn reordered(window: &[usize], at: usize) -> Vec<Cut> {
+/// Returns the cuts at the end of a window of changes, with the changes that could be lost.
+fn possible_losses(window: &[usize], at: usize) -> Vec<Cut> {
     let lost = |lost| Cut { at, lost, torn: None, erased: None };
     let chosen = |choose: &dyn Fn(usize) -> bool| {
         lost((0..window.len()).filter(|n| choose(*n)).map(|n| window[n]).collect())
     };
-    if window.len() <= FEW {
+    if window.len() <= MAX_SUBSET_CHANGES {
         return (1..1_u32 << window.len()).map(|set| chosen(&|n| set >> n & 1 == 1)).collect();
     }
     let each = 0..window.len();
     each.flat_map(|one| [chosen(&|n| n == one), chosen(&|n| n != one)]).collect()
 }
 
-/// Returns how many bytes of a write of that length may be present if it is torn.
-fn tears(length: usize) -> impl Iterator<Item = usize> {
+/// Returns the possible numbers of bytes that are present of a torn write of that length.
+fn torn_lengths(length: usize) -> impl Iterator<Item = usize> {
     (1..length.div_ceil(SECTOR)).map(|sector| sector * SECTOR).filter(move |kept| {
         let at_end = kept % BLOCK == 0 && kept / BLOCK <= TORN_BLOCKS;
         at_end || *kept < BLOCK || kept + BLOCK > length
@@ -90,7 +90,7 @@ mod tests {
     fn log(records: Vec<Record>) -> Log {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), vec![0; 64 * BLOCK]).unwrap();
-        Log { base: Image::of(file.path()).unwrap(), records, times: Vec::new() }
+        Log { base: Image::from_file(file.path()).unwrap(), records, times: Vec::new() }
     }
 
     /// Returns the first byte of each of this number of blocks.
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn of_few_changes_every_subset_is_there_once_and_the_latest_cut_of_each() {
-        let few = FEW as u64;
+        let few = MAX_SUBSET_CHANGES as u64;
         let log = log((0..few).map(|n| write(n, n as u8 + 1, 1)).chain([Record::Flush]).collect());
         let states = log.every_state(0);
         let digests: HashSet<u64> = states.iter().map(|state| state.image.digest()).collect();
@@ -116,23 +116,25 @@ mod tests {
         let expected: HashSet<Vec<u8>> = (0..1_u32 << few)
             .map(|set| (0..few).map(|n| if set >> n & 1 == 1 { n as u8 + 1 } else { 0 }).collect())
             .collect();
-        assert_eq!(whole(&states, FEW), expected);
+        assert_eq!(whole(&states, MAX_SUBSET_CHANGES), expected);
         // The state of the flush, with everything kept. Every other state is at most of the time
         // before it.
         let latest = |blocks_are: &dyn Fn(&[u8]) -> bool| {
-            let is = |s: &&State| s.cut.torn.is_none() && blocks_are(&blocks(&s.image, FEW));
+            let is = |s: &&State| {
+                s.cut.torn.is_none() && blocks_are(&blocks(&s.image, MAX_SUBSET_CHANGES))
+            };
             states.iter().find(is).map(|state| state.cut.at)
         };
-        assert_eq!(latest(&|b| b.iter().all(|byte| *byte > 0)), Some(FEW + 1));
-        assert_eq!(latest(&|b| b.iter().all(|byte| *byte == 0)), Some(FEW));
+        assert_eq!(latest(&|b| b.iter().all(|byte| *byte > 0)), Some(MAX_SUBSET_CHANGES + 1));
+        assert_eq!(latest(&|b| b.iter().all(|byte| *byte == 0)), Some(MAX_SUBSET_CHANGES));
         // Each write torn at each of its sectors.
         let torn = states.iter().filter(|state| state.cut.tears_a_block());
-        assert_eq!(torn.count(), FEW * (BLOCK / SECTOR - 1));
+        assert_eq!(torn.count(), MAX_SUBSET_CHANGES * (BLOCK / SECTOR - 1));
     }
 
     #[test]
     fn of_more_each_one_and_all_but_each_are_lost() {
-        let more = FEW as u64 + 2;
+        let more = MAX_SUBSET_CHANGES as u64 + 2;
         let log = log((0..more).map(|n| write(n, 1, 1)).collect());
         let found = whole(&log.every_state(0), more as usize);
         for one in 0..more as usize {
@@ -147,12 +149,12 @@ mod tests {
     #[test]
     fn a_long_write_is_torn_at_sectors_at_its_ends_and_at_blocks() {
         let length = (TORN_BLOCKS + 4) * BLOCK;
-        let kept: Vec<usize> = tears(length).collect();
+        let kept: Vec<usize> = torn_lengths(length).collect();
         let expected = 2 * (BLOCK / SECTOR - 1) + TORN_BLOCKS;
         assert_eq!(kept.len(), expected, "{kept:?}");
         assert!(kept.iter().all(|kept| kept % SECTOR == 0 && (1..length).contains(kept)));
-        assert_eq!(tears(2 * BLOCK).count(), 2 * BLOCK / SECTOR - 1);
-        assert_eq!(tears(SECTOR).count(), 0);
+        assert_eq!(torn_lengths(2 * BLOCK).count(), 2 * BLOCK / SECTOR - 1);
+        assert_eq!(torn_lengths(SECTOR).count(), 0);
     }
 
     #[test]

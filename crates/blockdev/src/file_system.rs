@@ -1,4 +1,4 @@
-//! The file systems that can be made on a device.
+//! Makes and mounts file systems on a device.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::error::{DeviceError, call};
 /// A file system that can be made on a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileSystem {
-    /// ext4, with its journal in ordered mode like distributions.
+    /// ext4, with its journal in ordered mode, as distributions have it.
     #[default]
     Ext4,
     /// XFS.
@@ -24,7 +24,7 @@ impl FileSystem {
     /// All file systems.
     pub const ALL: [Self; 4] = [Self::Ext4, Self::Xfs, Self::Btrfs, Self::F2fs];
 
-    /// Returns its name for `mount`.
+    /// Returns the name for `mount`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ext4 => "ext4",
@@ -34,14 +34,14 @@ impl FileSystem {
         }
     }
 
-    /// Returns the program that makes one, and its package. Nothing is left for the kernel to do
-    /// later.
-    const fn maker(self) -> (&'static str, &'static [&'static str], &'static str) {
+    /// Returns the program that makes a file system, its arguments, and its package. With these
+    /// arguments, nothing is left for the kernel to do later.
+    const fn mkfs_command(self) -> (&'static str, &'static [&'static str], &'static str) {
         match self {
             Self::Ext4 => (
                 "mkfs.ext4",
-                // Nothing is reserved for root, so that it is as full for this process as for a
-                // server's user. Blocks are those of a large one.
+                // Nothing is reserved for root, so that the disk is as full for this process as for
+                // a server's user. Blocks have the size of those of a large file system.
                 &[
                     "-q",
                     "-F",
@@ -62,8 +62,8 @@ impl FileSystem {
         }
     }
 
-    /// Returns the options to mount it from a file.
-    const fn options(self) -> &'static str {
+    /// Returns the options to mount the file system from a file.
+    const fn mount_options(self) -> &'static str {
         match self {
             // Several states of one file system are mounted at once (xfs(5)).
             Self::Xfs => "loop,nouuid",
@@ -71,34 +71,34 @@ impl FileSystem {
         }
     }
 
-    /// Checks that the kernel supports it and its program is installed.
+    /// Checks that the kernel supports the file system and its program is installed.
     ///
     /// # Errors
     /// If something is missing. The error names it, and how to install it.
-    pub fn is_here(self) -> Result<(), DeviceError> {
-        if !self.is_in_the_kernel() {
+    pub fn check_available(self) -> Result<(), DeviceError> {
+        if !self.kernel_supports() {
             // Loads the module if possible. If not, the check below shows it.
             let _ = Command::new("modprobe").args(["-q", self.name()]).output();
-            if !self.is_in_the_kernel() {
+            if !self.kernel_supports() {
                 return Err(DeviceError::NotInKernel { name: self.name() });
             }
         }
-        let (program, _, package) = self.maker();
+        let (program, _, package) = self.mkfs_command();
         call(Command::new(program).arg("-V"), package)
     }
 
-    /// Whether it is built in or loaded, according to `/proc/filesystems` (proc(5)).
-    fn is_in_the_kernel(self) -> bool {
+    /// Whether the file system is built in or loaded, according to `/proc/filesystems` (proc(5)).
+    fn kernel_supports(self) -> bool {
         let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
         known.lines().any(|line| line.trim() == self.name())
     }
 
-    /// Mounts the one in a file.
+    /// Mounts the file system in a file.
     pub(crate) fn mount(self, file: &Path, at: &Path) -> Result<(), DeviceError> {
-        self.mount_with(self.options(), file, at)
+        self.mount_with(self.mount_options(), file, at)
     }
 
-    /// Mounts the one on a block device.
+    /// Mounts the file system on a block device.
     pub(crate) fn mount_device(self, device: &Path, at: &Path) -> Result<(), DeviceError> {
         self.mount_with("rw", device, at)
     }
@@ -107,21 +107,22 @@ impl FileSystem {
         let options = ["-t", self.name(), "-o", options];
         let mounted = call(Command::new("mount").args(options).args([file, at]), "mount");
         mounted.map_err(|error| match error {
-            DeviceError::Failed { says, .. } => DeviceError::NotMounted { says },
+            DeviceError::Failed { output, .. } => DeviceError::NotMounted { output },
             error => error,
         })
     }
 
-    /// Makes an empty one in a file of this size in bytes.
+    /// Makes an empty file system in a new file of `bytes` bytes. Each file system has a minimum
+    /// size.
     ///
     /// # Errors
-    /// If the file cannot be made, the kernel does not support it, or the program is missing or
-    /// fails. Each file system has a minimum size.
+    /// If the file cannot be made, the kernel does not support the file system, or the program is
+    /// missing or fails.
     pub fn make(self, file: &Path, bytes: u64) -> Result<(), DeviceError> {
-        self.is_here()?;
+        self.check_available()?;
         let made = File::create(file).and_then(|made| made.set_len(bytes));
         made.map_err(|error| DeviceError::io("make", file, error))?;
-        let (program, args, package) = self.maker();
+        let (program, args, package) = self.mkfs_command();
         call(Command::new(program).args(args).arg(file), package)
     }
 }

@@ -32,12 +32,12 @@ impl Image {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn of(file: &Path) -> io::Result<Self> {
+    pub fn from_file(file: &Path) -> io::Result<Self> {
         let file = File::open(file)?;
         let bytes = file.metadata()?.len();
         let mut base = Blocks::new();
         let mut next = 0;
-        while let Some(at) = data(&file, next)? {
+        while let Some(at) = next_data(&file, next)? {
             let number = at / BLOCK as u64;
             let mut block = [0; BLOCK];
             let length = BLOCK.min((bytes - number * BLOCK as u64) as usize);
@@ -60,14 +60,14 @@ impl Image {
         self.bytes
     }
 
-    /// Returns a digest. Two images of one base have the same digest if their blocks are equal, and
-    /// almost certainly not otherwise. A block that was overwritten with the same content counts as
-    /// changed.
+    /// Returns a digest of the changes to the base. Two images of one base have the same digest if
+    /// their changed blocks are equal, and almost certainly not otherwise. A block that was
+    /// overwritten with the same content counts as changed.
     pub const fn digest(&self) -> u64 {
         self.digest
     }
 
-    /// Reads from an offset. Beyond the end it is 0.
+    /// Reads from an offset. Beyond the end, bytes are 0.
     pub fn read(&self, offset: u64, into: &mut [u8]) {
         for (number, within, at) in pieces(offset, into.len()) {
             let piece = &mut into[at..at + within.len()];
@@ -116,7 +116,7 @@ impl Image {
         self.digest = self.digest.wrapping_add(digest_of(number, block));
     }
 
-    /// Writes the whole content into a file, which is sparse where nothing was written.
+    /// Writes the whole content into a sparse file.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -132,8 +132,9 @@ impl Image {
     }
 }
 
-/// Returns where a file has data, starting at an offset. `None` if there is none.
-fn data(file: &File, from: u64) -> io::Result<Option<u64>> {
+/// Returns the first offset, from `from` on, at which a file has data. `None` if there is no more
+/// data.
+fn next_data(file: &File, from: u64) -> io::Result<Option<u64>> {
     match lseek64(file, from.cast_signed(), Whence::SeekData) {
         Ok(at) => Ok(Some(at.cast_unsigned())),
         Err(Errno::ENXIO) => Ok(None),
@@ -141,8 +142,8 @@ fn data(file: &File, from: u64) -> io::Result<Option<u64>> {
     }
 }
 
-/// Returns the blocks that a range touches: the number of each, the part of it in the range, and
-/// where in the range that begins.
+/// Returns the blocks that a range touches: the number of each, its part that is in the range, and
+/// the offset of that part in the range.
 fn pieces(
     offset: u64,
     length: usize,
@@ -173,7 +174,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("base");
         std::fs::write(&path, bytes).unwrap();
-        let image = Image::of(&path).unwrap();
+        let image = Image::from_file(&path).unwrap();
         (folder, image)
     }
 

@@ -1,4 +1,4 @@
-//! What reached a device, in order.
+//! Log of the requests that reached a device, in order.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,10 +22,10 @@ pub enum Record {
         /// Length in bytes.
         length: u64,
     },
-    /// Everything before must be durable before it is acknowledged.
+    /// A flush: everything before must be durable before it is acknowledged.
     Flush,
     /// A flush that the device acknowledged without doing it.
-    Ignored,
+    IgnoredFlush,
 }
 
 impl Record {
@@ -34,11 +34,11 @@ impl Record {
         match self {
             Self::Write { offset, data } => image.write(*offset, data),
             Self::Discard { offset, length } => image.zero(*offset, *length),
-            Self::Flush | Self::Ignored => {}
+            Self::Flush | Self::IgnoredFlush => {}
         }
     }
 
-    /// Whether a device that loses power may have lost it.
+    /// Whether a device that loses power may lose the request.
     pub(crate) const fn is_change(&self) -> bool {
         matches!(self, Self::Write { .. } | Self::Discard { .. })
     }
@@ -46,7 +46,7 @@ impl Record {
 
 /// Totals of a part of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct Totals {
     /// Number of writes.
     pub writes: u64,
     /// Bytes written.
@@ -57,41 +57,41 @@ pub struct Counted {
     pub discards: u64,
 }
 
-/// What reached a device since it was made, and its content before.
+/// Log of the requests that reached a device since it was mounted, and its content before.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// Content before.
+    /// Content before the first record.
     pub base: Image,
-    /// What reached it, in order.
+    /// Requests that reached the device, in order.
     pub records: Vec<Record>,
-    /// Time of each record since the device was mounted.
+    /// Time from the mount of the device to each record.
     pub times: Vec<Duration>,
 }
 
 impl Log {
     /// Returns the totals of a range of records.
-    pub fn counted(&self, range: std::ops::Range<usize>) -> Counted {
-        let mut counted = Counted::default();
+    pub fn totals(&self, range: std::ops::Range<usize>) -> Totals {
+        let mut totals = Totals::default();
         for record in self.records.get(range).unwrap_or_default() {
             match record {
                 Record::Write { data, .. } => {
-                    counted.writes += 1;
-                    counted.bytes += data.len() as u64;
+                    totals.writes += 1;
+                    totals.bytes += data.len() as u64;
                 }
-                Record::Discard { .. } => counted.discards += 1,
-                Record::Flush | Record::Ignored => counted.flushes += 1,
+                Record::Discard { .. } => totals.discards += 1,
+                Record::Flush | Record::IgnoredFlush => totals.flushes += 1,
             }
         }
-        counted
+        totals
     }
 
-    /// Returns the log of a device that acknowledges a flush without doing anything, like some
-    /// memory cards: each of its flushes is [`Record::Ignored`].
+    /// Returns the log of a device that acknowledges flushes without doing them, like some memory
+    /// cards: each flush becomes [`Record::IgnoredFlush`].
     #[must_use]
     pub fn without_flushes(mut self) -> Self {
         for record in &mut self.records {
             if *record == Record::Flush {
-                *record = Record::Ignored;
+                *record = Record::IgnoredFlush;
             }
         }
         self

@@ -14,7 +14,7 @@ const LOOP_CONFIGURE: libc::c_ulong = 0x4C0A;
 const LO_FLAGS_AUTOCLEAR: u32 = 4;
 const LO_FLAGS_DIRECT_IO: u32 = 16;
 
-/// Attempts to get a free device, because another process may take it first.
+/// Number of attempts to get a free device, because another process may take it first.
 const TRIES: usize = 16;
 
 /// `struct loop_info64` of linux/loop.h.
@@ -44,8 +44,8 @@ struct Config {
     reserved: [u64; 8],
 }
 
-/// A loop device over a file. The kernel removes it once nothing has it open or mounted any more,
-/// even after a kill (`LO_FLAGS_AUTOCLEAR`, loop(4)).
+/// A loop device on a file. The kernel removes it once nothing has it open or mounted, even after a
+/// kill (`LO_FLAGS_AUTOCLEAR`, loop(4)).
 #[derive(Debug)]
 pub(crate) struct LoopDevice {
     /// Path in `/dev`.
@@ -54,11 +54,11 @@ pub(crate) struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// Creates a loop device over a file, with this sector size in bytes.
+    /// Attaches a free loop device to a file, with this sector size in bytes.
     ///
     /// # Errors
-    /// If there is no free loop device, or the file does not support direct I/O.
-    pub fn over(file: &Path, sector: u32) -> io::Result<Self> {
+    /// If no loop device is free, or the file does not support direct I/O.
+    pub fn attach(file: &Path, sector: u32) -> io::Result<Self> {
         let backing = OpenOptions::new().read(true).write(true).open(file)?;
         let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;
         for _ in 0..TRIES {

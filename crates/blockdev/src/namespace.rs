@@ -1,4 +1,4 @@
-//! Mounts that only some threads and their children see.
+//! Mount namespaces: mounts that only some threads and their children see.
 
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,21 +9,21 @@ use nix::sched::{CloneFlags, unshare};
 
 use crate::error::DeviceError;
 
-/// The mount namespace that the process had at first.
-static OUTSIDE: OnceLock<File> = OnceLock::new();
+/// The mount namespace in which the process began.
+static INITIAL: OnceLock<File> = OnceLock::new();
 
-/// Makes this thread, and what it starts from now on, see its own mounts. They disappear with the
-/// last of these threads and processes, however they end.
+/// Enters a new mount namespace with this thread, and with the threads and processes that it starts
+/// from now on. Mounts in it disappear with the last of them, however they end.
 ///
 /// # Errors
 /// If the system does not allow it. It requires root.
-pub fn own_mounts() -> Result<(), DeviceError> {
-    if OUTSIDE.get().is_none() {
+pub fn enter_mount_namespace() -> Result<(), DeviceError> {
+    if INITIAL.get().is_none() {
         let at = "/proc/thread-self/ns/mnt";
-        let outside =
+        let initial =
             File::open(at).map_err(|error| DeviceError::io("open", at.as_ref(), error))?;
-        // Another thread that was faster has the same.
-        let _ = OUTSIDE.set(outside);
+        // An error means that another thread was faster: it has stored the same namespace.
+        let _ = INITIAL.set(initial);
     }
     unshare(CloneFlags::CLONE_NEWNS)
         .and_then(|()| {
@@ -33,7 +33,7 @@ pub fn own_mounts() -> Result<(), DeviceError> {
         .map_err(DeviceError::NoMounts)
 }
 
-/// Returns the namespace that the process had at first, if some thread has left it.
-pub(crate) fn outside() -> Option<BorrowedFd<'static>> {
-    OUTSIDE.get().map(AsFd::as_fd)
+/// Returns the namespace in which the process began, if any thread has left it.
+pub(crate) fn initial() -> Option<BorrowedFd<'static>> {
+    INITIAL.get().map(AsFd::as_fd)
 }

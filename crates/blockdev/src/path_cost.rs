@@ -1,4 +1,4 @@
-//! Measures the time of the path to a timed device on this machine.
+//! Measures the time that a request takes to a timed device and back on this machine.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -10,10 +10,10 @@ use std::time::Instant;
 use crate::device::unmount;
 use crate::error::DeviceError;
 use crate::loop_device::LoopDevice;
-use crate::recorder::FILE;
+use crate::medium::FILE;
 use crate::server::Server;
 use crate::states::SECTOR;
-use crate::timed::{PathCost, Request, Timed, Timing};
+use crate::timed::{PathCost, Request, TimedMedium, Timing};
 
 /// Size of the device used, in bytes.
 const BYTES: u64 = 64 << 20;
@@ -23,8 +23,8 @@ const LARGE: usize = 128 << 10;
 /// Measurements per kind of request.
 const TIMES: u64 = 300;
 
-/// Time of each request in ns. It is long enough for processors to go idle, as they do on imitated
-/// media, so that the result includes waking them.
+/// Time of each request in ns. Processors go idle in that time, as they do on imitated media, so
+/// that the result includes waking them.
 const TAKES_NS: u64 = 400_000;
 
 /// A device whose requests all take the same time.
@@ -41,8 +41,9 @@ impl Timing for Fixed {
 struct Aligned([u8; LARGE]);
 
 impl PathCost {
-    /// Measures it on a device in `folder`, which it removes afterwards: the 10th percentile over
-    /// some hundred direct requests of the time beyond the device's own. It takes about a second.
+    /// Measures the cost on a device in `folder`, which it removes afterwards. The result is the
+    /// 10th percentile, over 300 direct requests, of the time beyond the device's own. It takes
+    /// about a second.
     ///
     /// # Errors
     /// If FUSE or a loop device is not available.
@@ -54,12 +55,12 @@ impl PathCost {
         made.map_err(|error| failed("make", &image, error))?;
         let path = image.clone();
         let medium =
-            move || Timed::over(&path, Box::new(Fixed), 1, Self::default(), Arc::default());
+            move || TimedMedium::open(&path, Box::new(Fixed), 1, Self::default(), Arc::default());
         let server = Server::mount(medium, fuse.clone())
             .map_err(|error| failed("mount a FUSE file system at", &fuse, error))?;
-        // The server has it open. Without a name it takes no space after a kill.
+        // The server has the file open. Without a name it takes no space after a kill.
         fs::remove_file(&image).map_err(|error| failed("remove", &image, error))?;
-        let cost = Self::on(&fuse.join(FILE))
+        let cost = Self::measure_file(&fuse.join(FILE))
             .map_err(|error| failed("measure a loop device over", &fuse, error));
         let unmounted = unmount(&fuse).map_err(io::Error::from).and_then(|()| server.join());
         unmounted.map_err(|error| failed("unmount", &fuse, error))?;
@@ -67,18 +68,20 @@ impl PathCost {
         cost
     }
 
-    fn on(file: &Path) -> io::Result<Self> {
-        let device = LoopDevice::over(file, SECTOR as u32)?;
+    fn measure_file(file: &Path) -> io::Result<Self> {
+        let device = LoopDevice::attach(file, SECTOR as u32)?;
         let mut options = OpenOptions::new();
         let open =
             options.read(true).write(true).custom_flags(libc::O_DIRECT).open(&device.path)?;
         let mut data = Box::new(Aligned([0; LARGE]));
         // Writes come first, so that reads find written blocks.
-        let place = |i: u64, length: usize| i * 7919 % (BYTES / length as u64) * length as u64;
-        let large = beyond(|i| open.write_all_at(&data.0, place(i, LARGE)))?;
-        let write_ns = beyond(|i| open.write_all_at(&data.0[..SMALL], place(i, SMALL)))?;
-        let read_ns = beyond(|i| open.read_exact_at(&mut data.0[..SMALL], place(i, SMALL)))?;
-        let flush_ns = beyond(|_| open.sync_data())?;
+        let offset = |i: u64, length: usize| i * 7919 % (BYTES / length as u64) * length as u64;
+        let large = excess_percentile(|i| open.write_all_at(&data.0, offset(i, LARGE)))?;
+        let write_ns =
+            excess_percentile(|i| open.write_all_at(&data.0[..SMALL], offset(i, SMALL)))?;
+        let read_ns =
+            excess_percentile(|i| open.read_exact_at(&mut data.0[..SMALL], offset(i, SMALL)))?;
+        let flush_ns = excess_percentile(|_| open.sync_data())?;
         let further = (LARGE - SMALL) as u64 >> 10;
         Ok(Self { read_ns, write_ns, flush_ns, kib_ns: large.saturating_sub(write_ns) / further })
     }
@@ -86,7 +89,7 @@ impl PathCost {
 
 /// Returns the 10th percentile of the time of a request beyond [`TAKES_NS`]. On a busy machine the
 /// other requests include waiting for a processor.
-fn beyond(mut request: impl FnMut(u64) -> io::Result<()>) -> io::Result<u64> {
+fn excess_percentile(mut request: impl FnMut(u64) -> io::Result<()>) -> io::Result<u64> {
     let mut all = Vec::with_capacity(TIMES as usize);
     for i in 0..TIMES {
         let begun = Instant::now();
@@ -102,18 +105,18 @@ mod tests {
     use embermark_skips::skipped;
 
     use super::*;
-    use crate::own_mounts;
+    use crate::enter_mount_namespace;
 
     #[test]
     fn the_way_to_a_device_costs_something_and_leaves_nothing() {
         if !nix::unistd::geteuid().is_root() {
-            skipped("root", "a file system is mounted, which is for root alone");
+            skipped("root", "only root can mount a file system");
             return;
         }
         let folder = tempfile::tempdir().unwrap();
         let cost = std::thread::scope(|scope| {
             let measured = scope.spawn(|| {
-                own_mounts().unwrap();
+                enter_mount_namespace().unwrap();
                 PathCost::measure(folder.path()).unwrap()
             });
             measured.join().unwrap()

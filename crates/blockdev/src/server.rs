@@ -3,8 +3,8 @@
 //! A file system on that device waits for it, even if the process is killed: the kernel unmounts
 //! for the last thread that sees the mount, and writes pending data to the device. That wait ends
 //! with errors when the last descriptor of `/dev/fuse` is closed. This thread and the session's
-//! thread therefore have their own descriptor table, which is closed with these two, whatever the
-//! others wait for. They also see none of the mounts, so that they never wait themselves.
+//! thread therefore have their own descriptor table, which is closed when both end, even if other
+//! threads still wait. They also see none of the mounts, so that they never wait themselves.
 
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
@@ -19,10 +19,10 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::mman::{MlockAllFlags, mlockall};
 use nix::unistd::dup2_raw;
 
+use crate::medium::{Medium, MediumFileSystem};
 use crate::namespace;
-use crate::recorder::{Medium, Recorder};
 
-/// The number of the call in linux/prctl.h.
+/// Number of the option in linux/prctl.h.
 const PR_SET_IO_FLUSHER: libc::c_int = 57;
 /// The first descriptor after standard input, output and error.
 const FIRST: RawFd = 3;
@@ -31,7 +31,7 @@ const FIRST: RawFd = 3;
 #[derive(Debug)]
 pub(crate) struct Server {
     thread: JoinHandle<io::Result<()>>,
-    /// Dropping it makes the thread wait for that of the session.
+    /// Dropping it makes the thread wait for the session's thread.
     end: Sender<()>,
 }
 
@@ -48,7 +48,7 @@ impl Server {
             let session = serve(medium, &at);
             let session = match session {
                 Ok(session) => session,
-                // The waiting caller is told.
+                // The waiting caller gets the error.
                 Err(error) => return mounted.send(Err(error)).or(Ok(())),
             };
             if mounted.send(Ok(())).is_ok() {
@@ -61,7 +61,7 @@ impl Server {
         Ok(Self { thread, end })
     }
 
-    /// Waits until the file system, which has been unmounted, is no longer served.
+    /// Waits until the file system is no longer served. It must have been unmounted.
     pub(crate) fn join(self) -> io::Result<()> {
         drop(self.end);
         match self.thread.join() {
@@ -73,48 +73,48 @@ impl Server {
     }
 }
 
-/// Mounts in this thread's namespace, and serves from outside.
+/// Mounts in this thread's namespace, and serves from the process's initial one.
 fn serve<M: Medium>(
     medium: impl FnOnce() -> io::Result<M>,
     at: &Path,
 ) -> io::Result<BackgroundSession> {
-    let outside = own_descriptors()?;
-    let recorder = Recorder(medium()?);
-    serve_a_block_device()?;
+    let initial = unshare_descriptors()?;
+    let file_system = MediumFileSystem(medium()?);
+    set_io_flusher()?;
     let mut config = Config::default();
-    config.n_threads = Some(recorder.0.at_once());
+    config.n_threads = Some(file_system.0.parallel_requests());
     config.mount_options = vec![MountOption::FSName("embermark".to_owned()), MountOption::NoAtime];
-    let session = Session::new(recorder, at, &config)?;
-    if let Some(outside) = outside {
-        setns(outside, CloneFlags::CLONE_NEWNS)?;
+    let session = Session::new(file_system, at, &config)?;
+    if let Some(initial) = initial {
+        setns(initial, CloneFlags::CLONE_NEWNS)?;
     }
     session.spawn()
 }
 
 /// Gives this thread its own descriptor table, with only standard input, output and error. It must
-/// not hold others open, such as the pipes to processes. Returns the descriptor of the outside
-/// namespace.
-fn own_descriptors() -> nix::Result<Option<OwnedFd>> {
-    // A thread can change its namespace alone only if it shares no working directory.
+/// not hold others open, such as the pipes to processes. Returns the descriptor of the initial
+/// namespace, if a thread has left it.
+fn unshare_descriptors() -> nix::Result<Option<OwnedFd>> {
+    // A single thread can change its namespace only if it does not share its working directory.
     unshare(CloneFlags::CLONE_FILES | CloneFlags::CLONE_FS)?;
-    let outside = namespace::outside();
+    let initial = namespace::initial();
     // SAFETY: only this thread has the table. It has opened nothing yet and was given nothing that
     // owns a descriptor: another owner of that number has it in another table.
-    let outside = outside.map(|outside| unsafe { dup2_raw(outside, FIRST) }).transpose()?;
-    let first = FIRST.cast_unsigned() + libc::c_uint::from(outside.is_some());
+    let initial = initial.map(|initial| unsafe { dup2_raw(initial, FIRST) }).transpose()?;
+    let first = FIRST.cast_unsigned() + libc::c_uint::from(initial.is_some());
     // SAFETY: it takes numbers; as above.
     let result = unsafe {
         // By its number: glibc has had a function for it only since 2.34.
         libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0)
     };
-    Errno::result(result).map(|_| outside)
+    Errno::result(result).map(|_| initial)
 }
 
 /// Prevents this thread, and those that it starts, from waiting for pages to be written when they
 /// allocate memory, because these may be pages of the device that they serve. Uses
 /// `PR_SET_IO_FLUSHER`, prctl(2), since Linux 5.6, and `mlockall`. If a limit forbids one of them,
 /// continues without it.
-fn serve_a_block_device() -> nix::Result<()> {
+fn set_io_flusher() -> nix::Result<()> {
     static LOCKED: OnceLock<()> = OnceLock::new();
     LOCKED.get_or_init(|| {
         let _ = mlockall(MlockAllFlags::MCL_CURRENT | MlockAllFlags::MCL_FUTURE);

@@ -1,8 +1,9 @@
-//! The times at which the power could be cut, and what the device could have lost at each.
+//! Selects times at which the power could be cut, and the losses of the device at each.
 //!
-//! Bounded like *Finding Crash-Consistency Bugs with Bounded Black-Box Crash Testing* (OSDI 2018)
-//! and *All File Systems Are Not Created Equal* (OSDI 2014). It covers every prefix. Between two
-//! flushes each single write is lost, all but one, and some subsets. The last write is torn.
+//! The bounds are those of *Finding Crash-Consistency Bugs with Bounded Black-Box Crash Testing*
+//! (OSDI 2018) and *All File Systems Are Not Created Equal* (OSDI 2014). The states cover every
+//! prefix. Between two flushes each single write is lost, all but one, and some subsets. The last
+//! write is torn.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -26,17 +27,17 @@ const SUBSETS: usize = 4;
 pub struct Cut {
     /// Number of records that had reached the device.
     pub at: usize,
-    /// Records that it lost, by their index in the log: changes after the last flush.
+    /// Indexes in the log of lost records: changes after the last flush.
     pub lost: Vec<usize>,
-    /// The last one, if only its beginning was written.
+    /// The last record, if only its beginning was written.
     pub torn: Option<Torn>,
-    /// The part of a [lying](Log::states_of_lies) device that holds its earlier content.
+    /// The part of a [lying](Log::lying_states) device that has its earlier content.
     pub erased: Option<Erased>,
 }
 
-/// A time and what is lost at it, in compact form, because a long log has many.
+/// A cut in compact form, because a long log has many.
 #[derive(Clone, Copy, Debug)]
-struct Moment {
+struct CompactCut {
     at: usize,
     lost: Lost,
 }
@@ -49,21 +50,20 @@ enum Lost {
     AllBut(usize),
     /// Each with a probability of one half, by a seed.
     Some(u64),
-    /// The end of the last one.
+    /// The end of the last change.
     End {
         kept: usize,
     },
 }
 
-/// An erase block that a card rewrote for a write within it, and lost: it holds its content of some
-/// time before.
+/// An erase block that a card rewrote for a write within it, and lost. It has an earlier content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Erased {
     /// Offset in bytes.
     pub offset: u64,
     /// Length in bytes.
     pub length: u64,
-    /// Number of records after which it had this content.
+    /// Number of records after which the block had this content.
     pub since: usize,
 }
 
@@ -75,8 +75,8 @@ impl fmt::Display for Erased {
 }
 
 impl Cut {
-    /// Whether a write is torn within a block of [`BLOCK`] bytes, which does not happen on a device
-    /// with such sectors. Writes of a file system begin at blocks.
+    /// Whether a write is torn within a block of [`BLOCK`] bytes. This cannot happen on a device
+    /// whose sectors have that size, because writes of a file system begin at blocks.
     pub fn tears_a_block(&self) -> bool {
         self.torn.is_some_and(|torn| torn.kept % BLOCK != 0)
     }
@@ -111,27 +111,27 @@ pub struct Torn {
 /// The content of a device after a cut.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// The cut. Of several with the same result it is the latest, before which most was promised.
+    /// The cut. It is the latest of several with the same result, because most commits were
+    /// acknowledged before it.
     pub cut: Cut,
     /// The content.
     pub image: Image,
 }
 
 impl Log {
-    /// Returns up to `most` different states, in the order of their cuts: all of them if there are
-    /// not more, otherwise a sample selected by the seed.
+    /// Returns up to `most` different states of cuts after the record `from`, in the order of their
+    /// cuts. If there are more, the seed selects a sample.
     pub fn states(&self, from: usize, most: usize, seed: u64) -> Vec<State> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut moments = self.moments(from, &mut random);
-        moments.shuffle(&mut random);
+        let mut compact_cuts = self.compact_cuts(from, &mut random);
+        compact_cuts.shuffle(&mut random);
         let mut states: HashMap<u64, State> = HashMap::new();
-        // Enough to find that many different ones, and in order, so that each continues from an
-        // earlier one.
+        // As many cuts as states are missing, in order, so that each continues from an earlier one.
         let mut drawn = 0;
-        while states.len() < most && drawn < moments.len() {
-            let until = (drawn + most - states.len()).min(moments.len());
-            let some = moments[drawn..until].iter();
-            let mut some: Vec<Cut> = some.map(|moment| self.cut(*moment)).collect();
+        while states.len() < most && drawn < compact_cuts.len() {
+            let until = (drawn + most - states.len()).min(compact_cuts.len());
+            let some = compact_cuts[drawn..until].iter();
+            let mut some: Vec<Cut> = some.map(|compact| self.expand(*compact)).collect();
             drawn = until;
             some.sort_by_key(|cut| cut.at);
             self.add_states(some, &mut states);
@@ -158,17 +158,17 @@ impl Log {
         }
     }
 
-    /// Returns the times after the record `from`.
-    fn moments(&self, from: usize, random: &mut impl Rng) -> Vec<Moment> {
-        let mut moments = vec![Moment { at: from, lost: Lost::Nothing }];
+    /// Returns the cuts after the record `from`.
+    fn compact_cuts(&self, from: usize, random: &mut impl Rng) -> Vec<CompactCut> {
+        let mut compact_cuts = vec![CompactCut { at: from, lost: Lost::Nothing }];
         let mut window: Vec<usize> = Vec::new();
         for (place, record) in self.records.iter().enumerate() {
-            let mut at = |at, lost| moments.push(Moment { at, lost });
+            let mut at = |at, lost| compact_cuts.push(CompactCut { at, lost });
             match record {
-                Record::Ignored => continue,
+                Record::IgnoredFlush => continue,
                 Record::Flush => {
                     if place >= from {
-                        reordered(&window, random, |lost| at(place, lost));
+                        possible_losses(&window, random, |lost| at(place, lost));
                         at(place + 1, Lost::Nothing);
                     }
                     window.clear();
@@ -193,12 +193,12 @@ impl Log {
             }
         }
         let at = self.records.len();
-        reordered(&window, random, |lost| moments.push(Moment { at, lost }));
-        moments
+        possible_losses(&window, random, |lost| compact_cuts.push(CompactCut { at, lost }));
+        compact_cuts
     }
 
-    /// Expands a time with its losses to a cut.
-    fn cut(&self, Moment { at, lost }: Moment) -> Cut {
+    /// Expands a cut from its compact form.
+    fn expand(&self, CompactCut { at, lost }: CompactCut) -> Cut {
         let window = self.flushed_before(at)..at;
         let window = window.filter(|place| self.records[*place].is_change());
         let (lost, torn) = match lost {
@@ -252,9 +252,9 @@ pub(crate) fn in_order(states: HashMap<u64, State>) -> Vec<State> {
     states
 }
 
-/// Finds what could be lost of the changes between two flushes, the second of which has not ended:
-/// each one, all but one, and some subsets.
-fn reordered(window: &[usize], random: &mut impl Rng, mut lose: impl FnMut(Lost)) {
+/// Passes possible losses of the changes between two flushes to `lose`: each single change, all but
+/// one, and some subsets. The second flush has not ended.
+fn possible_losses(window: &[usize], random: &mut impl Rng, mut lose: impl FnMut(Lost)) {
     if window.len() < 2 {
         return;
     }

@@ -15,7 +15,7 @@ use nix::unistd::Pid;
 use crate::device::Mounted;
 use crate::error::DeviceError;
 use crate::file_system::FileSystem;
-use crate::recorder::{Medium, lock, monotonic_ns, punch};
+use crate::medium::{Medium, lock, monotonic_ns, punch};
 use crate::trace::{Access, AccessKind, Trace};
 
 /// A request to a device.
@@ -49,8 +49,8 @@ pub trait Timing: Send {
     fn end(&mut self, request: Request, now: u64) -> u64;
 }
 
-/// The time of the path to a device and back, in ns: kernel, FUSE and wake-ups. It is subtracted
-/// from the time that the device waits.
+/// Time that a request takes to a device and back, in ns: kernel, FUSE and wake-ups. The device
+/// waits that much less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathCost {
     /// For a read of 4 KiB.
@@ -64,8 +64,8 @@ pub struct PathCost {
 }
 
 impl PathCost {
-    /// Returns the cost for a request.
-    pub const fn of(&self, request: Request) -> u64 {
+    /// Returns the cost of a request in ns.
+    pub const fn for_request(&self, request: Request) -> u64 {
         let further = (request.length / 1024).saturating_sub(4) * self.kib_ns;
         match request.kind {
             RequestKind::Read => self.read_ns + further,
@@ -76,21 +76,22 @@ impl PathCost {
     }
 }
 
-/// How a device serves requests.
+/// Parameters of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Serving {
-    /// The number of requests that it works on at the same time.
-    pub at_once: u32,
-    /// Bytes of its sectors: a power of two from 512 to 4096.
+pub struct DeviceParameters {
+    /// Number of requests that it handles at the same time.
+    pub parallel_requests: u32,
+    /// Sector size in bytes: a power of two from 512 to 4096.
     pub sector: u32,
 }
 
 /// How well a device kept the times of its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
-    /// Completed requests, discards included.
+pub struct TimingAccuracy {
+    /// Number of completed requests, including discards.
     pub requests: u64,
-    /// Requests that completed too late by more than 50 µs and more than 5 % of their time.
+    /// Number of requests that completed late, by more than 50 µs and by more than 5 % of their
+    /// time.
     pub late: u64,
     /// The largest delay, in ns.
     pub latest_ns: u64,
@@ -100,27 +101,27 @@ pub struct Kept {
     pub late_ns: u64,
 }
 
-/// A delay that counts as in time, in ns.
+/// Largest delay that counts as on time, in ns.
 const IN_TIME_NS: u64 = 50_000;
 
-/// A file system mounted on a device that keeps its content in a file and takes the times of a
-/// [`Timing`]. It records what reaches it. Dropping it unmounts it.
+/// A file system mounted on a device that keeps its content in a file and completes requests at the
+/// times of a [`Timing`]. It keeps a [`Trace`] of its requests. Dropping it unmounts it.
 ///
-/// A flush takes its time but does not flush the file: nothing survives a power cut of this machine
-/// for certain.
+/// A flush takes its time but does not flush the file, so a power cut of this machine may lose any
+/// data.
 #[derive(Debug)]
 pub struct TimedDevice {
     /// The mount point.
     pub at: PathBuf,
-    noted: Arc<Mutex<Noted>>,
+    measurements: Arc<Mutex<Measurements>>,
     mounted: Mounted,
 }
 
-/// What a device records.
+/// Trace and timing accuracy of a device.
 #[derive(Debug, Default)]
-pub(crate) struct Noted {
+pub(crate) struct Measurements {
     pub trace: Trace,
-    pub kept: Kept,
+    pub accuracy: TimingAccuracy,
 }
 
 impl TimedDevice {
@@ -133,41 +134,45 @@ impl TimedDevice {
         image: &Path,
         file_system: FileSystem,
         timing: Box<dyn Timing>,
-        at: Serving,
+        at: DeviceParameters,
         path: PathCost,
     ) -> Result<Self, DeviceError> {
-        let Serving { at_once, sector } = at;
+        let DeviceParameters { parallel_requests, sector } = at;
         let image = image.canonicalize().map_err(|e| DeviceError::io("find", image, e))?;
-        let bytes = image.metadata().map_err(|e| DeviceError::io("look at", &image, e))?.len();
-        let noted = Arc::new(Mutex::new(Noted { trace: Trace::of(bytes), kept: Kept::default() }));
-        let kept = Arc::clone(&noted);
-        let medium = move || Timed::over(&image, timing, at_once, path, kept);
+        let bytes =
+            image.metadata().map_err(|e| DeviceError::io("read the size of", &image, e))?.len();
+        let measurements = Arc::new(Mutex::new(Measurements {
+            trace: Trace::new(bytes),
+            accuracy: TimingAccuracy::default(),
+        }));
+        let shared = Arc::clone(&measurements);
+        let medium = move || TimedMedium::open(&image, timing, parallel_requests, path, shared);
         let mounted = Mounted::mount(folder, medium, file_system, sector)?;
-        Ok(Self { at: mounted.at.clone(), noted, mounted })
+        Ok(Self { at: mounted.at.clone(), measurements, mounted })
     }
 
-    /// Returns how well the device has kept its times so far.
-    pub fn kept(&self) -> Kept {
-        lock(&self.noted).kept
+    /// Returns how well the device has kept the times of its model so far.
+    pub fn timing_accuracy(&self) -> TimingAccuracy {
+        lock(&self.measurements).accuracy
     }
 
-    /// Unmounts the file system. Returns the trace of what reached the device, including the
-    /// unmounting, and how well it kept its times.
+    /// Unmounts the file system. Returns the trace of the device, including the unmounting, and how
+    /// well it kept the times of its model.
     ///
     /// # Errors
     /// If the file system is still in use.
-    pub fn unmount(mut self) -> Result<(Trace, Kept), DeviceError> {
-        self.mounted.take_down()?;
-        let Noted { trace, kept } = std::mem::take(&mut *lock(&self.noted));
-        Ok((trace, kept))
+    pub fn unmount(mut self) -> Result<(Trace, TimingAccuracy), DeviceError> {
+        self.mounted.unmount()?;
+        let Measurements { trace, accuracy } = std::mem::take(&mut *lock(&self.measurements));
+        Ok((trace, accuracy))
     }
 }
 
 /// Makes this thread and those that it starts wake up on time: with real-time priority, and without
 /// the timer slack of 50 µs (prctl(2), `PR_SET_TIMERSLACK`). They stay on one processor if there
 /// are several, because a thread that waits there would keep the kernel from handing over the next
-/// request. Continues without it if the system refuses: [`Kept`] shows the effect.
-fn keep_time() {
+/// request. Continues without it if the system refuses: [`TimingAccuracy`] shows the effect.
+fn set_realtime() {
     let here = Pid::from_raw(0);
     if let Ok(all) = sched_getaffinity(here) {
         let last = (0..CpuSet::count()).rev().find(|cpu| all.is_set(*cpu).unwrap_or(false));
@@ -224,31 +229,31 @@ fn sleep_until(ns: u64) {
     while let Err(Errno::EINTR) = clock_nanosleep(ClockId::CLOCK_MONOTONIC, flags, &until) {}
 }
 
-/// A file whose requests are done at once and completed later.
-pub(crate) struct Timed {
+/// A medium in a file. It does requests at once and completes them later.
+pub(crate) struct TimedMedium {
     file: File,
     bytes: u64,
     timing: Mutex<Box<dyn Timing>>,
-    at_once: u32,
+    parallel_requests: u32,
     path: PathCost,
     wait: Wait,
-    noted: Arc<Mutex<Noted>>,
+    measurements: Arc<Mutex<Measurements>>,
 }
 
-impl Timed {
-    /// Opens the file, on the thread that serves it.
-    pub fn over(
+impl TimedMedium {
+    /// Opens the file. Must be called on the thread that serves it.
+    pub fn open(
         image: &Path,
         timing: Box<dyn Timing>,
-        at_once: u32,
+        parallel_requests: u32,
         path: PathCost,
-        noted: Arc<Mutex<Noted>>,
+        measurements: Arc<Mutex<Measurements>>,
     ) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(image)?;
         let bytes = file.metadata()?.len();
-        keep_time();
+        set_realtime();
         let (timing, wait) = (Mutex::new(timing), Wait::measure());
-        Ok(Self { file, bytes, timing, at_once, path, wait, noted })
+        Ok(Self { file, bytes, timing, parallel_requests, path, wait, measurements })
     }
 
     /// Does the work of a request, and returns when its time has passed.
@@ -261,35 +266,35 @@ impl Timed {
         };
         let done = work()?;
         // A request that takes less than the path completes at once.
-        let due = end.saturating_sub(self.path.of(request)).max(begun);
+        let due = end.saturating_sub(self.path.for_request(request)).max(begun);
         self.wait.until(due);
-        self.note(request, begun, end - begun, monotonic_ns().saturating_sub(due));
+        self.record(request, begun, end - begun, monotonic_ns().saturating_sub(due));
         Ok(done)
     }
 
-    fn note(&self, request: Request, ns: u64, takes: u64, late: u64) {
-        let mut noted = lock(&self.noted);
-        let kept = &mut noted.kept;
-        kept.requests += 1;
-        kept.late += u64::from(late > IN_TIME_NS && late > takes / 20);
-        kept.latest_ns = kept.latest_ns.max(late);
-        kept.time_ns += takes;
-        kept.late_ns += late;
+    fn record(&self, request: Request, ns: u64, takes: u64, late: u64) {
+        let mut measurements = lock(&self.measurements);
+        let accuracy = &mut measurements.accuracy;
+        accuracy.requests += 1;
+        accuracy.late += u64::from(late > IN_TIME_NS && late > takes / 20);
+        accuracy.latest_ns = accuracy.latest_ns.max(late);
+        accuracy.time_ns += takes;
+        accuracy.late_ns += late;
         let kind = match request.kind {
             RequestKind::Read => return,
             RequestKind::Write => AccessKind::Write,
             RequestKind::Discard => AccessKind::Discard,
             RequestKind::Flush => AccessKind::Flush,
         };
-        noted.trace.add(Access { ns, kind, offset: request.offset, length: request.length });
+        measurements.trace.add(Access { ns, kind, offset: request.offset, length: request.length });
     }
 }
 
-impl Medium for Timed {
+impl Medium for TimedMedium {
     const DIRECT: bool = true;
 
-    fn at_once(&self) -> usize {
-        self.at_once.max(1) as usize
+    fn parallel_requests(&self) -> usize {
+        self.parallel_requests.max(1) as usize
     }
 
     fn bytes(&self) -> u64 {

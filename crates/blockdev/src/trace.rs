@@ -1,9 +1,9 @@
-//! What reached a device: when, where and how much, but not the content.
+//! Trace of the requests that reached a device: time, offset and length, but not the content.
 
-use crate::log::Counted;
+use crate::log::Totals;
 
 /// Largest number of accesses in a trace: 24 bytes each, 400 MB.
-const MOST: usize = 1 << 24;
+const MAX_ACCESSES: usize = 1 << 24;
 
 /// Number of accesses per chunk, so that a growing trace is never copied.
 const CHUNK: usize = 1 << 14;
@@ -32,22 +32,22 @@ pub struct Access {
     pub length: u64,
 }
 
-/// An access in 24 bytes: the kind is in the two lowest bits of the last word.
+/// An access in 24 bytes. The kind is in the two lowest bits of the last word.
 #[derive(Clone, Copy, Debug)]
-struct Packed {
+struct PackedAccess {
     ns: u64,
     offset: u64,
     length_and_kind: u64,
 }
 
-impl From<Access> for Packed {
+impl From<Access> for PackedAccess {
     fn from(Access { ns, kind, offset, length }: Access) -> Self {
         Self { ns, offset, length_and_kind: length << 2 | kind as u64 }
     }
 }
 
-impl From<Packed> for Access {
-    fn from(Packed { ns, offset, length_and_kind }: Packed) -> Self {
+impl From<PackedAccess> for Access {
+    fn from(PackedAccess { ns, offset, length_and_kind }: PackedAccess) -> Self {
         let kind = match length_and_kind & 3 {
             0 => AccessKind::Write,
             1 => AccessKind::Discard,
@@ -57,19 +57,19 @@ impl From<Packed> for Access {
     }
 }
 
-/// What reached a device, in order.
+/// Accesses to a device, in order.
 #[derive(Debug, Default)]
 pub struct Trace {
-    chunks: Vec<Vec<Packed>>,
+    chunks: Vec<Vec<PackedAccess>>,
     /// Size of the device in bytes.
     pub device_bytes: u64,
-    /// Number of accesses that were left out after the last one that is kept.
+    /// Number of accesses that were left out because the trace is full.
     pub left_out: u64,
 }
 
 impl Trace {
     /// Makes an empty trace of a device of this size in bytes.
-    pub fn of(device_bytes: u64) -> Self {
+    pub fn new(device_bytes: u64) -> Self {
         Self { device_bytes, ..Self::default() }
     }
 
@@ -89,24 +89,24 @@ impl Trace {
     }
 
     /// Returns the totals of a period, including its first and its last ns.
-    pub fn counted(&self, began: u64, ended: u64) -> Counted {
-        let mut counted = Counted::default();
+    pub fn totals(&self, began: u64, ended: u64) -> Totals {
+        let mut totals = Totals::default();
         for access in self.iter().filter(|access| (began..=ended).contains(&access.ns)) {
             match access.kind {
                 AccessKind::Write => {
-                    counted.writes += 1;
-                    counted.bytes += access.length;
+                    totals.writes += 1;
+                    totals.bytes += access.length;
                 }
-                AccessKind::Discard => counted.discards += 1,
-                AccessKind::Flush => counted.flushes += 1,
+                AccessKind::Discard => totals.discards += 1,
+                AccessKind::Flush => totals.flushes += 1,
             }
         }
-        counted
+        totals
     }
 
     /// Adds an access.
     pub(crate) fn add(&mut self, access: Access) {
-        if self.chunks.len() * CHUNK >= MOST + CHUNK || self.left_out > 0 {
+        if self.chunks.len() * CHUNK >= MAX_ACCESSES + CHUNK || self.left_out > 0 {
             self.left_out += 1;
             return;
         }
@@ -137,18 +137,18 @@ mod tests {
         all.clone().for_each(|access| trace.add(access));
         assert!(trace.iter().eq(all));
         assert_eq!((trace.len(), trace.left_out), (100_000, 0));
-        let expected = Counted { writes: 2, bytes: (3 + 6) << 9, flushes: 1, discards: 1 };
-        assert_eq!(trace.counted(3, 6), expected);
-        assert_eq!(size_of::<Packed>(), 24);
+        let expected = Totals { writes: 2, bytes: (3 + 6) << 9, flushes: 1, discards: 1 };
+        assert_eq!(trace.totals(3, 6), expected);
+        assert_eq!(size_of::<PackedAccess>(), 24);
     }
 
     #[test]
     fn a_trace_is_bounded_and_says_what_it_lacks() {
         let mut trace = Trace::default();
         let flush = Access { ns: 1, kind: AccessKind::Flush, offset: 0, length: 0 };
-        (0..MOST + CHUNK + 5).for_each(|_| trace.add(flush));
-        assert!(trace.len() >= MOST && trace.len() <= MOST + CHUNK);
-        assert_eq!(trace.len() + trace.left_out as usize, MOST + CHUNK + 5);
+        (0..MAX_ACCESSES + CHUNK + 5).for_each(|_| trace.add(flush));
+        assert!(trace.len() >= MAX_ACCESSES && trace.len() <= MAX_ACCESSES + CHUNK);
+        assert_eq!(trace.len() + trace.left_out as usize, MAX_ACCESSES + CHUNK + 5);
         assert!(trace.left_out > 0);
     }
 }

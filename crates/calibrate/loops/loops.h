@@ -1,5 +1,5 @@
-/* What a bare loop over a database library does: the phases load and read of the calibration's file,
- * by the library's own C functions, with nothing of embermark in between. */
+/* A bare loop over a database library: the phases load and read of the calibration's workload file,
+ * with the library's C functions and without embermark's code. */
 #ifndef LOOPS_H
 #define LOOPS_H
 
@@ -23,30 +23,30 @@ struct row {
 };
 
 /* A key to look for, in both forms. */
-struct wanted {
+struct lookup_key {
 	int64_t ts;
 	uint16_t sensor;
 	unsigned char key[KEY_BYTES];
 };
 
-/* What was found: how many rows, and a sum over all of their bytes. */
+/* Result of reads: the number of rows found, and a sum over all of their bytes. */
 struct found {
 	uint64_t rows, sum;
 };
 
 /* The functions of one library. Each returns 0, or prints what went wrong. */
 struct loops {
-	/* A new database in an empty directory, with the settings of the adapter's tier `process`
-	 * and so many bytes of cache. */
+	/* Opens a new database in an empty folder, with the settings of the adapter's tier `process`
+	 * and a cache of this many bytes. */
 	int (*open)(void **db, const char *directory, uint64_t memory);
-	/* Makes the table empty, by the means that the adapter uses. */
+	/* Empties the table in the same way as the adapter. */
 	int (*clear)(void *db);
-	/* Every row one by one, in one transaction. */
+	/* Inserts every row one by one, in one transaction. */
 	int (*load)(void *db, const struct row *rows, size_t count);
-	/* Checkpoint or compaction. */
+	/* Runs a checkpoint or a compaction. */
 	int (*settle)(void *db);
-	/* Every key one by one, in one reading transaction. */
-	int (*read)(void *db, const struct wanted *keys, size_t count, struct found *found);
+	/* Reads every key one by one, in one read transaction. */
+	int (*read)(void *db, const struct lookup_key *keys, size_t count, struct found *found);
 	int (*close)(void *db);
 };
 
@@ -60,22 +60,22 @@ struct record {
 	size_t key_bytes;
 };
 
-/* Reads a whole record, or where there is a text sets one field to it. */
+/* An operation: reads a whole record, or sets one field if `text` is not null. */
 struct operation {
 	const char *key, *text;
 	size_t key_bytes, field;
 };
 
-/* What YCSB does, on a database that is open. */
+/* The operations of YCSB on an open database. */
 struct ycsb {
-	/* Empties the table and puts the records in. */
+	/* Empties the table and inserts the records. */
 	int (*load)(void *db, const struct record *records, size_t count);
-	/* Operations one by one: all in one reading transaction, or each in one of its own. */
+	/* Runs operations one by one: all in one read transaction, or each in its own transaction. */
 	int (*run)(void *db, const struct operation *operations, size_t count, int in_one, struct found *found);
 };
 
-/* Takes a field in. */
-static inline void take_field(struct found *found, const void *field)
+/* Adds the bytes of a field to the sum. */
+static inline void add_field(struct found *found, const void *field)
 {
 	uint64_t words[FIELD_BYTES / 8];
 	uint32_t rest;
@@ -86,16 +86,16 @@ static inline void take_field(struct found *found, const void *field)
 	found->sum += rest;
 }
 
-/* Takes a record in. */
-static inline void take_record(struct found *found, const char *fields)
+/* Adds the bytes of a record to the sum. */
+static inline void add_record(struct found *found, const char *fields)
 {
 	found->rows++;
 	for (int field = 0; field < FIELDS; field++)
-		take_field(found, fields + field * FIELD_BYTES);
+		add_field(found, fields + field * FIELD_BYTES);
 }
 
-/* Takes a stored value in, to its last byte: a read that looks at nothing is none. */
-static inline void take(struct found *found, const void *value)
+/* Adds all bytes of a stored value to the sum. Without this the read could skip the value. */
+static inline void add_value(struct found *found, const void *value)
 {
 	const unsigned char *bytes = value;
 	uint64_t words[4];

@@ -1,6 +1,7 @@
-/* MongoDB by libmongoc, as its manual shows: https://mongoc.org/libmongoc/1.23.1/. Its headers are in
- * no package that the adapter needs, so what is used of them is declared here, and found in the
- * library that the adapter has opened. Each insert is a commit, as the adapter's are. */
+/* MongoDB with libmongoc, as its manual shows: https://mongoc.org/libmongoc/1.23.1/. The packages
+ * that the adapter needs do not include its headers, so this file declares the functions that it
+ * uses, and finds them in the library that the adapter has opened. Each insert is a commit, like the
+ * adapter's. */
 #include "loops.h"
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -61,7 +62,7 @@ struct db {
 	bson_t *create, *fsync, *insert_opts, *find_opts;
 };
 
-static int said(const char *what)
+static int report_error(const char *what)
 {
 	fprintf(stderr, "libmongoc: %s\n", what);
 	return 1;
@@ -71,11 +72,11 @@ static int look_up(void)
 {
 	void *library = dlopen("libmongoc-1.0.so.0", RTLD_NOW | RTLD_NOLOAD);
 	if (library == NULL)
-		return said("the adapter has not opened it");
+		return report_error("the adapter has not opened it");
 #define LOOK_UP(result, name, arguments) \
 	*(void **)&name = dlsym(library, #name); \
 	if (name == NULL) \
-		return said("it lacks " #name);
+		return report_error("it lacks " #name);
 	FUNCTIONS(LOOK_UP)
 	return 0;
 }
@@ -85,17 +86,17 @@ static bson_t *of_json(const char *json)
 	return bson_new_from_json((const uint8_t *)json, -1, NULL);
 }
 
-/* The directory is the URI of a running server. */
+/* The path is the URI of a running server. */
 static int mongodb_open(void **out, const char *uri, uint64_t memory)
 {
 	struct db *db = calloc(1, sizeof *db);
 	(void)memory;
 	if (db == NULL || look_up() != 0)
-		return said("not opened");
+		return report_error("the client could not be created");
 	*out = db;
 	db->client = mongoc_client_new(uri);
 	if (db->client == NULL)
-		return said("no such URI");
+		return report_error("invalid URI");
 	db->collection = mongoc_client_get_collection(db->client, "bare", "readings");
 	db->create = of_json("{\"create\": \"readings\"}");
 	db->fsync = of_json("{\"fsync\": 1}");
@@ -110,10 +111,10 @@ static int mongodb_clear(void *handle)
 {
 	struct db *db = handle;
 	bson_error_t error;
-	/* One that is not there cannot be dropped. */
+	/* Dropping a missing collection fails, so the result is ignored. */
 	mongoc_collection_drop(db->collection, &error);
 	if (!mongoc_client_command_simple(db->client, "bare", db->create, NULL, NULL, &error))
-		return said(error.message);
+		return report_error(error.message);
 	return 0;
 }
 
@@ -143,7 +144,7 @@ static int mongodb_load(void *handle, const struct row *rows, size_t count)
 							 NULL, &error);
 		bson_destroy(&document);
 		if (!done)
-			return said(error.message);
+			return report_error(error.message);
 	}
 	return 0;
 }
@@ -153,12 +154,12 @@ static int mongodb_settle(void *handle)
 	struct db *db = handle;
 	bson_error_t error;
 	if (!mongoc_client_command_simple(db->client, "admin", db->fsync, NULL, NULL, &error))
-		return said(error.message);
+		return report_error(error.message);
 	return 0;
 }
 
-/* Takes a document in as if it were the value of a key-value store. */
-static void take_document(struct found *found, const bson_t *document)
+/* Adds a document to the sum, as if it were the value of a key-value store. */
+static void add_document(struct found *found, const bson_t *document)
 {
 	unsigned char value[VALUE_BYTES] = { 0 };
 	bson_iter_t fields;
@@ -170,10 +171,10 @@ static void take_document(struct found *found, const bson_t *document)
 				value[0] |= 1 << column;
 				memcpy(value + 1 + column * sizeof read, &read, sizeof read);
 			}
-	take(found, value);
+	add_value(found, value);
 }
 
-static int mongodb_read(void *handle, const struct wanted *keys, size_t count, struct found *found)
+static int mongodb_read(void *handle, const struct lookup_key *keys, size_t count, struct found *found)
 {
 	struct db *db = handle;
 	bson_error_t error;
@@ -185,12 +186,12 @@ static int mongodb_read(void *handle, const struct wanted *keys, size_t count, s
 		void *cursor = mongoc_collection_find_with_opts(db->collection, &filter,
 								db->find_opts, NULL);
 		if (mongoc_cursor_next(cursor, &document))
-			take_document(found, document);
+			add_document(found, document);
 		bool failed = mongoc_cursor_error(cursor, &error);
 		mongoc_cursor_destroy(cursor);
 		bson_destroy(&filter);
 		if (failed)
-			return said(error.message);
+			return report_error(error.message);
 	}
 	return 0;
 }

@@ -1,6 +1,6 @@
-/* RocksDB: the options of crates/engines/src/rocksdb/options.rs. A release that was fetched has no
- * headers, so what is used of rocksdb/c.h is declared here, and found in the library that the adapter
- * has opened. */
+/* RocksDB: the options of crates/engines/src/rocksdb/options.rs. A fetched release has no headers, so
+ * this file declares the functions of rocksdb/c.h that it uses, and finds them in the library that
+ * the adapter has opened. */
 #define _GNU_SOURCE
 #include "loops.h"
 #include <dlfcn.h>
@@ -77,9 +77,10 @@ typedef void rocksdb_t, rocksdb_options_t, rocksdb_writeoptions_t, rocksdb_reado
 #define POINTER(result, name, arguments) static result (*rocksdb_##name) arguments;
 FUNCTIONS(POINTER)
 
-/* Copies the path of the library of that name that is in the process already. It opens nothing: while the list is
- * gone through, its lock is held, which another thread's dlopen waits for with the lock that dlopen takes here. */
-static int is_it(struct dl_phdr_info *loaded, size_t size, void *path)
+/* Copies the path of the librocksdb.so that the process has loaded already. It must not call dlopen:
+ * while the list of libraries is walked, its lock is held. Another thread's dlopen waits for that
+ * lock and holds the one that a dlopen here would need. */
+static int find_rocksdb(struct dl_phdr_info *loaded, size_t size, void *path)
 {
 	(void)size;
 	if (strstr(loaded->dlpi_name, "/librocksdb.so") == NULL)
@@ -91,7 +92,7 @@ static int is_it(struct dl_phdr_info *loaded, size_t size, void *path)
 static int look_up(void)
 {
 	char *path = NULL;
-	dl_iterate_phdr(is_it, &path);
+	dl_iterate_phdr(find_rocksdb, &path);
 	void *library = path == NULL ? NULL : dlopen(path, RTLD_NOW | RTLD_NOLOAD);
 	free(path);
 	if (library == NULL) {
@@ -115,11 +116,11 @@ struct db {
 	rocksdb_flushoptions_t *flush;
 	rocksdb_writebatch_t *batch;
 	rocksdb_t *db;
-	/* `default`, which cannot be removed, and the table. */
+	/* The column families: `default`, which cannot be removed, and the table. */
 	rocksdb_column_family_handle_t *unused, *table;
 };
 
-static int said(char *error)
+static int report_error(char *error)
 {
 	if (error == NULL)
 		return 0;
@@ -154,7 +155,7 @@ static int make_table(struct db *db)
 {
 	char *error = NULL;
 	db->table = rocksdb_create_column_family(db->db, db->options, FAMILY, &error);
-	return said(error);
+	return report_error(error);
 }
 
 static int rocksdb_open_bare(void **out, const char *directory, uint64_t memory)
@@ -173,7 +174,7 @@ static int rocksdb_open_bare(void **out, const char *directory, uint64_t memory)
 	db->batch = rocksdb_writebatch_create();
 	of_each[0] = db->options;
 	db->db = rocksdb_open_column_families(db->options, directory, 1, names, of_each, &db->unused, &error);
-	return said(error) != 0 ? 1 : make_table(db);
+	return report_error(error) != 0 ? 1 : make_table(db);
 }
 
 static int rocksdb_clear_bare(void *handle)
@@ -182,7 +183,7 @@ static int rocksdb_clear_bare(void *handle)
 	char *error = NULL;
 	rocksdb_drop_column_family(db->db, db->table, &error);
 	rocksdb_column_family_handle_destroy(db->table);
-	return said(error) != 0 ? 1 : make_table(db);
+	return report_error(error) != 0 ? 1 : make_table(db);
 }
 
 static int rocksdb_load_bare(void *handle, const struct row *rows, size_t count)
@@ -194,7 +195,7 @@ static int rocksdb_load_bare(void *handle, const struct row *rows, size_t count)
 		    (const char *)rows[i].value, VALUE_BYTES);
 	rocksdb_write(db->db, db->write, db->batch, &error);
 	rocksdb_writebatch_clear(db->batch);
-	return said(error);
+	return report_error(error);
 }
 
 static int rocksdb_settle_bare(void *handle)
@@ -203,10 +204,10 @@ static int rocksdb_settle_bare(void *handle)
 	char *error = NULL;
 	rocksdb_flush_cf(db->db, db->flush, db->table, &error);
 	rocksdb_compact_range_cf(db->db, db->table, NULL, 0, NULL, 0);
-	return said(error);
+	return report_error(error);
 }
 
-static int rocksdb_read_bare(void *handle, const struct wanted *keys, size_t count, struct found *found)
+static int rocksdb_read_bare(void *handle, const struct lookup_key *keys, size_t count, struct found *found)
 {
 	struct db *db = handle;
 	const rocksdb_snapshot_t *snapshot = rocksdb_create_snapshot(db->db);
@@ -220,10 +221,10 @@ static int rocksdb_read_bare(void *handle, const struct wanted *keys, size_t cou
 			size_t size;
 			const char *value = rocksdb_pinnableslice_value(slice, &size);
 			if (size == VALUE_BYTES)
-				take(found, value);
+				add_value(found, value);
 			rocksdb_pinnableslice_destroy(slice);
 		}
-		rc = said(error);
+		rc = report_error(error);
 	}
 	rocksdb_readoptions_set_snapshot(db->read, NULL);
 	rocksdb_release_snapshot(db->db, snapshot);
@@ -256,10 +257,10 @@ static int rocksdb_load_records(void *handle, const struct record *records, size
 		    records[i].fields, RECORD_BYTES);
 	rocksdb_write(db->db, db->write, db->batch, &error);
 	rocksdb_writebatch_clear(db->batch);
-	return said(error);
+	return report_error(error);
 }
 
-/* Reads a record, and takes it in or copies it. */
+/* Reads a record, and adds it to the sum or copies it. */
 static int rocksdb_read_record(struct db *db, const struct operation *operation, struct found *found, char *copy)
 {
 	char *error = NULL;
@@ -271,10 +272,10 @@ static int rocksdb_read_record(struct db *db, const struct operation *operation,
 		if (copy != NULL)
 			memcpy(copy, value, RECORD_BYTES);
 		else
-			take_record(found, value);
+			add_record(found, value);
 		rocksdb_pinnableslice_destroy(slice);
 	}
-	return said(error);
+	return report_error(error);
 }
 
 static int rocksdb_update(struct db *db, const struct operation *operation)
@@ -286,7 +287,7 @@ static int rocksdb_update(struct db *db, const struct operation *operation)
 	rocksdb_writebatch_put_cf(db->batch, db->table, operation->key, operation->key_bytes, fields, RECORD_BYTES);
 	rocksdb_write(db->db, db->write, db->batch, &error);
 	rocksdb_writebatch_clear(db->batch);
-	return said(error);
+	return report_error(error);
 }
 
 static int rocksdb_run(void *handle, const struct operation *operations, size_t count, int in_one, struct found *found)

@@ -6,11 +6,11 @@
 struct db {
 	sqlite3 *connection;
 	sqlite3_stmt *begin, *begin_write, *commit, *insert, *select;
-	/* Of YCSB. */
+	/* For YCSB. */
 	sqlite3_stmt *put, *get, *set[FIELDS];
 };
 
-static int said(struct db *db, int code)
+static int report_error(struct db *db, int code)
 {
 	if (code != SQLITE_OK)
 		fprintf(stderr, "SQLite: %s\n", sqlite3_errmsg(db->connection));
@@ -19,23 +19,23 @@ static int said(struct db *db, int code)
 
 static int execute(struct db *db, const char *sql)
 {
-	return said(db, sqlite3_exec(db->connection, sql, NULL, NULL, NULL));
+	return report_error(db, sqlite3_exec(db->connection, sql, NULL, NULL, NULL));
 }
 
 static int prepare(struct db *db, const char *sql, sqlite3_stmt **out)
 {
-	return said(db, sqlite3_prepare_v3(db->connection, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL));
+	return report_error(db, sqlite3_prepare_v3(db->connection, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL));
 }
 
-/* A statement without rows, to its end. */
+/* Runs a statement that returns no rows to its end. */
 static int run(struct db *db, sqlite3_stmt *statement)
 {
 	int rc = sqlite3_step(statement);
 	sqlite3_reset(statement);
-	return rc == SQLITE_DONE ? 0 : said(db, rc);
+	return rc == SQLITE_DONE ? 0 : report_error(db, rc);
 }
 
-static void forget(struct db *db)
+static void finalize_statements(struct db *db)
 {
 	sqlite3_finalize(db->insert);
 	sqlite3_finalize(db->select);
@@ -53,7 +53,7 @@ static int sqlite_clear(void *handle)
 {
 	struct db *db = handle;
 	int rc;
-	forget(db);
+	finalize_statements(db);
 	if ((rc = execute(db, "DROP TABLE IF EXISTS readings")) != 0 ||
 	    (rc = execute(db, "CREATE TABLE readings (sensor INTEGER NOT NULL, ts INTEGER NOT NULL, "
 		"temperature REAL, humidity REAL, light REAL, voltage REAL, "
@@ -75,8 +75,8 @@ static int sqlite_open(void **out, const char *directory, uint64_t memory)
 		return SQLITE_NOMEM;
 	*out = db;
 	snprintf(text, sizeof text, "%s/bare.sqlite", directory);
-	if ((rc = said(db, sqlite3_open_v2(text, &db->connection, flags, NULL))) != 0 ||
-	    (rc = said(db, sqlite3_db_config(db->connection, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL))) != 0)
+	if ((rc = report_error(db, sqlite3_open_v2(text, &db->connection, flags, NULL))) != 0 ||
+	    (rc = report_error(db, sqlite3_db_config(db->connection, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL))) != 0)
 		return rc;
 	snprintf(text, sizeof text, "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; "
 	    "PRAGMA cache_size = -%llu; PRAGMA journal_mode = WAL;", (unsigned long long)(memory / 1024));
@@ -114,7 +114,7 @@ static int sqlite_settle(void *handle)
 	return execute(handle, "ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
-static int sqlite_read(void *handle, const struct wanted *keys, size_t count, struct found *found)
+static int sqlite_read(void *handle, const struct lookup_key *keys, size_t count, struct found *found)
 {
 	struct db *db = handle;
 	sqlite3_stmt *select = db->select;
@@ -134,11 +134,11 @@ static int sqlite_read(void *handle, const struct wanted *keys, size_t count, st
 				memcpy(value + 1 + column * sizeof number, &number, sizeof number);
 				value[0] |= (unsigned char)(1 << column);
 			}
-			take(found, value);
+			add_value(found, value);
 		}
 		sqlite3_reset(select);
 		if (rc != SQLITE_DONE)
-			return said(db, rc);
+			return report_error(db, rc);
 	}
 	return run(db, db->commit);
 }
@@ -149,7 +149,7 @@ static int make_usertable(struct db *db)
 {
 	char text[128];
 	int rc;
-	forget(db);
+	finalize_statements(db);
 	if ((rc = execute(db, "DROP TABLE IF EXISTS usertable")) != 0 ||
 	    (rc = execute(db, "CREATE TABLE usertable (ycsb_key TEXT NOT NULL, field0 TEXT NOT NULL, "
 		"field1 TEXT NOT NULL, field2 TEXT NOT NULL, field3 TEXT NOT NULL, field4 TEXT NOT NULL, "
@@ -196,11 +196,11 @@ static int sqlite_operation(struct db *db, const struct operation *operation, st
 		for (int field = 0; field < FIELDS; field++) {
 			const unsigned char *text = sqlite3_column_text(statement, field);
 			if (text != NULL && sqlite3_column_bytes(statement, field) == FIELD_BYTES)
-				take_field(found, text);
+				add_field(found, text);
 		}
 	}
 	sqlite3_reset(statement);
-	return rc == SQLITE_DONE ? 0 : said(db, rc);
+	return rc == SQLITE_DONE ? 0 : report_error(db, rc);
 }
 
 static int sqlite_run(void *handle, const struct operation *operations, size_t count, int in_one, struct found *found)
@@ -218,11 +218,11 @@ static int sqlite_close(void *handle)
 {
 	struct db *db = handle;
 	int rc;
-	forget(db);
+	finalize_statements(db);
 	sqlite3_finalize(db->begin);
 	sqlite3_finalize(db->begin_write);
 	sqlite3_finalize(db->commit);
-	rc = said(db, sqlite3_close(db->connection));
+	rc = report_error(db, sqlite3_close(db->connection));
 	free(db);
 	return rc;
 }

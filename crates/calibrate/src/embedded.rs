@@ -32,22 +32,27 @@ pub fn compare(
     let [mut load, mut read] = work.map(|work| Line::new(engine, version, work, LOOP));
     let mut own = Line::new(engine, version, "read, one transaction", "db_bench");
     let db_bench = (engine == "rocksdb").then(|| tools::db_bench_of(version).ok()).flatten();
-    let ycsb = ycsb::WORKLOADS.iter().filter(|_| ycsb::has(engine));
+    let ycsb = ycsb::WORKLOADS.iter().filter(|_| ycsb::is_compiled_in(engine));
     let mut ycsb: Vec<Line> =
         ycsb.map(|(_, work)| Line::new(engine, version, work, LOOP)).collect();
     for _ in 0..count {
-        let dir = fresh(folder)?;
+        let dir = empty_database_folder(folder)?;
         let pair: Pair =
             child(&["pair".as_ref(), engine.as_ref(), staged.as_os_str(), dir.as_ref()])?;
         load.push(pair.load);
         read.push(pair.read);
         if let Some(program) = &db_bench {
-            let said = tools::said_by(tools::db_bench(program, &fresh(folder)?, MEMORY, rows))?;
-            let ns = tools::db_bench_ns(&said).ok_or("db_bench says no time")?;
+            let said = tools::output_of(tools::db_bench(
+                program,
+                &empty_database_folder(folder)?,
+                MEMORY,
+                rows,
+            ))?;
+            let ns = tools::db_bench_ns(&said).ok_or("db_bench reports no time")?;
             own.push([pair.read[0], ns]);
         }
         for ((workload, _), line) in ycsb::WORKLOADS.iter().zip(&mut ycsb) {
-            let dir = fresh(folder)?;
+            let dir = empty_database_folder(folder)?;
             line.push(child(&["ycsb".as_ref(), workload.as_ref(), engine.as_ref(), dir.as_ref()])?);
         }
     }
@@ -55,8 +60,8 @@ pub fn compare(
     Ok(lines.filter(Line::has_figures).collect())
 }
 
-/// Makes an empty directory in place of the last one's.
-fn fresh(folder: &Path) -> Result<PathBuf, Failure> {
+/// Makes an empty folder that replaces the last one.
+fn empty_database_folder(folder: &Path) -> Result<PathBuf, Failure> {
     let dir = folder.join("database");
     if dir.exists() {
         fs::remove_dir_all(&dir)?;

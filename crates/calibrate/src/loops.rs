@@ -26,15 +26,15 @@ struct Row {
     value: [u8; 33],
 }
 
-/// `struct wanted`.
+/// `struct lookup_key`.
 #[repr(C)]
-struct Wanted {
+struct LookupKey {
     ts: i64,
     sensor: u16,
     key: [u8; 10],
 }
 
-/// `struct found`: rows, and the sum of their bytes as computed by [`taken`].
+/// `struct found`: rows, and the sum of their bytes as computed by [`expected`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Found {
@@ -51,7 +51,7 @@ struct Functions {
     clear: unsafe extern "C" fn(*mut c_void) -> c_int,
     load: unsafe extern "C" fn(*mut c_void, *const Row, usize) -> c_int,
     settle: unsafe extern "C" fn(*mut c_void) -> c_int,
-    read: unsafe extern "C" fn(*mut c_void, *const Wanted, usize, *mut Found) -> c_int,
+    read: unsafe extern "C" fn(*mut c_void, *const LookupKey, usize, *mut Found) -> c_int,
     close: unsafe extern "C" fn(*mut c_void) -> c_int,
 }
 
@@ -80,7 +80,7 @@ fn functions(engine: &str) -> Option<&'static Functions> {
 }
 
 /// Whether the loop of that engine is part of this build.
-pub fn has(engine: &str) -> bool {
+pub fn is_compiled_in(engine: &str) -> bool {
     functions(engine).is_some()
 }
 
@@ -91,7 +91,7 @@ pub struct Database {
 }
 
 impl Database {
-    /// Opens a new database in an empty directory, or on the server with this URL.
+    /// Opens a new database in an empty folder, or on the server with this URL.
     pub fn open(engine: &str, place: &Path, memory: u64) -> Result<Self, Failure> {
         let functions = functions(engine).ok_or("its bare loop is not part of this build")?;
         let path = CString::new(place.as_os_str().as_bytes())?;
@@ -123,11 +123,11 @@ impl Database {
 pub struct Bare {
     database: Database,
     rows: Vec<Row>,
-    wanted: Vec<Wanted>,
+    wanted: Vec<LookupKey>,
 }
 
 impl Bare {
-    /// Opens a new database in an empty directory, or on the server whose URL is given instead.
+    /// Opens a new database in an empty folder, or on the server whose URL is given instead.
     pub fn open(
         engine: &str,
         place: &Path,
@@ -143,7 +143,7 @@ impl Bare {
             key: encoded_key(reading.key()),
             value: encoded_value(reading),
         };
-        let wanted = |key: Key| Wanted { ts: key.ts, sensor: key.sensor, key: encoded_key(key) };
+        let wanted = |key: Key| LookupKey { ts: key.ts, sensor: key.sensor, key: encoded_key(key) };
         let (rows, wanted) = (rows.iter().map(row).collect(), keys.map(wanted).collect());
         Ok(Self { database: Database::open(engine, place, memory)?, rows, wanted })
     }
@@ -187,8 +187,8 @@ pub fn done(code: c_int, doing: &str) -> Result<(), Failure> {
     if code == 0 { Ok(()) } else { Err(format!("the bare loop's {doing} gave {code}").into()) }
 }
 
-/// Returns what reading these rows must find: the sum of `take` in `loops.h`.
-pub fn taken<'a>(rows: impl Iterator<Item = &'a Reading>) -> Found {
+/// Returns what reading these rows must find: the sum of `add_value` in `loops.h`.
+pub fn expected<'a>(rows: impl Iterator<Item = &'a Reading>) -> Found {
     let mut found = Found::default();
     for row in rows {
         let words = row.values.iter().map(|value| value.to_bits());
@@ -216,7 +216,7 @@ mod tests {
         let keys: Vec<(usize, bool)> =
             drawn(rows.len()).into_iter().enumerate().map(|(i, at)| (at, i % 4 != 3)).collect();
         let expected =
-            taken(keys.iter().filter(|(_, is_there)| *is_there).map(|(at, _)| &rows[*at]));
+            expected(keys.iter().filter(|(_, is_there)| *is_there).map(|(at, _)| &rows[*at]));
         let wanted = keys.iter().map(|(at, is_there)| {
             let key = rows[*at].key();
             Key { ts: key.ts + i64::from(!is_there), ..key }
@@ -233,7 +233,7 @@ mod tests {
     fn every_bare_loop_finds_the_rows_it_loaded_and_no_others() {
         // If RocksDB's adapter is available, it has opened its library.
         let is_here = |engine: &&str| {
-            has(engine) && embermark_skips::is_here(registry::find(engine).unwrap())
+            is_compiled_in(engine) && embermark_skips::is_here(registry::find(engine).unwrap())
         };
         for engine in ["sqlite", "lmdb", "berkeleydb", "rocksdb"].into_iter().filter(is_here) {
             finds_its_rows(engine, tempfile::tempdir().unwrap().path());

@@ -47,12 +47,13 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words[..] {
         ["pair", engine, staged, dir] => {
-            pair::run(engine, Path::new(staged), Path::new(dir)).and_then(|pair| said(&pair))
+            pair::run(engine, Path::new(staged), Path::new(dir)).and_then(|pair| print_json(&pair))
         }
         ["ycsb", workload, engine, dir] => {
-            ycsb::pair(workload, engine, Path::new(dir), ycsb::RECORDS).and_then(|pair| said(&pair))
+            ycsb::pair(workload, engine, Path::new(dir), ycsb::RECORDS)
+                .and_then(|pair| print_json(&pair))
         }
-        _ => match asked(&words) {
+        _ => match parse_arguments(&words) {
             Some((pairs, engines)) => calibrate(pairs, &engines),
             None => {
                 eprintln!("{USAGE}");
@@ -70,7 +71,7 @@ fn main() -> ExitCode {
 }
 
 /// Returns the number of pairs and the engines. `None` if the request makes no sense.
-fn asked<'a>(words: &[&'a str]) -> Option<(usize, Vec<&'a str>)> {
+fn parse_arguments<'a>(words: &[&'a str]) -> Option<(usize, Vec<&'a str>)> {
     let (pairs, named) = match words {
         ["--pairs", pairs, named @ ..] => (pairs.parse().ok()?, named),
         named => (PAIRS, named),
@@ -81,7 +82,7 @@ fn asked<'a>(words: &[&'a str]) -> Option<(usize, Vec<&'a str>)> {
 }
 
 /// Prints the measurements of a pair for the process that started this one.
-fn said(pair: &impl Serialize) -> Result<(), Failure> {
+fn print_json(pair: &impl Serialize) -> Result<(), Failure> {
     println!("{}", serde_json::to_string(pair)?);
     Ok(())
 }
@@ -98,7 +99,7 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
     let (mut lines, mut left_out, mut failed) = (Vec::<Line>::new(), Vec::new(), Vec::new());
     for id in engines {
         let engine = registry::find(id)?;
-        let version = match ready(engine) {
+        let version = match installed_version(engine) {
             Ok(version) => version,
             Err(why) => {
                 left_out.push(format!("{id}: not calibrated: {why}"));
@@ -113,7 +114,7 @@ fn calibrate(pairs: usize, engines: &[&str]) -> Result<(), Failure> {
         eprintln!("{id} {version}: {pairs} pairs");
         let scratch = tempfile::tempdir_in(folder.path())?;
         let (id, is_server) = (engine.info().id, engine.info().kind == Kind::Server);
-        let compared = match loops::has(id) {
+        let compared = match loops::is_compiled_in(id) {
             true if is_server => {
                 embedded::compare(id, &version, &few, servers::ROWS, scratch.path(), pairs)
             }
@@ -152,18 +153,17 @@ fn stay_on_one_cpu() -> Result<(), Failure> {
 }
 
 /// Returns the version of an engine that can be compared here, or what is missing.
-fn ready(engine: &dyn Engine) -> Result<String, String> {
+fn installed_version(engine: &dyn Engine) -> Result<String, String> {
     let version = match engine.availability() {
         Availability::Ready { version } => version,
         Availability::Missing { why, remedy } => return Err(format!("{why}; {remedy}")),
     };
     let id = engine.info().id;
-    if loops::has(id) {
+    if loops::is_compiled_in(id) {
         return Ok(version);
     }
     if engine.info().kind != Kind::Server {
-        let why =
-            "its header was not there when this was built; run make deps, then make calibrate";
+        let why = "this program was built without its header; run make deps, then make calibrate";
         return Err(why.to_owned());
     }
     servers::missing_tool(id).map_or(Ok(version), |tool| Err(tools::absent(tool)))
@@ -175,10 +175,10 @@ mod tests {
 
     #[test]
     fn engines_are_those_that_are_named_or_all_and_pairs_are_five_or_more() {
-        assert_eq!(asked(&[]), Some((PAIRS, ENGINES.to_vec())));
-        assert_eq!(asked(&["--pairs", "5", "lmdb"]), Some((5, vec!["lmdb"])));
-        assert_eq!(asked(&["--pairs", "4"]), None);
-        assert_eq!(asked(&["oracle"]), None);
-        assert_eq!(asked(&["--pairs"]), None);
+        assert_eq!(parse_arguments(&[]), Some((PAIRS, ENGINES.to_vec())));
+        assert_eq!(parse_arguments(&["--pairs", "5", "lmdb"]), Some((5, vec!["lmdb"])));
+        assert_eq!(parse_arguments(&["--pairs", "4"]), None);
+        assert_eq!(parse_arguments(&["oracle"]), None);
+        assert_eq!(parse_arguments(&["--pairs"]), None);
     }
 }

@@ -54,7 +54,7 @@ pub fn timed(
 }
 
 /// Runs both sides alternately on the same staged rows, each on its own database below an empty
-/// directory: anything that slows the machine affects both.
+/// folder: anything that slows the machine affects both.
 pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
     let [ours, theirs] = ["ours", "theirs"].map(|side| dir.join(side));
     fs::create_dir(&ours)?;
@@ -67,17 +67,17 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
         Join::At(at) if server.is_some() => socket_url(&at)?,
         _ => theirs,
     };
-    let mut bench = prepared.open(store, Reopener::of(measured, ours))?;
+    let mut bench = prepared.open(store, Reopener::for_engine(measured, ours))?;
     let staged = rows::readings(staged)?;
     let drawn = rows::drawn(staged.len());
-    let expected = loops::taken(drawn.iter().map(|place| &staged[*place]));
+    let expected = loops::expected(drawn.iter().map(|place| &staged[*place]));
     let keys = drawn.iter().map(|place| staged[*place].key());
     let mut bare = Bare::open(engine, &theirs, MEMORY, &staged, keys)?;
 
     let (place, mut meter) = (phase(&*bench, "load")?, Meter::new(None));
     let load = turns(RUNS, |side| match side {
-        Side::Ours => timed(&mut *bench, place, &mut meter).map(|(ns, _)| ns),
-        Side::Theirs => Ok(bare.load()? as f64 / staged.len() as f64),
+        Side::Embermark => timed(&mut *bench, place, &mut meter).map(|(ns, _)| ns),
+        Side::Tool => Ok(bare.load()? as f64 / staged.len() as f64),
     })?;
     bare.maintain()?;
     let (place, mut meter) = (phase(&*bench, "read")?, Meter::new(None));
@@ -86,7 +86,7 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
     // what is drawn here, and the workload must have drawn the same.
     let answer = Answer::Checksum(rows::checksum(&staged, &drawn, is_pairs));
     let read = turns(RUNS, |side| match side {
-        Side::Ours => {
+        Side::Embermark => {
             bench.ready(place)?;
             bench.run(place, &mut meter)?;
             match timed(&mut *bench, place, &mut meter)? {
@@ -94,7 +94,7 @@ pub fn run(engine: &str, staged: &Path, dir: &Path) -> Result<Pair, Failure> {
                 _ => Err("the workload reads other keys than the bare loops do".into()),
             }
         }
-        Side::Theirs => match bare.read().and_then(|_| bare.read())? {
+        Side::Tool => match bare.read().and_then(|_| bare.read())? {
             (ns, found) if found == expected => Ok(ns as f64 / drawn.len() as f64),
             (_, found) => Err(format!("the loop found {found:?}, and not {expected:?}").into()),
         },
@@ -113,7 +113,7 @@ pub fn turns(
     for turn in 0..turns {
         let mut both = [0.0; 2];
         for place in 0..2 {
-            let side = [Side::Ours, Side::Theirs][(turn + place) % 2];
+            let side = [Side::Embermark, Side::Tool][(turn + place) % 2];
             both[side as usize] = run(side)?;
         }
         figures.push(both);
@@ -124,8 +124,8 @@ pub fn turns(
 /// The side whose turn it is.
 #[derive(Clone, Copy)]
 pub enum Side {
-    Ours,
-    Theirs,
+    Embermark,
+    Tool,
 }
 
 /// Returns the median of each side.
@@ -158,8 +158,8 @@ mod tests {
         let mut order = String::new();
         let figures = turns(RUNS, |side| {
             let (name, ns) = match side {
-                Side::Ours => ('o', 3.0),
-                Side::Theirs => ('t', 2.0),
+                Side::Embermark => ('o', 3.0),
+                Side::Tool => ('t', 2.0),
             };
             let first = !order.contains(name);
             order.push(name);

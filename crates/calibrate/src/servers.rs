@@ -13,7 +13,7 @@ use embermark_workloads::Bench;
 
 use crate::line::Line;
 use crate::pair::{Side, options, phase, timed, turns};
-use crate::tools::{self, Place};
+use crate::tools::{self, ServerAddress};
 use crate::{Failure, rows};
 
 /// Number of times of the grid: 54 by 185 is 9,990 rows, about half a second of a server's reads.
@@ -22,7 +22,7 @@ pub const TIMES: u16 = 185;
 pub const ROWS: usize = TIMES as usize * rows::SENSORS as usize;
 
 /// A comparison on one server: one of embermark's ways with a tool.
-struct Way {
+struct Comparison {
     work: &'static str,
     tool: &'static str,
     /// Whether reads use the workload's phase in one transaction, or otherwise each its own.
@@ -30,19 +30,23 @@ struct Way {
 }
 
 /// The comparisons. pgbench is only for PostgreSQL.
-const WAYS: [Way; 3] = [
-    Way { work: "read, a transaction each", tool: "pgbench", phase: false },
-    Way { work: "read, a transaction each", tool: "sysbench", phase: false },
-    Way { work: "read, one transaction", tool: "sysbench", phase: true },
+const COMPARISONS: [Comparison; 3] = [
+    Comparison { work: "read, a transaction each", tool: "pgbench", phase: false },
+    Comparison { work: "read, a transaction each", tool: "sysbench", phase: false },
+    Comparison { work: "read, one transaction", tool: "sysbench", phase: true },
 ];
 
-fn ways(engine: &str) -> impl Iterator<Item = &'static Way> {
-    WAYS.iter().filter(move |way| engine == "postgres" || way.tool != "pgbench")
+fn comparisons(engine: &str) -> impl Iterator<Item = &'static Comparison> {
+    COMPARISONS
+        .iter()
+        .filter(move |comparison| engine == "postgres" || comparison.tool != "pgbench")
 }
 
 /// Returns the first missing tool that an engine would be compared with.
 pub fn missing_tool(engine: &str) -> Option<&'static str> {
-    ways(engine).map(|way| way.tool).find(|tool| tools::program(engine, tool).is_none())
+    comparisons(engine)
+        .map(|comparison| comparison.tool)
+        .find(|tool| tools::program(engine, tool).is_none())
 }
 
 /// A server with the rows in it, and embermark's two ways to read them.
@@ -50,13 +54,13 @@ struct Server {
     bench: Box<dyn Bench>,
     phase: usize,
     meter: Meter,
-    alone: Alone,
-    place: Place,
+    single_reads: SingleReads,
+    place: ServerAddress,
     keys: PathBuf,
 }
 
 /// Reads by a second connection, each in its own transaction.
-struct Alone {
+struct SingleReads {
     store: Box<dyn SqlStore>,
     read: Statement,
     meter: Meter,
@@ -74,12 +78,12 @@ pub fn compare(
     let id = engine.info().id;
     let mut server = Server::start(engine, folder)?;
     let mut lines = Vec::new();
-    for way in ways(id) {
-        let mut line = Line::new(id, version, way.work, way.tool);
+    for comparison in comparisons(id) {
+        let mut line = Line::new(id, version, comparison.work, comparison.tool);
         // The first turn warms both up.
         let figures = turns(count + 1, |side| match side {
-            Side::Ours => server.ours(way),
-            Side::Theirs => server.theirs(id, way),
+            Side::Embermark => server.measure_embermark(comparison),
+            Side::Tool => server.measure_tool(id, comparison),
         })?;
         figures.into_iter().for_each(|both| line.push(both));
         lines.push(line);
@@ -102,7 +106,8 @@ impl Server {
         let opened = engine.open(&options)?;
         let Store::Sql(store) = opened.store else { return Err("it answers no SQL".into()) };
         let Join::At(at) = store.join() else { return Err("it takes no second client".into()) };
-        let mut bench = prepared.open(Store::Sql(store), Reopener::of(engine, options.clone()))?;
+        let mut bench =
+            prepared.open(Store::Sql(store), Reopener::for_engine(engine, options.clone()))?;
         let phase = phase(&*bench, "read")?;
         // Loads the rows and runs the maintenance, after which a second connection finds the table.
         bench.ready(phase)?;
@@ -118,48 +123,51 @@ impl Server {
         );
         let read = store.prepare(&select)?;
         let expected = rows::checksum(&readings, &places, false);
-        let alone = Alone { store, read, meter: Meter::new(None), keys: drawn, expected };
-        let place = Place::of(engine.info().id, &at)?;
-        Ok(Self { bench, phase, meter: Meter::new(None), alone, place, keys })
+        let single_reads =
+            SingleReads { store, read, meter: Meter::new(None), keys: drawn, expected };
+        let place = ServerAddress::parse(engine.info().id, &at)?;
+        Ok(Self { bench, phase, meter: Meter::new(None), single_reads, place, keys })
     }
 
     /// Returns ns per read of embermark.
-    fn ours(&mut self, way: &Way) -> Result<f64, Failure> {
-        if way.phase {
+    fn measure_embermark(&mut self, comparison: &Comparison) -> Result<f64, Failure> {
+        if comparison.phase {
             timed(&mut *self.bench, self.phase, &mut self.meter).map(|(ns, _)| ns)
         } else {
-            self.alone.run()
+            self.single_reads.run()
         }
     }
 
     /// Returns ns per read of the tool.
-    fn theirs(&self, engine: &str, way: &Way) -> Result<f64, Failure> {
-        let program = tools::program(engine, way.tool).ok_or("its tool is gone")?;
-        let reads = self.alone.keys.len();
-        let (said, ns) = if way.tool == "pgbench" {
-            let said = tools::said_by(tools::pgbench(&program, &self.place, TIMES, reads)?)?;
+    fn measure_tool(&self, engine: &str, comparison: &Comparison) -> Result<f64, Failure> {
+        let program = tools::program(engine, comparison.tool).ok_or("its tool is gone")?;
+        let reads = self.single_reads.keys.len();
+        let (said, ns) = if comparison.tool == "pgbench" {
+            let said = tools::output_of(tools::pgbench(&program, &self.place, TIMES, reads)?)?;
             let ns = tools::pgbench_ns(&said, reads);
             (said, ns)
         } else {
-            let begin = way.phase.then_some(match engine {
+            let begin = comparison.phase.then_some(match engine {
                 "postgres" => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
                 _ => "START TRANSACTION READ ONLY",
             });
             let command = tools::sysbench(&program, &self.place, &self.keys, reads, begin);
-            let said = tools::said_by(command)?;
-            let ns = tools::sysbench_ns(&said, reads, self.alone.expected.rows);
+            let said = tools::output_of(command)?;
+            let ns = tools::sysbench_ns(&said, reads, self.single_reads.expected.rows);
             (said, ns)
         };
-        ns.ok_or_else(|| format!("{} says no time for {reads} reads:\n{said}", way.tool).into())
+        ns.ok_or_else(|| {
+            format!("{} reports no time for {reads} reads:\n{said}", comparison.tool).into()
+        })
     }
 
     fn stop(self) -> Result<(), Failure> {
-        self.alone.store.close()?;
+        self.single_reads.store.close()?;
         Ok(self.bench.finish()?)
     }
 }
 
-impl Alone {
+impl SingleReads {
     fn run(&mut self) -> Result<f64, Failure> {
         let Self { store, read, meter, keys, expected } = self;
         let mut found = Checksum::default();
@@ -176,7 +184,7 @@ impl Alone {
         meter.stop();
         done?;
         if found != *expected {
-            return Err(format!("reads alone found {found:?}, and not {expected:?}").into());
+            return Err(format!("single reads found {found:?}, and not {expected:?}").into());
         }
         let measured = meter.measured();
         Ok(measured.elapsed_ns as f64 / measured.ops as f64)

@@ -11,16 +11,16 @@ use crate::rows::{SENSORS, START, STEP};
 
 /// A server as its tools address it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// PostgreSQL: the directory of its socket.
+pub enum ServerAddress {
+    /// PostgreSQL: the folder of its socket.
     Postgres(String),
     /// MariaDB: its database and socket.
     MariaDb(String, String),
 }
 
-impl Place {
+impl ServerAddress {
     /// Parses what the adapter tells a second process about its server.
-    pub fn of(engine: &str, at: &str) -> Result<Self, Failure> {
+    pub fn parse(engine: &str, at: &str) -> Result<Self, Failure> {
         let place = match engine {
             "postgres" => at
                 .split(' ')
@@ -47,11 +47,13 @@ pub fn program(engine: &str, name: &str) -> Option<PathBuf> {
 /// in its own transaction.
 pub fn pgbench(
     pgbench: &Path,
-    place: &Place,
+    place: &ServerAddress,
     times: u16,
     reads: usize,
 ) -> Result<Command, Failure> {
-    let Place::Postgres(folder) = place else { return Err("pgbench is PostgreSQL's".into()) };
+    let ServerAddress::Postgres(folder) = place else {
+        return Err("pgbench is PostgreSQL's".into());
+    };
     let mut command = Command::new(pgbench);
     command.args(["-n", "-M", "prepared", "-c", "1", "-j", "1", "-t"]).arg(reads.to_string());
     for (name, value) in [
@@ -71,7 +73,7 @@ pub fn pgbench(
 /// file of keys. Each is a transaction, or, if `begin` says how one begins, all are in one.
 pub fn sysbench(
     sysbench: &Path,
-    place: &Place,
+    place: &ServerAddress,
     keys: &Path,
     reads: usize,
     begin: Option<&str>,
@@ -79,11 +81,11 @@ pub fn sysbench(
     let mut command = Command::new(sysbench);
     command.arg(script("points.lua"));
     match place {
-        Place::Postgres(folder) => {
+        ServerAddress::Postgres(folder) => {
             command.args(["--db-driver=pgsql", "--pgsql-user=postgres", "--pgsql-db=postgres"]);
             command.arg(format!("--pgsql-host={folder}"));
         }
-        Place::MariaDb(database, socket) => {
+        ServerAddress::MariaDb(database, socket) => {
             command.args(["--db-driver=mysql", "--mysql-user=root"]);
             command.arg(format!("--mysql-db={database}")).arg(format!("--mysql-socket={socket}"));
         }
@@ -153,7 +155,7 @@ fn script(name: &str) -> PathBuf {
 }
 
 /// Runs a tool to its end and returns its output.
-pub fn said_by(mut command: Command) -> Result<String, Failure> {
+pub fn output_of(mut command: Command) -> Result<String, Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("start {name}: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -275,11 +277,12 @@ mod tests {
     #[test]
     fn a_server_is_found_in_what_its_adapter_tells_a_second_process() {
         let at = "- host=/proc/7/fd/9/run user=postgres dbname=postgres application_name=x";
-        let postgres = Place::of("postgres", at).unwrap();
-        assert_eq!(postgres, Place::Postgres("/proc/7/fd/9/run".to_owned()));
-        let mariadb = Place::of("mariadb", "embermark unix:/proc/7/fd/9/run/socket").unwrap();
+        let postgres = ServerAddress::parse("postgres", at).unwrap();
+        assert_eq!(postgres, ServerAddress::Postgres("/proc/7/fd/9/run".to_owned()));
+        let mariadb =
+            ServerAddress::parse("mariadb", "embermark unix:/proc/7/fd/9/run/socket").unwrap();
         let socket = "/proc/7/fd/9/run/socket".to_owned();
-        assert_eq!(mariadb, Place::MariaDb("embermark".to_owned(), socket));
-        assert!(Place::of("mariadb", "embermark mysql://root@127.0.0.1:1/").is_err());
+        assert_eq!(mariadb, ServerAddress::MariaDb("embermark".to_owned(), socket));
+        assert!(ServerAddress::parse("mariadb", "embermark mysql://root@127.0.0.1:1/").is_err());
     }
 }

@@ -83,36 +83,36 @@ fn functions(engine: &str) -> Option<&'static Functions> {
 }
 
 /// Whether that engine has these loops.
-pub fn has(engine: &str) -> bool {
+pub fn is_compiled_in(engine: &str) -> bool {
     functions(engine).is_some()
 }
 
 /// An operation: the index of its record, and the field that it sets to a text, or `None` for a
 /// read.
-struct Drawn {
+struct DrawnOperation {
     record: usize,
     set: Option<(usize, String)>,
 }
 
 /// Records, and the operations on them.
-struct Work {
+struct YcsbWork {
     /// Keys and fields.
     records: Vec<(String, String)>,
-    drawn: Vec<Drawn>,
+    drawn: Vec<DrawnOperation>,
     /// Whether all operations are reads, in one transaction.
     only_reads: bool,
 }
 
-impl Work {
+impl YcsbWork {
     /// Returns the staged records and the operations of the bare loop. They follow the workload's
     /// distribution, in a different order if half of them write.
-    fn of(workload: &str, staged: &Path, rows: usize) -> Result<Self, Failure> {
+    fn from_staged(workload: &str, staged: &Path, rows: usize) -> Result<Self, Failure> {
         let tables: Json = serde_json::from_slice(&fs::read(staged)?)?;
         let file = tables[0]["file"].as_str().ok_or("what was staged names no file")?;
         let table = StagedTable::open(Path::new(file))?;
         let text = |row: usize, column: usize| match table.value(row, column) {
             Value::Text(text) => Ok(text.to_owned()),
-            other => Err(Failure::from(format!("a column of YCSB is no text: {other:?}"))),
+            other => Err(Failure::from(format!("a column of YCSB is not a text: {other:?}"))),
         };
         let record = |row| {
             let fields: Result<String, _> = (1..=FIELDS).map(|column| text(row, column)).collect();
@@ -123,7 +123,7 @@ impl Work {
         // Of the phase after `load`, as the workload draws it.
         let (mut keys, mut other) = (Draw::new(SEED, 101), Draw::new(SEED, 1));
         let law = Zipf::new(ITEMS, SKEW);
-        let operation = |_| Drawn {
+        let operation = |_| DrawnOperation {
             record: scrambled(law.draw(&mut keys), rows as u64) as usize,
             set: (!only_reads && other.below(2) == 0).then(|| {
                 let text = (0..FIELD_BYTES).map(|_| char::from(b'!' + other.below(94) as u8));
@@ -139,7 +139,7 @@ impl Work {
     fn expected(&self) -> Found {
         let mut now: Vec<Vec<u64>> = self.records.iter().map(|(_, fields)| sums(fields)).collect();
         let mut found = Found::default();
-        for Drawn { record, set } in &self.drawn {
+        for DrawnOperation { record, set } in &self.drawn {
             match set {
                 Some((field, text)) => now[*record][*field] = sums(text)[0],
                 None => {
@@ -152,7 +152,7 @@ impl Work {
     }
 }
 
-/// Returns for each field what `take_field` in `loops.h` adds.
+/// Returns for each field what `add_field` in `loops.h` adds.
 fn sums(fields: &str) -> Vec<u64> {
     let field = |bytes: &[u8]| {
         let (words, rest) = bytes.as_chunks::<8>();
@@ -168,20 +168,20 @@ fn sums(fields: &str) -> Vec<u64> {
 struct Bare<'a> {
     database: Database,
     functions: &'static Functions,
-    work: &'a Work,
+    work: &'a YcsbWork,
     records: Vec<Record>,
     operations: Vec<Operation>,
 }
 
 impl<'a> Bare<'a> {
-    fn open(engine: &str, dir: &Path, work: &'a Work) -> Result<Self, Failure> {
+    fn open(engine: &str, dir: &Path, work: &'a YcsbWork) -> Result<Self, Failure> {
         let functions = functions(engine).ok_or("it has no bare loop of YCSB")?;
         let records = work.records.iter().map(|(key, fields)| Record {
             key: key.as_ptr().cast(),
             fields: fields.as_ptr().cast(),
             key_bytes: key.len(),
         });
-        let operations = work.drawn.iter().map(|Drawn { record, set }| {
+        let operations = work.drawn.iter().map(|DrawnOperation { record, set }| {
             let key = &work.records[*record].0;
             Operation {
                 key: key.as_ptr().cast(),
@@ -219,11 +219,11 @@ impl<'a> Bare<'a> {
 /// Opens the built-in file with that name.
 fn built_in(name: &str) -> Result<&'static dyn Workload, Failure> {
     let of = |(known, _): &&(&str, &str)| *known == name;
-    let (_, text) = BUILT_IN.iter().find(of).ok_or("it is no built-in file")?;
+    let (_, text) = BUILT_IN.iter().find(of).ok_or("it is not a built-in file")?;
     Ok(Defined::leak(parse(name, text, &[])?, PathBuf::new(), 0.0))
 }
 
-/// Runs one pair on an engine, below an empty directory, with this number of records. Returns ns
+/// Runs one pair on an engine, below an empty folder, with this number of records. Returns ns
 /// per operation of embermark and of the bare loop, medians of the counted runs.
 pub fn pair(workload: &str, engine: &str, dir: &Path, records: usize) -> Result<[f64; 2], Failure> {
     let [ours, theirs, staged] = ["ours", "theirs", "rows"].map(|side| dir.join(side));
@@ -235,15 +235,15 @@ pub fn pair(workload: &str, engine: &str, dir: &Path, records: usize) -> Result<
     let prepared = file.prepare(&Spec::of(staged.clone(), variant, SEED))?;
     let (options, measured) = (pair::options(ours), registry::find(engine)?);
     let store = measured.open(&options)?.store;
-    let mut bench = prepared.open(store, Reopener::of(measured, options))?;
-    let work = Work::of(workload, &staged, records)?;
+    let mut bench = prepared.open(store, Reopener::for_engine(measured, options))?;
+    let work = YcsbWork::from_staged(workload, &staged, records)?;
     let mut bare = Bare::open(engine, &theirs, &work)?;
     bare.load()?;
     let (place, expected) = (pair::phase(&*bench, "run")?, work.expected());
     let mut meter = Meter::new(None);
     let figures = pair::turns(RUNS, |side| match side {
-        Side::Ours => pair::timed(&mut *bench, place, &mut meter).map(|(ns, _)| ns),
-        Side::Theirs => {
+        Side::Embermark => pair::timed(&mut *bench, place, &mut meter).map(|(ns, _)| ns),
+        Side::Tool => {
             // The workload also begins with its records as they were loaded.
             if !work.only_reads {
                 bare.load()?;

@@ -29,7 +29,7 @@ export async function open(connection) {
   await own.open();
   let batch = null;
 
-  // The keys of a table begin with the byte that stands under its name behind a zero byte.
+  // The keys of a table begin with a byte, which is the value of the table's name after a zero byte.
   const prefix = (table) => own.get(Buffer.concat([Buffer.of(0), Buffer.from(table)]));
 
   return {

@@ -1,23 +1,23 @@
-// A client in Node.js: does the operations of a phase in place of embermark, by its own clock.
+// A client in Node.js: runs the operations of a phase instead of embermark, and times them with its own clock.
 //
-// docs/clients.md describes what passes between the two. What depends on the package is in one file for each package
-// beside this one. Such a file imports the package by its name and exports `version(of)`, where `of` returns a package's
-// version, `open(connection)`, and `isAsync`, which is true if some of its calls return promises. `open` returns an
-// object, or a promise of it, with
+// docs/client-protocol.md describes the messages. The code for each package is in a file of its own in this folder. Such
+// a file imports the package by its name and exports `version(of)`, where `of` returns a package's version,
+// `open(connection)`, and `isAsync`, which is true if some of its calls return promises. `open` returns an object, or a
+// promise of it, with
 //
-// - `settings(names)`: the values of settings, as the database itself tells them;
-// - where it matters `expect(kind)`: "point" for many short statements, "analytic" for few over many rows;
+// - `settings(names)`: the values of settings, as the database reports them;
+// - optionally `expect(kind)`: "point" for many short statements, "analytic" for few over many rows;
 // - `transaction(writes, work)`: calls `work` in a transaction;
 // - for SQL `run(text)` and `query(text)`, for pairs `get(table)`, `put(table)`, `delete(table)` and `scan(table)`, for
 //   documents `insert(table)`, `upsert(table)`, `find(table)`, `update(table)`, `remove(table)` and `ask(table)`: a
 //   function of an array of parameters that does the call and returns its answer, the number of rows changed or the
 //   rows, each an array or an object;
-// - where it has to, `prepared(call, table, rows)`: before the clock starts makes of the parameters of a call what its
-//   function takes, with the table as `prepare` describes it; and `rows(answer)`: after it has stopped makes rows of an
-//   answer;
-// - where the package has one, `many(text)`: a function that does many calls at once, within a transaction;
+// - optionally `prepared(call, table, rows)`, which converts the parameters of a call to the form that its function
+//   takes, before the clock starts, with the table as `prepare` describes it; and `rows(answer)`, which converts an
+//   answer to rows after the clock has stopped;
+// - if the package has one, `many(text)`: a function that does many calls at once, within a transaction;
 // - `bulk(table, columns)`: a function that loads an array of rows by the fastest path that the package documents;
-// - where the package returns inexact Numbers unless it is asked for BigInts, `exact()`: asks for them from then on;
+// - if the package returns inexact Numbers by default, `exact()`: makes it return BigInts from then on;
 // - `close()`.
 //
 // Integers are Numbers where those are exact, else BigInts. A package that takes no BigInts exports `noBigInts`.
@@ -38,13 +38,13 @@ const CHANGES = new Set(["run", "bulk", "put", "delete", "insert", "upsert", "up
 
 const INEXACT = "integers beyond 2^53, which this package of Node.js does not pass exactly";
 
-// What the package cannot do, in words.
+// An error for what the package cannot do, with the reason.
 class Unsupported extends Error {}
 globalThis.Unsupported = Unsupported;
 
 const now = () => performance.now() * 1e6;
 
-// The file of operations.
+// Reads the file of operations.
 class Reader {
   constructor(path) {
     this.data = readFileSync(path);
@@ -90,7 +90,7 @@ class Reader {
   }
 }
 
-// Operations that make the same calls with other values.
+// Operations that make the same calls with different values.
 class Block {
   constructor(reader) {
     this.transaction = reader.word();
@@ -103,7 +103,7 @@ class Block {
     });
   }
 
-  // Parameters of each operation: of its only call, or of each, as `database` prepares them.
+  // Prepares the parameters of each operation with `database`: those of its only call, or of each call.
   prepare(database, tables) {
     if (database.prepared) {
       for (const call of this.calls) call.rows = database.prepared(NAMES[call.code], tables[call.target], call.rows);
@@ -112,7 +112,7 @@ class Block {
       : transposed(this.calls.map((call) => call.rows), this.operations);
   }
 
-  // What does an operation, by the functions that do the calls.
+  // Sets the function that does an operation with the functions of its calls.
   bind(calls, isAsync) {
     [this.operation] = calls;
     if (calls.length === 1) return;
@@ -130,22 +130,22 @@ class Block {
   }
 }
 
-// The rows of columns.
+// Converts columns to rows.
 function transposed(columns, n) {
   return Array.from({ length: n }, (_, row) => columns.map((column) => column[row]));
 }
 
 // The operations of a phase on an open database.
 class Phase {
-  constructor(database, { isAsync, noBigInts }, told) {
-    const reader = new Reader(told.operations);
+  constructor(database, { isAsync, noBigInts }, message) {
+    const reader = new Reader(message.operations);
     if (reader.padded(8).toString("latin1") !== "embmops1") {
       throw new Error("the file of operations is of another version");
     }
-    Object.assign(this, { database, isAsync, noBigInts, told });
+    Object.assign(this, { database, isAsync, noBigInts, message });
     this.blocks = Array.from({ length: reader.word() }, () => new Block(reader));
     if (noBigInts && reader.hasBigInts) throw new Unsupported(INEXACT);
-    for (const block of this.blocks) block.prepare(database, told.tables);
+    for (const block of this.blocks) block.prepare(database, message.tables);
     this.groups = [];
     for (const block of this.blocks) {
       const last = this.groups.at(-1);
@@ -155,11 +155,11 @@ class Phase {
   }
 
   async prepare() {
-    await this.database.expect?.(this.told.expected);
+    await this.database.expect?.(this.message.expected);
     await this.bind();
-    // Before the warm-up: it forgets compiled code.
+    // This discards compiled code, so it comes before the warm-up.
     collectGarbage();
-    if (!this.told.warm_up) return;
+    if (!this.message.warm_up) return;
     if (await this.isExact()) return;
     if (!this.database.exact) throw new Unsupported(INEXACT);
     this.database.exact();
@@ -167,7 +167,7 @@ class Phase {
     await this.once(Infinity);
   }
 
-  // Does every operation; whether each integer was returned exactly.
+  // Does every operation. Returns whether each integer was returned exactly.
   async isExact() {
     try {
       await this.once(Infinity);
@@ -181,7 +181,7 @@ class Phase {
     return (!this.database.exact && !this.noBigInts) || isExact(this.answers);
   }
 
-  // Has each block call the functions that do its calls.
+  // Sets the functions that do the calls of each block.
   async bind() {
     const functions = new Map();
     for (const block of this.blocks) {
@@ -198,17 +198,17 @@ class Phase {
     }
   }
 
-  // What does a call.
+  // Returns the function that does a call.
   function(name, target) {
-    const { database, told } = this;
+    const { database, message } = this;
     if (!database[name]) throw new Unsupported(`this client has no ${name}`);
-    if (name === "run" || name === "query" || name === "many") return database[name](told.statements[target]);
-    const { name: table, columns } = told.tables[target];
+    if (name === "run" || name === "query" || name === "many") return database[name](message.statements[target]);
+    const { name: table, columns } = message.tables[target];
     return database[name](table, columns);
   }
 
   async go(mostNs) {
-    const repeatNs = this.told.repeat_ns;
+    const repeatNs = this.message.repeat_ns;
     const began = now();
     const most = mostNs === null ? Infinity : began + mostNs;
     await this.once(most);
@@ -258,7 +258,7 @@ class Phase {
     }
   }
 
-  // Counts the operations of a block; whether all of them were done.
+  // Counts the operations of a block. Returns whether all of them were done.
   goesOn(block, answers) {
     const did = block.isTotal ? block.operations : answers.length;
     this.operations += did;
@@ -266,7 +266,7 @@ class Phase {
     return !this.capped;
   }
 
-  // The answers, into their file.
+  // Writes the answers to their file.
   write() {
     const writer = new Writer(), { rows } = this.database;
     writer.text("embmans1");
@@ -281,7 +281,7 @@ class Phase {
         calls.forEach(({ code }, call) => writer.answer(NAMES[code], calls.length === 1 ? answer : answer[call], rows));
       }
     });
-    const file = openSync(this.told.answers, "r+");
+    const file = openSync(this.message.answers, "r+");
     for (let at = 0; at < writer.at;) at += writeSync(file, writer.data, at, Math.min(writer.at - at, 1 << 30));
     closeSync(file);
   }
@@ -309,14 +309,14 @@ function loop(operation, params, answers, most, samples) {
   for (const sample of timed) samples.push(sample);
 }
 
-// The same of an operation that returns a promise.
+// Does the same for an operation that returns a promise.
 async function loopAsync(operation, params, answers, most, samples) {
   const timed = [], count = params.length;
   let every = 1, due = 8, at = 0;
   while (at < count) {
     const began = now();
     const answer = operation(params[at]);
-    // What is no promise is not waited for.
+    // Waits only for a promise.
     answers[at] = answer instanceof Promise ? await answer : answer;
     const ended = now();
     timed.push(ended - began);
@@ -336,21 +336,21 @@ async function loopAsync(operation, params, answers, most, samples) {
   for (const sample of timed) samples.push(sample);
 }
 
-// Of how many operations one is timed: reading the clock may cost half a percent. It is asked again and again, because
-// code becomes faster while it runs.
+// Returns how many operations share one reading of the clock, because a reading may cost half a percent. It is called
+// repeatedly, because code becomes faster while it runs.
 function sampling(timed) {
   const cost = 2 * Math.min(...Array.from({ length: 8 }, () => -(now() - now())));
   return Math.floor(cost / (0.005 * Math.max(timed.sort((a, b) => a - b)[4], 1))) | 1;
 }
 
-// The file of answers.
+// Writes the file of answers.
 class Writer {
   constructor() {
     this.data = Buffer.allocUnsafe(1 << 20);
     this.at = 0;
   }
 
-  // Has room for more bytes; where they begin.
+  // Reserves room for more bytes. Returns the position where they begin.
   room(n) {
     const at = this.at;
     this.at += n;
@@ -435,12 +435,12 @@ class Writer {
   }
 }
 
-// What --expose-gc gives: garbage of the preparation is not collected while the clock runs.
+// The function of --expose-gc. Garbage of the preparation is collected before the clock runs.
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc");
 
-// An operation that does nothing, in the loop of every other: the least of a few times, because the first ones are those
-// of code that is not compiled yet.
+// Times an empty operation in the loop of all others. Returns the least of a few times, because the first ones are of
+// code that is not compiled yet.
 function floor(operations) {
   const params = Array.from({ length: operations }, () => []);
   const once = () => {
@@ -453,7 +453,7 @@ function floor(operations) {
   return { elapsed_ns: Math.round(Math.min(once(), once(), once(), once())), operations, capped: false };
 }
 
-// The package's file as a module, for which packages are those of `folder`.
+// Loads a package's file as a module, which imports packages from `folder`.
 function load({ source }, folder) {
   if (folder !== null) {
     const parentURL = pathToFileURL(`${folder}/`).href;
@@ -465,7 +465,7 @@ function load({ source }, folder) {
   return import(`data:text/javascript;base64,${Buffer.from(source).toString("base64")}`);
 }
 
-// What returns the version of a package in a folder.
+// Returns a function that returns the version of a package in a folder.
 function versionIn(folder) {
   return (name) => JSON.parse(readFileSync(`${folder}/node_modules/${name}/package.json`)).version;
 }
@@ -474,20 +474,20 @@ async function main() {
   globalThis.console = new Console(process.stderr);
   const say = (what) => process.stdout.write(`${JSON.stringify(what)}\n`);
   let binding, database, phase;
-  const answer = async (told) => {
-    switch (told.do) {
+  const answer = async (message) => {
+    switch (message.do) {
       case "load":
-        binding = await load(told.binding, told.packages);
-        return { version: `Node.js ${process.versions.node}, ${binding.version(versionIn(told.packages))}` };
+        binding = await load(message.binding, message.packages);
+        return { version: `Node.js ${process.versions.node}, ${binding.version(versionIn(message.packages))}` };
       case "open":
-        database = await binding.open(told.connection);
-        return { settings: await database.settings(told.read_back) };
+        database = await binding.open(message.connection);
+        return { settings: await database.settings(message.read_back) };
       case "prepare":
-        phase = new Phase(database, binding, told);
+        phase = new Phase(database, binding, message);
         await phase.prepare();
         return {};
       case "go":
-        return phase.go(told.most_ns);
+        return phase.go(message.most_ns);
       case "answer":
         phase.write();
         phase = undefined;
@@ -497,9 +497,9 @@ async function main() {
         database = phase = undefined;
         return {};
       case "floor":
-        return floor(told.operations);
+        return floor(message.operations);
       default:
-        return { error: `there is no '${told.do}' in this version of the protocol` };
+        return { error: `unknown request '${message.do}' in this version of the protocol` };
     }
   };
   say({ protocol: 1 });

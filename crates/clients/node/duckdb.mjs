@@ -48,7 +48,7 @@ library too (docs/clients.md)`);
       return Object.fromEntries(reader.getRowsJS().filter(([name]) => names.includes(name)));
     },
 
-    // A short statement runs fastest on one thread, without handing work over; a long one on all.
+    // A short statement runs fastest on one thread, because no work is handed over. A long one runs fastest on all.
     expect: (kind) => own.run(kind === "point" ? "SET threads = 1" : "RESET threads"),
 
     transaction,
@@ -95,7 +95,7 @@ library too (docs/clients.md)`);
 
 const major = (version) => parseInt(version.replace("v", ""), 10);
 
-// Types of parameters that a statement itself tells. Others are bound as the package infers them.
+// Types of parameters that the statement reports. Others are bound as the package infers them.
 const KNOWN = new Set([
   DuckDBTypeId.TINYINT, DuckDBTypeId.SMALLINT, DuckDBTypeId.INTEGER, DuckDBTypeId.BIGINT, DuckDBTypeId.HUGEINT,
   DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE, DuckDBTypeId.VARCHAR, DuckDBTypeId.BLOB,

@@ -1,4 +1,4 @@
-// HarperDB by HTTP requests to its operations API, by the module node:http of Node.js itself.
+// HarperDB by HTTP requests to its operations API, with the module node:http of Node.js.
 //
 // https://docs.harperdb.io/docs/developers/operations-api/nosql-operations: `insert`, `update`, `delete`, `search_by_id`
 // and `search_by_conditions`, and `sql` for questions: each a request over one connection that stays open. A key of several
@@ -12,10 +12,10 @@ export const isAsync = true;
 
 export const version = () => "node:http";
 
-// Records of one request, which is one commit: at most so many, and none after so many bytes.
+// Largest number of records in one request, which is one commit, and the number of bytes after which no record is added.
 const RECORDS = 1000, BYTES = 2 ** 20;
 
-// Where the answer to a change has the keys of the records that it made.
+// Field of the answer to a change that has the keys of the changed records.
 const CHANGED = { insert: "inserted_hashes", update: "update_hashes", delete: "deleted_hashes" };
 
 export async function open({ socket, url, authorization, database }) {
@@ -37,10 +37,10 @@ export async function open({ socket, url, authorization, database }) {
     sent.on("error", reject).end(body);
   });
 
-  // Asks for an operation; its answer.
+  // Sends an operation. Returns its answer.
   const ask = async (operation) => JSON.parse(await post(JSON.stringify(operation)));
 
-  // How many records a change says it made.
+  // Returns the number of records that a change reports.
   const change = async (operation, table, records) => {
     const list = operation === "delete" ? { ids: records } : { records };
     return (await ask({ operation, database, table, ...list }))[CHANGED[operation]].length;
@@ -52,7 +52,7 @@ export async function open({ socket, url, authorization, database }) {
     return length;
   };
 
-  // Finds keys and makes the same change of each of their records.
+  // Finds keys and makes the same change to each of their records.
   const changeFound = async (operation, table, { search, attribute, bytes }, record) => {
     const keys = (await ask(search)).map((row) => row[attribute]);
     let count = 0;
@@ -62,7 +62,7 @@ export async function open({ socket, url, authorization, database }) {
     return count;
   };
 
-  // Connects, and is let in.
+  // Connects and authenticates.
   await ask({ operation: "registration_info" });
 
   return {
@@ -72,7 +72,7 @@ export async function open({ socket, url, authorization, database }) {
       return Object.fromEntries(names.map((name) => [name, setting(name)]).filter(([, value]) => value !== undefined));
     },
 
-    // Records and bodies of requests; of a load, a list of records for each request.
+    // Returns records and bodies of requests. For a load, returns a list of records per request.
     prepared(call, { name: table, key, columns }, rows) {
       const of = { table, key: new Key(key), columns, database };
       if (call === "ask") return rows.map(([sql, names]) => ({ columns: JSON.parse(names), body: { operation: "sql", sql } }));
@@ -99,7 +99,7 @@ export async function open({ socket, url, authorization, database }) {
     update: (table) => (one) => one.record ? change("update", table, [one.record])
       : changeFound("update", table, one, (key) => ({ [one.attribute]: key, ...one.fields })),
 
-    // What is there is looked up even by key: `delete` counts keys that are not there as deleted.
+    // Existing keys are looked up first, because `delete` counts missing keys as deleted.
     remove: (table) => (one) => changeFound("delete", table, one, (key) => key),
 
     ask: () => async ({ columns, body }) => ({ columns, found: await ask(body) }),
@@ -137,7 +137,7 @@ function parsed(text) {
   });
 }
 
-// A value of a parameter as it is sent.
+// Converts a value of a parameter to the form in which it is sent.
 function sent(of) {
   if (typeof of === "bigint") {
     if (BigInt(Number(of)) !== of || Math.abs(Number(of)) > 2 ** 53) {
@@ -151,7 +151,7 @@ function sent(of) {
   return Object.fromEntries(Object.entries(of).map(([name, value]) => [name, sent(value)]));
 }
 
-// How the key of a table is kept: one value, or several in one text.
+// Encodes the key of a table: one value, or several in one text.
 class Key {
   constructor(fields) {
     this.fields = fields;
@@ -159,7 +159,7 @@ class Key {
     this.attribute = this.isOne ? fields[0] : "_id";
   }
 
-  // Whether a text of this field begins the texts of keys.
+  // Returns whether the text of this field is a prefix of the keys' texts.
   beginsWith(field) {
     return !this.isOne && this.fields[0] === field;
   }
@@ -171,7 +171,7 @@ class Key {
     return sent(values[0]);
   }
 
-  // What is above every key that begins with these values.
+  // Returns a text above every key that begins with these values.
   above(values) {
     return `${values.map(part).join("")}\u{10ffff}`;
   }

@@ -2,7 +2,7 @@
 //
 // https://github.com/kriszyp/lmdb-js#readme: `openDB` for each named database, keys and values as they are (`binary`), `get`,
 // `putSync`, `removeSync` and `getRange`, and `transactionSync`. Its `put` and `remove` commit many calls together, some
-// time later; what is measured is commits. By default it uses another format of files: see "use_data_v1" there.
+// time later, so they are not used: commits are measured. By default it uses another format of files: see "use_data_v1" there.
 
 import { closeSync, readdirSync, readlinkSync } from "node:fs";
 import { open as openEnvironment } from "lmdb";
@@ -23,7 +23,7 @@ export function open({ dir, flags, map_bytes }) {
     maxDbs: 40,
     noSync: set.has("MDB_NOSYNC"),
     noMetaSync: set.has("MDB_NOMETASYNC"),
-    // Or a commit returns before it is synced.
+    // Otherwise a commit returns before it is synced.
     overlappingSync: false,
     useWritemap: set.has("MDB_WRITEMAP"),
     noReadAhead: set.has("MDB_NORDAHEAD"),
@@ -39,7 +39,7 @@ export function open({ dir, flags, map_bytes }) {
   };
 
   return {
-    // It has no function that returns them.
+    // The package has no function that returns them.
     settings: () => ({}),
     transaction: (writes, work) => writes ? own.transactionSync(work) : work(),
 

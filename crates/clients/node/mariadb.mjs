@@ -12,7 +12,7 @@ export const version = (of) => `mariadb ${of("mariadb")}`;
 
 export async function open({ socket, url, database, settings }) {
   const server = socket ? { socketPath: socket, user: "root" } : address(url);
-  // It would give up after a second, which a busy device or a slow network takes.
+  // The default of one second is too short for a busy device or a slow network.
   const connectTimeout = 60_000;
   const own = await createConnection({ ...server, database, charset: "utf8mb4", decimalAsNumber: true, connectTimeout });
   await own.query(settings);
@@ -31,7 +31,7 @@ export async function open({ socket, url, database, settings }) {
     return found;
   };
 
-  // Of some statements there is a result for each row.
+  // Some statements return a result for each row.
   const many = (text) => async (rows) => {
     const results = [await own.batch(text, rows)].flat();
     return results.reduce((sum, { affectedRows }) => sum + affectedRows, 0);
@@ -69,7 +69,7 @@ export async function open({ socket, url, database, settings }) {
   };
 }
 
-// What the package takes in place of a URL.
+// Returns the package's options for a URL.
 function address(url) {
   const { hostname, port, username, password } = new URL(url);
   return {

@@ -2,7 +2,7 @@
 //
 // https://www.mongodb.com/docs/drivers/node/current/crud/: `insertOne`, `insertMany` for loads, unordered, `find` and
 // `findOne`, and `aggregate`. The package stores a Number that is an integer of 32 bits as one and every other as a double:
-// a larger integer is a `Long` and a float a `Double`. Everything that is not set here is as the package has it.
+// a larger integer is a `Long` and a float a `Double`. All other options have the package's defaults.
 
 import { BSON, MongoClient } from "mongodb";
 
@@ -13,7 +13,7 @@ export const isAsync = true;
 export const version = (of) => `mongodb ${of("mongodb")}`;
 
 export async function open({ socket, url, database, writeConcern }) {
-  // A write is tried once: what was tried again would be measured as one.
+  // A write is tried once, because a retried write would be measured as a single one.
   const client = new MongoClient(url ?? `mongodb://${encodeURIComponent(socket)}/?directConnection=true`, {
     retryWrites: false,
     retryReads: false,
@@ -23,20 +23,20 @@ export async function open({ socket, url, database, writeConcern }) {
 
   return {
     async settings(names) {
-      const told = {};
+      const reported = {};
       if (names.includes("storage.journal")) {
         const { wiredTiger } = await client.db("admin").command({ serverStatus: 1 });
-        told["storage.journal"] = String(wiredTiger.log["maximum log file size"] > 0);
+        reported["storage.journal"] = String(wiredTiger.log["maximum log file size"] > 0);
       }
       if (names.includes("writeConcern")) {
-        // Which the server does not know: each write brings it along.
+        // The server does not know it, because each write carries it.
         const { w, j, journal } = own.writeConcern;
-        told.writeConcern = `w: ${w}, j: ${j ?? journal} (as set)`;
+        reported.writeConcern = `w: ${w}, j: ${j ?? journal} (as set)`;
       }
-      return told;
+      return reported;
     },
 
-    // The arguments of the package's functions.
+    // Returns the arguments of the package's functions.
     prepared(call, table, rows) {
       const prepare = { insert: document, bulk: document, upsert: replacement, find: search, update, remove: removal }[call];
       if (call === "ask") return rows.map(([text, columns]) => question(text, JSON.parse(columns)));
@@ -121,7 +121,7 @@ function parsed(text) {
 
 const isPlain = (of) => of !== null && of !== undefined && Object.getPrototypeOf(of) === Object.prototype;
 
-// Without nulls: what is absent reads the same.
+// Removes nulls, because an absent field reads the same.
 function present(fields) {
   const own = Object.entries(fields).filter(([, value]) => value !== null);
   return Object.fromEntries(own.map(([name, value]) => [name, isPlain(value) ? present(value) : value]));
@@ -135,10 +135,10 @@ const document = ({ key }, values, fields) =>
 
 const replacement = ({ key }, values, fields) => ({ filter: { _id: identity(key, values) }, fields: present(fields) });
 
-// Where a field stands in a document.
+// Returns the path of a field in a document.
 const place = (key, field) => !key.includes(field) ? field : key.length === 1 ? "_id" : `_id.${field}`;
 
-// A filter as MongoDB has it.
+// Converts a filter to MongoDB's form.
 function filtered(key, filter) {
   const [[kind, of]] = Object.entries(filter);
   if (kind === "all") return {};
@@ -157,7 +157,7 @@ function search({ key, columns: all }, { filter, order, limit, columns }) {
   const isKey = "key" in filter, isOne = isKey || limit === 1, options = {};
   const wantsKey = key.length === 0 || columns.some((name) => key.includes(name));
   if (!wantsKey || !all.every((name) => columns.includes(name))) {
-    // A field may not be named together with one within it.
+    // A projection may not name both a field and a field within it.
     const chosen = columns.filter((name) => !key.includes(name) && !columns.some((of) => name.startsWith(`${of}.`)));
     options.projection = { _id: wantsKey && key.length > 0, ...Object.fromEntries(chosen.map((name) => [name, true])) };
   }

@@ -11,7 +11,7 @@ export const isAsync = true;
 
 export const version = (of) => `pg ${of("pg")}`;
 
-// Numbers where those are exact.
+// Returns a Number if it is exact, otherwise a BigInt.
 const number = (text) => {
   const found = Number(text);
   return Number.isSafeInteger(found) || !/^-?\d+$/.test(text) ? found : BigInt(text);
@@ -93,7 +93,7 @@ export async function open({ conninfo, settings }) {
   };
 }
 
-// What the package takes in place of libpq's `name=value name='value'`; it takes an URL itself.
+// Converts libpq's `name=value name='value'` to the package's options. The package accepts a URL as it is.
 function options(conninfo) {
   if (/^postgres(ql)?:/.test(conninfo)) return { connectionString: conninfo };
   const found = {};

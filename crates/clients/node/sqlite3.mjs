@@ -60,7 +60,7 @@ export async function open({ file, pragmas }) {
     async run(text) {
       const statement = await prepare(text);
       return (params) => new Promise((resolve, reject) => {
-        // The package tells the number of rows as a property of `this`.
+        // The package passes the number of rows as a property of `this`.
         statement.run(params, function (error) {
           if (error) reject(error);
           else resolve(this.changes);

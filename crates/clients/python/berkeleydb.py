@@ -32,10 +32,10 @@ class Database:
         self.tables, self.transaction = {}, None
 
     def settings(self, names):
-        told = {"DB_INIT_TXN": self.own.get_open_flags() & db.DB_INIT_TXN}
+        reported = {"DB_INIT_TXN": self.own.get_open_flags() & db.DB_INIT_TXN}
         for name in ("DB_TXN_WRITE_NOSYNC", "DB_TXN_NOSYNC"):
-            told[name] = self.own.get_flags() & getattr(db, name)
-        return {name: "on" if told[name] else "off" for name in names if name in told}
+            reported[name] = self.own.get_flags() & getattr(db, name)
+        return {name: "on" if reported[name] else "off" for name in names if name in reported}
 
     def table(self, name):
         if name not in self.tables:

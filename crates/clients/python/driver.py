@@ -1,19 +1,20 @@
-"""A client in Python: does the operations of a phase in place of embermark, by its own clock.
+"""A client in Python: runs the operations of a phase instead of embermark, and times them with its own clock.
 
-docs/clients.md describes what passes between the two. What depends on the package is in one file for each package beside
-this one. Such a file has `version()` and `open(connection)`, which returns an object with
+docs/client-protocol.md describes the messages. The code for each package is in a file of its own in this folder. Such a
+file has `version()` and `open(connection)`, which returns an object with
 
-- `settings(names)`: the values of settings, as the database itself tells them;
-- where it matters `expect(kind)`: "point" for many short statements, "analytic" for few over many rows;
+- `settings(names)`: the values of settings, as the database reports them;
+- optionally `expect(kind)`: "point" for many short statements, "analytic" for few over many rows;
 - `begin(writes)`, `commit()`: a transaction;
-- for pairs `get(table)` and `delete(table)`, functions of a key, the first of which returns the value or None: where it can
-  be, that of the package itself, so that no call of Python's is between;
+- for pairs `get(table)` and `delete(table)`: functions of a key. `get` returns the value or None. They are the package's own
+  functions if possible, which saves a Python call;
 - for SQL `run(text)` and `query(text)`, for pairs `put(table)` and `scan(table)`, for
   documents `insert(table)`, `upsert(table)`, `find(table)`, `update(table)`, `remove(table)` and `ask(table)`: a function of
   a tuple of parameters that does the call and returns its answer, the number of rows changed or the rows;
-- where it has to, `prepared(call, table, rows)`: before the clock starts makes of the tuples of a call what its function
-  takes, with the table as `prepare` describes it; and `rows(answer)`: after it has stopped makes rows of an answer;
-- where the package has one, `many(text)`: a function that does many calls at once, within a transaction;
+- optionally `prepared(call, table, rows)`, which converts the tuples of a call to the form that its function takes, before
+  the clock starts, with the table as `prepare` describes it; and `rows(answer)`, which converts an answer to rows after the
+  clock has stopped;
+- if the package has one, `many(text)`: a function that does many calls at once, within a transaction;
 - `bulk(table, columns)`: a function that loads a list of rows by the fastest path that the package documents;
 - `close()`.
 """
@@ -30,17 +31,17 @@ from time import perf_counter_ns
 NAMES = (None, "run", "query", "bulk", "get", "put", "delete", "scan", "insert", "upsert", "find", "update", "remove", "ask", "count")
 RUN, QUERY, BULK = 1, 2, 3
 # Calls whose only parameter is a key.
-OF_KEYS = {"get", "delete"}
+KEY_CALLS = {"get", "delete"}
 # Calls that answer with a number of rows.
 CHANGES = {"run", "bulk", "put", "delete", "insert", "upsert", "update", "remove", "count"}
 
 
 class Unsupported(Exception):
-    """What the package cannot do, in words."""
+    """An error for what the package cannot do, with the reason."""
 
 
 class Reader:
-    """The file of operations."""
+    """Reads the file of operations."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -82,7 +83,7 @@ class Reader:
 
 
 class Block:
-    """Operations that make the same calls with other values."""
+    """Operations that make the same calls with different values."""
 
     def __init__(self, reader):
         self.transaction, self.writes, self.operations, calls = reader.words(4)
@@ -90,7 +91,7 @@ class Block:
         for _ in range(calls):
             code, target, columns = reader.words(3)
             values = [reader.column(self.operations) for _ in range(columns)]
-            of_keys = NAMES[code] in OF_KEYS
+            of_keys = NAMES[code] in KEY_CALLS
             rows = values[0] if of_keys else list(zip(*values)) if values else [()] * self.operations
             self.calls.append((code, target, rows))
 
@@ -98,39 +99,39 @@ class Block:
 class Phase:
     """The operations of a phase on an open database."""
 
-    def __init__(self, database, told):
-        reader = Reader(told["operations"])
+    def __init__(self, database, message):
+        reader = Reader(message["operations"])
         if bytes(reader.padded(8)) != b"embmops1":
             raise ValueError("the file of operations is of another version")
-        self.database, self.told = database, told
+        self.database, self.message = database, message
         if hasattr(database, "expect"):
-            database.expect(told["expected"])
+            database.expect(message["expected"])
         self.blocks = [Block(reader) for _ in range(reader.words(1)[0])]
         for block in self.blocks:
             for code, target, _ in block.calls:
                 self.function(code, target)
             if hasattr(database, "prepared"):
                 block.calls = [
-                    (code, target, database.prepared(NAMES[code], told["tables"][target], rows))
+                    (code, target, database.prepared(NAMES[code], message["tables"][target], rows))
                     for code, target, rows in block.calls
                 ]
         self.answers = self.samples = None
-        if told["warm_up"]:
+        if message["warm_up"]:
             self.once(None)
 
     def function(self, code, target):
-        """What does a call."""
-        database, told = self.database, self.told
+        """Returns the function that does a call."""
+        database, message = self.database, self.message
         name = NAMES[code]
         make = getattr(database, name, None)
         if make is None:
             raise Unsupported(f"this client has no {name}")
         if code == BULK:
-            return make(told["tables"][target]["name"], told["tables"][target]["columns"])
-        return make(told["statements"][target] if code in (RUN, QUERY) else told["tables"][target]["name"])
+            return make(message["tables"][target]["name"], message["tables"][target]["columns"])
+        return make(message["statements"][target] if code in (RUN, QUERY) else message["tables"][target]["name"])
 
     def go(self, most_ns):
-        repeat_ns = self.told["repeat_ns"]
+        repeat_ns = self.message["repeat_ns"]
         gc.collect()
         gc.freeze()
         began = perf_counter_ns()
@@ -145,7 +146,7 @@ class Phase:
         return {"elapsed_ns": elapsed, "operations": operations, "capped": capped}
 
     def once(self, most):
-        """Every operation once; how many were done, and whether `most` ended them."""
+        """Does every operation once. Returns how many were done, and whether `most` ended them."""
         database, open_transaction, done, capped = self.database, 0, 0, False
         self.answers, samples = [], []
         for block in self.blocks:
@@ -171,14 +172,14 @@ class Phase:
         return done, capped
 
     def work(self, block, most, samples):
-        """The operations of a block; how many were done, and their answers: of each call a list, or one for all."""
+        """Does the operations of a block. Returns how many were done, and their answers: a list per call, or one for all."""
         code, target, rows = block.calls[0]
         if code == BULK:
             return block.operations, [self.function(code, target)(rows)]
         if len(block.calls) > 1:
             return self.several(block, most, samples)
         if code == RUN and block.transaction and block.operations > 1 and hasattr(self.database, "many"):
-            return block.operations, [self.database.many(self.told["statements"][target])(rows)]
+            return block.operations, [self.database.many(self.message["statements"][target])(rows)]
         operation = self.function(code, target)
         answers = []
         did = loop(operation, rows, answers.append, most, samples)
@@ -196,9 +197,9 @@ class Phase:
         return did, [list(own) for own in zip(*answers)]
 
     def write(self):
-        """The answers, into their file."""
+        """Writes the answers to their file."""
         rows = getattr(self.database, "rows", None)
-        with open(self.told["answers"], "r+b") as file:
+        with open(self.message["answers"], "r+b") as file:
             file.write(b"embmans1")
             file.write(struct.pack("<Q", len(self.samples)))
             file.write(struct.pack(f"<{len(self.samples)}Q", *self.samples))
@@ -216,7 +217,7 @@ class Phase:
 
 
 def loop(operation, rows, keep, most, samples):
-    """Does an operation with each of these parameters, and times some of them; how many were done."""
+    """Does an operation with each of these parameters, and times some of them. Returns how many were done."""
     every, cost, timed, at, count = 1, None, [], 0, len(rows)
     clock = perf_counter_ns
     while at < count:
@@ -239,7 +240,7 @@ def loop(operation, rows, keep, most, samples):
 
 
 def answer(name, found, rows):
-    """The bytes of an answer, of which `rows` makes rows if the package's file has it."""
+    """Returns the bytes of an answer. `rows` of the package's file converts it to rows first, if it exists."""
     if name in CHANGES:
         return struct.pack("<q", found)
     if name == "get":
@@ -276,17 +277,17 @@ def value(of):
 
 
 def floor(operations):
-    """An operation that does nothing, in the loop of every other."""
+    """Times an empty operation in the loop of all others."""
     rows, samples, answers = [()] * operations, [], []
     began = perf_counter_ns()
     loop(lambda params: 0, rows, answers.append, None, samples)
     return {"elapsed_ns": perf_counter_ns() - began, "operations": operations, "capped": False}
 
 
-def load(told):
-    binding = types.ModuleType(told["binding"]["name"])
+def load(message):
+    binding = types.ModuleType(message["binding"]["name"])
     binding.Unsupported = Unsupported
-    exec(compile(told["binding"]["source"], f"{binding.__name__}.py", "exec"), binding.__dict__)
+    exec(compile(message["binding"]["source"], f"{binding.__name__}.py", "exec"), binding.__dict__)
     return binding
 
 
@@ -301,21 +302,21 @@ def main():
     binding = database = phase = None
     say({"protocol": 1})
     for line in sys.stdin:
-        told = json.loads(line)
-        do = told["do"]
+        message = json.loads(line)
+        do = message["do"]
         try:
             if do == "load":
-                binding = load(told)
+                binding = load(message)
                 version = ".".join(map(str, sys.version_info[:3]))
                 say({"version": f"Python {version}, {binding.version()}"})
             elif do == "open":
-                database = binding.open(told["connection"])
-                say({"settings": database.settings(told["read_back"])})
+                database = binding.open(message["connection"])
+                say({"settings": database.settings(message["read_back"])})
             elif do == "prepare":
-                phase = Phase(database, told)
+                phase = Phase(database, message)
                 say({})
             elif do == "go":
-                say(phase.go(told["most_ns"]))
+                say(phase.go(message["most_ns"]))
             elif do == "answer":
                 phase.write()
                 phase = None
@@ -325,9 +326,9 @@ def main():
                 database = phase = None
                 say({})
             elif do == "floor":
-                say(floor(told["operations"]))
+                say(floor(message["operations"]))
             else:
-                say({"error": f"there is no '{do}' in this version of the protocol"})
+                say({"error": f"unknown request '{do}' in this version of the protocol"})
         except Unsupported as error:
             say({"unsupported": str(error)})
         except Exception as error:

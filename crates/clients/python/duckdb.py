@@ -35,7 +35,7 @@ class Database:
         return {name: value for name, value in found if name in names}
 
     def expect(self, kind):
-        # A short statement runs fastest on one thread, without handing work over; a long one on all.
+        # A short statement runs fastest on one thread, because no work is handed over. A long one runs fastest on all.
         self.own.execute("SET threads = 1" if kind == "point" else "RESET threads")
 
     def begin(self, writes):

@@ -1,4 +1,4 @@
-"""LMDB by the package lmdb, with the LMDB that it brings.
+"""LMDB by the package lmdb, with the LMDB that the package includes.
 
 https://lmdb.readthedocs.io/en/release/: a transaction as a context manager for a single operation, and cursors that are
 iterated for ranges.
@@ -36,13 +36,13 @@ class Database:
 
     def settings(self, names):
         flags = self.own.flags()
-        told = {
+        reported = {
             "MDB_NOSYNC": not flags["sync"],
             "MDB_NOMETASYNC": not flags["metasync"],
             "MDB_WRITEMAP": flags["writemap"],
             "MDB_MAPASYNC": flags["map_async"],
         }
-        return {name: "on" if told[name] else "off" for name in names if name in told}
+        return {name: "on" if reported[name] else "off" for name in names if name in reported}
 
     def table(self, name):
         if name not in self.tables:
@@ -97,7 +97,7 @@ class Database:
         return self.reading(table, scan)
 
     def reading(self, table, call):
-        """A function that does a call in the transaction that is open, or in one of its own."""
+        """Returns a function that does a call in the open transaction, or in its own."""
         table, begin, transaction = self.table(table), self.own.begin, self.transaction
         if transaction is not None:
             return lambda params: call(transaction, table, params)

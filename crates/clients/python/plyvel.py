@@ -1,4 +1,4 @@
-"""LevelDB by the package plyvel, with the LevelDB that it brings.
+"""LevelDB by the package plyvel, with the LevelDB that the package includes.
 
 https://plyvel.readthedocs.io/en/latest/user.html: a prefixed database for each table, iterators over ranges, write batches.
 """
@@ -25,7 +25,7 @@ class Database:
         return {}
 
     def table(self, name):
-        # The number of each table stands under its name, behind a zero.
+        # The number of each table is the value of its name after a zero byte.
         return self.own.prefixed_db(self.own.get(b"\0" + name.encode()))
 
     def begin(self, writes):

@@ -33,25 +33,25 @@ class Database:
         url = connection.get("url")
         if url is None:
             url = f"mongodb://{quote(connection['socket'], safe='')}/?directConnection=true"
-        # A write is tried once: what was tried again would be measured as one.
+        # A write is tried once, because a retried write would be measured as a single one.
         self.client = pymongo.MongoClient(url, retryWrites=False, retryReads=False)
         concern = connection["writeConcern"]
         concern = WriteConcern(**json.loads(concern)) if concern else None
         self.own = self.client.get_database(connection["database"], write_concern=concern)
 
     def settings(self, names):
-        told = {}
+        reported = {}
         if "storage.journal" in names:
             log = self.client.admin.command("serverStatus")["wiredTiger"]["log"]
-            told["storage.journal"] = "true" if log["maximum log file size"] > 0 else "false"
+            reported["storage.journal"] = "true" if log["maximum log file size"] > 0 else "false"
         if "writeConcern" in names:
-            # Which the server does not know: each write brings it along.
+            # The server does not know it, because each write carries it.
             concern = self.own.write_concern.document
-            told["writeConcern"] = f"w: {concern['w']}, j: {json.dumps(concern['j'])} (as set)"
-        return told
+            reported["writeConcern"] = f"w: {concern['w']}, j: {json.dumps(concern['j'])} (as set)"
+        return reported
 
     def prepared(self, call, table, rows):
-        """The arguments of the package's functions."""
+        """Returns the arguments of the package's functions."""
         prepare = {"insert": document, "bulk": document, "upsert": replacement, "find": search, "update": update,
                    "remove": removal, "ask": question}[call]
         return [prepare(table, *map(parsed if call != "ask" else str, params)) for params in rows]
@@ -146,7 +146,7 @@ def identity(key, values):
 
 
 def document(table, values, fields):
-    """A document without its nulls: what is absent reads the same."""
+    """Returns a document without its nulls, because an absent field reads the same."""
     own = {"_id": identity(table["key"], values)} if values else {}
     return own | present(fields)
 
@@ -162,14 +162,14 @@ def replacement(table, values, fields):
 
 
 def place(key, field):
-    """Where a field stands in a document."""
+    """Returns the path of a field in a document."""
     if field not in key:
         return field
     return "_id" if len(key) == 1 else f"_id.{field}"
 
 
 def filtered(key, filter):
-    """A filter as MongoDB has it."""
+    """Converts a filter to MongoDB's form."""
     [(kind, of)] = filter.items()
     if kind == "all":
         return {}
@@ -191,7 +191,7 @@ def search(table, find):
     wants_key = not key or any(name in key for name in columns)
     options = {}
     if not wants_key or not set(table["columns"]) <= set(columns):
-        # A field may not be named together with one within it.
+        # A projection may not name both a field and a field within it.
         chosen = [name for name in columns if name not in key and not any(name.startswith(f"{of}.") for of in columns)]
         options["projection"] = {"_id": wants_key and bool(key)} | {name: True for name in chosen}
     if order is not None and "key" not in find["filter"]:

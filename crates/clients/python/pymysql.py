@@ -73,5 +73,5 @@ class Database:
 
 
 def formatted(text):
-    """With the package's own places for parameters."""
+    """Returns the text with the package's own placeholders for parameters."""
     return text.replace("%", "%%").replace("?", "%s")

@@ -1,4 +1,4 @@
-"""RocksDB by the package rocksdict, with the RocksDB that it brings.
+"""RocksDB by the package rocksdict, with the RocksDB that the package includes.
 
 https://github.com/rocksdict/RocksDict: a database of another program is opened with the options that it has written
 ("raw mode"); a write batch is what a transaction is.
@@ -19,7 +19,7 @@ def open(connection):
 
 class Database:
     def __init__(self, connection):
-        # Options that a later RocksDB has written, which this one does not know, are left out.
+        # Skips options that a later RocksDB has written and this one does not know.
         options, families = Options.load_latest(connection["dir"], ignore_unknown_options=True)
         try:
             self.own = Rdict(connection["dir"], options=options, column_families=families)

@@ -33,7 +33,7 @@ class Database:
         return {name: known[name] for name in names if name in known}
 
     def table(self, name):
-        """The key of the set of a table's keys, and what the keys of its rows begin with."""
+        """Returns the key of the set of a table's keys, and the prefix of its rows' keys."""
         keys = self.prefix + self.own.hget(self.prefix + b"tables", name)
         return keys, keys + b":"
 
@@ -54,7 +54,7 @@ class Database:
         return lambda params: self.own.zcard(keys)
 
     def changing(self, change):
-        """A change in the transaction that is open, or in one of its own."""
+        """Returns a function that makes a change in the open transaction, or in its own."""
         batch = self.batch
         if batch is not None:
 
@@ -114,7 +114,7 @@ class Database:
 
 
 def scan(own, keys, rows, low, high, way, most):
-    """The pairs of a range: the keys of a step, then their values."""
+    """Yields the pairs of a range: the keys of a step, then their values."""
     low, high = b"-" if low is None else b"[" + low, b"+" if high is None else b"(" + high
     first, last = (low, high) if way > 0 else (high, low)
     step, left = FIRST, most

@@ -1,4 +1,4 @@
-//! The packages that clients use: one file each, in the language's own directory.
+//! The packages that clients use: one file each, in the language's own folder.
 
 use embermark_contract::{EngineError, Result};
 use embermark_model::Client;

@@ -70,7 +70,7 @@ impl TapedDocuments {
     }
 
     /// Visits the rows of the program's answer to a call.
-    fn played(&self, code: Code, visit: &mut Visit<'_>) -> Result<()> {
+    fn play_rows(&self, code: Code, visit: &mut Visit<'_>) -> Result<()> {
         self.tape.with(|state| match state {
             State::Play(answers) => answers.rows(code, visit),
             State::Through | State::Record(_) => Ok(()),
@@ -139,7 +139,7 @@ impl DocumentStore for TapedDocuments {
             return Ok(());
         }
         match self.tape.mode() {
-            Mode::Play => self.played(Code::Find, visit),
+            Mode::Play => self.play_rows(Code::Find, visit),
             mode => {
                 if mode == Mode::Record {
                     self.record(Code::Find, collection, |def| vec![json::find(def, find)])?;
@@ -194,7 +194,7 @@ impl DocumentStore for TapedDocuments {
         visit: &mut Visit<'_>,
     ) -> Result<()> {
         match self.tape.mode() {
-            Mode::Play => self.played(Code::Ask, visit),
+            Mode::Play => self.play_rows(Code::Ask, visit),
             mode => {
                 if mode == Mode::Record {
                     let texts = |_: &CollectionDef| vec![question.to_owned(), json::names(columns)];

@@ -7,10 +7,9 @@
 //! [answers](Answers) are played: the workload makes its calls again, gets the program's answers
 //! instead of the store's, and checks them like every answer.
 //!
-//! `docs/clients.md` describes the protocol for authors of programs in further languages.
+//! `docs/client-protocol.md` describes the protocol for authors of programs in further languages.
 
 mod answers;
-mod between;
 mod bindings;
 mod document;
 mod kv;
@@ -20,6 +19,7 @@ mod process;
 mod program;
 mod sql;
 mod tape;
+mod wrap;
 
 pub use answers::Answers;
 pub use bindings::snippet;

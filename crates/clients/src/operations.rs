@@ -69,7 +69,7 @@ enum Value {
 }
 
 impl Value {
-    fn of(value: Param<'_>) -> Self {
+    fn from_param(value: Param<'_>) -> Self {
         match value {
             Param::Null => Self::Null,
             Param::Int(value) => Self::Int(value),
@@ -226,7 +226,7 @@ impl Operations {
         target: u32,
         values: impl IntoIterator<Item = Param<'a>>,
     ) {
-        let values = values.into_iter().map(Value::of).collect();
+        let values = values.into_iter().map(Value::from_param).collect();
         self.calls.push(Call { code, target, values });
     }
 

@@ -17,20 +17,20 @@ use crate::{Answers, Command, Operations, Program};
 
 /// The first line of a program, with the version of its protocol.
 #[derive(Deserialize)]
-struct Hello {
+struct Greeting {
     protocol: u32,
 }
 
-/// Version of the protocol in docs/clients.md.
+/// Version of the protocol in docs/client-protocol.md.
 const PROTOCOL: u32 = 1;
 
 /// Answer of a program, or why it cannot answer.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Word<T> {
+enum Reply<T> {
     Failed { error: String },
     Unsupported { unsupported: String },
-    Said(T),
+    Answer(T),
 }
 
 #[derive(Deserialize)]
@@ -95,13 +95,15 @@ impl Process {
         let (version, floor_ns, answers) = (String::new(), 0.0, None);
         let mut process = Self { child, out: BufReader::new(out), version, floor_ns, answers };
         // Not before it reads its standard input itself.
-        let Hello { protocol } = process.answer("start")?;
+        let Greeting { protocol } = process.answer("start")?;
         if protocol != PROTOCOL {
-            let what = format!("it speaks protocol {protocol}, and {PROTOCOL} is spoken here");
+            let what = format!(
+                "it uses version {protocol} of the protocol, and embermark uses version {PROTOCOL}"
+            );
             return Err(failed("start", what));
         }
         let binding = program.binding.map(|of| json!({ "name": of.package, "source": of.source }));
-        process.tell(&json!({
+        process.send(&json!({
             "do": "load",
             "engine": program.engine,
             "binding": binding,
@@ -132,7 +134,7 @@ impl Process {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), value.as_str().into()))
             .collect();
-        self.tell(&json!({ "do": "open", "connection": values, "read_back": read_back }))?;
+        self.send(&json!({ "do": "open", "connection": values, "read_back": read_back }))?;
         let Opened { settings } = self.answer("open the database")?;
         let text = |value: serde_json::Value| match value {
             serde_json::Value::String(text) => text,
@@ -157,7 +159,7 @@ impl Process {
             warm_up: bool,
             repeat_ns: Option<u64>,
         }
-        let doing = "be given its operations";
+        let doing = "receive its operations";
         let wrong = |error: io::Error| failed(doing, error);
         // In memory: on a disk they would be counted as the engine's writes.
         let file = |name| memfd_create(name, MFdFlags::MFD_CLOEXEC).map(File::from);
@@ -166,7 +168,7 @@ impl Process {
         let mut to = BufWriter::new(&given);
         operations.write(&mut to).and_then(|()| to.flush()).map_err(wrong)?;
         let path = |file: &File| format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-        self.tell(&Prepare {
+        self.send(&Prepare {
             r#do: "prepare",
             operations: path(&given),
             answers: path(&answers),
@@ -186,7 +188,7 @@ impl Process {
     /// # Errors
     /// If one fails.
     pub fn go(&mut self, run: Run) -> Result<Done> {
-        self.tell(&json!({ "do": "go", "most_ns": run.most_ns }))?;
+        self.send(&json!({ "do": "go", "most_ns": run.most_ns }))?;
         self.answer("do its operations")
     }
 
@@ -196,10 +198,10 @@ impl Process {
     /// If the file does not hold answers to the recorded operations.
     pub fn answers(&mut self) -> Result<Answers> {
         let doing = "hand over its answers";
-        self.tell(&json!({ "do": "answer" }))?;
+        self.send(&json!({ "do": "answer" }))?;
         let Nothing {} = self.answer(doing)?;
         let (mut file, shape) =
-            self.answers.take().ok_or_else(|| failed(doing, "it was given nothing"))?;
+            self.answers.take().ok_or_else(|| failed(doing, "it has no operations"))?;
         let mut bytes = Vec::new();
         let read = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
         read.map_err(|error| failed(doing, error))?;
@@ -211,13 +213,13 @@ impl Process {
     /// # Errors
     /// If it cannot.
     pub fn close(&mut self) -> Result<()> {
-        self.tell(&json!({ "do": "close" }))?;
+        self.send(&json!({ "do": "close" }))?;
         self.answer("close the database").map(|Nothing {}| ())
     }
 
     fn floor(&mut self) -> Result<f64> {
         const EMPTY: u64 = 100_000;
-        self.tell(&json!({ "do": "floor", "operations": EMPTY }))?;
+        self.send(&json!({ "do": "floor", "operations": EMPTY }))?;
         let Done { elapsed_ns, operations, .. } = self.answer("do nothing")?;
         Ok(elapsed_ns as f64 / operations.max(1) as f64)
     }
@@ -235,8 +237,8 @@ impl Process {
         Err(failed("end", format!("it ended with {status}")))
     }
 
-    fn tell(&mut self, what: &impl Serialize) -> Result<()> {
-        let doing = "hear what to do";
+    fn send(&mut self, what: &impl Serialize) -> Result<()> {
+        let doing = "receive a request";
         let mut line = serde_json::to_vec(what).map_err(|e| failed(doing, e))?;
         line.push(b'\n');
         let stdin = self.child.stdin.as_mut();
@@ -251,12 +253,12 @@ impl Process {
             return self.ended(doing, "its output ended");
         }
         match serde_json::from_str(&line) {
-            Ok(Word::Said(said)) => Ok(said),
-            Ok(Word::Unsupported { unsupported }) => Err(EngineError::impossible(unsupported)),
-            Ok(Word::Failed { error }) => Err(failed(doing, error)),
+            Ok(Reply::Answer(said)) => Ok(said),
+            Ok(Reply::Unsupported { unsupported }) => Err(EngineError::impossible(unsupported)),
+            Ok(Reply::Failed { error }) => Err(failed(doing, error)),
             Err(_) => {
                 let said: String = line.trim().chars().take(200).collect();
-                Err(failed(doing, format!("it said {said:?}")))
+                Err(failed(doing, format!("it answered {said:?}")))
             }
         }
     }

@@ -63,7 +63,7 @@ impl Program {
         let own =
             packages.as_ref().map(|folder| folder.join(names[0])).filter(|path| path.is_file());
         let program = own.or_else(|| on_search_path(names[1])).ok_or_else(|| {
-            let why = format!("there is no {} on the search path", names[1]);
+            let why = format!("no {} on the search path", names[1]);
             EngineError::unavailable("the client", why, remedy(&client))
         })?;
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();

@@ -47,7 +47,7 @@ impl Tape {
     }
 
     /// Returns what was recorded, and lets calls through again.
-    pub fn recorded(&self) -> Operations {
+    pub fn finish_recording(&self) -> Operations {
         self.end_operation();
         match std::mem::take(&mut self.inner().state) {
             State::Record(operations) => operations,
@@ -61,7 +61,7 @@ impl Tape {
     }
 
     /// Ends that. Returns whether every answer was played.
-    pub fn played(&self) -> bool {
+    pub fn finish_playing(&self) -> bool {
         match std::mem::take(&mut self.inner().state) {
             State::Play(answers) => answers.is_over(),
             State::Through | State::Record(_) => false,

@@ -27,7 +27,7 @@ impl Background {
 
 /// Returns what changed between two readings of the same engine. For a count that is the increase.
 /// For a state it is the later value, or the earlier one if the later is 0.
-pub fn moved(before: &[Background], after: &[Background]) -> Vec<(&'static str, u64)> {
+pub fn changes_between(before: &[Background], after: &[Background]) -> Vec<(&'static str, u64)> {
     let one = |now: &Background| {
         let then = before.iter().find(|then| then.name == now.name).map_or(0, |then| then.value);
         let value = match now.is_state {
@@ -42,7 +42,7 @@ pub fn moved(before: &[Background], after: &[Background]) -> Vec<(&'static str, 
 
 #[cfg(test)]
 mod tests {
-    use super::{Background, moved};
+    use super::{Background, changes_between};
 
     #[test]
     fn counts_move_by_what_they_went_up_and_states_as_long_as_they_last() {
@@ -59,6 +59,6 @@ mod tests {
             Background::count("flushes", 7),
         ];
         let expected = vec![("checkpoints", 2), ("compactions running", 2), ("writes stopped", 1)];
-        assert_eq!(moved(&before, &after), expected);
+        assert_eq!(changes_between(&before, &after), expected);
     }
 }

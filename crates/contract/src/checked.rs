@@ -15,7 +15,7 @@ pub struct Checked {
 
 impl Checked {
     /// Makes the result of a check that has found nothing yet.
-    pub const fn by(by: &'static str) -> Self {
+    pub const fn new(by: &'static str) -> Self {
         Self { by, findings: Vec::new() }
     }
 

@@ -143,7 +143,7 @@ pub enum Language {
 /// Every call fails with the engine's message. A call that visits rows also fails with the first
 /// error of `visit`.
 pub trait DocumentStore: Lifecycle {
-    /// Creates an empty collection with its indexes, in place of any that has the same name.
+    /// Creates an empty collection with its indexes. Replaces a collection of the same name.
     fn create(&mut self, def: &'static CollectionDef) -> Result<Collection>;
 
     /// Opens a collection that [`create`](Self::create) made, in this process or another one, and

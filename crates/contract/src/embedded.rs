@@ -21,7 +21,7 @@ pub struct Embedded<T: 'static> {
     pub tiers: TierTable<T>,
     /// Reports whether the engine can run here.
     pub availability: fn() -> Availability,
-    /// Environment variable that names the directory of its library ([`Engine::library`]).
+    /// Environment variable that names the folder of its library ([`Engine::library`]).
     pub library: Option<&'static str>,
     /// Reports where its library comes from ([`Engine::origin`]).
     pub origin: fn() -> Option<Origin>,
@@ -74,15 +74,15 @@ impl<T: Sync> Engine for Embedded<T> {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        let tier = self.tiers.of(options.durability);
+        let tier = self.tiers.for_tier(options.durability);
         let mut opened = (self.open)(options, &tier.set)?;
-        self.settings.taken(self.id, options, &mut opened.settings)?;
-        tier.check(self.id, options, &mut opened.settings).map(|()| opened)
+        self.settings.check_accepted(self.id, options, &mut opened.settings)?;
+        tier.check_settings(self.id, options, &mut opened.settings).map(|()| opened)
     }
 
     fn join(&self, options: &OpenOptions, _: &str) -> Result<Store> {
         let what = "a second process at a database that one has open";
         let join = self.join.ok_or_else(|| EngineError::unsupported(self.id, what))?;
-        join(options, &self.tiers.of(options.durability).set)
+        join(options, &self.tiers.for_tier(options.durability).set)
     }
 }

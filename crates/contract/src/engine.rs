@@ -31,7 +31,7 @@ pub trait Engine: Sync {
     }
 
     /// Returns the environment variable that selects another version of the engine for a process.
-    /// It names the directory of its library or, for a server, of its programs. `None` if the
+    /// It names the folder of its library or, for a server, of its programs. `None` if the
     /// engine is linked into this program.
     fn library(&self) -> Option<&'static str> {
         None
@@ -68,13 +68,13 @@ pub trait Engine: Sync {
         false
     }
 
-    /// Returns the costs that are typical of the engine, with the reasons that reports show beside
-    /// them. A high cost that is missing here is shown as unexplained.
+    /// Returns the costs that are typical of the engine, with the reasons that reports show next
+    /// to them. A high cost that is missing here is shown as unexplained.
     fn explained(&self) -> &'static [Explained] {
         &[]
     }
 
-    /// Opens the database in the directory that `options` names, and creates it if it does not
+    /// Opens the database in the folder that `options` names, and creates it if it does not
     /// exist. A server engine starts a private server there.
     ///
     /// # Errors
@@ -257,7 +257,7 @@ impl fmt::Display for Origin {
 /// Where and how to open a database.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpenOptions {
-    /// Absolute path of a directory that only this engine uses. It is empty or holds a database
+    /// Absolute path of a folder that only this engine uses. It is empty or holds a database
     /// that the same engine left there, however it ended, or a copy of one that is closed.
     pub dir: PathBuf,
     /// Durability tier to make.
@@ -270,8 +270,8 @@ pub struct OpenOptions {
     /// A running server to use instead of a private one.
     pub url: Option<String>,
     /// Name of the database or schema that is made on such a server: letters, digits and
-    /// underscores, at most 48. Nobody else there may use the name: a database that has it was left
-    /// by a killed client and is removed first.
+    /// underscores, at most 48. No other client of the server may use the name. A database
+    /// that has it was left by a killed client and is removed first.
     pub guest: String,
     /// How to connect to a private server.
     pub link: Link,
@@ -306,7 +306,7 @@ impl OpenOptions {
 /// How a client connects to a private server. An embedded engine ignores it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Link {
-    /// A Unix socket in the server's own directory, if the engine has one. Nothing else listens.
+    /// A Unix socket in the server's own folder, if the engine has one. Nothing else listens.
     #[default]
     Socket,
     /// TCP on the loopback address, so that its traffic can be counted

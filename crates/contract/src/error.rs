@@ -44,7 +44,7 @@ impl EngineError {
     /// The engine ended a transaction with `message` because its uncommitted changes outgrew `room`
     /// ("its cache"), whose size `--cache` sets.
     #[cold]
-    pub fn outgrown(
+    pub fn transaction_too_large(
         engine: &'static str,
         doing: impl Into<String>,
         message: impl Display,
@@ -52,7 +52,7 @@ impl EngineError {
     ) -> Self {
         let message = format!(
             "a transaction larger than {room} ({message}): raise --cache, or commit in batches \
-             (variant single in place of one-transaction)"
+             (variant single instead of one-transaction)"
         );
         Self::failed(engine, doing, message)
     }
@@ -90,12 +90,12 @@ impl EngineError {
     /// Marks the error as that of a query whose text the user wrote. It says nothing about the
     /// engine's other work.
     #[cold]
-    pub fn of_query(self) -> Self {
+    pub fn into_query_error(self) -> Self {
         Self(Box::new(Cause::Query(self)))
     }
 
     /// Whether a query whose text the user wrote caused this error.
-    pub fn is_of_query(&self) -> bool {
+    pub fn is_query_error(&self) -> bool {
         matches!(*self.0, Cause::Query(_))
     }
 

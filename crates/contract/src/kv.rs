@@ -1,6 +1,6 @@
 //! The key-value family: ordered pairs of bytes in named tables.
 
-mod each;
+mod autocommit;
 mod expire;
 mod indexed;
 pub mod mirror;
@@ -10,9 +10,9 @@ use std::ops::{Bound, ControlFlow};
 
 use crate::{EngineError, Lifecycle, Result, Scope};
 
-pub use each::Each;
+pub use autocommit::Autocommit;
 pub use indexed::Indexed;
-pub use overlay::{Blind, Overlay, SeePut};
+pub use overlay::{BlindWrites, Overlay, VisitPut};
 
 /// Number of a table in its [`KvStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,17 +20,18 @@ pub mod sql;
 mod tier;
 mod tuning;
 
-pub use background::{Background, moved};
+pub use background::{Background, changes_between};
 pub use checked::Checked;
 pub use client::ClientOpener;
 pub use embedded::Embedded;
 pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions, Opened, Origin};
 pub use error::{EngineError, Result};
 pub use limits::Limits;
-pub use reopen::{Meanwhile, Reopener};
+pub use reopen::{OfflineTask, Reopener};
 pub use settings::{Setting, Settings, Takes};
 pub use tier::{
-    EFFECTIVE_DURABILITY, Misfit, OWN_DURABILITY, ReadBack, Tier, TierSetting, TierTable, as_set,
+    EFFECTIVE_DURABILITY, OWN_DURABILITY, ReadBack, Tier, TierSetting, TierTable, WeakerSettings,
+    as_set,
 };
 
 pub use tuning::Candidate;
@@ -85,8 +86,8 @@ pub trait Lifecycle {
     fn maintain(&mut self) -> Result<()>;
 
     /// Does what the engine's manual leaves to the program that uses it, from time to time during
-    /// work. An example is a checkpoint once the log has grown enough, for an engine that takes
-    /// none by itself. The default does nothing.
+    /// work. An example is a checkpoint once the log has grown enough, for an engine that has
+    /// no automatic checkpoints. The default does nothing.
     fn upkeep(&mut self) -> Result<()> {
         Ok(())
     }

@@ -40,7 +40,7 @@ pub trait ResultRow {
     /// # Errors
     /// If the engine's results are not known to have columns of their own.
     fn columns(&self) -> Result<usize> {
-        Err(EngineError::unsupported("this engine's adapter", "columns that nobody has named"))
+        Err(EngineError::unsupported("this engine's adapter", "columns without names"))
     }
 
     /// Returns a column of any kind. A boolean is 0 or 1. A decimal or wide integer is an integer
@@ -51,10 +51,7 @@ pub trait ResultRow {
     /// # Errors
     /// Unsupported if the value has none of these kinds.
     fn any<'a>(&'a self, _column: usize, _room: &'a mut String) -> Result<Param<'a>> {
-        Err(EngineError::unsupported(
-            "this engine's adapter",
-            "columns of kinds that nobody has named",
-        ))
+        Err(EngineError::unsupported("this engine's adapter", "columns without kinds"))
     }
 }
 

@@ -68,7 +68,7 @@ pub enum Takes {
 
 /// Stands for the engine's own value, which may depend on its version and machine. embermark then
 /// does not set it.
-pub const LEFT: &str = "default";
+pub const ENGINE_DEFAULT: &str = "default";
 
 /// On or off.
 pub const SWITCH: Takes = Takes::Word(&["OFF", "ON"]);
@@ -92,18 +92,18 @@ impl Setting {
 
     /// Marks a setting that embermark sets, and whose own value the engine decides.
     #[must_use]
-    pub const fn left_by_default(self) -> Self {
-        self.by_default(LEFT)
+    pub const fn engine_default(self) -> Self {
+        self.by_default(ENGINE_DEFAULT)
     }
 
     /// Whether this value leaves the setting to the engine.
-    fn is_left(&self, value: &str) -> bool {
-        self.default == Some(LEFT) && value == LEFT
+    fn is_engine_default(&self, value: &str) -> bool {
+        self.default == Some(ENGINE_DEFAULT) && value == ENGINE_DEFAULT
     }
 
     /// Whether the value read back is the value that was given.
-    pub fn is(&self, given: &str, found: &str) -> bool {
-        if self.is_left(given) {
+    pub fn matches(&self, given: &str, found: &str) -> bool {
+        if self.is_engine_default(given) {
             return true;
         }
         let of = |value: &str| match self.takes {
@@ -118,12 +118,12 @@ impl Setting {
     fn check(&self, value: &str) -> std::result::Result<(), String> {
         let name = self.name;
         match self.takes {
-            _ if self.is_left(value) => Ok(()),
+            _ if self.is_engine_default(value) => Ok(()),
             Takes::Word(words) if number(value, words).is_none() => {
                 Err(format!("{name}: {}", choice::unknown("value", value, words.iter().copied())))
             }
             Takes::Number if value.parse::<i64>().is_err() => {
-                Err(format!("{name}: '{value}' is no whole number"))
+                Err(format!("{name}: '{value}' is not a whole number"))
             }
             _ => Ok(()),
         }
@@ -136,10 +136,10 @@ impl OpenOptions {
         self.settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
     }
 
-    /// Returns what a configuration sets: all settings that it does not [leave](LEFT) to the
-    /// engine.
+    /// Returns what a configuration sets: all settings that it does not leave to the engine
+    /// ([`ENGINE_DEFAULT`]).
     pub fn configured(&self) -> impl Iterator<Item = (&str, &str)> {
-        let own = self.settings.iter().filter(|(_, value)| value != LEFT);
+        let own = self.settings.iter().filter(|(_, value)| value != ENGINE_DEFAULT);
         own.map(|(name, value)| (&**name, &**value))
     }
 
@@ -235,9 +235,9 @@ impl Settings {
         (self.written)(&set)
     }
 
-    /// Returns those of the settings read back that embermark set. A program needs them beside
-    /// those of its configuration to be as fast and to keep the tier.
-    pub fn given<'a>(
+    /// Returns those of the settings read back that embermark set. A program needs them in
+    /// addition to those of its configuration to be as fast and to keep the tier.
+    pub fn set_by_embermark<'a>(
         &'a self,
         read_back: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> impl Iterator<Item = (&'a str, &'a str)> {
@@ -255,7 +255,7 @@ impl Settings {
     /// # Errors
     /// If a setting has another value. For a setting that is not [known](Self::known) the engine
     /// has reported the error itself.
-    pub fn taken(
+    pub fn check_accepted(
         &self,
         engine: &'static str,
         options: &OpenOptions,
@@ -267,8 +267,8 @@ impl Settings {
                 continue;
             };
             let told = !found.ends_with(AS_SET);
-            if told && self.find(name).is_some_and(|setting| !setting.is(value, found)) {
-                let why = format!("it did not take {name}={value}: it has {found}");
+            if told && self.find(name).is_some_and(|setting| !setting.matches(value, found)) {
+                let why = format!("it did not accept {name}={value}: it has {found}");
                 return Err(EngineError::failed(engine, DOING, why));
             }
         }
@@ -287,10 +287,10 @@ mod tests {
             Setting::new("synchronous", Takes::Word(&["OFF", "NORMAL", "FULL"])).by_default("FULL"),
             Setting::new("cache_size", Takes::Number),
             Setting::new("compression", Takes::Any),
-            Setting::new("threads", Takes::Number).left_by_default(),
+            Setting::new("threads", Takes::Number).engine_default(),
         ],
         others: None,
-        reserved: &[("port", "it is found free for each trial")],
+        reserved: &[("port", "a free port is used for each trial")],
         ..Settings::NONE
     };
 
@@ -301,8 +301,8 @@ mod tests {
         assert!(unknown.contains("unknown setting 'synchronus', did you mean 'synchronous'"));
         assert!(refused("synchronous", "FUL").contains("did you mean 'FULL'"));
         assert!(refused("synchronous", "3").contains("unknown value '3'"));
-        assert!(refused("cache_size", "64MB").contains("'64MB' is no whole number"));
-        assert!(refused("port", "1").contains("port cannot be set: it is found free"));
+        assert!(refused("cache_size", "64MB").contains("'64MB' is not a whole number"));
+        assert!(refused("port", "1").contains("port cannot be set: a free port is used"));
         assert!(Settings::NONE.check([("a", "b")]).unwrap_err().contains("it takes no settings"));
         let good = [("synchronous", "full"), ("synchronous", "0"), ("cache_size", "-2000")];
         assert_eq!(SETTINGS.check(good.into_iter().chain([("compression", "a b")])), Ok(()));
@@ -324,19 +324,19 @@ mod tests {
             let mut options = OpenOptions::new("/nowhere", Durability::Power, 0);
             options.settings.push(pair(given));
             let mut found = found.iter().copied().map(pair).collect();
-            SETTINGS.taken("toy", &options, &mut found).map(|()| found)
+            SETTINGS.check_accepted("toy", &options, &mut found).map(|()| found)
         };
         let off = ("synchronous", "OFF");
         assert_eq!(taken(off, &[("synchronous", "0")]).unwrap(), [pair(("synchronous", "0"))]);
         assert_eq!(taken(off, &[]).unwrap(), [pair(("synchronous", "OFF (as set)"))]);
         assert!(taken(("cache_size", "+07"), &[("cache_size", "7")]).is_ok());
         let error = taken(off, &[("synchronous", "2")]).unwrap_err().to_string();
-        assert!(error.contains("it did not take synchronous=OFF: it has 2"), "{error}");
+        assert!(error.contains("it did not accept synchronous=OFF: it has 2"), "{error}");
     }
 
     #[test]
     fn the_defaults_are_those_of_what_is_set_otherwise() {
-        let defaults = [("synchronous", "FULL"), ("threads", LEFT)];
+        let defaults = [("synchronous", "FULL"), ("threads", ENGINE_DEFAULT)];
         assert_eq!(SETTINGS.defaults().collect::<Vec<_>>(), defaults);
     }
 
@@ -355,24 +355,27 @@ mod tests {
             ("threads", "12 bytes (as set)"),
             ("other", "1"),
         ];
-        let given: Vec<(&str, &str)> = SETTINGS.given(back).collect();
+        let given: Vec<(&str, &str)> = SETTINGS.set_by_embermark(back).collect();
         assert_eq!(given, [("synchronous", "2"), ("threads", "12")]);
     }
 
     #[test]
     fn what_is_left_to_an_engine_is_set_by_nobody_and_whatever_it_has() {
-        assert_eq!(SETTINGS.check([("threads", LEFT), ("threads", "2")]), Ok(()));
-        assert!(SETTINGS.check([("cache_size", LEFT)]).is_err(), "this one has no such value");
+        assert_eq!(SETTINGS.check([("threads", ENGINE_DEFAULT), ("threads", "2")]), Ok(()));
+        assert!(
+            SETTINGS.check([("cache_size", ENGINE_DEFAULT)]).is_err(),
+            "this one has no such value"
+        );
         let mut options = OpenOptions::new("/nowhere", Durability::Power, 0);
         let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-        options.settings = [("threads", LEFT), ("cache_size", "7")].map(pair).to_vec();
+        options.settings = [("threads", ENGINE_DEFAULT), ("cache_size", "7")].map(pair).to_vec();
         assert_eq!(options.configured().collect::<Vec<_>>(), [("cache_size", "7")]);
         let ours = [("cache_size", 1), ("page_size", 2), ("threads", 3)];
         assert_eq!(options.not_configured(ours).collect::<Vec<_>>(), [("page_size", 2)]);
         let mut found = [("threads", "12"), ("cache_size", "7")].map(pair).to_vec();
-        assert!(SETTINGS.taken("toy", &options, &mut found).is_ok());
+        assert!(SETTINGS.check_accepted("toy", &options, &mut found).is_ok());
         let mut silent = [pair(("cache_size", "7"))].to_vec();
-        SETTINGS.taken("toy", &options, &mut silent).unwrap();
+        SETTINGS.check_accepted("toy", &options, &mut silent).unwrap();
         assert_eq!(silent[1], pair(("threads", "default (as set)")));
     }
 }

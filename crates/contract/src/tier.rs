@@ -63,7 +63,7 @@ pub struct TierSetting<T: 'static> {
 
 impl<T> TierTable<T> {
     /// Returns the row of a tier.
-    pub const fn of(&self, durability: Durability) -> &TierSetting<T> {
+    pub const fn for_tier(&self, durability: Durability) -> &TierSetting<T> {
         match durability {
             Durability::None => &self.none,
             Durability::Process => &self.process,
@@ -74,7 +74,7 @@ impl<T> TierTable<T> {
     /// Returns how the engine makes a tier. A row that keeps less than the tier makes it
     /// unsupported.
     pub const fn tier(&self, durability: Durability) -> Tier {
-        let row = self.of(durability);
+        let row = self.for_tier(durability);
         if (row.effective_durability as u8) < durability as u8 {
             return Tier::Unsupported { why: row.words };
         }
@@ -87,8 +87,8 @@ impl<T> TierTable<T> {
 }
 
 impl<T> TierSetting<T> {
-    /// A row of an engine that reports nothing back.
-    pub const fn of(
+    /// Creates a row for an engine that does not report its settings.
+    pub const fn new(
         effective_durability: Durability,
         set: T,
         words: &'static str,
@@ -116,23 +116,23 @@ impl<T> TierSetting<T> {
     }
 
     /// Returns those of the engine's reported settings that keep the tier.
-    pub fn of_settings(&self, settings: Vec<(String, String)>) -> Vec<(String, String)> {
+    pub fn filter_settings(&self, settings: Vec<(String, String)>) -> Vec<(String, String)> {
         let keeps = |name: &str| self.read_back.iter().any(|(known, _)| *known == name);
         settings.into_iter().filter(|(name, _)| keeps(name)).collect()
     }
 
     /// Returns how the engine's reported settings differ from the row, if they do.
-    pub fn misfit(&self, settings: &[(String, String)]) -> Option<Misfit> {
-        misfit(self.read_back, settings)
+    pub fn weaker_settings(&self, settings: &[(String, String)]) -> Option<WeakerSettings> {
+        weaker_settings(self.read_back, settings)
     }
 
     /// Compares the engine's reported settings with the row of the tier that it was opened with. A
     /// difference is not an error for a configuration. If its known values do not keep the tier,
-    /// that is noted beside the settings ([`OWN_DURABILITY`]).
+    /// that is added to the settings ([`OWN_DURABILITY`]).
     ///
     /// # Errors
     /// If a setting is weaker than the row's, or was not reported: the tier would not be kept.
-    pub fn check(
+    pub fn check_settings(
         &self,
         engine: &'static str,
         options: &OpenOptions,
@@ -140,12 +140,13 @@ impl<T> TierSetting<T> {
     ) -> Result<()> {
         let has_more = !options.settings.is_empty() && !self.at_least.is_empty();
         let values = if has_more { self.at_least } else { self.read_back };
-        misfit(values, settings).map_or(Ok(()), |misfit| misfit.judge(engine, options, settings))
+        weaker_settings(values, settings)
+            .map_or(Ok(()), |weaker| weaker.check_configured(engine, options, settings))
     }
 }
 
 /// Returns the settings that have none of these values.
-fn misfit(values: &[ReadBack], settings: &[(String, String)]) -> Option<Misfit> {
+fn weaker_settings(values: &[ReadBack], settings: &[(String, String)]) -> Option<WeakerSettings> {
     let weaker = values.iter().filter_map(|(name, values)| {
         let found = settings.iter().find(|(known, _)| known == name).map(|(_, value)| &**value);
         let found = found.unwrap_or("unknown");
@@ -153,12 +154,12 @@ fn misfit(values: &[ReadBack], settings: &[(String, String)]) -> Option<Misfit> 
         (!fits).then(|| Weaker { name, found: found.to_owned(), good: values.join(" or ") })
     });
     let weaker: Vec<Weaker> = weaker.collect();
-    (!weaker.is_empty()).then_some(Misfit(weaker))
+    (!weaker.is_empty()).then_some(WeakerSettings(weaker))
 }
 
 /// Settings that are weaker than a tier's. At least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit(Vec<Weaker>);
+pub struct WeakerSettings(Vec<Weaker>);
 
 /// A setting that is weaker than a tier's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,12 +170,12 @@ struct Weaker {
     good: String,
 }
 
-impl Misfit {
-    /// Notes the difference beside the settings of a configuration, which has its own durability.
+impl WeakerSettings {
+    /// Adds the difference to the settings of a configuration, which has its own durability.
     ///
     /// # Errors
     /// If the database has no settings of a configuration: it does not keep its tier.
-    pub fn judge(
+    pub fn check_configured(
         &self,
         engine: &'static str,
         options: &OpenOptions,
@@ -194,7 +195,7 @@ impl Misfit {
     }
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for WeakerSettings {
     /// The first weaker setting and what to do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().take(1).try_for_each(|Weaker { name, found, good }| {
@@ -228,9 +229,9 @@ mod tests {
     #[test]
     fn a_setting_that_is_weaker_or_does_not_come_back_is_refused_by_its_name() {
         let row =
-            TierSetting::of(Durability::Power, (), "sync=on", "").reads(&[("sync", &["on", "2"])]);
+            TierSetting::new(Durability::Power, (), "sync=on", "").reads(&[("sync", &["on", "2"])]);
         let options = OpenOptions::new("/nowhere", Durability::Power, 0);
-        let check = |settings: &[_]| row.check("toy", &options, &mut settings.to_vec());
+        let check = |settings: &[_]| row.check_settings("toy", &options, &mut settings.to_vec());
         let given = |value: &str| vec![("sync".to_owned(), value.to_owned())];
         assert!(check(&given("ON")).is_ok() && check(&given("2")).is_ok());
         let refused = |settings: &[_]| check(settings).unwrap_err().to_string();
@@ -243,22 +244,22 @@ mod tests {
     #[test]
     fn a_configuration_that_is_weaker_says_so_and_is_opened() {
         let row =
-            TierSetting::of(Durability::Power, (), "sync=on", "").reads(&[("sync", &["on", "2"])]);
+            TierSetting::new(Durability::Power, (), "sync=on", "").reads(&[("sync", &["on", "2"])]);
         let mut options = OpenOptions::new("/nowhere", Durability::Power, 0);
         options.settings.push(("sync".to_owned(), "off".to_owned()));
         let after = |value: &str| {
             let mut settings = vec![("sync".to_owned(), value.to_owned())];
-            row.check("toy", &options, &mut settings).unwrap();
+            row.check_settings("toy", &options, &mut settings).unwrap();
             settings.into_iter().find(|(name, _)| name == OWN_DURABILITY).map(|(_, said)| said)
         };
         assert_eq!(after("off").as_deref(), Some("sync=off where power has on or 2"));
         assert_eq!(after("on"), None, "it is the tier's");
         let cheap =
-            TierSetting::of(Durability::Process, (), "sync=off", "").reads(&[("sync", &["off"])]);
+            TierSetting::new(Durability::Process, (), "sync=off", "").reads(&[("sync", &["off"])]);
         let either = cheap.or_at_least(&[("sync", &["off", "on"])]);
         let check = |row: &TierSetting<()>, options: &OpenOptions| {
             let mut settings = vec![("sync".to_owned(), "on".to_owned())];
-            row.check("toy", options, &mut settings).map(|()| settings.len())
+            row.check_settings("toy", options, &mut settings).map(|()| settings.len())
         };
         assert_eq!(check(&cheap, &options).unwrap(), 2, "another setting than the tier's");
         assert_eq!(check(&either, &options).unwrap(), 1, "a dearer one keeps it too");

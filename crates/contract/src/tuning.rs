@@ -2,13 +2,13 @@
 
 use embermark_model::Durability;
 
-/// Settings that may make an engine faster, tried together in place of embermark's own.
+/// Settings that may make an engine faster, tried together instead of embermark's own.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
     /// Names and values.
     pub set: &'static [(&'static str, &'static str)],
-    /// The strongest tier that they keep, according to the manual. They are tried in no stronger
-    /// one.
+    /// The strongest tier that they keep, according to the manual. They are not tried in a
+    /// stronger one.
     pub keeps: Durability,
     /// What they cost, in words.
     pub trades: &'static str,

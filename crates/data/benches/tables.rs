@@ -24,7 +24,7 @@ const SECONDS: ColumnType = ColumnType::Timestamp(TimeUnit::Seconds);
 const MICROS: ColumnType = ColumnType::Timestamp(TimeUnit::Microseconds);
 
 fn column(name: &str, of: ColumnType, nullable: bool, kind: Option<MakeKind>) -> Column {
-    let make = kind.map(Make::of);
+    let make = kind.map(Make::new);
     Column { nullable, make, ..Column::new(name, of) }
 }
 
@@ -149,7 +149,7 @@ fn make(criterion: &mut Criterion) {
     });
 }
 
-fn look(criterion: &mut Criterion) {
+fn read_values(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let word = MakeKind::Words { distinct: 500, skew: 0.99 };
     let id = MakeKind::Sequence { from: 0, step: 1, repeat: 1 };
@@ -187,5 +187,5 @@ fn look(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, read, make, look);
+criterion_group!(benches, read, make, read_values);
 criterion_main!(benches);

@@ -8,7 +8,7 @@ use flate2::read::MultiGzDecoder;
 
 use crate::DataError;
 
-/// Largest number of bytes of text that [`head`] returns: enough to recognise a format.
+/// Largest number of bytes of text that [`head`] returns. They are enough to recognise a format.
 const HEAD: u64 = 256 * 1024;
 
 /// Compressions that embermark reads.
@@ -21,7 +21,7 @@ pub(crate) enum Compression {
 
 impl Compression {
     /// Returns the name that DuckDB's readers of CSV and JSON use.
-    pub(crate) const fn in_duckdb(self) -> &'static str {
+    pub(crate) const fn duckdb_name(self) -> &'static str {
         match self {
             Self::None => "uncompressed",
             Self::Gzip => "gzip",
@@ -33,7 +33,7 @@ impl Compression {
 /// Returns the beginning of a file, decompressed.
 pub(crate) fn head(path: &Path) -> Result<Vec<u8>, DataError> {
     let mut head = Vec::new();
-    let read = text(path)?.take(HEAD).read_to_end(&mut head);
+    let read = open_text(path)?.take(HEAD).read_to_end(&mut head);
     match read {
         Ok(_) => Ok(head),
         // A truncated file is reported when it is read to its end.
@@ -42,18 +42,18 @@ pub(crate) fn head(path: &Path) -> Result<Vec<u8>, DataError> {
     }
 }
 
-/// Opens the bytes of a file, decompressed.
-pub(crate) fn text(path: &Path) -> Result<Box<dyn Read>, DataError> {
+/// Opens a file for reading, decompressed if it is compressed.
+pub(crate) fn open_text(path: &Path) -> Result<Box<dyn Read>, DataError> {
     // Checked before opening, because opening a pipe would wait for a writer.
     let kind = std::fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
     if kind.is_dir() {
-        return Err(DataError::Directory(path.to_owned()));
+        return Err(DataError::Folder(path.to_owned()));
     }
     if !kind.is_file() {
         return Err(DataError::NotAFile(path.to_owned()));
     }
     let mut file = open(path)?;
-    Ok(match recognised(path, &mut file)? {
+    Ok(match detect_open(path, &mut file)? {
         Compression::None => Box::new(file),
         Compression::Gzip => Box::new(MultiGzDecoder::new(file)),
         Compression::Zstd => {
@@ -64,11 +64,11 @@ pub(crate) fn text(path: &Path) -> Result<Box<dyn Read>, DataError> {
 }
 
 /// Reads a compressed file to its end, because DuckDB 1.5 does not notice that one is truncated.
-pub(crate) fn check_whole(path: &Path) -> Result<(), DataError> {
-    if compression(path)? == Compression::None {
+pub(crate) fn check_complete(path: &Path) -> Result<(), DataError> {
+    if detect(path)? == Compression::None {
         return Ok(());
     }
-    let (mut text, mut piece, mut bytes) = (text(path)?, vec![0; 1 << 16], 0);
+    let (mut text, mut piece, mut bytes) = (open_text(path)?, vec![0; 1 << 16], 0);
     loop {
         match text.read(&mut piece) {
             Ok(0) => return Ok(()),
@@ -78,24 +78,24 @@ pub(crate) fn check_whole(path: &Path) -> Result<(), DataError> {
     }
 }
 
-/// Makes the error for a file whose reading failed after `bytes` bytes of its text.
+/// Returns the error for a file whose reading failed after `bytes` bytes of its text.
 pub(crate) fn damaged(path: &Path, bytes: u64, cause: io::Error) -> DataError {
-    let is_plain = compression(path).is_ok_and(|compression| compression == Compression::None);
+    let is_plain = detect(path).is_ok_and(|compression| compression == Compression::None);
     let path = path.to_owned();
     match cause.kind() {
         _ if is_plain => DataError::Unreadable { path, cause },
-        io::ErrorKind::UnexpectedEof => DataError::TruncatedGzip { path, bytes },
-        _ => DataError::DamagedGzip { path, bytes, cause },
+        io::ErrorKind::UnexpectedEof => DataError::TruncatedCompression { path, bytes },
+        _ => DataError::DamagedCompression { path, bytes, cause },
     }
 }
 
 /// Recognises the compression of a file by its first bytes.
-pub(crate) fn compression(path: &Path) -> Result<Compression, DataError> {
-    recognised(path, &mut open(path)?)
+pub(crate) fn detect(path: &Path) -> Result<Compression, DataError> {
+    detect_open(path, &mut open(path)?)
 }
 
 /// Recognises the compression of a file that is open at its beginning.
-fn recognised(path: &Path, file: &mut BufReader<File>) -> Result<Compression, DataError> {
+fn detect_open(path: &Path, file: &mut BufReader<File>) -> Result<Compression, DataError> {
     Ok(match file.fill_buf().map_err(|cause| unreadable(path, cause))? {
         [0x1f, 0x8b, ..] => Compression::Gzip,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,

@@ -30,7 +30,7 @@ impl Draw {
     }
 
     /// Returns one of the items, of which there must be at least one.
-    pub fn one<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> &'a T {
+    pub fn choose<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> &'a T {
         items[self.below(items.len())]
     }
 
@@ -54,20 +54,20 @@ pub(crate) fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Deals out exactly `of` hits among `left` draws, each draw with the same probability (selection
-/// sampling: D. Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm S).
+/// Distributes exactly `hits` hits over the next `draws` draws, each draw with the same probability
+/// (selection sampling: D. Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm S).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Deal {
-    pub of: u64,
-    pub left: u64,
+pub(crate) struct HitSampler {
+    pub hits: u64,
+    pub draws: u64,
 }
 
-impl Deal {
+impl HitSampler {
     /// Whether the next draw is a hit.
     pub fn next(&mut self, draw: &mut Draw) -> bool {
-        let hit = (draw.below(self.left.max(1) as usize) as u64) < self.of;
-        self.left = self.left.saturating_sub(1);
-        self.of -= u64::from(hit);
+        let hit = (draw.below(self.draws.max(1) as usize) as u64) < self.hits;
+        self.draws = self.draws.saturating_sub(1);
+        self.hits -= u64::from(hit);
         hit
     }
 }

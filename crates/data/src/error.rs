@@ -1,4 +1,4 @@
-//! Errors of data, with what to do about them.
+//! Errors of reading, generating and writing rows, with what to do about them.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,26 +20,26 @@ pub enum DataError {
         /// Error of the system.
         cause: io::Error,
     },
-    /// A directory was given in place of a file.
-    #[error("{path}: is a directory: name the file in it, such as data.txt or data.txt.gz", path = .0.display())]
-    Directory(PathBuf),
-    /// A pipe, socket or device was given in place of a file.
-    #[error("{path}: is not a regular file: save its contents to one first", path = .0.display())]
+    /// A folder was given instead of a file.
+    #[error("{path}: is a folder: name a file in it, such as data.txt or data.txt.gz", path = .0.display())]
+    Folder(PathBuf),
+    /// A pipe, socket or device was given instead of a file.
+    #[error("{path}: is not a regular file: save its contents to a file first", path = .0.display())]
     NotAFile(PathBuf),
-    /// The file has no bytes, or is a gzip file without content.
+    /// The file has no bytes, or is a compressed file without content.
     #[error("{path}: is empty: fetch the file again", path = .0.display())]
     Empty(PathBuf),
-    /// A gzip file that ends too early.
+    /// A compressed file that ends too early.
     #[error("{path}: the compressed data (gzip or zstd) ends too early, after {bytes} bytes of text: fetch the file again", path = .path.display())]
-    TruncatedGzip {
+    TruncatedCompression {
         /// The file.
         path: PathBuf,
         /// Bytes of text before the end.
         bytes: u64,
     },
-    /// A gzip file whose contents are damaged.
+    /// A compressed file whose contents are damaged.
     #[error("{path}: the compressed data (gzip or zstd) is damaged ({cause}), after {bytes} bytes of text: fetch the file again", path = .path.display())]
-    DamagedGzip {
+    DamagedCompression {
         /// The file.
         path: PathBuf,
         /// Bytes of text before the damage was found.
@@ -52,7 +52,7 @@ pub enum DataError {
     Binary {
         /// The file.
         path: PathBuf,
-        /// What shows that.
+        /// Evidence, such as NUL bytes.
         what: &'static str,
     },
     /// The file is text, but no line of it is a reading.
@@ -78,7 +78,7 @@ pub enum DataError {
     },
     /// More rows were requested than exist.
     #[error(
-        "{asked} rows were asked for but the data has {rows}: ask for at most {rows}, or for 'full'"
+        "{asked} rows requested but the data has only {rows}: request at most {rows}, or 'full'"
     )]
     TooFewRows {
         /// Number of rows requested.
@@ -105,8 +105,8 @@ pub enum DataError {
     NoTableFile(PathBuf),
     /// A file without rows of a table.
     #[error(
-        "{path}: cannot be read as a table: {what}; what can be read is CSV, JSON and Parquet, plain or \
-         compressed by gzip or zstd",
+        "{path}: cannot be read as a table: {what}; supported formats are CSV, JSON and Parquet, plain or \
+         compressed with gzip or zstd",
         path = .path.display()
     )]
     NotTabular {
@@ -123,7 +123,7 @@ pub enum DataError {
     MixedEnds(PathBuf),
     /// A file that was changed while it was read.
     #[error(
-        "{path}: it changed while it was read: copy it and give the copy, or stop what writes to it",
+        "{path}: it changed while it was read: use a copy of it, or stop the program that writes to it",
         path = .0.display()
     )]
     Changed(PathBuf),
@@ -131,7 +131,7 @@ pub enum DataError {
     #[error("files of rows are read by DuckDB: {0}")]
     Reader(embermark_libraries::Error),
     /// DuckDB could not read rows.
-    #[error("{path}: {cause}: check that the file is whole, and the query if there is one", path = .path.display())]
+    #[error("{path}: {cause}: check that the file is complete, and check the query if you gave one", path = .path.display())]
     Unread {
         /// The file, or what represents it.
         path: PathBuf,
@@ -140,7 +140,7 @@ pub enum DataError {
     },
     /// A reader's option that embermark sets itself.
     #[error(
-        "read option '{name}' cannot be given: embermark sets it; what says the same: {instead}"
+        "read option '{name}' is not allowed, because embermark sets it; use instead: {instead}"
     )]
     ReadOption {
         /// The option.
@@ -149,7 +149,7 @@ pub enum DataError {
         instead: &'static str,
     },
     /// An unknown time zone.
-    #[error("time zone '{name}' is not known: write it as in 'Europe/Berlin' or 'UTC'")]
+    #[error("unknown time zone '{name}': write a name such as 'Europe/Berlin' or 'UTC'")]
     NoZone {
         /// The zone.
         name: String,
@@ -157,9 +157,9 @@ pub enum DataError {
     /// A table without rows.
     #[error("{path}: it has no rows", path = .0.display())]
     NoRows(PathBuf),
-    /// A table's column whose field is missing in the file.
+    /// The file has no field for a column of the table.
     #[error(
-        "{path}: {unknown}: correct the column's name, or say with 'from' what its field is called",
+        "{path}: {unknown}: correct the column's name, or name its field with 'from'",
         path = .path.display()
     )]
     NoField {
@@ -170,7 +170,7 @@ pub enum DataError {
     },
     /// A column of a generated table whose values cannot be generated.
     #[error(
-        "table {table}, column {column}: its values cannot be made: {why}: correct its 'make' or its type"
+        "table {table}, column {column}: its values cannot be generated: {why}: correct its 'make' or its type"
     )]
     Unmakeable {
         /// The table.
@@ -202,7 +202,7 @@ pub enum DataError {
         remedy: String,
     },
     /// A file that could not be written.
-    #[error("{path}: cannot be written: {cause}: check its directory, permissions and free space", path = .path.display())]
+    #[error("{path}: cannot be written: {cause}: check its folder, permissions and free space", path = .path.display())]
     Unwritable {
         /// The file.
         path: PathBuf,

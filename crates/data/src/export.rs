@@ -75,7 +75,7 @@ fn parquet<W: Write + Send>(readings: &[Reading], file: W) -> Result<(), Parquet
     Ok(())
 }
 
-/// Writes the columns of the schema one after the other.
+/// Writes the columns in the order of the schema.
 fn write_columns<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     rows: &[Reading],
@@ -105,5 +105,5 @@ fn write_columns<W: Write + Send>(
     Ok(())
 }
 
-/// Errors on the way to a writer.
+/// Error of a conversion or of the writer.
 type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -1,4 +1,4 @@
-//! Readings, and remarks about them.
+//! Readings of a sensor log, and remarks on unusual ones.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(crate) const OUT_OF_ORDER: &str = "row out of time order within its sensor";
 pub struct Log {
     /// Sorted by time. Readings of the same time are in the order in which they arrived.
     pub readings: Vec<Reading>,
-    /// Origin, counts, what was dropped and what is unusual, for the manifest.
+    /// Origin, counts, dropped lines and unusual readings, for the manifest.
     pub dataset: Dataset,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn distinct_sensors(readings: &[Reading]) -> u64 {
     seen.into_iter().map(u64::from).sum()
 }
 
-/// Counts what is unusual about `readings` themselves. Kinds that do not occur are left out.
+/// Counts unusual readings by kind. Leaves out kinds that do not occur.
 pub(crate) fn remarks(readings: &[Reading]) -> BTreeMap<String, u64> {
     let mut outside_roster = 0;
     let mut saturated = 0;
@@ -49,16 +49,16 @@ pub(crate) fn remarks(readings: &[Reading]) -> BTreeMap<String, u64> {
         }
     }
     let mut remarks = BTreeMap::new();
-    note(&mut remarks, "mote id outside 1-54", outside_roster);
-    note(&mut remarks, "temperature 122.153: failing battery", saturated);
+    add_count(&mut remarks, "mote id outside 1-54", outside_roster);
+    add_count(&mut remarks, "temperature 122.153: failing battery", saturated);
     for (column, count) in Reading::COLUMNS.into_iter().zip(absent) {
-        note(&mut remarks, &format!("NULL {column}"), count);
+        add_count(&mut remarks, &format!("NULL {column}"), count);
     }
     remarks
 }
 
 /// Adds `count` occurrences of `what`, if there are any.
-pub(crate) fn note(counts: &mut BTreeMap<String, u64>, what: &str, count: u64) {
+pub(crate) fn add_count(counts: &mut BTreeMap<String, u64>, what: &str, count: u64) {
     if count > 0 {
         *counts.entry(what.to_owned()).or_default() += count;
     }

@@ -1,8 +1,8 @@
 //! A working machine tool, as its controller samples it: five channels of twelve bits. Channel 0 is
 //! the angle of the main drive, a sawtooth. The others are sines. All of them are noisy.
 //!
-//! A sample depends only on the seed and on its own number, so that millions of samples in a
-//! database can be checked without keeping a second copy.
+//! A sample depends only on the seed and on its number, so that millions of samples in a database
+//! can be checked without a second copy.
 
 mod cycle;
 
@@ -41,13 +41,13 @@ pub struct Stamp {
 
 impl Stamp {
     /// Converts nanoseconds since 1970-01-01 UTC.
-    pub const fn of_nanoseconds(ns: i64) -> Self {
+    pub const fn from_nanoseconds(ns: i64) -> Self {
         let second = NANOSECONDS as i64;
         Self { s: ns.div_euclid(second), ns: ns.rem_euclid(second) as i32 }
     }
 
-    /// Returns a time after this one and before any later one that occurs. For bounds, not to be
-    /// stored.
+    /// Returns a time after this one and before any later time of a sample. It is a bound for
+    /// queries and may be invalid as a stored time.
     #[must_use]
     pub const fn next(self) -> Self {
         Self { s: self.s, ns: self.ns + 1 }
@@ -149,8 +149,8 @@ impl History {
         Sample { at: self.at(number), values: self.signal.values(number) }
     }
 
-    /// Returns the number of the first sample later than `at`, or [`len`](Self::len) if there is
-    /// none.
+    /// Returns the number of the first sample later than `at`, or [`len`](Self::len) if no sample is
+    /// later.
     pub fn after(&self, at: Stamp) -> u64 {
         let Some(second) = at.s.checked_sub(Self::BEGIN.s).and_then(|s| u64::try_from(s).ok())
         else {
@@ -221,7 +221,7 @@ mod tests {
                 assert!(last < Some(at), "rate {rate}: {at:?} comes after {last:?}");
                 last = Some(at);
                 assert_eq!(history.after(at), number + 1, "rate {rate}");
-                let before = Stamp::of_nanoseconds(at.nanoseconds() - 1);
+                let before = Stamp::from_nanoseconds(at.nanoseconds() - 1);
                 assert_eq!(history.after(before), number, "rate {rate}");
             }
             assert_eq!(history.after(Stamp { s: i64::MAX, ns: 0 }), history.len);
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_stamp_is_its_nanoseconds() {
         for ns in [0, -1, 999_999_999, 1_000_000_000, 1_518_465_409_000_000_123] {
-            assert_eq!(Stamp::of_nanoseconds(ns).nanoseconds(), ns);
+            assert_eq!(Stamp::from_nanoseconds(ns).nanoseconds(), ns);
         }
     }
 

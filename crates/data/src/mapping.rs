@@ -11,7 +11,7 @@ use crate::DataError;
 /// How the pages of a mapping are loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Paging {
-    /// When they are read, from the front.
+    /// When they are read, in sequence.
     Sequential,
     /// All before the mapping is returned, so that no page fault occurs during a measurement.
     Ahead,
@@ -20,7 +20,7 @@ pub(crate) enum Paging {
 /// Maps a regular file for reading. An empty file gives an empty mapping.
 ///
 /// # Errors
-/// [`DataError::Missing`], [`DataError::Directory`], [`DataError::NotAFile`],
+/// [`DataError::Missing`], [`DataError::Folder`], [`DataError::NotAFile`],
 /// [`DataError::Unreadable`].
 pub(crate) fn map(path: &Path, paging: Paging) -> Result<Mmap, DataError> {
     let unreadable = |cause: io::Error| match cause.kind() {
@@ -30,7 +30,7 @@ pub(crate) fn map(path: &Path, paging: Paging) -> Result<Mmap, DataError> {
     // Checked before opening, because opening a pipe would wait for a writer.
     let kind = std::fs::metadata(path).map_err(unreadable)?;
     if kind.is_dir() {
-        return Err(DataError::Directory(path.to_owned()));
+        return Err(DataError::Folder(path.to_owned()));
     }
     if !kind.is_file() {
         return Err(DataError::NotAFile(path.to_owned()));
@@ -53,21 +53,21 @@ pub(crate) fn map(path: &Path, paging: Paging) -> Result<Mmap, DataError> {
     Ok(mapping)
 }
 
-/// Removes the pages of a mapping from this process's memory. The system may keep them, and loads
-/// those that are needed again.
+/// Removes the pages of a mapping from this process's memory. The system may keep them in its cache,
+/// and loads them again if they are read.
 pub(crate) fn release(mapping: &Mmap) {
     // SAFETY: the mapping is shared with its file, so no content is lost. If the system ignores the
     // advice, the pages stay.
     let _ = unsafe { mapping.unchecked_advise(UncheckedAdvice::DontNeed) };
 }
 
-/// Does the same for a writable mapping. What was written goes to the file in any case.
+/// Like [`release`], for a writable mapping. Written data reaches the file in any case.
 pub(crate) fn release_mut(mapping: &MmapMut) {
     // SAFETY: as in `release`.
     let _ = unsafe { mapping.unchecked_advise(UncheckedAdvice::DontNeed) };
 }
 
-/// Maps a file of this process for reading and writing. What is written is in the file.
+/// Maps a file of this process for reading and writing. Writes go to the file.
 ///
 /// # Errors
 /// The error of the system.

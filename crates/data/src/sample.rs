@@ -1,4 +1,4 @@
-//! The stratified sample: fewer rows of the same sensors over the same time.
+//! Stratified sample: fewer rows of the same sensors over the same time.
 
 use std::collections::BTreeMap;
 

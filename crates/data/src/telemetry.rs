@@ -1,6 +1,6 @@
 //! A year of telemetry, generated from a seed: locations every ten minutes, carbon dioxide every
-//! minute, bursts of ten log lines per hour, in order of time. The data of the comparison of SQLite
-//! and DuckDB on JSON documents.
+//! minute, bursts of ten log lines per hour, in order of time. It is the data of a published
+//! comparison of SQLite and DuckDB on JSON documents.
 
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ pub struct Event {
     pub id: i64,
     /// Milliseconds since 1970-01-01 UTC.
     pub timestamp: i64,
-    /// What happened.
+    /// Content of the event.
     pub data: Payload,
 }
 
@@ -76,7 +76,7 @@ impl LogLine {
 }
 
 impl Payload {
-    /// Returns the bucket that it belongs to.
+    /// Returns the bucket of the event.
     pub const fn bucket(&self) -> &'static str {
         match self {
             Self::Location { .. } => "location",
@@ -128,14 +128,14 @@ pub fn generate(rows: u64, seed: u64) -> Vec<Event> {
     events
 }
 
-/// Returns the number nearest to a ten-thousandth, as a sensor's text is read. A difference of
-/// numbers would be off by the last bit, which HarperDB 4.7 does not keep for numbers so near to a
-/// short decimal.
+/// Returns a random number of degrees from `-most` to `most`: the double nearest to a multiple of a
+/// ten-thousandth. Computed as a difference of doubles it could be off by the last bit, which
+/// HarperDB 4.7 does not keep for numbers that close to a short decimal.
 fn degrees(draw: &mut Draw, most: usize) -> f64 {
     (draw.below(most * 20_000 + 1) as f64 - (most * 10_000) as f64) / 10_000.0
 }
 
-/// The log: user and endpoint stay the same for a burst.
+/// Generator of log lines. User and endpoint stay the same for a burst.
 struct Burst {
     draw: Draw,
     user: ArrayString<32>,
@@ -153,16 +153,16 @@ impl Burst {
             self.user.clear();
             self.endpoint.clear();
             // What does not fit is cut off.
-            let (name, number) = (draw.one(EN::NAME_FIRST_NAME), draw.below(100));
+            let (name, number) = (draw.choose(EN::NAME_FIRST_NAME), draw.below(100));
             let _ = write!(self.user, "{name}{number}");
-            let (one, two) = (draw.one(EN::LOREM_WORD), draw.one(EN::LOREM_WORD));
-            let suffix = draw.one(EN::INTERNET_DOMAIN_SUFFIX);
+            let (one, two) = (draw.choose(EN::LOREM_WORD), draw.choose(EN::LOREM_WORD));
+            let suffix = draw.choose(EN::INTERNET_DOMAIN_SUFFIX);
             let _ = write!(self.endpoint, "https://{one}-{two}.{suffix}");
         }
         let mut message = ArrayString::new();
-        let head = draw.one(EN::COMPANY_BUZZWORD_HEAD);
-        let middle = draw.one(EN::COMPANY_BUZZWORD_MIDDLE);
-        let _ = write!(message, "{head} {middle} {}", draw.one(EN::COMPANY_BUZZWORD_TAIL));
+        let head = draw.choose(EN::COMPANY_BUZZWORD_HEAD);
+        let middle = draw.choose(EN::COMPANY_BUZZWORD_MIDDLE);
+        let _ = write!(message, "{head} {middle} {}", draw.choose(EN::COMPANY_BUZZWORD_TAIL));
         LogLine {
             // A value that a double holds exactly, as in the published generator.
             span_id: (draw.bits() >> 11).cast_signed(),

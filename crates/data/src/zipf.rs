@@ -16,7 +16,7 @@ pub struct Zipf {
     first: f64,
     /// Integral up to n + 1/2.
     last: f64,
-    /// How far below its rank a point may be to be accepted without evaluating the density.
+    /// Largest distance below its rank at which a point is accepted without evaluating the density.
     sure: f64,
 }
 
@@ -61,7 +61,7 @@ impl Zipf {
         if t.abs() < 1e-8 { ln * (1.0 + t / 2.0) } else { libm::expm1(t) / (1.0 - self.skew) }
     }
 
-    /// Returns where the integral is `y`.
+    /// Returns the point at which the integral is `y`.
     fn inverse(&self, y: f64) -> f64 {
         // Not below -1, which rounding may reach.
         let t = (y * (1.0 - self.skew)).max(-1.0);
@@ -71,8 +71,9 @@ impl Zipf {
     }
 }
 
-/// Returns the place of a rank among `n`: its FNV-1a hash modulo `n`, so that likely ranks are not
-/// neighbours. As in YCSB, several ranks may share a place, and some places have none.
+/// Returns the scrambled position of a rank among `n`: its FNV-1a hash modulo `n`, so that likely
+/// ranks are not neighbours. As in YCSB, several ranks may share a position, and some positions have
+/// no rank.
 pub fn scrambled(rank: u64, n: u64) -> u64 {
     fnv1a(&rank.to_le_bytes()) % n.max(1)
 }

@@ -8,9 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use std::{io, thread};
 
 use crate::ledger::{self, Ledger};
-use crate::protocol::{Doing, Event};
-use crate::talk::{SharedTalk, Stop};
-use crate::work::{BULK, Work};
+use crate::protocol::{Event, WorkerAction};
+use crate::work::{BULK_COMMIT, Work};
+use crate::worker_channel::{SharedChannel, WorkerError};
 
 /// One client.
 struct Client {
@@ -23,33 +23,45 @@ struct Client {
 /// All clients.
 pub(crate) struct Clients<'a> {
     clients: Vec<Client>,
-    talk: &'a SharedTalk,
+    channel: &'a SharedChannel,
     /// Whether rows are loaded by the engine's bulk path.
     bulk: bool,
     /// Whether each waits for an answer to an acknowledgement.
     waits: bool,
     /// Held by the client that loads rows in bulk. An engine may load into an empty table in a way
     /// that excludes everyone else.
-    loads: Mutex<()>,
+    bulk_load: Mutex<()>,
     /// Whether one client has failed.
     failed: AtomicBool,
 }
 
 impl<'a> Clients<'a> {
     /// Makes clients for these works, each with `count` commits.
-    pub(crate) fn new(works: Vec<Work>, count: u64, talk: &'a SharedTalk, waits: bool) -> Self {
+    pub(crate) fn new(
+        works: Vec<Work>,
+        count: u64,
+        channel: &'a SharedChannel,
+        waits: bool,
+    ) -> Self {
         let bulk = works.len() == 1 || works.iter().all(|work| work.abilities().shared_loads);
         let of = |(number, work)| Client { number, work, left: count };
         let clients = works.into_iter().enumerate().map(of).collect();
-        Self { clients, talk, bulk, waits, loads: Mutex::default(), failed: AtomicBool::default() }
+        Self {
+            clients,
+            channel,
+            bulk,
+            waits,
+            bulk_load: Mutex::default(),
+            failed: AtomicBool::default(),
+        }
     }
 
     /// Makes all clients do their commits, the first with the store that maintains the database.
-    pub(crate) fn work(mut self, ledger: &mut dyn Ledger) -> Result<(), Stop> {
+    pub(crate) fn run(mut self, ledger: &mut dyn Ledger) -> Result<(), WorkerError> {
         let mut clients = std::mem::take(&mut self.clients);
         while clients.iter().any(|client| client.left > 0) {
-            if self.round(ledger, &mut clients)? {
-                ledger.lifecycle().maintain().map_err(Stop::at(Doing::Commit))?;
+            if self.run_until_maintenance(ledger, &mut clients)? {
+                ledger.lifecycle().maintain().map_err(WorkerError::at(WorkerAction::Commit))?;
             }
         }
         Ok(())
@@ -57,27 +69,32 @@ impl<'a> Clients<'a> {
 
     /// Makes each client do its commits until maintenance is due or none is left. Returns whether
     /// it is due.
-    fn round(&self, ledger: &mut dyn Ledger, clients: &mut [Client]) -> Result<bool, Stop> {
+    fn run_until_maintenance(
+        &self,
+        ledger: &mut dyn Ledger,
+        clients: &mut [Client],
+    ) -> Result<bool, WorkerError> {
         let Some((first, others)) = clients.split_first_mut() else { return Ok(false) };
         let abilities = first.work.abilities();
         let openers = others.iter().filter(|client| client.left > 0);
         let openers = openers.map(|_| ledger.lifecycle().open_client());
-        let openers = openers.collect::<Result<Vec<_>, _>>().map_err(Stop::at(Doing::Open))?;
+        let openers =
+            openers.collect::<Result<Vec<_>, _>>().map_err(WorkerError::at(WorkerAction::Open))?;
         let others = others.iter_mut().filter(|client| client.left > 0);
         thread::scope(|scope| {
             let spawn = |(client, opener): (_, embermark_contract::ClientOpener)| {
                 scope.spawn(move || {
                     self.unless_failed(|| {
-                        let store = opener.open().map_err(Stop::at(Doing::Open))?;
+                        let store = opener.open().map_err(WorkerError::at(WorkerAction::Open))?;
                         let ledger = ledger::open(store, abilities, true);
-                        let mut ledger = ledger.map_err(Stop::at(Doing::Open))?;
-                        let due = self.commits(client, &mut *ledger)?;
-                        ledger.close().map_err(Stop::at(Doing::Close)).map(|()| due)
+                        let mut ledger = ledger.map_err(WorkerError::at(WorkerAction::Open))?;
+                        let due = self.commit_until_maintenance(client, &mut *ledger)?;
+                        ledger.close().map_err(WorkerError::at(WorkerAction::Close)).map(|()| due)
                     })
                 })
             };
             let threads: Vec<_> = others.zip(openers).map(spawn).collect();
-            let mut due = self.unless_failed(|| self.commits(first, ledger));
+            let mut due = self.unless_failed(|| self.commit_until_maintenance(first, ledger));
             for thread in threads {
                 let panicked = |_| Err(io::Error::other("a client's thread panicked").into());
                 match (&mut due, thread.join().unwrap_or_else(panicked)) {
@@ -91,26 +108,33 @@ impl<'a> Clients<'a> {
     }
 
     /// Does something, and stops the other clients if it fails.
-    fn unless_failed<T>(&self, something: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
+    fn unless_failed<T>(
+        &self,
+        something: impl FnOnce() -> Result<T, WorkerError>,
+    ) -> Result<T, WorkerError> {
         something().inspect_err(|_| self.failed.store(true, Ordering::Relaxed))
     }
 
     /// Does a client's commits until maintenance is due. Returns whether it is.
-    fn commits(&self, client: &mut Client, ledger: &mut dyn Ledger) -> Result<bool, Stop> {
+    fn commit_until_maintenance(
+        &self,
+        client: &mut Client,
+        ledger: &mut dyn Ledger,
+    ) -> Result<bool, WorkerError> {
         while client.left > 0 && !self.failed.load(Ordering::Relaxed) {
             client.left -= 1;
             let mut commit = client.work.commit();
             commit.bulk &= self.bulk;
-            let alone = || self.loads.lock().unwrap_or_else(PoisonError::into_inner);
-            let alone = (commit.number == BULK).then(alone);
-            ledger.commit(&commit).map_err(Stop::at(Doing::Commit))?;
-            drop(alone);
-            let mut talk = self.talk.lock();
-            talk.say(&Event::Committed { client: client.number, number: commit.number })?;
+            let lock = || self.bulk_load.lock().unwrap_or_else(PoisonError::into_inner);
+            let guard = (commit.number == BULK_COMMIT).then(lock);
+            ledger.commit(&commit).map_err(WorkerError::at(WorkerAction::Commit))?;
+            drop(guard);
+            let mut channel = self.channel.lock();
+            channel.send(&Event::Committed { client: client.number, number: commit.number })?;
             if self.waits {
-                talk.line()?;
+                channel.read_line()?;
             }
-            drop(talk);
+            drop(channel);
             if commit.maintained {
                 return Ok(true);
             }

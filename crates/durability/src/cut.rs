@@ -11,67 +11,67 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use embermark_blockdev::{Device, DeviceError, Image, State, own_mounts};
+use embermark_blockdev::{Device, DeviceError, Image, State, enter_mount_namespace};
 
-use crate::gathered::{Gathered, Lost};
-use crate::look::{self, Looked};
+use crate::inspection::{self, Inspection};
 use crate::oracle::{Promised, Verdict};
 use crate::outcome::{CommitIo, Experiment, Tested};
-use crate::protocol::{Event, There};
-use crate::recording::{Acknowledged, Recording};
+use crate::protocol::{DatabaseState, Event};
+use crate::recording::{Acknowledgement, Recording};
 use crate::settings::{Test, TestError};
-use crate::work::MADE;
+use crate::try_results::{TryLoss, TryResults};
+use crate::work::TABLE_COMMIT;
 
 /// Number of commits of each client's work after the table was made.
 const COMMITS: u64 = 150;
 /// Size of the device in bytes.
-const DEVICE: u64 = 1 << 30;
+const DEVICE_BYTES: u64 = 1 << 30;
 /// Number of commits after a cut, before the second one.
-const AFTERWARDS: u64 = 3;
+const COMMITS_AFTER_CUT: u64 = 3;
 /// One of this many states is cut a second time, during its recovery or the commits after it.
-const TWICE: usize = 4;
+const SECOND_CUT_EVERY: usize = 4;
 /// How often a closed database is opened to measure the time.
-const CLEAN: usize = 3;
-/// Directory of the database on the device. The root of a file system may have its own.
+const CLEAN_OPENS: usize = 3;
+/// Folder of the database on the device. The root of a file system may have its own.
 const DATABASE: &str = "database";
 
 pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
-    own_mounts()?;
+    enter_mount_namespace()?;
     let settings = test.settings;
     let folder = &settings.folder;
     fs::create_dir_all(folder).map_err(TestError::io("make the folder of the devices"))?;
     let base = folder.join("base.img");
-    settings.file_system.make(&base, DEVICE)?;
-    let content = Image::of(&base).map_err(TestError::io("read a device's image"))?;
+    settings.file_system.make(&base, DEVICE_BYTES)?;
+    let content = Image::from_file(&base).map_err(TestError::io("read a device's image"))?;
     let recording = record(test, &folder.join("record"), content.clone(), COMMITS)?;
     let made = recording.acknowledged.first().map_or(0, |first| first.at);
     let last = recording.acknowledged.last().map_or(0, |last| last.at);
-    let counted = recording.log.counted(made..last);
+    let counted = recording.log.totals(made..last);
     let commits = recording.acknowledged.len() as u64 - u64::from(test.clients());
     let commit = Some(CommitIo { commits, bytes: counted.bytes, flushes: counted.flushes });
 
     let most = settings.states as usize;
     let states = match test.experiment {
-        Experiment::DeviceLies => recording.log.states_of_lies(most, settings.seed),
+        Experiment::DeviceLies => recording.log.lying_states(most, settings.seed),
         _ => recording.log.states(0, most, settings.seed),
     };
-    let (gathered, looked_at) = (Mutex::default(), AtomicU32::new(0));
+    let (results, looked_at) = (Mutex::default(), AtomicU32::new(0));
     let progress = || progress(looked_at.fetch_add(1, Ordering::Relaxed) + 1);
-    let tries = Tries { test, recording: &recording, gathered: &gathered };
-    tries.close_and_open(&folder.join("look"))?;
-    by_all(test, &states, &|folder, state, place| {
-        tries.make(folder, state, place)?;
+    let inspector = StateInspector { test, recording: &recording, results: &results };
+    inspector.close_and_open(&folder.join("look"))?;
+    inspect_in_parallel(test, &states, &|folder, state, index| {
+        inspector.inspect_state(folder, state, index)?;
         progress();
         Ok(())
     })?;
     drop(states);
     // They are for finding broken promises, and a state of a server takes long.
     if test.promises() && !test.is_server() {
-        short::test(test, &content, &gathered, &progress)?;
+        short::test(test, &content, &results, &progress)?;
     }
-    let gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let outcome = Tested { commit, ..test.outcome() };
-    let tested = gathered.ended(outcome, |example, image| {
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let outcome = Tested { commit, ..test.initial_result() };
+    let tested = results.into_tested(outcome, |example, image| {
         let promised = test.promises() && example.verdict.is_violation();
         promised.then(|| keep(test, example.verdict, &image)).transpose()
     })?;
@@ -79,11 +79,11 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
     Ok(tested)
 }
 
-/// Examines states with one thread per CPU, each with its own directory and mounts.
-fn by_all(
+/// Examines states with one thread per CPU, each with its own folder and mounts.
+fn inspect_in_parallel(
     test: &Test<'_>,
     states: &[State],
-    look: &(dyn Fn(&Path, &State, usize) -> Result<(), TestError> + Sync),
+    inspect: &(dyn Fn(&Path, &State, usize) -> Result<(), TestError> + Sync),
 ) -> Result<(), TestError> {
     let next = AtomicUsize::new(0);
     let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -95,12 +95,12 @@ fn by_all(
                 let next = &next;
                 let folder = test.settings.folder.join(format!("look-{number}"));
                 scope.spawn(move || -> Result<(), TestError> {
-                    own_mounts()?;
+                    enter_mount_namespace()?;
                     loop {
-                        let place = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(state) = states.get(place) else { return Ok(()) };
-                        test.go_on()?;
-                        look(&folder, state, place)?;
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(state) = states.get(index) else { return Ok(()) };
+                        test.check_interrupted()?;
+                        inspect(&folder, state, index)?;
                     }
                 })
             })
@@ -108,7 +108,7 @@ fn by_all(
         workers.into_iter().try_for_each(|worker| {
             worker.join().unwrap_or_else(|_| {
                 let source = io::Error::other("a thread of the experiment panicked");
-                Err(TestError::Io { doing: "look at a state", source })
+                Err(TestError::Io { doing: "inspect a state", source })
             })
         })
     })
@@ -118,7 +118,7 @@ fn by_all(
 fn keep(test: &Test<'_>, verdict: Verdict, image: &Image) -> Result<PathBuf, TestError> {
     let failed = TestError::io("keep the image of a violation");
     fs::create_dir_all(&test.settings.violations).map_err(&failed)?;
-    let mut name = test.kept_as(verdict).into_os_string();
+    let mut name = test.violation_path(verdict).into_os_string();
     name.push(".img");
     let path = PathBuf::from(name);
     image.save(&path).map_err(&failed)?;
@@ -126,7 +126,7 @@ fn keep(test: &Test<'_>, verdict: Verdict, image: &Image) -> Result<PathBuf, Tes
 }
 
 /// Does this number of commits of the work after that of the table, on a device with that content.
-/// The log begins with an empty directory on it, or with the files of a new server. A separate
+/// The log begins with an empty folder on it, or with the files of a new server. A separate
 /// program creates those, and interrupting it affects no database.
 fn record(
     test: &Test<'_>,
@@ -140,17 +140,17 @@ fn record(
         .and_then(|()| File::open(&device.at)?.sync_all())
         .map_err(TestError::io("make the folder of a database"))?;
     if test.is_server() {
-        install(test, &device)?;
+        create_server(test, &device)?;
     }
     let log = device.unmount()?;
     let content = log.prefix(log.records.len());
 
     let device = Device::mount(folder, content, test.settings.file_system)?;
-    let promised = test.nothing();
-    let (looked, acknowledged) = work_on(test, &device, &promised, commits)?;
-    if looked.verdict != Verdict::Holds {
-        let message = looked.message.unwrap_or_else(|| looked.verdict.name().to_owned());
-        return Err(test.not_done(message));
+    let promised = test.initial_promises();
+    let (inspection, acknowledged) = inspect_and_continue(test, &device, &promised, commits)?;
+    if inspection.verdict != Verdict::Holds {
+        let message = inspection.message.unwrap_or_else(|| inspection.verdict.name().to_owned());
+        return Err(test.engine_error(message));
     }
     let log = device.unmount()?;
     let log = if test.settings.obeys_flushes { log } else { log.without_flushes() };
@@ -158,61 +158,61 @@ fn record(
 }
 
 /// Creates a server on a device and stops it.
-fn install(test: &Test<'_>, device: &Device) -> Result<(), TestError> {
-    let mut worker = test.start(device.at.join(DATABASE), There::Nothing)?;
-    match worker.event().map_err(TestError::io("talk to a worker"))? {
-        Ok(Event::Failed { message, .. }) => Err(test.not_done(message)),
+fn create_server(test: &Test<'_>, device: &Device) -> Result<(), TestError> {
+    let mut worker = test.start(device.at.join(DATABASE), DatabaseState::Nothing)?;
+    match worker.next_event().map_err(TestError::io("talk to a worker"))? {
+        Ok(Event::Failed { message, .. }) => Err(test.engine_error(message)),
         Ok(_) => Ok(()),
-        Err(silent) => Err(test.not_done(silent.verdict().1)),
+        Err(silent) => Err(test.engine_error(silent.verdict().1)),
     }
 }
 
 /// Opens the database of a device and judges its content. If work can continue, each client does
 /// `commits` more, and each is acknowledged in the device's log.
-fn work_on(
+fn inspect_and_continue(
     test: &Test<'_>,
     device: &Device,
     promised: &[Promised],
     commits: u64,
-) -> Result<(Looked, Vec<Acknowledged>), TestError> {
+) -> Result<(Inspection, Vec<Acknowledgement>), TestError> {
     let talk = TestError::io("talk to a worker");
-    let is_promised = promised.iter().any(|promised| promised.acknowledged >= MADE);
-    let there = if is_promised { There::Table } else { There::NoTable };
+    let is_promised = promised.iter().any(|promised| promised.acknowledged >= TABLE_COMMIT);
+    let there = if is_promised { DatabaseState::Table } else { DatabaseState::NoTable };
     let mut worker = test.start(device.at.join(DATABASE), there)?;
     let made = std::cell::Cell::new(None);
-    let opened = || made.set(Some(Acknowledged::now(0, MADE, device)));
-    let looked = look::look(&mut worker, test.plan(), promised, opened);
-    let mut looked = looked.map_err(&talk)?;
+    let opened = || made.set(Some(Acknowledgement::now(0, TABLE_COMMIT, device)));
+    let inspection = inspection::inspect(&mut worker, test.plan(), promised, opened);
+    let mut inspection = inspection.map_err(&talk)?;
     // If the table had not been promised, its commit is acknowledged to every client at once.
     let made = made.get().filter(|_| !is_promised);
-    let of_client = |client| made.map(|made| Acknowledged { client, ..made });
+    let of_client = |client| made.map(|made| Acknowledgement { client, ..made });
     let mut acknowledged: Vec<_> = (0..promised.len()).filter_map(of_client).collect();
-    if let Some(last) = &looked.last {
-        let pause = test.settings.over / (COMMITS as u32 * test.clients());
-        let last: Vec<_> = last.iter().map(|last| *last.max(&MADE)).collect();
-        let failed = look::go_on(&mut worker, &last, commits, |client, number| {
-            acknowledged.push(Acknowledged::now(client, number, device));
+    if let Some(last) = &inspection.last {
+        let pause = test.settings.min_duration / (COMMITS as u32 * test.clients());
+        let last: Vec<_> = last.iter().map(|last| *last.max(&TABLE_COMMIT)).collect();
+        let failed = inspection::continue_work(&mut worker, &last, commits, |client, number| {
+            acknowledged.push(Acknowledgement::now(client, number, device));
             if commits == COMMITS {
                 thread::sleep(pause);
             }
         });
         if let Some((verdict, message)) = failed.map_err(&talk)? {
-            (looked.verdict, looked.message) = (verdict, Some(message));
+            (inspection.verdict, inspection.message) = (verdict, Some(message));
         }
     }
-    Ok((looked, acknowledged))
+    Ok((inspection, acknowledged))
 }
 
 /// The states of one recording, and their results.
-struct Tries<'a> {
+struct StateInspector<'a> {
     test: &'a Test<'a>,
     recording: &'a Recording,
-    gathered: &'a Mutex<Gathered<Image>>,
+    results: &'a Mutex<TryResults<Image>>,
 }
 
-impl Tries<'_> {
-    fn gathered(&self) -> MutexGuard<'_, Gathered<Image>> {
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+impl StateInspector<'_> {
+    fn results(&self) -> MutexGuard<'_, TryResults<Image>> {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Measures how long it takes to open the database after it was closed. It must hold
@@ -221,17 +221,20 @@ impl Tries<'_> {
         let log = &self.recording.log;
         let content = log.prefix(log.records.len());
         let promised = self.recording.promised(usize::MAX);
-        for _ in 0..CLEAN {
-            let looked = self.look(folder, content.clone(), &promised)?.map(|(looked, _)| looked);
-            match looked {
-                Some(Looked { verdict: Verdict::Holds, open_ns, .. }) => {
-                    self.gathered().opened_clean(open_ns);
+        for _ in 0..CLEAN_OPENS {
+            let inspection =
+                self.inspect(folder, content.clone(), &promised)?.map(|(inspection, _)| inspection);
+            match inspection {
+                Some(Inspection { verdict: Verdict::Holds, open_ns, .. }) => {
+                    self.results().add_clean_open(open_ns);
                 }
-                looked => {
-                    let verdict = looked.as_ref().map_or("is not mounted", |l| l.verdict.name());
-                    let message = looked.and_then(|looked| looked.message).unwrap_or_default();
+                inspection => {
+                    let verdict =
+                        inspection.as_ref().map_or("is not mounted", |l| l.verdict.name());
+                    let message =
+                        inspection.and_then(|inspection| inspection.message).unwrap_or_default();
                     let message = format!("after a clean close: {verdict} {message}");
-                    return Err(self.test.not_done(message));
+                    return Err(self.test.engine_error(message));
                 }
             }
         }
@@ -239,28 +242,30 @@ impl Tries<'_> {
     }
 
     /// Examines a state, and some states again after another cut.
-    fn make(&self, folder: &Path, state: &State, place: usize) -> Result<(), TestError> {
+    fn inspect_state(&self, folder: &Path, state: &State, index: usize) -> Result<(), TestError> {
         let at = state.cut.at;
         let promised = self.recording.promised(at);
-        let Some((looked, again)) = self.look(folder, state.image.clone(), &promised)? else {
-            self.gathered().not_mounted += 1;
+        let Some((inspection, again)) = self.inspect(folder, state.image.clone(), &promised)?
+        else {
+            self.results().not_mounted += 1;
             return Ok(());
         };
-        let last = looked.last.clone();
-        let lost = last.as_ref().map(|last| self.recording.lost(at, last));
+        let last = inspection.last.clone();
+        let lost = last.as_ref().map(|last| self.recording.loss(at, last));
         let of = || state.cut.to_string();
-        self.add(of, &promised, looked, lost, state);
-        let (Some(_), 0) = (last, place % TWICE) else { return Ok(()) };
-        let seed = self.test.settings.seed.wrapping_add(place as u64);
+        self.add(of, &promised, inspection, lost, state);
+        let (Some(_), 0) = (last, index % SECOND_CUT_EVERY) else { return Ok(()) };
+        let seed = self.test.settings.seed.wrapping_add(index as u64);
         for second in again.log.states(0, 1, seed) {
             let promised = again.promised(second.cut.at);
-            let Some((looked, _)) = self.look(folder, second.image.clone(), &promised)? else {
-                self.gathered().not_mounted += 1;
+            let Some((inspection, _)) = self.inspect(folder, second.image.clone(), &promised)?
+            else {
+                self.results().not_mounted += 1;
                 continue;
             };
             let of = || format!("{}; mounted, opened, then {}", state.cut, second.cut);
-            self.add(of, &promised, looked, None, &second);
-            self.gathered().second += 1;
+            self.add(of, &promised, inspection, None, &second);
+            self.results().second += 1;
         }
         Ok(())
     }
@@ -269,37 +274,38 @@ impl Tries<'_> {
         &self,
         of: impl FnOnce() -> String,
         promised: &[Promised],
-        looked: Looked,
-        lost: Option<Lost>,
+        inspection: Inspection,
+        lost: Option<TryLoss>,
         state: &State,
     ) {
-        let mut gathered = self.gathered();
+        let mut results = self.results();
         let torn = state.cut.tears_a_block();
-        gathered.torn_blocks += u32::from(looked.verdict.is_violation() && torn);
-        gathered.add(of, torn, promised, looked, lost, || state.image.clone());
+        results.torn_blocks += u32::from(inspection.verdict.is_violation() && torn);
+        results.add(of, torn, promised, inspection, lost, || state.image.clone());
     }
 
     /// Examines the content of a device and does a few more commits, recorded. `None` if the file
     /// system itself is broken.
-    fn look(
+    fn inspect(
         &self,
         folder: &Path,
         content: Image,
         promised: &[Promised],
-    ) -> Result<Option<(Looked, Recording)>, TestError> {
+    ) -> Result<Option<(Inspection, Recording)>, TestError> {
         let device = match Device::mount(folder, content, self.test.settings.file_system) {
             Ok(device) => device,
             Err(DeviceError::NotMounted { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let (looked, acknowledged) = work_on(self.test, &device, promised, AFTERWARDS)?;
+        let (inspection, acknowledged) =
+            inspect_and_continue(self.test, &device, promised, COMMITS_AFTER_CUT)?;
         let log = device.unmount()?;
         // The active commit at the first cut was seen, but never acknowledged.
         let before = (0..).zip(promised).map(|(client, promised): (usize, _)| {
-            let last = looked.last.as_ref().map_or(0, |last| last[client]);
+            let last = inspection.last.as_ref().map_or(0, |last| last[client]);
             Promised { acknowledged: last.min(promised.acknowledged), begun: last + 1 }
         });
         let before = before.collect();
-        Ok(Some((looked, Recording { log, acknowledged, before })))
+        Ok(Some((inspection, Recording { log, acknowledged, before })))
     }
 }

@@ -1,26 +1,26 @@
 //! The work fills the disk, which later has room again.
 //!
 //! Commits fill a file system of fixed size until the engine cannot continue, and a file then fills
-//! it to the last block. [`live`] covers the process that has filled it. A copy of the disk, made
-//! while the process was stopped in a commit, is what another process opens in [`after`].
+//! it to the last block. [`filler`] covers the process that has filled it. A copy of the disk, made
+//! while the process was stopped in a commit, is what another process opens in [`reopen`].
 
-mod after;
-mod live;
-mod space;
+mod ballast_disk;
+mod filler;
+mod reopen;
 mod worst;
 
 use std::fs;
 use std::path::Path;
 
-use embermark_blockdev::own_mounts;
+use embermark_blockdev::enter_mount_namespace;
 
-use crate::gathered::Gathered;
 use crate::outcome::{Fill, FullDisk, Tested};
 use crate::settings::{Settings, Test, TestError};
+use crate::try_results::TryResults;
 use crate::work::filling::Filling;
-use live::Live;
-use space::{BLOCK, Space};
-use worst::Worst;
+use ballast_disk::{BLOCK, BallastDisk};
+use filler::DiskFiller;
+use worst::WorstFinding;
 
 /// Additional bytes of a server's disk, because it needs more to start.
 const SERVER_STARTS: u64 = 512 << 20;
@@ -29,27 +29,34 @@ const SERVER_STARTS: u64 = 512 << 20;
 const SERVER_BALLAST: u64 = 24 << 20;
 
 pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<Tested, TestError> {
-    own_mounts()?;
+    enter_mount_namespace()?;
     let folder = &test.settings.folder;
     fs::create_dir_all(folder).map_err(TestError::io("make the folder of the disks"))?;
     let [starts, more] = if test.is_server() { [SERVER_STARTS, SERVER_BALLAST] } else { [0, 0] };
     let disk_bytes = test.settings.disk + starts;
     let ballast_bytes = test.settings.disk / 6 / BLOCK * BLOCK + more;
-    let (mut gathered, mut fills) = (Gathered::default(), Vec::new());
+    let (mut results, mut fills) = (TryResults::default(), Vec::new());
     for number in 1..=test.settings.fills {
-        test.go_on()?;
+        test.check_interrupted()?;
         let seed = test.settings.seed.wrapping_add(number.into());
         let settings = Settings { seed, ..test.settings.clone() };
         let filling = Some(Filling::default());
         let one = Test { settings: &settings, filling, ..*test };
         let (fill, worst) = self::fill(&one, &folder.join("full"), disk_bytes, ballast_bytes)?;
-        let Worst { looked, promised, of, kept, .. } = worst;
-        gathered.add(|| format!("disk {number}: {of}"), false, &[promised], looked, None, || kept);
+        let WorstFinding { inspection, promised, check, kept, .. } = worst;
+        results.add(
+            || format!("disk {number}: {check}"),
+            false,
+            &[promised],
+            inspection,
+            None,
+            || kept,
+        );
         fills.push(fill);
         progress(number);
     }
     let full_disk = Some(FullDisk { disk_bytes, ballast_bytes, fills });
-    gathered.ended(Tested { full_disk, ..test.outcome() }, |_, kept| Ok(kept))
+    results.into_tested(Tested { full_disk, ..test.initial_result() }, |_, kept| Ok(kept))
 }
 
 /// Fills one disk.
@@ -58,42 +65,42 @@ fn fill(
     folder: &Path,
     bytes: u64,
     ballast: u64,
-) -> Result<(Fill, Worst), TestError> {
+) -> Result<(Fill, WorstFinding), TestError> {
     let remove = |folder: &Path| match folder.exists() {
         true => fs::remove_dir_all(folder).map_err(TestError::io("remove a disk")),
         false => Ok(()),
     };
     remove(folder)?;
     fs::create_dir_all(folder).map_err(TestError::io("make the folder of a disk"))?;
-    let space = Space::make(test, &folder.join("disk"), bytes)?;
-    let mut live = Live::begin(test, &space, ballast)?;
-    let (commits, stopped, free_bytes) = live.fill()?;
+    let disk = BallastDisk::create(test, &folder.join("disk"), bytes)?;
+    let mut filler = DiskFiller::start(test, &disk, ballast)?;
+    let (commits, stopped, free_bytes) = filler.fill()?;
     let copy = folder.join("killed.img");
-    let promised = live.copy(&copy)?;
-    let (reads, mut worst) = live.read()?;
+    let promised = filler.copy(&copy)?;
+    let (reads, mut worst) = filler.read()?;
 
-    let killed = Space::of(test, &folder.join("killed"), &copy)?;
-    let opens = after::opens(test, &killed, promised, &mut worst)?;
+    let killed = BallastDisk::mount(test, &folder.join("killed"), &copy)?;
+    let opens = reopen::open_on_full_disk(test, &killed, promised, &mut worst)?;
     killed.make_room()?;
     let of = "killed when it was full, opened when there was room";
-    after::with_room(test, &killed, promised, of, &mut worst)?;
+    reopen::check_with_room(test, &killed, promised, of, &mut worst)?;
     killed.unmount()?;
 
-    let (goes_on, goes_on_ms) = live.goes_on(&mut worst)?;
-    let deletes = live.deletes(&mut worst)?;
-    live.close()?;
-    space.make_room()?;
-    let filled = &Test { filling: Some(live.filling), ..*test };
-    after::with_room(
+    let (goes_on, goes_on_ms) = filler.recover(&mut worst)?;
+    let deletes = filler.delete_rows(&mut worst)?;
+    filler.close()?;
+    disk.make_room()?;
+    let filled = &Test { filling: Some(filler.filling), ..*test };
+    reopen::check_with_room(
         filled,
-        &space,
-        live.promised(),
+        &disk,
+        filler.promised(),
         "closed, opened when there was room",
         &mut worst,
     )?;
-    let room_bytes = live.room;
-    drop(live);
-    space.unmount()?;
+    let room_bytes = filler.room;
+    drop(filler);
+    disk.unmount()?;
     remove(folder)?;
     let (stopped, stopped_ms) = stopped;
     let fill = Fill {
@@ -108,8 +115,8 @@ fn fill(
         goes_on_ms,
         deletes,
         opens,
-        verdict: worst.looked.verdict,
-        found: worst.found(),
+        verdict: worst.inspection.verdict,
+        found: worst.describe(),
     };
     Ok((fill, worst))
 }

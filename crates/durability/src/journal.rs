@@ -62,7 +62,7 @@ impl Journal {
         let mut lines = text[..whole].lines();
         let head: Head = serde_json::from_str(lines.next().unwrap_or_default())?;
         if head.schema != SCHEMA {
-            let message = format!("it is of the schema {}, not {SCHEMA}", head.schema);
+            let message = format!("its schema is {}, not {SCHEMA}", head.schema);
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         let mut outcome = Outcome { head, tested: Vec::new(), not_tried: Vec::new() };
@@ -115,7 +115,7 @@ fn lock(file: &File) -> io::Result<()> {
                 thread::sleep(Duration::from_millis(20));
             }
             Err(TryLockError::WouldBlock) => {
-                return Err(io::Error::other("its run is still going on"));
+                return Err(io::Error::other("its run is still active"));
             }
             Err(TryLockError::Error(error)) => return Err(error),
         }
@@ -174,7 +174,7 @@ mod tests {
         journal.not_tried(not_tried("lmdb")).unwrap();
         assert!(Journal::begin(&path, head()).is_err(), "it is there");
         let open = Journal::open(&path).map(drop).map_err(|error| error.to_string());
-        assert_eq!(open, Err("its run is still going on".to_owned()));
+        assert_eq!(open, Err("its run is still active".to_owned()));
         drop(journal);
 
         let whole = std::fs::read(&path).unwrap();

@@ -8,7 +8,7 @@ mod sql;
 use embermark_contract::row::ResultRow;
 use embermark_contract::{Lifecycle, Result, Store};
 
-use crate::oracle::Found;
+use crate::oracle::TableContent;
 use crate::work::{Abilities, Commit, Key, text};
 
 /// The work's table.
@@ -18,7 +18,7 @@ pub(crate) trait Ledger {
     fn commit(&mut self, commit: &Commit) -> Result<()>;
 
     /// Reads every row and checks each against what its commit wrote.
-    fn found(&mut self) -> Result<Found>;
+    fn read_all(&mut self) -> Result<TableContent>;
 
     /// Returns what every store has.
     fn lifecycle(&mut self) -> &mut dyn Lifecycle;
@@ -39,8 +39,8 @@ pub(crate) fn open(store: Store, abilities: Abilities, is_there: bool) -> Result
 }
 
 /// Reads a row of key, commit and content. Returns its commit if the row is what that commit wrote.
-/// An invalid key is one that nobody wrote.
-fn read(row: &dyn ResultRow) -> Result<(Key, Option<u64>)> {
+/// Returns the largest key, which no client writes, for an invalid one.
+fn read_row(row: &dyn ResultRow) -> Result<(Key, Option<u64>)> {
     let key = row.int(0)?.and_then(|key| Key::try_from(key).ok()).unwrap_or(Key::MAX);
     let commit = row.int(1)?.map(i64::cast_unsigned);
     let content = row.text(2)?;

@@ -11,30 +11,30 @@ mod clients;
 mod cut;
 mod experiment;
 mod full;
-mod gathered;
+mod inspection;
 pub mod journal;
-mod keeper;
 mod kill;
 mod ledger;
-mod look;
 mod oracle;
 mod process;
 mod protocol;
 mod recording;
 mod settings;
-mod talk;
+mod supervisor;
+mod try_results;
 mod work;
 mod worker;
+mod worker_channel;
 
-pub use embermark_blockdev::{DeviceError, FileSystem, own_mounts};
+pub use embermark_blockdev::{DeviceError, FileSystem, enter_mount_namespace};
 use embermark_model::durability_result as outcome;
 pub use experiment::test;
 pub use outcome::{CommitIo, Example, Exhaustive, Experiment, Loss, Tested, Verdict};
-pub use outcome::{Deletes, Fill, FullDisk, GoesOn, Said, Stopped, Tried};
+pub use outcome::{CommitRecovery, DeleteOutcome, Fill, FullDisk, Observation, Stopped, Tried};
 pub use process::{PATIENCE, PATIENCE_FOR_NOTHING, PATIENCE_WITH_SERVERS, WorkerProgram};
 pub use settings::{Settings, Subject, TestError};
 pub use worker::worker_main;
 
 /// Number of short works with up to two operations after creating the table. With three there are
 /// 25.
-pub const SHORT_WORKS: u32 = work::short::OF_TWO as u32;
+pub const SHORT_WORKS: u32 = work::short::UP_TO_TWO as u32;

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use embermark_model::durability_result::Verdict;
 use serde::{Deserialize, Serialize};
 
-use crate::work::{Change, Key, MADE, Plan, Rows, keys};
+use crate::work::{Change, Key, Plan, Rows, TABLE_COMMIT, keys};
 
 /// Content of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct TableContent {
     /// Whether the table existed. Always true for a store that creates a table by opening it.
     pub table: bool,
     /// For each key the commit that the row claims, or `None` if the row is not one that the commit
@@ -38,7 +38,7 @@ impl Promised {
 
 /// A verdict and its basis.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged {
+pub struct Judgement {
     /// The verdict. The worst of several clients.
     pub verdict: Verdict,
     /// The client that it concerns.
@@ -49,7 +49,7 @@ pub struct Judged {
 }
 
 /// Compares the content with what the commits of a plan leave, separately for each client.
-pub fn judge(plan: Plan, found: &Found, promised: &[Promised]) -> Judged {
+pub fn judge(plan: Plan, found: &TableContent, promised: &[Promised]) -> Judgement {
     // Rows that may be present but no longer belong to a commit.
     let refused = plan.replaced().into_iter().flat_map(|commit| {
         let new = commit.changes.into_iter().filter(|change| matches!(change, Change::Insert(_)));
@@ -62,11 +62,11 @@ pub fn judge(plan: Plan, found: &Found, promised: &[Promised]) -> Judged {
             let rows = found.rows.range(keys(client));
             let rows = rows.map(|(key, commit)| (*key, *commit));
             let rows = rows.filter(|row| !refused.contains(row)).collect();
-            let found = Found { table: found.table, rows, differs: None };
-            judge_one(plan, client, &found, *promised)
+            let found = TableContent { table: found.table, rows, differs: None };
+            judge_client(plan, client, &found, *promised)
         })
         .collect();
-    let mut judged = Judged { verdict: Verdict::Holds, client: 0, last: None };
+    let mut judged = Judgement { verdict: Verdict::Holds, client: 0, last: None };
     for (client, (verdict, _)) in clients.iter().enumerate() {
         if *verdict > judged.verdict {
             (judged.verdict, judged.client) = (*verdict, client);
@@ -75,8 +75,9 @@ pub fn judge(plan: Plan, found: &Found, promised: &[Promised]) -> Judged {
     if found.differs.is_some() && judged.verdict < Verdict::CopiesDiffer {
         (judged.verdict, judged.client) = (Verdict::CopiesDiffer, 0);
     }
-    let ours = |key: &Key| (0..).zip(promised).any(|(client, _)| keys(client).contains(key));
-    if !found.rows.keys().all(ours) {
+    let is_a_clients_key =
+        |key: &Key| (0..).zip(promised).any(|(client, _)| keys(client).contains(key));
+    if !found.rows.keys().all(is_a_clients_key) {
         judged.verdict = Verdict::CorruptRow;
         return judged;
     }
@@ -85,14 +86,19 @@ pub fn judge(plan: Plan, found: &Found, promised: &[Promised]) -> Judged {
 }
 
 /// Returns the verdict on one client's rows, and the last commit found.
-fn judge_one(plan: Plan, client: u32, found: &Found, promised: Promised) -> (Verdict, Option<u64>) {
+fn judge_client(
+    plan: Plan,
+    client: u32,
+    found: &TableContent,
+    promised: Promised,
+) -> (Verdict, Option<u64>) {
     let foreign = |(_, commit): (&Key, &Option<u64>)| commit.is_none_or(|c| c > promised.begun);
     if found.rows.iter().any(foreign) {
         return (Verdict::CorruptRow, None);
     }
     let (last, half) = match found.table {
-        true => compare(plan, client, found, promised.begun),
-        false => (Some(MADE - 1), None),
+        true => find_last_commit(plan, client, found, promised.begun),
+        false => (Some(TABLE_COMMIT - 1), None),
     };
     // If a commit of several rows is not a transaction, a part of it is permitted.
     let last = last.max(half.filter(|_| !plan.abilities.transactions));
@@ -107,13 +113,18 @@ fn judge_one(plan: Plan, client: u32, found: &Found, promised: Promised) -> (Ver
 /// Returns the latest commit whose rows are those found, and the latest whose rows differ from
 /// those only by a part of the next commit. Follows the differing rows along the commits, each of
 /// which changes few.
-fn compare(plan: Plan, client: u32, found: &Found, begun: u64) -> (Option<u64>, Option<u64>) {
+fn find_last_commit(
+    plan: Plan,
+    client: u32,
+    found: &TableContent,
+    begun: u64,
+) -> (Option<u64>, Option<u64>) {
     let row = |key: &Key| found.rows.get(key).copied().flatten();
     let is = |rows: &Rows, key: &Key| rows.get(key).copied() == row(key);
     let mut work = plan.work(client);
     let mut different: BTreeSet<Key> = found.rows.keys().copied().collect();
     let (mut last, mut half) = (None, None);
-    for number in MADE..=begun {
+    for number in TABLE_COMMIT..=begun {
         let changes = work.commit().changes;
         let by_this = |key: &Key| {
             changes.binary_search_by_key(key, |change| change.key()).is_ok() && is(work.rows(), key)

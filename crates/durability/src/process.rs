@@ -11,9 +11,9 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::keeper;
 use crate::oracle::Verdict;
 use crate::protocol::{Command, Event, Task};
+use crate::supervisor;
 
 /// Time limit for an engine's answer: to open, to read everything, to commit.
 pub const PATIENCE: Duration = Duration::from_secs(20);
@@ -39,19 +39,19 @@ pub struct WorkerProgram {
 
 /// Why a worker reports nothing more.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Silent {
+pub(crate) enum NoResponse {
     /// It has ended with this status.
     Ended(ExitStatus),
     /// It runs, but has reported nothing for this time.
     Hangs(Duration),
 }
 
-impl Silent {
+impl NoResponse {
     /// Returns the verdict on an engine whose process falls silent, and its basis.
     pub(crate) fn verdict(self) -> (Verdict, String) {
         let message = match self {
             Self::Hangs(time) => return (Verdict::Hangs, format!("no answer in {time:?}")),
-            Self::Ended(status) => match keeper::signal(status) {
+            Self::Ended(status) => match supervisor::signal(status) {
                 Some(signal) => format!("its process was ended by {signal}"),
                 None => format!("its process ended by itself: {status}"),
             },
@@ -60,9 +60,9 @@ impl Silent {
     }
 }
 
-/// A worker behind its [keeper]. Dropping it kills it and all that it has started.
+/// A worker behind its [supervisor]. Dropping it kills it and all that it has started.
 pub(crate) struct Worker {
-    keeper: Child,
+    supervisor: Child,
     patience: Duration,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -76,71 +76,72 @@ impl Worker {
         task: &Task,
         patience: Duration,
     ) -> io::Result<Self> {
-        let mut keeper = keeper::command(&program.program, &program.args, &task.dir);
-        let mut keeper = keeper.envs(program.library.clone()).spawn()?;
+        let mut supervisor = supervisor::command(&program.program, &program.args, &task.dir);
+        let mut supervisor = supervisor.envs(program.library.clone()).spawn()?;
         let missing = || io::Error::other("the worker has no pipe");
-        let (input, output) = (keeper.stdin.take(), keeper.stdout.take().ok_or_else(missing)?);
+        let (input, output) =
+            (supervisor.stdin.take(), supervisor.stdout.take().ok_or_else(missing)?);
         let (output, line) = (BufReader::new(output), String::new());
-        let mut this = Self { keeper, patience, input, output, line };
-        this.tell(task)?;
+        let mut this = Self { supervisor, patience, input, output, line };
+        this.send(task)?;
         Ok(this)
     }
 
     /// Sends it a line. If it has ended, its last message says why.
-    fn tell(&mut self, what: &impl serde::Serialize) -> io::Result<()> {
+    fn send(&mut self, what: &impl serde::Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(what)?;
         line.push(b'\n');
         match self.input.as_mut().map_or(Ok(()), |input| input.write_all(&line)) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            told => told,
+            sent => sent,
         }
     }
 
     pub(crate) fn command(&mut self, command: &Command) -> io::Result<()> {
-        self.tell(command)
+        self.send(command)
     }
 
     /// Lets the waiting client continue.
-    pub(crate) fn go_on(&mut self) -> io::Result<()> {
-        self.tell(&())
+    pub(crate) fn release_client(&mut self) -> io::Result<()> {
+        self.send(&())
     }
 
     /// Ends its input, so that it closes the database.
-    pub(crate) fn finish(&mut self) {
+    pub(crate) fn close_input(&mut self) {
         self.input = None;
     }
 
     /// Returns its next event, or why there is none. An incomplete line does not count. Once it has
     /// ended, nothing of it runs any more.
-    pub(crate) fn event(&mut self) -> io::Result<Result<Event, Silent>> {
-        match self.event_within(self.patience)? {
+    pub(crate) fn next_event(&mut self) -> io::Result<Result<Event, NoResponse>> {
+        match self.next_event_within(self.patience)? {
             Some(event) => Ok(event),
             None => {
                 self.kill()?;
-                Ok(Err(Silent::Hangs(self.patience)))
+                Ok(Err(NoResponse::Hangs(self.patience)))
             }
         }
     }
 
     /// Does the same within a time. `None` if it lives but reports nothing.
-    pub(crate) fn event_within(
+    pub(crate) fn next_event_within(
         &mut self,
         patience: Duration,
-    ) -> io::Result<Option<Result<Event, Silent>>> {
-        if self.output.buffer().is_empty() && !self.speaks(patience)? {
+    ) -> io::Result<Option<Result<Event, NoResponse>>> {
+        if self.output.buffer().is_empty() && !self.wait_for_output(patience)? {
             return Ok(None);
         }
         self.line.clear();
         self.output.read_line(&mut self.line)?;
         if !self.line.ends_with('\n') {
-            self.finish();
-            return Ok(Some(Err(Silent::Ended(self.keeper.wait()?))));
+            self.close_input();
+            return Ok(Some(Err(NoResponse::Ended(self.supervisor.wait()?))));
         }
         serde_json::from_str(&self.line).map(|event| Some(Ok(event))).map_err(Into::into)
     }
 
     /// Waits until it reports something or ends. Returns whether it does in time.
-    fn speaks(&self, patience: Duration) -> io::Result<bool> {
+    fn wait_for_output(&self, patience: Duration) -> io::Result<bool> {
         let mut polled = [PollFd::new(self.output.get_ref().as_fd(), PollFlags::POLLIN)];
         let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
         loop {
@@ -159,39 +160,39 @@ impl Worker {
     /// Returns a function that does so from another thread, valid until its end has been waited
     /// for.
     pub(crate) fn killer(&self) -> impl FnOnce() -> io::Result<()> + Send + use<> {
-        let keeper = self.keeper();
-        move || match kill(keeper, Signal::SIGTERM) {
+        let supervisor = self.supervisor();
+        move || match kill(supervisor, Signal::SIGTERM) {
             Ok(()) | Err(Errno::ESRCH) => Ok(()),
             Err(errno) => Err(errno.into()),
         }
     }
 
-    fn keeper(&self) -> Pid {
-        Pid::from_raw(self.keeper.id().cast_signed())
+    fn supervisor(&self) -> Pid {
+        Pid::from_raw(self.supervisor.id().cast_signed())
     }
 
     /// Does something while it and all that it has started are stopped, whatever they were doing.
-    pub(crate) fn stopped<T>(&self, something: impl FnOnce() -> T) -> io::Result<T> {
-        keeper::stop(self.keeper())?;
+    pub(crate) fn while_stopped<T>(&self, something: impl FnOnce() -> T) -> io::Result<T> {
+        supervisor::stop(self.supervisor())?;
         let done = something();
-        keeper::resume(self.keeper()).map(|()| done)
+        supervisor::resume(self.supervisor()).map(|()| done)
     }
 
     /// Returns the running servers that it has started.
     pub(crate) fn servers(&self) -> io::Result<Vec<Pid>> {
-        keeper::servers(self.keeper())
+        supervisor::servers(self.supervisor())
     }
 
     /// Waits for the end of all of it.
     pub(crate) fn wait(&mut self) -> io::Result<()> {
-        self.finish();
-        self.keeper.wait().map(drop)
+        self.close_input();
+        self.supervisor.wait().map(drop)
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // A keeper that does not react has been signalled twice.
+        // A supervisor that does not react has been signalled twice.
         let _ = self.kill().and_then(|()| self.wait());
     }
 }

@@ -13,7 +13,7 @@ use crate::work::filling::Filling;
 pub(crate) struct Task {
     /// Id of the engine.
     pub engine: String,
-    /// Directory of the database.
+    /// Folder of the database.
     pub dir: PathBuf,
     /// The tier to make.
     pub durability: Durability,
@@ -30,12 +30,12 @@ pub(crate) struct Task {
     /// Number of clients.
     pub clients: u32,
     /// What exists already.
-    pub there: There,
+    pub there: DatabaseState,
 }
 
 /// What exists when a worker begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum There {
+pub(crate) enum DatabaseState {
     /// Nothing. No table is created either: the database is opened and closed.
     Nothing,
     /// No table that was acknowledged. It is created.
@@ -83,7 +83,7 @@ pub(crate) enum Event {
         ns: u64,
     },
     /// The content. Follows at once.
-    Found(crate::oracle::Found),
+    Found(crate::oracle::TableContent),
     /// A commit has returned.
     Committed {
         /// The client.
@@ -94,7 +94,7 @@ pub(crate) enum Event {
     /// Something failed. Nothing follows.
     Failed {
         /// The failed action.
-        doing: Doing,
+        doing: WorkerAction,
         /// The engine's message.
         message: String,
     },
@@ -114,7 +114,7 @@ pub(crate) enum Event {
 
 /// What a worker is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Doing {
+pub(crate) enum WorkerAction {
     Open,
     Read,
     Commit,

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use embermark_blockdev::{Device, Log};
 
-use crate::gathered::Lost;
 use crate::oracle::Promised;
-use crate::work::MADE;
+use crate::try_results::TryLoss;
+use crate::work::TABLE_COMMIT;
 
 /// A commit's acknowledgement.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Acknowledged {
+pub(crate) struct Acknowledgement {
     pub client: usize,
     pub commit: u64,
     /// Number of records that had reached the device.
@@ -20,7 +20,7 @@ pub(crate) struct Acknowledged {
     pub time: Duration,
 }
 
-impl Acknowledged {
+impl Acknowledgement {
     /// Records the acknowledgement of a client's commit now. What other clients have written since
     /// it returned counts as before it, so it is promised a little later than it was, never sooner.
     pub(crate) fn now(client: usize, commit: u64, device: &Device) -> Self {
@@ -33,7 +33,7 @@ impl Acknowledged {
 pub(crate) struct Recording {
     pub log: Log,
     /// In order.
-    pub acknowledged: Vec<Acknowledged>,
+    pub acknowledged: Vec<Acknowledgement>,
     /// What had been promised to each client before and was found.
     pub before: Vec<Promised>,
 }
@@ -45,26 +45,27 @@ impl Recording {
     pub(crate) fn promised(&self, at: usize) -> Vec<Promised> {
         let before = self.acknowledged.partition_point(|acknowledged| acknowledged.at <= at);
         let mut promised = self.before.clone();
-        for Acknowledged { client, commit, .. } in &self.acknowledged[..before] {
+        for Acknowledgement { client, commit, .. } in &self.acknowledged[..before] {
             promised[*client] = Promised::after(*commit);
         }
         promised
     }
 
     /// Returns what was lost of that, with `last` the last commit of each client that was found.
-    pub(crate) fn lost(&self, at: usize, last: &[u64]) -> Lost {
+    pub(crate) fn loss(&self, at: usize, last: &[u64]) -> TryLoss {
         let promised = self.promised(at);
         let lost = |client: usize| promised[client].acknowledged.saturating_sub(last[client]);
         let commits = (0..last.len()).map(lost).sum();
-        let is_lost = |a: &&Acknowledged| a.commit > last[a.client] && lost(a.client) > 0;
+        let is_lost = |a: &&Acknowledgement| a.commit > last[a.client] && lost(a.client) > 0;
         let first = self.acknowledged.iter().find(is_lost);
-        let then = first.map_or(Duration::ZERO, |first| self.cut(at).saturating_sub(first.time));
-        let everything = commits > 0 && last.iter().all(|last| *last <= MADE);
-        Lost { commits, ms: then.as_secs_f64() * 1e3, everything }
+        let then =
+            first.map_or(Duration::ZERO, |first| self.cut_time(at).saturating_sub(first.time));
+        let everything = commits > 0 && last.iter().all(|last| *last <= TABLE_COMMIT);
+        TryLoss { commits, ms: then.as_secs_f64() * 1e3, everything }
     }
 
     /// Returns the time of a cut before the record `at`: when that one came, or the end.
-    fn cut(&self, at: usize) -> Duration {
+    fn cut_time(&self, at: usize) -> Duration {
         let end = || {
             let last = [self.log.times.last(), self.acknowledged.last().map(|last| &last.time)];
             last.into_iter().flatten().max().copied().unwrap_or_default()
@@ -85,12 +86,12 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let time = |ms| Duration::from_millis(ms);
         let log = Log {
-            base: Image::of(file.path()).unwrap(),
+            base: Image::from_file(file.path()).unwrap(),
             records: vec![Record::Flush; records],
             times: (1..=records as u64).map(|n| time(n * 10)).collect(),
         };
         let acknowledged = acknowledged.iter();
-        let acknowledged = acknowledged.map(|(commit, at, ms)| Acknowledged {
+        let acknowledged = acknowledged.map(|(commit, at, ms)| Acknowledgement {
             client: 0,
             commit: *commit,
             at: *at,
@@ -121,7 +122,7 @@ mod tests {
     fn a_loss_is_counted_from_the_oldest_lost_acknowledgement_to_the_next_record() {
         let recording = recording(5, &[(1, 1, 15), (2, 2, 25), (3, 2, 28), (4, 4, 44)]);
         let lost = |at, last| {
-            let Lost { commits, ms, everything } = recording.lost(at, &[last]);
+            let TryLoss { commits, ms, everything } = recording.loss(at, &[last]);
             (commits, ms, everything)
         };
         // Cut at 30 ms, when the third record came: 2 and 3 are lost, acknowledged at 25 and 28.
@@ -150,9 +151,9 @@ mod tests {
             assert_eq!(promised(at), expected, "{at}");
         }
         // Cut at 50 ms: the second commit of one client, the third of the other.
-        let Lost { commits, ms, everything } = recording.lost(4, &[2, 1]);
+        let TryLoss { commits, ms, everything } = recording.loss(4, &[2, 1]);
         assert_eq!((commits, ms, everything), (2, 16.0, false));
-        let Lost { commits, ms, everything } = recording.lost(4, &[1, 1]);
+        let TryLoss { commits, ms, everything } = recording.loss(4, &[1, 1]);
         assert_eq!((commits, ms, everything), (3, 25.0, true));
     }
 }

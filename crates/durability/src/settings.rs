@@ -13,9 +13,9 @@ use crate::outcome::{Experiment, Tested};
 use crate::process::{
     PATIENCE, PATIENCE_FOR_NOTHING, PATIENCE_WITH_SERVERS, Worker, WorkerProgram,
 };
-use crate::protocol::{Task, There};
+use crate::protocol::{DatabaseState, Task};
 use crate::work::filling::Filling;
-use crate::work::{Abilities, MADE, MOST_CLIENTS, Plan};
+use crate::work::{Abilities, MAX_CLIENTS, Plan, TABLE_COMMIT};
 
 /// Number of clients of a server in a tier that promises something.
 const CLIENTS: u32 = 4;
@@ -23,7 +23,7 @@ const CLIENTS: u32 = 4;
 /// Settings of an experiment.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Directory for databases and devices. It is created if it does not exist.
+    /// Folder for databases and devices. It is created if it does not exist.
     pub folder: PathBuf,
     /// The program of the workers.
     pub worker: WorkerProgram,
@@ -46,7 +46,7 @@ pub struct Settings {
     pub obeys_flushes: bool,
     /// Shortest duration of the commits of a recorded work. A window of loss may be longer than a
     /// work without pauses.
-    pub over: Duration,
+    pub min_duration: Duration,
     /// Number of file systems to fill.
     pub fills: u32,
     /// Size of each in bytes for an embedded engine. A server has more, because it needs more to
@@ -62,7 +62,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Settings without any tries, below a directory, with these workers: on ext4, on devices that
+    /// Settings without any tries, below a folder, with these workers: on ext4, on devices that
     /// obey flushes.
     pub fn new(folder: &Path, worker: WorkerProgram) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl Settings {
             kills: 0,
             file_system: FileSystem::Ext4,
             obeys_flushes: true,
-            over: Duration::ZERO,
+            min_duration: Duration::ZERO,
             fills: 0,
             disk: 0,
             longest_fill: Duration::from_secs(300),
@@ -100,7 +100,7 @@ pub enum TestError {
         source: io::Error,
     },
     /// The engine cannot do even the undisturbed work.
-    #[error("{engine} does not do the work: {message}")]
+    #[error("{engine} fails the undisturbed work: {message}")]
     Engine {
         /// Id of the engine.
         engine: String,
@@ -147,7 +147,7 @@ impl Subject<'_> {
 
     /// Returns what it keeps in a tier, as the engine's adapter or the author of the configuration
     /// states.
-    fn effective(&self, durability: Durability) -> Durability {
+    fn effective_durability(&self, durability: Durability) -> Durability {
         match self.engine.tier(durability) {
             Tier::Offered { effective_durability, .. } if !self.has_settings() => {
                 effective_durability
@@ -173,7 +173,7 @@ pub(crate) struct Test<'a> {
 
 impl Test<'_> {
     /// Starts a worker on a database in `dir`.
-    pub(crate) fn start(&self, dir: PathBuf, there: There) -> Result<Worker, TestError> {
+    pub(crate) fn start(&self, dir: PathBuf, there: DatabaseState) -> Result<Worker, TestError> {
         let task = Task {
             engine: self.subject.engine.info().id.to_owned(),
             dir,
@@ -208,49 +208,49 @@ impl Test<'_> {
             _ if self.short.is_some() || self.filling.is_some() => 1,
             0 if self.is_server() && self.durability > Durability::None => CLIENTS,
             0 => 1,
-            clients => clients.min(MOST_CLIENTS),
+            clients => clients.min(MAX_CLIENTS),
         }
     }
 
     /// Returns what every client does.
     pub(crate) fn plan(&self) -> Plan {
-        let abilities = Abilities::of_engine(self.subject.engine);
+        let abilities = Abilities::for_engine(self.subject.engine);
         let Self { short, filling, .. } = *self;
         Plan { seed: self.settings.seed, abilities, short, filling }
     }
 
     /// Returns what is promised to each client before the table is created.
-    pub(crate) fn nothing(&self) -> Vec<Promised> {
-        vec![Promised::after(MADE - 1); self.clients() as usize]
+    pub(crate) fn initial_promises(&self) -> Vec<Promised> {
+        vec![Promised::after(TABLE_COMMIT - 1); self.clients() as usize]
     }
 
-    pub(crate) fn not_done(&self, message: impl Into<String>) -> TestError {
+    pub(crate) fn engine_error(&self, message: impl Into<String>) -> TestError {
         TestError::Engine { engine: self.subject.name(), message: message.into() }
     }
 
-    pub(crate) fn go_on(&self) -> Result<(), TestError> {
+    pub(crate) fn check_interrupted(&self) -> Result<(), TestError> {
         if (self.stop)() { Err(TestError::Interrupted) } else { Ok(()) }
     }
 
     /// Returns what the setting of the tier is said to keep.
-    fn effective(&self) -> Durability {
-        self.subject.effective(self.durability)
+    fn effective_durability(&self) -> Durability {
+        self.subject.effective_durability(self.durability)
     }
 
     /// Whether the tier promises to survive the experiment.
     pub(crate) fn promises(&self) -> bool {
-        self.experiment.is_survived_by(self.effective())
+        self.experiment.is_survived_by(self.effective_durability())
     }
 
     /// Returns where something is kept that breaks a promise.
-    pub(crate) fn kept_as(&self, verdict: Verdict) -> PathBuf {
+    pub(crate) fn violation_path(&self, verdict: Verdict) -> PathBuf {
         let (engine, experiment) = (self.subject.name(), self.experiment.name());
         let name = format!("{engine} {} {experiment} {}", self.durability, verdict.name());
         self.settings.violations.join(name.replace(' ', "-"))
     }
 
     /// Returns what is known about the outcome before the experiment.
-    pub(crate) fn outcome(&self) -> Tested {
+    pub(crate) fn initial_result(&self) -> Tested {
         let version = match self.subject.engine.availability() {
             Availability::Ready { version } => version,
             Availability::Missing { .. } => String::new(),
@@ -260,7 +260,8 @@ impl Test<'_> {
             configuration: self.subject.configuration.map(|(_, own)| own.clone()),
             version,
             durability: self.durability,
-            effective_durability: Some(self.effective()).filter(|kept| *kept != self.durability),
+            effective_durability: Some(self.effective_durability())
+                .filter(|kept| *kept != self.durability),
             experiment: self.experiment,
             tried: 0,
             second: 0,

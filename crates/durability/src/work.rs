@@ -1,7 +1,7 @@
 //! The work: commits that follow from a plan, and the content of a database after each of them.
 //!
 //! Every row names the commit that wrote it and has its own digest. This reveals partial rows, rows
-//! that nobody wrote, and mixed transactions.
+//! that no commit wrote, and mixed transactions.
 
 pub(crate) mod filling;
 pub(crate) mod short;
@@ -17,23 +17,23 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 /// The commit that makes the table.
-pub const MADE: u64 = 1;
+pub const TABLE_COMMIT: u64 = 1;
 /// The commit that loads rows in bulk.
-pub const BULK: u64 = 2;
+pub const BULK_COMMIT: u64 = 2;
 /// Number of rows that it loads.
-const LOADED: u32 = 200;
+const BULK_ROWS: u32 = 200;
 /// Largest number of changes of a transaction.
 const MOST_CHANGES: u32 = 100;
 /// Number of commits between two maintenances, which bring checkpoints and compactions into the
 /// middle of the work.
-const MAINTAINED: u64 = 40;
+const MAINTENANCE_INTERVAL: u64 = 40;
 /// Smallest and largest number of bytes of a row, without its key.
-const BYTES: Range<usize> = 20..400;
+const ROW_BYTES: Range<usize> = 20..400;
 
 /// Number of keys of each client, which no other client uses.
-const KEYS: Key = 1 << 24;
+const KEYS_PER_CLIENT: Key = 1 << 24;
 /// Distance between the seeds of two clients.
-const APART: u64 = 0x9e37_79b9_7f4a_7c15;
+const SEED_STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Key of a row.
 pub type Key = u32;
@@ -55,7 +55,7 @@ pub struct Abilities {
 impl Abilities {
     /// Returns those of a family, as the traits of `embermark_contract` promise them. Points can
     /// also be deleted, by statements for which no manual says when the deletion is durable.
-    pub const fn of(family: DataModel) -> Self {
+    pub const fn for_family(family: DataModel) -> Self {
         let (transactions, deletes) = match family {
             DataModel::Sql | DataModel::KeyValue => (true, true),
             DataModel::Document => (false, true),
@@ -66,10 +66,10 @@ impl Abilities {
     }
 
     /// Returns those of an engine.
-    pub fn of_engine(engine: &dyn Engine) -> Self {
-        let of_family = Self::of(engine.info().family);
+    pub fn for_engine(engine: &dyn Engine) -> Self {
+        let family = Self::for_family(engine.info().family);
         let changes = !engine.is_append_only();
-        Self { updates: changes, deletes: changes && of_family.deletes, ..of_family }
+        Self { updates: changes, deletes: changes && family.deletes, ..family }
     }
 }
 
@@ -89,7 +89,7 @@ pub struct Plan {
 impl Plan {
     /// Returns the work of a client, from the beginning: on rows that no other client changes.
     pub fn work(self, client: u32) -> Work {
-        let seed = self.seed.wrapping_add(APART.wrapping_mul(client.into()));
+        let seed = self.seed.wrapping_add(SEED_STRIDE.wrapping_mul(client.into()));
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let Range { start: first_key, .. } = keys(client);
         let (rows, next_key) = (Rows::new(), first_key);
@@ -99,11 +99,11 @@ impl Plan {
 
 /// Returns the keys of a client's rows.
 pub const fn keys(client: u32) -> Range<Key> {
-    client * KEYS..(client + 1) * KEYS
+    client * KEYS_PER_CLIENT..(client + 1) * KEYS_PER_CLIENT
 }
 
 /// Largest number of clients that there are keys for.
-pub const MOST_CLIENTS: u32 = Key::MAX / KEYS;
+pub const MAX_CLIENTS: u32 = Key::MAX / KEYS_PER_CLIENT;
 
 /// The change of one row by a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl Change {
 /// A commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// Number, from [`MADE`].
+    /// Number, from [`TABLE_COMMIT`].
     pub number: u64,
     /// Changes, at most one per row, in the order of keys.
     pub changes: Vec<Change>,
@@ -176,10 +176,10 @@ impl Work {
     pub fn commit(&mut self) -> Commit {
         self.done += 1;
         let number = self.done;
-        let commit = match (self.plan.filling, self.plan.short(number)) {
-            (Some(filling), _) => self.filled(number, filling),
-            (None, Some(step)) => self.stepped(number, step),
-            (None, None) => self.drawn(number),
+        let commit = match (self.plan.filling, self.plan.short_commit(number)) {
+            (Some(filling), _) => self.next_filling_commit(number, filling),
+            (None, Some(step)) => self.next_short_commit(number, step),
+            (None, None) => self.next_random_commit(number),
         };
         for change in &commit.changes {
             match change {
@@ -191,24 +191,24 @@ impl Work {
     }
 
     /// Returns the next commit, drawn at random.
-    fn drawn(&mut self, number: u64) -> Commit {
-        let commit = self.of_shares(number, MOST_CHANGES, [5, 8]);
-        Commit { maintained: number.is_multiple_of(MAINTAINED), ..commit }
+    fn next_random_commit(&mut self, number: u64) -> Commit {
+        let commit = self.draw_commit(number, MOST_CHANGES, [5, 8]);
+        Commit { maintained: number.is_multiple_of(MAINTENANCE_INTERVAL), ..commit }
     }
 
     /// Returns the next commit, with at most `most` changes. Out of ten changes the first of
     /// `shares` is the number of new rows. Those up to the second are updates, and the others
     /// removals.
-    fn of_shares(&mut self, number: u64, most: u32, shares: [u32; 2]) -> Commit {
+    fn draw_commit(&mut self, number: u64, most: u32, shares: [u32; 2]) -> Commit {
         let mut changes: BTreeMap<Key, Change> = BTreeMap::new();
         let size = match number {
-            MADE => 0,
-            BULK => LOADED,
+            TABLE_COMMIT => 0,
+            BULK_COMMIT => BULK_ROWS,
             // Half of them with a single change, half with several.
             _ if self.random.random_bool(0.5) => 1,
             _ => self.random.random_range(2..=most),
         };
-        let bulk = number == BULK || (size > 1 && !self.abilities().transactions);
+        let bulk = number == BULK_COMMIT || (size > 1 && !self.abilities().transactions);
         for _ in 0..size {
             let change = self.change(bulk, shares);
             changes.entry(change.key()).or_insert(change);
@@ -244,7 +244,7 @@ impl Work {
 /// Returns a row's content without its key: text with a length that follows from key and commit.
 pub fn text(key: Key, commit: u64) -> String {
     let digest = digest(key, commit);
-    let length = BYTES.start + (digest as usize) % (BYTES.end - BYTES.start);
+    let length = ROW_BYTES.start + (digest as usize) % (ROW_BYTES.end - ROW_BYTES.start);
     let letters = (0..length).map(|i| char::from(b'a' + ((digest >> (i % 48)) % 26) as u8));
     letters.collect()
 }
@@ -263,7 +263,8 @@ mod tests {
     use super::*;
 
     fn work(seed: u64) -> Work {
-        Plan { seed, abilities: Abilities::of(DataModel::Sql), short: None, filling: None }.work(0)
+        Plan { seed, abilities: Abilities::for_family(DataModel::Sql), short: None, filling: None }
+            .work(0)
     }
 
     #[test]
@@ -283,7 +284,7 @@ mod tests {
         let mut work = work(1);
         let commits: Vec<Commit> = (0..300).map(|_| work.commit()).collect();
         assert!(commits[0].changes.is_empty(), "the table is made");
-        assert!(commits[1].bulk && commits[1].changes.len() == LOADED as usize);
+        assert!(commits[1].bulk && commits[1].changes.len() == BULK_ROWS as usize);
         let later = &commits[2..];
         assert!(
             later.iter().any(|c| c.changes.len() == 1)
@@ -314,22 +315,30 @@ mod tests {
 
     #[test]
     fn clients_have_works_and_rows_of_their_own() {
-        let plan =
-            Plan { seed: 5, abilities: Abilities::of(DataModel::Sql), short: None, filling: None };
+        let plan = Plan {
+            seed: 5,
+            abilities: Abilities::for_family(DataModel::Sql),
+            short: None,
+            filling: None,
+        };
         let [first, second] = [0, 1].map(|client| plan.work(client).after(100));
         assert!(first.rows().keys().all(|key| keys(0).contains(key)));
         assert!(second.rows().keys().all(|key| keys(1).contains(key)));
         let [first, second] = [first, second].map(|work| work.rows().len());
         assert_ne!(first, second, "another seed");
-        assert!(keys(MOST_CLIENTS - 1).end > keys(MOST_CLIENTS - 1).start);
+        assert!(keys(MAX_CLIENTS - 1).end > keys(MAX_CLIENTS - 1).start);
     }
 
     #[test]
     fn a_family_is_asked_for_what_it_promises_alone() {
         let commits = |family| {
-            let mut work =
-                Plan { seed: 9, abilities: Abilities::of(family), short: None, filling: None }
-                    .work(0);
+            let mut work = Plan {
+                seed: 9,
+                abilities: Abilities::for_family(family),
+                short: None,
+                filling: None,
+            }
+            .work(0);
             (0..300).map(|_| work.commit()).collect::<Vec<Commit>>()
         };
         for family in [DataModel::Document, DataModel::Series] {

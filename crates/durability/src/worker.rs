@@ -8,19 +8,19 @@ use embermark_contract::{Engine, EngineError, OpenOptions};
 use nix::sys::signal::Signal;
 
 use crate::clients::Clients;
-use crate::keeper;
 use crate::ledger::{self, Ledger};
-use crate::oracle::Found;
-use crate::protocol::{Command, Doing, Event, Task, There};
-use crate::talk::{SharedTalk, Stop};
-use crate::work::{Abilities, MADE, Plan};
+use crate::oracle::TableContent;
+use crate::protocol::{Command, DatabaseState, Event, Task, WorkerAction};
+use crate::supervisor;
+use crate::work::{Abilities, Plan, TABLE_COMMIT};
+use crate::worker_channel::{SharedChannel, WorkerError};
 
 /// Runs the hidden `durability-worker` command: executes the commands on standard input with one of
 /// `engines`.
 pub fn worker_main(engines: &[&'static dyn Engine]) -> ExitCode {
-    let ended = match keeper::is_kept() {
-        true => converse(engines).map(|()| ExitCode::SUCCESS),
-        false => keeper::keep(engines),
+    let ended = match supervisor::is_worker() {
+        true => serve(engines).map(|()| ExitCode::SUCCESS),
+        false => supervisor::supervise(engines),
     };
     ended.unwrap_or_else(|error| {
         eprintln!("durability-worker: {error}");
@@ -28,47 +28,53 @@ pub fn worker_main(engines: &[&'static dyn Engine]) -> ExitCode {
     })
 }
 
-fn converse(engines: &[&'static dyn Engine]) -> io::Result<()> {
-    let talk = SharedTalk::begin()?;
-    let Some(task) = talk.lock().read::<Task>()? else { return Ok(()) };
-    if !keeper::tie(Signal::SIGKILL)? {
+fn serve(engines: &[&'static dyn Engine]) -> io::Result<()> {
+    let channel = SharedChannel::open()?;
+    let Some(task) = channel.lock().read::<Task>()? else { return Ok(()) };
+    if !supervisor::end_with_parent(Signal::SIGKILL)? {
         return Ok(());
     }
-    let ended = match work(&task, engines, &talk) {
+    let ended = match run_task(&task, engines, &channel) {
         Ok(()) => Event::Closed,
-        Err(Stop::Engine(doing, error)) => Event::Failed { doing, message: error.to_string() },
-        Err(Stop::Conversation(error)) => return Err(error),
+        Err(WorkerError::Engine(doing, error)) => {
+            Event::Failed { doing, message: error.to_string() }
+        }
+        Err(WorkerError::Channel(error)) => return Err(error),
     };
-    talk.lock().say(&ended)
+    channel.lock().send(&ended)
 }
 
-fn work(task: &Task, engines: &[&'static dyn Engine], talk: &SharedTalk) -> Result<(), Stop> {
+fn run_task(
+    task: &Task,
+    engines: &[&'static dyn Engine],
+    channel: &SharedChannel,
+) -> Result<(), WorkerError> {
     let engine = engines.iter().find(|engine| engine.info().id == task.engine);
     let engine = engine.ok_or_else(|| io::Error::other(format!("no engine {}", task.engine)))?;
     let settings = task.settings.clone();
     let options = OpenOptions::new(&task.dir, task.durability, task.memory);
     let options = OpenOptions { clients: task.clients, settings, ..options };
     let begun = Instant::now();
-    let opened = engine.open(&options).map_err(Stop::at(Doing::Open))?;
-    if task.there == There::Nothing {
-        return opened.store.close().map_err(Stop::at(Doing::Close));
+    let opened = engine.open(&options).map_err(WorkerError::at(WorkerAction::Open))?;
+    if task.there == DatabaseState::Nothing {
+        return opened.store.close().map_err(WorkerError::at(WorkerAction::Close));
     }
-    let abilities = Abilities::of_engine(*engine);
-    let ledger = ledger::open(opened.store, abilities, task.there == There::Table);
-    let mut ledger = ledger.map_err(Stop::at(Doing::Open))?;
+    let abilities = Abilities::for_engine(*engine);
+    let ledger = ledger::open(opened.store, abilities, task.there == DatabaseState::Table);
+    let mut ledger = ledger.map_err(WorkerError::at(WorkerAction::Open))?;
     let ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    talk.lock().say(&Event::Opened { ns })?;
-    let found = ledger.found().map_err(Stop::at(Doing::Read))?;
-    talk.lock().say(&Event::Found(found))?;
+    channel.lock().send(&Event::Opened { ns })?;
+    let found = ledger.read_all().map_err(WorkerError::at(WorkerAction::Read))?;
+    channel.lock().send(&Event::Found(found))?;
     let plan = Plan { seed: task.seed, abilities, short: task.short, filling: task.filling };
     let mut filled = None;
     loop {
-        let command = talk.lock().read()?;
+        let command = channel.lock().read()?;
         match command {
             Some(Command::Commit { after, count, waits }) => {
                 let works = (0..).zip(&after);
-                let works = works.map(|(n, after)| plan.work(n).after(*after.max(&MADE)));
-                Clients::new(works.collect(), count, talk, waits).work(&mut *ledger)?;
+                let works = works.map(|(n, after)| plan.work(n).after(*after.max(&TABLE_COMMIT)));
+                Clients::new(works.collect(), count, channel, waits).run(&mut *ledger)?;
             }
             Some(Command::Fill { after, count, filling }) => {
                 let before = filled.take();
@@ -77,39 +83,40 @@ fn work(task: &Task, engines: &[&'static dyn Engine], talk: &SharedTalk) -> Resu
                 let ended = left.try_for_each(|commit| {
                     let begun = Instant::now();
                     let done = ledger.commit(&commit).map(|()| commit.number);
-                    let (client, number) = (0, done.map_err(|error| refused(begun, &error))?);
-                    talk.lock().say(&Event::Committed { client, number }).map_err(Err)
+                    let (client, number) = (0, done.map_err(|error| refused_event(begun, &error))?);
+                    channel.lock().send(&Event::Committed { client, number }).map_err(Err)
                 });
-                talk.lock().say(&ended.err().unwrap_or(Ok(Event::Done))?)?;
+                channel.lock().send(&ended.err().unwrap_or(Ok(Event::Done))?)?;
             }
             Some(Command::Read) => {
                 let begun = Instant::now();
-                let found =
-                    ledger.found().map(|found| Event::Found(Found { table: true, ..found }));
-                let event = found.or_else(|error| refused(begun, &error))?;
-                talk.lock().say(&event)?;
+                let found = ledger
+                    .read_all()
+                    .map(|found| Event::Found(TableContent { table: true, ..found }));
+                let event = found.or_else(|error| refused_event(begun, &error))?;
+                channel.lock().send(&event)?;
             }
             Some(Command::Maintain) => {
                 let begun = Instant::now();
                 let done = ledger.lifecycle().maintain().map(|()| Event::Done);
-                let event = done.or_else(|error| refused(begun, &error))?;
-                talk.lock().say(&event)?;
+                let event = done.or_else(|error| refused_event(begun, &error))?;
+                channel.lock().send(&event)?;
             }
             None => break,
         }
     }
-    check(&mut *ledger)?;
-    ledger.close().map_err(Stop::at(Doing::Close))
+    check_integrity(&mut *ledger)?;
+    ledger.close().map_err(WorkerError::at(WorkerAction::Close))
 }
 
-/// Reports that the engine failed at what began at `begun`. The conversation continues.
-fn refused(begun: Instant, error: &EngineError) -> io::Result<Event> {
+/// Reports that the engine failed at what began at `begun`. The worker continues.
+fn refused_event(begun: Instant, error: &EngineError) -> io::Result<Event> {
     let ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     Ok(Event::Refused { ns, message: error.to_string() })
 }
 
 /// Runs the engine's own check, if it has one.
-fn check(ledger: &mut dyn Ledger) -> Result<(), Stop> {
+fn check_integrity(ledger: &mut dyn Ledger) -> Result<(), WorkerError> {
     let error = match ledger.lifecycle().check() {
         Ok(checked) if checked.findings.is_empty() => return Ok(()),
         Ok(checked) => {
@@ -119,5 +126,5 @@ fn check(ledger: &mut dyn Ledger) -> Result<(), Stop> {
         Err(error) if error.is_unsupported() => return Ok(()),
         Err(error) => error,
     };
-    Err(Stop::Engine(Doing::Check, error))
+    Err(WorkerError::Engine(WorkerAction::Check, error))
 }

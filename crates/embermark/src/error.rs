@@ -13,19 +13,19 @@ use embermark_model::foreign;
 pub struct Failure {
     message: String,
     /// Text that follows the message, formatted for a terminal.
-    drawn: String,
+    screen: String,
     status: u8,
 }
 
 impl Failure {
     /// The request is invalid: exit status 2.
     pub fn usage(message: impl ToString) -> Self {
-        Self { message: message.to_string(), drawn: String::new(), status: 2 }
+        Self { message: message.to_string(), screen: String::new(), status: 2 }
     }
 
     /// The request could not be fulfilled: exit status 1.
     pub fn runtime(message: impl ToString) -> Self {
-        Self { message: message.to_string(), drawn: String::new(), status: 1 }
+        Self { message: message.to_string(), screen: String::new(), status: 1 }
     }
 
     /// A file that could not be written: exit status 1.
@@ -35,12 +35,12 @@ impl Failure {
 
     /// Adds a text that is formatted for a terminal.
     #[must_use]
-    pub fn showing(self, drawn: impl ToString) -> Self {
-        Self { drawn: drawn.to_string(), ..self }
+    pub fn with_screen(self, screen: impl ToString) -> Self {
+        Self { screen: screen.to_string(), ..self }
     }
 
     /// Prints the failure on standard error.
-    pub fn say(&self) {
+    pub fn print(&self) {
         let _ = writeln!(io::stderr(), "embermark: {self}");
     }
 
@@ -59,9 +59,9 @@ impl From<HarnessError> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&foreign::message(&self.message))?;
-        match &*self.drawn {
+        match &*self.screen {
             "" => Ok(()),
-            drawn => write!(f, "\n\n{}", foreign::screen(drawn, true)),
+            screen => write!(f, "\n\n{}", foreign::screen(screen, true)),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::Parser;
 use yaml_rust2::{Yaml, YamlLoader};
 
-use crate::{Cli, older};
+use crate::{Cli, old_spellings};
 
 /// Returns the texts of all steps that run something.
 fn scripts(workflow: &Yaml) -> Vec<String> {
@@ -94,8 +94,8 @@ fn commands_in(line: &str) -> Vec<Vec<String>> {
             |word: &&&str| **word == "sudo" || word.contains('=') && !word.starts_with('-');
         let skipped = words.iter().take_while(prefix).count();
         let command = &words[skipped..];
-        let is_ours = command.first()?.rsplit('/').next() == Some("embermark");
-        is_ours.then(|| command.iter().map(|word| (*word).to_owned()).collect())
+        let is_embermark = command.first()?.rsplit('/').next() == Some("embermark");
+        is_embermark.then(|| command.iter().map(|word| (*word).to_owned()).collect())
     });
     of_embermark.collect()
 }
@@ -107,10 +107,10 @@ fn this_version_accepts_every_command_in_the_documents() {
         for words in code(&text).lines().flat_map(commands_in) {
             count += 1;
             let shown = words.join(" ");
-            let (words, hints) = older::modern(words.into_iter().map(Into::into));
+            let (words, hints) = old_spellings::modernize(words.into_iter().map(Into::into));
             wrong.extend(hints.into_iter().map(|hint| format!("{name}: {shown}: {hint}")));
             if let Err(error) = Cli::try_parse_from(words) {
-                // `--help` and `--version` are reported like errors, but are none.
+                // `--help` and `--version` are reported like errors, but succeed.
                 if error.use_stderr() {
                     wrong.push(format!("{name}: {shown}: {error}"));
                 }

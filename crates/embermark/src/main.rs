@@ -9,7 +9,7 @@ mod commands;
 mod error;
 #[cfg(test)]
 mod examples;
-mod older;
+mod old_spellings;
 mod plan;
 
 use std::env::consts;
@@ -24,7 +24,7 @@ use embermark_harness::{client_machines, passwords};
 use crate::error::Failure;
 use commands::{
     advise, check, compare, completions, data, doctor, durability, energy, engines, fleet,
-    footprint, gate, init, record, repeat, report, run, site, snippet, storage, tune, verify,
+    footprint, gate, init, record, report, reproduce, run, site, snippet, storage, tune, verify,
     workloads,
 };
 
@@ -32,7 +32,7 @@ use commands::{
 ///
 /// embermark measures databases on this machine, at equal durability, and checks every answer.
 #[derive(Parser)]
-#[command(name = "embermark", version, long_version = built(), max_term_width = 100)]
+#[command(name = "embermark", version, long_version = long_version(), max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -51,7 +51,7 @@ enum Command {
     #[command(mut_arg("rate", |rate| rate.hide(true)))]
     Rate(Box<run::RateArgs>),
     /// Repeat published comparisons as they were run
-    Reproduce(Box<repeat::ReproduceArgs>),
+    Reproduce(Box<reproduce::ReproduceArgs>),
     /// Describe this device, and what would disturb a measurement on it
     Doctor(doctor::DoctorArgs),
     /// List the engines: what they are, whether they are installed, how durable each can be
@@ -95,23 +95,23 @@ enum Command {
     Completions(completions::CompletionsArgs),
     /// Print the manual page of embermark or of one of its commands, in troff
     Man(completions::ManArgs),
-    /// Run one cell, as told on standard input
+    /// Run the cell that standard input describes
     #[command(hide = true)]
     Worker,
-    /// Do the commits of a durability experiment, as told on standard input
+    /// Do the commits of a durability experiment that standard input describes
     #[command(hide = true)]
     DurabilityWorker {
         /// The library of its engine
         #[arg(long)]
         engine_library: Option<PathBuf>,
     },
-    /// Take part in a cell beside its worker, as told on standard input
+    /// Assist the worker of a cell with the task that standard input describes
     #[command(hide = true)]
     Companion,
-    /// Be a client machine of a server, as told on standard input
+    /// Be a client machine of a server, with orders from standard input
     #[command(hide = true)]
     ClientMachine {
-        /// To say what this machine is, to start its process, to hand it orders, or to be it
+        /// facts: describe this machine; start: start its process; order: send it orders; serve: be the process
         #[arg(value_parser = ["facts", "start", "order", "serve"])]
         what: String,
         /// The process's folder
@@ -120,7 +120,7 @@ enum Command {
 }
 
 /// Returns the version, and what is built in.
-fn built() -> String {
+fn long_version() -> String {
     let ids: Vec<&str> = registry::ENGINES.iter().map(|engine| engine.info().id).collect();
     let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
     format!(
@@ -133,16 +133,16 @@ fn built() -> String {
 }
 
 /// Loads the library of an engine into this process, under the id that is given with it.
-fn opened(given: &Path) -> Result<(), Failure> {
-    let (id, path) = engine_library::given(given);
-    let described = Described::of(path);
+fn load_engine_library(given: &Path) -> Result<(), Failure> {
+    let (id, path) = engine_library::split_id(given);
+    let described = Described::load(path);
     let described = described.map(|own| id.map_or(own.clone(), |id| own.with_id(id)));
     let added = described.and_then(engine_library::add);
     added.map(drop).map_err(Failure::usage)
 }
 
 /// Prints clap's answer to a command line, which repeats words of it: help or an error.
-fn refused(error: &clap::Error) -> ExitCode {
+fn print_clap_error(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
         say!("{}", error.to_string().trim_end());
     } else {
@@ -155,17 +155,17 @@ fn refused(error: &clap::Error) -> ExitCode {
 fn main() -> ExitCode {
     // SAFETY: no thread has been started.
     unsafe { passwords::take_from_environment() };
-    let (words, hints) = older::modern(std::env::args_os());
+    let (words, hints) = old_spellings::modernize(std::env::args_os());
     hints.iter().for_each(|hint| say!("embermark: {hint}"));
     let command = match Cli::try_parse_from(words) {
         Ok(cli) => cli.command,
-        Err(error) => return refused(&error),
+        Err(error) => return print_clap_error(&error),
     };
     let done = match command {
         Command::Run(args) => run::run(*args),
         Command::Tune(args) => tune::tune(*args),
         Command::Rate(args) => run::rate(*args),
-        Command::Reproduce(args) => repeat::reproduce(*args),
+        Command::Reproduce(args) => reproduce::reproduce(*args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Engines(args) => engines::list(&args),
         Command::Footprint(args) => footprint::show(args),
@@ -189,7 +189,7 @@ fn main() -> ExitCode {
         Command::Man(args) => completions::man(&args, Cli::command()),
         Command::Worker => return embermark_harness::worker_main(),
         Command::DurabilityWorker { engine_library } => {
-            let opened = engine_library.map_or(Ok(()), |path| opened(&path));
+            let opened = engine_library.map_or(Ok(()), |path| load_engine_library(&path));
             opened.map(|()| embermark_durability::worker_main(registry::all()))
         }
         Command::Companion => return embermark_harness::companion_main(),
@@ -203,7 +203,7 @@ fn main() -> ExitCode {
         }
     };
     done.unwrap_or_else(|failure| {
-        failure.say();
+        failure.print();
         failure.exit_code()
     })
 }

@@ -25,10 +25,10 @@ mod urls;
 pub use args::{CONDITIONS, ENGINES, PlanArgs, TIME, WORK};
 use clients::with_clients;
 pub use clients::{clients, refuse_clients};
-pub use configurations::{candidates, columns, configurations, parsed};
+pub use configurations::{candidates, columns, configurations, parse_configuration};
 pub use engine_libraries::{engine_libraries, ids_or};
-use files::Chosen;
-pub use files::{of_plan, shipped};
+use files::ChosenWorkloads;
+pub use files::{built_in_file, workloads_of_plan};
 pub use licences::{check_accepted, not_accepted};
 pub use memory::cache;
 use memory::disk_size;
@@ -48,7 +48,7 @@ impl PlanArgs {
         let until = self.scales_until.clone();
         let whole_run = self.lasts.as_deref().filter(|_| until.is_none());
         let whole_run = whole_run.map(|text| milliseconds("--for", text)).transpose()?;
-        let left_out = self.follow(whole_run)?;
+        let left_out = self.add_longer_work(whole_run)?;
         let libraries = engine_libraries(&self.engine_library)?;
         // A file is used whole. For synthetic rows every workload has its own scales.
         let whole = self.data.is_some() && self.scales_until.is_none();
@@ -60,7 +60,7 @@ impl PlanArgs {
         let durabilities = or_else(self.tier, &["process"]);
         let lenient = files::misfits_per_million(self.lenient.as_deref())?;
         let (names, scales_of) = with_scales(&self.workloads)?;
-        let Chosen { mut workloads, files } = files::chosen(&names, lenient)?;
+        let ChosenWorkloads { mut workloads, files } = files::chosen(&names, lenient)?;
         if whole_run.is_some() && (self.trials.is_some() || self.effort.is_some()) {
             let option = if self.trials.is_some() { "--trials" } else { "--effort" };
             return Err(Failure::usage(format!(

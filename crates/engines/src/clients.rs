@@ -6,25 +6,25 @@ use std::time::{Duration, Instant};
 /// How long a change can be refused because of other clients before it is an error.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Retries work that the engine refuses because of concurrent clients, as manuals ask of concurrent
-/// writers. Costs nothing where nothing is refused.
+/// Retries work that the engine refuses because of concurrent clients. The engines' manuals require
+/// this of concurrent writers. It costs nothing as long as nothing is refused.
 ///
 /// # Errors
 /// Returns the work's own error, or the refusal after [`PATIENCE`].
 #[inline]
 #[allow(dead_code, reason = "used by engines that refuse; a build may have none")]
-pub(crate) fn again_if<T, E>(
+pub(crate) fn retry_if<T, E>(
     refused: impl Fn(&E) -> bool,
     mut work: impl FnMut() -> std::result::Result<T, E>,
 ) -> std::result::Result<T, E> {
     match work() {
-        Err(error) if refused(&error) => until_taken(&refused, work),
+        Err(error) if refused(&error) => retry_until_accepted(&refused, work),
         done => done,
     }
 }
 
 #[cold]
-fn until_taken<T, E>(
+fn retry_until_accepted<T, E>(
     refused: &dyn Fn(&E) -> bool,
     mut work: impl FnMut() -> std::result::Result<T, E>,
 ) -> std::result::Result<T, E> {
@@ -41,10 +41,12 @@ fn until_taken<T, E>(
 /// An engine's handle that moves to another thread.
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code, reason = "used by engines that hand one over; a build may have none")]
-pub(crate) struct Moved<T>(T);
+pub(crate) struct SendHandle<T>(T);
 
 #[allow(dead_code, reason = "as above")]
-impl<T> Moved<T> {
+impl<T> SendHandle<T> {
+    /// Wraps a handle.
+    ///
     /// # Safety
     /// The engine's manual must allow the intended use of the handle on another thread than the one
     /// that made it. Each caller names the passage.
@@ -58,8 +60,8 @@ impl<T> Moved<T> {
     }
 }
 
-// SAFETY: whoever makes one has promised it.
-unsafe impl<T> Send for Moved<T> {}
+// SAFETY: the caller of `new` has promised it.
+unsafe impl<T> Send for SendHandle<T> {}
 
 #[cfg(test)]
 mod tests {
@@ -67,10 +69,10 @@ mod tests {
     use crate::{EngineError, Result};
 
     #[test]
-    fn work_that_is_refused_is_done_again_and_any_other_error_is_told() {
+    fn refused_work_is_retried_and_other_errors_are_returned() {
         let refused = |error: &EngineError| error.to_string().contains("conflict");
         let mut calls = 0;
-        let done = again_if(refused, || {
+        let done = retry_if(refused, || {
             calls += 1;
             match calls {
                 1..=3 => Err(EngineError::failed("toy", "write", "conflict")),
@@ -78,7 +80,7 @@ mod tests {
             }
         });
         assert_eq!(done.unwrap(), 4);
-        let failed = again_if(refused, || -> Result<()> {
+        let failed = retry_if(refused, || -> Result<()> {
             Err(EngineError::failed("toy", "write", "disk full"))
         });
         assert!(failed.is_err_and(|error| error.to_string().contains("disk full")));

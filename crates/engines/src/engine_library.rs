@@ -4,8 +4,8 @@
 //! A separate process reads the library's description, [`Described`]. A process that only needs the
 //! description does not load the library, and is not harmed if it is broken.
 
-mod about;
 mod api;
+mod description;
 mod dialect;
 mod handle;
 mod load;
@@ -29,8 +29,8 @@ use crate::{
     Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Result,
     Settings, Store, Tier, TierSetting,
 };
-pub use about::About;
 use api::{Api, Functions};
+pub use description::EngineDescription;
 use session::Session;
 use store::Client;
 
@@ -39,9 +39,9 @@ use store::Client;
 pub struct Described {
     /// The file.
     pub library: EngineLibrary,
-    /// The description, in which the id can be the user's.
-    pub about: About,
-    /// Whether its id is the user's and not its own.
+    /// The description. Its id can be one that the user has set.
+    pub about: EngineDescription,
+    /// Whether the id was set by the user.
     renamed: bool,
     /// Identifies the file without reading it.
     stamp: Stamp,
@@ -50,9 +50,9 @@ pub struct Described {
 /// Device, inode, length, and the time of the last change of a file in s and ns.
 type Stamp = (u64, u64, u64, i64, i64);
 
-fn stamp(path: &Path) -> io::Result<Stamp> {
-    let facts = fs::metadata(path)?;
-    Ok((facts.dev(), facts.ino(), facts.len(), facts.mtime(), facts.mtime_nsec()))
+fn file_stamp(path: &Path) -> io::Result<Stamp> {
+    let meta = fs::metadata(path)?;
+    Ok((meta.dev(), meta.ino(), meta.len(), meta.mtime(), meta.mtime_nsec()))
 }
 
 impl Described {
@@ -61,9 +61,9 @@ impl Described {
     /// # Errors
     /// Fails when the file cannot be read, is not such a library, or has an invalid description.
     /// The error names it.
-    pub fn of(path: &Path) -> std::result::Result<Self, String> {
+    pub fn load(path: &Path) -> std::result::Result<Self, String> {
         let cannot = |why: String| unusable(path, &why);
-        let read = || Ok::<_, io::Error>((stamp(path)?, fs::read(path)?));
+        let read = || Ok::<_, io::Error>((file_stamp(path)?, fs::read(path)?));
         let (stamp, bytes) = read().map_err(|error| cannot(error.to_string()))?;
         let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let (_, about) = load::load(path).map_err(cannot)?;
@@ -71,7 +71,7 @@ impl Described {
         Ok(Self { library, about, renamed: false, stamp })
     }
 
-    /// Sets an id of the user's own, so that two versions of an engine are two columns.
+    /// Sets an id given by the user, so that two versions of an engine have separate columns.
     #[must_use]
     pub fn with_id(mut self, id: &str) -> Self {
         self.renamed = self.about.id != id;
@@ -80,9 +80,9 @@ impl Described {
     }
 }
 
-/// Splits a library given as `base=old/libmine.so` or `old/libmine.so` into its id, if one is
-/// given, and its path. A path with `=` is a path if a `/` precedes the `=`.
-pub fn given(given: &Path) -> (Option<&str>, &Path) {
+/// Splits `base=old/libmine.so` or `old/libmine.so` into the id, if there is one, and the path of
+/// the library. A path with `=` is a path if a `/` precedes the `=`.
+pub fn split_id(given: &Path) -> (Option<&str>, &Path) {
     let named = given.to_str().and_then(|text| text.split_once('='));
     match named.filter(|(id, path)| load::is_id(id) && !path.is_empty()) {
         Some((id, path)) => (Some(id), Path::new(path)),
@@ -90,13 +90,13 @@ pub fn given(given: &Path) -> (Option<&str>, &Path) {
     }
 }
 
-/// Returns the message that a library cannot be used.
+/// Returns the error message for a library that cannot be used.
 pub fn unusable(path: &Path, why: &str) -> String {
     format!("the engine library {} cannot be used: {why}", path.display())
 }
 
 /// Libraries of this process, with their engines.
-static ADDED: RwLock<Vec<&'static Outside>> = RwLock::new(Vec::new());
+static ADDED: RwLock<Vec<&'static LibraryEngine>> = RwLock::new(Vec::new());
 
 /// Adds an engine to the [registry](registry::all) for the life of the process. A library that was
 /// added before is not added again.
@@ -121,9 +121,9 @@ pub fn add(described: Described) -> std::result::Result<&'static dyn Engine, Str
     if registry::find(id).is_ok() {
         return taken("an engine that embermark has".to_owned());
     }
-    let engine: &'static Outside = {
+    let engine: &'static LibraryEngine = {
         let described = Box::leak(Box::new(described));
-        Box::leak(Box::new(Outside::new(described)))
+        Box::leak(Box::new(LibraryEngine::new(described)))
     };
     added.push(engine);
     registry::append(engine);
@@ -131,25 +131,25 @@ pub fn add(described: Described) -> std::result::Result<&'static dyn Engine, Str
 }
 
 /// Returns the library of the engine with this id, if it was [added](add).
-pub fn of(id: &str) -> Option<&'static Described> {
-    described(|described| described.about.id == id)
+pub fn find(id: &str) -> Option<&'static Described> {
+    find_where(|described| described.about.id == id)
 }
 
 /// Returns the library with this path, if it was [added](add) under this id, or under its own.
-pub fn at(path: &Path, id: Option<&str>) -> Option<&'static Described> {
-    described(|described| {
+pub fn find_at(path: &Path, id: Option<&str>) -> Option<&'static Described> {
+    find_where(|described| {
         let is_named = id.map_or(!described.renamed, |id| described.about.id == id);
         is_named && described.library.path == path
     })
 }
 
-fn described(is: impl Fn(&Described) -> bool) -> Option<&'static Described> {
+fn find_where(is: impl Fn(&Described) -> bool) -> Option<&'static Described> {
     let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
     added.iter().map(|known| known.described).find(|described| is(described))
 }
 
 /// The engine of a library, which is loaded when a database is opened.
-struct Outside {
+struct LibraryEngine {
     described: &'static Described,
     info: Info,
     /// In the order of [`Durability::ALL`].
@@ -158,7 +158,7 @@ struct Outside {
     api: OnceLock<std::result::Result<&'static Api, String>>,
 }
 
-impl Outside {
+impl LibraryEngine {
     fn new(described: &'static Described) -> Self {
         let about = &described.about;
         let leaked = |text: &str| -> &'static str { text.to_owned().leak() };
@@ -178,22 +178,23 @@ impl Outside {
     fn api(&self) -> Result<&'static Api> {
         let path = &self.described.library.path;
         let load = || {
-            let is_same = stamp(path).is_ok_and(|stamp| stamp == self.described.stamp);
-            let other = || "it is another one than when it was asked what it is".to_owned();
+            let is_same = file_stamp(path).is_ok_and(|stamp| stamp == self.described.stamp);
+            let other = || "it has changed since its description was read".to_owned();
             is_same.then_some(()).ok_or_else(other)?;
             let (api, about) = load::load(path)?;
-            let says_so = About { id: self.info.id.to_owned(), ..about } == self.described.about;
-            says_so.then(|| &*Box::leak(Box::new(api))).ok_or_else(other)
+            let is_unchanged =
+                EngineDescription { id: self.info.id.to_owned(), ..about } == self.described.about;
+            is_unchanged.then(|| &*Box::leak(Box::new(api))).ok_or_else(other)
         };
         let why = |why: &String| {
-            let remedy = "begin anew with the library as it is";
+            let remedy = "start the command again with the current library";
             EngineError::unavailable(self.info.id, unusable(path, why), remedy)
         };
         self.api.get_or_init(load).as_ref().copied().map_err(why)
     }
 }
 
-impl Engine for Outside {
+impl Engine for LibraryEngine {
     fn info(&self) -> Info {
         self.info
     }
@@ -236,8 +237,8 @@ impl Engine for Outside {
                 (session.settings()?, session.store())
             }
         };
-        self.settings.taken(id, options, &mut settings)?;
-        self.tiers[options.durability as usize].1.check(id, options, &mut settings)?;
+        self.settings.check_accepted(id, options, &mut settings)?;
+        self.tiers[options.durability as usize].1.check_settings(id, options, &mut settings)?;
         Ok(Opened { store, version: about.version.clone(), settings, server: None })
     }
 }

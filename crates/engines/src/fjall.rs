@@ -1,6 +1,6 @@
 //! fjall, a log-structured merge tree in pure Rust: a complete engine in one file.
 //!
-//! A table is a keyspace. Its batches cannot be read, so [`Overlay`] does it.
+//! A table is a keyspace. Its batches cannot be read, so [`Overlay`] answers reads of a batch.
 
 mod settings;
 
@@ -13,9 +13,9 @@ use ::fjall::{
 use embermark_model::Durability;
 
 use crate::kv::{
-    Blind, Direction, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work,
+    BlindWrites, Direction, KvStore, Overlay, Pairs, Range, Table, TableDef, Visit, VisitPut, Work,
 };
-use crate::log_files::{holds, log_files};
+use crate::log_files::{check_write_buffer, log_files};
 use crate::{
     Availability, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle, OpenOptions,
     Opened, Origin, Result, Scope, TierSetting, TierTable, as_set,
@@ -30,19 +30,19 @@ const VERSION: &str = env!("FJALL_VERSION");
 type Persist = Option<PersistMode>;
 
 const TIERS: TierTable<Persist> = TierTable {
-    none: TierSetting::of(
+    none: TierSetting::new(
         Durability::None,
         None,
         "manual_journal_persist=true: the journal goes to the operating system 8 KiB at a time",
         "https://docs.rs/fjall/3/fjall/struct.KeyspaceCreateOptions.html",
     ),
-    process: TierSetting::of(
+    process: TierSetting::new(
         Durability::Process,
         Some(PersistMode::Buffer),
         "PersistMode::Buffer: a change hands the journal to the operating system before it returns",
         MANUAL,
     ),
-    power: TierSetting::of(
+    power: TierSetting::new(
         Durability::Power,
         Some(PersistMode::SyncData),
         "PersistMode::SyncData: the journal is synced by fdatasync before a change returns",
@@ -74,7 +74,7 @@ fn open(options: &OpenOptions, &persist: &Persist) -> Result<Opened> {
     let blocks = options.memory - options.memory / 8 * 2;
     let cache = options.number(ID, "cache_size")?.unwrap_or(blocks);
     let db = settings::open(options, cache)?;
-    let tables = settings::of_tables(options)?.manual_journal_persist(true);
+    let tables = settings::table_options(options)?.manual_journal_persist(true);
     let tables = tables.max_memtable_size(memtable);
     let settings = [
         ("persist", as_set(persist.map_or("none".to_owned(), |mode| format!("{mode:?}")))),
@@ -168,8 +168,8 @@ impl Lifecycle for Client {
         Ok(ClientOpener::kv(move || Ok(Self::new(shared))))
     }
 
-    /// Every close leaves the journal as it is: it is persisted, no memtable is written to a table,
-    /// and opening reads the journal.
+    /// Does nothing further, because every close leaves the journal as it is. The journal is
+    /// persisted, no memtable is written to a table, and opening reads the journal.
     fn crash_on_close(&mut self) -> Result<()> {
         let what = "a journal to recover in the tier none: it is in memory, and written at close";
         self.shared.persist.map(drop).ok_or_else(|| EngineError::unsupported(ID, what))
@@ -177,7 +177,7 @@ impl Lifecycle for Client {
 
     fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
         self.crash_on_close()?;
-        holds(ID, self.shared.memtable, bytes, MEMTABLE)
+        check_write_buffer(ID, self.shared.memtable, bytes, MEMTABLE)
     }
 
     fn log_bytes(&mut self) -> Result<u64> {
@@ -185,7 +185,8 @@ impl Lifecycle for Client {
     }
 
     fn check(&mut self) -> Result<Checked> {
-        let what = "a check: it has none; the checksum of a block is compared when it is read";
+        let what =
+            "a check: it has none; it compares the checksum of a block when it reads the block";
         Err(EngineError::unsupported(ID, what))
     }
 
@@ -226,7 +227,7 @@ impl KvStore for Client {
         let Self { shared, tables, changes } = self;
         let at = (scope == Scope::Snapshot).then(|| shared.db.snapshot());
         let batch = (scope == Scope::Batch).then_some(&mut *changes);
-        let mut tables = Overlay::of(scope, Tables { shared, tables, at, batch, found: None });
+        let mut tables = Overlay::new(scope, Tables { shared, tables, at, batch, found: None });
         let done = work(&mut tables);
         drop(tables);
         let written = if changes.is_empty() { done } else { done.and_then(|()| self.write()) };
@@ -256,7 +257,7 @@ fn check_key(key: &[u8]) -> Result<()> {
     if (1..=0xffff).contains(&key.len()) { Ok(()) } else { Err(EngineError::unsupported(ID, what)) }
 }
 
-impl Blind for Tables<'_> {
+impl BlindWrites for Tables<'_> {
     fn get(&mut self, Table(table): Table, key: &[u8]) -> Result<Option<&[u8]>> {
         let found = match &self.at {
             Some(snapshot) => snapshot.get(&self.tables[table], key),
@@ -302,7 +303,7 @@ impl Blind for Tables<'_> {
         self.shared.persist()
     }
 
-    fn puts(&self, see: &mut SeePut<'_>) -> Result<()> {
+    fn puts(&self, see: &mut VisitPut<'_>) -> Result<()> {
         for (table, key, value) in self.batch.iter().flat_map(|batch| batch.iter()) {
             value.iter().for_each(|value| see(Table(*table), key, value));
         }

@@ -22,10 +22,10 @@ use crate::server::url;
 type Result<T, E = EngineError> = std::result::Result<T, E>;
 
 /// Placeholder for a missing user and password.
-const NOBODY: &str = "-";
+const NO_USER: &str = "-";
 
-/// Most bytes of an error's body that are shown.
-const SHOWN: u64 = 2_000;
+/// Maximum number of bytes of an error's body that are shown.
+const MAX_ERROR_BODY: u64 = 2_000;
 
 /// A client for one database of one server.
 pub(crate) struct HttpClient {
@@ -38,22 +38,22 @@ pub(crate) struct HttpClient {
     pub user: Option<String>,
     pub authorization: Option<String>,
     pub database: String,
-    /// How another process connects to the database.
-    pub at: String,
+    /// Text that another process passes to [`join`](Self::join) to connect to the database.
+    pub join_address: String,
 }
 
 impl HttpClient {
     /// Creates a client for a database. `user` is `name:password`, encoded as in a URL. Another
-    /// process connects to the server at `elsewhere`. Nothing is sent.
+    /// process connects to the server at `for_others`. Nothing is sent.
     pub fn new(
         engine: &'static str,
         database: &str,
         user: Option<&str>,
         address: &Address,
-        elsewhere: &Address,
+        for_others: &Address,
     ) -> Self {
         // Encoded as HTTP requires: RFC 7617.
-        let (plain, user) = (user.and_then(url::decoded), user.unwrap_or(NOBODY));
+        let (plain, user) = (user.and_then(url::decoded), user.unwrap_or(NO_USER));
         let basic = |plain| format!("Basic {}", BASE64_STANDARD.encode(plain));
         Self {
             engine,
@@ -63,14 +63,14 @@ impl HttpClient {
             authorization: plain.as_ref().map(basic),
             user: plain,
             database: database.to_owned(),
-            at: format!("{database} {user} {elsewhere}"),
+            join_address: format!("{database} {user} {for_others}"),
         }
     }
 
     /// Creates a client for a database that another process has opened.
     pub fn join(engine: &'static str, at: &str) -> Result<Self> {
         let [database, user, address] = address::parts(engine, at)?;
-        let (user, address) = (Some(user).filter(|user| *user != NOBODY), Address::from(address));
+        let (user, address) = (Some(user).filter(|user| *user != NO_USER), Address::from(address));
         Ok(Self::new(engine, database, user, &address, &address))
     }
 
@@ -78,14 +78,14 @@ impl HttpClient {
     ///
     /// # Errors
     /// Returns what is wrong with the URL, without quoting it.
-    pub fn of_url(engine: &'static str, url: &str, database: &str) -> Result<Self, &'static str> {
-        let (base, user) = url::apart(url)?;
+    pub fn from_url(engine: &'static str, url: &str, database: &str) -> Result<Self, &'static str> {
+        let (base, user) = url::split_credentials(url)?;
         let address = Address::Url(base);
         Ok(Self::new(engine, database, user, &address, &address))
     }
 
     /// Closes the connection. The next request opens a new one.
-    pub fn renew(&mut self) {
+    pub fn reconnect(&mut self) {
         self.agent = agent(&self.address);
     }
 
@@ -155,8 +155,8 @@ impl HttpClient {
             return Err(failed(format!("{}: {words}", parts.status)));
         }
         let mut text = Vec::new();
-        // Shows what could be read.
-        let _ = reader(body).take(SHOWN).read_to_end(&mut text);
+        // If reading fails, the error shows the part that was read.
+        let _ = reader(body).take(MAX_ERROR_BODY).read_to_end(&mut text);
         Err(failed(format!("{}: {}", parts.status, String::from_utf8_lossy(&text).trim())))
     }
 }
@@ -172,7 +172,7 @@ pub(crate) fn discard(engine: &'static str, body: Body) -> Result<()> {
     read.map(drop).map_err(|error| EngineError::failed(engine, "end its answer", error))
 }
 
-/// Returns an agent that sends requests to a Unix socket, or to where they say.
+/// Returns an agent that sends requests to a Unix socket, or to the host in their URL.
 fn agent(address: &Address) -> Agent {
     match address {
         Address::Socket(socket) => {

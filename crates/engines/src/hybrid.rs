@@ -8,15 +8,15 @@ use embermark_hybrid::{Hybrid, OpenMirror, Options};
 use embermark_model::Durability;
 
 use crate::duckdb::{DuckDb, FSYNC_MODE};
-use crate::settings::LEFT;
+use crate::settings::ENGINE_DEFAULT;
 use crate::sql::SqlStore;
 use crate::{
     Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
     Setting, Settings, Store, Takes, Tier, as_set,
 };
 
-/// A hybrid with this front.
-pub(crate) struct Over {
+/// A hybrid of a key-value engine, the front, and DuckDB, the mirror.
+pub(crate) struct HybridEngine {
     id: &'static str,
     name: &'static str,
     licence: &'static str,
@@ -28,8 +28,8 @@ pub(crate) struct Over {
     settings: Settings,
 }
 
-/// With LMDB in front.
-pub(crate) static OVER_LMDB: Over = Over {
+/// Hybrid with LMDB as the front.
+pub(crate) static HYBRID_LMDB: HybridEngine = HybridEngine {
     id: "hybrid",
     name: "hybrid (LMDB, DuckDB)",
     licence: "OpenLDAP Public License 2.8, MIT",
@@ -39,9 +39,9 @@ pub(crate) static OVER_LMDB: Over = Over {
     settings: Settings { known: &[REFRESH, WRITE_AFTER, LOG_LIMIT], ..Settings::NONE },
 };
 
-/// With Berkeley DB in front, which has one client at a time, so nothing refreshes in the
-/// background.
-pub(crate) static OVER_BERKELEY_DB: Over = Over {
+/// Hybrid with Berkeley DB as the front. It allows one client at a time, so there is no refresh in
+/// the background.
+pub(crate) static HYBRID_BERKELEY_DB: HybridEngine = HybridEngine {
     id: "hybrid-bdb",
     name: "hybrid (Berkeley DB, DuckDB)",
     licence: "Sleepycat, MIT",
@@ -61,21 +61,21 @@ const WRITE_AFTER: Setting = Setting::new("write_after", Takes::Number);
 /// Bytes of change records after which the mirror is abandoned.
 const LOG_LIMIT: Setting = Setting::new("log_limit", Takes::Number);
 
-/// Folders of its parts.
+/// Names of the folders of the front and the mirror.
 const FRONT: &str = "front";
 const MIRROR: &str = "mirror";
 
-impl Over {
+impl HybridEngine {
     /// Returns the options of the front, and of the mirror in its own folder.
     fn parts(&self, options: &OpenOptions) -> (OpenOptions, OpenOptions) {
         let memory = if self.front_caches { options.memory / 2 } else { options.memory };
         let part = OpenOptions { memory, settings: Vec::new(), ..options.clone() };
         let front = OpenOptions { dir: options.dir.join(FRONT), ..part.clone() };
-        // It logs nothing, because what is missing from its file is copied again. But what its file
-        // claims to have must have reached the disk. Without syncs a power cut leaves a file that
-        // claims more than it has.
+        // The mirror has no log, because changes missing from its file are copied again. But
+        // changes that its file claims to have must have reached the disk. Without syncs a power
+        // cut leaves a file that claims more than it has.
         let settings = match options.durability {
-            Durability::Power => vec![(FSYNC_MODE.to_owned(), LEFT.to_owned())],
+            Durability::Power => vec![(FSYNC_MODE.to_owned(), ENGINE_DEFAULT.to_owned())],
             _ => Vec::new(),
         };
         let clients = options.clients + 1;
@@ -91,7 +91,7 @@ impl Over {
         own.write_after = write_after.unwrap_or(own.write_after);
         let log_limit = options.number(self.id, LOG_LIMIT.name)?;
         own.log_limit = log_limit.unwrap_or(own.log_limit);
-        own.tell = Arc::new(|what| eprintln!("hybrid: {what}"));
+        own.on_event = Arc::new(|what| eprintln!("hybrid: {what}"));
         Ok(own)
     }
 }
@@ -114,11 +114,11 @@ fn open_mirror(options: &OpenOptions, folder: &Path) -> Result<Box<dyn SqlStore>
     let options = OpenOptions { dir: folder.to_owned(), ..options.clone() };
     match DuckDb.open(&options)?.store {
         Store::Sql(sql) => Ok(sql),
-        _ => Err(EngineError::failed(MIRROR, "open", "it is no SQL database")),
+        _ => Err(EngineError::failed(MIRROR, "open", "it is not an SQL database")),
     }
 }
 
-impl Engine for Over {
+impl Engine for HybridEngine {
     fn info(&self) -> Info {
         let (kind, family) = (Kind::Embedded, DataModel::KeyValue);
         Info { id: self.id, name: self.name, kind, family, licence: self.licence }
@@ -157,22 +157,27 @@ impl Engine for Over {
         self.empty.map_or(Ok(()), |end| remove_empty(&front.dir, end))?;
         let Opened { store, version, mut settings, .. } = self.front.open(&front)?;
         let Store::Kv(store) = store else {
-            return Err(EngineError::failed(self.id, "open its front", "it keeps no pairs"));
+            return Err(EngineError::failed(
+                self.id,
+                "open its front",
+                "it is not a key-value store",
+            ));
         };
         let every = own.refresh_every.map_or(0, |every| every.as_millis());
-        let ours = [
+        let own_settings = [
             (REFRESH.name, as_set(every)),
             (WRITE_AFTER.name, as_set(own.write_after)),
             (LOG_LIMIT.name, as_set(own.log_limit)),
             ("mirror.durability", as_set(mirror.durability)),
             ("mirror.memory", as_set(format_args!("{} bytes", mirror.memory))),
         ];
-        let ours = ours.map(|(name, value)| (name.to_owned(), value));
-        settings
-            .extend(ours.into_iter().filter(|(name, _)| {
-                name.starts_with(MIRROR) || self.settings.find(name).is_some()
-            }));
-        self.settings.taken(self.id, options, &mut settings)?;
+        let own_settings = own_settings.map(|(name, value)| (name.to_owned(), value));
+        settings.extend(
+            own_settings
+                .into_iter()
+                .filter(|(name, _)| name.starts_with(MIRROR) || self.settings.find(name).is_some()),
+        );
+        self.settings.check_accepted(self.id, options, &mut settings)?;
         let version = match DuckDb.availability() {
             Availability::Ready { version: mirror } => self.versions(&version, &mirror),
             Availability::Missing { why, remedy } => {
@@ -184,7 +189,7 @@ impl Engine for Over {
     }
 }
 
-impl Over {
+impl HybridEngine {
     fn versions(&self, front: &str, mirror: &str) -> String {
         format!("{} {front}, {} {mirror}", self.front.info().name, DuckDb.info().name)
     }

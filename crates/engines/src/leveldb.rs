@@ -1,7 +1,7 @@
 //! LevelDB, a log-structured merge tree, from a library loaded at run time.
 //!
 //! It has no tables: all are in one database, with a prefix byte per table, so a batch over several
-//! tables is one batch. Its batches cannot be read, so [`Overlay`] does it.
+//! tables is one batch. Its batches cannot be read, so [`Overlay`] answers reads of a batch.
 
 mod api;
 mod check;
@@ -13,9 +13,11 @@ use std::sync::Arc;
 
 use embermark_model::Durability;
 
-use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
-use crate::log_files::{holds, log_files};
-use crate::lsm::{Reads, To, Value};
+use crate::kv::{
+    BlindWrites, KvStore, Overlay, Pairs, Range, Table, TableDef, Visit, VisitPut, Work,
+};
+use crate::log_files::{check_write_buffer, log_files};
+use crate::lsm::{Destination, ReadOptions, Value};
 use crate::settings::{SWITCH, is_on, lines};
 use crate::{
     Candidate, Checked, ClientOpener, ConnectionParameters, Embedded, EngineError, Join, Lifecycle,
@@ -32,14 +34,14 @@ const FILTER_BITS: i32 = 10;
 const TIERS: TierTable<bool> = TierTable {
     none: WRITTEN,
     process: WRITTEN,
-    power: TierSetting::of(
+    power: TierSetting::new(
         Durability::Power,
         true,
         "sync=true: a write syncs the log before it returns",
         MANUAL,
     ),
 };
-const WRITTEN: TierSetting<bool> = TierSetting::of(
+const WRITTEN: TierSetting<bool> = TierSetting::new(
     Durability::Process,
     false,
     "sync=false (default): a write hands the log to the operating system before it returns",
@@ -79,7 +81,7 @@ const SETTINGS: Settings = Settings {
         Setting::new("paranoid_checks", SWITCH),
     ],
     others: None,
-    reserved: &[("sync", "it goes with each write, as --tier says")],
+    reserved: &[("sync", "--tier sets it for each write")],
     candidates: CANDIDATES,
     written: |set| {
         lines("/* before leveldb_open(options, name, &error) */", set, |name, value| {
@@ -109,11 +111,7 @@ const INDEX: &str = "https://github.com/google/leveldb/blob/main/doc/index.md";
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("block_size", "1024")], "a larger index in memory", INDEX),
     Candidate::new(&[("block_size", "16384")], "a point read takes more bytes", INDEX),
-    Candidate::new(
-        &[("filter_policy_bits", "0")],
-        "a read of a key that is absent looks into files",
-        INDEX,
-    ),
+    Candidate::new(&[("filter_policy_bits", "0")], "a read of a missing key reads files", INDEX),
     Candidate::new(&[("filter_policy_bits", "16")], "more memory for filters", INDEX),
     Candidate::new(&[("compression", "none")], "more bytes on disk", INDEX),
     Candidate::new(&[("block_restart_interval", "4")], "more bytes on disk", INDEX),
@@ -147,18 +145,18 @@ fn open(options: &OpenOptions, &sync: &bool) -> Result<Opened> {
         ("sync", as_set(sync)),
         ("write_buffer_size", as_set(format_args!("{write_buffer} bytes"))),
         ("block_cache", as_set(format_args!("{cache} bytes"))),
-        ("filter_policy", as_set(format_args!("bloom, {filter_bits} bits a key"))),
+        ("filter_policy", as_set(format_args!("bloom, {filter_bits} bits per key"))),
     ];
     Ok(Opened::embedded(client, version, settings))
 }
 
-/// Names of the tables, each with its number.
+/// Table with the name of each table as a key and its number as the value.
 const NAMES: Table = Table(0);
-/// The last prefix byte that has a successor, at which the last table's keys end.
-const MOST: usize = 254;
+/// Highest table number. The keys of a table end at the next prefix byte, so 255 is not usable.
+const MAX_TABLES: usize = 254;
 
 /// Returns a table's key with the table's prefix byte, written to `into`.
-fn whole<'a>(into: &'a mut Vec<u8>, Table(number): Table, key: &[u8]) -> &'a [u8] {
+fn prefixed_key<'a>(into: &'a mut Vec<u8>, Table(number): Table, key: &[u8]) -> &'a [u8] {
     into.clear();
     into.push(number as u8);
     into.extend_from_slice(key);
@@ -169,8 +167,8 @@ fn whole<'a>(into: &'a mut Vec<u8>, Table(number): Table, key: &[u8]) -> &'a [u8
 struct Client {
     /// `None` if it could not be reopened after a check.
     db: Option<Arc<Db>>,
-    reads: Reads,
-    /// By number. The one of `NAMES` belongs to no table.
+    reads: ReadOptions,
+    /// Names by table number. The entry of `NAMES` is unused.
     names: Vec<Vec<u8>>,
     /// Memory for a key, or for the ends of a scan.
     keys: [Vec<u8>; 2],
@@ -178,8 +176,9 @@ struct Client {
 
 impl Client {
     fn new(db: Arc<Db>) -> Result<Self> {
-        let (mut keys, mut numbered, reads) = (Default::default(), BTreeMap::new(), db.reads());
-        let mut stored = Tables::stored(&db, &reads, &mut keys);
+        let (mut keys, mut numbered, reads) =
+            (Default::default(), BTreeMap::new(), db.read_options());
+        let mut stored = Tables::read_only(&db, &reads, &mut keys);
         stored.scan(NAMES, Range::default(), &mut |name, number| {
             numbered.insert(number.to_vec(), name.to_vec());
             ControlFlow::Continue(())
@@ -189,10 +188,11 @@ impl Client {
     }
 }
 
-/// Returns the database, if it is open.
+/// Returns the database. Fails if it is not open.
 #[inline]
 fn opened(db: &Option<Arc<Db>>) -> Result<&Arc<Db>> {
-    let lost = || EngineError::failed(ID, "go on", "the database was not opened after its check");
+    let lost =
+        || EngineError::failed(ID, "use the database", "it could not be reopened after its check");
     db.as_ref().ok_or_else(lost)
 }
 
@@ -233,15 +233,15 @@ impl Lifecycle for Client {
         Ok(ClientOpener::kv(move || Self::new(db)))
     }
 
-    /// Every close leaves the log as it is: no changes are written from memory to tables, and
-    /// opening recovers the log.
+    /// Does nothing, because every close leaves the log as it is. No changes are written from
+    /// memory to tables, and opening recovers the log.
     fn crash_on_close(&mut self) -> Result<()> {
         Ok(())
     }
 
     fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
         let buffer = opened(&self.db)?.own.options.write_buffer;
-        holds(ID, buffer as u64, bytes, "write_buffer_size")
+        check_write_buffer(ID, buffer as u64, bytes, "write_buffer_size")
     }
 
     fn log_bytes(&mut self) -> Result<u64> {
@@ -249,7 +249,7 @@ impl Lifecycle for Client {
     }
 
     fn check(&mut self) -> Result<Checked> {
-        check::all(&mut self.db)
+        check::verify(&mut self.db)
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -263,11 +263,11 @@ impl KvStore for Client {
         if let Some(known) = self.names.iter().position(|known| known == name) {
             return Ok(Table(known));
         }
-        if number > MOST {
+        if number > MAX_TABLES {
             return Err(EngineError::unsupported(ID, "more than 254 tables, a byte for each"));
         }
-        let key = whole(&mut self.keys[0], NAMES, name);
-        opened(&self.db)?.set(&mut To::Database, key, Some(&[number as u8]))?;
+        let key = prefixed_key(&mut self.keys[0], NAMES, name);
+        opened(&self.db)?.set(&mut Destination::Database, key, Some(&[number as u8]))?;
         self.names.push(name.to_vec());
         Ok(Table(number))
     }
@@ -277,21 +277,24 @@ impl KvStore for Client {
         let (Self { db, reads, keys, .. }, mut removed) = (self, Vec::new());
         let db = opened(db)?;
         let (mut changes, mut done) = (db.changes(), Ok(()));
-        Tables::stored(db, reads, keys).scan(table, Range::default(), &mut |key, _| {
-            done = changes.set(whole(&mut removed, table, key), None);
+        Tables::read_only(db, reads, keys).scan(table, Range::default(), &mut |key, _| {
+            done = changes.set(prefixed_key(&mut removed, table, key), None);
             if done.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         done.and_then(|()| changes.finish())?;
         let [from, to] = keys;
-        db.compact(Some([whole(from, table, &[]), whole(to, Table(table.0 + 1), &[])]));
+        db.compact(Some([
+            prefixed_key(from, table, &[]),
+            prefixed_key(to, Table(table.0 + 1), &[]),
+        ]));
         Ok(())
     }
 
-    /// One batch, or several of half the memory each.
+    /// Writes one batch, or several of half the memory each.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         let (mut changes, mut rows) = (opened(&self.db)?.changes(), 0);
         while let Some((key, value)) = pairs.next() {
-            changes.set(whole(&mut self.keys[0], table, key), Some(value))?;
+            changes.set(prefixed_key(&mut self.keys[0], table, key), Some(value))?;
             rows += 1;
         }
         changes.finish().map(|()| rows)
@@ -300,15 +303,15 @@ impl KvStore for Client {
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         let Self { db, reads, keys, .. } = self;
         let db = opened(db)?;
-        let mut on = |reads: &Reads, to: To<'_>| {
-            work(&mut Overlay::of(scope, Tables { db, reads, keys, to, found: None }))
+        let mut on = |reads: &ReadOptions, to: Destination<'_>| {
+            work(&mut Overlay::new(scope, Tables { db, reads, keys, to, found: None }))
         };
         match scope {
-            Scope::Snapshot => db.snapshot(reads, |reads| on(reads, To::Nowhere)),
-            Scope::PerOperation => on(reads, To::Database),
+            Scope::Snapshot => db.snapshot(reads, |reads| on(reads, Destination::ReadOnly)),
+            Scope::PerOperation => on(reads, Destination::Database),
             Scope::Batch => {
                 let mut batch = db.batch();
-                db.snapshot(reads, |reads| on(reads, To::Batch(&mut batch)))?;
+                db.snapshot(reads, |reads| on(reads, Destination::Batch(&mut batch)))?;
                 db.write(&batch)
             }
         }
@@ -318,31 +321,31 @@ impl KvStore for Client {
 /// The tables in a scope.
 struct Tables<'a> {
     db: &'a Db,
-    reads: &'a Reads,
+    reads: &'a ReadOptions,
     keys: &'a mut [Vec<u8>; 2],
-    to: To<'a>,
+    to: Destination<'a>,
     /// The value returned last, held until the next one.
     found: Option<Value<'a>>,
 }
 
 impl<'a> Tables<'a> {
-    fn stored(db: &'a Db, reads: &'a Reads, keys: &'a mut [Vec<u8>; 2]) -> Self {
-        Self { db, reads, keys, to: To::Nowhere, found: None }
+    fn read_only(db: &'a Db, reads: &'a ReadOptions, keys: &'a mut [Vec<u8>; 2]) -> Self {
+        Self { db, reads, keys, to: Destination::ReadOnly, found: None }
     }
 }
 
-impl Blind for Tables<'_> {
+impl BlindWrites for Tables<'_> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        self.found = self.db.get(self.reads, whole(&mut self.keys[0], table, key))?;
+        self.found = self.db.get(self.reads, prefixed_key(&mut self.keys[0], table, key))?;
         Ok(self.found.as_deref())
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let [from, to] = &mut *self.keys;
-        let from = whole(from, table, range.from.unwrap_or_default());
+        let from = prefixed_key(from, table, range.from.unwrap_or_default());
         let to = match range.to {
-            Some(end) => whole(to, table, end),
-            None => whole(to, Table(table.0 + 1), &[]),
+            Some(end) => prefixed_key(to, table, end),
+            None => prefixed_key(to, Table(table.0 + 1), &[]),
         };
         let range = Range { from: Some(from), to: Some(to), ..range };
         let visit = &mut |key: &[u8], value: &[u8]| visit(&key[1..], value);
@@ -350,11 +353,11 @@ impl Blind for Tables<'_> {
     }
 
     fn set(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {
-        self.db.set(&mut self.to, whole(&mut self.keys[0], table, key), value)
+        self.db.set(&mut self.to, prefixed_key(&mut self.keys[0], table, key), value)
     }
 
-    fn puts(&self, see: &mut SeePut<'_>) -> Result<()> {
-        if let To::Batch(batch) = &self.to {
+    fn puts(&self, see: &mut VisitPut<'_>) -> Result<()> {
+        if let Destination::Batch(batch) = &self.to {
             self.db.puts(batch, &mut |key, value| see(Table(key[0].into()), &key[1..], value));
         }
         Ok(())

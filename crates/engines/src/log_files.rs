@@ -13,7 +13,7 @@ pub(crate) const CHECKPOINT_AFTER: u64 = 64 << 20;
 
 /// Returns the bytes of the files in `folder` whose name is that of a log. Each file counts its
 /// length or its allocated bytes, whichever is less, because some engines extend a file beforehand
-/// and others allocate beyond its end. A file that disappears meanwhile does not count.
+/// and others allocate beyond its end. A file that disappears during the call does not count.
 ///
 /// # Errors
 /// Fails when the folder cannot be read.
@@ -26,16 +26,21 @@ pub(crate) fn log_files(
         .map_err(|error| EngineError::file(engine, "read the log in", folder, error))
 }
 
-/// Checks that a write buffer of this size can take `bytes` of keys and values, plus the overhead
-/// of entries, before it is written to a table. Until then all of it is in the log.
+/// Checks that a write buffer of `buffer` bytes can take `bytes` of keys and values, plus the
+/// overhead of entries, before it is written to a table. Until then all of it is in the log.
 #[allow(dead_code, reason = "used by log-structured engines; a build may have none")]
-pub(crate) fn holds(engine: &'static str, buffer: u64, bytes: u64, setting: &str) -> Result<()> {
+pub(crate) fn check_write_buffer(
+    engine: &'static str,
+    buffer: u64,
+    bytes: u64,
+    setting: &str,
+) -> Result<()> {
     if bytes.saturating_mul(2) <= buffer {
         return Ok(());
     }
     let what = format!(
-        "a log of {bytes} bytes of rows: it holds what the write buffer does, {buffer} bytes in all; \
-         give more --cache, or a configuration with a larger {setting}"
+        "a log of {bytes} bytes of rows: it is limited by the write buffer of {buffer} bytes; give a larger \
+         --cache, or a configuration with a larger {setting}"
     );
     Err(EngineError::unsupported(engine, what))
 }

@@ -1,5 +1,5 @@
-//! The common part of the C interfaces of LevelDB and of RocksDB, which grew out of it: functions
-//! of the same form, and handles that are freed when dropped.
+//! The common part of the C interfaces of LevelDB and of RocksDB, which is derived from LevelDB:
+//! functions of the same form, and handles that are freed when dropped.
 
 pub(crate) mod check;
 
@@ -17,7 +17,7 @@ use crate::{EngineError, Result};
 
 /// A `leveldb_t`, `rocksdb_iterator_t`, and so on: pointers to the library's objects.
 pub(crate) type Handle = *mut c_void;
-/// Where a function leaves its error: a text to free, or null.
+/// Address to which a function writes its error: a text to free, or null.
 pub(crate) type Failure = *mut *mut c_char;
 /// Bytes that are passed with their length.
 pub(crate) type Bytes = *const u8;
@@ -79,15 +79,15 @@ impl Lib {
 
     #[cold]
     fn error(self, doing: &str, error: *mut c_char) -> EngineError {
-        // SAFETY: the library's text is ours to free.
-        EngineError::failed(self.id, doing, unsafe { self.taken(error) })
+        // SAFETY: the caller owns the library's text.
+        EngineError::failed(self.id, doing, unsafe { self.take_text(error) })
     }
 
     /// Copies a text and frees it.
     ///
     /// # Safety
     /// It must be NUL-terminated, and the caller's to free.
-    pub unsafe fn taken(self, text: *mut c_char) -> String {
+    pub unsafe fn take_text(self, text: *mut c_char) -> String {
         // SAFETY: the caller's promise; it is copied before it is freed, and not used again.
         unsafe {
             let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
@@ -127,7 +127,7 @@ impl<X> Db<X> {
     /// `raw` must be open and the caller's to close. It must need nothing except what `own` holds.
     pub unsafe fn new(lib: Lib, raw: Handle, sync: bool, own: X) -> Self {
         let Api { close, writeoptions_create, writeoptions_destroy, .. } = *lib.api;
-        // SAFETY: it is ours, and the database is what the caller promises.
+        // SAFETY: it is owned here, and the database is what the caller promises.
         unsafe {
             let writes = Owned::new(writeoptions_create(), writeoptions_destroy);
             (lib.api.writeoptions_set_sync)(writes.raw, u8::from(sync));
@@ -136,22 +136,26 @@ impl<X> Db<X> {
     }
 
     /// Returns options to read with.
-    pub fn reads(&self) -> Reads {
+    pub fn read_options(&self) -> ReadOptions {
         let Api { readoptions_create, readoptions_destroy, .. } = *self.lib.api;
-        // SAFETY: ours.
-        Reads(unsafe { Owned::new(readoptions_create(), readoptions_destroy) })
+        // SAFETY: owned here.
+        ReadOptions(unsafe { Owned::new(readoptions_create(), readoptions_destroy) })
     }
 
     /// Returns an empty batch.
     pub fn batch(&self) -> Batch {
         let Api { writebatch_create, writebatch_destroy, .. } = *self.lib.api;
-        // SAFETY: ours.
+        // SAFETY: owned here.
         let raw = unsafe { Owned::new(writebatch_create(), writebatch_destroy) };
         Batch { raw, is_empty: true }
     }
 
-    /// Does work during which `reads` see one state of the database.
-    pub fn snapshot<T>(&self, reads: &mut Reads, work: impl FnOnce(&mut Reads) -> T) -> T {
+    /// Runs `work` with `reads` set to a snapshot of the database.
+    pub fn snapshot<T>(
+        &self,
+        reads: &mut ReadOptions,
+        work: impl FnOnce(&mut ReadOptions) -> T,
+    ) -> T {
         let (api, db) = (self.lib.api, self.raw.raw);
         // SAFETY: all are open; the options forget the snapshot before it is released.
         unsafe {
@@ -176,7 +180,7 @@ impl<X> Db<X> {
     }
 
     /// Empties a batch.
-    #[allow(dead_code, reason = "a build may have LevelDB alone, which keeps none")]
+    #[allow(dead_code, reason = "used by RocksDB; a build may have only LevelDB")]
     pub fn clear(&self, batch: &mut Batch) {
         batch.is_empty = true;
         // SAFETY: open.
@@ -185,7 +189,7 @@ impl<X> Db<X> {
 }
 
 /// Options to read with.
-pub(crate) struct Reads(pub Owned);
+pub(crate) struct ReadOptions(pub Owned);
 
 /// Changes that are written together.
 pub(crate) struct Batch {
@@ -201,16 +205,16 @@ impl Batch {
 
     /// Returns the library's handle, to add a change.
     #[inline]
-    pub const fn adding(&mut self) -> Handle {
+    pub const fn raw_mut(&mut self) -> Handle {
         self.is_empty = false;
         self.raw.raw
     }
 }
 
 /// Destination of the changes of a scope.
-pub(crate) enum To<'a> {
-    /// A snapshot, which has no changes.
-    Nowhere,
+pub(crate) enum Destination<'a> {
+    /// None: the scope is a snapshot, and changes are errors.
+    ReadOnly,
     /// The database: each change is written on its own.
     Database,
     Batch(&'a mut Batch),
@@ -250,7 +254,7 @@ pub(crate) struct Iter<'a> {
     raw: Owned,
     /// The library's `iter_seek_for_prev`, if it has it.
     for_prev: Option<Seek>,
-    _of: PhantomData<&'a Reads>,
+    _of: PhantomData<&'a ReadOptions>,
 }
 
 impl Iter<'_> {
@@ -266,7 +270,7 @@ impl Iter<'_> {
     #[inline]
     fn key(&self) -> Option<&[u8]> {
         let (api, mut size) = (self.lib.api, 0);
-        // SAFETY: it is ours, and at a pair.
+        // SAFETY: it is owned here, and at a pair.
         unsafe {
             let at = (api.iter_valid)(self.raw.raw) != 0;
             at.then(|| bytes((api.iter_key)(self.raw.raw, &mut size), size))
@@ -276,7 +280,7 @@ impl Iter<'_> {
     /// Moves to the last pair with a lower key.
     fn seek_below(&self, key: &[u8]) {
         let (api, raw, at, size) = (self.lib.api, self.raw.raw, key.as_ptr(), key.len());
-        // SAFETY: it is ours, and is only moved on from a pair; the key lives through the calls.
+        // SAFETY: it is owned here, and is only moved on from a pair; the key lives through the calls.
         unsafe {
             if let Some(seek) = self.for_prev {
                 seek(raw, at, size);
@@ -297,7 +301,7 @@ impl Iter<'_> {
     pub fn walk(&self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let (api, raw, Range { from, to, direction }) = (self.lib.api, self.raw.raw, range);
         let mut size = 0;
-        // SAFETY: it is ours; the bounds live through their calls; a pair is in the library's
+        // SAFETY: it is owned here; the bounds live through their calls; a pair is in the library's
         // memory until the iterator moves, which it does only from a pair.
         unsafe {
             match (direction, from, to) {

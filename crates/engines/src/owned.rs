@@ -36,7 +36,7 @@ impl<T, R> Owned<T, R> {
 }
 
 impl<T, R> Drop for Owned<T, R> {
-    /// There is nobody left to report the destructor's result to.
+    /// Ignores the destructor's result, because a drop cannot report it.
     #[inline]
     fn drop(&mut self) {
         if !self.raw.is_null() {
@@ -49,7 +49,7 @@ impl<T, R> Drop for Owned<T, R> {
 /// Adds a library's message to a list. It is passed as a callback, with the list.
 ///
 /// # Safety
-/// `list` must point to a `Vec<String>` that nobody else uses meanwhile, and the message must end
+/// `list` must point to a `Vec<String>` that no other code uses meanwhile, and the message must end
 /// with a NUL.
 pub(crate) unsafe extern "C" fn listen(list: *mut c_void, message: *const c_char) {
     // SAFETY: the caller's promise.

@@ -1,6 +1,6 @@
-//! Finds the programs of engines, in the same way for all: in the variable's folder only, if it is
-//! set. Otherwise on the search path, in the folders where packages put them, and in the downloaded
-//! copy.
+//! Finds the programs of engines, in the same way for all. If the engine's variable is set, only its
+//! folder is searched. Otherwise the search path, the folders of packages and the downloaded copy
+//! are searched.
 #![cfg_attr(
     not(all(feature = "postgres", feature = "harperdb")),
     allow(dead_code, reason = "each engine needs its part of it")
@@ -72,7 +72,7 @@ impl Search {
         self.find_from(self.named().as_deref(), programs)
     }
 
-    /// Returns the same for this value of the variable.
+    /// Returns the paths of programs for this value of the variable.
     pub fn find_from<const N: usize>(
         &self,
         named: Option<&Path>,

@@ -11,7 +11,7 @@ use embermark_model::Durability;
 use smallvec::SmallVec;
 
 use crate::kv::{
-    Change, Direction, Each, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
+    Autocommit, Change, Direction, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work,
 };
 use crate::per_table::PerTable;
 use crate::settings::{SWITCH, is_on, lines};
@@ -28,7 +28,7 @@ const VERSION: &str = env!("REDB_VERSION");
 
 /// redb reports only its page size. The other settings are shown as configured.
 const TIERS: TierTable<Commit> = TierTable {
-    none: TierSetting::of(
+    none: TierSetting::new(
         Durability::None,
         Commit::None,
         "Durability::None: a commit is kept by the next Durability::Immediate, by maintenance and \
@@ -38,7 +38,7 @@ const TIERS: TierTable<Commit> = TierTable {
     process: SYNCED,
     power: SYNCED,
 };
-const SYNCED: TierSetting<Commit> = TierSetting::of(
+const SYNCED: TierSetting<Commit> = TierSetting::new(
     Durability::Power,
     Commit::Immediate,
     "Durability::Immediate (default): a commit is synced",
@@ -71,7 +71,7 @@ const SETTINGS: Settings = Settings {
         Setting::new(QUICK_REPAIR, SWITCH),
     ],
     others: None,
-    reserved: &[("durability", "it goes with each transaction, as --tier says")],
+    reserved: &[("durability", "embermark sets it for each transaction, by --tier")],
     candidates: CANDIDATES,
     written: |set| {
         lines("// Builder before create, WriteTransaction after begin_write", set, |name, value| {
@@ -119,8 +119,11 @@ fn open(options: &OpenOptions, &commit: &Commit) -> Result<Opened> {
         ("cache_size", as_set(format_args!("{cache} bytes"))),
     ];
     let is_on = |name| options.switch(name).unwrap_or(false);
-    let commit =
-        How { commit, two_phases: is_on(TWO_PHASES), keeps_allocator: is_on(QUICK_REPAIR) };
+    let commit = CommitOptions {
+        commit,
+        two_phases: is_on(TWO_PHASES),
+        keeps_allocator: is_on(QUICK_REPAIR),
+    };
     let trees = Trees { db, commit, names: Vec::new(), copy: Vec::new() };
     Ok(Opened::embedded(trees, VERSION, settings))
 }
@@ -138,24 +141,24 @@ fn tree(name: &str) -> TableDefinition<'_, Bytes, Bytes> {
 
 /// How a transaction commits.
 #[derive(Clone, Copy)]
-struct How {
+struct CommitOptions {
     commit: Commit,
     two_phases: bool,
     keeps_allocator: bool,
 }
 
-fn start(db: &Database, how: How) -> Result<WriteTransaction> {
+fn begin_write(db: &Database, options: CommitOptions) -> Result<WriteTransaction> {
     let mut txn = db.begin_write().map_err(failed("begin to write"))?;
-    txn.set_durability(how.commit).map_err(failed("set the durability"))?;
-    txn.set_two_phase_commit(how.two_phases);
-    txn.set_quick_repair(how.keeps_allocator);
+    txn.set_durability(options.commit).map_err(failed("set the durability"))?;
+    txn.set_two_phase_commit(options.two_phases);
+    txn.set_quick_repair(options.keeps_allocator);
     Ok(txn)
 }
 
 /// An open database and its tables.
 struct Trees {
     db: Arc<Database>,
-    commit: How,
+    commit: CommitOptions,
     names: Vec<String>,
     /// The value returned last.
     copy: Vec<u8>,
@@ -163,21 +166,23 @@ struct Trees {
 
 impl Trees {
     /// Returns exclusive access. Fails while another client has the database open.
-    fn alone(&mut self, doing: &'static str) -> Result<&mut Database> {
+    fn exclusive(&mut self, doing: &'static str) -> Result<&mut Database> {
         Arc::get_mut(&mut self.db).ok_or_else(|| failed(doing)("another client has it open"))
     }
 }
 
 /// Makes a durable commit, which includes all earlier ones.
-fn keep(db: &Database, how: How) -> Result<()> {
-    start(db, How { commit: Commit::Immediate, ..how })?.commit().map_err(failed("commit"))
+fn commit_durably(db: &Database, options: CommitOptions) -> Result<()> {
+    begin_write(db, CommitOptions { commit: Commit::Immediate, ..options })?
+        .commit()
+        .map_err(failed("commit"))
 }
 
 impl Lifecycle for Trees {
     /// Makes a durable commit, and compacts the file.
     fn maintain(&mut self) -> Result<()> {
-        keep(&self.db, self.commit)?;
-        self.alone("compact")?.compact().map_err(failed("compact")).map(drop)
+        commit_durably(&self.db, self.commit)?;
+        self.exclusive("compact")?.compact().map_err(failed("compact")).map(drop)
     }
 
     fn join(&self) -> Join {
@@ -205,8 +210,8 @@ impl Lifecycle for Trees {
     /// (<https://docs.rs/redb/4/redb/struct.Database.html#method.check_integrity>). It repairs what
     /// it can.
     fn check(&mut self) -> Result<Checked> {
-        let mut checked = Checked::by("Database::check_integrity");
-        match self.alone("check the database")?.check_integrity() {
+        let mut checked = Checked::new("Database::check_integrity");
+        match self.exclusive("check the database")?.check_integrity() {
             Ok(true) => {}
             Ok(false) => checked.found("the check failed, and the database was repaired"),
             Err(DatabaseError::Storage(StorageError::Corrupted(what))) => checked.found(what),
@@ -217,7 +222,11 @@ impl Lifecycle for Trees {
 
     /// Closing the last client keeps what was committed.
     fn close(self: Box<Self>) -> Result<()> {
-        if Arc::strong_count(&self.db) == 1 { keep(&self.db, self.commit) } else { Ok(()) }
+        if Arc::strong_count(&self.db) == 1 {
+            commit_durably(&self.db, self.commit)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -226,7 +235,7 @@ impl KvStore for Trees {
         if let Some(known) = self.names.iter().position(|name| name == def.name) {
             return Ok(Table(known));
         }
-        let txn = start(&self.db, self.commit)?;
+        let txn = begin_write(&self.db, self.commit)?;
         txn.open_table(tree(def.name)).map_err(failed(OPEN))?;
         txn.commit().map_err(failed("commit"))?;
         self.names.push(def.name.to_owned());
@@ -234,7 +243,7 @@ impl KvStore for Trees {
     }
 
     fn clear(&mut self, table: Table) -> Result<()> {
-        let (txn, tree) = (start(&self.db, self.commit)?, tree(&self.names[table.0]));
+        let (txn, tree) = (begin_write(&self.db, self.commit)?, tree(&self.names[table.0]));
         txn.delete_table(tree).map_err(failed("remove a table"))?;
         txn.open_table(tree).map_err(failed(OPEN))?;
         txn.commit().map_err(failed("commit"))
@@ -242,7 +251,7 @@ impl KvStore for Trees {
 
     /// Inserts through a cursor at the end, which fills pages without a search.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        let (txn, mut rows) = (start(&self.db, self.commit)?, 0);
+        let (txn, mut rows) = (begin_write(&self.db, self.commit)?, 0);
         let mut tree = txn.open_table(tree(&self.names[table.0])).map_err(failed(OPEN))?;
         let mut end = tree.upper_bound_mut(Unbounded::<&[u8]>).map_err(failed("append a pair"))?;
         while let Some((key, value)) = pairs.next() {
@@ -263,12 +272,12 @@ impl KvStore for Trees {
                 work(&mut Tables { open, tables: PerTable::new(), copy })
             }
             Scope::Batch => {
-                let txn = start(db, *commit)?;
+                let txn = begin_write(db, *commit)?;
                 let open = |t: Table| txn.open_table(tree(&names[t.0])).map_err(failed(OPEN));
                 work(&mut Tables { open, tables: PerTable::new(), copy })?;
                 txn.commit().map_err(failed("commit"))
             }
-            Scope::PerOperation => work(&mut Each::of(self)),
+            Scope::PerOperation => work(&mut Autocommit::new(self)),
         }
     }
 }

@@ -33,9 +33,9 @@ pub static ENGINES: &[&dyn Engine] = &[
     #[cfg(feature = "parquet")]
     &crate::parquet::Parquet,
     #[cfg(feature = "hybrid")]
-    &crate::hybrid::OVER_LMDB,
+    &crate::hybrid::HYBRID_LMDB,
     #[cfg(feature = "hybrid")]
-    &crate::hybrid::OVER_BERKELEY_DB,
+    &crate::hybrid::HYBRID_BERKELEY_DB,
     #[cfg(feature = "zen")]
     &crate::zen::Zen,
     #[cfg(feature = "postgres")]
@@ -97,7 +97,7 @@ pub const GROUPS: [&str; 3] = ["all", "embedded", "servers"];
 /// `memory`), `servers`, or `all`. An engine that only runs on a given server must be named.
 ///
 /// # Errors
-/// Fails when there is no such word. The error names the nearest word and lists all.
+/// Fails for an unknown word. The error names the nearest word and lists all.
 pub fn select(word: &str) -> Result<Vec<&'static dyn Engine>, UnknownName> {
     let chosen = |wanted: &[Kind]| {
         let is_chosen = |e: &dyn Engine| !e.is_given() && e.info().id != "null";

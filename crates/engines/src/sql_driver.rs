@@ -5,10 +5,10 @@
 //! half of one is kept and the connection can be used again.
 
 mod connected;
-#[allow(dead_code, reason = "each engine needs a part of it")]
-pub(crate) mod misfit;
 #[cfg(any(feature = "duckdb", feature = "firebird", feature = "postgres"))]
 pub(crate) mod times;
+#[allow(dead_code, reason = "each engine needs a part of it")]
+pub(crate) mod value_errors;
 
 pub(crate) use connected::Connected;
 

@@ -18,11 +18,11 @@ use libtest_mimic::{Arguments, Trial};
 #[path = "integration/join/common.rs"]
 mod common;
 
-use common::{TOLD, close, count, create, join, options, write};
+use common::{REQUEST_VARIABLE, close, count, create, join, options, write};
 
 fn main() -> ExitCode {
-    match env::var(TOLD) {
-        Ok(told) => match told.split_once('\n') {
+    match env::var(REQUEST_VARIABLE) {
+        Ok(request) => match request.split_once('\n') {
             Some((id, dir)) => a_server_answers_on_the_loopback_address_alone(id, dir),
             None => every_byte_is_counted_once(),
         },
@@ -59,12 +59,12 @@ fn answers_in_a_network_of_its_own(engine: &dyn Engine) {
     }
 }
 
-fn in_a_process_of_its_own(told: &str) {
+fn in_a_process_of_its_own(request: &str) {
     let mut command = Command::new(env::current_exe().unwrap());
-    assert!(command.env(TOLD, told).status().unwrap().success(), "{told}");
+    assert!(command.env(REQUEST_VARIABLE, request).status().unwrap().success(), "{request}");
 }
 
-/// Returns the addresses on which somebody listens in this process's network, as the kernel writes
+/// Returns the addresses with a listener in this process's network, as the kernel writes
 /// them: proc_net(5), where 0A is the state TCP_LISTEN.
 fn listening(table: &str) -> Vec<String> {
     let text = fs::read_to_string(format!("/proc/self/net/{table}")).unwrap();
@@ -110,7 +110,7 @@ fn a_database_of_a_server_given_by_url_is_joined(
     };
     let mut url = at.splitn(parts, ' ').last().unwrap().to_owned();
     if engine.info().id == "harperdb" {
-        // It lets nobody in without a password; that of a private one is beside its files.
+        // It requires a password; that of a private server is next to its files.
         let password = fs::read_to_string(options.dir.join("server/data/password")).unwrap();
         url = url.replace("http://", &format!("http://embermark:{password}@"));
     }
@@ -137,7 +137,7 @@ fn a_database_of_a_server_given_by_url_is_joined(
 
 fn a_server_that_listens_on_every_address_refuses_a_network_that_others_share() {
     let Ok(engine) = registry::find("harperdb") else { return };
-    if network::is_own() || !is_here(engine) {
+    if network::is_isolated() || !is_here(engine) {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -147,7 +147,7 @@ fn a_server_that_listens_on_every_address_refuses_a_network_that_others_share() 
 
 fn every_byte_is_counted_once() {
     network::enter().unwrap();
-    assert!(network::is_own());
+    assert!(network::is_isolated());
     let before = network::counters().unwrap();
     assert_eq!(before, network::Counters::default());
     let (here, there) = (UdpSocket::bind("127.0.0.1:0"), UdpSocket::bind("127.0.0.1:0"));

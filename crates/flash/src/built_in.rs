@@ -1,5 +1,5 @@
-//! The built-in cards. `docs/flash.md` gives the source of each figure, and says which ones nobody
-//! publishes.
+//! The built-in cards. `docs/flash.md` gives the source of each figure, and lists the figures that
+//! no vendor publishes.
 
 use embermark_model::card::{Card, Cleaning, Mapping, Spread};
 use embermark_model::choice::{self, UnknownName};
@@ -22,7 +22,7 @@ pub const CARDS: [BuiltIn; 4] = [
     ("emmc-32gb", "an eMMC of 32 GB with TLC flash: page-mapped", emmc_32gb),
 ];
 
-/// Names of the built-in cards.
+/// Returns the names of the built-in cards.
 pub fn names() -> impl Iterator<Item = &'static str> {
     CARDS.iter().map(|(name, ..)| *name)
 }
@@ -30,7 +30,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Returns the built-in card with a name.
 ///
 /// # Errors
-/// If there is none. The error lists the valid names and suggests the nearest.
+/// If the name is unknown. The error lists the valid names and suggests the nearest.
 pub fn built_in(name: &str) -> Result<Card, UnknownName> {
     let found = CARDS.iter().find(|(known, ..)| *known == name);
     let card = found.map(|(name, _, make)| Card { name: (*name).to_owned(), ..make() });

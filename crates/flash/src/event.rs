@@ -16,7 +16,7 @@ pub enum Kind {
 pub struct Event {
     /// Time in ns, on the same clock as windows.
     pub ns: u64,
-    /// What.
+    /// Kind of the request.
     pub kind: Kind,
     /// Offset on the device in bytes.
     pub offset: u64,

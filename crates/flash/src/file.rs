@@ -11,7 +11,7 @@ use crate::built_in::built_in;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CardError {
     /// Invalid TOML.
-    #[error("it is no TOML: {0}")]
+    #[error("it is not TOML: {0}")]
     Toml(String),
     /// An unknown name.
     #[error(transparent)]
@@ -69,7 +69,7 @@ pub fn parse_like(name: &str, text: &str, like: Option<&Card>) -> Result<Card, C
     if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
         return Err(choice::unknown("key", unknown, KEYS).into());
     }
-    let read = Reading(&table);
+    let read = CardTable(&table);
     let own = read.word("like")?.map(built_in).transpose()?;
     let like = own.as_ref().or(like);
     let page_bytes = read.size("page", like.map(|card| card.page_bytes))?;
@@ -83,16 +83,16 @@ pub fn parse_like(name: &str, text: &str, like: Option<&Card>) -> Result<Card, C
         cycles: read.spread("cycles", 1.0, like.map(|card| card.cycles))?,
         cache_bytes: read.size("cache", Some(like.map_or(0, |card| card.cache_bytes)))?,
         filled_permille: {
-            let usual = Spread::of(like.map_or(1_000, |card| card.filled_permille));
+            let usual = Spread::exact(like.map_or(1_000, |card| card.filled_permille));
             read.spread("filled-percent", 10.0, Some(usual))?.typical
         },
     };
-    check(&card)?;
+    check_sizes(&card)?;
     Ok(card)
 }
 
 /// Checks the relations between sizes.
-fn check(card: &Card) -> Result<(), CardError> {
+fn check_sizes(card: &Card) -> Result<(), CardError> {
     let Card { capacity_bytes, page_bytes, erase_block_bytes, .. } = *card;
     let refused = |key, given: u64, wanted: &str| {
         let given = format!("{given} bytes");
@@ -134,9 +134,9 @@ fn check(card: &Card) -> Result<(), CardError> {
 }
 
 /// A table whose values are read by key.
-struct Reading<'a>(&'a Table);
+struct CardTable<'a>(&'a Table);
 
-impl Reading<'_> {
+impl CardTable<'_> {
     fn wrong<T>(key: &'static str, given: &Value, wanted: &str) -> Result<T, CardError> {
         Err(CardError::Value { key, given: given.to_string(), wanted: wanted.to_owned() })
     }
@@ -192,7 +192,7 @@ impl Reading<'_> {
                     _ => None,
                 }
             }
-            one => number(one).map(Spread::of),
+            one => number(one).map(Spread::exact),
         };
         spread.map_or_else(|| Self::wrong(key, given, wanted), Ok)
     }
@@ -262,7 +262,7 @@ cycles = [500, 1000, 2000]
         assert_eq!(card.mapping, Mapping::LogBlocks { open_units });
         assert_eq!((card.name.as_str(), card.capacity_bytes), ("own", 16_000_000_000));
         assert_eq!((card.page_bytes, card.erase_block_bytes), (8192, 2 << 20));
-        assert_eq!((card.spare_permille, card.filled_permille), (Spread::of(74), 1_000));
+        assert_eq!((card.spare_permille, card.filled_permille), (Spread::exact(74), 1_000));
     }
 
     #[test]
@@ -275,7 +275,7 @@ cycles = [500, 1000, 2000]
         assert_eq!((card.cycles, card.capacity_bytes), (like.cycles, 16_000_000_000));
         let other =
             parse("own", "like = \"emmc-8gb\"\nkind = \"log-blocks\"\nopen-units = 2").unwrap();
-        assert_eq!(other.mapping, Mapping::LogBlocks { open_units: Spread::of(2) });
+        assert_eq!(other.mapping, Mapping::LogBlocks { open_units: Spread::exact(2) });
     }
 
     #[test]
@@ -302,7 +302,7 @@ cycles = [500, 1000, 2000]
             ("like = \"sd-32gb\"\nfilled-percent = 120", "give 0 to 100"),
             ("like = \"sd-32gb\"\nspare-percent = \"some\"", "give a number"),
             ("like = 3", "write a name in quotes"),
-            ("like", "it is no TOML"),
+            ("like", "it is not TOML"),
         ] {
             assert!(says(text).contains(expected), "{text}: {}", says(text));
         }
@@ -312,7 +312,7 @@ cycles = [500, 1000, 2000]
     fn every_built_in_card_is_one_that_a_file_could_say_and_holds_a_device() {
         for (name, ..) in CARDS {
             let card = built_in(name).unwrap();
-            check(&card).unwrap();
+            check_sizes(&card).unwrap();
             assert_eq!(parse(name, &format!("like = \"{name}\"")).unwrap(), card);
             for end in End::ALL {
                 model_of(&card, end, 1 << 30).unwrap();

@@ -26,11 +26,11 @@ pub use file::{CardError, parse, parse_like};
 pub use ledger::Cost;
 pub use log_blocks::LogBlocks;
 pub use page_mapped::{Geometry, PageMapped};
-pub use replay::{Refused, Replayed, Window, Work, model_of, replay};
+pub use replay::{DeviceTooLarge, Replayed, Window, Work, model_of, replay};
 
 /// Work of a flash translation layer so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Done {
+pub struct WorkCounts {
     /// Number of pages programmed, including its own copies.
     pub pages: u64,
     /// Number of blocks erased.
@@ -56,12 +56,12 @@ pub trait Translation: Send {
     fn discard(&mut self, unit: u32);
 
     /// Returns its work so far.
-    fn done(&self) -> Done;
+    fn done(&self) -> WorkCounts;
 
-    /// Returns the number of pages of these that it copied itself.
+    /// Returns the number of programmed pages that are its own copies.
     fn copied_pages(&self) -> u64;
 
-    /// Charges later writes to an account, as far as it is known whom they are for.
+    /// Charges later writes to an account, as far as the model can attribute them.
     fn charge_to(&mut self, account: usize);
 
     /// Returns the charges so far, by account.

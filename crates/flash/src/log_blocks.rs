@@ -5,10 +5,10 @@
 //! CompactFlash systems*, IEEE Transactions on Consumer Electronics 48(2), 2002.
 
 use crate::ledger::{Cost, Ledger};
-use crate::{Done, Translation};
+use crate::{Translation, WorkCounts};
 
-/// How often the log blocks are filled per round. Merges come in whole blocks, and a mean needs
-/// many.
+/// Number of times that the log blocks are filled per round. A round needs many merges for a mean,
+/// because each is of a whole block.
 const FILLED: u64 = 64;
 
 /// A card with log blocks.
@@ -20,15 +20,15 @@ pub struct LogBlocks {
     /// Whether each page holds anything.
     valid: Vec<bool>,
     /// Blocks with a log block, with the last written one at the end.
-    open: Vec<Open>,
-    done: Done,
+    open: Vec<OpenBlock>,
+    done: WorkCounts,
     copied: u64,
     ledger: Ledger,
 }
 
 /// A block that has a log block.
 #[derive(Clone, Debug)]
-struct Open {
+struct OpenBlock {
     block: u32,
     /// Number of used pages of the log block.
     used: u32,
@@ -38,9 +38,9 @@ struct Open {
     writers: Vec<(usize, u32)>,
 }
 
-impl Open {
+impl OpenBlock {
     /// Makes one without used pages.
-    const fn of(block: u32) -> Self {
+    const fn new(block: u32) -> Self {
         Self { block, used: 0, in_order: true, writers: Vec::new() }
     }
 
@@ -65,15 +65,15 @@ impl LogBlocks {
             most_open: most_open.max(1) as usize,
             valid: vec![true; pages as usize],
             open: Vec::new(),
-            done: Done::default(),
+            done: WorkCounts::default(),
             copied: 0,
             ledger: Ledger::new(),
         }
     }
 
     /// Merges a block and its log block into one, and erases what is left over. The accounts that
-    /// wrote to the log block are charged, and not the one that now writes elsewhere.
-    fn merge(&mut self, Open { block, used, in_order, writers }: Open) {
+    /// wrote to the log block are charged, and not the account whose write causes the merge.
+    fn merge(&mut self, OpenBlock { block, used, in_order, writers }: OpenBlock) {
         let first = block as usize * self.block_pages as usize;
         let after = (first + self.block_pages as usize).min(self.valid.len());
         let valid = |from: usize| {
@@ -109,7 +109,7 @@ impl LogBlocks {
             }
             known => known,
         };
-        let mut open = known.unwrap_or(Open::of(block));
+        let mut open = known.unwrap_or(OpenBlock::new(block));
         if self.open.len() == self.most_open {
             let oldest = self.open.remove(0);
             self.merge(oldest);
@@ -144,7 +144,7 @@ impl Translation for LogBlocks {
         self.valid[page as usize] = false;
     }
 
-    fn done(&self) -> Done {
+    fn done(&self) -> WorkCounts {
         self.done
     }
 
@@ -183,7 +183,7 @@ mod tests {
             (0..20 * PAGES).for_each(|page| card.program(&[page]));
         }
         // The last one is still open.
-        assert_eq!(card.done(), Done { pages: 60 * u64::from(PAGES), erases: 59 });
+        assert_eq!(card.done(), WorkCounts { pages: 60 * u64::from(PAGES), erases: 59 });
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
         card.program(&[0, 1, 2]);
         card.program(&[PAGES]);
         // Three pages and the 253 others, and then the page that caused the merge.
-        assert_eq!(card.done(), Done { pages: 256 + 1, erases: 1 });
+        assert_eq!(card.done(), WorkCounts { pages: 256 + 1, erases: 1 });
     }
 
     #[test]
@@ -202,10 +202,10 @@ mod tests {
         for _ in 0..10 {
             card.program(&[7, PAGES + 7]);
         }
-        assert_eq!(card.done(), Done { pages: 20, erases: 0 });
+        assert_eq!(card.done(), WorkCounts { pages: 20, erases: 0 });
         // A third one merges the first: 256 pages into a third block, and two erased.
         card.program(&[2 * PAGES]);
-        assert_eq!(card.done(), Done { pages: 21 + 256, erases: 2 });
+        assert_eq!(card.done(), WorkCounts { pages: 21 + 256, erases: 2 });
         // The second is still open.
         card.program(&[PAGES + 8]);
         assert_eq!(card.done().erases, 2);
@@ -215,9 +215,9 @@ mod tests {
     fn a_log_block_that_is_full_is_merged() {
         let mut card = card(4);
         (0..PAGES).for_each(|_| card.program(&[5]));
-        assert_eq!(card.done(), Done { pages: 256, erases: 0 });
+        assert_eq!(card.done(), WorkCounts { pages: 256, erases: 0 });
         card.program(&[5]);
-        assert_eq!(card.done(), Done { pages: 257 + 256, erases: 2 });
+        assert_eq!(card.done(), WorkCounts { pages: 257 + 256, erases: 2 });
     }
 
     #[test]
@@ -256,6 +256,6 @@ mod tests {
         (10..PAGES).for_each(|page| card.discard(page));
         card.program(&[3]);
         card.program(&[PAGES]);
-        assert_eq!(card.done(), Done { pages: 1 + 10 + 1, erases: 2 });
+        assert_eq!(card.done(), WorkCounts { pages: 1 + 10 + 1, erases: 2 });
     }
 }

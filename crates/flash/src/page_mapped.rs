@@ -1,5 +1,5 @@
-//! A card whose table has an entry for every page, or part of one. It writes to any free place, and
-//! cleans blocks to get more.
+//! A card whose table has an entry for every page, or part of one. It writes to any free position,
+//! and cleans blocks to get more.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use embermark_model::card::Cleaning;
 
 use crate::ledger::{Cost, Ledger};
 use crate::victims::Victims;
-use crate::{Done, Translation};
+use crate::{Translation, WorkCounts};
 
 /// No value.
 const NONE: u32 = u32::MAX;
@@ -37,18 +37,18 @@ pub struct Geometry {
 #[derive(Clone, Debug)]
 pub struct PageMapped {
     geometry: Geometry,
-    /// Place of each unit.
-    place: Vec<u32>,
-    /// Unit at each place.
-    holds: Vec<u32>,
+    /// Position of each unit in flash, in units.
+    position: Vec<u32>,
+    /// Unit at each position.
+    unit_at: Vec<u32>,
     /// Number of valid units of each block.
     valid: Vec<u32>,
     free: VecDeque<u32>,
     victims: Victims,
     open: u32,
-    /// The next place in the open block.
+    /// The next position in the open block.
     next: u32,
-    done: Done,
+    done: WorkCounts,
     copied_units: u64,
     ledger: Ledger,
 }
@@ -60,14 +60,14 @@ impl PageMapped {
         let blocks = geometry.blocks.max(units.div_ceil(block_units) + RESERVE);
         Self {
             geometry: Geometry { blocks, ..geometry },
-            place: vec![NONE; units as usize],
-            holds: vec![NONE; blocks as usize * block_units as usize],
+            position: vec![NONE; units as usize],
+            unit_at: vec![NONE; blocks as usize * block_units as usize],
             valid: vec![0; blocks as usize],
             free: (1..blocks).collect(),
             victims: Victims::new(cleaning, blocks, block_units),
             open: 0,
             next: 0,
-            done: Done::default(),
+            done: WorkCounts::default(),
             copied_units: 0,
             ledger: Ledger::new(),
         }
@@ -80,11 +80,11 @@ impl PageMapped {
             self.write(unit);
         }
         self.pad();
-        (self.done, self.copied_units, self.ledger) = (Done::default(), 0, Ledger::new());
+        (self.done, self.copied_units, self.ledger) = (WorkCounts::default(), 0, Ledger::new());
         self
     }
 
-    /// Gives a unit the next place.
+    /// Writes a unit at the next position.
     fn write(&mut self, unit: u32) {
         self.discard(unit);
         self.make_room();
@@ -109,7 +109,7 @@ impl PageMapped {
         let Some(victim) = self.victims.take() else { return };
         let first = victim * self.geometry.block_units;
         for at in first..first + self.geometry.block_units {
-            let unit = std::mem::replace(&mut self.holds[at as usize], NONE);
+            let unit = std::mem::replace(&mut self.unit_at[at as usize], NONE);
             if unit != NONE {
                 self.put(unit);
                 self.copied_units += 1;
@@ -130,8 +130,8 @@ impl PageMapped {
             self.ledger.charge(self.ledger.opened(), Cost { pages: 1.0, erases });
         }
         let at = self.open * self.geometry.block_units + self.next;
-        self.holds[at as usize] = unit;
-        self.place[unit as usize] = at;
+        self.unit_at[at as usize] = unit;
+        self.position[unit as usize] = at;
         self.valid[self.open as usize] += 1;
         self.next += 1;
     }
@@ -157,18 +157,18 @@ impl Translation for PageMapped {
     }
 
     fn discard(&mut self, unit: u32) {
-        let at = std::mem::replace(&mut self.place[unit as usize], NONE);
+        let at = std::mem::replace(&mut self.position[unit as usize], NONE);
         if at == NONE {
             return;
         }
-        self.holds[at as usize] = NONE;
+        self.unit_at[at as usize] = NONE;
         let block = at / self.geometry.block_units;
         let valid = &mut self.valid[block as usize];
         *valid -= 1;
-        self.victims.lost_one(block, *valid);
+        self.victims.unit_invalidated(block, *valid);
     }
 
-    fn done(&self) -> Done {
+    fn done(&self) -> WorkCounts {
         self.done
     }
 

@@ -49,7 +49,7 @@ pub struct Replayed {
 /// A recording that does not fit on a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the recorded device has {device_bytes} bytes, and the card {capacity_bytes}")]
-pub struct Refused {
+pub struct DeviceTooLarge {
     /// Size of the recorded device in bytes.
     pub device_bytes: u64,
     /// Size of the card in bytes.
@@ -62,10 +62,14 @@ pub struct Refused {
 ///
 /// # Errors
 /// If the device is larger than the card.
-pub fn model_of(card: &Card, end: End, device_bytes: u64) -> Result<Box<dyn Translation>, Refused> {
+pub fn model_of(
+    card: &Card,
+    end: End,
+    device_bytes: u64,
+) -> Result<Box<dyn Translation>, DeviceTooLarge> {
     let Card { capacity_bytes, page_bytes, erase_block_bytes, .. } = *card;
     if device_bytes > capacity_bytes {
-        return Err(Refused { device_bytes, capacity_bytes });
+        return Err(DeviceTooLarge { device_bytes, capacity_bytes });
     }
     let number = |count: u64| u32::try_from(count).unwrap_or(u32::MAX - 1);
     Ok(match card.mapping {
@@ -116,10 +120,10 @@ where
 {
     let units = device_bytes.div_ceil(card.unit_bytes());
     let buffer = Buffer::new(card, u32::try_from(units).unwrap_or(u32::MAX), cache_bytes);
-    let mut player = Player { card, buffer, windows };
+    let mut replayer = Replayer { card, buffer, windows };
     let mut before: Option<f64> = None;
     for round in 0..MOST_ROUNDS {
-        let (windows, all) = player.round(events);
+        let (windows, all) = replayer.round(events);
         let now = all.programmed_bytes;
         let steady =
             now == 0.0 || before.is_some_and(|before| (now - before).abs() <= STEADY * before);
@@ -132,19 +136,19 @@ where
 }
 
 /// A recording that is replayed on a card.
-struct Player<'a> {
+struct Replayer<'a> {
     card: &'a mut dyn Translation,
     buffer: Buffer,
     windows: &'a [Window],
 }
 
-impl Player<'_> {
+impl Replayer<'_> {
     /// Replays all passes of a round. Returns the mean work per pass for each window and in total.
     fn round<I>(&mut self, events: &I) -> (Vec<Work>, Work)
     where
         I: IntoIterator<Item = Event> + Clone,
     {
-        // What is in no window has its own account.
+        // Work outside the windows has its own account.
         let others = self.windows.len();
         self.card.charge_to(others);
         let (begun, charged) = (self.card.done(), self.card.costs().to_vec());
@@ -184,15 +188,15 @@ impl Player<'_> {
             let within = self.windows.get(window).is_some_and(|one| one.began <= event.ns);
             let account = if within { window } else { others };
             self.card.charge_to(account);
-            written[account] += self.take(event);
+            written[account] += self.execute(event);
         }
-        // What a card holds back at the end is programmed before the next pass.
+        // The card programs its cached units before the next pass.
         self.card.charge_to(others);
         self.buffer.flush(self.card);
     }
 
     /// Executes an event. Returns the bytes that it writes.
-    fn take(&mut self, Event { kind, offset, length, .. }: Event) -> u64 {
+    fn execute(&mut self, Event { kind, offset, length, .. }: Event) -> u64 {
         match kind {
             Kind::Flush => self.buffer.flush(self.card),
             Kind::Write => {

@@ -33,9 +33,9 @@ impl Victims {
         }
     }
 
-    /// Notes that a unit of a block is no longer valid and that `valid` are left. Does nothing for
-    /// a block that is not full.
-    pub fn lost_one(&mut self, block: u32, valid: u32) {
+    /// Records that a unit of a block has become invalid and that `valid` units are left. Does
+    /// nothing for a block that is not full.
+    pub fn unit_invalidated(&mut self, block: u32, valid: u32) {
         if let Self::Greedy(all) = self
             && all.has(block)
         {

@@ -1,4 +1,4 @@
-//! Ansible's programs.
+//! Runs Ansible's programs.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read};
@@ -12,14 +12,14 @@ use nix::unistd::Pid;
 use crate::event::Event;
 use crate::{FleetError, Result};
 
-/// Ansible, as found in PATH, for the fleet in a directory.
+/// The Ansible programs in PATH, for the fleet in a folder.
 pub(crate) struct Ansible<'a> {
     fleet: &'a Path,
     playbook: PathBuf,
     inventory: PathBuf,
 }
 
-/// What to play.
+/// A playbook, the devices to play it on, and its variables.
 #[derive(Clone, Copy)]
 pub(crate) struct Play<'a> {
     pub playbook: &'a str,
@@ -33,15 +33,15 @@ pub(crate) struct Play<'a> {
 
 impl<'a> Play<'a> {
     /// Makes a play of all tasks of a playbook on these devices, with these variables.
-    pub const fn of(playbook: &'a str, devices: &'a [String], variables: &'a [String]) -> Self {
+    pub const fn new(playbook: &'a str, devices: &'a [String], variables: &'a [String]) -> Self {
         Self { playbook, devices, variables, tags: None, environment: &[] }
     }
 }
 
 impl<'a> Ansible<'a> {
-    /// Finds its programs.
-    pub fn of(fleet: &'a Path) -> Result<Self> {
-        let (playbook, inventory) = (found("ansible-playbook")?, found("ansible")?);
+    /// Finds Ansible's programs in PATH.
+    pub fn find(fleet: &'a Path) -> Result<Self> {
+        let (playbook, inventory) = (find_program("ansible-playbook")?, find_program("ansible")?);
         Ok(Self { fleet, playbook, inventory })
     }
 
@@ -49,7 +49,7 @@ impl<'a> Ansible<'a> {
     pub fn devices(&self, limit: Option<&str>) -> Result<Vec<String>> {
         let mut command = self.command(&self.inventory);
         command.args(["all", "--list-hosts"]).args(limit.map(|limit| format!("--limit={limit}")));
-        let said = command.output().map_err(started)?;
+        let said = command.output().map_err(ansible_error)?;
         if !said.status.success() {
             return Err(FleetError::Ansible(last_lines(&String::from_utf8_lossy(&said.stderr))));
         }
@@ -58,7 +58,7 @@ impl<'a> Ansible<'a> {
         Ok(out.lines().skip(1).map(|line| line.trim().to_owned()).collect())
     }
 
-    /// Plays, and passes each event on as it happens.
+    /// Runs a play, and passes each event to `heard` as it happens.
     pub fn play(&self, play: &Play<'_>, mut heard: impl FnMut(Event)) -> Result<()> {
         let mut command = self.command(&self.playbook);
         command.env("ANSIBLE_STDOUT_CALLBACK", "embermark_events");
@@ -69,7 +69,7 @@ impl<'a> Ansible<'a> {
             command.args(["--extra-vars", variable]);
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut playing = Playing(command.spawn().map_err(started)?);
+        let mut playing = RunningPlay(command.spawn().map_err(ansible_error)?);
         let errors = playing.0.stderr.take().map(|mut errors| {
             thread::spawn(move || {
                 let mut text = Vec::new();
@@ -81,12 +81,12 @@ impl<'a> Ansible<'a> {
         let mut nothing = true;
         for line in playing.0.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines())
         {
-            if let Ok(event) = serde_json::from_str::<Event>(&line.map_err(started)?) {
+            if let Ok(event) = serde_json::from_str::<Event>(&line.map_err(ansible_error)?) {
                 nothing = false;
                 heard(event);
             }
         }
-        let status = playing.0.wait().map_err(started)?;
+        let status = playing.0.wait().map_err(ansible_error)?;
         // Other statuses concern devices, which have reported them.
         if nothing && !status.success() {
             let errors = errors.and_then(|errors| errors.join().ok()).unwrap_or_default();
@@ -104,10 +104,10 @@ impl<'a> Ansible<'a> {
     }
 }
 
-/// A play that ends with the process that waits for it.
-struct Playing(Child);
+/// A running play. Dropping it ends the play.
+struct RunningPlay(Child);
 
-impl Drop for Playing {
+impl Drop for RunningPlay {
     fn drop(&mut self) {
         if let Ok(None) = self.0.try_wait() {
             // It then ends its own processes.
@@ -117,16 +117,16 @@ impl Drop for Playing {
     }
 }
 
-fn started(error: io::Error) -> FleetError {
+fn ansible_error(error: io::Error) -> FleetError {
     FleetError::Ansible(error.to_string())
 }
 
-fn found(program: &'static str) -> Result<PathBuf> {
+fn find_program(program: &'static str) -> Result<PathBuf> {
     let path: OsString = env::var_os("PATH").unwrap_or_default();
     let mut places = env::split_paths(&path).map(|folder| folder.join(program));
     let place = places.find(|place| place.is_file()).ok_or(FleetError::NoAnsible(program))?;
-    // A program given by a relative path is started in another directory.
-    std::path::absolute(place).map_err(started)
+    // A program given by a relative path is started in another folder.
+    std::path::absolute(place).map_err(ansible_error)
 }
 
 fn last_lines(text: &str) -> String {

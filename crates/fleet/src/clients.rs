@@ -47,7 +47,7 @@ pub struct Message {
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// Output of the process, or why there is none.
-    pub said: std::result::Result<String, String>,
+    pub output: std::result::Result<String, String>,
     /// Offset of its clock right before, if that was requested and measured.
     pub clock: Option<ClockOffset>,
 }
@@ -67,7 +67,7 @@ impl<'a> Clients<'a> {
         if !fleet.join(CLIENTS).is_file() {
             return Err(FleetError::NoFleet(fleet.to_owned(), CLIENTS));
         }
-        let ansible = Ansible::of(fleet)?;
+        let ansible = Ansible::find(fleet)?;
         let results = fleet.join(FOLDER);
         fs::create_dir_all(&results).map_err(at(&results))?;
         let lock = lock(fleet, &results.join(".lock"))?;
@@ -76,11 +76,11 @@ impl<'a> Clients<'a> {
         let mut variables = vec![format!("embermark_plan_id={plan}")];
         variables.extend(options.variables.iter().cloned());
         let mut devices: Vec<Device> = names.iter().cloned().map(Device::new).collect();
-        let play = Play { tags: Some("install"), ..Play::of(CLIENTS, &names, &variables) };
+        let play = Play { tags: Some("install"), ..Play::new(CLIENTS, &names, &variables) };
         ansible.play(&play, |event| {
             let device = devices.iter_mut().find(|device| device.name == event.device);
             if let Some(device) = device
-                && let Some(says) = device.hears(&event)
+                && let Some(says) = device.record(&event)
             {
                 tell(&device.name, &says);
             }
@@ -106,7 +106,7 @@ impl<'a> Clients<'a> {
     ///
     /// # Errors
     /// If Ansible itself fails. A failure of a device is in its answer.
-    pub fn carry(&self, messages: &[(&str, Option<Message>)], clocks: bool) -> Result<Vec<Answer>> {
+    pub fn send(&self, messages: &[(&str, Option<Message>)], clocks: bool) -> Result<Vec<Answer>> {
         let variable = |(device, message): &(&str, Option<Message>)| {
             let Message { command, input } = message.as_ref()?;
             let order = json!({ "command": command, "input": input });
@@ -119,16 +119,16 @@ impl<'a> Clients<'a> {
         let play = Play {
             tags: Some("order"),
             environment: &orders,
-            ..Play::of(CLIENTS, &names, &variables)
+            ..Play::new(CLIENTS, &names, &variables)
         };
-        let lost = || Answer { said: Err("it has not answered".to_owned()), clock: None };
+        let lost = || Answer { output: Err("it has not answered".to_owned()), clock: None };
         let mut answers: BTreeMap<String, Answer> =
             names.iter().map(|name| (name.clone(), lost())).collect();
         self.ansible.play(&play, |event| {
             let Some(answer) = answers.get_mut(&event.device) else { return };
             let probes: Vec<Probe> = event.probes.iter().copied().map(Probe::from).collect();
             *answer = Answer {
-                said: match event.status {
+                output: match event.status {
                     Status::Ok => Ok(event.out),
                     Status::Unreachable => Err(format!("not reached: {}", event.message)),
                     Status::Failed | Status::Retry => Err(event.message),

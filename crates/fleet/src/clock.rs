@@ -10,14 +10,14 @@ pub struct Probe {
     /// When it was requested, by this machine's clock.
     pub sent_ns: i64,
     /// The device's clock.
-    pub told_ns: i64,
+    pub device_ns: i64,
     /// When the answer arrived, by this machine's clock.
     pub received_ns: i64,
 }
 
 impl From<[i64; 3]> for Probe {
-    fn from([sent_ns, told_ns, received_ns]: [i64; 3]) -> Self {
-        Self { sent_ns, told_ns, received_ns }
+    fn from([sent_ns, device_ns, received_ns]: [i64; 3]) -> Self {
+        Self { sent_ns, device_ns, received_ns }
     }
 }
 
@@ -25,13 +25,13 @@ impl From<[i64; 3]> for Probe {
 /// read its clock at some time between the request and the answer. The offset is thus within half
 /// of that round trip of the value for the middle (D. Mills, RFC 5905, section 8: `theta` and half
 /// of `delta`, with one time at the device instead of two). `None` if there were no probes, or this
-/// machine's clock went backwards meanwhile.
+/// machine's clock went backwards in between.
 pub fn offset(probes: &[Probe]) -> Option<ClockOffset> {
     let whole = probes.iter().filter(|probe| probe.received_ns >= probe.sent_ns);
     let best = whole.min_by_key(|probe| probe.received_ns - probe.sent_ns)?;
     let round_trip = best.received_ns - best.sent_ns;
     Some(ClockOffset {
-        offset_ns: best.told_ns - (best.sent_ns + round_trip / 2),
+        offset_ns: best.device_ns - (best.sent_ns + round_trip / 2),
         error_ns: (round_trip as u64).div_ceil(2),
         probes: u32::try_from(probes.len()).unwrap_or(u32::MAX),
     })
@@ -44,7 +44,7 @@ mod tests {
     /// A probe of a device whose clock is ahead by `offset`, with these delays there and back.
     fn probe(at: i64, offset: i64, there: i64, back: i64) -> Probe {
         let arrived = at + there;
-        Probe { sent_ns: at, told_ns: arrived + offset, received_ns: arrived + back }
+        Probe { sent_ns: at, device_ns: arrived + offset, received_ns: arrived + back }
     }
 
     /// Delays like those of a network: a shortest one, and sometimes much more. From a fixed seed.
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn without_an_answer_or_with_a_clock_that_went_backwards_nothing_is_known() {
         assert_eq!(offset(&[]), None);
-        assert_eq!(offset(&[Probe { sent_ns: 10, told_ns: 5, received_ns: 9 }]), None);
+        assert_eq!(offset(&[Probe { sent_ns: 10, device_ns: 5, received_ns: 9 }]), None);
         let one: Probe = serde_json::from_str("[1, 20, 3]").unwrap();
         assert_eq!(offset(&[one]), Some(ClockOffset { offset_ns: 18, error_ns: 1, probes: 1 }));
     }

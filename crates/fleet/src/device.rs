@@ -1,4 +1,4 @@
-//! Progress of a device.
+//! Tracks the progress of a device.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub enum Outcome {
         /// Exit status of its run: 0, or 1 if a cell was wrong, failed or timed out.
         status: u8,
     },
-    /// Its result existed before.
+    /// Its result had been fetched before.
     DoneBefore,
     /// It could not be reached.
     Unreachable {
@@ -57,7 +57,7 @@ impl fmt::Display for Outcome {
             Self::DoneBefore => f.write_str("done before"),
             Self::Unreachable { why, begun: false } => write!(f, "not reached: {why}"),
             Self::Unreachable { why, begun: true } => {
-                write!(f, "no longer reached, its run was begun: {why}")
+                write!(f, "no longer reached after its run began: {why}")
             }
             Self::Failed { why } => f.write_str(why),
         }
@@ -96,8 +96,8 @@ impl Device {
         }
     }
 
-    /// Records an event. Returns what is worth a line.
-    pub fn hears(&mut self, event: &Event) -> Option<String> {
+    /// Records an event. Returns a line for the user, if the event is worth one.
+    pub fn record(&mut self, event: &Event) -> Option<String> {
         let task = event.task.as_str();
         match event.status {
             Status::Unreachable => {
@@ -127,9 +127,9 @@ impl Device {
                         self.begun = true;
                         self.cut = false;
                         let said = first_line(&event.out);
-                        matches!(said.as_str(), "begun" | "gone on with").then_some(said)
+                        matches!(said.as_str(), "begun" | "resumed").then_some(said)
                     }
-                    "watch" => self.watched(&event.out),
+                    "watch" => self.record_state(&event.out),
                     "result" => {
                         self.outcome = Some(Outcome::Done { status: self.status });
                         None
@@ -141,7 +141,7 @@ impl Device {
     }
 
     /// Records the output of `job.sh state`.
-    fn watched(&mut self, said: &str) -> Option<String> {
+    fn record_state(&mut self, said: &str) -> Option<String> {
         let said = first_line(said);
         if let Some(progress) = said.strip_prefix("running") {
             let progress = progress.trim();
@@ -160,8 +160,8 @@ impl Device {
         None
     }
 
-    /// Resumes it in spite of the last play's outcome.
-    pub fn goes_on(&mut self) {
+    /// Clears the failure of an interrupted run, so that the run is resumed.
+    pub fn resume_if_cut(&mut self) {
         if self.cut && matches!(self.outcome, Some(Outcome::Failed { .. })) {
             self.outcome = None;
         }
@@ -185,10 +185,10 @@ fn failure(event: &Event) -> String {
 /// Returns the disturbances that may pass, from `embermark doctor --format json`.
 fn passing(out: &str) -> Option<String> {
     #[derive(Deserialize)]
-    struct Said {
+    struct DoctorOutput {
         passing: Vec<String>,
     }
-    let said: Said = serde_json::from_str(out).ok()?;
+    let said: DoctorOutput = serde_json::from_str(out).ok()?;
     (!said.passing.is_empty()).then(|| said.passing.join("; "))
 }
 

@@ -9,11 +9,11 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FleetError {
-    /// A directory for a new fleet is not empty.
-    #[error("{} is there already and not empty: name another folder, or edit the fleet that is there", .0.display())]
+    /// A folder for a new fleet is not empty.
+    #[error("{} exists and is not empty: name another folder, or edit the fleet in it", .0.display())]
     Taken(PathBuf),
-    /// A directory is not a fleet.
-    #[error("{folder} is no fleet, it has no {what}: `embermark fleet init` makes one", folder = .0.display(), what = .1)]
+    /// A folder is not a fleet.
+    #[error("{folder} is not a fleet, because it has no {what}: `embermark fleet init` makes a fleet", folder = .0.display(), what = .1)]
     NoFleet(PathBuf, &'static str),
     /// There is nothing to install.
     #[error(
@@ -22,24 +22,24 @@ pub enum FleetError {
     )]
     NoPackages(PathBuf),
     /// A package that cannot be unpacked.
-    #[error("{file} is no package: {why}", file = .0.display(), why = .1)]
+    #[error("{file} is not a package: {why}", file = .0.display(), why = .1)]
     Package(PathBuf, io::Error),
     /// Ansible is not installed.
-    #[error("Ansible is needed for that, and there is no {0} in PATH: pipx install ansible-core")]
+    #[error("Ansible is needed, and {0} is not in PATH: pipx install ansible-core")]
     NoAnsible(&'static str),
     /// Ansible itself failed.
     #[error("Ansible failed: {0}")]
     Ansible(String),
     /// A device for a client machine is not available.
     #[error(
-        "every device is a client machine, and these cannot be had: {0}; --limit leaves devices out"
+        "every device must be a client machine, and these are not available: {0}; leave devices out with --limit"
     )]
     Clients(String),
-    /// There is no device.
+    /// The inventory or the limit selects no device.
     #[error("{0}")]
     NoDevices(String),
     /// Another `embermark fleet run` is active.
-    #[error("another `embermark fleet run` is at work in {}", .0.display())]
+    #[error("another `embermark fleet run` is active in {}", .0.display())]
     Busy(PathBuf),
     /// A file that could not be read or written.
     #[error("{file}: {why}", file = .0.display(), why = .1)]

@@ -43,16 +43,16 @@ pub(crate) const PLAYBOOK: &str = "fleet.yml";
 /// The playbook for devices that are clients of one server.
 pub(crate) const CLIENTS: &str = "clients.yml";
 
-/// Writes a new fleet into a directory that is empty or does not exist, with the packages of
-/// another directory if one is given. Returns their number.
+/// Writes a new fleet into a folder that is empty or does not exist, with the packages of another
+/// folder if one is given. Returns their number.
 ///
 /// # Errors
-/// If the directory is not empty, the given one has no packages, or a file cannot be written.
+/// If the folder is not empty, the given one has no packages, or a file cannot be written.
 pub fn init(folder: &Path, from: Option<&Path>) -> Result<usize> {
     if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(FleetError::Taken(folder.to_owned()));
     }
-    let found = from.map(packages::of).transpose()?;
+    let found = from.map(packages::list).transpose()?;
     if let (Some(from), Some([])) = (from, found.as_deref()) {
         return Err(FleetError::NoPackages(from.to_owned()));
     }

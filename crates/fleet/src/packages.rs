@@ -11,11 +11,11 @@ use flate2::write::GzEncoder;
 use crate::error::at;
 use crate::{FleetError, Result};
 
-/// Directory of a fleet's packages.
+/// Folder of a fleet's packages.
 pub(crate) const FOLDER: &str = "packages";
 
-/// Returns the packages in a directory, in the order of names.
-pub(crate) fn of(folder: &Path) -> Result<Vec<PathBuf>> {
+/// Returns the packages in a folder, in the order of names.
+pub(crate) fn list(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).map_err(at(folder))?;
     let mut found = Vec::new();
     for entry in entries {
@@ -30,10 +30,10 @@ pub(crate) fn of(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Makes a version of each package beside it that every device can unpack: few have zstd, and all
-/// have gzip.
+/// Recompresses each package with gzip, which every device can unpack, unlike zstd. The new file is
+/// next to the package.
 pub(crate) fn prepare(folder: &Path) -> Result<()> {
-    let found = of(folder)?;
+    let found = list(folder)?;
     if found.is_empty() {
         return Err(FleetError::NoPackages(folder.to_owned()));
     }

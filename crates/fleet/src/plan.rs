@@ -1,4 +1,4 @@
-//! The plan's name, which distinguishes the results of one plan from those of another.
+//! Computes the plan's name, which distinguishes the results of different plans.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 use crate::error::at;
 use crate::{FleetError, Result};
 
-/// Directory of a fleet's plan.
+/// Folder of a fleet's plan.
 pub(crate) const FOLDER: &str = "plan";
 
-/// Returns the first 12 digits of the digest over all files of the directory with their names. It
+/// Returns the first 12 digits of the digest over all files of the folder with their names. It
 /// is what `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` prints there, so that the
 /// role computes the same.
 pub(crate) fn id(fleet: &Path) -> Result<String> {
@@ -21,7 +21,7 @@ pub(crate) fn id(fleet: &Path) -> Result<String> {
         return Err(FleetError::NoFleet(fleet.to_owned(), "plan/plan.toml"));
     }
     let mut files = Vec::new();
-    below(&folder, &mut files)?;
+    list_files(&folder, &mut files)?;
     let mut named: Vec<(String, PathBuf)> = Vec::new();
     for file in files {
         let name = file.strip_prefix(&folder).unwrap_or(&file).to_string_lossy().into_owned();
@@ -39,11 +39,11 @@ pub(crate) fn id(fleet: &Path) -> Result<String> {
     Ok(id)
 }
 
-fn below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+fn list_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(at(folder))? {
         let path = entry.map_err(at(folder))?.path();
         if path.is_dir() {
-            below(&path, files)?;
+            list_files(&path, files)?;
         } else {
             files.push(path);
         }

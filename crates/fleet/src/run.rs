@@ -9,7 +9,7 @@ use crate::ansible::{Ansible, Play};
 use crate::device::Device;
 use crate::error::at;
 use crate::files::PLAYBOOK;
-use crate::outcome::{self, FOLDER, Last, Reported, result_of};
+use crate::outcome::{self, DeviceOutcome, FOLDER, FleetRun, result_of};
 use crate::{FleetError, Outcome, Result, packages, plan};
 
 /// How a fleet is run.
@@ -17,7 +17,7 @@ use crate::{FleetError, Outcome, Result, packages, plan};
 pub struct RunOptions {
     /// Only the devices that this Ansible pattern names.
     pub limit: Option<String>,
-    /// Interval between two checks.
+    /// Interval between two checks of the devices.
     pub look_every: Duration,
     /// Variables of the role, `NAME=VALUE`.
     pub variables: Vec<String>,
@@ -33,11 +33,15 @@ impl Default for RunOptions {
 /// Calls `tell` with a device and a line about it, as it happens.
 ///
 /// # Errors
-/// If the directory is not a fleet, Ansible is not installed or fails itself, or a file cannot be
+/// If the folder is not a fleet, Ansible is not installed or fails itself, or a file cannot be
 /// written. A failure on a device is its outcome.
-pub fn run(fleet: &Path, options: &RunOptions, mut tell: impl FnMut(&str, &str)) -> Result<Last> {
+pub fn run(
+    fleet: &Path,
+    options: &RunOptions,
+    mut tell: impl FnMut(&str, &str),
+) -> Result<FleetRun> {
     let plan = plan::id(fleet)?;
-    let ansible = Ansible::of(fleet)?;
+    let ansible = Ansible::find(fleet)?;
     let results = fleet.join(FOLDER);
     fs::create_dir_all(&results).map_err(at(&results))?;
     let _lock = lock(fleet, &results.join(".lock"))?;
@@ -56,7 +60,7 @@ pub fn run(fleet: &Path, options: &RunOptions, mut tell: impl FnMut(&str, &str))
             .collect();
     let mut looks = false;
     loop {
-        // An interrupted one is begun again. The others that have begun are checked.
+        // Interrupted devices begin again. The other devices that have begun are checked.
         let begins = |device: &&Device| device.outcome.is_none() && (!looks || device.cut);
         let watches = |device: &&Device| device.outcome.is_none() && looks && !device.cut;
         for (wanted, look) in
@@ -66,20 +70,20 @@ pub fn run(fleet: &Path, options: &RunOptions, mut tell: impl FnMut(&str, &str))
                 continue;
             }
             let tags = look.then_some("watch");
-            let play = Play { tags, ..Play::of(PLAYBOOK, &wanted, &variables) };
+            let play = Play { tags, ..Play::new(PLAYBOOK, &wanted, &variables) };
             ansible.play(&play, |event| {
                 let Some(device) = devices.iter_mut().find(|one| one.name == event.device) else {
                     return;
                 };
                 let had_ended = device.outcome.is_some();
-                if let Some(says) = device.hears(&event) {
+                if let Some(says) = device.record(&event) {
                     tell(&device.name, &says);
                 }
                 if let (Some(outcome), false) = (&device.outcome, had_ended || device.cut) {
                     tell(&device.name, &outcome.to_string());
                 }
             })?;
-            devices.iter_mut().for_each(Device::goes_on);
+            devices.iter_mut().for_each(Device::resume_if_cut);
         }
         if devices.iter().all(|device| device.outcome.is_some()) {
             break;
@@ -89,14 +93,14 @@ pub fn run(fleet: &Path, options: &RunOptions, mut tell: impl FnMut(&str, &str))
     }
     let ended = devices.into_iter().map(|device| {
         let outcome = device.outcome.unwrap_or(Outcome::Failed { why: String::new() });
-        Reported { device: device.name, outcome }
+        DeviceOutcome { device: device.name, outcome }
     });
     let before = before
         .into_iter()
-        .map(|device| Reported { device: device.name, outcome: Outcome::DoneBefore });
-    let mut all: Vec<Reported> = ended.chain(before).collect();
+        .map(|device| DeviceOutcome { device: device.name, outcome: Outcome::DoneBefore });
+    let mut all: Vec<DeviceOutcome> = ended.chain(before).collect();
     all.sort_by(|a, b| a.device.cmp(&b.device));
-    let last = Last { plan, devices: all };
+    let last = FleetRun { plan, devices: all };
     outcome::write(fleet, &last)?;
     Ok(last)
 }
@@ -111,7 +115,7 @@ pub(crate) fn names(
     if names.is_empty() {
         let which = options.limit.as_ref().map_or(String::new(), |limit| format!(" as '{limit}'"));
         let inventory = fleet.join("inventory.ini");
-        let says = format!("there is no device{which} in {}", inventory.display());
+        let says = format!("no device{which} in {}", inventory.display());
         return Err(FleetError::NoDevices(says));
     }
     Ok(names)

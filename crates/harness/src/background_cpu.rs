@@ -16,7 +16,7 @@ const BUSY: f64 = 0.15;
 const STOLEN: f64 = 0.05;
 
 /// Least CPU time for computing a share. Ticks of 10 ms are too coarse for less.
-const LEAST: Duration = Duration::from_secs(1);
+const MIN_CPU_TIME: Duration = Duration::from_secs(1);
 
 /// CPU time since boot, in ns over all CPUs, at one point of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +39,11 @@ impl CpuSnapshot {
             let usage = getrusage(who).ok()?;
             ns(usage.user_time())?.checked_add(ns(usage.system_time())?)
         });
-        Self::of(&system.text("proc/stat")?, tick_ns, own.sum::<Option<u64>>()?)
+        Self::parse(&system.text("proc/stat")?, tick_ns, own.sum::<Option<u64>>()?)
     }
 
     /// Reads the first line of `proc_stat(5)`.
-    fn of(stat: &str, tick_ns: u64, own: u64) -> Option<Self> {
+    fn parse(stat: &str, tick_ns: u64, own: u64) -> Option<Self> {
         let line = stat.lines().next()?.strip_prefix("cpu ")?;
         // user nice system idle iowait irq softirq steal; guest time follows and is included in
         // user.
@@ -81,9 +81,9 @@ fn ns(time: TimeVal) -> Option<u64> {
 /// Returns the current background CPU time, measured while this process sleeps for a moment. The
 /// load average would still show a build that has just ended.
 pub(crate) fn now(system: &System) -> Option<BackgroundCpu> {
-    const MOMENT: Duration = Duration::from_millis(250);
+    const INTERVAL: Duration = Duration::from_millis(250);
     let before = CpuSnapshot::now(system)?;
-    std::thread::sleep(MOMENT);
+    std::thread::sleep(INTERVAL);
     CpuSnapshot::now(system)?.since(&before)
 }
 
@@ -135,7 +135,7 @@ pub(crate) fn warnings(background: BackgroundCpu, when: &str) -> Vec<String> {
 
 fn share(part_ns: u64, total_ns: u64) -> Option<f64> {
     // At the start a quarter of a second on each CPU must be enough.
-    let least = LEAST.as_nanos() as u64 / 4;
+    let least = MIN_CPU_TIME.as_nanos() as u64 / 4;
     (total_ns >= least).then(|| part_ns as f64 / total_ns as f64)
 }
 
@@ -145,11 +145,12 @@ mod tests {
 
     #[test]
     fn waiting_for_the_disk_is_idle_and_what_is_stolen_is_told_apart() {
-        let moment = CpuSnapshot::of("cpu  10 20 30 400 50 6 7 8 9 0\ncpu0 1 2 3 4", 1, 5).unwrap();
+        let moment =
+            CpuSnapshot::parse("cpu  10 20 30 400 50 6 7 8 9 0\ncpu0 1 2 3 4", 1, 5).unwrap();
         assert_eq!(moment, CpuSnapshot { all: 531, busy: 73, stolen: 8, own: 5 });
-        assert_eq!(CpuSnapshot::of("cpu  1 2 x", 1, 0), None);
-        assert_eq!(CpuSnapshot::of("cpu  1 2 3 4", 1, 0), None);
-        assert_eq!(CpuSnapshot::of("cpu  1 2 3 4 5 6 7 8", u64::MAX, 0), None);
+        assert_eq!(CpuSnapshot::parse("cpu  1 2 x", 1, 0), None);
+        assert_eq!(CpuSnapshot::parse("cpu  1 2 3 4", 1, 0), None);
+        assert_eq!(CpuSnapshot::parse("cpu  1 2 3 4 5 6 7 8", u64::MAX, 0), None);
     }
 
     #[test]

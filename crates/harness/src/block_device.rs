@@ -9,7 +9,7 @@ use crate::system::{System, read};
 
 /// Returns the directory in `/sys` of the device with this number. If the number belongs only to a
 /// file system, as with Btrfs, it is that of the device it was mounted from, found by name.
-pub(crate) fn of(system: &System, device: u64, source: Option<&str>) -> Option<PathBuf> {
+pub(crate) fn find(system: &System, device: u64, source: Option<&str>) -> Option<PathBuf> {
     let named = source.and_then(|source| source.strip_prefix("/dev/"));
     let named = named.map(|name| format!("sys/class/block/{name}"));
     let numbered = format!("sys/dev/block/{}:{}", major(device), minor(device));
@@ -18,8 +18,8 @@ pub(crate) fn of(system: &System, device: u64, source: Option<&str>) -> Option<P
 }
 
 /// Returns the directory in `/sys` of the whole disk of a device.
-pub(crate) fn below(system: &System, device: u64, source: Option<&str>) -> Option<PathBuf> {
-    of(system, device, source).map(whole)
+pub(crate) fn find_disk(system: &System, device: u64, source: Option<&str>) -> Option<PathBuf> {
+    find(system, device, source).map(whole)
 }
 
 /// Returns the disk of a partition. For a device made of disks (volumes, encryption, RAID) it is

@@ -18,8 +18,8 @@ pub struct Catalog {
     pub engines: &'static [&'static dyn Engine],
     /// Workloads.
     pub workloads: &'static [&'static dyn Workload],
-    /// Engines of configurations that name a library, by configuration name.
-    pub(crate) elsewhere: &'static [(&'static str, &'static dyn Engine)],
+    /// Engines of configurations that name a library, by the configuration's name.
+    pub(crate) configured_engines: &'static [(&'static str, &'static dyn Engine)],
 }
 
 impl Default for Catalog {
@@ -34,7 +34,7 @@ impl Catalog {
         engines: &'static [&'static dyn Engine],
         workloads: &'static [&'static dyn Workload],
     ) -> Self {
-        Self { engines, workloads, elsewhere: &[] }
+        Self { engines, workloads, configured_engines: &[] }
     }
 
     /// Adds the workloads that a plan's files describe. They live as long as the process.
@@ -62,7 +62,7 @@ impl Catalog {
     /// Finds an engine by id.
     ///
     /// # Errors
-    /// If there is none. The error names the nearest and all valid ids.
+    /// If the id is unknown. The error names the nearest and all valid ids.
     pub fn engine(&self, id: &str) -> Result<&'static dyn Engine, UnknownName> {
         let found = self.engines.iter().find(|engine| engine.info().id == id).copied();
         found.ok_or_else(|| choice::unknown("engine", id, self.engines.iter().map(|e| e.info().id)))
@@ -71,20 +71,21 @@ impl Catalog {
     /// Finds the engine of a column: by its id or by the name of its configuration.
     ///
     /// # Errors
-    /// If there is none. The error names the nearest and all valid ids.
+    /// If the id is unknown. The error names the nearest and all valid ids.
     pub fn engine_of(
         &self,
         configurations: &Configurations,
         column: &str,
     ) -> Result<&'static dyn Engine, UnknownName> {
-        if let Some((_, engine)) = self.elsewhere.iter().find(|(name, _)| *name == column) {
+        if let Some((_, engine)) = self.configured_engines.iter().find(|(name, _)| *name == column)
+        {
             return Ok(*engine);
         }
         self.engine(configurations.get(column).map_or(column, |own| &own.engine))
     }
 
-    /// Returns the environment variable, and its value, that tells a process where a
-    /// configuration's library is.
+    /// Returns the environment variable and its value by which a process finds the library of a
+    /// configuration.
     pub fn library_of<'a>(&self, own: &'a Configuration) -> Option<(&'static str, &'a Path)> {
         own.library
             .as_deref()
@@ -94,7 +95,7 @@ impl Catalog {
     /// Finds a workload by id.
     ///
     /// # Errors
-    /// If there is none. The error names the nearest and all valid ids.
+    /// If the id is unknown. The error names the nearest and all valid ids.
     pub fn workload(&self, id: &str) -> Result<&'static dyn Workload, UnknownName> {
         let found = self.workloads.iter().find(|workload| workload.info().id == id).copied();
         found.ok_or_else(|| {

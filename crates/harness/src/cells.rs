@@ -18,8 +18,8 @@ mod effects;
 mod sharing;
 
 pub use check::check_configurations;
-use conditions::{cannot_be_had, unsupported};
 pub(crate) use conditions::{least_memory_limit, never_cold, skip_memory_limits, skip_storages};
+use conditions::{unsupported, unsupported_condition};
 pub use effects::{check_effects, check_urls};
 
 /// A cell before it runs.
@@ -65,11 +65,11 @@ pub struct Skip {
 /// # Errors
 /// If the plan names something unknown, asks for nothing, or contradicts itself.
 pub fn check(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError> {
-    named(plan, catalog).map(drop)
+    resolve_names(plan, catalog).map(drop)
 }
 
 /// Returns the columns with their engines, and the workloads, of a checked plan, each once.
-fn named<'a>(plan: &'a Plan, catalog: &Catalog) -> Result<Named<'a>, HarnessError> {
+fn resolve_names<'a>(plan: &'a Plan, catalog: &Catalog) -> Result<ResolvedNames<'a>, HarnessError> {
     check::numbers(plan)?;
     check_configurations(&plan.configurations, catalog)?;
     let engines = (distinct(&plan.engines).into_iter())
@@ -82,7 +82,7 @@ fn named<'a>(plan: &'a Plan, catalog: &Catalog) -> Result<Named<'a>, HarnessErro
     Ok((engines, workloads))
 }
 
-type Named<'a> = (Vec<(&'a str, &'static dyn Engine)>, Vec<WorkloadInfo>);
+type ResolvedNames<'a> = (Vec<(&'a str, &'static dyn Engine)>, Vec<WorkloadInfo>);
 
 /// Returns every cell of a plan, in plan order: workload, scale, memory limit, storage, tier,
 /// variant, engine. A repeated name counts once. Asks each engine whether it is available, but
@@ -91,7 +91,7 @@ type Named<'a> = (Vec<(&'a str, &'static dyn Engine)>, Vec<WorkloadInfo>);
 /// # Errors
 /// If the plan names something unknown, asks for nothing, or contradicts itself.
 pub fn planned(plan: &Plan, catalog: &Catalog) -> Result<Vec<PlannedCell>, HarnessError> {
-    let (engines, workloads) = named(plan, catalog)?;
+    let (engines, workloads) = resolve_names(plan, catalog)?;
     let with = |(column, engine)| (column, engine, missing(column, engine, plan));
     let engines: Vec<_> = engines.into_iter().map(with).collect();
 
@@ -158,7 +158,7 @@ fn cell(
         }
         Tier::Unsupported { why } => (None, Some(missing.unwrap_or_else(|| unsupported(why)))),
     };
-    let skip = skip.or_else(|| cannot_be_had(&id, engine, plan).map(unsupported));
+    let skip = skip.or_else(|| unsupported_condition(&id, engine, plan).map(unsupported));
     let unpublishable = engine.forbids_publishing();
     PlannedCell { id, phases, effective_durability, reference, unpublishable, skip }
 }
@@ -258,7 +258,7 @@ fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<Stri
     if plan.is_shared() && !workload.points.is_empty() {
         return sharing::variants(plan, workload);
     }
-    let runs = |name: &&str| is_due(plan, workload, name) && asked(plan, name);
+    let runs = |name: &&str| is_due(plan, workload, name) && is_requested(plan, name);
     let all: Vec<&str> = workload.phases.iter().map(|p| p.name).filter(runs).collect();
     let known = |name: &str| workload.variants.iter().find(|v| v.name == name);
     let mut variants: Vec<_> =
@@ -269,7 +269,9 @@ fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static str, Vec<Stri
         // A separate phase that is requested by name adds its variant.
         let brings = |v: &&VariantInfo| {
             let mut phases = v.changes.iter();
-            plan.phases.is_some() && workload.is_apart(v) && phases.any(|name| asked(plan, name))
+            plan.phases.is_some()
+                && workload.is_apart(v)
+                && phases.any(|name| is_requested(plan, name))
         };
         variants.extend(workload.variants.iter().filter(brings));
     }
@@ -296,7 +298,7 @@ fn is_due(plan: &Plan, workload: &WorkloadInfo, name: &str) -> bool {
 }
 
 /// Whether a plan requests the phase with this name.
-fn asked(plan: &Plan, name: &str) -> bool {
+fn is_requested(plan: &Plan, name: &str) -> bool {
     plan.phases.as_ref().is_none_or(|phases| phases.iter().any(|phase| phase == name))
 }
 

@@ -1,7 +1,7 @@
 //! Control groups with limits for workers and servers: cgroup v2
 //! (<https://docs.kernel.org/admin-guide/cgroup-v2.html>), or [`v1`] if its controllers are there.
 
-mod own;
+mod current;
 mod v1;
 
 use std::collections::BTreeMap;
@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::system::{self, System};
-pub(crate) use own::limits;
+pub(crate) use current::limits;
 
 /// Limits, by the names of cgroup v2's files: `memory.max`.
 pub(crate) type Limits = BTreeMap<String, String>;
 
-/// What to do if it does not work.
+/// Advice if no group can be created.
 const REMEDY: &str = "run as root, or inside 'systemd-run --user --scope -p Delegate=yes', on a \
                       system with cgroups and their cpu and memory controllers";
 
 /// Time in which the processes of an abandoned group must end.
-const LEAVING_TAKES: Duration = Duration::from_secs(5);
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The place where a run can make groups with limits.
+/// A place in the cgroup file system where a run can create groups with limits.
 #[derive(Debug)]
 pub(crate) struct Hierarchy {
     /// Directories for groups. One per controller with cgroup v1.
@@ -32,8 +32,8 @@ pub(crate) struct Hierarchy {
     name: String,
     /// Returns the files to write for limits.
     files: fn(&Limits) -> Result<Vec<Limit>, String>,
-    /// The group in which this process stays meanwhile, if it had to leave its own group, and that
-    /// group.
+    /// If this process had to leave its own group: the group in which it is during the run, and its
+    /// own group.
     parked: Option<(PathBuf, PathBuf)>,
 }
 
@@ -88,7 +88,7 @@ impl Hierarchy {
             .and_then(|mounts| mounted(&mounts))
             .ok_or("no cgroup v2 file system is mounted")?;
         let mount = system.path(mount);
-        let own = system.text("proc/self/cgroup").and_then(|text| own(&text));
+        let own = system.text("proc/self/cgroup").and_then(|text| current_group(&text));
         let own = own.ok_or("this process is in no cgroup v2")?;
         let own = mount.join(own.trim_start_matches('/'));
         let base = if superuser { &mount } else { &own };
@@ -225,7 +225,7 @@ pub(crate) fn add(dirs: &[PathBuf], pid: u32) -> io::Result<()> {
 }
 
 fn make(dir: &Path) -> Result<(), String> {
-    fs::create_dir_all(dir).map_err(|error| format!("{} cannot be made: {error}", dir.display()))
+    fs::create_dir_all(dir).map_err(|error| format!("{} cannot be created: {error}", dir.display()))
 }
 
 /// Removes the group of an earlier run that was killed, whose processes are about to end.
@@ -234,7 +234,7 @@ fn remove(dir: &Path) -> Result<(), String> {
     loop {
         match fs::remove_dir(dir) {
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
-                if began.elapsed() > LEAVING_TAKES {
+                if began.elapsed() > LEAVE_TIMEOUT {
                     return Err(format!("{} still has processes: {error}", dir.display()));
                 }
                 std::thread::sleep(Duration::from_millis(20));
@@ -262,7 +262,7 @@ fn mounted(mountinfo: &str) -> Option<PathBuf> {
 }
 
 /// Returns the group of this process, from `/proc/self/cgroup` (`cgroups(7)`).
-fn own(text: &str) -> Option<String> {
+fn current_group(text: &str) -> Option<String> {
     text.lines().find_map(|line| line.strip_prefix("0::")).map(str::to_owned)
 }
 

@@ -1,4 +1,4 @@
-//! What a process that this program starts from itself does first.
+//! Start and end of processes that run this program again: workers and companions.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -32,7 +32,7 @@ pub(crate) fn private_stdout() -> io::Result<File> {
 
 /// Makes the kernel kill the started process when this one dies. This takes effect before its
 /// program runs, which may be stopped at any time.
-pub(crate) fn tie(command: &mut Command) {
+pub(crate) fn kill_with_parent(command: &mut Command) {
     let before_exec = || Ok(prctl::set_pdeathsig(Signal::SIGKILL)?);
     // SAFETY: only async-signal-safe calls are allowed between fork and exec, and this is one
     // system call.

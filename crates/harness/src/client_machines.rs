@@ -4,9 +4,8 @@
 //! [conductor](conduct()) makes every machine begin a run of a phase at the same time and merges
 //! their measurements. The first machine also creates the tables, prepares them before each run,
 //! and checks the answers of all machines after it. This module does not know how orders reach the
-//! machines: a [`Carrier`] brings them.
+//! machines: an [`OrderTransport`] sends them.
 
-mod carrier;
 mod conduct;
 mod facts;
 mod machine;
@@ -14,10 +13,11 @@ mod merge;
 mod protocol;
 mod run;
 mod serve;
+mod transport;
 mod trial;
 
-pub use carrier::{Carried, Carrier};
 pub use conduct::conduct;
 pub use protocol::{Facts, Job, Order, Reply};
 pub use run::LATE;
 pub use serve::{facts, order, serve_machine, start_machine};
+pub use transport::{MachineReplies, OrderTransport};

@@ -1,6 +1,6 @@
-//! Processes that take part in a phase beside the worker: a sensor, a reader, a disk sampler. Each
-//! is this program again. The first line of its standard input is its task. Its parent keeps the
-//! input open as long as the process is to run.
+//! Processes that take part in a phase in addition to the worker: a sensor, a reader, a disk
+//! sampler. Each runs this program again. The first line of its standard input is its task. The
+//! process runs until its parent closes that input.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
@@ -13,9 +13,9 @@ use embermark_workloads::{Companions, defined};
 use serde::{Deserialize, Serialize};
 
 use crate::Catalog;
-use crate::child::{die_with, exit, private_stdout, tie};
+use crate::child::{die_with, exit, kill_with_parent, private_stdout};
 use crate::protocol::Job;
-use crate::{disk_watch, network};
+use crate::{disk_sampler, network};
 
 /// Argument that makes this program a companion.
 const COMMAND: &str = "companion";
@@ -31,7 +31,7 @@ struct Task {
     database: Option<Database>,
 }
 
-/// A database to open beside the worker.
+/// A database that the companion opens while the worker has it open.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Database {
     engine: String,
@@ -50,7 +50,7 @@ pub(crate) struct Starter {
 
 impl Starter {
     /// Makes the starter for the worker of a cell, which opens its engine with these options.
-    pub fn of(Job { cell, plan, .. }: &Job, options: OpenOptions) -> io::Result<Self> {
+    pub fn new(Job { cell, plan, .. }: &Job, options: OpenOptions) -> io::Result<Self> {
         let engine = plan.engine_of(&cell.engine).to_owned();
         let database = Database { engine, options, at: String::new() };
         let program = std::env::current_exe()?;
@@ -85,7 +85,7 @@ fn spawn(program: &mut Command, task: &Task) -> io::Result<Child> {
     let mut line = serde_json::to_vec(task)?;
     line.push(b'\n');
     program.arg(COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped());
-    tie(program);
+    kill_with_parent(program);
     let mut child = program.spawn()?;
     if let Some(stdin) = &mut child.stdin {
         stdin.write_all(&line)?;
@@ -98,7 +98,7 @@ pub fn companion_main() -> ExitCode {
     serve_companion(&Catalog::default())
 }
 
-/// Does what the first line of standard input says.
+/// Executes the task on the first line of standard input.
 pub fn serve_companion(catalog: &Catalog) -> ExitCode {
     exit("companion", serve(catalog))
 }
@@ -108,9 +108,9 @@ fn serve(catalog: &Catalog) -> Result<(), Box<dyn Error>> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let Task { parent, workload, role, task, database } = serde_json::from_str(&line)?;
-    if role == disk_watch::ROLE {
+    if role == disk_sampler::ROLE {
         die_with(parent)?;
-        return disk_watch::serve(&task, out);
+        return disk_sampler::serve(&task, out);
     }
     if role == network::ROLE {
         die_with(parent)?;

@@ -15,7 +15,7 @@ const TRIAL: &str = "-trial";
 pub(crate) struct Confinement {
     device: Option<Cgroup>,
     /// The requested limits of the device.
-    asked: Limits,
+    requested: Limits,
     hierarchy: Option<Hierarchy>,
 }
 
@@ -24,14 +24,14 @@ impl Confinement {
     ///
     /// # Errors
     /// If its limits cannot be set here.
-    pub fn of_device(run_id: &str, device: Option<Emulated>) -> Result<Self, HarnessError> {
-        let Some(Emulated { device: name, limits: asked, .. }) = device else {
+    pub fn for_device(run_id: &str, device: Option<Emulated>) -> Result<Self, HarnessError> {
+        let Some(Emulated { device: name, limits: requested, .. }) = device else {
             return Ok(Self::default());
         };
         let refused = |why| device::refused(&name, why);
         let hierarchy = open(run_id, &["cpu", "memory"]).map_err(refused)?;
-        let group = hierarchy.group("", &asked).map_err(refused)?;
-        Ok(Self { device: Some(group), asked, hierarchy: Some(hierarchy) })
+        let group = hierarchy.group("", &requested).map_err(refused)?;
+        Ok(Self { device: Some(group), requested, hierarchy: Some(hierarchy) })
     }
 
     /// Returns the group in which workers begin, if a device is emulated.
@@ -58,9 +58,9 @@ impl Confinement {
     /// If the group cannot be made. The error gives the reason.
     pub fn trial(&self, limit: MemoryLimit) -> Result<Cgroup, String> {
         let hierarchy = self.hierarchy.as_ref().ok_or("this run has no control group")?;
-        let of_device = self.asked.get("memory.max").and_then(|most| most.parse().ok());
+        let of_device = self.requested.get("memory.max").and_then(|most| most.parse().ok());
         let most = of_device.map_or(limit.0, |most: u64| most.min(limit.0));
-        let mut limits = self.asked.clone();
+        let mut limits = self.requested.clone();
         limits.insert("memory.max".to_owned(), most.to_string());
         limits.insert("memory.swap.max".to_owned(), "0".to_owned());
         hierarchy.group(TRIAL, &limits)

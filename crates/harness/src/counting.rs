@@ -1,5 +1,5 @@
-//! The counting trials: what a cell writes to a block device, and the size of its rows on disk.
-//! They follow the timed trials, and their times are in no figure.
+//! The counting trials measure what a cell writes to a block device, and the size of its rows on
+//! disk. They follow the timed trials, and their times are in no figure.
 
 use std::time::Instant;
 
@@ -9,17 +9,17 @@ use embermark_model::result::{PhaseResult, Trial};
 use crate::HarnessError;
 use crate::cells::PlannedCell;
 use crate::database_size::needed_bytes;
-use crate::isolation::Isolation;
 use crate::journal::{EndedTrial, Line};
 use crate::purpose::Purpose;
 use crate::race::{competes, expected, rank};
 use crate::session::Run;
+use crate::trial_disk::TrialDisks;
 
 impl Run<'_> {
-    /// Returns those of the running cells that are counted. Not counted are reference engines,
-    /// servers given by URL, the search for a highest rate, whose length depends on the engine, and
-    /// workloads whose timed trials have their own disk.
-    pub(crate) fn counts(&self, cells: &[PlannedCell]) -> Vec<PlannedCell> {
+    /// Returns the cells to count. Excluded are reference engines, servers given by URL, the search
+    /// for a highest rate, whose length depends on the engine, and workloads whose timed trials
+    /// have their own disk.
+    pub(crate) fn cells_to_count(&self, cells: &[PlannedCell]) -> Vec<PlannedCell> {
         let counts = self.journal.head.counts && self.plan.rate != Rate::Max;
         let is_due = |cell: &&PlannedCell| {
             let private = !self.plan.urls.contains_key(&cell.id.engine);
@@ -28,15 +28,15 @@ impl Run<'_> {
             counts && private && !cell.reference && !counted && !timed
         };
         let mut due: Vec<PlannedCell> = cells.iter().filter(is_due).cloned().collect();
-        // If time is limited, it is for the cells whose bytes and sizes are on the screen.
+        // If time is limited, the cells that the screen shows come first.
         if self.plan.lasts_ms.is_some() {
             due.sort_by_key(|cell| rank(&cell.id, cells));
         }
         due
     }
 
-    /// Counts the cells that had a trial with figures, and journals the results. Returns whether it
-    /// completed the last one. `before` trials of the run have preceded.
+    /// Counts the cells that had a trial with figures, and journals the results. `before` is the
+    /// number of earlier trials of the run. Returns false if it was interrupted.
     pub(crate) fn count(
         &mut self,
         cells: &[PlannedCell],
@@ -46,16 +46,16 @@ impl Run<'_> {
             return Ok(true);
         }
         let needed = needed_bytes(self.plan, cells);
-        let isolation = Isolation::begin(&self.dirs.data, needed);
-        if let Err(why) = &isolation {
+        let trial_disks = TrialDisks::begin(&self.dirs.data, needed);
+        if let Err(why) = &trial_disks {
             self.not_counted(format!("bytes that reach the disk were not counted: {why}"))?;
         }
-        let isolation = isolation.ok();
-        let records = self.records(isolation.as_ref())?;
+        let trial_disks = trial_disks.ok();
+        let records = self.records(trial_disks.as_ref())?;
         let (mut fits, mut missed) = (true, 0);
         for (place, (number, cell)) in (before + 1..).zip(cells).enumerate() {
-            // One table of competing cells after the other. A table that cannot be completed in
-            // time is skipped.
+            // Tables of competing cells are counted one by one. A table that would not end in time
+            // is skipped.
             if place == 0 || !competes(&cells[place - 1].id, &cell.id) {
                 let table: Vec<_> =
                     cells[place..].iter().take_while(|own| competes(&own.id, &cell.id)).collect();
@@ -67,7 +67,7 @@ impl Run<'_> {
             let figures =
                 |ended: &&EndedTrial| ended.cell == cell.id && ended.trial.status.has_figures();
             let timed = self.journal.trials.iter().find(figures).map(|ended| load_of(&ended.trial));
-            let Some(load) = timed.filter(|_| !lasts || isolation.is_some()) else { continue };
+            let Some(load) = timed.filter(|_| !lasts || trial_disks.is_some()) else { continue };
             if !fits {
                 missed += 1;
                 continue;
@@ -76,11 +76,11 @@ impl Run<'_> {
             self.progress.to_go(expected(&after, &self.journal.trials));
             self.progress.trial(number, &cell.id, 0);
             let load = (!lasts).then_some(&*load);
-            let trial = match self.count_cell(cell, load, isolation.as_ref(), records) {
+            let trial = match self.count_cell(cell, load, trial_disks.as_ref(), records) {
                 Ok(Some(trial)) => trial,
                 Ok(None) => return Ok(false),
                 // Its timed trials stay valid.
-                Err(HarnessError::Isolation(why)) => {
+                Err(HarnessError::TrialDisk(why)) => {
                     let id = &cell.id;
                     let why = format!("what reaches the disk in {id} was not counted: {why}");
                     self.not_counted(why)?;
@@ -113,7 +113,7 @@ impl Run<'_> {
         &mut self,
         PlannedCell { id, phases, .. }: &PlannedCell,
         load: Option<&[String]>,
-        isolation: Option<&Isolation>,
+        trial_disks: Option<&TrialDisks>,
         records: bool,
     ) -> Result<Option<Trial>, HarnessError> {
         let rows = self.stages.file(&id.workload, id.scale)?.to_owned();
@@ -121,25 +121,25 @@ impl Run<'_> {
             let name = format!("{}-{name}", id.slug());
             self.trial(id, phases, &rows, &name, purpose)
         };
-        let plain = Purpose::Counting(isolation);
-        let every = isolation.filter(|_| records).map_or(plain, Purpose::Recording);
+        let plain = Purpose::Counting(trial_disks);
+        let every = trial_disks.filter(|_| records).map_or(plain, Purpose::Recording);
         let Some(load) = load else { return once(phases, "counting", every) };
         let Some(sized) = once(load, "size", plain)? else { return Ok(None) };
-        if isolation.is_none() || !sized.status.has_figures() {
+        if trial_disks.is_none() || !sized.status.has_figures() {
             return Ok(Some(sized));
         }
         let counted = once(phases, "counting", every)?;
         Ok(counted.map(|counted| Trial { disk: sized.disk, device_io: sized.device_io, ..counted }))
     }
 
-    /// Whether what reaches the disks of this run's trials is recorded: if cards are to be modelled
-    /// and the system allows it. If it does not, the reason is journalled.
-    fn records(&mut self, isolation: Option<&Isolation>) -> Result<bool, HarnessError> {
+    /// Whether to record the requests to the disks of this run's trials: if the plan has cards and
+    /// the system allows it. If the system does not, journals the reason.
+    fn records(&mut self, trial_disks: Option<&TrialDisks>) -> Result<bool, HarnessError> {
         if self.plan.cards.is_empty() {
             return Ok(false);
         }
-        let tried = match isolation {
-            Some(isolation) => isolation.try_recording(&self.dirs.data),
+        let tried = match trial_disks {
+            Some(trial_disks) => trial_disks.try_recording(&self.dirs.data),
             None => {
                 let counted = self.journal.not_counted.as_deref().unwrap_or_default();
                 let why = counted.rsplit_once("counted: ").map_or(counted, |(_, why)| why);

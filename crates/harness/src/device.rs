@@ -7,9 +7,9 @@ use std::path::Path;
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::result::Emulated;
 use embermark_model::{Storage, StorageName};
-use nix::sys::stat::{major, minor};
 
 use crate::HarnessError;
+use crate::block_device;
 use crate::system::{self, System};
 
 /// A device as its manufacturer describes it. Sources of the figures: `docs/memory.md`.
@@ -52,7 +52,7 @@ const PERIOD_US: u64 = 10_000;
 /// Finds a device by name.
 ///
 /// # Errors
-/// If there is none. The error names the nearest and all valid names.
+/// If the name is unknown. The error names the nearest and all valid names.
 pub fn find(name: &str) -> Result<&'static Device, UnknownName> {
     let found = DEVICES.iter().find(|device| device.name == name);
     found.ok_or_else(|| choice::unknown("device", name, DEVICES.iter().map(|d| d.name)))
@@ -97,7 +97,7 @@ impl Device {
             ),
         ]);
         let on_disk = storages.is_empty() || storages.contains(&None);
-        if let Some(disk) = disk_of(system, data).filter(|_| on_disk) {
+        if let Some(disk) = disk_of(system, data, host.device.as_deref()).filter(|_| on_disk) {
             limits.insert("io.max".to_owned(), format!("{disk} {CARD}"));
         }
         let storages = storages.iter().flatten().map(|storage| storage.name).collect();
@@ -110,7 +110,7 @@ pub(crate) fn refused(device: &str, why: String) -> HarnessError {
     HarnessError::Device { device: device.to_owned(), why }
 }
 
-/// Returns the warning about what an imitation is not, for readers of its figures.
+/// Returns the warning about the limits of an emulation, for readers of its figures.
 pub(crate) fn warning(emulated: &Emulated) -> String {
     let limits: Vec<String> =
         emulated.limits.iter().map(|(name, limit)| format!("{name} {limit}")).collect();
@@ -144,19 +144,18 @@ fn clock_mhz(system: &System) -> Option<f64> {
     most.or_else(shown).filter(|mhz| *mhz > 0.0)
 }
 
-/// Returns `MAJOR:MINOR` of the whole disk below `data`. `None` if it cannot be found.
-fn disk_of(system: &System, data: &Path) -> Option<String> {
-    let dev = data.metadata().ok()?.dev();
-    let block = system.path(format!("sys/dev/block/{}:{}", major(dev), minor(dev)));
-    let block = block.canonicalize().ok()?;
-    // Limits are set on disks, not on their partitions.
-    let disk = if block.join("partition").exists() { block.parent()? } else { &block };
+/// Returns `MAJOR:MINOR` of the whole disk below `data`, on which limits are set, not on a partition.
+/// The file system of `data` was mounted from `source`. `None` if the disk cannot be found.
+fn disk_of(system: &System, data: &Path, source: Option<&str>) -> Option<String> {
+    let disk = block_device::find_disk(system, data.metadata().ok()?.dev(), source)?;
     system::read(&disk.join("dev"))
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use nix::sys::stat::{major, minor};
 
     use super::*;
 

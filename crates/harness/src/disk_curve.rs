@@ -11,19 +11,19 @@ use embermark_model::result::DiskCurve;
 
 use crate::clock::monotonic_ns;
 use crate::companion;
-use crate::disk_watch::{ROLE, Task};
+use crate::disk_sampler::{ROLE, Task};
 
 /// Shortest duration that is sampled. For less, beginning and end are enough.
-const LEAST: Duration = Duration::from_secs(3);
+const MIN_DURATION: Duration = Duration::from_secs(3);
 
 /// Least time between two points.
-const SHORTEST: Duration = Duration::from_millis(100);
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Number of points if the time is as long as announced.
 const POINTS: u32 = 120;
 
 /// Largest number of points. For a longer time every second point is dropped, and later not taken.
-const MOST: usize = 200;
+const MAX_POINTS: usize = 200;
 
 /// A process that samples. Dropping it ends the process.
 pub(crate) struct Sampler(Child);
@@ -31,8 +31,8 @@ pub(crate) struct Sampler(Child);
 impl Sampler {
     /// Starts to sample a directory. `None` if the time is too short.
     pub fn start(dir: &Path, lasts: Duration) -> Option<io::Result<Self>> {
-        let every = (lasts / POINTS).max(SHORTEST);
-        (lasts >= LEAST).then(|| Self::task(dir, every, MOST, false))
+        let every = (lasts / POINTS).max(MIN_INTERVAL);
+        (lasts >= MIN_DURATION).then(|| Self::task(dir, every, MAX_POINTS, false))
     }
 
     /// Starts to sample a directory at this interval, often enough for a point in each slice of a
@@ -73,6 +73,6 @@ mod tests {
     #[test]
     fn what_is_soon_over_is_not_sampled() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(Sampler::start(dir.path(), LEAST - Duration::from_millis(1)).is_none());
+        assert!(Sampler::start(dir.path(), MIN_DURATION - Duration::from_millis(1)).is_none());
     }
 }

@@ -37,7 +37,7 @@ pub struct Fact {
 
 /// Examines this device, whose databases would be in the directory `data`. Takes a quarter of a
 /// second, in which the work of other programs is measured.
-pub fn look(data: &Path) -> Findings {
+pub fn inspect(data: &Path) -> Findings {
     let system = System::here();
     let machine = system.machine(data);
     let disk = storage::disk_below(&system, data, machine.device.as_deref());
@@ -68,7 +68,7 @@ fn facts(
         ("limits", machine.limits_in_words().map(|limits| format!("{limits} (cgroup)"))),
         ("system", machine.os.clone()),
         ("kernel", machine.kernel.clone()),
-        ("storage", disk.map(storage::described)),
+        ("storage", disk.map(storage::describe)),
         ("wear", disk.and_then(storage::wear).or_else(|| wear(system, data))),
         (
             "files",
@@ -78,8 +78,8 @@ fn facts(
         ),
         ("governor", governor.clone()),
         ("heat", heat(system)),
-        ("clock", clock::described(system)),
-        ("power", power::described(system)),
+        ("clock", clock::describe(system)),
+        ("power", power::describe(system)),
         ("energy", Some(energy(system))),
         ("load", machine.load.map(|load| format!("{load} processes, mean of the last minute"))),
     ]

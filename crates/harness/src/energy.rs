@@ -1,4 +1,4 @@
-//! Energy of runs, from the sources that the device has.
+//! Measures the energy of runs with the energy sources of the device.
 //!
 //! The worker reads energy counters right before and right after a run. The parent samples power
 //! while it waits for the worker. Neither happens inside the worker's clock. If there is a source,

@@ -8,9 +8,9 @@ use embermark_engines::Engine;
 use embermark_engines::engine_library::{self, Described, unusable};
 use embermark_model::plan::Plan;
 
-use crate::asked::asked;
 use crate::request::Request;
 use crate::worker_command::WorkerCommand;
+use crate::worker_query::ask_worker;
 use crate::{Catalog, HarnessError};
 
 /// Time in which a library must describe itself.
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// # Errors
 /// If it cannot be used, with the reason, or if another engine has its name.
 pub fn add_engine_library(given: &Path, worker: &WorkerCommand) -> Result<Described, HarnessError> {
-    let (id, path) = engine_library::given(given);
+    let (id, path) = engine_library::split_id(given);
     add(id, path, worker)
 }
 
@@ -33,7 +33,7 @@ fn add(id: Option<&str>, path: &Path, worker: &WorkerCommand) -> Result<Describe
     if path.to_str().is_none() {
         return Err(HarnessError::Plan(unusable(path, "its path is not UTF-8")));
     }
-    if let Some(known) = engine_library::at(path, id) {
+    if let Some(known) = engine_library::find_at(path, id) {
         return Ok(known.clone());
     }
     let described = ask(path, worker)?.map_err(HarnessError::Plan)?;
@@ -46,9 +46,10 @@ fn add(id: Option<&str>, path: &Path, worker: &WorkerCommand) -> Result<Describe
 fn ask(path: &Path, worker: &WorkerCommand) -> Result<Result<Described, String>, HarnessError> {
     let failed = |source| HarnessError::Worker { program: worker.program.clone(), source };
     let request = Request::Library { parent: std::process::id(), path: path.to_owned() };
-    let asked = asked(worker, None, &request, PATIENCE).map_err(failed)?;
-    let why =
-        || unusable(path, &format!("the process that opened it {}", asked.why_none(PATIENCE)));
+    let asked = ask_worker(worker, None, &request, PATIENCE).map_err(failed)?;
+    let why = || {
+        unusable(path, &format!("the process that opened it {}", asked.no_answer_reason(PATIENCE)))
+    };
     Ok(serde_json::from_slice(&asked.answer).unwrap_or_else(|_| Err(why())))
 }
 
@@ -56,7 +57,7 @@ impl Catalog {
     /// Adds the engines of a plan's libraries.
     ///
     /// # Errors
-    /// If one cannot be used, or differs from the one when the plan was made.
+    /// If a library cannot be used, or has changed since the plan was made.
     pub(crate) fn with_engine_libraries(
         self,
         plan: &Plan,
@@ -95,6 +96,6 @@ impl Catalog {
 }
 
 /// Returns the description of an engine's library for a job, if it has one.
-pub(crate) fn of(engine: &str) -> Option<Described> {
-    engine_library::of(engine).cloned()
+pub(crate) fn find(engine: &str) -> Option<Described> {
+    engine_library::find(engine).cloned()
 }

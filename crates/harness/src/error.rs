@@ -1,4 +1,4 @@
-//! Errors that stop a whole run. What fails in one cell is that cell's status instead.
+//! Errors that stop a whole run. A failure in one cell is the status of that cell instead.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ pub enum HarnessError {
     /// The plan asks for something that makes no sense.
     #[error("{0}")]
     Plan(String),
-    /// The output or data directory cannot be used as it is.
+    /// The output or data folder cannot be used.
     #[error("{path}: {problem}", path = .path.display())]
     Directory {
-        /// The directory.
+        /// The folder.
         path: PathBuf,
         /// What is wrong with it and what to do.
         problem: String,
@@ -53,7 +53,7 @@ pub enum HarnessError {
     /// A file could not be read or written.
     #[error("{path}: could not {doing}: {source}", path = .path.display())]
     File {
-        /// The file or directory.
+        /// The file or folder.
         path: PathBuf,
         /// What was being done: a verb and its object.
         doing: &'static str,
@@ -87,7 +87,7 @@ pub enum HarnessError {
         why: String,
     },
     /// A trial's memory limit cannot be set, although it could when the run began.
-    #[error("a limit of {limit} of memory cannot be set: {why}")]
+    #[error("a memory limit of {limit} cannot be set: {why}")]
     MemoryLimit {
         /// The limit.
         limit: MemoryLimit,
@@ -112,7 +112,7 @@ pub enum HarnessError {
     },
     /// Trials cannot have their own disks: the reason, and what to do.
     #[error("a block device for a trial that counts bytes: {0}")]
-    Isolation(String),
+    TrialDisk(String),
     /// The worker program cannot be started at all.
     #[error("{program}: the worker process could not be started: {source}", program = .program.display())]
     Worker {
@@ -129,11 +129,10 @@ pub enum HarnessError {
         /// Error of the system.
         source: io::Error,
     },
-    /// The run was interrupted. No process or database of it is left.
+    /// The run was interrupted. Its processes have ended and its databases are removed.
     #[error("{}", interrupted(.result.as_deref()))]
     Interrupted {
-        /// What was measured until then, which is also in the result file. `None` if no trial had
-        /// begun.
+        /// The result so far, which is also in the result file. `None` if no trial had begun.
         result: Option<Box<ResultFile>>,
     },
 }
@@ -158,7 +157,7 @@ impl HarnessError {
             | Self::Device { .. }
             | Self::Storage { .. }
             | Self::Meter { .. }
-            | Self::Isolation(_) => true,
+            | Self::TrialDisk(_) => true,
             Self::Rows { source, .. } => {
                 !matches!(**source, WorkloadError::Data(DataError::Unwritable { .. }))
             }
@@ -166,7 +165,7 @@ impl HarnessError {
         }
     }
 
-    /// Makes the error for a directory that cannot be used: why, and what to do.
+    /// Makes the error for a folder that cannot be used: why, and what to do.
     pub(crate) fn directory(path: &Path, problem: impl Into<String>) -> Self {
         Self::Directory { path: path.to_owned(), problem: problem.into() }
     }

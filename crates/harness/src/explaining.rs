@@ -1,5 +1,5 @@
-//! The explaining trials: what an operation requests of the operating system. They follow the timed
-//! trials, two per cell, and their times are in no figure. One runs undisturbed, and its page
+//! The explaining trials count what an operation requests of the operating system. They follow the
+//! timed trials, two per cell, and their times are in no figure. One runs undisturbed, and its page
 //! faults, context switches and hardware counters are read. In the other every system call is
 //! counted, which slows it down and adds context switches.
 
@@ -20,7 +20,7 @@ pub(crate) use traced_worker::run as run_traced;
 pub use tracer::TracedProcess;
 
 /// Returns the costs of a traced run: of the processes of a server, or otherwise of the worker.
-pub(crate) fn of_traced(processes: &[TracedProcess], server: Option<u32>, ops: u64) -> Explained {
+pub(crate) fn traced_cost(processes: &[TracedProcess], server: Option<u32>, ops: u64) -> Explained {
     let sum = |belongs: &dyn Fn(&TracedProcess) -> bool| {
         let mut calls = SystemCalls::default();
         processes.iter().filter(|p| belongs(p)).for_each(|process| calls.add(&process.calls));
@@ -53,17 +53,17 @@ mod tests {
     }
 
     pub(super) fn flushes(cost: &OsCost) -> u64 {
-        cost.calls.as_ref().unwrap().of(CallKind::Flush)
+        cost.calls.as_ref().unwrap().count(CallKind::Flush)
     }
 
     #[test]
     fn the_calls_of_a_server_are_those_of_its_tree_and_the_client_stands_apart() {
         let processes = [process(7, &[], 1), process(8, &[7], 10), process(9, &[8, 7], 100)];
-        let of_server = of_traced(&processes, Some(8), 5);
+        let of_server = traced_cost(&processes, Some(8), 5);
         assert_eq!(flushes(&of_server.engine), 110);
         assert_eq!(of_server.engine.calls.as_ref().unwrap().file_read_bytes, 110);
         assert_eq!(flushes(of_server.client.as_ref().unwrap()), 1);
-        let embedded = of_traced(&processes, None, 5);
+        let embedded = traced_cost(&processes, None, 5);
         assert_eq!((flushes(&embedded.engine), embedded.client), (1, None));
     }
 }

@@ -1,5 +1,5 @@
-//! Describes an engine from a separate process, so that this one opens no other library of it and
-//! survives its crash. It asks the worker program.
+//! Describes an engine by means of a worker process. This process then opens no other library of
+//! the engine and survives its crash.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,15 +9,15 @@ use embermark_engines::{Availability, Engine, OpenOptions, Tier};
 use embermark_model::{Configuration, Durability};
 use serde::{Deserialize, Serialize};
 
-use crate::asked::asked;
-use crate::request::{Question, Request, Tries};
+use crate::request::{EngineQuery, OpenAttempts, Request};
 use crate::worker_command::WorkerCommand;
+use crate::worker_query::ask_worker;
 use crate::{Catalog, HarnessError, engine_library};
 
 /// Cache memory in bytes for a database that is only opened.
 const MEMORY: u64 = 16 << 20;
 
-/// Time in which an engine must open a database in each tier: a server creates its files first.
+/// Time limit for opening a database in each tier. It is long because a server creates its files.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A worker's description of an engine.
@@ -26,22 +26,22 @@ pub(crate) struct Facts {
     pub availability: Availability,
     pub programs: Vec<(String, PathBuf)>,
     /// One per tier.
-    pub tiers: Vec<Offer>,
+    pub tiers: Vec<TierOffer>,
     /// Settings of each database that was opened, or why one was not.
     pub opened: Result<Vec<Settings>, String>,
 }
 
 type Settings = Vec<(String, String)>;
 
-/// A [`Tier`] as another process reports it.
+/// A [`Tier`] in a form that can be sent between processes.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Offer {
+pub(crate) enum TierOffer {
     Offered { effective_durability: Durability, setting: String, manual: String },
     Unsupported { why: String },
 }
 
-impl From<Tier> for Offer {
+impl From<Tier> for TierOffer {
     fn from(tier: Tier) -> Self {
         match tier {
             Tier::Offered { effective_durability, setting, manual } => {
@@ -53,7 +53,7 @@ impl From<Tier> for Offer {
     }
 }
 
-impl Offer {
+impl TierOffer {
     /// Converts it to a tier, whose texts live as long as the process.
     pub fn leak(self) -> Tier {
         match self {
@@ -67,7 +67,7 @@ impl Offer {
     }
 }
 
-impl Question {
+impl EngineQuery {
     /// Answers the request in this process.
     pub fn answer(&self, catalog: &Catalog) -> Result<Facts, HarnessError> {
         let catalog = catalog.with_described(self.engine_library.as_ref())?;
@@ -85,7 +85,7 @@ impl Question {
     }
 }
 
-impl Tries {
+impl OpenAttempts {
     /// Returns the settings that a database in each tier reports.
     fn settings_of(&self, engine: &dyn Engine) -> impl Iterator<Item = Result<Settings, String>> {
         let is_offered =
@@ -109,18 +109,18 @@ pub(crate) fn ask(
     catalog: &Catalog,
     name: &str,
     configuration: &Configuration,
-    tries: Option<Tries>,
+    tries: Option<OpenAttempts>,
 ) -> Result<Facts, HarnessError> {
     let refused = |why: String| HarnessError::Plan(format!("configuration '{name}' {why}"));
     let (parent, engine) = (std::process::id(), configuration.engine.clone());
-    let engine_library = engine_library::of(&engine);
-    let question = Question { parent, engine, engine_library, tries };
+    let engine_library = engine_library::find(&engine);
+    let question = EngineQuery { parent, engine, engine_library, tries };
     let library = catalog.library_of(configuration);
     let request = Request::Facts(Box::new(question));
-    let asked = asked(worker, library, &request, PATIENCE)
+    let asked = ask_worker(worker, library, &request, PATIENCE)
         .map_err(|source| HarnessError::Worker { program: worker.program.clone(), source })?;
     let facts: Facts = serde_json::from_slice(&asked.answer).map_err(|_| {
-        let why = asked.why_none(PATIENCE);
+        let why = asked.no_answer_reason(PATIENCE);
         refused(format!("({configuration}): the process that opened it {why}"))
     })?;
     match (&facts.availability, &configuration.library) {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use embermark_model::result::Machine;
 
-/// File systems with the same warning: what they are, and what follows.
+/// File systems with the same warning: a description, and the consequence with advice.
 struct Kinds {
     /// Names as in `proc_pid_mountinfo(5)`. A name that ends in a dot is a prefix.
     names: &'static [&'static str],
@@ -79,7 +79,7 @@ const OPTIONS: [(&[&str], &str); 3] = [
 
 /// Returns warnings about the file system below the databases in `data`.
 pub(crate) fn warnings(machine: &Machine, data: &Path) -> Vec<String> {
-    let kind = machine.file_system.as_deref().and_then(|kind| Some((kind, of(kind)?)));
+    let kind = machine.file_system.as_deref().and_then(|kind| Some((kind, find_kinds(kind)?)));
     let kind = kind.map(|(kind, Kinds { what, means, .. })| {
         format!("the databases are {what} ({kind} at {}): {means}", data.display())
     });
@@ -99,7 +99,7 @@ pub(crate) fn warnings(machine: &Machine, data: &Path) -> Vec<String> {
     kind.into_iter().chain(journal).chain(options).collect()
 }
 
-fn of(kind: &str) -> Option<&'static Kinds> {
+fn find_kinds(kind: &str) -> Option<&'static Kinds> {
     let is = |name: &&str| kind == *name || (name.ends_with('.') && kind.starts_with(*name));
     KINDS.iter().find(|kinds| kinds.names.iter().any(is))
 }

@@ -1,4 +1,4 @@
-//! Models what flash cards would have done for what a trial wrote to its disk.
+//! Models the work of flash cards for the requests that a trial made to its disk.
 
 use embermark_blockdev::{Access, AccessKind, Trace};
 use embermark_flash::{Event, Kind, Replayed, Window, Work, model_of, replay};
@@ -10,11 +10,11 @@ use crate::protocol::Between;
 use crate::trial::OnDisk;
 
 /// Models each card with a trace, split by phase.
-pub(crate) fn modelled(cards: &[Card], trace: &Trace, on_disk: &[OnDisk]) -> Vec<FlashModel> {
-    cards.iter().map(|card| of_card(card, trace, on_disk)).collect()
+pub(crate) fn model_cards(cards: &[Card], trace: &Trace, on_disk: &[OnDisk]) -> Vec<FlashModel> {
+    cards.iter().map(|card| model_card(card, trace, on_disk)).collect()
 }
 
-fn of_card(card: &Card, trace: &Trace, on_disk: &[OnDisk]) -> FlashModel {
+fn model_card(card: &Card, trace: &Trace, on_disk: &[OnDisk]) -> FlashModel {
     let name = card.name.clone();
     let refused = |why: String| FlashModel {
         card: name.clone(),
@@ -83,9 +83,9 @@ mod tests {
 
     #[test]
     fn a_device_larger_than_a_card_has_the_reason_in_place_of_figures() {
-        let trace = Trace::of(1 << 40);
+        let trace = Trace::new(1 << 40);
         let card = built_in("emmc-8gb").unwrap();
-        let model = &modelled(&[card], &trace, &[])[0];
+        let model = &model_cards(&[card], &trace, &[])[0];
         assert_eq!((model.card.as_str(), model.phases.len()), ("emmc-8gb", 0));
         let why = model.not_modelled.as_deref().unwrap();
         assert!(why.contains("the recorded device has 1099511627776 bytes"), "{why}");
@@ -93,9 +93,9 @@ mod tests {
 
     #[test]
     fn a_phase_that_wrote_nothing_is_there_with_nothing() {
-        let trace = Trace::of(1 << 30);
+        let trace = Trace::new(1 << 30);
         let on_disk = [OnDisk { phase: "read".to_owned(), run: (1, 2), maintenance: Some((3, 4)) }];
-        let model = &modelled(&[built_in("sd-32gb").unwrap()], &trace, &on_disk)[0];
+        let model = &model_cards(&[built_in("sd-32gb").unwrap()], &trace, &on_disk)[0];
         let phase = model.phase("read").unwrap();
         assert_eq!(phase.all(End::Typical), FlashCost::default());
         assert!(phase.maintenance.is_some() && !model.unsteady);

@@ -1,5 +1,5 @@
-//! Cost of the harness itself in time and memory: the phases of every workload on the `null`
-//! engine, which does nothing.
+//! Measures the time and memory of the harness itself: runs the phases of every workload on the
+//! `null` engine, which does nothing.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

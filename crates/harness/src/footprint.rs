@@ -1,4 +1,4 @@
-//! What an engine takes before it has done anything: an empty database, opened and left idle.
+//! Resources that an engine uses for an empty database that is opened and left idle.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
@@ -12,60 +12,60 @@ use embermark_engines::{OpenOptions, Opened, Tier};
 use embermark_model::{Configuration, Configurations, Durability};
 use serde::{Deserialize, Serialize};
 
-use crate::asked::asked;
 use crate::probe::{Probe, resident_bytes, resident_of};
-use crate::request::{Idling, Request};
+use crate::request::{IdleRequest, Request};
 use crate::worker_command::WorkerCommand;
+use crate::worker_query::ask_worker;
 use crate::{Catalog, HarnessError, disk, engine_library, heap, processes};
 
-/// How long an engine may take to make its files and to open them, beyond the time it is left idle.
+/// Time limit for creating and opening the database, in addition to the idle time.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What an engine takes while it has nothing to do. `None` is what this system does not let be read.
+/// Resources of an idle engine. `None` for figures that cannot be read on this system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Footprint {
-    /// Version of the engine that answered, as it says itself.
+    /// Version of the engine, as it reports itself.
     pub version: String,
-    /// Programs and shared libraries that were loaded for it and not for embermark, with their sizes
-    /// in bytes. None of an engine that is compiled in.
+    /// Programs and shared libraries that were loaded for the engine and not for embermark, with
+    /// their sizes in bytes. Empty for an engine that is compiled in.
     pub files: Vec<(PathBuf, u64)>,
-    /// Time to open an empty database that is already there, in ns; of a server with its start.
+    /// Time to open an existing empty database in ns. For a server it includes its start.
     pub open_ns: u64,
-    /// Resident memory that the client's process gained by opening it, in bytes: of an embedded engine
-    /// all of its memory.
+    /// Growth of the client process's resident memory by opening the database, in bytes. For an
+    /// embedded engine this is all of its memory.
     pub client_bytes: Option<u64>,
-    /// Memory of the server's processes in bytes, what they share counted once. `None` of an embedded
-    /// engine.
+    /// Memory of the server's processes in bytes, with shared memory counted once. `None` for an
+    /// embedded engine.
     pub server_bytes: Option<u64>,
-    /// Bytes that the empty database takes on the disk, while it is open.
+    /// Size of the empty database on disk in bytes, while it is open.
     pub disk_bytes: u64,
-    /// How long it was left idle, in ns.
+    /// Duration of the idle time in ns.
     pub idle_ns: u64,
-    /// CPU time of its processes in that time, in ns.
+    /// CPU time of its processes in the idle time, in ns.
     pub cpu_ns: Option<u64>,
-    /// Bytes that they wrote to storage in that time.
+    /// Bytes that its processes wrote to storage in the idle time.
     pub written_bytes: Option<u64>,
 }
 
-/// How an engine is opened to be left idle.
+/// Options for opening the idle database.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions<'a> {
     /// The durability tier.
     pub tier: Durability,
     /// Cache memory in bytes.
     pub cache_bytes: u64,
-    /// How long it is left idle.
+    /// Duration of the idle time.
     pub idle: Duration,
-    /// An existing folder. The databases are below it, and removed again.
+    /// An existing folder for the databases, which are removed at the end.
     pub dir: &'a Path,
 }
 
-/// Makes an empty database of an engine, or of a configuration of that name, opens it in another process
-/// and leaves it idle.
+/// Measures the footprint of an engine or a configuration: creates an empty database, opens it in
+/// another process and leaves it idle.
 ///
 /// # Errors
-/// When no process can be started; inside, why there is no footprint of this engine: it is not here, the
-/// tier is not offered, or it fails.
+/// If no process can be started. The inner error is the reason why this engine has no footprint: it
+/// is not installed, does not offer the tier, or fails.
 pub fn footprint(
     column: &str,
     configurations: &Configurations,
@@ -75,7 +75,7 @@ pub fn footprint(
 ) -> Result<Result<Footprint, String>, HarnessError> {
     let Conditions { tier, cache_bytes, idle, dir } = conditions;
     let own = configurations.get(column).cloned();
-    let own = own.unwrap_or_else(|| Configuration::of(column));
+    let own = own.unwrap_or_else(|| Configuration::new(column));
     // A private server may run as another user.
     let folder = tempfile::Builder::new()
         .prefix("embermark-footprint-")
@@ -83,10 +83,10 @@ pub fn footprint(
         .tempdir_in(dir)
         .map_err(|error| HarnessError::file(dir, "make a folder in it", error))?;
     let ask = |idle: Duration| -> Result<Result<Footprint, String>, HarnessError> {
-        let idling = Idling {
+        let idling = IdleRequest {
             parent: process::id(),
             engine: own.engine.clone(),
-            engine_library: engine_library::of(&own.engine),
+            engine_library: engine_library::find(&own.engine),
             folder: folder.path().to_owned(),
             tier,
             cache_bytes,
@@ -95,27 +95,29 @@ pub fn footprint(
         };
         let patience = PATIENCE + idle;
         let library = catalog.library_of(&own);
-        let asked = asked(worker, library, &Request::Idle(Box::new(idling)), patience)
+        let asked = ask_worker(worker, library, &Request::Idle(Box::new(idling)), patience)
             .map_err(|source| HarnessError::Worker { program: worker.program.clone(), source })?;
-        let died = |_| Err(format!("the process that opened it {}", asked.why_none(patience)));
+        let died =
+            |_| Err(format!("the process that opened it {}", asked.no_answer_reason(patience)));
         Ok(serde_json::from_slice(&asked.answer).unwrap_or_else(died))
     };
-    // The first process leaves the files behind, so that the second does what a device does each time it starts.
+    // The first process creates the files. The second opens them, as a device does at each start.
     match ask(Duration::ZERO)? {
         Ok(_) => ask(idle),
         Err(why) => Ok(Err(why)),
     }
 }
 
-impl Idling {
-    /// Opens the database in this process and returns what it takes, or why it was not opened.
+impl IdleRequest {
+    /// Opens the database in this process. Returns its footprint, or why it was not opened.
     pub fn answer(&self, catalog: &Catalog) -> Result<Footprint, String> {
         let this = process::id();
-        // Once in vain, so that the pages of what measures are there before and not the engine's.
-        let _ = (code_of(&[this]), Probe::process(this).begin(), disk::size_of(&self.folder));
+        // The first reading is discarded. It loads the measuring code, whose pages would otherwise
+        // count as the engine's.
+        let _ = (mapped_code(&[this]), Probe::process(this).begin(), disk::size_of(&self.folder));
         heap::trim();
-        // Before anything asks the engine for its version, which may load its library.
-        let (code, resident) = (code_of(&[this]), resident_bytes(this));
+        // Read before the engine is asked for its version, which may load its library.
+        let (code, resident) = (mapped_code(&[this]), resident_bytes(this));
         let catalog = catalog.with_described(self.engine_library.as_ref());
         let catalog = catalog.map_err(|error| error.to_string())?;
         let engine = catalog.engine(&self.engine).map_err(|error| error.to_string())?;
@@ -138,9 +140,9 @@ impl Idling {
         let used: Vec<_> = probes.into_iter().map(|(probe, before)| probe.end(before)).collect();
 
         let serving = server.map(processes::tree).unwrap_or_default();
-        let loaded = code_of(&[&serving[..], &[this]].concat());
+        let loaded = mapped_code(&[&serving[..], &[this]].concat());
         let sized = |path: &PathBuf| Some((path.clone(), fs::metadata(path).ok()?.len()));
-        // A library that embermark is linked with was there before.
+        // A library that embermark is linked with was loaded before.
         let linked = engine.origin().and_then(|origin| library_name(origin.path()?));
         let is_linked = |path: &PathBuf| linked.as_ref().is_some_and(|name| is_version(path, name));
         let own = loaded.iter().filter(|path| !code.contains(*path) || is_linked(path));
@@ -167,15 +169,15 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Files whose code these processes have mapped: programs and shared libraries.
-fn code_of(pids: &[u32]) -> BTreeSet<PathBuf> {
+/// Returns the files whose code these processes have mapped: programs and shared libraries.
+fn mapped_code(pids: &[u32]) -> BTreeSet<PathBuf> {
     let maps = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-    pids.iter().flat_map(|pid| code_in(&maps(pid))).collect()
+    pids.iter().flat_map(|pid| parse_maps(&maps(pid))).collect()
 }
 
-/// The same as `/proc/PID/maps` shows it (`proc_pid_maps(5)`): address, permissions, offset, device,
+/// Parses the text of `/proc/PID/maps` (`proc_pid_maps(5)`): address, permissions, offset, device,
 /// inode, path.
-fn code_in(maps: &str) -> BTreeSet<PathBuf> {
+fn parse_maps(maps: &str) -> BTreeSet<PathBuf> {
     let mapped = |line: &str| {
         let mut fields = line.splitn(6, ' ');
         let permissions = fields.nth(1)?;
@@ -220,7 +222,7 @@ mod tests {
 7ffd-7ffe r-xp 00000000 00:00 0                          [vdso]
 7fff-8000 rwxp 00000000 00:00 0
 ";
-        let found: Vec<PathBuf> = code_in(maps).into_iter().collect();
+        let found: Vec<PathBuf> = parse_maps(maps).into_iter().collect();
         let expected = ["/opt/my engine/lib.so", "/usr/lib/libdb-5.3.so"].map(PathBuf::from);
         assert_eq!(found, expected);
     }

@@ -1,6 +1,6 @@
 //! The allocator of this process.
 
-/// Returns freed memory to the system, as far as whole pages of it are free.
+/// Returns freed memory to the system, in whole pages.
 #[cfg(target_env = "gnu")]
 pub(crate) fn trim() {
     // SAFETY: it touches only free memory of the allocator itself, under its locks.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::thread;
 
-use embermark_blockdev::{Kept, own_mounts};
+use embermark_blockdev::{TimingAccuracy, enter_mount_namespace};
 use embermark_model::plan::Plan;
 use embermark_model::result::{StoragePath, StorageTimes};
 use embermark_model::{CellId, Storage, StorageName};
@@ -12,7 +12,7 @@ use nix::unistd::geteuid;
 
 use crate::cells::{self, PlannedCell};
 use crate::database_size::needed_bytes;
-use crate::isolation::{self, Device, Disk};
+use crate::trial_disk::{self, Device, Disk};
 use crate::{Catalog, HarnessError, RunOptions, device, sized_disk};
 
 /// Imitates storages for the trials of a run. Only this process and its children see the mounts,
@@ -34,9 +34,9 @@ impl Imitation {
         if !geteuid().is_root() {
             return Err("only root may give a trial an imitated storage: run as root".to_owned());
         }
-        own_mounts().map_err(|error| error.to_string())?;
+        enter_mount_namespace().map_err(|error| error.to_string())?;
         let imitator = Imitator::begin(data).map_err(|error| error.to_string())?;
-        Ok(Self { imitator, bytes: isolation::bytes_for(needed, data) })
+        Ok(Self { imitator, bytes: trial_disk::bytes_for(needed, data) })
     }
 
     /// Returns what the path to an imitated storage costs.
@@ -44,7 +44,7 @@ impl Imitation {
         self.imitator.path()
     }
 
-    /// Mounts a storage with a file system of `bytes` beside `folder`.
+    /// Mounts a storage with a file system of `bytes` bytes next to `folder`.
     pub(crate) fn disk(
         &self,
         folder: &Path,
@@ -63,8 +63,8 @@ impl Imitation {
     }
 
     /// Checks that a storage with a file system of `bytes` can be imitated here.
-    fn can(&self, storage: &Storage, bytes: u64) -> Result<(), String> {
-        self.imitator.can(storage, bytes).map_err(|error| error.to_string())
+    fn check_storage(&self, storage: &Storage, bytes: u64) -> Result<(), String> {
+        self.imitator.check_imitable(storage, bytes).map_err(|error| error.to_string())
     }
 }
 
@@ -73,7 +73,7 @@ impl Imitation {
 ///
 /// # Errors
 /// If that storage cannot be imitated here. The error gives the reason.
-pub(crate) fn of_device(
+pub(crate) fn for_device(
     plan: &Plan,
     data: &Path,
     needed: u64,
@@ -83,35 +83,35 @@ pub(crate) fn of_device(
     }
     let storage = embermark_storage::built_in(device::STORAGE).map_err(|e| e.to_string())?;
     let imitation = Imitation::begin(data, needed)?;
-    imitation.can(&storage, imitation.bytes)?;
+    imitation.check_storage(&storage, imitation.bytes)?;
     Ok(Some((Plan { storages: vec![Some(storage)], ..plan.clone() }, imitation)))
 }
 
-/// What a run would measure.
+/// Preview of what a run would measure.
 #[derive(Debug)]
-pub struct Foreseen {
+pub struct PlanPreview {
     /// Its cells.
     pub cells: Vec<PlannedCell>,
-    /// The storage that the emulated device takes, or the reason why it cannot be imitated here.
+    /// Storage of the emulated device, or the reason why it cannot be imitated here.
     /// `None` without a device, or if the plan names a storage.
-    pub of_device: Option<Result<StorageName, String>>,
+    pub device_storage: Option<Result<StorageName, String>>,
 }
 
-/// Foresees what a run would measure. Tries the imitation out in `folder` if a cell has a storage.
+/// Returns what a run would measure. Tests the imitation in `folder` if a cell has a storage.
 ///
 /// # Errors
 /// If the plan names something unknown, asks for nothing, or contradicts itself.
-pub fn foreseen(
+pub fn preview(
     plan: &Plan,
     options: &RunOptions,
     folder: &Path,
-) -> Result<Foreseen, HarnessError> {
+) -> Result<PlanPreview, HarnessError> {
     let catalog = options.catalog.with_files(plan)?;
     let foresee = || {
         let mut cells = cells::planned(plan, &catalog)?;
         let needed = needed_bytes(plan, &cells);
-        let device = options.device.map(|_| of_device(plan, folder, needed));
-        let (of_device, begun) = match device {
+        let device = options.device.map(|_| for_device(plan, folder, needed));
+        let (device_storage, begun) = match device {
             Some(Ok(Some((with_card, imitation)))) => {
                 cells = cells::planned(&with_card, &catalog)?;
                 (
@@ -123,18 +123,18 @@ pub fn foreseen(
             Some(Ok(None)) | None => (None, None),
         };
         if begun.is_none() {
-            of_cells(&mut cells, plan, &catalog, || Imitation::begin(folder, needed));
+            for_cells(&mut cells, plan, &catalog, || Imitation::begin(folder, needed));
         }
-        Ok(Foreseen { cells, of_device })
+        Ok(PlanPreview { cells, device_storage })
     };
     // This thread keeps the mounts that it sees.
     thread::scope(|scope| scope.spawn(foresee).join())
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Begins the imitation of the storages of a run's cells; `None` if no cell that runs has one.
-/// Cells whose storage cannot be imitated here are left out, with the reason.
-pub(crate) fn of_cells(
+/// Begins the imitation of the storages of a run's cells. `None` if no cell that runs has one.
+/// Cells whose storage cannot be imitated here are skipped, with the reason.
+pub(crate) fn for_cells(
     cells: &mut [PlannedCell],
     plan: &Plan,
     catalog: &Catalog,
@@ -158,7 +158,7 @@ pub(crate) fn of_cells(
         sizes.sort_unstable();
         sizes.dedup();
         for bytes in sizes {
-            if let Err(why) = imitation.can(storage, bytes) {
+            if let Err(why) = imitation.check_storage(storage, bytes) {
                 let refused = |id: &CellId| {
                     id.storage == Some(storage.name)
                         && imitation.bytes_of(id, plan, catalog) == bytes
@@ -174,9 +174,9 @@ fn has_storage(cell: &PlannedCell) -> bool {
     cell.skip.is_none() && cell.id.storage.is_some()
 }
 
-/// Converts how well a storage kept its times, and the work of its flash, into the result's form.
-pub(crate) fn times(kept: Kept, flash: Option<FlashWork>) -> StorageTimes {
-    let Kept { requests, late, latest_ns, time_ns, late_ns } = kept;
+/// Converts the times and the flash work of a storage into the form of the result.
+pub(crate) fn storage_times(kept: TimingAccuracy, flash: Option<FlashWork>) -> StorageTimes {
+    let TimingAccuracy { requests, late, latest_ns, time_ns, late_ns } = kept;
     let programmed_bytes = flash.map(|flash| flash.programmed_bytes);
     let erases = flash.map(|flash| flash.erases);
     StorageTimes { requests, late, latest_ns, time_ns, late_ns, programmed_bytes, erases }

@@ -1,5 +1,5 @@
-//! The journal: the plan of a run, and every trial as it ended, one line of JSON each. An
-//! interrupted run loses at most the current trial.
+//! The journal: the plan of a run and every trial that ended, one line of JSON each. An interrupted
+//! run loses at most the current trial.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ pub(crate) use writer::Writer;
 /// Version of the journal's format.
 pub(crate) const VERSION: u32 = 3;
 
-/// The oldest version that is read. Its fields have other names, which the types know.
+/// The oldest version that can be read. The types also accept the names of its fields.
 const OLDEST: u32 = 2;
 
 /// A journal that was read.
@@ -34,7 +34,7 @@ pub struct Journal {
     pub warnings: Vec<String>,
     /// Trials that ended, in the order in which they ran.
     pub trials: Vec<EndedTrial>,
-    /// The repetition of the first trial, if the run got that far.
+    /// The repetition of the first trial, if it has ended.
     pub drift: Option<Drift>,
     /// The counting trials, one per cell.
     pub counted: Vec<EndedTrial>,
@@ -46,7 +46,7 @@ pub struct Journal {
     pub not_modelled: Option<String>,
     /// The scales that were not begun, if there are any.
     pub not_begun: Option<NotBegun>,
-    /// What measures energy, once that is known.
+    /// The energy sources, once they are known.
     pub energy: Option<EnergyMeasurement>,
     /// Wear that the disk reports, once it was read.
     pub wear: Option<Wear>,
@@ -56,7 +56,7 @@ pub struct Journal {
 
 impl Journal {
     /// Makes a journal that has only its first line.
-    const fn of(head: Head) -> Self {
+    const fn new(head: Head) -> Self {
         Self {
             head,
             prepared: None,
@@ -75,13 +75,13 @@ impl Journal {
     }
 
     /// Finds a trial of a cell that has ended.
-    pub(crate) fn ended(&self, cell: &CellId, index: u32) -> Option<&Trial> {
+    pub(crate) fn find_trial(&self, cell: &CellId, index: u32) -> Option<&Trial> {
         let is = |ended: &&EndedTrial| ended.trial.index == index && ended.cell == *cell;
         self.trials.iter().find(is).map(|ended| &ended.trial)
     }
 
     /// Adds the content of a line after the first.
-    fn take(&mut self, line: Line) {
+    fn apply(&mut self, line: Line) {
         match line {
             Line::Trial(ended) => self.trials.push(*ended),
             Line::Prepared { prepared } => self.prepared = Some(prepared),
@@ -108,7 +108,7 @@ pub struct Head {
     pub manifest: Manifest,
     /// The plan.
     pub plan: Plan,
-    /// The directory that the user named for the databases. Absent if they are beside the journal.
+    /// The folder that the user named for the databases. Absent if they are next to the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub databases: Option<PathBuf>,
     /// Whether what reaches storage is counted after the timed trials.
@@ -140,7 +140,7 @@ pub struct EndedTrial {
     pub trial: Trial,
 }
 
-/// Where a run stopped increasing its scale.
+/// The scale at which a run with a budget stopped.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NotBegun {
     /// The smallest scale that was not begun.
@@ -196,10 +196,10 @@ fn read_whole(path: &Path) -> Result<(Journal, u64), HarnessError> {
         return Err(wrong(0, other));
     }
     let head: Head = serde_json::from_slice(first).map_err(|e| wrong(0, e.to_string()))?;
-    let mut journal = Journal::of(head);
+    let mut journal = Journal::new(head);
     for (number, line) in lines {
         match serde_json::from_slice(line) {
-            Ok(line) => journal.take(line),
+            Ok(line) => journal.apply(line),
             Err(error) => return Err(wrong(number, error.to_string())),
         }
     }

@@ -1,8 +1,8 @@
 //! From a plan to a result file: cells, worker processes, probes, journal.
 //!
-//! The parent process calls [`run()`]; it starts one worker process per trial, and the program's
-//! hidden `worker` command calls [`worker_main`] in it. In between go one job on the worker's
-//! standard input and events on its standard output ([`protocol`]).
+//! The parent process calls [`run()`], which starts one worker process per trial. The program's
+//! hidden `worker` command calls [`worker_main`] in that process. The worker gets one job on its
+//! standard input and writes events to its standard output ([`protocol`]).
 //!
 //! ```no_run
 //! # use embermark_harness::{RunOptions, interrupt, progress};
@@ -15,8 +15,6 @@
 //! # }
 //! ```
 
-mod agreement;
-mod asked;
 mod background_cpu;
 mod block_device;
 pub mod catalog;
@@ -27,17 +25,18 @@ pub mod client_machines;
 mod clock;
 mod cold;
 mod companion;
+mod configuration_check;
+mod configured_library;
 mod confinement;
 mod counting;
+mod cross_check;
 mod database_size;
 pub mod device;
 mod disk;
 mod disk_curve;
-mod disk_watch;
+mod disk_sampler;
 pub mod doctor;
-mod elsewhere;
 pub mod energy;
-mod energy_of_run;
 mod engine_library;
 mod error;
 mod explaining;
@@ -49,17 +48,15 @@ pub mod footprint;
 mod heap;
 mod imitation;
 pub mod interrupt;
-mod isolation;
 pub mod journal;
-mod keeper;
 mod loading;
 mod machine;
 mod manifest;
 mod network;
-mod observing;
 mod outdir;
 mod parts;
 pub mod passwords;
+mod phase_observer;
 pub mod probe;
 mod probes;
 mod processes;
@@ -68,34 +65,38 @@ pub mod progress;
 pub mod protocol;
 mod purpose;
 mod race;
+mod redaction;
 mod referees;
 mod repetition;
 mod request;
 mod result_file;
 mod resumption;
 mod run;
+mod run_energy;
 mod run_options;
+mod scale_budget;
 pub mod schedule;
-mod secrecy;
+mod server_cleanup;
 mod session;
 mod sized_disk;
 mod stage;
-mod steps;
 mod system;
 mod throttle;
 mod timeline;
 mod trial;
-mod try_out;
+mod trial_disk;
 mod warnings;
 mod wear;
 mod worker;
 mod worker_command;
+mod worker_query;
 
 pub use catalog::Catalog;
 pub use companion::{companion_main, serve_companion};
+pub use configuration_check::check_settings;
 pub use engine_library::add_engine_library;
 pub use error::HarnessError;
-pub use imitation::{Foreseen, foreseen};
+pub use imitation::{PlanPreview, preview};
 pub use interrupt::Interrupt;
 pub use outdir::{JOURNAL, RESULT};
 pub use progress::Progress;
@@ -103,6 +104,5 @@ pub use result_file::{assemble, result_bytes, write_result};
 pub use resumption::resume;
 pub use run::run;
 pub use run_options::RunOptions;
-pub use try_out::try_out;
 pub use worker::{serve, worker_main};
 pub use worker_command::WorkerCommand;

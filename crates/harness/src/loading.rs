@@ -1,5 +1,5 @@
-//! Rows that a run inserted or deleted, their effect on the trial's disk, and the maintenance after
-//! it.
+//! Measures what a run that inserts or deletes rows does to the trial's disk, and the maintenance
+//! after the run.
 
 use std::path::PathBuf;
 
@@ -9,11 +9,11 @@ use embermark_workloads::Bench;
 
 use crate::clock;
 use crate::disk;
-use crate::isolation::Before;
 use crate::probes::Probes;
 use crate::protocol::{Between, Job};
+use crate::trial_disk::DeviceSnapshot;
 
-/// Measures the loads of a trial outside of their clock.
+/// Measures the loads of a trial outside the clock.
 pub(crate) struct Loads {
     site: PathBuf,
     own_disk: bool,
@@ -22,14 +22,15 @@ pub(crate) struct Loads {
 
 impl Loads {
     /// Makes the loads of a job. The maintenance of a server given by URL cannot be measured.
-    pub fn of(job: &Job, engine: &dyn Engine) -> Self {
+    pub fn new(job: &Job, engine: &dyn Engine) -> Self {
         let maintains = engine.has_maintenance() && job.url.is_none();
         Self { site: job.site.clone(), own_disk: job.own_disk, maintains }
     }
 
-    /// Reads before a run of a phase what its own disk has seen so far. `None` without such a disk.
-    pub fn begin(&self) -> Option<Before> {
-        self.own_disk.then(|| Before::at(&self.site)).flatten()
+    /// Reads the counters of the trial's own disk before a run of a phase. `None` without such a
+    /// disk.
+    pub fn begin(&self) -> Option<DeviceSnapshot> {
+        self.own_disk.then(|| DeviceSnapshot::at(&self.site)).flatten()
     }
 
     /// Measures a run of a phase that did `ops` operations. `None` if it neither inserts nor

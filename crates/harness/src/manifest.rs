@@ -28,13 +28,13 @@ pub(crate) fn run_id() -> String {
     format!("{time}-{random:08x}")
 }
 
-/// Returns the name of what a run makes on a server given by URL. It is known in advance, so that
-/// it can be removed after a killed process.
+/// Returns the name of the database or schema that a run makes on a server given by URL. It is
+/// known in advance, so that it can be removed after a process was killed.
 pub(crate) fn guest(run_id: &str) -> String {
     format!("embermark_{}", run_id.to_ascii_lowercase().replace('-', "_"))
 }
 
-/// The tool that measures.
+/// Returns the tool that measures.
 pub(crate) fn tool() -> Tool {
     Tool {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -65,7 +65,7 @@ pub(crate) fn engines(
         let id = &cell.id.engine;
         let facts = catalog.engine_of(&plan.configurations, id)?.info().facts();
         let configuration = plan.configurations.get(id).cloned();
-        let engine_library = engine_library::of(plan.engine_of(id)).map(|described| {
+        let engine_library = engine_library::find(plan.engine_of(id)).map(|described| {
             let EngineLibrary { path, sha256 } = described.library;
             let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             EngineLibraryFacts { file, version: described.about.version, sha256 }
@@ -75,8 +75,8 @@ pub(crate) fn engines(
     cells.iter().map(facts).collect()
 }
 
-/// Returns what may disturb a run that begins or resumes now, with its databases in `data`, and
-/// what of it may pass after a while. The largest database may take `needed` bytes.
+/// Returns warnings about a run that begins or resumes now, with its databases in `data`, and the
+/// disturbances that may pass. The largest database may take `needed` bytes.
 pub(crate) fn warnings(machine: &Machine, data: &Path, needed: u64) -> Warnings {
     let system = System::here();
     let conditions = Conditions {
@@ -91,7 +91,7 @@ pub(crate) fn warnings(machine: &Machine, data: &Path, needed: u64) -> Warnings 
         free: disk::free_bytes(data),
         needed,
     };
-    Warnings { all: warnings::of(&conditions), passing: warnings::passing(&conditions) }
+    Warnings { all: warnings::all(&conditions), passing: warnings::passing(&conditions) }
 }
 
 #[cfg(test)]

@@ -17,22 +17,22 @@ use crate::companion;
 /// Role of the process that carries the packets.
 pub(crate) const ROLE: &str = "link";
 
-/// Advice where the kernel has no such link.
+/// Advice if the kernel does not support the link.
 const ADVICE: &str = "run as root, with a kernel that has CONFIG_TUN and CONFIG_IP_MULTIPLE_TABLES \
     (docs/network.md), or leave --network out";
 
-/// A link that is carried.
+/// A running process that carries the packets of a link.
 pub(crate) struct Carrier {
     process: Child,
     round_trip: Duration,
 }
 
 impl Carrier {
-    /// Puts a link between all processes of this process's network namespace, which must be its own,
-    /// and measures its round trip.
+    /// Puts a link between all processes of this process's network namespace, which must be its
+    /// own, and measures its round trip.
     ///
     /// # Errors
-    /// If the kernel has no such device or refuses it. The error says what to do.
+    /// If the kernel does not support the device or refuses it. The error says what to do.
     pub fn start(link: &NetworkLink, seed: u64) -> Result<Self, String> {
         let refused = |error: io::Error| {
             format!("a network link cannot be imitated here ({error}): {ADVICE}")
@@ -41,7 +41,7 @@ impl Carrier {
         let task = Task::new(&device, link.clone(), seed).map_err(refused)?;
         let task = serde_json::to_string(&task).map_err(|error| error.to_string())?;
         let process = companion::start(ROLE, &task).map_err(refused)?;
-        // Nobody else inherits it.
+        // No other process inherits the device.
         drop(device);
         let round_trip =
             round_trip().map_err(|error| format!("the imitated network link: {error}"))?;

@@ -5,7 +5,7 @@
 //! OUT/result.json     the result, at the end, on one line
 //! OUT/logs/           what a worker wrote to its standard error, if anything
 //! OUT/rows/           the staged rows, during the run
-//! OUT/data/           the databases, during the run, unless they are elsewhere
+//! OUT/data/           the databases, during the run, unless --dir names another folder
 //! ```
 
 use std::fs;
@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::error::is_full;
-use crate::{HarnessError, keeper};
+use crate::{HarnessError, server_cleanup};
 
 mod locked;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use locked::Locked;
+pub(crate) use locked::LockedFolder;
 
 /// Name of the journal in the folder of a run.
 pub const JOURNAL: &str = "journal.jsonl";
@@ -41,15 +41,15 @@ const DATA: &str = "data";
 
 /// Time that processes of a killed run may take to leave its folders. The kernel ends them together
 /// with the run, but a server takes a moment.
-const LEAVING_TAKES: Duration = Duration::from_secs(10);
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The interval of checks whether they have.
+/// Interval of checks whether the processes have left.
 const LEAVING_POLL: Duration = Duration::from_millis(20);
 
 /// The absolute folders of a run. Dropping it removes those that are only needed during the run.
 #[derive(Debug)]
 pub(crate) struct OutDir {
-    out: Locked,
+    out: LockedFolder,
     /// The folder that the user named for the databases.
     pub named: Option<PathBuf>,
     /// The folder of the databases.
@@ -60,9 +60,9 @@ pub(crate) struct OutDir {
 }
 
 impl Deref for OutDir {
-    type Target = Locked;
+    type Target = LockedFolder;
 
-    fn deref(&self) -> &Locked {
+    fn deref(&self) -> &LockedFolder {
         &self.out
     }
 }
@@ -80,14 +80,14 @@ impl OutDir {
         keep: bool,
     ) -> Result<Self, HarnessError> {
         if let Some(path) = out.canonicalize().ok().filter(|path| path.is_dir()) {
-            // Tells a run at work there from an interrupted one.
-            drop(Locked::new(path)?);
+            // Fails if a run is active there, rather than reporting an interrupted run.
+            drop(LockedFolder::new(path)?);
         }
-        let fresh = check_free(out)?;
-        let named = data.map(|data| made(data, DIR)).transpose()?;
-        let locked = Locked::new(made(out, OUT)?)?;
-        // Another run may have begun, and even ended, before the lock.
-        check_free(out)?;
+        let fresh = check_empty(out)?;
+        let named = data.map(|data| create_folder(data, DIR)).transpose()?;
+        let locked = LockedFolder::new(create_folder(out, OUT)?)?;
+        // Another run may have begun, and even ended, before this one had the lock.
+        check_empty(out)?;
         let this = Self::new(locked, named, run_id, fresh, keep);
         this.create()?;
         Ok(this)
@@ -96,7 +96,7 @@ impl OutDir {
     /// Opens the folders of an interrupted run. Removes its rows, its databases, and what its
     /// servers left in shared memory, in case the process that removes it was also killed.
     pub fn reopen(
-        out: Locked,
+        out: LockedFolder,
         named: Option<PathBuf>,
         run_id: &str,
         keep: bool,
@@ -104,7 +104,7 @@ impl OutDir {
         let this = Self::new(out, named, run_id, false, keep);
         // The databases' folders identify the memory.
         let began = Instant::now();
-        while keeper::remove_abandoned(&this.data) && began.elapsed() < LEAVING_TAKES {
+        while server_cleanup::remove_abandoned(&this.data) && began.elapsed() < LEAVE_TIMEOUT {
             std::thread::sleep(LEAVING_POLL);
         }
         let rows = this.rows();
@@ -117,7 +117,13 @@ impl OutDir {
         Ok(this)
     }
 
-    fn new(out: Locked, named: Option<PathBuf>, run_id: &str, fresh: bool, keep: bool) -> Self {
+    fn new(
+        out: LockedFolder,
+        named: Option<PathBuf>,
+        run_id: &str,
+        fresh: bool,
+        keep: bool,
+    ) -> Self {
         let data = match &named {
             Some(named) => named.join(format!("embermark-{run_id}")),
             None => out.path.join(DATA),
@@ -127,7 +133,7 @@ impl OutDir {
 
     /// Removes what a complete run left behind when it was killed before cleaning up. Its databases
     /// are already removed, or kept on purpose.
-    pub fn tidy(out: Locked, named: Option<PathBuf>, run_id: &str) {
+    pub fn tidy(out: LockedFolder, named: Option<PathBuf>, run_id: &str) {
         let left = Self::new(out, named, run_id, false, true);
         // Removes only an empty folder, so that kept databases stay.
         let _ = fs::remove_dir(&left.data);
@@ -144,7 +150,7 @@ impl OutDir {
     }
 
     /// Whether the folder of the run still exists.
-    pub fn is_there(&self) -> bool {
+    pub fn exists(&self) -> bool {
         self.out.journal().exists()
     }
 
@@ -159,13 +165,13 @@ impl OutDir {
         (self.out.path.join(&relative), relative)
     }
 
-    /// Creates the empty directory of a trial's database.
+    /// Creates the empty folder of a trial's database.
     pub fn site(&self, name: &str) -> Result<PathBuf, HarnessError> {
         let site = self.data.join(name);
         // An interrupted run may have left a part of this trial.
         remove(&site)
             .and_then(|()| fs::create_dir(&site))
-            .map_err(|error| HarnessError::file(&site, "create the database's directory", error))?;
+            .map_err(|error| HarnessError::file(&site, "create the database's folder", error))?;
         Ok(site)
     }
 
@@ -200,14 +206,14 @@ fn remove(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a folder to which ending processes may still write.
+/// Removes a folder, and retries while ending processes still write to it.
 fn remove_soon(dir: &Path) -> io::Result<()> {
     let began = Instant::now();
     loop {
         match remove(dir) {
             Err(error)
                 if error.kind() == io::ErrorKind::DirectoryNotEmpty
-                    && began.elapsed() < LEAVING_TAKES =>
+                    && began.elapsed() < LEAVE_TIMEOUT =>
             {
                 std::thread::sleep(LEAVING_POLL);
             }
@@ -217,18 +223,18 @@ fn remove_soon(dir: &Path) -> io::Result<()> {
 }
 
 /// Creates a folder and returns its absolute path.
-fn made(folder: &Path, option: &str) -> Result<PathBuf, HarnessError> {
+fn create_folder(folder: &Path, option: &str) -> Result<PathBuf, HarnessError> {
     let made = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
     made.map_err(|error| refused(folder, option, error))
 }
 
 /// Returns the absolute path of the folder for databases, as a run records it.
-pub(crate) fn named(folder: &Path) -> Result<PathBuf, HarnessError> {
+pub(crate) fn absolute(folder: &Path) -> Result<PathBuf, HarnessError> {
     folder.canonicalize().map_err(|error| refused(folder, DIR, error))
 }
 
-/// Whether `out` is absent (true) or an empty folder (false).
-fn check_free(out: &Path) -> Result<bool, HarnessError> {
+/// Checks that `out` is absent (returns true) or an empty folder (returns false).
+fn check_empty(out: &Path) -> Result<bool, HarnessError> {
     let refuse = |problem: &str| Err(HarnessError::directory(out, problem));
     let entries = match fs::read_dir(out) {
         Ok(entries) => entries,
@@ -240,7 +246,7 @@ fn check_free(out: &Path) -> Result<bool, HarnessError> {
     };
     let names: Vec<_> = entries
         .flatten()
-        .filter(|entry| !is_beginning(&entry.path()))
+        .filter(|entry| !is_leftover(&entry.path()))
         .map(|entry| entry.file_name())
         .collect();
     let holds = |name| names.iter().any(|n| n == name);
@@ -264,8 +270,8 @@ fn check_free(out: &Path) -> Result<bool, HarnessError> {
     }
 }
 
-/// Whether this is a leftover of a run that was killed before it had a journal.
-fn is_beginning(path: &Path) -> bool {
+/// Whether a path is a leftover of a run that was killed before it had a journal.
+fn is_leftover(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
     ([LOGS, ROWS, DATA].contains(&name) && empty())
@@ -282,7 +288,7 @@ fn refused(path: &Path, option: &str, error: io::Error) -> HarnessError {
             format!("is not a folder, or is below a file; name a folder with {option}")
         }
         _ if is_full(&error) => return HarnessError::file(path, "prepare the folder", error),
-        _ => format!("cannot be made ({error}); name another folder with {option}"),
+        _ => format!("cannot be created ({error}); name another folder with {option}"),
     };
     HarnessError::directory(path, problem)
 }

@@ -1,4 +1,4 @@
-//! Parts of a phase that does several things at the same time. Each is reported as a separate
+//! Parts of a phase that does several things at the same time. Each part is reported as a separate
 //! phase.
 
 use embermark_model::Status;
@@ -41,7 +41,7 @@ impl Parts {
     }
 
     /// Returns the parts as phases, with the outcome of the phase.
-    pub(crate) fn ended(self, status: Status, reason: Option<String>) -> Vec<PhaseResult> {
+    pub(crate) fn into_phases(self, status: Status, reason: Option<String>) -> Vec<PhaseResult> {
         let merged = |all: &[Latency]| embermark_meter::merge(all).filter(|all| all.samples > 0);
         let ended = self.0.into_iter().map(|part| PhaseResult {
             status,

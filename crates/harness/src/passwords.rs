@@ -36,6 +36,6 @@ pub unsafe fn take_from_environment() {
 }
 
 /// Returns the password of an engine's server, if the environment had one.
-pub fn of(engine: &str) -> Option<&'static str> {
+pub fn get(engine: &str) -> Option<&'static str> {
     TAKEN.get()?.get(&variable(engine)).map(String::as_str)
 }

@@ -166,7 +166,7 @@ pub(crate) fn resident_of(pids: &[u32]) -> Option<u64> {
     })
 }
 
-/// Adds up a file of each process. `None` if there is no process or one cannot be read.
+/// Sums a figure over a file of each process. `None` if there is no process or one cannot be read.
 fn over<T: Default>(
     proc: &str,
     pids: &[u32],

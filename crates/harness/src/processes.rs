@@ -1,4 +1,4 @@
-//! Processes as `/proc` shows them: their descendants, and how to end them.
+//! Finds the descendants of processes in `/proc`, and ends them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -27,7 +27,7 @@ pub(crate) struct Stat {
     pub major_faults: u64,
 }
 
-/// Reads the fields. An error if the process has ended.
+/// Reads the fields. Fails if the process has ended.
 pub(crate) fn stat(pid: u32) -> io::Result<Stat> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     parse(&text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
@@ -102,7 +102,7 @@ impl Family {
     /// (shared memory, sockets), and kills those that remain after `patience`. Returns whether
     /// there was any member.
     pub(crate) fn end(&self, patience: Duration) -> io::Result<bool> {
-        const KILL_TAKES: Duration = Duration::from_secs(10);
+        const KILL_TIMEOUT: Duration = Duration::from_secs(10);
         const STEP: Duration = Duration::from_millis(5);
         let began = Instant::now();
         let mut asked: Vec<u32> = Vec::new();
@@ -116,7 +116,7 @@ impl Family {
                 return Ok(!asked.is_empty());
             }
             let waited = began.elapsed();
-            if waited >= patience + KILL_TAKES {
+            if waited >= patience + KILL_TIMEOUT {
                 let text = format!("processes {alive:?} do not end although they were killed");
                 return Err(io::Error::new(io::ErrorKind::TimedOut, text));
             }

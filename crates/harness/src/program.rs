@@ -3,10 +3,11 @@
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// Time limit of a program.
-const TAKES: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Returns the output of a program, whatever its exit status. A program that takes too long is
 /// killed.
@@ -27,25 +28,29 @@ pub(crate) fn output(program: &Path, args: &[&str]) -> Result<Output, String> {
         .spawn()
         .map_err(refused)?;
     // In a thread, because output longer than the pipe would prevent it from ending.
-    let reader = child.stdout.take().map(|mut out| {
+    let (send, output) = channel();
+    if let Some(mut out) = child.stdout.take() {
         std::thread::spawn(move || {
             let mut stdout = Vec::new();
-            let _ = out.read_to_end(&mut stdout);
-            stdout
-        })
-    });
+            let read = out.read_to_end(&mut stdout);
+            // The receiver is gone if this took too long.
+            let _ = send.send(read.map(|_| stdout).unwrap_or_default());
+        });
+    }
+    let late = || format!("{name} did not end within {} s", TIMEOUT.as_secs());
     let began = Instant::now();
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status,
-            Ok(None) if began.elapsed() < TAKES => std::thread::sleep(Duration::from_millis(1)),
+            Ok(None) if began.elapsed() < TIMEOUT => std::thread::sleep(Duration::from_millis(1)),
             _ => {
                 let _ = child.kill().and_then(|()| child.wait());
-                return Err(format!("{name} did not end within {} s", TAKES.as_secs()));
+                return Err(late());
             }
         }
     };
-    let stdout = reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
+    // A process that it started may hold the pipe open.
+    let stdout = output.recv_timeout(TIMEOUT).map_err(|_| late())?;
     Ok(Output { status, stdout, stderr: Vec::new() })
 }
 
@@ -65,6 +70,9 @@ mod tests {
         let began = Instant::now();
         let why = output(Path::new("sleep"), &["60"]).unwrap_err();
         let sleeps = Duration::from_secs(60);
+        assert!(why.contains("did not end within") && began.elapsed() < sleeps, "{why}");
+        // It ends, and a process of it keeps its output open.
+        let why = output(Path::new("sh"), &["-c", "sleep 60 & exit 0"]).unwrap_err();
         assert!(why.contains("did not end within") && began.elapsed() < sleeps, "{why}");
     }
 }

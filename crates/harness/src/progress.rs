@@ -1,4 +1,4 @@
-//! What the user sees during a run, all on standard error.
+//! Shows the progress of a run on standard error.
 
 use std::time::{Duration, Instant};
 

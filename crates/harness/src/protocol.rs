@@ -24,11 +24,11 @@ pub enum Explain {
     /// Nothing.
     #[default]
     Nothing,
-    /// It reads the resources of its processes before and after.
+    /// Reads page faults and context switches of its processes before and after each run.
     Usage,
-    /// It starts the actual worker and counts its system calls.
+    /// Starts the actual worker and counts its system calls.
     Calls,
-    /// It is that worker.
+    /// Is the actual worker, whose system calls another process counts.
     Traced,
 }
 
@@ -37,11 +37,11 @@ pub enum Explain {
 pub struct Job {
     /// The cell.
     pub cell: CellId,
-    /// The engine's own library, if it has one.
+    /// The library that contains the engine, if it is not a part of embermark.
     pub engine_library: Option<Described>,
     /// The staged rows.
     pub rows: PathBuf,
-    /// An empty directory for the engine's files, as absolute path.
+    /// Absolute path of an empty folder for the engine's files.
     pub site: PathBuf,
     /// Whether `site` is on a disk that nothing else uses.
     pub own_disk: bool,

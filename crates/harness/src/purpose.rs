@@ -2,22 +2,22 @@
 
 use embermark_model::plan::Plan;
 
-use crate::isolation::Isolation;
 use crate::protocol::Explain;
+use crate::trial_disk::TrialDisks;
 
 /// The purpose of a trial.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose<'a> {
-    /// Time the trial as the plan says.
+    /// Time the trial according to the plan.
     Timing,
-    /// Time it in one closed loop, whatever the plan says.
+    /// Time it in one closed loop, regardless of the plan.
     Floor,
     /// Answer each phase once, for comparison with the answers of other engines.
     Referee,
     /// Count each phase once, on its own disk if there is one.
-    Counting(Option<&'a Isolation>),
+    Counting(Option<&'a TrialDisks>),
     /// Count and record on its own disk, to model cards.
-    Recording(&'a Isolation),
+    Recording(&'a TrialDisks),
     /// Explain each phase once, after a warm-up run if the plan has one.
     Explaining(Explain),
 }
@@ -31,7 +31,7 @@ impl Purpose<'_> {
     }
 
     /// Returns the plan that a trial with this purpose executes.
-    pub fn of(self, plan: &Plan) -> Plan {
+    pub fn adapt_plan(self, plan: &Plan) -> Plan {
         match self {
             Self::Timing => plan.clone(),
             Self::Floor => Plan { clients: 1, target_rate: None, cold: false, ..plan.clone() },

@@ -39,27 +39,27 @@ const PRIOR: f64 = 0.01;
 /// Number of trials that the prior counts as.
 const PRIOR_TRIALS: f64 = 2.0;
 
-/// Number of trials from which there is an interval, which is then their range. It calls one pair
-/// of equals in ten different.
+/// Smallest number of trials for an interval, which is then their range. With it, one pair of equal
+/// cells in ten is called different.
 const RANGE: u32 = 3;
 
-/// Number of trials with whose interval fewer than one pair of equals in twenty is called
-/// different. The first two cells of a phase get this many.
+/// Number of trials for the first two cells of a phase. With their interval, fewer than one pair of
+/// equal cells in twenty is called different.
 const FEWEST: u32 = 5;
 
-/// A run that takes this many times the best's time is stopped.
-const BEHIND: u64 = 20;
+/// A run is stopped when it takes this many times as long as the best.
+const MAX_SLOWDOWN: u64 = 20;
 
-/// No run is stopped before this, because a hiccup of the machine takes as long.
+/// No run is stopped before this time, because a hiccup of the machine takes as long.
 const LEAST_BOUND: Duration = Duration::from_millis(10);
 
 /// Interval at which the results are shown.
-const LOOK: Duration = Duration::from_secs(10);
+const SHOW_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Share of the time reserved for the counting trials, once every cell has a timed one.
 const COUNTING_SHARE: f64 = 0.3;
 
-/// What is known about a cell.
+/// The trials of a cell so far.
 #[derive(Clone, Debug, Default)]
 struct Lane {
     /// Group of cells that compete with each other.
@@ -72,7 +72,8 @@ struct Lane {
     figures: BTreeMap<String, Vec<f64>>,
     /// Shortest complete run in ns, by phase.
     whole: BTreeMap<String, u64>,
-    /// Whether it no longer takes part: one of its trials did not end well, or it is a reference.
+    /// Whether the cell gets no further trials: one of its trials did not end well, or it is a
+    /// reference.
     out: bool,
 }
 
@@ -88,7 +89,7 @@ fn squares(logs: &[f64], mean: f64) -> f64 {
     logs.iter().map(|log| (log - mean).powi(2)).sum()
 }
 
-/// Returns the mean of the logarithms of times and its squared standard error, with `prior` as the
+/// Returns the mean of the logarithms of times and its squared standard error. `prior` is the
 /// variance of trials of other cells.
 fn known(times: &[f64], prior: f64) -> Option<(f64, f64)> {
     let (logs, mean) = logarithms(times);
@@ -107,9 +108,9 @@ fn prior<'a>(cells: impl Iterator<Item = &'a Vec<f64>>) -> f64 {
     median(&several.collect::<Vec<f64>>()).map_or(PRIOR, |variance| variance.max(PRIOR))
 }
 
-/// Returns the lane that gains most from a further trial, relative to its duration. `None` if every
-/// order is certain.
-fn next(lanes: &[Lane]) -> Option<usize> {
+/// Returns the index of the lane that gains most from a further trial, relative to its duration.
+/// `None` if every order is certain.
+fn next_lane(lanes: &[Lane]) -> Option<usize> {
     let is_begun = |lane: &Lane| !lane.out && (RANGE..FEWEST).contains(&lane.trials);
     if let Some(begun) = lanes.iter().position(is_begun) {
         return Some(begun);
@@ -141,15 +142,15 @@ fn next(lanes: &[Lane]) -> Option<usize> {
     wanting.max_by(|a, b| gain(*a).total_cmp(&gain(*b)))
 }
 
-/// Returns the longest time of a run of a cell in ns, by phase: [`BEHIND`] times the shortest of
-/// its competitors.
+/// Returns the longest time of a run of a cell in ns, by phase: [`MAX_SLOWDOWN`] times the shortest
+/// of its competitors.
 fn bounds(lanes: &[Lane], cell: usize) -> BTreeMap<String, u64> {
     let mut bounds = BTreeMap::new();
     let competes =
         |(at, lane): &(usize, &Lane)| *at != cell && lane.group == lanes[cell].group && !lane.out;
     for (_, lane) in lanes.iter().enumerate().filter(competes) {
         for (phase, ns) in &lane.whole {
-            let bound = ns.saturating_mul(BEHIND).max(LEAST_BOUND.as_nanos() as u64);
+            let bound = ns.saturating_mul(MAX_SLOWDOWN).max(LEAST_BOUND.as_nanos() as u64);
             let known = bounds.entry(phase.clone()).or_insert(bound);
             *known = bound.min(*known);
         }
@@ -163,8 +164,8 @@ impl Run<'_> {
         self.plan.lasts_ms.map(|ms| self.began + Duration::from_millis(ms))
     }
 
-    /// Runs every cell once, and then those that are not certain, until the time is over or all are
-    /// certain. Returns whether it was not interrupted.
+    /// Runs every cell once, and then repeats uncertain cells until the time is over or all are
+    /// certain. Returns false if it was interrupted.
     pub(crate) fn race(
         &mut self,
         cells: &[PlannedCell],
@@ -174,14 +175,13 @@ impl Run<'_> {
             return Ok(false);
         }
         let whole = Duration::from_millis(self.plan.lasts_ms.unwrap_or_default());
-        let counting = if self.counts(cells).is_empty() { 0.0 } else { COUNTING_SHARE };
-        self.race_on(cells, ends.checked_sub(whole.mul_f64(counting)).unwrap_or(ends))
+        let counting = if self.cells_to_count(cells).is_empty() { 0.0 } else { COUNTING_SHARE };
+        self.continue_race(cells, ends.checked_sub(whole.mul_f64(counting)).unwrap_or(ends))
     }
 
-    /// Repeats cells that are not certain, until the time is over or all are certain. Returns
-    /// whether it was not interrupted. Nothing is repeated while a cell other than a follower has
-    /// no trial.
-    pub(crate) fn race_on(
+    /// Repeats uncertain cells until the time is over or all are certain. Repeats nothing while a
+    /// cell other than a follower has no trial. Returns false if it was interrupted.
+    pub(crate) fn continue_race(
         &mut self,
         cells: &[PlannedCell],
         ends: Instant,
@@ -195,24 +195,24 @@ impl Run<'_> {
         }
         let mut looked = Instant::now();
         loop {
-            if looked.elapsed() >= LOOK {
+            if looked.elapsed() >= SHOW_INTERVAL {
                 self.progress.so_far(&assemble(&self.journal));
                 looked = Instant::now();
             }
             let lanes = self.lanes(cells);
-            let Some(cell) = next(&lanes) else {
+            let Some(cell) = next_lane(&lanes) else {
                 return Ok(true);
             };
             if Instant::now() + Duration::from_secs_f64(lanes[cell].cost) > ends {
                 return Ok(true);
             }
-            if !self.once_more(cell, lanes[cell].trials, cells)? {
+            if !self.repeat_cell(cell, lanes[cell].trials, cells)? {
                 return Ok(false);
             }
         }
     }
 
-    fn once_more(
+    fn repeat_cell(
         &mut self,
         cell: usize,
         trial: u32,
@@ -234,14 +234,14 @@ impl Run<'_> {
         }
         for ended in &self.journal.trials {
             let Some(at) = cells.iter().position(|cell| cell.id == ended.cell) else { continue };
-            lanes[at].take(&ended.trial);
+            lanes[at].add_trial(&ended.trial);
         }
         lanes
     }
 }
 
 impl Lane {
-    fn take(&mut self, trial: &Trial) {
+    fn add_trial(&mut self, trial: &Trial) {
         self.trials += 1;
         self.cost = self.cost.max(Duration::from_nanos(trial.wall_ns).as_secs_f64());
         self.out |= !trial.status.has_figures();

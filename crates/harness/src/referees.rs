@@ -1,5 +1,5 @@
-//! Referees: engines that answer queries without a known right answer, once and untimed, over the
-//! same rows and before the trials.
+//! Referees: engines that answer queries without a known right answer. They run once and untimed on
+//! the same rows, before the trials.
 
 use std::path::Path;
 
@@ -11,11 +11,12 @@ use crate::cells::{self, PlannedCell};
 use crate::purpose::Purpose;
 use crate::session::Run;
 
-/// Their ids. They have no code in common.
+/// Ids of the referees, which have no code in common.
 pub(crate) const REFEREES: &[&str] = &["sqlite", "duckdb"];
 
-/// Asks the referees the queries of the SQL engines' cells. Their answers are stored beside the
-/// rows, and made again when a run is resumed. A query that a referee cannot answer is noted.
+/// Makes the referees answer the queries of the SQL engines' cells. The answers are stored next to
+/// the rows, and computed again when a run is resumed. Shows a note for a query that a referee
+/// cannot answer.
 pub(crate) fn ask(run: &mut Run<'_>) -> Result<(), HarnessError> {
     let catalog = run.options.catalog;
     let cells = run.journal.head.cells.iter().filter(|cell| cell.skip.is_none());
@@ -54,7 +55,7 @@ pub(crate) fn ask(run: &mut Run<'_>) -> Result<(), HarnessError> {
     Ok(())
 }
 
-/// Makes the referee of a cell answer its queries.
+/// Makes one referee answer the queries of a cell.
 fn answer(
     run: &mut Run<'_>,
     cell: &CellId,
@@ -68,7 +69,8 @@ fn answer(
         return Ok(());
     }
     let asked = questions.join(", ");
-    run.progress.note(&format!("asking {referee} what is right of {workload} {scale}: {asked}"));
+    run.progress
+        .note(&format!("asking {referee} for the right answers of {workload} {scale}: {asked}"));
     let name = format!("referee-{}", cell.slug());
     let Some(trial) = run.trial(cell, questions, rows, &name, Purpose::Referee)? else {
         return Ok(());

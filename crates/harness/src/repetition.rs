@@ -1,6 +1,6 @@
 //! Repeats a run that ends within a millisecond: a counted run for its mean time, the last warm-up
-//! run until it is steady. One short operation says more about the caches that the harness has just
-//! emptied than about the engine.
+//! run until it is steady. The time of a single short operation depends more on the caches, which
+//! the harness has just emptied, than on the engine.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use embermark_workloads::{Bench, CheckError, Repeat};
 /// Time limit for the repetitions of a counted run, including everything between them.
 const COUNTED: Duration = Duration::from_millis(5);
 
-/// Time limit for those of the last warm-up run.
+/// Time limit for the repetitions of the last warm-up run.
 const WARM_UP: Duration = Duration::from_millis(20);
 
 /// The role of a run.
@@ -27,7 +27,7 @@ pub(crate) enum Role {
 
 impl Role {
     /// Returns the role of a run by its number and the number of warm-up runs.
-    pub(crate) const fn of(run: u32, warm_up_runs: u32) -> Self {
+    pub(crate) const fn new(run: u32, warm_up_runs: u32) -> Self {
         if run >= warm_up_runs {
             Self::Counted
         } else if run + 1 == warm_up_runs {
@@ -98,7 +98,7 @@ pub(crate) fn repeat(
             bench.check(phase, &outcome, measured)?;
         }
         took = began.elapsed().saturating_sub(spent);
-        // A clock that does not advance says nothing about this repetition.
+        // If the clock does not advance, this repetition has no time.
         if measured.capped || measured.elapsed_ns == 0 {
             break;
         }
@@ -111,7 +111,7 @@ pub(crate) fn repeat(
             break;
         }
     }
-    repeated.steady = steady::of(&rounds.means);
+    repeated.steady = steady::assess(&rounds.means);
     Ok(repeated)
 }
 
@@ -133,7 +133,7 @@ impl Rounds {
         }
         self.means.push(self.ns as f64 / self.times as f64);
         (self.ns, self.times) = (0, 0);
-        steady::of(&self.means).is_some_and(|figure| figure.steady)
+        steady::assess(&self.means).is_some_and(|figure| figure.steady)
     }
 }
 

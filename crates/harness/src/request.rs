@@ -1,4 +1,4 @@
-//! What a worker is asked for, as JSON on its standard input.
+//! Requests to a worker, as JSON on its standard input.
 
 use std::path::PathBuf;
 
@@ -9,48 +9,49 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::Job;
 
-/// What a worker is asked for.
+/// A request to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Request {
-    /// To run a trial.
+    /// Runs a trial.
     Trial(Box<Job>),
-    /// To say what it knows of an engine.
-    Facts(Box<Question>),
-    /// To open an empty database and leave it idle.
-    Idle(Box<Idling>),
-    /// To prepare rows.
-    Stage(Box<Staging>),
-    /// To say what engine a library is.
+    /// Describes an engine.
+    Facts(Box<EngineQuery>),
+    /// Opens an empty database and leaves it idle.
+    Idle(Box<IdleRequest>),
+    /// Prepares rows.
+    Stage(Box<StageRequest>),
+    /// Describes the engine in a library.
     Library {
-        /// The process that asks.
+        /// Process id of the requester.
         parent: u32,
         /// The library.
         path: PathBuf,
     },
-    /// To remove what killed servers left whose data lies below a folder. It comes when whoever asks has ended.
+    /// Removes what killed servers with data below a folder left behind, after the requesting
+    /// process has ended.
     Abandoned {
         /// The folder.
         site: PathBuf,
     },
 }
 
-/// What a worker is asked about an engine in place of a trial.
+/// A request to describe an engine.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Question {
-    /// The process that asks: a worker that has lost it ends at once.
+pub(crate) struct EngineQuery {
+    /// Process id of the requester. The worker ends when that process ends.
     pub parent: u32,
     /// The engine's id.
     pub engine: String,
-    /// Its library, where it has one of its own.
+    /// The library that contains the engine, if it is not a part of embermark.
     pub engine_library: Option<Described>,
-    /// An empty database to open in each tier that is offered.
-    pub tries: Option<Tries>,
+    /// Databases to open, one in each offered tier.
+    pub tries: Option<OpenAttempts>,
 }
 
-/// Databases to open.
+/// Empty databases to open, one in each tier.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Tries {
+pub(crate) struct OpenAttempts {
     /// An empty folder.
     pub folder: PathBuf,
     pub tiers: Vec<Durability>,
@@ -59,33 +60,33 @@ pub(crate) struct Tries {
 
 /// A database to open and leave idle.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Idling {
-    /// The process that asks: a worker that has lost it ends at once.
+pub(crate) struct IdleRequest {
+    /// Process id of the requester. The worker ends when that process ends.
     pub parent: u32,
     /// The engine's id.
     pub engine: String,
-    /// Its library, where it has one of its own.
+    /// The library that contains the engine, if it is not a part of embermark.
     pub engine_library: Option<Described>,
-    /// The folder of the database, which is made if there is none in it.
+    /// Folder of the database. The engine creates the database if the folder has none.
     pub folder: PathBuf,
     pub tier: Durability,
     pub cache_bytes: u64,
     pub settings: Vec<(String, String)>,
-    /// For how long.
+    /// Duration of the idle time in milliseconds.
     pub idle_ms: u64,
 }
 
-/// Rows to be prepared.
+/// Rows to prepare.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Staging {
-    /// The process that asks: a worker that has lost it ends at once.
+pub(crate) struct StageRequest {
+    /// Process id of the requester. The worker ends when that process ends.
     pub parent: u32,
-    /// What was asked for: the files, the seed and the workload files are the run's.
+    /// The plan, with the data files, the seed and the workload files of the run.
     pub plan: Plan,
     /// The workload.
     pub workload: String,
     /// Its scales.
     pub scales: Vec<Scale>,
-    /// Where the rows go.
+    /// Folder for the rows.
     pub dir: PathBuf,
 }

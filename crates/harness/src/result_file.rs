@@ -13,12 +13,15 @@ use flate2::write::GzEncoder;
 
 use crate::cells::PlannedCell;
 use crate::journal::{EndedTrial, Journal, NotBegun, Prepared};
-use crate::{HarnessError, agreement, background_cpu};
+use crate::{HarnessError, background_cpu, cross_check};
 
 /// Makes the result of a journal, complete or interrupted: every cell with the trials that ended.
 pub fn assemble(journal: &Journal) -> ResultFile {
     let journal = &mut journal.clone();
-    agreement::settle(&mut journal.trials, &mut [&mut journal.counted, &mut journal.explained]);
+    cross_check::check_answers(
+        &mut journal.trials,
+        &mut [&mut journal.counted, &mut journal.explained],
+    );
     let Journal { head, prepared, warnings, trials, drift, .. } = &*journal;
     let manifest = head.manifest.clone();
     let (datasets, floor) = match prepared.clone() {
@@ -81,7 +84,8 @@ fn keep_plans_once(cell: &mut Cell) {
     }
 }
 
-/// Makes a cell. `missed` says why one that should have a trial has none.
+/// Makes a cell of the result. `missed` is the reason for a cell that should have a trial and has
+/// none.
 fn cell(
     planned: &PlannedCell,
     trials: Vec<Trial>,
@@ -121,7 +125,7 @@ fn cell(
         counting: None,
         explaining: None,
     };
-    cell.set_lost_aside();
+    cell.move_lost_trials();
     cell
 }
 

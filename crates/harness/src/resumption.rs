@@ -13,7 +13,7 @@ use crate::confinement::Confinement;
 use crate::database_size::needed_bytes;
 use crate::imitation::Imitation;
 use crate::journal::{self, Head};
-use crate::outdir::{self, Locked, OutDir};
+use crate::outdir::{self, LockedFolder, OutDir};
 use crate::progress::Progress;
 use crate::result_file::{assemble, write_result};
 use crate::run_options::RunOptions;
@@ -21,12 +21,12 @@ use crate::session::Run;
 use crate::system::System;
 use crate::{HarnessError, cells, device, manifest, passwords};
 
-/// Share by which the memory that a kernel reports may differ on the same machine.
+/// Largest relative difference of the memory that a kernel reports on the same machine.
 const SAME_MEMORY: f64 = 0.02;
 
-/// Resumes an interrupted run in the directory of `options`. The trials in its journal are not
-/// repeated, and the missing ones run. The result is the same as without the interrupt. The plan is
-/// the journal's, and `asked`, if given, must be equal. The databases are where they were. For a
+/// Resumes an interrupted run in the folder of `options`. Keeps the trials in its journal and runs
+/// the missing ones. The result is the same as without the interrupt. The plan is the journal's,
+/// and `asked`, if given, must be equal. The databases are in the same folder as before. For a
 /// complete run the result is returned.
 ///
 /// # Errors
@@ -38,20 +38,20 @@ pub fn resume(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<ResultFile, HarnessError> {
-    let locked = Locked::of_run(&options.out)?;
+    let locked = LockedFolder::lock_run(&options.out)?;
     let path = locked.journal();
     let before = journal::read(&path)?;
     let Head { plan, manifest: Manifest { run_id, started, .. }, databases, cells, .. } =
         &before.head;
     let refuse = |problem| HarnessError::resume(&path, problem);
     if !before.head.manifest.client_machines.is_empty() {
-        let again = "its clients are on several machines: begin it anew by `embermark fleet run --clients-of`";
+        let again = "its clients are on several machines: begin a new run with `embermark fleet run --clients-of`";
         return Err(refuse(again.to_owned()));
     }
-    if let Some(problem) = another_run(&before.head, asked, options)? {
+    if let Some(problem) = run_mismatch(&before.head, asked, options)? {
         return Err(refuse(problem));
     }
-    let options = &options.of_plan(plan)?;
+    let options = &options.for_plan(plan)?;
     cells::check(plan, &options.catalog)?;
     if before.finished.is_some() {
         progress.note("the run was complete: nothing was left to do");
@@ -65,7 +65,7 @@ pub fn resume(
     let dirs = OutDir::reopen(locked, databases.clone(), run_id, options.keep)?;
     let mut machine = System::here().machine(&dirs.data);
     let began = &before.head.manifest.machine;
-    if let Some(problem) = another_machine(began, &machine) {
+    if let Some(problem) = machine_mismatch(began, &machine) {
         return Err(refuse(problem));
     }
     let changes = changes(began, &machine);
@@ -75,10 +75,10 @@ pub fn resume(
         let limits = device.limits(&System::here(), &dirs.data, &plan.storages);
         limits.map_err(|why| device::refused(device.name, why))
     });
-    let mut confinement = Confinement::of_device(run_id, device.transpose()?)?;
+    let mut confinement = Confinement::for_device(run_id, device.transpose()?)?;
     if let Some(least) = cells::least_memory_limit(cells) {
         let allowed = confinement.allow_memory_limits(run_id, least);
-        allowed.map_err(|why| refuse(format!("its limits of memory cannot be set: {why}")))?;
+        allowed.map_err(|why| refuse(format!("its memory limits cannot be set: {why}")))?;
     }
     let has_storage = |cell: &PlannedCell| cell.skip.is_none() && cell.id.storage.is_some();
     let imitation = cells.iter().any(has_storage).then(|| {
@@ -134,13 +134,13 @@ fn with_urls(plan: &Plan, given: &BTreeMap<String, ServerUrl>) -> Result<Plan, S
 }
 
 /// Describes how the request, or the program, differs from that of the journal.
-fn another_run(
+fn run_mismatch(
     head: &Head,
     plan: Option<&Plan>,
     options: &RunOptions,
 ) -> Result<Option<String>, HarnessError> {
-    let other = another_tool(&head.manifest.tool, &manifest::tool())
-        .or_else(|| another_plan(&head.plan, &with_card(head, plan?)));
+    let other = tool_mismatch(&head.manifest.tool, &manifest::tool())
+        .or_else(|| plan_mismatch(&head.plan, &with_card(head, plan?)));
     if other.is_some() {
         return Ok(other);
     }
@@ -152,11 +152,11 @@ fn another_run(
         }
     }
     if let Some(folder) = &options.data {
-        let folder = outdir::named(folder)?;
+        let folder = outdir::absolute(folder)?;
         if head.databases.as_ref() != Some(&folder) {
             let before = head.databases.as_deref().unwrap_or(Path::new("its own folder"));
             let before = before.display();
-            return Ok(Some(format!("its databases lived in {before}; leave out --dir")));
+            return Ok(Some(format!("its databases were in {before}; leave out --dir")));
         }
     }
     Ok(None)
@@ -172,7 +172,7 @@ fn with_card(head: &Head, asked: &Plan) -> Plan {
     plan
 }
 
-fn another_tool(before: &Tool, now: &Tool) -> Option<String> {
+fn tool_mismatch(before: &Tool, now: &Tool) -> Option<String> {
     let name = |tool: &Tool| {
         let commit = tool.commit.as_ref().map(|commit| format!(" ({commit})"));
         format!("{}{}, {} build", tool.version, commit.unwrap_or_default(), tool.profile)
@@ -187,7 +187,7 @@ fn another_tool(before: &Tool, now: &Tool) -> Option<String> {
 }
 
 /// Describes how the request differs from the journal's plan, by the names of the result file.
-fn another_plan(before: &Plan, now: &Plan) -> Option<String> {
+fn plan_mismatch(before: &Plan, now: &Plan) -> Option<String> {
     let fields = |plan: &Plan| match serde_json::to_value(plan) {
         Ok(serde_json::Value::Object(fields)) => fields,
         _ => serde_json::Map::new(),
@@ -212,7 +212,7 @@ fn another_plan(before: &Plan, now: &Plan) -> Option<String> {
     })
 }
 
-fn another_machine(before: &Machine, now: &Machine) -> Option<String> {
+fn machine_mismatch(before: &Machine, now: &Machine) -> Option<String> {
     let same_memory = before.memory_bytes.zip(now.memory_bytes).is_none_or(|(before, now)| {
         (before as f64 - now as f64).abs() <= before as f64 * SAME_MEMORY
     });
@@ -229,7 +229,7 @@ fn another_machine(before: &Machine, now: &Machine) -> Option<String> {
     ]
     .iter()
     .find_map(|(what, before, now)| {
-        let (before, now) = other(before, now)?;
+        let (before, now) = difference(before, now)?;
         Some(format!(
             "it began where the {what} was {before}, and here it is {now}: their figures do not \
              belong in one result; begin a new run"
@@ -247,7 +247,7 @@ fn changes(before: &Machine, now: &Machine) -> Vec<String> {
         ("databases' device", &before.device, &now.device),
     ];
     let warning = |(what, before, now)| {
-        let (before, now) = other(before, now)?;
+        let (before, now) = difference(before, now)?;
         Some(format!(
             "the {what} was {before} when the run began and {now} when it continued; set it back and begin a new run if that matters"
         ))
@@ -256,7 +256,10 @@ fn changes(before: &Machine, now: &Machine) -> Vec<String> {
 }
 
 /// Returns both values of a fact if they differ.
-fn other<'a>(before: &'a Option<String>, now: &'a Option<String>) -> Option<(&'a str, &'a str)> {
+fn difference<'a>(
+    before: &'a Option<String>,
+    now: &'a Option<String>,
+) -> Option<(&'a str, &'a str)> {
     let [was, is] = [before, now].map(|value| value.as_deref().unwrap_or("unknown"));
     (before != now).then_some((was, is))
 }
@@ -278,9 +281,9 @@ mod tests {
 
     #[test]
     fn another_machine_is_refused_by_what_differs_and_a_new_kernel_is_a_warning() {
-        assert_eq!(another_machine(&machine(), &machine()), None);
+        assert_eq!(machine_mismatch(&machine(), &machine()), None);
         let more = Machine { memory_bytes: Some(1_010_000_000), ..machine() };
-        assert_eq!(another_machine(&machine(), &more), None);
+        assert_eq!(machine_mismatch(&machine(), &more), None);
         let others = [
             (Machine { cpu: Some("A76".to_owned()), ..machine() }, "the CPU was A53"),
             (Machine { cpus: Some(2), ..machine() }, "number of CPUs was 4, and here it is 2"),
@@ -288,13 +291,13 @@ mod tests {
             (Machine { file_system: None, ..machine() }, "here it is unknown"),
         ];
         for (other, says) in others {
-            let refusal = another_machine(&machine(), &other);
+            let refusal = machine_mismatch(&machine(), &other);
             assert!(refusal.as_ref().is_some_and(|text| text.contains(says)), "{refusal:?}");
         }
         let updated = Machine { kernel: Some("Linux 6.2".to_owned()), ..machine() };
         let changes = changes(&machine(), &updated);
         assert!(changes.len() == 1 && changes[0].contains("6.1"), "{changes:?}");
-        assert_eq!(another_machine(&machine(), &updated), None);
+        assert_eq!(machine_mismatch(&machine(), &updated), None);
     }
 
     #[test]
@@ -304,9 +307,9 @@ mod tests {
             commit: Some(commit.to_owned()),
             profile: profile.to_owned(),
         };
-        assert_eq!(another_tool(&tool("a", "debug"), &tool("a", "debug")), None);
+        assert_eq!(tool_mismatch(&tool("a", "debug"), &tool("a", "debug")), None);
         for other in [tool("b", "debug"), tool("a", "release")] {
-            let refusal = another_tool(&tool("a", "debug"), &other).unwrap_or_default();
+            let refusal = tool_mismatch(&tool("a", "debug"), &other).unwrap_or_default();
             assert!(refusal.contains("embermark 1.0 (a), debug build began it"), "{refusal}");
         }
     }

@@ -1,4 +1,4 @@
-//! A run, from a plan to its result.
+//! Runs a plan and writes its result.
 
 use embermark_model::Scale;
 use embermark_model::plan::Plan;
@@ -11,7 +11,7 @@ use crate::imitation::{self, Imitation};
 use crate::journal::{Head, Line, Prepared};
 use crate::outdir::OutDir;
 use crate::progress::Progress;
-use crate::request::Staging;
+use crate::request::StageRequest;
 use crate::run_options::RunOptions;
 use crate::session::Run;
 use crate::system::System;
@@ -22,8 +22,8 @@ mod turns;
 
 /// Measures what `plan` asks for, trial by trial, and writes `journal.jsonl` and `result.json` into
 /// the folder of `options`. A failure in one cell is recorded in its status, and the others run.
-/// However it returns, no process and no database of the run remains. [`resume`](crate::resume)
-/// continues a run after an interrupt or the death of this process.
+/// When it returns, with or without an error, no process and no database of the run remains.
+/// [`resume`](crate::resume) continues a run after an interrupt or the death of this process.
 ///
 /// A process can do one run at a time, because the run ends every orphaned process that this
 /// process adopts as an engine's.
@@ -37,7 +37,7 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<ResultFile, HarnessError> {
-    let options = &options.of_plan(plan)?;
+    let options = &options.for_plan(plan)?;
     let mut cells = cells::planned(plan, &options.catalog)?;
     if options.once_per_setting {
         cells::once_per_setting(&mut cells, plan, &options.catalog)?;
@@ -49,7 +49,7 @@ pub fn run(
     manifest.engines = manifest::engines(&cells, plan, &options.catalog)?;
     let system = System::here();
     let needed = needed_bytes(plan, &cells);
-    let on_card = options.device.map(|_| imitation::of_device(plan, &dirs.data, needed));
+    let on_card = options.device.map(|_| imitation::for_device(plan, &dirs.data, needed));
     let on_card = on_card.unwrap_or(Ok(None));
     let no_card = on_card.as_ref().err().cloned();
     let (with_card, begun) = on_card.ok().flatten().unzip();
@@ -61,7 +61,7 @@ pub fn run(
         let limits = device.limits(&system, &dirs.data, &plan.storages);
         limits.map_err(|why| device::refused(device.name, why))
     });
-    let mut confinement = Confinement::of_device(&run_id, limits.transpose()?)?;
+    let mut confinement = Confinement::for_device(&run_id, limits.transpose()?)?;
     manifest.machine.emulates = options.device.zip(confinement.device()).map(|(device, group)| {
         let storages = plan.storages.iter().flatten().map(|storage| storage.name).collect();
         Emulated { device: device.name.to_owned(), limits: group.limits.clone(), storages }
@@ -71,7 +71,7 @@ pub fn run(
     {
         cells::skip_memory_limits(&mut cells, &why);
     }
-    let imitation = imitation::of_cells(&mut cells, plan, &options.catalog, || {
+    let imitation = imitation::for_cells(&mut cells, plan, &options.catalog, || {
         begun.map_or_else(|| Imitation::begin(&dirs.data, needed), Ok)
     });
     manifest.storage_path = imitation.as_ref().map(Imitation::path);
@@ -130,7 +130,7 @@ impl Run<'_> {
             && !self.plan.cards.is_empty()
         {
             self.warn(format!(
-                "no card is modelled of {}: its timed trials have the disk, and recording would slow it",
+                "no card is modelled for {}: its timed trials use the disk, and recording would slow it down",
                 cell.id.workload
             ))?;
         }
@@ -144,8 +144,8 @@ impl Run<'_> {
             if self.plan.workload_files.contains_key(&id) {
                 // A process that reads the user's files may crash, and its memory is freed with it.
                 let (parent, plan) = (std::process::id(), self.plan.clone());
-                let staging = Staging { parent, plan, workload: id, scales, dir };
-                self.stages.add_apart(staging, &self.options.worker, interrupt)?;
+                let staging = StageRequest { parent, plan, workload: id, scales, dir };
+                self.stages.add_in_process(staging, &self.options.worker, interrupt)?;
             } else {
                 let (workload, plan) = (self.options.catalog.workload(&id)?, self.plan);
                 self.stages.add(workload, &scales, &plan.data, plan.seed, &dir, interrupt)?;
@@ -165,7 +165,7 @@ impl Run<'_> {
         {
             self.warn(says)?;
         }
-        // The harness's own cost. The run continues without it.
+        // The run continues without the cost of the harness.
         let (floor, problems) = floor::measure(self)?;
         for problem in problems {
             self.warn(format!("the harness's own cost could not be measured: {problem}"))?;

@@ -11,12 +11,12 @@ use crate::energy::EnergyOptions;
 use crate::worker_command::WorkerCommand;
 use crate::{Catalog, HarnessError, Interrupt};
 
-/// How a run is executed. The plan says what it measures.
+/// How a run is executed. What it measures is in its plan.
 #[derive(Clone, Default)]
 pub struct RunOptions {
-    /// Directory for journal, result and logs: absent or empty.
+    /// Folder for journal, result and logs: absent or empty.
     pub out: PathBuf,
-    /// Directory below which the databases are, in a subdirectory of the run. `None` for `out`.
+    /// Folder for the databases, which get a subfolder of the run. `None` for `out`.
     pub data: Option<PathBuf>,
     /// URLs of the servers of a resumed run. Its journal has only their hosts, ports and databases.
     pub urls: BTreeMap<String, ServerUrl>,
@@ -24,7 +24,7 @@ pub struct RunOptions {
     pub worker: WorkerCommand,
     /// Asks the run to stop.
     pub interrupt: Interrupt,
-    /// Device whose limits workers and servers run under, if the system allows that.
+    /// Device to emulate: workers and servers run under its limits, if the system allows that.
     pub device: Option<&'static Device>,
     /// Whether to count what each cell writes to storage, in separate trials after the timed ones.
     /// Counting bytes requires root, because each trial has a file system on its own block device.
@@ -34,8 +34,8 @@ pub struct RunOptions {
     pub explain: bool,
     /// Whether to keep the databases.
     pub keep: bool,
-    /// Whether to leave out the cells of a tier that an engine makes by the same setting as another
-    /// tier of the plan. For a check of answers, which would be the same.
+    /// Whether to leave out a tier if an engine uses the same setting for it as for another tier of
+    /// the plan. Used for checks of answers, which would be the same.
     pub once_per_setting: bool,
     /// How energy is measured.
     pub energy: EnergyOptions,
@@ -50,12 +50,12 @@ impl RunOptions {
     /// # Errors
     /// If the system does not report where this program is.
     pub fn new(out: impl Into<PathBuf>) -> Result<Self, HarnessError> {
-        Ok(Self { out: out.into(), worker: WorkerCommand::of_this_program()?, ..Self::default() })
+        Ok(Self { out: out.into(), worker: WorkerCommand::this_program()?, ..Self::default() })
     }
 
     /// Adds a plan's engines in libraries, the workloads that its files describe, and the engines
     /// of the libraries that its configurations name.
-    pub(crate) fn of_plan(&self, plan: &Plan) -> Result<Self, HarnessError> {
+    pub(crate) fn for_plan(&self, plan: &Plan) -> Result<Self, HarnessError> {
         let catalog = self.catalog.with_engine_libraries(plan, &self.worker)?.with_files(plan)?;
         let catalog = catalog.with_libraries(&plan.configurations, &self.worker)?;
         Ok(Self { catalog, ..self.clone() })

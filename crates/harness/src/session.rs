@@ -1,4 +1,4 @@
-//! An active run, and one trial of it.
+//! The state of an active run, and its trials.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,16 +15,16 @@ use crate::cells::PlannedCell;
 use crate::confinement::Confinement;
 use crate::energy::Sampler;
 use crate::imitation::{self, Imitation};
-use crate::isolation::{Disk, Isolation, Removed};
-use crate::keeper::Keeper;
 use crate::outdir::OutDir;
 use crate::progress::{Progress, Silent};
 use crate::protocol::{Explain, Job};
 use crate::purpose::Purpose;
 use crate::run_options::RunOptions;
+use crate::server_cleanup::CleanupProcess;
 use crate::stage::Stages;
 use crate::trial::{Outcome, Supervisor};
-use crate::{HarnessError, cells, engine_library, flash, journal, manifest, secrecy};
+use crate::trial_disk::{Disk, Removed, TrialDisks};
+use crate::{HarnessError, cells, engine_library, flash, journal, manifest, redaction};
 
 mod disk;
 
@@ -42,23 +42,23 @@ pub(crate) struct Run<'a> {
     /// What measures energy.
     pub energy: Sampler,
     pub progress: &'a mut dyn Progress,
-    /// When it began or was resumed.
+    /// Time at which it began or was resumed.
     pub began: Instant,
-    /// Outlives this process if private servers run.
-    _keeper: Option<Keeper>,
-    /// Cells that have further trials after the timed ones.
+    /// Cleans up if this process is killed. `None` if no private server runs.
+    _cleanup: Option<CleanupProcess>,
+    /// Cells of the counting and explaining trials, which follow the timed ones.
     pub later: Vec<PlannedCell>,
     /// Longest time of a run of the next trial in ns by phase, in addition to the plan's.
     pub bounds: BTreeMap<String, u64>,
     /// Makes disks of a fixed size, or the reason why that is impossible. `None` until one is
     /// needed.
-    pub isolation: Option<Result<Isolation, String>>,
+    pub trial_disks: Option<Result<TrialDisks, String>>,
     /// Makes imitated storages, if cells have any.
     pub imitation: Option<Imitation>,
 }
 
 impl<'a> Run<'a> {
-    /// Makes a run with this name that begins or is resumed.
+    /// Makes the state of a run that begins or is resumed.
     pub fn new(
         run_id: &str,
         (plan, options): (&'a Plan, &'a RunOptions),
@@ -72,12 +72,13 @@ impl<'a> Run<'a> {
             let is_server = engine.is_ok_and(|engine| engine.info().kind == Kind::Server);
             cell.skip.is_none() && is_server && !plan.urls.contains_key(&cell.id.engine)
         });
-        // The run continues without it.
-        let keeper = starts_servers.then(|| Keeper::start(&options.worker, &dirs.data).ok());
+        // If the process cannot be started, the run continues without it.
+        let cleanup =
+            starts_servers.then(|| CleanupProcess::start(&options.worker, &dirs.data).ok());
         Self {
             plan,
             options,
-            _keeper: keeper.flatten(),
+            _cleanup: cleanup.flatten(),
             guest: manifest::guest(run_id),
             dirs,
             stages: Stages::default(),
@@ -88,7 +89,7 @@ impl<'a> Run<'a> {
             began: Instant::now(),
             later: Vec::new(),
             bounds: BTreeMap::new(),
-            isolation: None,
+            trial_disks: None,
             imitation: None,
         }
     }
@@ -113,21 +114,21 @@ impl Run<'_> {
         self.journal.warn(warning)
     }
 
-    /// Removes what a killed worker left on the engine's server, if that is given by URL. If it
-    /// cannot be removed, a note says so and the run continues.
+    /// Removes what a killed worker left on the engine's server, if that is given by URL. If this
+    /// fails, shows a note, and the run continues.
     pub(crate) fn remove_left(&mut self, engine: &str) -> Result<(), HarnessError> {
         let (Some(url), name) = (self.plan.urls.get(engine), &self.guest) else { return Ok(()) };
         let left = self.options.catalog.engine(engine)?.remove_left(url.reveal(), name);
         if let Err(error) = left {
-            let error = url.secrets().hide(engine, &error.to_string());
+            let error = url.secrets().redact(engine, &error.to_string());
             let text = format!("`{name}` may still be on the server of {engine}: {error}");
             self.progress.note(&text);
         }
         Ok(())
     }
 
-    /// Runs one trial in a new process and a new directory, and removes the directory. `None` if it
-    /// was interrupted.
+    /// Runs one trial in a new process and a new folder, and removes the folder. `None` if it was
+    /// interrupted.
     pub(crate) fn trial(
         &mut self,
         cell: &CellId,
@@ -139,7 +140,7 @@ impl Run<'_> {
         if self.options.interrupt.is_set() {
             return Ok(None);
         }
-        if !self.dirs.is_there() {
+        if !self.dirs.exists() {
             let gone = io::Error::from(io::ErrorKind::NotFound);
             return Err(HarnessError::file(
                 self.dirs.path(),
@@ -169,8 +170,8 @@ impl Run<'_> {
             _ if let Some(storage) = cell.storage => {
                 Some(self.imitated_disk(cell, storage, &folder)?)
             }
-            Purpose::Counting(Some(isolation)) => Some(isolation.disk(&folder, false)?),
-            Purpose::Recording(isolation) => Some(isolation.disk(&folder, true)?),
+            Purpose::Counting(Some(trial_disks)) => Some(trial_disks.disk(&folder, false)?),
+            Purpose::Recording(trial_disks) => Some(trial_disks.disk(&folder, true)?),
             Purpose::Timing if workload.until_steady && !by_url => {
                 self.sized_disk(cell, &folder)?
             }
@@ -196,7 +197,7 @@ impl Run<'_> {
         let (log, log_name) = self.dirs.log(name);
         let job = Job {
             cell: cell.clone(),
-            engine_library: engine_library::of(self.plan.engine_of(&cell.engine)),
+            engine_library: engine_library::find(self.plan.engine_of(&cell.engine)),
             rows: rows.to_owned(),
             site,
             own_disk: looks && disk.is_some(),
@@ -204,7 +205,7 @@ impl Run<'_> {
             url: self.plan.urls.get(&cell.engine).map(|url| url.reveal().to_owned()),
             guest: self.guest.clone(),
             phases: phases.to_vec(),
-            plan: purpose.of(self.plan),
+            plan: purpose.adapt_plan(self.plan),
             window_ms,
             warm_up_ms,
             parent: std::process::id(),
@@ -236,26 +237,26 @@ impl Run<'_> {
         let device_io = disk.as_ref().filter(|_| looks).map(Disk::used);
         let silent = log.metadata().is_ok_and(|meta| meta.len() == 0);
         if silent {
-            // A missing log says as much.
+            // A missing log means the same as an empty one.
             let _ = std::fs::remove_file(&log);
         }
         let removed = disk.map_or(Ok(Removed::default()), Disk::remove);
-        let Removed { trace, kept, flash } = removed.map_err(HarnessError::Isolation)?;
+        let Removed { trace, kept, flash } = removed.map_err(HarnessError::TrialDisk)?;
         self.dirs.remove_site(&folder)?;
         if let Some(url) = self.plan.urls.get(&cell.engine) {
             let secrets = url.secrets();
             if let Ok(Some(trial)) = &mut trial {
-                secrecy::hide(trial, &secrets, self.plan.engine_of(&cell.engine));
+                redaction::redact(trial, &secrets, self.plan.engine_of(&cell.engine));
             }
-            secrecy::hide_in_log(&log, &secrets).map_err(|error| {
+            redaction::redact_log(&log, &secrets).map_err(|error| {
                 HarnessError::file(&log, "take the secrets of a URL out of the log", error)
             })?;
         }
         if let Ok(Some(trial)) = &mut trial {
             trial.device_io = device_io.flatten();
-            trial.storage_times = kept.map(|kept| imitation::times(kept, flash));
+            trial.storage_times = kept.map(|kept| imitation::storage_times(kept, flash));
             if let Some(trace) = trace.filter(|_| looks) {
-                trial.flash = flash::modelled(&self.plan.cards, &trace, &on_disk);
+                trial.flash = flash::model_cards(&self.plan.cards, &trace, &on_disk);
             }
             trial.limited_peak_bytes = group.and_then(|group| group.peak_bytes());
             trial.log = (!silent).then_some(log_name);

@@ -3,18 +3,18 @@
 use embermark_model::Scale;
 use embermark_model::plan::Plan;
 
-/// Smallest size in bytes, with room for a server's own tables and its log, of which PostgreSQL
-/// keeps 2 GiB and more. The file is sparse.
-const LEAST: u64 = 4 << 30;
+/// Smallest size in bytes. It has room for a server's own tables and its log, which takes 2 GiB or
+/// more in PostgreSQL. The file is sparse.
+const MIN_BYTES: u64 = 4 << 30;
 
-/// Bytes per row that is kept: more than sixty times its content.
+/// Bytes per row of the window: more than sixty times its content.
 const BYTES_PER_ROW: u64 = 2 << 10;
 
 /// Returns the default size of the file system in bytes.
 fn usual(scale: Scale) -> u64 {
     match scale {
-        Scale::Rows(rows) => rows.saturating_mul(BYTES_PER_ROW).max(LEAST),
-        Scale::Full => LEAST,
+        Scale::Rows(rows) => rows.saturating_mul(BYTES_PER_ROW).max(MIN_BYTES),
+        Scale::Full => MIN_BYTES,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rows for the workers: written once per workload and scale.
+//! Stages the rows for the workers in files, once per workload and scale.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use embermark_workloads::{Workload, WorkloadError};
 
 use crate::Interrupt;
 use crate::error::{HarnessError, is_full};
-use crate::request::Staging;
+use crate::request::StageRequest;
 use crate::worker_command::WorkerCommand;
 
 /// Interval of checks for an interrupt while rows are prepared.
-const LOOK_UP: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-mod apart;
-mod room;
+mod free_space;
+mod process;
 
-use apart::Prepared;
+use process::Prepared;
 
 /// Staged rows.
 #[derive(Debug, Default)]
@@ -61,39 +61,39 @@ impl Stages {
         interrupt: &Interrupt,
     ) -> Result<(), HarnessError> {
         let id = workload.info().id;
-        let scales = self.lacking(id, scales);
+        let scales = self.missing_scales(id, scales);
         let (data, dir) = (data.clone(), dir.to_owned());
         let write = move || prepare(workload, &scales, &data, seed, &dir);
-        self.take(id, unless_interrupted(interrupt, write)?);
+        self.insert(id, unless_interrupted(interrupt, write)?);
         Ok(())
     }
 
-    /// Does the same in a separate process.
-    pub fn add_apart(
+    /// Does the same as [`add`](Self::add) in a separate process.
+    pub fn add_in_process(
         &mut self,
-        staging: Staging,
+        staging: StageRequest,
         worker: &WorkerCommand,
         interrupt: &Interrupt,
     ) -> Result<(), HarnessError> {
-        let scales = self.lacking(&staging.workload, &staging.scales);
+        let scales = self.missing_scales(&staging.workload, &staging.scales);
         let workload = staging.workload.clone();
         if !scales.is_empty() {
-            let prepared = Staging { scales, ..staging }.ask(worker, interrupt)?;
-            self.take(&workload, prepared);
+            let prepared = StageRequest { scales, ..staging }.ask(worker, interrupt)?;
+            self.insert(&workload, prepared);
         }
         Ok(())
     }
 
     /// Returns the scales that are not staged yet. The largest comes last, so that its description
     /// of the rows remains.
-    fn lacking(&self, workload: &str, scales: &[Scale]) -> Vec<Scale> {
+    fn missing_scales(&self, workload: &str, scales: &[Scale]) -> Vec<Scale> {
         let mut scales = scales.to_vec();
         scales.sort_unstable();
         scales.retain(|scale| !self.files.contains_key(&(workload.to_owned(), *scale)));
         scales
     }
 
-    fn take(&mut self, workload: &str, prepared: Vec<Prepared>) {
+    fn insert(&mut self, workload: &str, prepared: Vec<Prepared>) {
         for (scale, file, dataset) in prepared {
             self.datasets.insert(workload.to_owned(), dataset);
             self.files.insert((workload.to_owned(), scale), file);
@@ -132,11 +132,11 @@ fn prepare(
     let id = workload.info().id;
     let Some(first) = scales.first() else { return Ok(Vec::new()) };
     let source = workload.source(data, seed).map_err(|e| failed(id, *first, e))?;
-    room::check(&*source, id, scales, dir)?;
+    free_space::check_space(&*source, id, scales, dir)?;
     let stage = |scale: &Scale| {
         let file = dir.join(format!("{id}-{scale}.rows"));
         let dataset = source.stage(*scale, &file).map_err(|error| {
-            // Half a file is of no use, least of all on a full disk.
+            // An incomplete file is useless and may fill the disk.
             let _ = std::fs::remove_file(&file);
             failed(id, *scale, error)
         })?;
@@ -145,8 +145,8 @@ fn prepare(
     scales.iter().map(stage).collect()
 }
 
-/// Returns the result of `work`, which runs in another thread. An interrupt returns at once. The
-/// thread then ends with this process, which an interrupt ends.
+/// Runs `work` in another thread and returns its result. Returns at once after an interrupt. The
+/// thread then ends with this process.
 fn unless_interrupted<T: Send + 'static>(
     interrupt: &Interrupt,
     work: impl FnOnce() -> Result<T, HarnessError> + Send + 'static,
@@ -158,7 +158,7 @@ fn unless_interrupted<T: Send + 'static>(
     });
     started.map_err(HarnessError::system("start a thread that prepares rows"))?;
     loop {
-        match answer.recv_timeout(LOOK_UP) {
+        match answer.recv_timeout(POLL_INTERVAL) {
             Ok(answer) => return answer,
             Err(RecvTimeoutError::Timeout) if interrupt.is_set() => {
                 return Err(HarnessError::Interrupted { result: None });

@@ -18,7 +18,7 @@ pub(crate) fn passing(system: &System) -> Vec<String> {
         if name.starts_with("thermal_zone") {
             too_hot(entry)
         } else if name.starts_with("cooling_device") {
-            being_cooled(entry)
+            active_cooling(entry)
         } else {
             None
         }
@@ -46,23 +46,23 @@ pub(crate) fn temperatures(system: &System) -> Vec<(String, i64)> {
 
 /// Checks from time to time whether the CPU has been slowed down since the start.
 #[derive(Debug)]
-pub(crate) struct PhaseObserver {
+pub(crate) struct ThrottleMonitor {
     system: System,
     count: Option<u64>,
     /// Whether it was slowed down at the start, or that has been reported.
-    told: bool,
+    reported: bool,
 }
 
-impl PhaseObserver {
-    /// Begins to watch.
+impl ThrottleMonitor {
+    /// Records the state at the start.
     pub fn begin(system: System) -> Self {
-        let (count, told) = (count(&system), !now(&system).is_empty());
-        Self { system, count, told }
+        let (count, reported) = (count(&system), !now(&system).is_empty());
+        Self { system, count, reported }
     }
 
-    /// Returns a warning the first time that there is a reason.
-    pub fn look(&mut self) -> Option<String> {
-        if self.told {
+    /// Returns a warning the first time that the CPU has been slowed down since the start.
+    pub fn poll(&mut self) -> Option<String> {
+        if self.reported {
             return None;
         }
         let mut seen = now(&self.system);
@@ -71,8 +71,8 @@ impl PhaseObserver {
         seen.extend(
             times.filter(|times| *times > 0).map(|times| format!("it was throttled {times} times")),
         );
-        self.told = !seen.is_empty();
-        self.told.then(|| {
+        self.reported = !seen.is_empty();
+        self.reported.then(|| {
             format!(
                 "the CPU was slowed down while trials ran: {}; cool it, check its power supply, \
                  and run again",
@@ -113,7 +113,7 @@ fn too_hot(zone: &Path) -> Option<String> {
 }
 
 /// Describes an active cooling device that slows the CPU down.
-fn being_cooled(device: &Path) -> Option<String> {
+fn active_cooling(device: &Path) -> Option<String> {
     let kind = system::read(&device.join("type"))?;
     let slows = kind == "Processor" || kind.contains("cpufreq") || kind == "intel_powerclamp";
     let state = number(&device.join("cur_state")).filter(|state| slows && *state > 0)?;
@@ -128,7 +128,7 @@ fn raspberry_pi(system: &System) -> Option<String> {
 }
 
 /// Returns what it has detected since boot: the same bits, 16 higher.
-pub(crate) fn since_it_began(system: &System) -> Option<String> {
+pub(crate) fn since_boot(system: &System) -> Option<String> {
     let names =
         ["the voltage was too low", "its clock was capped", "it was throttled", "it was too hot"];
     firmware(system, 16, names)
@@ -213,15 +213,15 @@ mod tests {
     fn a_watch_tells_once_of_what_was_not_there_when_it_began() {
         let file = "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count";
         let tree = tree(&[(file, "3")]);
-        let mut watch = PhaseObserver::begin(System::at(tree.path()));
-        assert_eq!(watch.look(), None);
+        let mut watch = ThrottleMonitor::begin(System::at(tree.path()));
+        assert_eq!(watch.poll(), None);
         // A counter that wrapped says nothing.
         fs::write(tree.path().join(file), "1").unwrap();
-        assert_eq!(watch.look(), None);
+        assert_eq!(watch.poll(), None);
         fs::write(tree.path().join(file), "5").unwrap();
-        let told = watch.look();
+        let told = watch.poll();
         assert!(told.is_some_and(|text| text.contains("throttled 2 times")));
         fs::write(tree.path().join(file), "9").unwrap();
-        assert_eq!(watch.look(), None);
+        assert_eq!(watch.poll(), None);
     }
 }

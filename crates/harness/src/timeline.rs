@@ -2,10 +2,10 @@
 
 use embermark_model::result::{DiskCurve, Timeline};
 
-/// Gives each slice the size of the data directory at its end and what reached the device in it,
-/// from samples taken beside it. The timeline began `later` seconds after the sampling. Between two
-/// points, writing is assumed to be even and the size to be that of the earlier point. Before the
-/// first point and after the last, nothing is known.
+/// Gives each slice the size of the data directory at its end and the bytes that reached the device
+/// in it, from samples of another process. The timeline began `later` seconds after the sampling.
+/// Between two points, writing is assumed to be even and the size to be that of the earlier point.
+/// Before the first point and after the last, nothing is known.
 pub(crate) fn fill(timeline: &mut Timeline, curve: &DiskCurve, later: f64) {
     let mut from = 0.0;
     for slice in &mut timeline.slices {

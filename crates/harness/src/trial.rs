@@ -20,7 +20,7 @@ use crate::protocol::{Between, Event, Job};
 use crate::request::Request;
 use crate::system::System;
 use crate::worker_command::WorkerCommand;
-use crate::{HarnessError, Interrupt, keeper};
+use crate::{HarnessError, Interrupt, server_cleanup};
 
 mod death;
 mod events;
@@ -31,18 +31,18 @@ use record::Record;
 
 /// Interval at which the parent checks for a time-out and an interrupt. Long, because on a small
 /// device each check takes time from the engine.
-const LOOK_UP: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Time in which a worker must exit after its last event.
-const EXIT_TAKES: Duration = Duration::from_secs(10);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time in which a server must stop once its worker has ended, before it is killed.
-const SERVER_STOP_TAKES: Duration = Duration::from_secs(3);
+const SERVER_STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Time in which the events of a worker that has ended must arrive.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// What all trials of a run have in common.
+/// Starts a worker for a trial and supervises it.
 pub(crate) struct Supervisor<'a> {
     pub worker: &'a WorkerCommand,
     /// The engine's library: the variable that names it, and its path. `None` if the engine finds
@@ -54,7 +54,7 @@ pub(crate) struct Supervisor<'a> {
     pub limited: Option<&'a Cgroup>,
     /// The group with a memory limit that the worker enters itself.
     pub group: Option<&'a Cgroup>,
-    /// What measures energy while it runs.
+    /// Sampler of energy while the trial runs.
     pub energy: Option<&'a Sampler>,
 }
 
@@ -80,8 +80,8 @@ pub(crate) struct Outcome {
 }
 
 impl Supervisor<'_> {
-    /// Runs one job to its end, whatever that is. No process that it started is left. `log`
-    /// receives the worker's standard error.
+    /// Runs one job until its worker ends or is stopped, and then ends every process that it
+    /// started. `log` receives the worker's standard error.
     pub fn run(
         &self,
         job: &Job,
@@ -95,43 +95,42 @@ impl Supervisor<'_> {
         let mut child = self.start(job, log)?;
         let (mut record, how) = self.listen(&mut child, job, log, began, progress);
         // A worker that has sent its last event may exit by itself.
-        let patience = if matches!(how, How::Ended) { EXIT_TAKES } else { Duration::ZERO };
+        let patience = if matches!(how, ListenEnd::Ended) { EXIT_TIMEOUT } else { Duration::ZERO };
         let exit = wait(&mut child, patience);
         if exit.is_none() {
             // It may have ended just now.
             let _ = child.kill().and_then(|()| child.wait());
         }
-        let stray = family.end(SERVER_STOP_TAKES);
+        let stray = family.end(SERVER_STOP_TIMEOUT);
         if stray.map_err(HarnessError::system("end a trial's processes"))? {
             death::note(
                 log,
                 "processes of the engine were still there after the trial, and were ended",
             );
         }
-        // Left by a killed server. One that stopped normally has left nothing.
-        keeper::remove_abandoned(&job.site);
+        // Removes what a killed server left. A server that stopped normally leaves nothing.
+        server_cleanup::remove_abandoned(&job.site);
 
         let on_disk = std::mem::take(&mut record.on_disk);
         let said = record.finished || record.failure.is_some();
         let orderly = said && exit.is_some_and(|exit| exit.success());
-        let whereabouts = record.whereabouts();
+        let position = record.position();
         let failure = match (how, exit) {
-            (How::Interrupted, _) => return Ok(Outcome { trial: None, orderly, on_disk }),
-            (How::TimedOut, _) => {
+            (ListenEnd::Interrupted, _) => return Ok(Outcome { trial: None, orderly, on_disk }),
+            (ListenEnd::TimedOut, _) => {
                 let most = self.timeout.unwrap_or_default().as_secs_f64();
-                let text = format!("took longer than the {most} s a trial may, in {whereabouts}");
+                let text =
+                    format!("took longer than the {most} s that a trial may take, in {position}");
                 Some((Status::TimedOut, text))
             }
-            (How::Garbled(line), _) => {
-                let text = format!("the worker wrote an invalid event, in {whereabouts}: {line:?}");
+            (ListenEnd::Garbled(line), _) => {
+                let text = format!("the worker wrote an invalid event, in {position}: {line:?}");
                 Some((Status::Failed, text))
             }
-            (How::Ended, exit) => match (record.failure.take(), exit) {
+            (ListenEnd::Ended, exit) => match (record.failure.take(), exit) {
                 (Some(failure), _) => Some(failure),
                 (None, Some(exit)) if record.finished && exit.success() => None,
-                (None, Some(exit)) => {
-                    Some((Status::Failed, death::report(exit, &whereabouts, log)))
-                }
+                (None, Some(exit)) => Some((Status::Failed, death::report(exit, &position, log))),
                 (None, None) => {
                     let text = "the worker closed its output but did not exit, and was ended";
                     Some((Status::Failed, text.to_owned()))
@@ -205,51 +204,51 @@ impl Supervisor<'_> {
         log: &Path,
         began: Instant,
         progress: &mut dyn Progress,
-    ) -> (Record, How) {
+    ) -> (Record, ListenEnd) {
         let mut record = Record::default();
         let Some(events) = child.stdout.take().map(events::listen_to) else {
-            return (record, How::Ended);
+            return (record, ListenEnd::Ended);
         };
         let mut ended: Option<Instant> = None;
         loop {
-            match events.recv_timeout(LOOK_UP) {
+            match events.recv_timeout(POLL_INTERVAL) {
                 Ok(Ok(mut event)) => {
                     if let (Some(energy), Event::Run { run, window, .. }) =
                         (self.energy, &mut event)
                     {
-                        energy.of_run(run, window.as_ref());
+                        energy.record_run(run, window.as_ref());
                     }
-                    record.take(event, job, progress);
+                    record.apply(event, job, progress);
                     if record.failure.is_some() || record.finished {
-                        return (record, How::Ended);
+                        return (record, ListenEnd::Ended);
                     }
                 }
-                Ok(Err(line)) => return (record, How::Garbled(line)),
-                Err(RecvTimeoutError::Disconnected) => return (record, How::Ended),
+                Ok(Err(line)) => return (record, ListenEnd::Garbled(line)),
+                Err(RecvTimeoutError::Disconnected) => return (record, ListenEnd::Ended),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            record.look_at_memory(child.id(), job.url.is_some());
-            self.energy.into_iter().for_each(Sampler::look);
+            record.sample_memory(child.id(), job.url.is_some());
+            self.energy.into_iter().for_each(Sampler::sample);
             death::bound(log);
             if self.interrupt.is_set() {
-                return (record, How::Interrupted);
+                return (record, ListenEnd::Interrupted);
             }
             if self.timeout.is_some_and(|most| began.elapsed() >= most) {
-                return (record, How::TimedOut);
+                return (record, ListenEnd::TimedOut);
             }
             // A process that the engine started may hold the pipe open long after the worker's end.
             if ended.is_none() && !matches!(child.try_wait(), Ok(None)) {
                 ended = Some(Instant::now());
             }
             if ended.is_some_and(|ended| ended.elapsed() >= DRAIN) {
-                return (record, How::Ended);
+                return (record, ListenEnd::Ended);
             }
         }
     }
 }
 
 /// Why the parent stopped receiving.
-enum How {
+enum ListenEnd {
     Ended,
     TimedOut,
     Interrupted,

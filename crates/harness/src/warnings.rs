@@ -1,4 +1,4 @@
-//! What may disturb the figures: the finding, and what to do about it.
+//! Warnings about conditions that may disturb the figures, with advice.
 
 use std::path::Path;
 
@@ -6,23 +6,23 @@ use embermark_model::result::{BackgroundCpu, Machine};
 
 use crate::{background_cpu, device, file_system};
 
-/// What warnings are derived from. Sizes are in bytes.
+/// Conditions from which warnings are derived. Sizes are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conditions<'a> {
     pub machine: &'a Machine,
-    /// Directory of the databases.
+    /// Folder of the databases.
     pub data: &'a Path,
     /// Whether the program was built without optimisation.
     pub debug: bool,
     pub background_cpu: Option<BackgroundCpu>,
     /// What slows the CPU down, each in a few words.
     pub slowed: &'a [String],
-    /// The part of that which may pass.
+    /// The causes among these that may pass.
     pub passing: &'a [String],
     /// Whether a battery is discharging.
     pub discharging: bool,
     pub swap_used: Option<u64>,
-    /// Free space in the directory of the databases.
+    /// Free space in the folder of the databases.
     pub free: Option<u64>,
     /// Size of the largest database.
     pub needed: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Warnings {
     pub passing: Vec<String>,
 }
 
-/// Returns what may pass.
+/// Returns the disturbances that may pass, in a few words.
 pub(crate) fn passing(conditions: &Conditions<'_>) -> Vec<String> {
     let background = conditions.background_cpu.into_iter();
     let background = background.flat_map(|cpu| background_cpu::warnings(cpu, "now"));
@@ -49,7 +49,7 @@ pub(crate) fn passing(conditions: &Conditions<'_>) -> Vec<String> {
 }
 
 /// Returns the warnings, most serious first.
-pub(crate) fn of(conditions: &Conditions<'_>) -> Vec<String> {
+pub(crate) fn all(conditions: &Conditions<'_>) -> Vec<String> {
     let Conditions { machine, data, .. } = conditions;
     let mut warnings: Vec<String> = machine.emulates.iter().map(device::warning).collect();
     if conditions.debug {
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_calm_machine_and_one_that_tells_nothing_get_no_warning() {
-        assert_eq!(of(&conditions(&calm())), Vec::<String>::new());
+        assert_eq!(all(&conditions(&calm())), Vec::<String>::new());
         let unknown = Machine::default();
         let blind = Conditions {
             background_cpu: None,
@@ -147,7 +147,7 @@ mod tests {
             free: None,
             ..conditions(&unknown)
         };
-        assert_eq!(of(&blind), Vec::<String>::new());
+        assert_eq!(all(&blind), Vec::<String>::new());
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
             limits: [("memory.max".to_owned(), "512000000".to_owned())].into(),
             ..calm()
         };
-        let warnings = of(&Conditions {
+        let warnings = all(&Conditions {
             debug: true,
             background_cpu: Some(BackgroundCpu {
                 cpu_ns: 550_000_000,

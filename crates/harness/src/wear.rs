@@ -1,5 +1,5 @@
-//! Wear of the disk below the databases: the disk's own counters, and the bytes that a file system
-//! has written to it.
+//! Reads the wear of the disk below the databases: the disk's own counters, and the bytes that a
+//! file system has written to it.
 
 mod emmc;
 mod file_system;
@@ -27,9 +27,9 @@ pub(crate) fn read(system: &System, data: &Path) -> Wear {
 fn read_with(system: &System, data: &Path, smartctl: &Path) -> Wear {
     let source = system.machine(data).device;
     let Ok(device) = fs::metadata(data).map(|data| data.dev()) else { return Wear::default() };
-    let disk = block_device::below(system, device, source.as_deref());
+    let disk = block_device::find_disk(system, device, source.as_deref());
     let of_disk = match &disk {
-        None => Err("no disk of its own is seen below the databases".to_owned()),
+        None => Err("the disk below the databases cannot be identified".to_owned()),
         Some(disk) => match block_device::kind(disk) {
             Kind::Emmc => emmc::counters(disk),
             Kind::Nvme | Kind::Ssd | Kind::Usb | Kind::HardDisk => {
@@ -59,7 +59,7 @@ fn read_with(system: &System, data: &Path, smartctl: &Path) -> Wear {
 }
 
 /// Adds the counters read after a run to those read before it.
-pub(crate) fn end(before: &mut Wear, now: &Wear) {
+pub(crate) fn add_after(before: &mut Wear, now: &Wear) {
     for counter in &mut before.counters {
         let same = |other: &&WearCounter| {
             (&other.name, &other.source, other.unit)

@@ -12,7 +12,7 @@ use crate::child::{die_with, exit, private_stdout};
 use crate::explaining::run_traced;
 use crate::protocol::{Event, Explain, send};
 use crate::request::Request;
-use crate::{Catalog, keeper};
+use crate::{Catalog, server_cleanup};
 
 mod trial;
 
@@ -21,16 +21,16 @@ pub fn worker_main() -> ExitCode {
     serve(&Catalog::default())
 }
 
-/// Reads one request from standard input, a trial's job or a question about an engine. Runs it and
-/// writes events or the answer to standard output. Everything else that this process writes to standard
-/// output goes to standard error. Fails without an event only if it cannot reach its parent. The parent
-/// reports a panic or a crash.
+/// Executes one request from standard input: a trial's job, or a question about an engine. Writes
+/// events or the answer to standard output. Everything else that this process writes to standard
+/// output goes to standard error. Fails without an event only if it cannot reach its parent. The
+/// parent reports a panic or a crash.
 pub fn serve(catalog: &Catalog) -> ExitCode {
-    exit("worker", converse(catalog))
+    exit("worker", handle_request(catalog))
 }
 
-fn converse(catalog: &Catalog) -> io::Result<()> {
-    // First of all, so that no output of an engine is taken for an event.
+fn handle_request(catalog: &Catalog) -> io::Result<()> {
+    // Before anything else, so that no output of an engine is mistaken for an event.
     let mut events = Events(private_stdout()?);
     let mut request = Vec::new();
     io::stdin().read_to_end(&mut request)?;
@@ -50,12 +50,13 @@ fn converse(catalog: &Catalog) -> io::Result<()> {
         }
         Request::Library { parent, path } => {
             die_with(parent)?;
-            // It needs no network for its description, so it gets none if the kernel allows a namespace.
+            // It needs no network for its description, so it gets none if the kernel allows a
+            // namespace.
             let _ = embermark_network::enter();
-            return send(&mut events.0, &Described::of(&path));
+            return send(&mut events.0, &Described::load(&path));
         }
         Request::Abandoned { site } => {
-            keeper::remove_all(&site);
+            server_cleanup::remove_after_exit(&site);
             return Ok(());
         }
     };

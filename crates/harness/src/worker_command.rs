@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::HarnessError;
 
-/// How the worker is started.
+/// Program and arguments of the worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerCommand {
     /// The program, which must call [`serve`](crate::serve) or [`worker_main`](crate::worker_main).
@@ -18,7 +18,7 @@ impl WorkerCommand {
     ///
     /// # Errors
     /// If the system does not report where this program is.
-    pub fn of_this_program() -> Result<Self, HarnessError> {
+    pub fn this_program() -> Result<Self, HarnessError> {
         let program =
             std::env::current_exe().map_err(HarnessError::system("find this program's file"))?;
         Ok(Self { program, args: vec!["worker".to_owned()] })

@@ -1,9 +1,9 @@
-//! A sensor logger. It writes readings for some seconds, queries once per second what a dashboard
-//! shows, archives readings that are some seconds old into Parquet files, and lets older files
-//! expire. A real logger has days in place of these seconds.
+//! A sensor logger. It writes readings for some seconds. Once per second it runs a query like that
+//! of a dashboard, archives readings that are some seconds old into Parquet files, and removes older
+//! files. A real logger would do so after days.
 //!
 //! ```text
-//! cargo run --release -p embermark-hybrid --example logger -- FOLDER [SECONDS] [READINGS A SECOND]
+//! cargo run --release -p embermark-hybrid --example logger -- FOLDER [SECONDS] [READINGS_PER_SECOND]
 //! ```
 //!
 //! Its table and its engines are in `readings/mod.rs`.
@@ -21,12 +21,12 @@ use embermark_contract::{Result, Store};
 use embermark_hybrid::{Archive, Hybrid};
 use readings::{Memory, key, open};
 
-/// As much as DuckDB wants.
+/// A cache for DuckDB, and no limit.
 const MEMORY: Memory = Memory { cache: 64 << 20, limit: None };
 
 const SENSORS: u16 = 20;
 
-/// Number of readings per transaction, in which a second's rate is written.
+/// Largest number of readings per transaction.
 const BATCH: u64 = 100;
 
 /// Age in microseconds after which a reading moves to a file.
@@ -82,9 +82,7 @@ fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
 fn main() -> std::result::Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(folder) = arguments.first() else {
-        return Err(
-            "say a folder for the data, then seconds (20) and readings a second (2000)".into()
-        );
+        return Err("usage: logger FOLDER [SECONDS (20)] [READINGS_PER_SECOND (2000)]".into());
     };
     let seconds: u64 = arguments.get(1).map_or(Ok(20), |text| text.parse())?;
     let rate: u64 = arguments.get(2).map_or(Ok(2000), |text| text.parse())?;
@@ -102,11 +100,11 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
             std::thread::sleep(Duration::from_millis(20));
         }
         let ((readings, highest), asking) = timed(|| ask(&mut hybrid))?;
-        let what = Archive::leaving("ts", now() - ARCHIVED);
+        let what = Archive::moving("ts", now() - ARCHIVED);
         let (archived, archiving) = timed(|| hybrid.archive(table, &what))?;
         let (expired, expiring) = timed(|| hybrid.expire(table, now() - EXPIRED))?;
         println!(
-            "{second:>3} s: {written} written in {writing:.1} ms; {readings} asked of, highest mean \
+            "{second:>3} s: {written} written in {writing:.1} ms; {readings} queried, highest mean \
              {highest:.2}, in {asking:.1} ms; {} archived in {archiving:.1} ms; {} expired in {expiring:.1} ms",
             archived.rows, expired.rows
         );

@@ -1,6 +1,6 @@
-//! A logger's months in minutes. It writes readings by a clock that runs fast, moves those older
-//! than a week into Parquet files, and lets those older than a month expire. The last lines show
-//! the cost.
+//! Simulates months of a sensor logger in minutes. It writes readings with a simulated clock, moves
+//! those older than a week into Parquet files, and removes those older than a month. The last line
+//! shows the cost.
 //!
 //! ```text
 //! cargo run --release -p embermark-hybrid --example retention -- FOLDER [READINGS] [DAYS]
@@ -31,11 +31,11 @@ const BATCH: u64 = 1_000;
 /// Microseconds per day.
 const DAY: i64 = 86_400_000_000;
 
-/// Number of days that are pairs, and number of days that are kept.
+/// Number of days after which readings move to files, and after which they expire.
 const WEEK: i64 = 7;
 const MONTH: i64 = 30;
 
-/// Two fifths of the limit are for DuckDB.
+/// DuckDB's cache and the memory limit of the process.
 const MEMORY: Memory = Memory { cache: 16 << 20, limit: Some(256 << 20) };
 
 /// Writes a day's readings.
@@ -64,7 +64,7 @@ fn ask(hybrid: &mut Hybrid, since: i64) -> Result<(i64, i64)> {
     Ok(answer)
 }
 
-/// Returns the bytes allocated below a directory.
+/// Returns the bytes allocated below a folder.
 fn size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let of = |entry: fs::DirEntry| match entry.metadata() {
@@ -85,7 +85,7 @@ fn peak() -> String {
 fn main() -> std::result::Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(folder) = arguments.first().map(Path::new) else {
-        return Err("say a folder for the data, then readings (10000000) and days (60)".into());
+        return Err("usage: retention FOLDER [READINGS (10000000)] [DAYS (60)]".into());
     };
     let total: u64 = arguments.get(1).map_or(Ok(10_000_000), |text| text.parse())?;
     let days: i64 = arguments.get(2).map_or(Ok(60), |text| text.parse())?;
@@ -97,7 +97,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         write(&mut hybrid, table, day, a_day)?;
         writing += began.elapsed().as_secs_f64();
         let began = Instant::now();
-        let what = Archive::leaving("ts", (day + 1 - WEEK) * DAY);
+        let what = Archive::moving("ts", (day + 1 - WEEK) * DAY);
         let archived = hybrid.archive(table, &what)?.rows;
         archiving += began.elapsed().as_secs_f64();
         let began = Instant::now();
@@ -108,11 +108,11 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         asking += began.elapsed().as_secs_f64();
         let kept = (day + 1).min(MONTH);
         if (count, of_days) != (kept * a_day as i64, kept) {
-            return Err(format!("day {day}: {count} readings of {of_days} days are there").into());
+            return Err(format!("day {day}: found {count} readings of {of_days} days").into());
         }
         if (day + 1) % 10 == 0 {
             println!(
-                "day {:>3}: {archived} archived, {expired} expired, {count} there; {} MB on disk, peak {}",
+                "day {:>3}: {archived} archived, {expired} expired, {count} left; {} MB on disk, peak {}",
                 day + 1,
                 size(folder) / 1_000_000,
                 peak()
@@ -120,7 +120,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         }
     }
     println!(
-        "{} readings: {writing:.1} s writing, {archiving:.1} s archiving, {expiring:.1} s expiring, {:.0} ms a question",
+        "{} readings: {writing:.1} s writing, {archiving:.1} s archiving, {expiring:.1} s expiring, {:.0} ms per query",
         a_day * days as u64,
         asking * 1000.0 / days as f64
     );

@@ -1,6 +1,6 @@
-//! How far the mirror is behind, and how long a query then waits. It writes readings at a rate, one
-//! transaction each, with a query per second, without background refresh and with several
-//! intervals.
+//! Measures how long a query waits for the mirror to catch up. It writes readings at a fixed rate,
+//! one per transaction, and queries once per second, without background refresh and with refresh
+//! at several intervals.
 //!
 //! ```text
 //! cargo run --release -p embermark-hybrid --example staleness -- FOLDER [SECONDS]
@@ -18,7 +18,7 @@ use embermark_contract::{Result, Store};
 use embermark_hybrid::Hybrid;
 use readings::{Memory, key, open};
 
-/// As much as DuckDB wants.
+/// A cache for DuckDB, and no limit.
 const MEMORY: Memory = Memory { cache: 64 << 20, limit: None };
 
 /// Returns the CPU time of this process in seconds: user and system time, in ticks of 10 ms.
@@ -70,7 +70,7 @@ fn median_and_most(mut times: Vec<f64>) -> (f64, f64) {
 fn main() -> std::result::Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(folder) = arguments.first() else {
-        return Err("say a folder for the data, then seconds for each line (10)".into());
+        return Err("usage: staleness FOLDER [SECONDS_PER_LINE (10)]".into());
     };
     let seconds: u64 = arguments.get(1).map_or(Ok(10), |text| text.parse())?;
     println!("rate      refresh    waits ms (most)    answer ms (most)    CPU");

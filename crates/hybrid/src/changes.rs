@@ -1,21 +1,21 @@
-//! The changes in the front after a record.
+//! The changes in the front since a change record.
 
 use std::ops::ControlFlow;
 
 use embermark_contract::Result;
 use embermark_contract::kv::{Operations, Range, Table};
 
-use crate::log::{self, Change};
+use crate::change_log::{self, Change};
 
-/// The changes of some records.
+/// The changes of consecutive change records.
 #[derive(Default)]
 pub(crate) struct Changes {
-    /// The newest record.
-    pub newest: u64,
-    /// A bit for each table that has changed as a whole.
-    pub all: u64,
+    /// Number of the last record.
+    pub last_record: u64,
+    /// Bit mask of the tables that have changed as a whole.
+    pub whole_tables: u64,
     bytes: Vec<u8>,
-    /// Keys: their table and position.
+    /// Table, offset in `bytes`, and length of each key.
     keys: Vec<(u8, u32, u16)>,
 }
 
@@ -26,30 +26,30 @@ impl Changes {
         records: Table,
         applied: u64,
     ) -> Result<Self> {
-        let mut found = Self { newest: applied, ..Self::default() };
-        let from = log::key(applied + 1);
+        let mut found = Self { last_record: applied, ..Self::default() };
+        let from = change_log::key(applied + 1);
         snapshot.scan(records, Range::between(&from, None), &mut |key, record| {
-            found.newest = log::number(key);
-            log::changes(record).for_each(|change| found.add(change));
+            found.last_record = change_log::number(key);
+            change_log::changes(record).for_each(|change| found.add(change));
             ControlFlow::Continue(())
         })?;
-        let Self { all, bytes, keys, .. } = &mut found;
-        keys.retain(|(table, _, _)| *all >> table & 1 == 0);
-        let of = |&(table, start, length): &(u8, u32, u16)| {
+        let Self { whole_tables, bytes, keys, .. } = &mut found;
+        keys.retain(|(table, _, _)| *whole_tables >> table & 1 == 0);
+        let sort_key = |&(table, start, length): &(u8, u32, u16)| {
             (table, &bytes[start as usize..start as usize + usize::from(length)])
         };
-        keys.sort_unstable_by(|a, b| of(a).cmp(&of(b)));
-        keys.dedup_by(|a, b| of(a) == of(b));
+        keys.sort_unstable_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+        keys.dedup_by(|a, b| sort_key(a) == sort_key(b));
         Ok(found)
     }
 
     fn add(&mut self, change: Change<'_>) {
         match change {
-            Change::All(table) => self.all |= 1 << table,
+            Change::All(table) => self.whole_tables |= 1 << table,
             Change::Key(table, key) => {
                 // More than 4 GiB of keys: their tables are transferred as a whole.
                 let Ok(start) = u32::try_from(self.bytes.len()) else {
-                    return self.all |= 1 << table;
+                    return self.whole_tables |= 1 << table;
                 };
                 self.keys.push((table, start, key.len() as u16));
                 self.bytes.extend_from_slice(key);
@@ -62,7 +62,7 @@ impl Changes {
     }
 
     /// Returns the changed keys of a table, in order.
-    pub(crate) fn of(&self, table: u8) -> &[(u8, u32, u16)] {
+    pub(crate) fn keys_of_table(&self, table: u8) -> &[(u8, u32, u16)] {
         let start = self.keys.partition_point(|(of, _, _)| *of < table);
         let end = self.keys.partition_point(|(of, _, _)| *of <= table);
         &self.keys[start..end]

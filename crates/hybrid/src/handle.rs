@@ -1,4 +1,4 @@
-//! The methods that a program calls, without the traits of the contract.
+//! Methods that a program calls directly, without the traits of the contract.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -70,8 +70,8 @@ impl Hybrid {
     }
 
     /// Runs an SQL query and visits the rows of its result, which includes every commit that was
-    /// acknowledged before. Values that differ between queries are parameters, `?`: each text is
-    /// prepared once and kept.
+    /// acknowledged before. Pass values that differ between queries as parameters (`?`), because
+    /// each text is prepared once and kept.
     ///
     /// If the mirror turns out to be damaged, it is rebuilt and the query runs again. No row is
     /// visited twice: if some were visited, the error is returned and the next query uses a new
@@ -87,7 +87,7 @@ impl Hybrid {
     ) -> Result<()> {
         for is_last in [false, true] {
             let (mut visited, mut stopped) = (false, false);
-            let connection = self.ready()?;
+            let connection = self.refreshed_connection()?;
             let asked = connection.statement(sql).and_then(|statement| {
                 connection.sql.query(statement, params, &mut |row| {
                     visited = true;
@@ -112,14 +112,14 @@ impl Hybrid {
             let part = cold::literal(&part.to_string_lossy());
             let copy = format!("COPY ({sql}) TO {part} (FORMAT parquet)");
             for is_last in [false, true] {
-                let Err(error) = hybrid.ready()?.sql.batch(&copy) else { break };
+                let Err(error) = hybrid.refreshed_connection()?.sql.batch(&copy) else { break };
                 if !hybrid.failed(&error)? || is_last {
                     return Err(error);
                 }
             }
             Ok(())
         };
-        cold::whole(file, |part| write(self, part))?;
+        cold::write_atomically(file, |part| write(self, part))?;
         let (mut rows, path) = (0, file.to_string_lossy());
         let count = "SELECT num_rows FROM parquet_file_metadata(?)";
         self.query(count, &[Param::Text(&path)], &mut |row| {
@@ -129,8 +129,8 @@ impl Hybrid {
         Ok(rows.unsigned_abs())
     }
 
-    /// Returns the connection to the mirror, which is up to date.
-    fn ready(&mut self) -> Result<&mut Connection> {
+    /// Brings the mirror up to date and returns the connection to it.
+    fn refreshed_connection(&mut self) -> Result<&mut Connection> {
         self.sql()?;
         self.connection
             .as_mut()

@@ -16,26 +16,26 @@
 //! Old rows can be [archived](Hybrid::archive) in Parquet files, which queries read together with
 //! the mirror's own, and can [expire](Hybrid::expire).
 //!
-//! The front's write transactions must be serialised, like those of LMDB.
+//! The front's write transactions must be serialized, like those of LMDB.
 
-mod books;
-mod bring;
+mod catalog;
+mod change_log;
 mod changes;
 mod client;
 mod cold;
 mod handle;
-mod keeper;
 mod lifecycle;
-mod log;
 mod mirror;
+mod mirror_handle;
 mod mirror_thread;
-mod noting;
 mod open;
+mod recording;
 mod refresh;
 mod router;
 mod rows;
 mod shared;
 mod state;
+mod transfer;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,22 +50,22 @@ pub use cold::{Archive, Archived, Expired};
 /// Name in errors.
 const NAME: &str = "the hybrid";
 
-/// Opens the mirror's database in a directory, new or existing. It need not survive a crash, so its
+/// Opens the mirror's database in a folder, new or existing. It need not survive a crash, so its
 /// cheapest durability is sufficient. It must allow further clients.
 pub type OpenMirror = Arc<dyn Fn(&Path) -> Result<Box<dyn SqlStore>> + Send + Sync>;
 
 /// Receives a line about each expensive event of the mirror.
-pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+pub type OnEvent = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Settings of a hybrid's mirror.
 #[derive(Clone)]
 pub struct Options {
-    /// Directory that only the mirror uses. It is created if it does not exist.
+    /// Folder that only the mirror uses. It is created if it does not exist.
     pub dir: PathBuf,
-    /// Directory that only the cold chunks use. Its rows may exist nowhere else. The first
+    /// Folder that only the cold chunks use. Its rows may exist nowhere else. The first
     /// [`Hybrid::archive`] creates it.
     pub cold: PathBuf,
-    /// Opens its database.
+    /// Opens the mirror's database.
     pub mirror: OpenMirror,
     /// Longest time that changes wait before they are transferred to the mirror in the background.
     /// `None`: only a query, or [`Hybrid::refresh`], transfers them. The background refresh needs a
@@ -73,16 +73,16 @@ pub struct Options {
     pub refresh_every: Option<Duration>,
     /// Number of changed rows after which the mirror's file is written, so that they leave memory.
     pub write_after: u64,
-    /// Bytes of change records that are kept for the mirror. If there are more and no query runs,
-    /// the mirror is given up and rebuilt for the next query.
+    /// Largest number of bytes of change records that are kept for the mirror. If there are more and
+    /// no query runs, the mirror is discarded and rebuilt for the next query.
     pub log_limit: u64,
     /// Receives events of the mirror.
-    pub tell: Tell,
+    pub on_event: OnEvent,
 }
 
 impl Options {
     /// Default options: refreshed only by queries, written after a million rows, 64 MiB of records.
-    /// The cold chunks are beside the mirror's directory, in one with its name and `-cold`.
+    /// The folder of the cold chunks has the name of the mirror's folder and `-cold`.
     pub fn new(dir: impl Into<PathBuf>, mirror: OpenMirror) -> Self {
         let dir = dir.into();
         let mut cold = dir.clone().into_os_string();
@@ -94,7 +94,7 @@ impl Options {
             refresh_every: None,
             write_after: 1_000_000,
             log_limit: 64 << 20,
-            tell: Arc::new(|_| ()),
+            on_event: Arc::new(|_| ()),
         }
     }
 }

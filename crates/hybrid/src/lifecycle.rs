@@ -11,30 +11,30 @@ use crate::client::Hybrid;
 
 /// Number of the front's tables that do not belong to the program: names, log, chunks, and
 /// invalidated rows.
-const OWN_TABLES: usize = 4;
+const INTERNAL_TABLES: usize = 4;
 
 impl Lifecycle for Hybrid {
-    /// Those of the front, except for the hybrid's own four tables.
+    /// Limits of the front, less the hybrid's own four tables.
     fn limits(&self) -> Limits {
         let limits = self.front.limits();
-        Limits { tables: limits.tables.map(|most| most.saturating_sub(OWN_TABLES)), ..limits }
+        Limits { tables: limits.tables.map(|most| most.saturating_sub(INTERNAL_TABLES)), ..limits }
     }
 
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
         self.front.tier_settings()
     }
 
-    /// That of the front, which needs no exclusive access.
+    /// Upkeep of the front, which needs no exclusive access.
     fn upkeep(&mut self) -> Result<()> {
         self.front.upkeep()
     }
 
-    /// Maintains the front. Then makes the mirror if there is none, brings it up to date, and
+    /// Maintains the front. Then builds the mirror if it does not exist, brings it up to date, and
     /// maintains it.
     fn maintain(&mut self) -> Result<()> {
-        self.alone(|hybrid| {
+        self.with_exclusive_access(|hybrid| {
             hybrid.front.maintain()?;
-            if !hybrid.shared.watches() {
+            if !hybrid.shared.has_mirrored_tables() {
                 return Ok(());
             }
             hybrid.refresh()?;
@@ -50,8 +50,12 @@ impl Lifecycle for Hybrid {
         let opener = self.front.open_client()?;
         let shared = Arc::clone(&self.shared);
         Ok(ClientOpener::kv(move || match opener.open()? {
-            Store::Kv(front) => Hybrid::join(front, shared),
-            _ => Err(EngineError::failed(NAME, "open a client", "its front keeps no pairs")),
+            Store::Kv(front) => Hybrid::new_client(front, shared),
+            _ => Err(EngineError::failed(
+                NAME,
+                "open a client",
+                "its front is not a key-value store",
+            )),
         }))
     }
 
@@ -71,16 +75,16 @@ impl Lifecycle for Hybrid {
     }
 
     fn check(&mut self) -> Result<Checked> {
-        self.alone(|hybrid| hybrid.front.check())
+        self.with_exclusive_access(|hybrid| hybrid.front.check())
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {
         self.connection = None;
         let mut mirror = Ok(());
-        if let Some(first) = self.first.take() {
+        if let Some(thread_guard) = self.thread_guard.take() {
             mirror = self.close_mirror(self.crashes);
-            drop(first);
-            mirror = mirror.and(self.remove_unneeded());
+            drop(thread_guard);
+            mirror = mirror.and(self.remove_obsolete_files());
         }
         let Self { front, .. } = *self;
         front.close().and(mirror)

@@ -1,4 +1,4 @@
-//! The mirror's database: its directory, its own data, and a client's connection.
+//! The mirror's database: its folder, its metadata, and a client's connection.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,49 +8,49 @@ use std::path::{Path, PathBuf};
 use embermark_contract::sql::{Param, SqlStore, Statement, TableDef};
 use embermark_contract::{EngineError, Result};
 
-use crate::books::Stamp;
-use crate::shared::{Shared, Shown};
-use crate::state::{Fit, State};
+use crate::catalog::Stamp;
+use crate::shared::{MirroredTable, Shared};
+use crate::state::{State, StoredState};
 use crate::{NAME, Options};
 
-/// Version of what the hybrid itself keeps in the mirror.
+/// Version of the hybrid's own tables in the mirror.
 const FORMAT: i64 = 2;
 
-/// A client's connection.
+/// A client's connection to the mirror.
 pub(crate) struct Connection {
     pub sql: Box<dyn SqlStore>,
     /// Number of its mirror.
     pub generation: u64,
-    /// The newest record whose changes its statements know.
-    pub knows: u64,
-    /// Its statements by their texts.
-    asked: HashMap<String, Statement>,
+    /// Number of the last change record that its statements have seen.
+    pub applied: u64,
+    /// Prepared statements by their texts.
+    statements: HashMap<String, Statement>,
 }
 
 impl Connection {
     pub(crate) fn new(sql: Box<dyn SqlStore>, generation: u64) -> Self {
-        Self { sql, generation, knows: 0, asked: HashMap::new() }
+        Self { sql, generation, applied: 0, statements: HashMap::new() }
     }
 
-    /// Returns the statement of a text, which is prepared at its first use.
+    /// Returns the prepared statement of a text, which is prepared at its first use.
     pub(crate) fn statement(&mut self, text: &str) -> Result<Statement> {
-        if let Some(statement) = self.asked.get(text) {
+        if let Some(statement) = self.statements.get(text) {
             return Ok(*statement);
         }
         let statement = self.sql.prepare(text)?;
-        self.asked.insert(text.to_owned(), statement);
+        self.statements.insert(text.to_owned(), statement);
         Ok(statement)
     }
 }
 
-/// Returns the directory of a mirror by its number. A rebuilt one thus never meets the files of the
-/// last.
+/// Returns the folder of a mirror by its number. A rebuilt mirror has a new number, so it never
+/// meets the files of the previous one.
 fn folder(options: &Options, generation: u64) -> PathBuf {
     options.dir.join(format!("mirror-{generation}"))
 }
 
-/// Returns the number of the newest mirror in the directory. 0 if there is none.
-pub(crate) fn newest(options: &Options) -> u64 {
+/// Returns the number of the latest mirror on disk. 0 if there are none.
+pub(crate) fn latest_generation(options: &Options) -> u64 {
     let Ok(entries) = fs::read_dir(&options.dir) else { return 0 };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     names.filter_map(|name| name.strip_prefix("mirror-")?.parse().ok()).max().unwrap_or(0)
@@ -83,15 +83,20 @@ fn remove(folder: &Path) -> Result<()> {
     }
 }
 
-/// Whether a mirror matches the stamp, with every table as it is shown now.
-pub(crate) fn fits(sql: &mut dyn SqlStore, shared: &Shared, stamp: Stamp) -> Result<Option<Fit>> {
-    let shown = shared.all_shown();
-    let mut fit = Fit { applied: 0, highest: Vec::new() };
+/// Returns the stored state of a mirror that matches the stamp and has every table with its current
+/// decoder. `None` if it does not match.
+pub(crate) fn stored_state(
+    sql: &mut dyn SqlStore,
+    shared: &Shared,
+    stamp: Stamp,
+) -> Result<Option<StoredState>> {
+    let mirrored = shared.mirrored_tables();
+    let mut stored = StoredState { applied: 0, highest: Vec::new() };
     let mut of_stamp = false;
     let select = "SELECT format, stamp, applied FROM hybrid·books";
     visit(sql, select, &mut |row| {
-        of_stamp = row.int(0)? == Some(FORMAT) && row.int(1)? == Some(stamp.drawn as i64);
-        fit.applied = row.int(2)?.and_then(|applied| u64::try_from(applied).ok()).unwrap_or(0);
+        of_stamp = row.int(0)? == Some(FORMAT) && row.int(1)? == Some(stamp.random as i64);
+        stored.applied = row.int(2)?.and_then(|applied| u64::try_from(applied).ok()).unwrap_or(0);
         Ok(())
     })?;
     let mut same = 0;
@@ -99,20 +104,20 @@ pub(crate) fn fits(sql: &mut dyn SqlStore, shared: &Shared, stamp: Stamp) -> Res
     visit(sql, select, &mut |row| {
         let id = row.int(0)?.unwrap_or(-1);
         let (name, version) = (row.text(1)?.unwrap_or_default(), row.int(2)?);
-        let known = shown.iter().find(|(known, _)| i64::from(*known) == id);
-        let is_same = known.is_some_and(|(_, Shown { decode, .. })| {
+        let known = mirrored.iter().find(|(known, _)| i64::from(*known) == id);
+        let is_same = known.is_some_and(|(_, MirroredTable { decode, .. })| {
             decode.rows().name == name && version == Some(i64::from(decode.version()))
         });
         if let (true, Ok(id)) = (is_same, usize::try_from(id)) {
             same += 1;
-            if fit.highest.len() <= id {
-                fit.highest.resize(id + 1, None);
+            if stored.highest.len() <= id {
+                stored.highest.resize(id + 1, None);
             }
-            fit.highest[id] = row.bytes(3)?.map(<[u8]>::to_vec);
+            stored.highest[id] = row.bytes(3)?.map(<[u8]>::to_vec);
         }
         Ok(())
     })?;
-    Ok((of_stamp && same == shown.len()).then_some(fit))
+    Ok((of_stamp && same == mirrored.len()).then_some(stored))
 }
 
 fn visit(
@@ -124,8 +129,8 @@ fn visit(
     sql.query(statement, &[], visit)
 }
 
-/// Stores what the mirror holds and its stamp, for the next opening.
-pub(crate) fn sign(
+/// Stores the mirror's state and its stamp, for the next opening.
+pub(crate) fn store_state(
     sql: &mut dyn SqlStore,
     shared: &Shared,
     state: &State,
@@ -136,10 +141,10 @@ pub(crate) fn sign(
         "CREATE OR REPLACE TABLE hybrid·books AS \
          SELECT {FORMAT}::BIGINT AS format, {}::BIGINT AS stamp, {applied}::BIGINT AS applied; \
          CREATE OR REPLACE TABLE hybrid·tables (id BIGINT, name VARCHAR, version BIGINT, highest BLOB)",
-        stamp.drawn as i64
+        stamp.random as i64
     ))?;
     let insert = sql.prepare("INSERT INTO hybrid·tables VALUES (?, ?, ?, ?)")?;
-    for (id, Shown { decode, .. }) in shared.all_shown() {
+    for (id, MirroredTable { decode, .. }) in shared.mirrored_tables() {
         let highest = state.highest.get(usize::from(id)).and_then(Option::as_deref);
         let highest = highest.map_or(Param::Null, Param::Bytes);
         let (name, version) = (decode.rows().name, i64::from(decode.version()));
@@ -151,25 +156,24 @@ pub(crate) fn sign(
     sql.batch("CHECKPOINT")
 }
 
-impl Shown {
-    /// Creates its tables again, empty.
-    pub(crate) fn make(&self, sql: &mut dyn SqlStore) -> Result<()> {
+impl MirroredTable {
+    /// Creates or replaces its tables in the mirror, empty.
+    pub(crate) fn create_tables(&self, sql: &mut dyn SqlStore) -> Result<()> {
         [self.rows, self.overlay].into_iter().try_for_each(|table| {
             let columns = columns(sql, table);
             sql.batch(&format!("CREATE OR REPLACE TABLE {} ({columns})", table.name))
         })
     }
 
-    /// Creates one of its tables that live as long as the connection.
-    pub(crate) fn make_temporary(&self, sql: &mut dyn SqlStore, table: &TableDef) -> Result<()> {
+    /// Creates one of its temporary tables, which live as long as the connection.
+    pub(crate) fn create_temporary(&self, sql: &mut dyn SqlStore, table: &TableDef) -> Result<()> {
         let columns = columns(sql, table);
         sql.batch(&format!("CREATE TEMPORARY TABLE IF NOT EXISTS {} ({columns})", table.name))
     }
 
-    /// Deletes the rows of a table whose keys are in the table of keys to remove, and empties the
-    /// latter.
-    pub(crate) fn delete_gone(&self, sql: &mut dyn SqlStore, of: &TableDef) -> Result<()> {
-        let (of, gone, same) = (of.name, self.gone.name, self.same_key("r", "g"));
+    /// Deletes the rows of a table whose keys are in `removals`, and empties `removals`.
+    pub(crate) fn apply_removals(&self, sql: &mut dyn SqlStore, of: &TableDef) -> Result<()> {
+        let (of, gone, same) = (of.name, self.removals.name, self.same_key_sql("r", "g"));
         sql.batch(&format!(
             "DELETE FROM {of} AS r USING {gone} AS g WHERE {same}; DELETE FROM {gone}"
         ))

@@ -1,5 +1,5 @@
-//! The thread that has the mirror open. It lets clients in, refreshes in the background, and closes
-//! it.
+//! The thread that has the mirror open. It opens clients, refreshes the mirror in the background,
+//! and closes it.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, OnceLock, Weak};
@@ -9,14 +9,14 @@ use std::time::Duration;
 use embermark_contract::sql::SqlStore;
 use embermark_contract::{ClientOpener, EngineError, Result, Store};
 
-use crate::books::Stamp;
+use crate::catalog::Stamp;
 use crate::client::Hybrid;
-use crate::keeper::{Keeper, Task, sql};
+use crate::mirror_handle::{MirrorHandle, Task, sql_store};
 use crate::shared::Shared;
-use crate::state::{Fit, State};
+use crate::state::{State, StoredState};
 use crate::{NAME, mirror};
 
-/// What the thread starts with: it waits for the shared state.
+/// Arguments of the thread. The shared state is set after the thread has started.
 struct Start {
     tasks: Receiver<Task>,
     shared: Arc<OnceLock<Weak<Shared>>>,
@@ -26,26 +26,26 @@ struct Start {
 ///
 /// # Errors
 /// If the system cannot start a thread.
-pub(crate) fn start(shared: &Arc<OnceLock<Weak<Shared>>>) -> Result<Keeper> {
+pub(crate) fn start(shared: &Arc<OnceLock<Weak<Shared>>>) -> Result<MirrorHandle> {
     let (sender, tasks) = mpsc::channel();
     let start = Start { tasks, shared: Arc::clone(shared) };
-    let thread = thread::Builder::new().name("hybrid".into()).spawn(move || keep(start));
+    let thread = thread::Builder::new().name("hybrid".into()).spawn(move || run(start));
     let thread = thread.map_err(|e| EngineError::failed(NAME, "start a thread", e))?;
-    Ok(Keeper::of(sender, thread))
+    Ok(MirrorHandle::new(sender, thread))
 }
 
 /// State of the thread.
-struct Kept {
+struct MirrorWorker {
     shared: Arc<Shared>,
     mirror: Option<Box<dyn SqlStore>>,
-    /// Its own client, for the background.
+    /// Client for the background refresh.
     client: Option<Hybrid>,
 }
 
-fn keep(Start { tasks, shared }: Start) {
-    let mut kept: Option<Kept> = None;
+fn run(Start { tasks, shared }: Start) {
+    let mut worker: Option<MirrorWorker> = None;
     loop {
-        let every = kept.as_ref().and_then(Kept::waits);
+        let every = worker.as_ref().and_then(MirrorWorker::refresh_interval);
         let task = match every {
             Some(every) => tasks.recv_timeout(every),
             None => tasks.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -55,21 +55,22 @@ fn keep(Start { tasks, shared }: Start) {
             Ok(task) => Some(task),
             Err(RecvTimeoutError::Timeout) => None,
         };
-        if kept.is_none() {
+        if worker.is_none() {
             let shared = shared.get().and_then(Weak::upgrade);
-            kept = shared.map(|shared| Kept { shared, mirror: None, client: None });
+            worker = shared.map(|shared| MirrorWorker { shared, mirror: None, client: None });
         }
-        match (&mut kept, task) {
-            (Some(kept), Some(task)) => kept.perform(task),
-            (Some(kept), None) => kept.refresh(),
+        match (&mut worker, task) {
+            (Some(worker), Some(task)) => worker.perform(task),
+            (Some(worker), None) => worker.refresh(),
             (None, _) => return,
         }
     }
 }
 
-impl Kept {
-    /// Returns how long it waits for a task before it refreshes.
-    fn waits(&self) -> Option<Duration> {
+impl MirrorWorker {
+    /// Returns how long the thread waits for a task before it refreshes. `None`: no background
+    /// refresh.
+    fn refresh_interval(&self) -> Option<Duration> {
         self.shared.options.refresh_every.filter(|_| self.client.is_some())
     }
 
@@ -78,9 +79,9 @@ impl Kept {
     fn refresh(&mut self) {
         let Self { shared, mirror, client } = self;
         let (Some(client), Some(mirror)) = (client, mirror) else { return };
-        let let_in = || sql(mirror.open_client()?.open()?);
-        if let Err(error) = client.catch_up_behind(let_in) {
-            shared.tell(&format!("a refresh in the background failed: {error}"));
+        let open_client = || sql_store(mirror.open_client()?.open()?);
+        if let Err(error) = client.catch_up_in_background(open_client) {
+            shared.report(&format!("a refresh in the background failed: {error}"));
             self.client = None;
         }
     }
@@ -91,53 +92,59 @@ impl Kept {
             Task::Open { generation, stamp, reply } => {
                 let _ = reply.send(self.open(generation, stamp));
             }
-            Task::LetIn { reply } => {
-                let _ = reply.send(self.let_in());
+            Task::OpenClient { reply } => {
+                let _ = reply.send(self.open_client());
             }
             Task::Close { signed, reply } => {
                 let _ = reply.send(self.close(signed));
             }
-            Task::Front { opener, reply } => {
-                let _ = reply.send(self.front(opener));
+            Task::SetFront { opener, reply } => {
+                let _ = reply.send(self.set_front(opener));
             }
             Task::End => {}
         }
     }
 
-    fn open(&mut self, generation: u64, stamp: Option<Stamp>) -> Result<(u64, Option<Fit>)> {
+    fn open(
+        &mut self,
+        generation: u64,
+        stamp: Option<Stamp>,
+    ) -> Result<(u64, Option<StoredState>)> {
         let shared = Arc::clone(&self.shared);
         let options = &shared.options;
         self.mirror = None;
         if let Some(client) = &mut self.client {
             client.connection = None;
         }
-        let newest = mirror::newest(options).max(generation);
+        let newest = mirror::latest_generation(options).max(generation);
         if let Some(stamp) = stamp {
             let opened = mirror::open(options, newest).and_then(|mut sql| {
-                Ok(mirror::fits(&mut *sql, &shared, stamp)?.map(|fit| (sql, fit)))
+                Ok(mirror::stored_state(&mut *sql, &shared, stamp)?.map(|stored| (sql, stored)))
             });
             match opened {
-                Ok(Some((sql, fit))) => {
+                Ok(Some((sql, stored))) => {
                     self.mirror = Some(sql);
-                    return Ok((newest, Some(fit)));
+                    return Ok((newest, Some(stored)));
                 }
-                Ok(None) => shared.tell("the mirror is not of the front's state: it is made anew"),
+                Ok(None) => {
+                    shared.report("the mirror does not match the front's state and is rebuilt")
+                }
                 Err(error) => {
-                    shared.tell(&format!("the mirror does not open and is made anew: {error}"));
+                    shared.report(&format!("the mirror cannot be opened and is rebuilt: {error}"));
                 }
             }
         } else if newest > 0 {
-            shared.tell("the mirror was not closed: it is made anew");
+            shared.report("the mirror was not closed properly and is rebuilt");
         }
         mirror::remove_all(options)?;
         self.mirror = Some(mirror::open(options, newest + 1)?);
         Ok((newest + 1, None))
     }
 
-    fn let_in(&mut self) -> Result<ClientOpener> {
+    fn open_client(&mut self) -> Result<ClientOpener> {
         let mirror = self.mirror.as_mut();
         let mirror = mirror
-            .ok_or_else(|| EngineError::failed(NAME, "let a client in", "its mirror is closed"))?;
+            .ok_or_else(|| EngineError::failed(NAME, "open a client", "its mirror is closed"))?;
         mirror.open_client()
     }
 
@@ -145,17 +152,17 @@ impl Kept {
         self.client = None;
         let Some(mut sql) = self.mirror.take() else { return Ok(()) };
         if let Some((stamp, state)) = signed {
-            mirror::sign(&mut *sql, &self.shared, &state, stamp)?;
+            mirror::store_state(&mut *sql, &self.shared, &state, stamp)?;
         }
         sql.close()
     }
 
-    fn front(&mut self, opener: Option<ClientOpener>) -> Result<()> {
+    fn set_front(&mut self, opener: Option<ClientOpener>) -> Result<()> {
         self.client = None;
         if let Some(opener) = opener
             && let Store::Kv(front) = opener.open()?
         {
-            self.client = Some(Hybrid::join(front, Arc::clone(&self.shared))?);
+            self.client = Some(Hybrid::new_client(front, Arc::clone(&self.shared))?);
         }
         Ok(())
     }

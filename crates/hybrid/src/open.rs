@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use embermark_contract::Result;
 use embermark_contract::kv::KvStore;
 
-use crate::books::Books;
-use crate::client::{First, Hybrid};
+use crate::catalog::Catalog;
+use crate::client::{Hybrid, MirrorThreadGuard};
 use crate::shared::Shared;
 use crate::{Options, cold, mirror_thread};
 
@@ -17,29 +17,29 @@ impl Hybrid {
     /// # Errors
     /// The front's error.
     pub fn open(mut front: Box<dyn KvStore>, options: Options) -> Result<Self> {
-        let books = Books::open(&mut *front)?;
+        let catalog = Catalog::open(&mut *front)?;
         let place = Arc::new(OnceLock::new());
         let shared = Arc::new(Shared::new(options, mirror_thread::start(&place)?));
         // It is empty: nothing else has a reference to it.
         let _ = place.set(Arc::downgrade(&shared));
-        let kept = books.cold.all(&mut *front)?;
-        cold::check(&shared, &kept)?;
-        for (id, of_table) in kept {
-            shared.cold.change(id, |known| *known = of_table);
+        let archived = catalog.cold.archived_tables(&mut *front)?;
+        cold::check_files(&shared, &archived)?;
+        for (id, of_table) in archived {
+            shared.cold.update(id, |known| *known = of_table);
         }
-        let stamp = books.stamp(&mut *front)?;
-        let ends = books.ends(&mut *front)?;
+        let stamp = catalog.stamp(&mut *front)?;
+        let ends = catalog.record_range(&mut *front)?;
         let next = stamp.map_or(1, |stamp| stamp.next);
         let next = ends.map_or(next, |(_, newest)| next.max(newest + 1));
         shared.next.store(next, Ordering::Release);
         shared.oldest.store(ends.map_or(next, |(oldest, _)| oldest), Ordering::Release);
         shared.committed.store(next - 1, Ordering::Release);
         // A mirror that was closed properly would miss changes that are not recorded.
-        shared.noting.store(stamp.is_some(), Ordering::Release);
-        let first = First(Arc::clone(&shared));
-        let mut hybrid = Self::over(front, books, shared);
-        hybrid.first = Some(first);
-        hybrid.keep_fresh()?;
+        shared.recording.store(stamp.is_some(), Ordering::Release);
+        let thread_guard = MirrorThreadGuard(Arc::clone(&shared));
+        let mut hybrid = Self::new(front, catalog, shared);
+        hybrid.thread_guard = Some(thread_guard);
+        hybrid.start_background_refresh()?;
         Ok(hybrid)
     }
 }

@@ -6,50 +6,50 @@ use embermark_contract::kv::{KvStore, Operations, Table};
 use embermark_contract::sql::{Access, SqlStore};
 use embermark_contract::{Result, Scope};
 
-use crate::books::{Books, TABLES};
-use crate::bring::{Brought, ROWS};
+use crate::catalog::{Catalog, TABLES};
 use crate::changes::Changes;
 use crate::shared::Shared;
 use crate::state::State;
+use crate::transfer::{ROWS, TableTransfer};
 
 /// Number of rows after which a mirror that is being rebuilt writes its file.
-const WRITTEN: usize = 10 * ROWS;
+const CHECKPOINT_ROWS: usize = 10 * ROWS;
 
 /// A client of the front that reads the changes.
 pub(crate) struct Source<'a> {
     pub front: &'a mut dyn KvStore,
-    pub books: Books,
-    /// The shown tables as this client numbers them, by their numbers in the hybrid's own tables.
+    pub catalog: Catalog,
+    /// The mirrored tables as this client numbers them, by their numbers in the catalog.
     pub tables: &'a [Option<Table>; TABLES],
 }
 
-/// Work on a table in the mirror's transaction before the changes are transferred. Afterwards its
-/// view is made again.
-pub(crate) struct Before<'a> {
+/// Work on a table in the mirror's transaction before the changes are transferred. Afterwards the
+/// table's view is made again.
+pub(crate) struct PrecedingWork<'a> {
     pub table: u8,
     pub work: &'a mut dyn FnMut(&mut dyn SqlStore) -> Result<()>,
 }
 
-/// Transfers the changes since the last time to the mirror, in one of its transactions.
-pub(crate) fn changes(
+/// Transfers the changes since the last transfer to the mirror, in one of its transactions.
+pub(crate) fn transfer_changes(
     source: Source<'_>,
     sql: &mut dyn SqlStore,
     (shared, state): (&Shared, &mut State),
-    before: Option<Before<'_>>,
+    before: Option<PrecedingWork<'_>>,
 ) -> Result<()> {
-    let Source { front, books, tables } = source;
+    let Source { front, catalog, tables } = source;
     let applied = shared.applied.load(Ordering::Acquire);
-    shared.noted.store(0, Ordering::Release);
+    shared.recorded_bytes.store(0, Ordering::Release);
     front.within(Scope::Snapshot, |snapshot| {
-        let changes = Changes::after(snapshot, books.log, applied)?;
-        if changes.newest == applied {
+        let changes = Changes::after(snapshot, catalog.records, applied)?;
+        if changes.last_record == applied {
             return Ok(());
         }
         sql.begin(Access::Write)?;
-        match bring(snapshot, (books, tables), &changes, sql, (shared, state), before) {
+        match transfer_tables(snapshot, (catalog, tables), &changes, sql, (shared, state), before) {
             Ok(rows) => {
                 sql.commit()?;
-                shared.applied.store(changes.newest, Ordering::Release);
+                shared.applied.store(changes.last_record, Ordering::Release);
                 state.unwritten += rows;
                 Ok(())
             }
@@ -68,84 +68,85 @@ pub(crate) fn changes(
 }
 
 /// Transfers changes. Returns the number of affected rows.
-fn bring(
+fn transfer_tables(
     snapshot: &mut dyn Operations,
-    (books, tables): (Books, &[Option<Table>; TABLES]),
+    (catalog, tables): (Catalog, &[Option<Table>; TABLES]),
     changes: &Changes,
     sql: &mut dyn SqlStore,
     (shared, state): (&Shared, &mut State),
-    before: Option<Before<'_>>,
+    before: Option<PrecedingWork<'_>>,
 ) -> Result<u64> {
     let mut rows = 0;
-    let mut seen_anew = 0_u64;
-    if let Some(Before { table, work }) = before {
+    let mut changed_views = 0_u64;
+    if let Some(PrecedingWork { table, work }) = before {
         work(sql)?;
-        seen_anew |= 1 << table;
+        changed_views |= 1 << table;
     }
-    for (id, shown) in shared.all_shown() {
+    for (id, mirrored) in shared.mirrored_tables() {
         let Some(table) = tables[usize::from(id)] else { continue };
-        let brought = Brought::of((id, &shown), table, books, shared);
-        let highest = place(&mut state.highest, id);
-        if changes.all >> id & 1 == 1 {
-            rows += brought.whole(snapshot, sql, highest, &mut |_, _| Ok(()))?;
-            seen_anew |= 1 << id;
+        let transfer = TableTransfer::new((id, &mirrored), table, catalog, shared);
+        let highest = highest_key(&mut state.highest, id);
+        if changes.whole_tables >> id & 1 == 1 {
+            rows += transfer.load_table(snapshot, sql, highest, &mut |_, _| Ok(()))?;
+            changed_views |= 1 << id;
         } else {
-            let (changed, any_gone) = brought.keys(snapshot, changes, sql, highest)?;
+            let (changed, any_gone) = transfer.apply_changes(snapshot, changes, sql, highest)?;
             rows += changed;
-            seen_anew |= u64::from(any_gone) << id & !state.overlaid;
+            changed_views |= u64::from(any_gone) << id & !state.overlaid;
         }
-        if seen_anew >> id & 1 == 1 {
-            brought.view(snapshot, sql, (shared, state))?;
+        if changed_views >> id & 1 == 1 {
+            transfer.update_view(snapshot, sql, (shared, state))?;
         }
     }
     Ok(rows)
 }
 
-/// Transfers every row to a new mirror, which is not queried yet, with one transaction per part.
-pub(crate) fn everything(
-    Source { front, books, tables }: Source<'_>,
+/// Loads every row into a new mirror, which is not queried yet, with one transaction per bulk load.
+pub(crate) fn load_all(
+    Source { front, catalog, tables }: Source<'_>,
     sql: &mut dyn SqlStore,
     (shared, state): (&Shared, &mut State),
 ) -> Result<()> {
     let mut total = 0;
     front.within(Scope::Snapshot, |snapshot| {
-        for (id, shown) in shared.all_shown() {
+        for (id, mirrored) in shared.mirrored_tables() {
             let Some(table) = tables[usize::from(id)] else { continue };
-            let brought = Brought::of((id, &shown), table, books, shared);
+            let transfer = TableTransfer::new((id, &mirrored), table, catalog, shared);
             let mut unwritten = 0;
             let write = &mut |sql: &mut dyn SqlStore, rows: usize| {
                 unwritten += rows;
-                if unwritten >= WRITTEN {
+                if unwritten >= CHECKPOINT_ROWS {
                     unwritten = 0;
                     sql.batch("CHECKPOINT")?;
                 }
                 Ok(())
             };
-            total += brought.whole(snapshot, sql, place(&mut state.highest, id), write)?;
-            brought.view(snapshot, sql, (shared, state))?;
+            total +=
+                transfer.load_table(snapshot, sql, highest_key(&mut state.highest, id), write)?;
+            transfer.update_view(snapshot, sql, (shared, state))?;
         }
         Ok(())
     })?;
-    state.unwritten = total % WRITTEN as u64;
+    state.unwritten = total % CHECKPOINT_ROWS as u64;
     Ok(())
 }
 
-/// Makes the views of a mirror that was closed, because the files that they read may have moved.
-pub(crate) fn views(
-    Source { front, books, tables }: Source<'_>,
+/// Makes the views of a reopened mirror again, because the files that they read may have moved.
+pub(crate) fn make_views(
+    Source { front, catalog, tables }: Source<'_>,
     sql: &mut dyn SqlStore,
     (shared, state): (&Shared, &mut State),
 ) -> Result<()> {
     front.within(Scope::Snapshot, |snapshot| {
-        shared.all_shown().into_iter().try_for_each(|(id, shown)| {
+        shared.mirrored_tables().into_iter().try_for_each(|(id, mirrored)| {
             let Some(table) = tables[usize::from(id)] else { return Ok(()) };
-            let brought = Brought::of((id, &shown), table, books, shared);
-            brought.view(snapshot, sql, (shared, state))
+            let transfer = TableTransfer::new((id, &mirrored), table, catalog, shared);
+            transfer.update_view(snapshot, sql, (shared, state))
         })
     })
 }
 
-fn place(highest: &mut Vec<Option<Vec<u8>>>, id: u8) -> &mut Option<Vec<u8>> {
+fn highest_key(highest: &mut Vec<Option<Vec<u8>>>, id: u8) -> &mut Option<Vec<u8>> {
     let id = usize::from(id);
     if highest.len() <= id {
         highest.resize(id + 1, None);

@@ -1,4 +1,5 @@
-//! Chooses the side that answers a query: the one that took less time.
+//! Chooses the side that answers a query: the key-value pairs or the mirror's rows, whichever took
+//! less time.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -6,41 +7,41 @@ use std::time::Duration;
 use embermark_contract::kv::mirror::Side;
 
 /// Number of answers of one side after which the other is tried again.
-const AGAIN: u32 = 32;
+const RETRY_AFTER: u32 = 32;
 
-/// Number of answers if the other side took more than this many times as long, because data
-/// changes.
-const AT_LEAST: u32 = 1_024;
-const HOPELESS: f64 = 8.0;
+/// The same number if the other side took more than `HOPELESS_RATIO` times as long. It is still
+/// tried, because data changes.
+const HOPELESS_RETRY_AFTER: u32 = 1_024;
+const HOPELESS_RATIO: f64 = 8.0;
 
 /// Weight of a new time in the expected time.
-const NEW: f64 = 0.5;
+const NEW_TIME_WEIGHT: f64 = 0.5;
 
-/// What is known about the queries, by name.
+/// Times of the queries, by name.
 #[derive(Default)]
-pub(crate) struct Router(HashMap<String, Known>);
+pub(crate) struct Router(HashMap<String, SideTimes>);
 
 /// Times of both sides.
 #[derive(Clone, Copy, Default)]
-struct Known {
-    /// Expected seconds, by side.
+struct SideTimes {
+    /// Expected seconds by pairs and by rows.
     pairs: Option<f64>,
     rows: Option<f64>,
     /// Number of answers since the slower side was asked.
     since: u32,
 }
 
-impl Known {
+impl SideTimes {
     fn faster(&self) -> Option<Side> {
         let (pairs, rows) = (self.pairs?, self.rows?);
         Some(if pairs <= rows { Side::Pairs } else { Side::Rows })
     }
 
     /// Whether it is time to try the slower side again.
-    fn tries(&self) -> bool {
+    fn is_retry_due(&self) -> bool {
         let (Some(pairs), Some(rows)) = (self.pairs, self.rows) else { return true };
-        let is_hopeless = pairs.max(rows) > HOPELESS * pairs.min(rows);
-        self.since >= if is_hopeless { AT_LEAST } else { AGAIN }
+        let is_hopeless = pairs.max(rows) > HOPELESS_RATIO * pairs.min(rows);
+        self.since >= if is_hopeless { HOPELESS_RETRY_AFTER } else { RETRY_AFTER }
     }
 }
 
@@ -56,13 +57,13 @@ impl Router {
     pub(crate) fn side(&self, question: &str) -> Option<Side> {
         let known = self.0.get(question)?;
         let faster = known.faster()?;
-        Some(if known.tries() { other(faster) } else { faster })
+        Some(if known.is_retry_due() { other(faster) } else { faster })
     }
 
     /// Records how long a side took.
     pub(crate) fn took(&mut self, question: &str, side: Side, time: Duration) {
         if !self.0.contains_key(question) {
-            self.0.insert(question.to_owned(), Known::default());
+            self.0.insert(question.to_owned(), SideTimes::default());
         }
         let Some(known) = self.0.get_mut(question) else { return };
         let faster = known.faster();
@@ -71,7 +72,8 @@ impl Router {
             Side::Rows => &mut known.rows,
         };
         let time = time.as_secs_f64();
-        *expected = Some(expected.map_or(time, |before| before + NEW * (time - before)));
+        *expected =
+            Some(expected.map_or(time, |before| before + NEW_TIME_WEIGHT * (time - before)));
         known.since = if faster == Some(side) { known.since.saturating_add(1) } else { 0 };
     }
 }
@@ -106,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_slower_side_is_tried_again_and_later_if_it_is_hopeless() {
-        for (slow, after) in [(MS * 3, AGAIN), (MS * 30, AT_LEAST)] {
+        for (slow, after) in [(MS * 3, RETRY_AFTER), (MS * 30, HOPELESS_RETRY_AFTER)] {
             let mut router = Router::default();
             router.took("q", Side::Rows, slow);
             router.took("q", Side::Pairs, MS);

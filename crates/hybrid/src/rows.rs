@@ -1,4 +1,4 @@
-//! Pairs of the front that become rows of the mirror.
+//! Converts pairs of the front to rows of the mirror.
 
 use embermark_contract::kv::mirror::{Decode, Row};
 use embermark_contract::sql::{Param, Rows, SqlStore, TableDef};
@@ -6,22 +6,22 @@ use embermark_contract::{EngineError, Result};
 
 use crate::NAME;
 
-/// Pairs, or only keys, one after the other.
+/// Pairs, or only keys, in one buffer.
 #[derive(Default)]
 pub(crate) struct Pairs {
     bytes: Vec<u8>,
-    /// For each the length of its key, and where its value ends.
-    places: Vec<(u32, usize)>,
+    /// Key length and end offset of each pair.
+    ends: Vec<(u32, usize)>,
 }
 
-/// What a pair is converted to.
+/// Columns that a pair is converted to.
 #[derive(Clone, Copy)]
 enum Part {
-    /// Its row.
+    /// The whole row.
     Whole,
     /// The columns of its key.
     Key,
-    /// The columns of its key and a number of 32 bits, which is its value.
+    /// The columns of its key and its value, a 32-bit big-endian number.
     Numbered,
 }
 
@@ -29,23 +29,23 @@ impl Pairs {
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) {
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value);
-        self.places.push((key.len() as u32, self.bytes.len()));
+        self.ends.push((key.len() as u32, self.bytes.len()));
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.places.len()
+        self.ends.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.ends.is_empty()
     }
 
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
-        self.places.clear();
+        self.ends.clear();
     }
 
-    /// Loads the rows into a table of the mirror.
+    /// Loads the rows into a table of the mirror. Fails at a pair that is not a valid row.
     pub(crate) fn load(
         &self,
         sql: &mut dyn SqlStore,
@@ -65,7 +65,7 @@ impl Pairs {
         self.load_as(Part::Key, sql, table, decode)
     }
 
-    /// Loads the columns of the keys and the number that each value is.
+    /// Loads the columns of the keys and a number, which is the value of each pair.
     pub(crate) fn load_numbered(
         &self,
         sql: &mut dyn SqlStore,
@@ -85,11 +85,12 @@ impl Pairs {
         if self.is_empty() {
             return Ok(());
         }
-        let mut rows = Decoded { pairs: self, next: 0, decode, part, row: Row::new(), odd: None };
+        let mut rows =
+            DecodedRows { pairs: self, next: 0, decode, part, row: Row::new(), invalid: None };
         sql.bulk_insert(table, &mut rows)?;
-        match rows.odd {
+        match rows.invalid {
             None => Ok(()),
-            Some(place) => Err(self.odd(place, table)),
+            Some(place) => Err(self.invalid(place, table)),
         }
     }
 
@@ -99,33 +100,34 @@ impl Pairs {
     }
 
     fn get(&self, place: usize) -> Option<(&[u8], &[u8])> {
-        let (key, end) = *self.places.get(place)?;
-        let start = place.checked_sub(1).map_or(0, |before| self.places[before].1);
+        let (key, end) = *self.ends.get(place)?;
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before].1);
         Some(self.bytes[start..end].split_at(key as usize))
     }
 
     #[cold]
-    fn odd(&self, place: usize, table: &TableDef) -> EngineError {
+    fn invalid(&self, place: usize, table: &TableDef) -> EngineError {
         let (key, value) = self.get(place).unwrap_or_default();
-        let doing = format!("show a pair in the table {}", table.name);
-        EngineError::failed(NAME, doing, format!("{key:?}, {value:?} is none of its rows"))
+        let doing = format!("decode a pair of the table {}", table.name);
+        let message = format!("key {key:?} with value {value:?} is not a valid row");
+        EngineError::failed(NAME, doing, message)
     }
 }
 
-/// The rows of pairs.
-struct Decoded<'a> {
+/// Iterator over the rows of pairs.
+struct DecodedRows<'a> {
     pairs: &'a Pairs,
     next: usize,
     decode: &'a dyn Decode,
     part: Part,
     row: Row<'a>,
-    /// Index of a pair that is not a row, which ends them.
-    odd: Option<usize>,
+    /// Index of the first pair that is not a valid row. The iteration ends there.
+    invalid: Option<usize>,
 }
 
-impl Rows for Decoded<'_> {
+impl Rows for DecodedRows<'_> {
     fn next(&mut self) -> Option<&[Param<'_>]> {
-        let Self { pairs, next, decode, part, row, odd } = self;
+        let Self { pairs, next, decode, part, row, invalid } = self;
         let (key, value) = pairs.get(*next)?;
         row.clear();
         let whole = decode.key(key, row).and_then(|()| match part {
@@ -137,7 +139,7 @@ impl Rows for Decoded<'_> {
             }
         });
         if whole.is_none() {
-            *odd = Some(*next);
+            *invalid = Some(*next);
             return None;
         }
         *next += 1;

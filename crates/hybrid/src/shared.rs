@@ -1,4 +1,4 @@
-//! What the clients of one hybrid share.
+//! State that the clients of one hybrid share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
@@ -7,36 +7,37 @@ use embermark_contract::kv::mirror::Decode;
 use embermark_contract::sql::{Nullable, SqlType, TableDef};
 
 use crate::Options;
-use crate::books::TABLES;
+use crate::catalog::TABLES;
 use crate::cold::{Cold, Files, RUN};
-use crate::keeper::Keeper;
+use crate::mirror_handle::MirrorHandle;
 use crate::router::Router;
 use crate::state::State;
 
 /// The state that all clients of this process use.
 pub(crate) struct Shared {
     pub options: Options,
-    pub keeper: Keeper,
-    /// Whether changes are recorded. They are while there is a mirror that needs them.
-    pub noting: AtomicBool,
-    /// A bit for each table that is shown, by its number.
-    shown: AtomicU64,
-    /// Number of the next record.
+    pub mirror_handle: MirrorHandle,
+    /// Whether changes are recorded. They are while a mirror needs them.
+    pub recording: AtomicBool,
+    /// Bit mask of the mirrored tables, by their numbers.
+    mirrored: AtomicU64,
+    /// Number of the next change record.
     pub next: AtomicU64,
-    /// The newest record whose transaction was acknowledged.
+    /// Number of the newest record whose transaction was acknowledged.
     pub committed: AtomicU64,
-    /// The newest record whose changes are in the mirror.
+    /// Number of the newest record whose changes are in the mirror.
     pub applied: AtomicU64,
-    /// The oldest record that may exist. Each write transaction removes some.
+    /// Number of the oldest record that may exist. Each write transaction removes some.
     pub oldest: AtomicU64,
     /// Bytes of records since the mirror was last brought up to date.
-    pub noted: AtomicU64,
-    /// Number of the open mirror that holds what [`applied`](Self::applied) says. 0: none.
+    pub recorded_bytes: AtomicU64,
+    /// Number of the open mirror, which has all changes up to [`applied`](Self::applied). 0: no
+    /// mirror is open.
     current: AtomicU64,
     /// Held to transfer changes to the mirror.
     state: Mutex<State>,
-    /// The shown tables, by their numbers.
-    tables: RwLock<[Option<Shown>; TABLES]>,
+    /// The mirrored tables, by their numbers.
+    tables: RwLock<[Option<MirroredTable>; TABLES]>,
     router: Mutex<Router>,
     /// The chunks that left the mirror, and maybe the front.
     pub cold: Cold,
@@ -44,37 +45,36 @@ pub(crate) struct Shared {
     pub clients: Arc<()>,
 }
 
-/// Part of the names of what the hybrid itself keeps in the mirror. Tables and columns have ASCII
-/// names, so none of them collides. It is a letter to DuckDB's parser.
-pub(crate) const OWN: char = '·';
+/// Character in the names of the hybrid's own tables in the mirror. The program's tables and
+/// columns have ASCII names, so names never collide. DuckDB's parser takes it as a letter.
+pub(crate) const INTERNAL: char = '·';
 
-/// A table that is shown.
+/// A table whose rows are in the mirror.
 #[derive(Clone)]
-pub(crate) struct Shown {
+pub(crate) struct MirroredTable {
     /// Name of the front's table.
     pub table: String,
-    /// Length of its keys, if they all have the same.
+    /// Length of its keys in bytes, if all have the same length.
     pub key_length: Option<usize>,
-    /// Meaning of its pairs.
+    /// Decoder of its pairs.
     pub decode: Arc<dyn Decode>,
-    /// The table of its rows in the mirror. It has no key, whose index would cost more than it
-    /// saves.
+    /// The table of its rows in the mirror. It has no key, because a key's index would cost more
+    /// than it saves.
     pub rows: &'static TableDef,
-    /// A table of only keys, for those whose rows are to be removed.
-    pub gone: &'static TableDef,
-    /// A table of the keys whose rows in chunks are invalid, up to the run with a number.
+    /// A temporary table of the keys whose rows are to be removed.
+    pub removals: &'static TableDef,
+    /// A table of the keys whose rows in chunks are invalid, with the last run for which this holds.
     pub overlay: &'static TableDef,
-    /// A table of rows on their way to a chunk.
+    /// A temporary table of rows that are being written to a chunk.
     pub part: &'static TableDef,
 }
 
-impl Shown {
-    /// Makes it. Its table definitions live as long as the process: there are as many as a program
-    /// has kinds of rows.
+impl MirroredTable {
+    /// Makes it. Its table definitions are leaked, because a program has few kinds of rows.
     fn new((table, key_length): (String, Option<usize>), decode: Arc<dyn Decode>) -> Self {
         let of = *decode.rows();
         let table_of = |what: &str, columns| {
-            let name = format!("{}{OWN}{what}", of.name).leak();
+            let name = format!("{}{INTERNAL}{what}", of.name).leak();
             &*Box::leak(Box::new(TableDef { name, columns, key: &[] }))
         };
         let columns = &of.columns[..of.key.len().min(of.columns.len())];
@@ -84,7 +84,7 @@ impl Shown {
             key_length,
             decode,
             rows: table_of("hot", of.columns),
-            gone: table_of("gone", columns),
+            removals: table_of("gone", columns),
             overlay: table_of("overlay", overlay),
             part: table_of("part", of.columns),
         }
@@ -92,22 +92,22 @@ impl Shown {
 
     /// Returns its name in queries.
     pub(crate) fn name(&self) -> &'static str {
-        self.rows.name.split(OWN).next().unwrap_or(self.rows.name)
+        self.rows.name.split(INTERNAL).next().unwrap_or(self.rows.name)
     }
 }
 
 impl Shared {
-    pub(crate) fn new(options: Options, keeper: Keeper) -> Self {
+    pub(crate) fn new(options: Options, mirror_handle: MirrorHandle) -> Self {
         Self {
             options,
-            keeper,
-            noting: AtomicBool::new(false),
-            shown: AtomicU64::new(0),
+            mirror_handle,
+            recording: AtomicBool::new(false),
+            mirrored: AtomicU64::new(0),
             next: AtomicU64::new(1),
             committed: AtomicU64::new(0),
             applied: AtomicU64::new(0),
             oldest: AtomicU64::new(1),
-            noted: AtomicU64::new(0),
+            recorded_bytes: AtomicU64::new(0),
             current: AtomicU64::new(0),
             state: Mutex::default(),
             tables: RwLock::new([const { None }; TABLES]),
@@ -123,7 +123,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(|poisoned| self.restored(poisoned.into_inner()))
     }
 
-    /// Does the same, unless another client works on it.
+    /// Like [`state`](Self::state), but returns `None` if another client works on the mirror.
     pub(crate) fn idle_state(&self) -> Option<MutexGuard<'_, State>> {
         match self.state.try_lock() {
             Ok(state) => Some(state),
@@ -138,12 +138,12 @@ impl Shared {
         state
     }
 
-    /// Sets which mirror is open and complete. The caller must hold the state.
+    /// Sets the number of the mirror that is open and complete. The caller must hold the state.
     pub(crate) fn set_current(&self, generation: Option<u64>) {
         self.current.store(generation.unwrap_or(0), Ordering::Release);
     }
 
-    /// Returns the number of the open mirror.
+    /// Returns the number of the mirror that is open and complete.
     #[inline]
     pub(crate) fn current(&self) -> Option<u64> {
         Some(self.current.load(Ordering::Acquire)).filter(|number| *number > 0)
@@ -155,19 +155,20 @@ impl Shared {
 
     /// Whether changes of a table must be recorded.
     #[inline]
-    pub(crate) fn is_noted(&self, id: u8) -> bool {
-        self.noting.load(Ordering::Acquire) && self.shown.load(Ordering::Acquire) >> id & 1 == 1
+    pub(crate) fn is_recorded(&self, id: u8) -> bool {
+        self.recording.load(Ordering::Acquire)
+            && self.mirrored.load(Ordering::Acquire) >> id & 1 == 1
     }
 
     /// Whether changes must be examined. A transaction itself decides whether to record, because
     /// recording may begin before the transaction does.
     #[inline]
-    pub(crate) fn watches(&self) -> bool {
-        self.shown.load(Ordering::Acquire) != 0
+    pub(crate) fn has_mirrored_tables(&self) -> bool {
+        self.mirrored.load(Ordering::Acquire) != 0
     }
 
     /// Whether the querying client is the only one.
-    pub(crate) fn is_alone(&self) -> bool {
+    pub(crate) fn is_only_client(&self) -> bool {
         Arc::strong_count(&self.clients) <= 2
     }
 
@@ -176,13 +177,13 @@ impl Shared {
         Files(&self.options.cold)
     }
 
-    /// Marks a table as shown, in this process or an earlier one.
-    pub(crate) fn set_shown(&self, id: u8) {
-        self.shown.fetch_or(1 << id, Ordering::AcqRel);
+    /// Marks a table as mirrored, by this process or an earlier one.
+    pub(crate) fn mark_mirrored(&self, id: u8) {
+        self.mirrored.fetch_or(1 << id, Ordering::AcqRel);
     }
 
-    /// Shows a table. Returns whether it was shown differently or not at all before.
-    pub(crate) fn show(
+    /// Adds a mirrored table, or changes its decoder. Returns whether anything changed.
+    pub(crate) fn set_mirrored_table(
         &self,
         id: u8,
         table: (String, Option<usize>),
@@ -190,41 +191,40 @@ impl Shared {
     ) -> bool {
         let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
         let place = &mut tables[usize::from(id)];
-        let same = place.as_ref().is_some_and(|known| is_same(&*known.decode, &*decode));
-        self.cold.show(id, &decode);
+        let same = place.as_ref().is_some_and(|known| is_same_meaning(&*known.decode, &*decode));
+        self.cold.set_decoder(id, &decode);
         if !same {
-            *place = Some(Shown::new(table, decode));
+            *place = Some(MirroredTable::new(table, decode));
         }
-        self.set_shown(id);
+        self.mark_mirrored(id);
         !same
     }
 
-    /// Returns a shown table.
-    pub(crate) fn shown(&self, id: u8) -> Option<Shown> {
+    /// Returns a mirrored table by its number.
+    pub(crate) fn mirrored_table(&self, id: u8) -> Option<MirroredTable> {
         self.tables.read().unwrap_or_else(PoisonError::into_inner)[usize::from(id)].clone()
     }
 
-    /// Returns every shown table with its number.
-    pub(crate) fn all_shown(&self) -> Vec<(u8, Shown)> {
+    /// Returns every mirrored table with its number.
+    pub(crate) fn mirrored_tables(&self) -> Vec<(u8, MirroredTable)> {
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
         let numbered = (0..).zip(tables.iter());
-        numbered.filter_map(|(id, shown)| Some((id, shown.clone()?))).collect()
+        numbered.filter_map(|(id, mirrored)| Some((id, mirrored.clone()?))).collect()
     }
 
-    /// Whether the mirror has everything that was acknowledged. The caller has checked that it is
-    /// open.
+    /// Whether the mirror has every acknowledged change. The caller has checked that it is open.
     #[inline]
-    pub(crate) fn is_fresh(&self) -> bool {
-        self.noting.load(Ordering::Acquire)
+    pub(crate) fn is_up_to_date(&self) -> bool {
+        self.recording.load(Ordering::Acquire)
             && self.applied.load(Ordering::Acquire) >= self.committed.load(Ordering::Acquire)
     }
 
-    pub(crate) fn tell(&self, what: &str) {
-        (self.options.tell)(what);
+    pub(crate) fn report(&self, what: &str) {
+        (self.options.on_event)(what);
     }
 }
 
-fn is_same(a: &dyn Decode, b: &dyn Decode) -> bool {
+fn is_same_meaning(a: &dyn Decode, b: &dyn Decode) -> bool {
     let (rows, other) = (a.rows(), b.rows());
     a.version() == b.version()
         && (rows.name, rows.columns, rows.key) == (other.name, other.columns, other.key)

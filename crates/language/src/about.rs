@@ -8,7 +8,7 @@ use crate::definition::{
 };
 
 /// Describes a file.
-pub fn of_file(tables: &[Table]) -> String {
+pub fn describe_tables(tables: &[Table]) -> String {
     let of = |table: &Table| match &table.rows {
         RowsFrom::File(rows) => match &rows.files[..] {
             [] => format!("{} from a query", table.name),
@@ -23,7 +23,7 @@ pub fn of_file(tables: &[Table]) -> String {
 }
 
 /// Describes a phase.
-pub fn of(work: &Work, tables: &[Table]) -> String {
+pub fn describe_work(work: &Work, tables: &[Table]) -> String {
     let name = |table: &usize| &*tables[*table].name;
     let column = |table: &usize, place: &usize| &*tables[*table].columns[*place].name;
     match work {
@@ -105,7 +105,7 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
             committed(*commit),
         ),
         Work::Upsert { table, keys, commit, .. } => format!(
-            "puts {} in {}, new or in place of their keys' rows{}{}",
+            "puts {} in {}, inserted, or replacing the rows with their keys{}{}",
             rows(&keys.ops),
             name(table),
             drawn(keys),
@@ -153,7 +153,7 @@ pub fn of(work: &Work, tables: &[Table]) -> String {
         }
         Work::Arrive(arrive) => {
             let (rate, name) = (arrive.rate, name(&arrive.table));
-            format!("{rate} rows a second come to {name} from a sensor that waits for nobody")
+            format!("{rate} rows per second arrive in {name} from a sensor that never waits")
         }
         Work::Sequence(Sequence { insert: None, questions }) => {
             format!("asks {} questions one after the other", questions.len())
@@ -237,7 +237,7 @@ fn committed(commit: Commit) -> String {
         Commit::All => ", one commit for all".to_owned(),
         Commit::Batch(rows) => format!(", {rows} at once and a commit each time"),
         Commit::Behind { offered, .. } => {
-            format!(", {offered} a second into a buffer, from which another thread commits them")
+            format!(", {offered} per second into a buffer, from which another thread commits them")
         }
         Commit::Bulk => " by the engine's fastest path".to_owned(),
         Commit::Csv => " from a CSV file".to_owned(),

@@ -68,8 +68,9 @@ fn rate(node: &Node<'_>) -> Option<u64> {
     let rate = time::rate(text).map(f64::round);
     let fits = rate.filter(|rate| (1.0..=FASTEST as f64).contains(rate));
     fits.map(|rate| rate as u64).or_else(|| {
-        let help = format!("rows a second, from 1/s to {FASTEST}/s: write for example \"1000/s\"");
-        node.mistake(format!("'{text}' is no rate at which rows can come"), "", help)
+        let help =
+            format!("rows per second, from 1/s to {FASTEST}/s: write for example \"1000/s\"");
+        node.mistake(format!("'{text}' is not a valid arrival rate"), "", help)
     })
 }
 

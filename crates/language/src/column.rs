@@ -185,7 +185,11 @@ fn typed(name: &str, node: &Node<'_>, beside: Option<&Fields<'_>>) -> Option<Col
             Ok(longest @ 1..=LONGEST_TEXT) => ("text", Some(longest)),
             _ => {
                 let help = format!("write for example text(25), of 1 to {LONGEST_TEXT} characters");
-                return node.mistake(format!("'{longest}' is no number of characters"), "", help);
+                return node.mistake(
+                    format!("'{longest}' is not a number of characters"),
+                    "",
+                    help,
+                );
             }
         },
         None => (plain, None),
@@ -216,7 +220,7 @@ fn typed(name: &str, node: &Node<'_>, beside: Option<&Fields<'_>>) -> Option<Col
 fn unknown<T>(node: &Node<'_>, name: &str) -> Option<T> {
     if name == "json" {
         let help = format!("write {JSON_EXAMPLE}");
-        return node.mistake("a document says what its fields are", "", help);
+        return node.mistake("a document needs a list of its fields", "", help);
     }
     match ELSEWHERE.iter().find(|(theirs, _)| name.eq_ignore_ascii_case(theirs)) {
         Some((_, ours)) => node.mistake(

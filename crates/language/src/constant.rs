@@ -55,10 +55,11 @@ fn moment(node: &Node<'_>, unit: TimeUnit) -> Option<i64> {
         _ => return node.expected("a moment, for example \"2024-01-31T12:00:00Z\""),
     };
     let Some(nanoseconds) = time::moment(&text) else {
-        return node.mistake(format!("'{text}' is no moment"), "", time::MOMENT_HELP);
+        return node.mistake(format!("'{text}' is not a point in time"), "", time::MOMENT_HELP);
     };
-    time::units(nanoseconds, unit)
-        .or_else(|| node.mistake(format!("'{text}' is no whole number of {}", unit.name()), "", ""))
+    time::units(nanoseconds, unit).or_else(|| {
+        node.mistake(format!("'{text}' is not a whole number of {}", unit.name()), "", "")
+    })
 }
 
 /// Reads a length of time in a column's unit: `"1h"` for a timestamp, a number for an integer

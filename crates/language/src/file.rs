@@ -35,7 +35,7 @@ fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definitio
         Ok(root) => root,
         Err(error) => {
             let at = error.span().unwrap_or(0..0);
-            return log.mistake(at, "this is no TOML", error.message(), "");
+            return log.mistake(at, "this is not valid TOML", error.message(), "");
         }
     };
     let file_fields = Fields::of_file(log, root.get_ref());
@@ -117,8 +117,8 @@ fn body(file: &str, file_fields: &Fields<'_>, engines: &[&str], log: &Log) -> Op
     let phases = phases::read(&phase_entries, &drafts, engines);
     let tables = all(drafts.into_iter().map(Draft::table));
     let (tables, phases, name) = (tables?, phases?, name?);
-    let about = about?.map_or_else(|| about::of_file(&tables), str::to_owned);
-    let phases = phases.into_iter().map(|phase| phase.told(&tables)).collect();
+    let about = about?.map_or_else(|| about::describe_tables(&tables), str::to_owned);
+    let phases = phases.into_iter().map(|phase| phase.into_phase(&tables)).collect();
     let (variants, usual, overview) = (Vec::new(), Usual::default(), Usual::default());
     Some(Definition { name, about, tables, phases, variants, usual, overview })
 }

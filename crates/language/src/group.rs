@@ -176,7 +176,7 @@ fn offset(node: &Node<'_>, rest: &str, unit: TimeUnit) -> Option<i64> {
     match time::duration(length.trim()).and_then(|length| time::units(length, unit)) {
         Some(units) => Some(if sign == "-" { -units } else { units }),
         None => node.mistake(
-            format!("'{}' is no length of time in {}", length.trim(), unit.name()),
+            format!("'{}' is not a length of time in {}", length.trim(), unit.name()),
             "",
             time::DURATION_HELP,
         ),
@@ -221,7 +221,7 @@ fn grouped(phase: &Reading<'_>, node: &Node<'_>) -> Option<(Grouped, String)> {
     match phase.draft.column(place)?.of {
         ColumnType::Timestamp(unit) => {
             let Some(units) = time::units(length, unit) else {
-                let what = format!("'{name}' is no whole number of {}", unit.name());
+                let what = format!("'{name}' is not a whole number of {}", unit.name());
                 return node.mistake(what, "", "a bucket is a number of the column's unit");
             };
             Some((Grouped::Bucket { column: place, units }, format!("{name}({column})")))

@@ -45,7 +45,7 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) ->
     if window % step != 0 || window / step > MOST_STEPS {
         let help = format!("rows go a step at a time: a window has 1 to {MOST_STEPS} whole steps");
         return fields.get("step").unwrap_or(node).mistake(
-            "a step that is no part of the window",
+            "a step that does not fit the window",
             "",
             help,
         );
@@ -84,7 +84,7 @@ pub fn insert(node: &Node<'_>, table: usize, phases: &[Member<'_>]) -> Option<us
                 "rows that come without end: commit = \"each\" or { batch = 100 }",
             )
         }
-        _ => node.mistake(format!("'{name}' is no insert of its table"), "", ""),
+        _ => node.mistake(format!("'{name}' is not an insert into its table"), "", ""),
     }
 }
 
@@ -101,7 +101,7 @@ fn question(node: &Node<'_>, table: usize, phases: &[Member<'_>]) -> Option<usiz
         | Work::Group(_)
         | Work::Range(Range { span: Span::Last { .. }, .. }) => Some(place),
         _ => {
-            let what = format!("'{name}' is no question about the newest rows");
+            let what = format!("'{name}' is not a question about the newest rows");
             let help = "latest, range with last = \"30m\", find and group, whose conditions may have the end of the \
                         times: [\"time\", \">\", \"end - 30m\"]";
             node.mistake(what, "", help)

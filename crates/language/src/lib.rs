@@ -47,4 +47,4 @@ pub use definition::{
 pub use draft::time_column;
 pub use file::parse;
 pub use mistakes::Mistakes;
-pub use propose::{Wishes, propose, statements};
+pub use propose::{ProposalOptions, propose, statements};

@@ -137,7 +137,7 @@ fn sequence(fields: &Fields<'_>, of: ColumnType) -> Option<MakeKind> {
     let step_of = |node: Node<'_>| match of {
         ColumnType::Timestamp(_) => constant::length(&node, of),
         _ => match node.integer()? {
-            0 => node.mistake("a sequence that stands still", "", "a step above or below 0"),
+            0 => node.mistake("a sequence without progress", "", "a step above or below 0"),
             step => Some(step),
         },
     };

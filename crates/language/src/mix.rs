@@ -71,7 +71,7 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Mix> {
         return beside("ops", "a mix by rates, or with 'for', ends after its time");
     }
     if until_steady && !by_rates {
-        return beside("for", "only a mix by rates goes on until it is steady");
+        return beside("for", "only a mix by rates runs until it is steady");
     }
     if at_most.is_some() && !until_steady {
         return beside("at-most", "it is the longest time of a mix with for = \"until steady\"");
@@ -121,7 +121,7 @@ fn pace(node: &Node<'_>) -> Option<Pace> {
     if let Some(text) = node.as_text().filter(|text| text.contains('/')) {
         return time::rate(text).map(Pace::Rate).or_else(|| {
             node.mistake(
-                format!("'{text}' is no rate"),
+                format!("'{text}' is not a rate"),
                 "",
                 "write for example \"200/s\", \"0.5/s\" or \"1/m\"",
             )

@@ -117,7 +117,7 @@ impl<'a> Node<'a> {
         match text.parse::<Scale>() {
             Ok(Scale::Rows(count)) => Some(count),
             _ => self.mistake(
-                format!("'{text}' is no count"),
+                format!("'{text}' is not a count"),
                 "",
                 format!(
                     "write a whole number from 1 to {} such as 1000, \"10k\" or \"1M\"",
@@ -155,7 +155,7 @@ impl<'a> Node<'a> {
     pub fn duration(&self) -> Option<i128> {
         let text = self.text()?;
         time::duration(text).or_else(|| {
-            self.mistake(format!("'{text}' is no length of time"), "", time::DURATION_HELP)
+            self.mistake(format!("'{text}' is not a length of time"), "", time::DURATION_HELP)
         })
     }
 

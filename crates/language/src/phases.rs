@@ -25,8 +25,9 @@ pub struct Read<'a> {
 
 impl Read<'_> {
     /// Returns the phase, with a derived description if the file has none.
-    pub fn told(self, tables: &[Table]) -> Phase {
-        let about = self.about.map_or_else(|| about::of(&self.work, tables), str::to_owned);
+    pub fn into_phase(self, tables: &[Table]) -> Phase {
+        let about =
+            self.about.map_or_else(|| about::describe_work(&self.work, tables), str::to_owned);
         let Self { name, work, only, per_row, asked, .. } = self;
         let (alone, apart) = (only != Only::Part, only == Only::Variant);
         let search = only == Only::Rate;
@@ -56,7 +57,7 @@ pub fn read<'a>(
     let mut works: Vec<_> = begun.iter().map(single).collect();
     let composed = composed(entries, &begun, &works, drafts);
     if begun.iter().flatten().any(|begun| begun.verb == Some(Verb::Keep)) {
-        say_who_is_beside(entries, &begun);
+        check_keep_is_only_phase(entries, &begun);
     }
     for (work, composed) in works.iter_mut().zip(composed) {
         *work = work.take().or(composed);
@@ -87,7 +88,7 @@ pub fn read<'a>(
 }
 
 /// Adds a mistake for each phase that runs on its own in a file with a `keep`.
-fn say_who_is_beside(entries: &[Entry<'_>], begun: &[Option<Begun<'_>>]) {
+fn check_keep_is_only_phase(entries: &[Entry<'_>], begun: &[Option<Begun<'_>>]) {
     let mut keeps = 0;
     for (entry, begun) in entries.iter().zip(begun) {
         let Some(Begun { verb, only, .. }) = begun else { continue };
@@ -96,7 +97,7 @@ fn say_who_is_beside(entries: &[Entry<'_>], begun: &[Option<Begun<'_>>]) {
             continue;
         }
         let what = format!("'{}' beside a phase with 'keep'", entry.name);
-        let help = "that one goes on for minutes and is the only one of its file: write only = \"keep\" \
+        let help = "that phase runs for minutes and is the only one of its file: write only = \"keep\" \
                     where it is a part of it, or make two files";
         entry.node.log.add(entry.at.clone(), what, "", help);
     }

@@ -2,12 +2,12 @@
 
 use embermark_data::table::Inferred;
 
+mod column_summary;
 mod log;
 mod names;
 mod phases;
 mod shape;
 mod table;
-mod told;
 
 pub use log::statements;
 
@@ -23,7 +23,7 @@ const HEAD: &str = "\
 
 /// What is proposed in addition to the tables.
 #[derive(Debug, Default)]
-pub struct Wishes<'a> {
+pub struct ProposalOptions<'a> {
     /// Whether to propose a phase in which everything happens at once.
     pub live: bool,
     /// Statements of a program, in the order of its log. Their phases replace others.
@@ -33,7 +33,11 @@ pub struct Wishes<'a> {
 /// Returns a workload file for these tables that runs as it is, with comments that explain it.
 /// `name` is its name, in which blanks and similar characters become dashes. Also returns the
 /// statements that gave no phase.
-pub fn propose(name: &str, tables: &[Inferred], wishes: &Wishes<'_>) -> (String, Vec<String>) {
+pub fn propose(
+    name: &str,
+    tables: &[Inferred],
+    wishes: &ProposalOptions<'_>,
+) -> (String, Vec<String>) {
     let mut names = Names::default();
     let shapes: Vec<_> = tables.iter().map(|table| Shape::of(table, &mut names)).collect();
     let mut text = format!("{HEAD}\nname = {}\n", quoted(&dashed(name)));

@@ -140,7 +140,7 @@ impl Reading<'_> {
         let given = ["rows", "last", "span"].map(|key| self.fields.get(key));
         let span = match given {
             [Some(rows), None, None] => {
-                let why = "so many rows come in the order of the key; the others are of time";
+                let why = "a number of rows is in the order of the key; the other ends are times";
                 self.none_beside("rows", &["of", "time"], why);
                 make::span(&rows).map(|(from, to)| Span::Rows { from, to })
             }

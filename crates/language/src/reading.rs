@@ -180,7 +180,7 @@ impl Reading<'_> {
 /// Reads the rows per second that are put into a buffer.
 fn offered(node: &Node<'_>) -> Option<u64> {
     let rate = time::rate(node.text()?).map(|rate| rate as u64);
-    rate.filter(|rate| *rate > 0).or_else(|| node.expected("rows a second, as in \"100000/s\""))
+    rate.filter(|rate| *rate > 0).or_else(|| node.expected("rows per second, as in \"100000/s\""))
 }
 
 /// Reads a count: `1000`, `"50%"` of the rows, or by the number of rows.
@@ -200,7 +200,7 @@ pub fn count(node: &Node<'_>) -> Option<Count> {
             Ok(Scale::Rows(rows)) => Some(rows),
             _ => entry.node.log.mistake(
                 entry.at.clone(),
-                format!("'{}' is no number of rows", entry.name),
+                format!("'{}' is not a number of rows", entry.name),
                 "",
                 "write for example { \"10k\" = 1, \"1M\" = 25 }",
             ),

@@ -15,7 +15,7 @@ pub fn read(fields: &Fields<'_>) -> Option<RowsFrom> {
         (true, Some(rows)) => rows.mistake(
             "both 'rows' and a file or query",
             "its rows come from there",
-            "a table has its rows from files or a query, or so many are made",
+            "a table has rows from files or a query, or a number of generated rows",
         ),
         (false, Some(rows)) => {
             let own = ["rows", "make"];

@@ -36,7 +36,8 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>]) -> Option<Sequence> {
             | Work::Correlate(_)
             | Work::Group(_) => questions.push(*place),
             _ => {
-                let what = format!("'{}' is no question of a sequence", phases[*place].name);
+                let what =
+                    format!("'{}' is not a question that a sequence can have", phases[*place].name);
                 let help = "an insert may come first; then latest, find, gaps, outliers, correlate and group";
                 return step.mistake(what, "", help);
             }

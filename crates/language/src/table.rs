@@ -33,7 +33,7 @@ impl<'a> Draft<'a> {
             draft.add(&entry, form.unwrap_or(Form::Text), tables);
         }
         if let (0, Some(node), true) = (documents, fields.get("json"), columns.is_some()) {
-            node.add("no column of documents", "", "'json' says how these are kept");
+            node.add("no column of documents", "", "'json' sets how documents are stored");
         }
         if draft.columns.is_empty() && columns.is_some() {
             let _: Option<()> =

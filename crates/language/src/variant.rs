@@ -54,7 +54,7 @@ pub fn check_apart(file: &Fields<'_>, of: &Definition, variants: &[Variant]) -> 
         let name = &phase.name;
         phases.get(name)?.open()?.get("only")?.mistake(
             format!("'{name}' never runs"),
-            "no variant says anything of it",
+            "no variant sets it",
             format!("write for example phase.{name} = {{}} in one, or leave 'only' out"),
         )
     }))

@@ -1,24 +1,25 @@
-//! Where `make deps` and `make servers` put what no system package provides.
+//! Folders of libraries and programs that `make deps` and `make servers` fetch.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use embermark_contract::Origin;
 
-/// In the source tree that the program was built from. `None` if it was built for a package.
+/// The folder in the source tree that the program was built from. `None` if it was built for a
+/// package.
 const SOURCES: Option<&str> = option_env!("EMBERMARK_DEPENDENCIES");
 
-/// Returns how to get what an engine lacks: with the Makefile of the source tree, or as described
-/// for a program that was built for a package.
-pub const fn got_by(make: &'static str, packaged: &'static str) -> &'static str {
+/// Returns the hint how to install a missing dependency: `make` for a program in its source tree,
+/// `packaged` for a program that was built for a package.
+pub const fn install_hint(make: &'static str, packaged: &'static str) -> &'static str {
     if SOURCES.is_some() { make } else { packaged }
 }
 
-/// Returns the directory of an engine's own files, whether it exists or not. For an installed
-/// program it is `lib/embermark/ID` beside the program's `bin`, otherwise `.deps/ID` of the source
-/// tree that it was built from.
+/// Returns the folder of an engine's own files, which may not exist. For an installed program it is
+/// `lib/embermark/ID` next to the program's `bin`, otherwise `.deps/ID` of the source tree that it
+/// was built from.
 pub fn folder(id: &str) -> PathBuf {
-    // Links to it are resolved.
+    // The path of the program has its links resolved.
     let exe = env::current_exe().ok();
     let prefix = exe.as_deref().and_then(|exe| exe.parent()?.parent());
     let installed = prefix.map(|prefix| prefix.join("lib/embermark").join(id));
@@ -29,8 +30,8 @@ pub fn folder(id: &str) -> PathBuf {
     }
 }
 
-/// Returns where a library or a program of an engine comes from that was found at this path.
-/// `variable` is the one by which a user may name another. Files that were unpacked from Debian's
+/// Returns the origin of an engine's library or program that was found at this path. `variable` is
+/// the environment variable by which a user may name another. Files that were unpacked from Debian's
 /// packages, without root, count as the system's version too.
 pub fn origin(id: &str, path: PathBuf, variable: Option<&'static str>) -> Origin {
     let folder = folder(id);

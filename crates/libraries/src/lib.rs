@@ -18,8 +18,8 @@ use embermark_contract::{Availability, EngineError, Origin, Result as EngineResu
 pub use libloading;
 use libloading::Library;
 
-/// An engine's library and what is made from it. It is opened once per process, when it is first
-/// requested.
+/// An engine's library and the value that is made from it. It is opened once per process, when it is
+/// first requested.
 pub struct Loaded<T: 'static> {
     engine: &'static str,
     /// How to get the library.
@@ -29,7 +29,7 @@ pub struct Loaded<T: 'static> {
 }
 
 impl<T> Loaded<T> {
-    /// Makes it. `load` returns the content with the library's path, or why there is none.
+    /// Makes it. `load` returns the value with the library's path, or why it is not available.
     pub const fn new(
         engine: &'static str,
         remedy: &'static str,
@@ -44,21 +44,23 @@ impl<T> Loaded<T> {
         self.found.get_or_init(self.load).as_ref().map(|(made, _)| made).map_err(unavailable)
     }
 
-    /// Returns where the engine's library comes from. `variable` is the one that may name it.
+    /// Returns the origin of the engine's library. `variable` is the environment variable that may
+    /// name it.
     pub fn origin(&'static self, variable: &'static str) -> Option<Origin> {
         let (_, path) = self.found.get_or_init(self.load).as_ref().ok()?;
         Some(crate::deps::origin(self.engine, path.clone(), Some(variable)))
     }
 
-    /// Returns whether an engine can run that needs nothing else, with the version that it reports.
+    /// Returns the availability of an engine that needs only this library, with its version.
     pub fn availability(&'static self, version: impl FnOnce(&T) -> String) -> Availability {
         let found = self.found.get_or_init(self.load).as_ref();
         let version = found.map_or_else(|_| String::new(), |(made, _)| version(made));
-        self.beside(Availability::Ready { version })
+        self.combined_with(Availability::Ready { version })
     }
 
-    /// Returns whether an engine can run that needs it in addition to what was found before.
-    pub fn beside(&'static self, found: Availability) -> Availability {
+    /// Returns the availability of an engine that needs this library in addition to what `found`
+    /// describes.
+    pub fn combined_with(&'static self, found: Availability) -> Availability {
         match (found, self.found.get_or_init(self.load)) {
             (Availability::Ready { .. }, Err(why)) => {
                 Availability::Missing { why: why.clone(), remedy: self.remedy.to_owned() }
@@ -70,33 +72,39 @@ impl<T> Loaded<T> {
 
 /// A library that is searched for.
 pub struct Search<'a> {
-    /// Environment variable that names its directory. A named directory is the only one that is
-    /// searched, so that a wrong name is not hidden.
+    /// Environment variable that names its folder. If it is set, only that folder is searched, so
+    /// that a wrong name is not hidden.
     pub variable: &'static str,
     /// Prefix of its file names, for example `librocksdb.so`. The version follows.
     pub file: &'static str,
-    /// Directories that are searched before those of the system.
+    /// Folders that are searched before those of the system.
     pub folders: &'a [PathBuf],
 }
 
 impl Search<'_> {
-    /// Opens the first one that can be opened, in each directory the newest, and returns its path.
+    /// Opens the first library that can be opened, the newest version first in each folder. Returns
+    /// it with its path.
     pub fn open(&self) -> Result<(&'static Library, PathBuf), String> {
         self.open_from(env::var_os(self.variable).as_deref().map(Path::new))
     }
 
-    /// Returns the directory of the system that has one.
+    /// Returns the folder of the system that has the library.
     pub fn system(&self) -> Option<PathBuf> {
-        system_folders().into_iter().find(|folder| !self.below(folder).is_empty())
+        system_folders().into_iter().find(|folder| !self.versions_in(folder).is_empty())
     }
 
-    /// Does the same in the named directory, or otherwise in all others.
+    /// Like [`open`](Self::open), but in the folder `named` instead of that of the environment
+    /// variable.
     pub fn open_from(&self, named: Option<&Path>) -> Result<(&'static Library, PathBuf), String> {
         let mut paths: Vec<PathBuf> = match named {
-            Some(folder) => self.below(folder),
+            Some(folder) => self.versions_in(folder),
             None => {
                 let system = system_folders();
-                self.folders.iter().chain(&system).flat_map(|folder| self.below(folder)).collect()
+                self.folders
+                    .iter()
+                    .chain(&system)
+                    .flat_map(|folder| self.versions_in(folder))
+                    .collect()
             }
         };
         match named {
@@ -104,7 +112,7 @@ impl Search<'_> {
                 return Err(format!("no {} in {}", self.file, folder.display()));
             }
             Some(_) => {}
-            // Last, wherever else the system's loader finds it.
+            // Last, the plain name, which the system's loader may find elsewhere.
             None => paths.push(self.file.into()),
         }
         let mut why = String::new();
@@ -117,8 +125,8 @@ impl Search<'_> {
         Err(format!("its library could not be loaded: {why}"))
     }
 
-    /// Returns the libraries of a directory, newest first.
-    fn below(&self, folder: &Path) -> Vec<PathBuf> {
+    /// Returns the versions of the library in a folder, newest first.
+    fn versions_in(&self, folder: &Path) -> Vec<PathBuf> {
         let mut found: Vec<(Vec<u32>, PathBuf)> = fs::read_dir(folder)
             .into_iter()
             .flatten()
@@ -135,14 +143,14 @@ impl Search<'_> {
     }
 }
 
-/// Returns where the system keeps libraries. The loader searches these too, but not for a name
+/// Returns the folders of the system's libraries. The loader searches these too, but not for a name
 /// without its version, which only the developer packages provide.
 fn system_folders() -> [PathBuf; 4] {
     let ours = format!("/usr/lib/{ARCH}-linux-gnu");
     ["/usr/local/lib", &ours, "/usr/lib64", "/usr/lib"].map(PathBuf::from)
 }
 
-/// Opens a library, and before it those beside it that it needs and the system lacks.
+/// Opens a library. First opens libraries in the same folder that it needs and the system lacks.
 fn open(path: &Path) -> Result<Library, String> {
     let mut opened_for_it = Vec::new();
     loop {
@@ -171,7 +179,7 @@ fn with_cause(error: &libloading::Error) -> String {
 }
 
 /// Describes a missing function.
-pub fn lacks(error: &libloading::Error) -> String {
+pub fn missing_function(error: &libloading::Error) -> String {
     format!("its library lacks a function that is needed: {}", with_cause(error))
 }
 
@@ -223,13 +231,13 @@ macro_rules! functions {
                 library: &$crate::libloading::Library,
                 prefix: &str,
             ) -> std::result::Result<Self, String> {
-                let lacks = |error: $crate::libloading::Error| $crate::lacks(&error);
+                let missing_function = |error: $crate::libloading::Error| $crate::missing_function(&error);
                 // SAFETY: the types are those of the library's header, as the caller guarantees.
                 unsafe {
                     Ok(Self { $(
                         $name: *library
                             .get([prefix, stringify!($name)].concat())
-                            .map_err(lacks)?,
+                            .map_err(missing_function)?,
                     )* })
                 }
             }
@@ -259,7 +267,7 @@ mod tests {
         static GONE: Loaded<String> = Loaded::new("x", "get x", || Err("no x".to_owned()));
         let ready = Availability::Ready { version: "1".to_owned() };
         assert!(std::ptr::eq(HERE.get().unwrap(), HERE.get().unwrap()));
-        assert_eq!(HERE.beside(ready.clone()), ready);
+        assert_eq!(HERE.combined_with(ready.clone()), ready);
         assert_eq!(HERE.availability(|x| x.replace("x ", "")), ready);
         assert_eq!(HERE.origin("X_LIB_DIR"), Some(Origin::System("/x".into())));
         assert_eq!(HERE.origin("PATH"), Some(Origin::Named("PATH", "/x".into())));
@@ -270,10 +278,10 @@ mod tests {
             why: why.to_owned(),
             remedy: remedy.to_owned(),
         };
-        assert_eq!(GONE.beside(ready), missing("no x", "get x"));
+        assert_eq!(GONE.combined_with(ready), missing("no x", "get x"));
         assert_eq!(GONE.availability(String::clone), missing("no x", "get x"));
         let sooner = missing("no program", "get it");
-        assert_eq!(GONE.beside(sooner.clone()), sooner);
+        assert_eq!(GONE.combined_with(sooner.clone()), sooner);
     }
 
     #[test]
@@ -284,7 +292,7 @@ mod tests {
             fs::write(folder.path().join(name), "").unwrap();
         }
         let expected = [2, 3, 1, 0].map(|i: usize| folder.path().join(names[i]));
-        assert_eq!(SEARCH.below(folder.path()), expected);
+        assert_eq!(SEARCH.versions_in(folder.path()), expected);
     }
 
     #[test]

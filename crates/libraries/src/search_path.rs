@@ -1,9 +1,9 @@
-//! Programs on the search path.
+//! Finds programs on the search path.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// Returns the directories of the search path.
+/// Returns the folders of the search path.
 pub fn folders() -> Vec<PathBuf> {
     env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect()
 }
@@ -13,8 +13,8 @@ pub fn on_search_path(program: &str) -> Option<PathBuf> {
     folders().into_iter().map(|folder| folder.join(program)).find(|path| is_program(path))
 }
 
-/// Whether a path is that of a program. It must be absolute, because programs are not started in
-/// this process's directory.
+/// Whether a path is an absolute path of a file. A relative path does not count, because programs
+/// are not started in this process's folder.
 pub fn is_program(path: &Path) -> bool {
     path.is_absolute() && path.is_file()
 }

@@ -15,7 +15,7 @@ use crate::progress::Progress;
 
 /// Time before an operation's start at which the loop stops sleeping and spins on the clock. A
 /// sleep ends only when the system wakes the thread.
-pub(crate) const WAKING_TAKES: Duration = Duration::from_micros(30);
+pub(crate) const SPIN_MARGIN: Duration = Duration::from_micros(30);
 
 /// How much later than requested the kernel may wake a sleeper, in ns: 50,000 by default
 /// (<https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html>).
@@ -34,7 +34,7 @@ impl ArrivalSchedule {
     /// Makes the schedule of client number `client` of `clients`, which together start `per_second`
     /// operations per second. Each starts its own at even intervals, and the clients are evenly
     /// shifted.
-    pub fn of(per_second: f64, clients: u32, client: u32) -> Self {
+    pub fn new(per_second: f64, clients: u32, client: u32) -> Self {
         let between_ns = 1e9 / per_second.max(1e-9);
         let every_ns = between_ns * f64::from(clients.max(1));
         Self { first_ns: between_ns * f64::from(client), every_ns }
@@ -70,7 +70,7 @@ impl OpenLoop {
         Self {
             first: ticks(schedule.first_ns),
             every: ticks(schedule.every_ns),
-            margin: ticks_of(WAKING_TAKES),
+            margin: ticks_of(SPIN_MARGIN),
             response: latency::empty(),
             late: latency::empty(),
             started: 0,
@@ -108,7 +108,7 @@ impl OpenLoop {
         part: Range<u64>,
         mut op: impl FnMut(usize) -> Result<(), E>,
     ) -> Result<u64, E> {
-        let _punctual = Punctual::begin();
+        let _timer_slack = TimerSlackGuard::begin();
         let mut at = part.start;
         while at < part.end {
             let due = began + (self.first + at as f64 * self.every) as u64;
@@ -134,19 +134,19 @@ impl OpenLoop {
     }
 }
 
-/// Makes the kernel wake this thread as soon as it can, while it lives.
-pub(crate) struct Punctual(Option<i32>);
+/// Reduces the timer slack of this thread while it lives, so that the kernel wakes it on time.
+pub(crate) struct TimerSlackGuard(Option<i32>);
 
-impl Punctual {
+impl TimerSlackGuard {
     pub fn begin() -> Self {
-        // Without it the loop is later, which its figures show.
+        // If this fails, operations start later, which the figures show.
         let before = prctl::get_timerslack().ok();
         let _ = prctl::set_timerslack(TIMER_SLACK);
         Self(before)
     }
 }
 
-impl Drop for Punctual {
+impl Drop for TimerSlackGuard {
     fn drop(&mut self) {
         if let Some(before) = self.0.and_then(|before| u64::try_from(before).ok()) {
             let _ = prctl::set_timerslack(before);
@@ -168,7 +168,7 @@ mod tests {
     /// A loop of operations with this service time, on a simulated clock.
     fn scheduled(rate: f64, ops: u64, service: Duration) -> (Meter, OpenLoopSchedule) {
         let mut meter = Meter::simulated(None);
-        meter.set_schedule(Some(ArrivalSchedule::of(rate, 1, 0)));
+        meter.set_schedule(Some(ArrivalSchedule::new(rate, 1, 0)));
         meter.start();
         let clock = meter.clock().clone();
         let done = meter.each::<Infallible>(ops, |_| {
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn the_cap_ends_an_open_loop_also_while_it_waits() {
         let mut meter = Meter::simulated(Some(Duration::from_millis(55)));
-        meter.set_schedule(Some(ArrivalSchedule::of(100.0, 1, 0)));
+        meter.set_schedule(Some(ArrivalSchedule::new(100.0, 1, 0)));
         meter.start();
         let done = meter.each::<Infallible>(1_000, |_| Ok(()));
         meter.stop();
@@ -223,18 +223,18 @@ mod tests {
         let clock = Clock::default();
         for ms in [1, 5] {
             let due = clock.ticks() + clock.ticks_of(Duration::from_millis(ms));
-            assert!(clock.wait_until(due, clock.ticks_of(WAKING_TAKES)) >= due);
+            assert!(clock.wait_until(due, clock.ticks_of(SPIN_MARGIN)) >= due);
         }
     }
 
     #[test]
     fn clients_take_turns() {
         assert_eq!(
-            ArrivalSchedule::of(1_000.0, 4, 0),
+            ArrivalSchedule::new(1_000.0, 4, 0),
             ArrivalSchedule { first_ns: 0.0, every_ns: 4e6 }
         );
         assert_eq!(
-            ArrivalSchedule::of(1_000.0, 4, 3),
+            ArrivalSchedule::new(1_000.0, 4, 3),
             ArrivalSchedule { first_ns: 3e6, every_ns: 4e6 }
         );
     }
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn parts_of_an_open_loop_keep_to_one_schedule() {
         let mut meter = Meter::simulated(None);
-        meter.set_schedule(Some(ArrivalSchedule::of(1_000.0, 1, 0)));
+        meter.set_schedule(Some(ArrivalSchedule::new(1_000.0, 1, 0)));
         meter.start();
         for part in [0..10, 10..20, 20..30] {
             assert_eq!(meter.part::<Infallible>(part, |_| Ok(())), Ok(10));

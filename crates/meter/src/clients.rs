@@ -24,7 +24,7 @@ impl Meter {
         meter
     }
 
-    /// Makes a meter for what one of several clients does of one kind. It has its own cap and
+    /// Makes a meter for one kind of operation of one of several clients. It has its own cap and
     /// learns how often to sample latencies.
     #[must_use]
     pub fn for_part(&self, schedule: Option<ArrivalSchedule>, cap: Option<Duration>) -> Self {
@@ -34,9 +34,12 @@ impl Meter {
         meter
     }
 
-    /// Takes the clients' measurements as those of the run: from the first one's start to the last
-    /// one's end, with all operations, capped if one of them was.
-    pub fn gather<'a>(&mut self, clients: impl IntoIterator<Item = &'a Self, IntoIter: Clone>) {
+    /// Merges the clients' measurements into those of the run: from the first one's start to the
+    /// last one's end, with all operations, capped if one of them was.
+    pub fn merge_clients<'a>(
+        &mut self,
+        clients: impl IntoIterator<Item = &'a Self, IntoIter: Clone>,
+    ) {
         let mut clients = clients.into_iter();
         self.histogram.reset();
         let mut merged = MergedClients::default();
@@ -75,9 +78,9 @@ impl Meter {
         (self.measured, self.merged) = (measured, merged);
     }
 
-    /// Takes the measurements of the parts of one client's run as those of the run.
-    pub fn gather_parts<'a>(&mut self, parts: impl IntoIterator<Item = &'a Self, IntoIter: Clone>) {
-        self.gather(parts);
+    /// Merges the measurements of the parts of one client's run into those of the run.
+    pub fn merge_parts<'a>(&mut self, parts: impl IntoIterator<Item = &'a Self, IntoIter: Clone>) {
+        self.merge_clients(parts);
         self.merged.clients.clear();
     }
 
@@ -95,20 +98,20 @@ impl Meter {
 
     /// Returns when the last run began and ended, in ticks of the [clock](Self::clock). For several
     /// clients it is the first one's start and the last one's end.
-    pub const fn between(&self) -> (u64, u64) {
+    pub const fn time_span(&self) -> (u64, u64) {
         (self.started, self.stopped)
     }
 
     /// Returns the time in which every client was working, in ticks: from the last one's start to
     /// the first one's end, which may be earlier. `None` if no [progress](Self::note_progress) was
     /// recorded.
-    pub fn all_at_work(&self) -> Option<(u64, u64)> {
+    pub fn common_period(&self) -> Option<(u64, u64)> {
         let tracks = &self.merged.tracks;
         let from = tracks.iter().map(|track| track.between.0).max()?;
         Some((from, tracks.iter().map(|track| track.between.1).min()?))
     }
 
-    /// Returns the number of operations that the clients of the last run had done by a time in
+    /// Returns the number of operations that the clients of the last run had done at a time in
     /// ticks, if [progress](Self::note_progress) was recorded.
     pub fn done_by(&self, ticks: u64) -> f64 {
         let done = |track: &Track| track.progress.at(ticks, track.between, track.ops);
@@ -192,7 +195,7 @@ mod tests {
     #[test]
     fn a_run_of_two_clients_lasts_from_the_first_start_to_the_last_end() {
         let mut whole = Meter::simulated(None);
-        whole.gather(&[ran(None, 10, 2 * MS), ran(None, 5, 10 * MS)]);
+        whole.merge_clients(&[ran(None, 10, 2 * MS), ran(None, 5, 10 * MS)]);
         assert_eq!(whole.measured(), Measured { elapsed_ns: 50 * MS, ops: 15, capped: false });
         let [a, b] = whole.clients() else { panic!("two clients") };
         assert_eq!((a.ops, a.elapsed_ns, b.ops, b.elapsed_ns), (10, 20 * MS, 5, 50 * MS));
@@ -203,10 +206,10 @@ mod tests {
     #[test]
     fn clients_of_an_open_loop_are_judged_together() {
         let mut whole = Meter::simulated(None);
-        let schedule = |client| Some(ArrivalSchedule::of(200.0, 2, client));
+        let schedule = |client| Some(ArrivalSchedule::new(200.0, 2, client));
         // One keeps its 100 per second. The other, which begins 5 ms later, starts its last after
         // 385 ms instead of the planned 195.
-        whole.gather(&[ran(schedule(0), 20, MS), ran(schedule(1), 20, 20 * MS)]);
+        whole.merge_clients(&[ran(schedule(0), 20, MS), ran(schedule(1), 20, 20 * MS)]);
         let schedule = whole.schedule_kept(200.0).unwrap();
         assert!(!schedule.kept_up(), "{schedule:?}");
         let planned = 20.0 * 10.0;

@@ -102,7 +102,7 @@ impl Meter {
         Self { every: Some(1), tracer: Some(Tracer(Box::new(each))), ..Self::new(None) }
     }
 
-    /// Makes every run record how many operations were done when, for [`done_by`](Self::done_by).
+    /// Makes every run record its progress over time, for [`done_by`](Self::done_by).
     pub fn note_progress(&mut self) {
         self.progress = Progress::enabled(|time| self.ticks_of(time));
         if let Some(open_loop) = &mut self.open_loop {
@@ -110,8 +110,8 @@ impl Meter {
         }
     }
 
-    /// Makes it call `hook` around the clock of each run, and of each of several clients.
-    pub const fn on_clock(&mut self, hook: ClockHook) {
+    /// Sets a function to call around the clock of each run, and of each of several clients.
+    pub const fn set_clock_hook(&mut self, hook: ClockHook) {
         self.hook = Some(hook);
     }
 
@@ -159,23 +159,22 @@ impl Meter {
         self.cap
     }
 
-    /// Takes measurements from elsewhere: from a phase that measures itself, or from a client in
-    /// another process.
-    pub fn lasted(&mut self, measured: Measured) {
+    /// Sets the measurements of a phase that measures itself, or of a client in another process.
+    pub fn set_measured(&mut self, measured: Measured) {
         self.histogram.reset();
         self.measured = measured;
     }
 
-    /// Does the same, with the latencies of operations that the client timed one by one, in ns.
-    pub fn lasted_with(&mut self, measured: Measured, latencies: &[u64]) {
-        self.lasted(measured);
+    /// Sets measurements, and the latencies in ns of operations that a client timed one by one.
+    pub fn set_timed(&mut self, measured: Measured, latencies: &[u64]) {
+        self.set_measured(measured);
         latencies.iter().for_each(|ns| self.histogram.saturating_record((*ns).max(1)));
         let timed = latencies.len() as u64;
         self.every = measured.ops.checked_div(timed);
     }
 
-    /// Notes that the run ended by its own time limit, and not at the cap.
-    pub const fn ended_in_time(&mut self) {
+    /// Marks the run as not capped, because it ended by its own time limit.
+    pub const fn clear_capped(&mut self) {
         self.measured.capped = false;
     }
 

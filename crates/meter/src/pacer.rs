@@ -1,8 +1,8 @@
-//! Operations at even times of another loop.
+//! Paces the operations of a loop at even intervals.
 
 use std::time::Duration;
 
-use crate::arrivals::{Punctual, WAKING_TAKES};
+use crate::arrivals::{SPIN_MARGIN, TimerSlackGuard};
 use crate::clock::Clock;
 
 /// Waits until operations are due, at even intervals. While it lives, the kernel wakes its thread
@@ -11,15 +11,15 @@ pub struct Pacer {
     /// Interval in ticks.
     every: f64,
     margin: u64,
-    _punctual: Punctual,
+    _timer_slack: TimerSlackGuard,
 }
 
 impl Pacer {
     /// Makes a pacer for `per_second` operations per second.
-    pub fn of(clock: &Clock, per_second: u64) -> Self {
+    pub fn new(clock: &Clock, per_second: u64) -> Self {
         let second = clock.ticks_of(Duration::from_secs(1)) as f64;
         let every = second / per_second.max(1) as f64;
-        Self { every, margin: clock.ticks_of(WAKING_TAKES), _punctual: Punctual::begin() }
+        Self { every, margin: clock.ticks_of(SPIN_MARGIN), _timer_slack: TimerSlackGuard::begin() }
     }
 
     /// Waits until an operation is due, or not at all if it is late. Returns its due time on the
@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn an_operation_waits_for_its_time_and_a_late_one_for_nothing() {
         let clock = Clock::simulated();
-        let pacer = Pacer::of(&clock, 1_000);
+        let pacer = Pacer::new(&clock, 1_000);
         let began = clock.ticks();
         assert_eq!(pacer.wait(&clock, began, 20), began + 20_000_000);
         assert_eq!(clock.ticks(), began + 20_000_000);

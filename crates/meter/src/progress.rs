@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 /// Least time between two marks.
-const APART: Duration = Duration::from_millis(1);
+const MARK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Largest number of marks. When it is reached, every second one is removed and the interval is
 /// doubled.
-const MOST: usize = 4_096;
+const MAX_MARKS: usize = 4_096;
 
 /// Marks of a run's progress. If disabled, it costs one comparison per timed operation.
 #[derive(Clone, Debug)]
@@ -16,34 +16,34 @@ pub(crate) struct Progress {
     /// Counter value of the next mark.
     due: u64,
     /// Ticks between two marks. 0: disabled.
-    apart: u64,
-    least_apart: u64,
+    interval: u64,
+    least_interval: u64,
     /// Ticks, and operations done by then.
     marks: Vec<(u64, u64)>,
 }
 
 impl Default for Progress {
     fn default() -> Self {
-        Self { due: u64::MAX, apart: 0, least_apart: 0, marks: Vec::new() }
+        Self { due: u64::MAX, interval: 0, least_interval: 0, marks: Vec::new() }
     }
 }
 
 impl Progress {
     /// Makes one that records marks, with room for all of them.
     pub fn enabled(ticks_of: impl Fn(Duration) -> u64) -> Self {
-        let apart = ticks_of(APART).max(1);
-        Self { due: 0, apart, least_apart: apart, marks: Vec::with_capacity(MOST) }
+        let interval = ticks_of(MARK_INTERVAL).max(1);
+        Self { due: 0, interval, least_interval: interval, marks: Vec::with_capacity(MAX_MARKS) }
     }
 
     pub const fn is_enabled(&self) -> bool {
-        self.apart > 0
+        self.interval > 0
     }
 
     /// Begins a run.
     pub fn reset(&mut self) {
         self.marks.clear();
         if self.is_enabled() {
-            (self.apart, self.due) = (self.least_apart, 0);
+            (self.interval, self.due) = (self.least_interval, 0);
         }
     }
 
@@ -57,16 +57,16 @@ impl Progress {
 
     #[cold]
     fn mark(&mut self, ticks: u64, ops: u64) {
-        if self.marks.len() == MOST {
+        if self.marks.len() == MAX_MARKS {
             let mut place = 0;
             self.marks.retain(|_| {
                 place += 1;
                 place % 2 == 0
             });
-            self.apart = self.apart.saturating_mul(2);
+            self.interval = self.interval.saturating_mul(2);
         }
         self.marks.push((ticks, ops));
-        self.due = ticks.saturating_add(self.apart);
+        self.due = ticks.saturating_add(self.interval);
     }
 
     /// Returns the operations done by a time, for a run that did `ops` between `started` and
@@ -115,11 +115,11 @@ mod tests {
     #[test]
     fn a_long_run_has_room_and_one_that_is_disabled_takes_no_mark() {
         let mut progress = Progress::enabled(ticks_of);
-        let last = 20 * MOST as u64;
+        let last = 20 * MAX_MARKS as u64;
         for op in 1..=last {
             progress.note(op * 1_000_000, op);
         }
-        assert!(progress.marks.len() <= MOST && progress.marks.capacity() == MOST);
+        assert!(progress.marks.len() <= MAX_MARKS && progress.marks.capacity() == MAX_MARKS);
         let half = progress.at(last * 500_000, (0, last * 1_000_000), last);
         assert!((half - last as f64 / 2.0).abs() < 40.0, "{half}");
         progress.reset();

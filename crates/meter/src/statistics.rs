@@ -2,7 +2,7 @@
 //! operations of one process share its memory layout, its caches and its luck.
 //!
 //! Intervals are percentile intervals by the bootstrap: B. Efron and R. J. Tibshirani, "An
-//! Introduction to the Bootstrap", Chapman & Hall 1993, chapter 13. As many trials as there are are
+//! Introduction to the Bootstrap", Chapman & Hall 1993, chapter 13. From n trials, n are
 //! drawn with replacement, and the median of the draw is taken. The interval goes from the 2.5 % to
 //! the 97.5 % point of these medians. Its ends follow from the distribution of the draws, which is
 //! computed exactly and not sampled, except for means over many cells or trials.
@@ -12,8 +12,8 @@
 //! smallest to the largest of n it is 1 - 2^(1-n)). `report/tests/integration/coverage.rs` measures
 //! the coverage.
 //!
-//! It is in this crate because this one is optimised: a report over 10,000 trials has thousands of
-//! intervals.
+//! The module is in this crate because the crate is optimised, and a report over 10,000 trials has
+//! thousands of intervals.
 
 mod distribution;
 mod means;
@@ -74,7 +74,7 @@ pub fn includes_one([low, high]: [f64; 2]) -> bool {
 }
 
 /// Cuts an interval of a ratio to the best at 1, because no engine is faster than the fastest.
-pub fn to_the_best(interval: [f64; 2]) -> [f64; 2] {
+pub fn clamp_to_best(interval: [f64; 2]) -> [f64; 2] {
     interval.map(|end| end.max(1.0))
 }
 

@@ -18,7 +18,7 @@ const SLOPE: f64 = 0.10;
 
 /// Applies the rule to the last five values, or to all if there are fewer. `None` without values,
 /// or if one is not a number or the mean is not above 0. Fewer than five are never steady.
-pub fn of(values: &[f64]) -> Option<SteadyFigure> {
+pub fn assess(values: &[f64]) -> Option<SteadyFigure> {
     let last = &values[values.len().saturating_sub(ROUNDS)..];
     let n = last.len() as f64;
     let mean = last.iter().sum::<f64>() / n;
@@ -49,18 +49,18 @@ fn rise(values: &[f64], mean: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::assess;
 
     /// Whether the last five are steady.
     fn steady(values: &[f64]) -> bool {
-        of(values).is_some_and(|figure| figure.steady)
+        assess(values).is_some_and(|figure| figure.steady)
     }
 
     #[test]
     fn five_equal_rounds_are_steady_and_four_are_not() {
         assert!(steady(&[7.0; 5]));
         assert!(!steady(&[7.0; 4]));
-        assert_eq!(of(&[7.0; 4]).map(|figure| figure.rounds), Some(4));
+        assert_eq!(assess(&[7.0; 4]).map(|figure| figure.rounds), Some(4));
     }
 
     #[test]
@@ -74,7 +74,7 @@ mod tests {
     /// four.
     #[test]
     fn a_spread_of_a_fifth_of_the_mean_is_steady_and_one_above_it_is_not() {
-        let figure = of(&[100.0, 90.0, 110.0, 90.0, 110.0]).unwrap();
+        let figure = assess(&[100.0, 90.0, 110.0, 90.0, 110.0]).unwrap();
         assert!((figure.mean - 100.0).abs() < 1e-9, "{figure:?}");
         assert!((figure.spread - 0.20).abs() < 1e-9, "{figure:?}");
         assert!((figure.slope - 0.08).abs() < 1e-9, "{figure:?}");
@@ -87,10 +87,10 @@ mod tests {
     #[test]
     fn a_line_that_rises_or_falls_by_a_tenth_is_steady_and_a_steeper_one_is_not() {
         let rising = [95.0, 97.5, 100.0, 102.5, 105.0];
-        let figure = of(&rising).unwrap();
+        let figure = assess(&rising).unwrap();
         assert!((figure.slope - 0.10).abs() < 1e-9, "{figure:?}");
         let steeper = [94.0, 97.0, 100.0, 103.0, 106.0];
-        assert!((of(&steeper).unwrap().slope - 0.12).abs() < 1e-9);
+        assert!((assess(&steeper).unwrap().slope - 0.12).abs() < 1e-9);
         assert!(!steady(&steeper));
         let mut falling = steeper;
         falling.reverse();
@@ -100,8 +100,8 @@ mod tests {
 
     #[test]
     fn what_has_no_mean_above_nothing_is_no_figure() {
-        assert_eq!(of(&[]), None);
-        assert_eq!(of(&[0.0; 5]), None);
-        assert_eq!(of(&[1.0, f64::NAN, 1.0, 1.0, 1.0]), None);
+        assert_eq!(assess(&[]), None);
+        assert_eq!(assess(&[0.0; 5]), None);
+        assert_eq!(assess(&[1.0, f64::NAN, 1.0, 1.0, 1.0]), None);
     }
 }

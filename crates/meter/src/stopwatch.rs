@@ -1,11 +1,11 @@
-//! Times of single operations, one by one.
+//! Times single operations.
 
 use embermark_model::result::Latency;
 
 use crate::clock::Clock;
 use crate::latency::{self, Histogram};
 
-/// Times operations at arbitrary times, without a loop whose time would matter.
+/// Times single operations outside a measured loop.
 #[derive(Debug)]
 pub struct Stopwatch {
     clock: Clock,
@@ -35,7 +35,7 @@ impl Stopwatch {
         answer
     }
 
-    /// Records a time in ns that was measured elsewhere.
+    /// Records a time in ns that the caller measured.
     #[inline]
     pub fn record(&mut self, ns: u64) {
         if !self.stopped {

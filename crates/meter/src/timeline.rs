@@ -73,13 +73,13 @@ pub struct Recorder {
     slice: Histograms,
     round: Histograms,
     /// The last rounds, as a ring.
-    rounds: [Histograms; steady::ROUNDS],
+    last_rounds: [Histograms; steady::ROUNDS],
     first: Histograms,
     /// Whether the first period is still active.
     is_first: bool,
     all: Histograms,
     slices: Slices,
-    told: Vec<Round>,
+    closed_rounds: Vec<Round>,
     stalls: Vec<Stalled>,
     stalled: u64,
     /// For the current slice.
@@ -114,12 +114,12 @@ impl Recorder {
         Self {
             slice: empty(),
             round: empty(),
-            rounds: std::array::from_fn(|_| empty()),
+            last_rounds: std::array::from_fn(|_| empty()),
             first: empty(),
             is_first: true,
             all: empty(),
             slices: Slices::new(MOST_SLICES),
-            told: Vec::with_capacity(1_024),
+            closed_rounds: Vec::with_capacity(1_024),
             stalls: Vec::with_capacity(STALLS),
             stalled: 0,
             rows: (0, 0),
@@ -198,7 +198,7 @@ impl Recorder {
 
     /// Ends the current round and its last slice, with the size of the data directory in bytes.
     pub fn close_round(&mut self, now_ns: u64, allocated_bytes: Option<u64>) {
-        self.told.push(Round {
+        self.closed_rounds.push(Round {
             until_s: seconds(now_ns),
             elapsed_ns: self.round_elapsed_ns,
             rows: self.round_rows,
@@ -206,8 +206,8 @@ impl Recorder {
             allocated_bytes,
         });
         (self.round_rows, self.round_elapsed_ns) = (0, 0);
-        let place = (self.told.len() - 1) % steady::ROUNDS;
-        std::mem::swap(&mut self.rounds[place], &mut self.round);
+        let place = (self.closed_rounds.len() - 1) % steady::ROUNDS;
+        std::mem::swap(&mut self.last_rounds[place], &mut self.round);
         self.round.iter_mut().for_each(Histogram::reset);
     }
 
@@ -222,8 +222,8 @@ impl Recorder {
     }
 
     /// Returns the rounds so far.
-    pub fn told(&self) -> &[Round] {
-        &self.told
+    pub fn rounds(&self) -> &[Round] {
+        &self.closed_rounds
     }
 
     /// Returns the latency of all operations of a kind.
@@ -231,15 +231,15 @@ impl Recorder {
         summary(&self.all[kind as usize], 1)
     }
 
-    /// Returns that of the first period.
+    /// Returns the latency of the operations of a kind in the first period.
     pub fn first(&self, kind: Kind) -> Option<Latency> {
         summary(&self.first[kind as usize], 1)
     }
 
-    /// Returns that of the last rounds, at most five.
+    /// Returns the latency of the operations of a kind in the last rounds, at most five.
     pub fn last(&self, kind: Kind) -> Option<Latency> {
         let mut last = latency::empty();
-        for round in &self.rounds {
+        for round in &self.last_rounds {
             let _ = last.add(&round[kind as usize]);
         }
         summary(&last, 1)
@@ -247,20 +247,20 @@ impl Recorder {
 
     /// Returns the slices.
     pub fn slices(&self) -> Vec<Slice> {
-        self.slices.told()
+        self.slices.summaries()
     }
 
     /// Returns the kept stalls, each with the number of the slice in which it ended. The caller
     /// adds the background figures that changed in that slice.
     pub fn stalls(&self) -> impl Iterator<Item = (usize, Stall)> {
         self.stalls.iter().map(|stall| {
-            let told = Stall {
+            let summary = Stall {
                 at_s: seconds(stall.at_ns),
                 ns: stall.ns,
                 of: stall.kind.name().to_owned(),
                 ..Stall::default()
             };
-            (stall.slice, told)
+            (stall.slice, summary)
         })
     }
 
@@ -343,7 +343,7 @@ mod tests {
         let last = recorder.last(Kind::Commit).unwrap();
         assert_eq!((last.samples, last.min), (5, 4_000));
         assert_eq!(recorder.latency(Kind::Commit).unwrap().samples, 8);
-        let rounds = recorder.told();
+        let rounds = recorder.rounds();
         assert_eq!((rounds.len(), rounds[7].rows, rounds[7].allocated_bytes), (8, 1, Some(7)));
         assert_eq!(rounds[7].elapsed_ns, MS);
     }

@@ -149,7 +149,7 @@ pub(crate) fn show(row: &[Value]) -> String {
     format!("({})", cells.join(", "))
 }
 
-fn differ<T>(text: String) -> Result<T, Difference> {
+fn difference<T>(text: String) -> Result<T, Difference> {
     Err(Difference(text))
 }
 
@@ -180,14 +180,14 @@ impl Expected {
         match (self, answer) {
             (Self::Count(expected), Answer::Count(got)) if expected == got => Ok(()),
             (Self::Count(expected), Answer::Count(got)) => {
-                differ(format!("expected {expected} rows, the engine counts {got}"))
+                difference(format!("expected {expected} rows, the engine counts {got}"))
             }
             (Self::Checksum(expected), Answer::Checksum(got)) => check_sums(expected, got),
             (Self::Set { rows, optional }, Answer::Rows(got)) => check_set(rows, optional, got),
-            (Self::Top(top), Answer::Rows(got)) => top.check(got),
+            (Self::Top(top), Answer::Rows(got)) => top.check_rows(got),
             (Self::Parts(expected), Answer::Parts(got)) => check_parts(expected, got),
             (expected, got) => {
-                differ(format!("expected {expected:?}, got an answer of another kind: {got:?}"))
+                difference(format!("expected {expected:?}, got an answer of another kind: {got:?}"))
             }
         }
     }
@@ -195,10 +195,10 @@ impl Expected {
 
 fn check_sums(expected: &Checksum, got: &Checksum) -> Result<(), Difference> {
     if expected.rows != got.rows {
-        return differ(format!("expected {} rows, got {}", expected.rows, got.rows));
+        return difference(format!("expected {} rows, got {}", expected.rows, got.rows));
     }
     if expected.sum != got.sum {
-        return differ(format!(
+        return difference(format!(
             "the {} rows read are not the rows expected (checksum {:016x}, expected {:016x})",
             got.rows, got.sum, expected.sum
         ));
@@ -211,7 +211,7 @@ fn check_parts(
     got: &[(&'static str, Answer)],
 ) -> Result<(), Difference> {
     if expected.len() != got.len() {
-        return differ(format!("expected {} answers, got {}", expected.len(), got.len()));
+        return difference(format!("expected {} answers, got {}", expected.len(), got.len()));
     }
     for ((name, expected), (_, got)) in expected.iter().zip(got) {
         expected.check(got).map_err(|difference| Difference(format!("{name}: {difference}")))?;
@@ -231,34 +231,40 @@ fn check_set(rows: &[Row], optional: &[Row], got: &[Row]) -> Result<(), Differen
         match answers.peek() {
             Some(row) if by_key(expected, row) == Ordering::Equal => {
                 if !rows_agree(expected, row) {
-                    return differ(format!("expected row {}, got {}", show(expected), show(row)));
+                    return difference(format!(
+                        "expected row {}, got {}",
+                        show(expected),
+                        show(row)
+                    ));
                 }
                 answers.next();
             }
             Some(row) if by_key(expected, row) == Ordering::Greater => {
-                return differ(format!("row {} should not be in the answer", show(row)));
+                return difference(format!("row {} should not be in the answer", show(row)));
             }
-            _ if required => return differ(format!("row {} is missing", show(expected))),
+            _ if required => return difference(format!("row {} is missing", show(expected))),
             _ => {}
         }
     }
     match answers.next() {
-        Some(row) => differ(format!("row {} should not be in the answer", show(row))),
+        Some(row) => difference(format!("row {} should not be in the answer", show(row))),
         None => Ok(()),
     }
 }
 
 impl Top {
-    fn check(&self, got: &[Row]) -> Result<(), Difference> {
+    fn check_rows(&self, got: &[Row]) -> Result<(), Difference> {
         if got.len() > self.limit {
-            return differ(format!("expected at most {} rows, got {}", self.limit, got.len()));
+            return difference(format!("expected at most {} rows, got {}", self.limit, got.len()));
         }
         let mut left: Vec<&(Row, Required)> = self.candidates.iter().collect();
         for row in got {
             let found = left.iter().position(|(c, _)| by_key_column(c, row) && rows_agree(c, row));
             match found {
                 Some(i) => drop(left.remove(i)),
-                None => return differ(format!("row {} should not be in the answer", show(row))),
+                None => {
+                    return difference(format!("row {} should not be in the answer", show(row)));
+                }
             }
         }
         for pair in got.windows(2) {
@@ -272,7 +278,7 @@ impl Top {
                 Ordering::Greater => false,
             };
             if wrong {
-                return differ(format!("row {} comes before row {}", show(above), show(below)));
+                return difference(format!("row {} comes before row {}", show(above), show(below)));
             }
         }
         let omitted = left.iter().find(|(candidate, required)| {
@@ -283,7 +289,7 @@ impl Top {
                 }
         });
         match omitted {
-            Some((candidate, _)) => differ(format!("row {} is missing", show(candidate))),
+            Some((candidate, _)) => difference(format!("row {} is missing", show(candidate))),
             None => Ok(()),
         }
     }

@@ -30,8 +30,8 @@ impl End {
 }
 
 impl Spread {
-    /// A parameter with the same value at every end.
-    pub const fn of(one: u32) -> Self {
+    /// Makes a parameter with the same value at every end.
+    pub const fn exact(one: u32) -> Self {
         Self { low: one, typical: one, high: one }
     }
 
@@ -96,8 +96,8 @@ pub struct Card {
     /// Size of the volatile write cache in bytes. 0: the cache holds only the page that is being
     /// filled.
     pub cache_bytes: u64,
-    /// Share of the card beside the recorded device that holds data which never change, in
-    /// thousandths.
+    /// Share of the rest of the card, outside the recorded device, that holds data which never
+    /// change, in thousandths.
     pub filled_permille: u32,
 }
 
@@ -124,7 +124,7 @@ mod tests {
     fn a_card_lasts_until_each_of_its_blocks_was_erased_as_often_as_it_can_be() {
         let card = Card {
             name: "one".to_owned(),
-            mapping: Mapping::LogBlocks { open_units: Spread::of(4) },
+            mapping: Mapping::LogBlocks { open_units: Spread::exact(4) },
             capacity_bytes: 1_000 << 20,
             page_bytes: 16 << 10,
             erase_block_bytes: 1 << 20,

@@ -155,7 +155,7 @@ impl Status {
     }
 
     /// Whether a phase with this outcome does not affect the other phases of its trial.
-    pub const fn is_of_phase_alone(self) -> bool {
+    pub const fn concerns_only_phase(self) -> bool {
         matches!(self, Self::Disputed | Self::Unsupported)
     }
 

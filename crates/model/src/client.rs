@@ -20,7 +20,7 @@ pub struct Client(String);
     "'{0}' is not a client: write python or node, perhaps with a package as in node:better-sqlite3, or the path of a \
      program, as in ./my-client"
 )]
-pub struct NoClient(pub String);
+pub struct InvalidClient(pub String);
 
 impl Client {
     /// Name of embermark itself, if no client does the work.
@@ -62,24 +62,28 @@ impl Client {
 }
 
 impl FromStr for Client {
-    type Err = NoClient;
+    type Err = InvalidClient;
 
-    fn from_str(text: &str) -> Result<Self, NoClient> {
+    fn from_str(text: &str) -> Result<Self, InvalidClient> {
         let (language, package) = text.split_once(':').map_or((text, None), |(l, p)| (l, Some(p)));
         let plain = |package: &str| {
             let sign = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.');
             !package.is_empty() && package.chars().all(sign)
         };
-        let is_ours = Self::LANGUAGES.contains(&language) && package.is_none_or(plain);
+        let is_built_in = Self::LANGUAGES.contains(&language) && package.is_none_or(plain);
         let is_path = Path::new(text).file_stem().is_some() && text.contains('/');
-        if is_ours || is_path { Ok(Self(text.to_owned())) } else { Err(NoClient(text.to_owned())) }
+        if is_built_in || is_path {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidClient(text.to_owned()))
+        }
     }
 }
 
 impl TryFrom<String> for Client {
-    type Error = NoClient;
+    type Error = InvalidClient;
 
-    fn try_from(text: String) -> Result<Self, NoClient> {
+    fn try_from(text: String) -> Result<Self, InvalidClient> {
         text.parse()
     }
 }

@@ -31,8 +31,8 @@ pub struct Configuration {
 pub type Configurations = BTreeMap<String, Configuration>;
 
 impl Configuration {
-    /// Makes the configuration of an engine as embermark sets, finds and uses it.
-    pub fn of(engine: impl Into<String>) -> Self {
+    /// Makes a configuration that changes nothing: embermark's own settings, library and client.
+    pub fn new(engine: impl Into<String>) -> Self {
         Self { engine: engine.into(), settings: BTreeMap::new(), library: None, client: None }
     }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use full_disk::{Deletes, Fill, FullDisk, GoesOn, Said, Stopped, Tried};
+pub use full_disk::{CommitRecovery, DeleteOutcome, Fill, FullDisk, Observation, Stopped, Tried};
 pub use tested::{CommitIo, Example, Exhaustive, Experiment, Loss, Tested};
 pub use verdict::Verdict;
 

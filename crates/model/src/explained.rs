@@ -4,24 +4,25 @@ use serde::Serialize;
 
 use crate::result::Counts;
 
-/// How a cost of an engine stands out.
+/// Kind of an unusual cost of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum StandsOut {
+pub enum CostAnomaly {
     /// It grows much faster than the number of rows.
     Growth,
     /// It is many times that of the next engine of the same family.
     Lag,
 }
 
-/// Why a cost of an engine stands out, if the cause is known and not a mistake of its adapter.
+/// Explanation of an unusual cost of an engine whose cause is known and not a mistake of its
+/// adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Explained {
-    /// How it stands out.
-    pub how: StandsOut,
-    /// Kinds of phases in which it stands out, in every workload.
+    /// Kind of the unusual cost.
+    pub how: CostAnomaly,
+    /// Kinds of phases with the unusual cost, in every workload.
     pub counts: &'static [Counts],
-    /// Names of further phases in which it stands out.
+    /// Names of further phases with the unusual cost.
     pub phases: &'static [&'static str],
     /// The reason in a few words: `a column store, made for many rows at a time`.
     pub why: &'static str,

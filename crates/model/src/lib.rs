@@ -26,11 +26,11 @@ pub mod url;
 
 pub use card::Card;
 pub use cell::{CellId, Conditions, Extent, Status};
-pub use client::{Client, NoClient};
+pub use client::{Client, InvalidClient};
 pub use configuration::{Configuration, Configurations};
 pub use durability::Durability;
 pub use engine_library::EngineLibrary;
-pub use explained::{Explained, StandsOut};
+pub use explained::{CostAnomaly, Explained};
 pub use memory_limit::MemoryLimit;
 pub use network::NetworkLink;
 pub use reading::{Key, Reading};

@@ -43,7 +43,7 @@ impl FromStr for MemoryLimit {
         let unit = UNITS.iter().find(|(_, name)| *name == unit.trim_start());
         let bytes =
             number.parse::<u64>().ok().zip(unit).and_then(|(n, (unit, _))| n.checked_mul(*unit));
-        bytes.filter(|bytes| *bytes > 0).map(Self).ok_or_else(|| format!("'{text}' is no size"))
+        bytes.filter(|bytes| *bytes > 0).map(Self).ok_or_else(|| format!("'{text}' is not a size"))
     }
 }
 

@@ -223,7 +223,7 @@ pub enum Rate {
 }
 
 impl Default for Rate {
-    /// The machine of the source: 1 kHz.
+    /// Returns 1,000 samples per second, the rate of the machine that the workload is modelled on.
     fn default() -> Self {
         Self::PerSecond(1_000)
     }
@@ -243,7 +243,7 @@ impl FromStr for Rate {
 
     /// Reads a number above 0 or `max`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("rate '{text}' is neither a number of samples a second nor max");
+        let wrong = || format!("rate '{text}' is neither a number of samples per second nor max");
         match text {
             "max" => Ok(Self::Max),
             _ => {

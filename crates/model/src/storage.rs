@@ -18,7 +18,7 @@ pub struct StorageName(ArrayString<{ Self::MOST }>);
 /// An invalid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a valid storage name: use 1 to 32 letters, digits, dashes and underscores")]
-pub struct NoName(pub String);
+pub struct InvalidStorageName(pub String);
 
 impl StorageName {
     /// Maximum length of a name in bytes.
@@ -29,11 +29,11 @@ impl StorageName {
     /// # Errors
     /// If it is empty, longer than [`MOST`](Self::MOST) bytes, or has characters other than
     /// letters, digits, dashes and underscores.
-    pub fn new(name: &str) -> Result<Self, NoName> {
+    pub fn new(name: &str) -> Result<Self, InvalidStorageName> {
         let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_');
         let fits = !name.is_empty() && name.chars().all(plain);
-        let name = fits.then_some(name).ok_or_else(|| NoName(name.to_owned()))?;
-        ArrayString::from(name).map(Self).map_err(|_| NoName(name.to_owned()))
+        let name = fits.then_some(name).ok_or_else(|| InvalidStorageName(name.to_owned()))?;
+        ArrayString::from(name).map(Self).map_err(|_| InvalidStorageName(name.to_owned()))
     }
 
     /// Returns the name as text.
@@ -43,9 +43,9 @@ impl StorageName {
 }
 
 impl TryFrom<String> for StorageName {
-    type Error = NoName;
+    type Error = InvalidStorageName;
 
-    fn try_from(name: String) -> Result<Self, NoName> {
+    fn try_from(name: String) -> Result<Self, InvalidStorageName> {
         Self::new(&name)
     }
 }

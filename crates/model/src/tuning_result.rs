@@ -113,7 +113,7 @@ impl Gain {
 /// Result of a search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Found {
-    /// The settings that were taken in place of the current ones. Empty if none were better.
+    /// The settings that replace the current ones. Empty if none were better.
     pub winner: Set,
     /// Their gain, if they were measured again.
     pub gain: Option<Gain>,

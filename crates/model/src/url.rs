@@ -1,4 +1,4 @@
-//! The URL of a server, whose secrets only its client sees.
+//! The URL of a server. Only the server's client gets the secrets in it.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ const HIDDEN: &str = "***";
 /// Characters that RFC 3986 encodes in a password.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The URL of a server that already runs, or whatever else its client accepts in its place. Shown,
+/// The URL of a server that already runs, or another form that its client accepts. Shown,
 /// debugged and serialised as scheme, host, port and database only: no result, journal, log or page
 /// contains the rest.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -41,7 +41,7 @@ impl ServerUrl {
 
     /// Returns the secrets of the URL, to be removed from messages of its client.
     pub fn secrets(&self) -> Secrets {
-        Secrets::of(self)
+        Secrets::from_url(self)
     }
 
     /// Checks that an engine's client accepts the URL.

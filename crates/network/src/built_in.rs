@@ -1,4 +1,4 @@
-//! The built-in links. Each is a file in `links`, which says where its figures are from.
+//! The built-in links. Each is a file in `links`, which names the source of its figures.
 
 /// Name and TOML of every built-in link.
 pub const LINKS: [(&str, &str); 5] = [

@@ -2,7 +2,7 @@
 
 use embermark_model::choice::{self, UnknownName};
 use embermark_model::network::NetworkLink;
-use embermark_model::storage::{NoName, StorageName};
+use embermark_model::storage::{InvalidStorageName, StorageName};
 use serde::Deserialize;
 
 use crate::built_in::{LINKS, names};
@@ -47,7 +47,7 @@ struct Described {
     queue: Option<bytesize::ByteSize>,
 }
 
-/// Queue of a link whose file names none, in bytes.
+/// Queue size in bytes of a link whose file does not set one.
 const QUEUE: u64 = 256_000;
 
 /// Reads the link `name` from TOML.
@@ -55,7 +55,7 @@ const QUEUE: u64 = 256_000;
 /// # Errors
 /// Returns an error for invalid TOML, an unknown or missing key, or a value out of range.
 pub fn parse(name: &str, text: &str) -> Result<NetworkLink, LinkError> {
-    StorageName::new(name).map_err(|NoName(name)| LinkError::Name(name))?;
+    StorageName::new(name).map_err(|InvalidStorageName(name)| LinkError::Name(name))?;
     let given: Described = toml::from_str(text)
         .map_err(|error| LinkError::Toml(error.to_string().trim().to_owned()))?;
     let number = |key, given: f64, most: f64, times: f64, wanted| {
@@ -73,7 +73,8 @@ pub fn parse(name: &str, text: &str) -> Result<NetworkLink, LinkError> {
         }
     };
     let queue = given.queue.map_or(QUEUE, |size| size.as_u64());
-    // Less would drop the only packet of an idle link; more than a hundred megabytes no link holds.
+    // A smaller queue would drop the only packet of an idle link. No link has more than a hundred
+    // megabytes.
     if !(3_000..=100_000_000).contains(&queue) {
         let wanted = "bytes or a size, from \"3 kB\" to \"100 MB\"";
         return Err(LinkError::Value("queue", queue.to_string(), wanted));

@@ -1,4 +1,4 @@
-//! A network of a process's own: nothing but a loopback device, whose traffic is counted exactly,
+//! A private network of a process. It has only a loopback device, whose traffic is counted exactly,
 //! and on which a link with delay, loss and rate can be imitated.
 
 mod built_in;
@@ -13,5 +13,5 @@ mod tunnel;
 
 pub use built_in::{LINKS, names};
 pub use file::{LinkError, built_in, parse};
-pub use loopback::{Counters, counters, enter, is_own};
+pub use loopback::{Counters, counters, enter, is_isolated};
 pub use tunnel::{Tunnel, round_trip};

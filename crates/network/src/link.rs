@@ -1,4 +1,4 @@
-//! The model of a link: when a packet arrives, if it does.
+//! Model of a link: computes when a packet arrives, and whether it is lost.
 
 use std::collections::VecDeque;
 
@@ -6,44 +6,44 @@ use embermark_model::network::{Carried, NetworkLink};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The way of a packet.
+/// Direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Direction {
     /// From client to server.
     Up,
     /// From server to client.
     Down,
 }
 
-/// A link and the packets that are on it. Times are in ns of any clock that does not go back.
+/// A link and the packets on it. Times are in ns of a monotonic clock.
 pub(crate) struct Link {
     delay_ns: u64,
     jitter_ns: u64,
     loss_ppm: u32,
     queue_bytes: u64,
     half_duplex: bool,
-    ways: [State; 2],
+    directions: [DirectionState; 2],
     random: Xoshiro256PlusPlus,
 }
 
-/// One direction.
-struct State {
-    /// Time to send a byte in ns. 0: none.
+/// State of one direction.
+struct DirectionState {
+    /// Time to send a byte in ns. 0: no limit of the rate.
     ns_per_byte: f64,
     /// When the last packet will be sent.
     free_ns: u64,
-    /// Packets that are not sent: when each will be, and its bytes.
+    /// Packets that are not sent yet: when each will be sent, and its size in bytes.
     queue: VecDeque<(u64, u64)>,
     queued_bytes: u64,
-    /// When the last one will arrive.
+    /// When the last packet will arrive.
     last_ns: u64,
     carried: Carried,
 }
 
 impl Link {
-    /// Creates an idle link. What is random follows from the seed.
+    /// Creates an idle link. The seed determines its random losses and jitter.
     pub fn new(link: &NetworkLink, seed: u64) -> Self {
-        let way = |kbit_per_s: u32| State {
+        let direction = |kbit_per_s: u32| DirectionState {
             ns_per_byte: if kbit_per_s == 0 { 0.0 } else { 8e6 / f64::from(kbit_per_s) },
             free_ns: 0,
             queue: VecDeque::new(),
@@ -57,17 +57,17 @@ impl Link {
             loss_ppm: link.loss_ppm,
             queue_bytes: link.queue_bytes.into(),
             half_duplex: link.half_duplex,
-            ways: [way(link.up_kbit_per_s), way(link.down_kbit_per_s)],
+            directions: [direction(link.up_kbit_per_s), direction(link.down_kbit_per_s)],
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
         }
     }
 
-    /// Takes a packet and returns when it arrives. `None`: it is lost, or dropped because the queue is
-    /// full. A packet waits until those before it are sent, of both directions if only one side sends
-    /// at a time. A packet that is lost takes its time on the link.
-    pub fn takes(&mut self, way: Way, bytes: u64, now_ns: u64) -> Option<u64> {
-        let medium_ns = self.ways.iter().map(|state| state.free_ns).max().unwrap_or_default();
-        let state = &mut self.ways[way as usize];
+    /// Sends a packet and returns when it arrives. `None` if it is lost, or dropped because the
+    /// queue is full. A packet waits until those before it are sent, in both directions if the link
+    /// is half duplex. A lost packet takes its time on the link.
+    pub fn send(&mut self, direction: Direction, bytes: u64, now_ns: u64) -> Option<u64> {
+        let medium_ns = self.directions.iter().map(|state| state.free_ns).max().unwrap_or_default();
+        let state = &mut self.directions[direction as usize];
         let free_ns = if self.half_duplex { medium_ns } else { state.free_ns };
         while let Some((_, sent)) = state.queue.pop_front_if(|(at_ns, _)| *at_ns <= now_ns) {
             state.queued_bytes -= sent;
@@ -90,16 +90,16 @@ impl Link {
         Some(state.last_ns)
     }
 
-    /// Returns what it carried: up and down.
+    /// Returns the packets carried so far: up and down.
     pub fn carried(&self) -> [Carried; 2] {
-        [self.ways[0].carried, self.ways[1].carried]
+        [self.directions[0].carried, self.directions[1].carried]
     }
 }
 
-/// Ports of servers, by which the way of a packet is known.
-pub(crate) struct Ports(Vec<u64>);
+/// Ports of servers, which determine the direction of a packet.
+pub(crate) struct ServerPorts(Vec<u64>);
 
-impl Ports {
+impl ServerPorts {
     pub fn new() -> Self {
         Self(vec![0; 65_536 / 64])
     }
@@ -108,27 +108,30 @@ impl Ports {
         self.0[usize::from(port) / 64] >> (port % 64) & 1 == 1
     }
 
-    /// Returns the way of an IPv4 packet. Who opens a TCP connection is a client, and so is who sends
-    /// the first datagram to a port. What is neither TCP nor UDP goes up.
-    pub fn way(&mut self, packet: &[u8]) -> Way {
+    /// Returns the direction of an IPv4 packet. The side that opens a TCP connection is the client,
+    /// and so is the side that sends the first datagram to a port. Packets of other protocols go up.
+    pub fn direction(&mut self, packet: &[u8]) -> Direction {
         const TCP: u8 = 6;
         const UDP: u8 = 17;
-        let Some((header, protocol)) = packet.first().zip(packet.get(9)) else { return Way::Up };
-        let own = usize::from(header & 15) * 4;
+        let Some((header, protocol)) = packet.first().zip(packet.get(9)) else {
+            return Direction::Up;
+        };
+        let header_bytes = usize::from(header & 15) * 4;
         let port = |at: usize| {
-            let bytes = packet.get(own + at..own + at + 2)?;
+            let bytes = packet.get(header_bytes + at..header_bytes + at + 2)?;
             Some(u16::from_be_bytes([bytes[0], bytes[1]]))
         };
         let (Some(from), Some(to), TCP | UDP) = (port(0), port(2), *protocol) else {
-            return Way::Up;
+            return Direction::Up;
         };
         // SYN without ACK.
-        let opens = *protocol == TCP && packet.get(own + 13).is_some_and(|flags| flags & 0x12 == 2);
+        let opens = *protocol == TCP
+            && packet.get(header_bytes + 13).is_some_and(|flags| flags & 0x12 == 2);
         let first = *protocol == UDP && !self.is_server(from);
         if opens || first {
             self.0[usize::from(to) / 64] |= 1 << (to % 64);
         }
-        if self.is_server(to) { Way::Up } else { Way::Down }
+        if self.is_server(to) { Direction::Up } else { Direction::Down }
     }
 }
 
@@ -154,27 +157,27 @@ mod tests {
     fn a_packet_arrives_after_those_before_it_its_own_bytes_and_the_delay() {
         // 8 Mbit/s are a microsecond a byte.
         let mut link = Link::new(&link(), 1);
-        assert_eq!(link.takes(Way::Up, 1_000, 0), Some(2_000_000));
-        assert_eq!(link.takes(Way::Up, 1_000, 0), Some(3_000_000));
-        assert_eq!(link.takes(Way::Down, 1_000, 0), Some(1_100_000));
-        assert_eq!(link.takes(Way::Up, 1_000, 10_000_000), Some(12_000_000));
+        assert_eq!(link.send(Direction::Up, 1_000, 0), Some(2_000_000));
+        assert_eq!(link.send(Direction::Up, 1_000, 0), Some(3_000_000));
+        assert_eq!(link.send(Direction::Down, 1_000, 0), Some(1_100_000));
+        assert_eq!(link.send(Direction::Up, 1_000, 10_000_000), Some(12_000_000));
     }
 
     #[test]
     fn where_one_side_sends_at_a_time_a_packet_waits_for_both_directions() {
         let mut link = Link::new(&NetworkLink { half_duplex: true, ..link() }, 1);
-        assert_eq!(link.takes(Way::Up, 1_000, 0), Some(2_000_000));
-        assert_eq!(link.takes(Way::Down, 1_000, 0), Some(2_100_000));
-        assert_eq!(link.takes(Way::Up, 1_000, 0), Some(3_100_000));
+        assert_eq!(link.send(Direction::Up, 1_000, 0), Some(2_000_000));
+        assert_eq!(link.send(Direction::Down, 1_000, 0), Some(2_100_000));
+        assert_eq!(link.send(Direction::Up, 1_000, 0), Some(3_100_000));
     }
 
     #[test]
     fn what_the_queue_does_not_hold_is_dropped_and_counted() {
         let mut link = Link::new(&link(), 1);
-        let took = (0..10).filter(|_| link.takes(Way::Up, 1_000, 0).is_some()).count();
+        let took = (0..10).filter(|_| link.send(Direction::Up, 1_000, 0).is_some()).count();
         assert_eq!(took, 3);
         assert_eq!(link.carried()[0], Carried { packets: 3, bytes: 3_000, lost: 0, dropped: 7 });
-        assert!(link.takes(Way::Up, 1_000, 5_000_000).is_some());
+        assert!(link.send(Direction::Up, 1_000, 5_000_000).is_some());
     }
 
     #[test]
@@ -183,7 +186,7 @@ mod tests {
         let mut link = Link::new(&model, 1);
         let mut last = 0;
         for n in 0..10_000_u64 {
-            if let Some(at) = link.takes(Way::Down, 100, n * 100_000) {
+            if let Some(at) = link.send(Direction::Down, 100, n * 100_000) {
                 assert!(at >= last && at <= n * 100_000 + 10_000 + 6_000_000, "{n}");
                 last = at;
             }
@@ -203,12 +206,12 @@ mod tests {
             packet[33] = flags;
             packet
         };
-        let mut ports = Ports::new();
-        assert_eq!(ports.way(&packet(6, 40_000, 5_432, 2)), Way::Up);
-        assert_eq!(ports.way(&packet(6, 5_432, 40_000, 0x12)), Way::Down);
-        assert_eq!(ports.way(&packet(6, 40_000, 5_432, 0x10)), Way::Up);
-        assert_eq!(ports.way(&packet(17, 40_001, 8_089, 0)), Way::Up);
-        assert_eq!(ports.way(&packet(17, 8_089, 40_001, 0)), Way::Down);
-        assert_eq!(ports.way(&[]), Way::Up);
+        let mut ports = ServerPorts::new();
+        assert_eq!(ports.direction(&packet(6, 40_000, 5_432, 2)), Direction::Up);
+        assert_eq!(ports.direction(&packet(6, 5_432, 40_000, 0x12)), Direction::Down);
+        assert_eq!(ports.direction(&packet(6, 40_000, 5_432, 0x10)), Direction::Up);
+        assert_eq!(ports.direction(&packet(17, 40_001, 8_089, 0)), Direction::Up);
+        assert_eq!(ports.direction(&packet(17, 8_089, 40_001, 0)), Direction::Down);
+        assert_eq!(ports.direction(&[]), Direction::Up);
     }
 }

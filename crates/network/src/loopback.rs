@@ -21,27 +21,29 @@ static ENTERED: OnceLock<PathBuf> = OnceLock::new();
 /// is in it too. Unix sockets with a path work across namespaces.
 ///
 /// # Errors
-/// Fails when this process has more than one thread, because only one thread enters a namespace, or
-/// when the kernel refuses.
+/// If this process has more than one thread, because only the calling thread enters a namespace, or
+/// if the kernel refuses.
 pub fn enter() -> io::Result<()> {
     let threads = fs::read_dir("/proc/self/task")?.count();
     if threads != 1 {
-        let why = format!("a network namespace is entered by one thread, and there are {threads}");
+        let why =
+            format!("a process enters a network namespace with one thread, and has {threads}");
         return Err(io::Error::other(why));
     }
-    namespace::enter(&Identity::ours()?)?;
+    namespace::enter(&Identity::current()?)?;
     // A second call replaces nothing, because the first namespace was left for good.
     let _ = ENTERED.set(current()?);
     Ok(())
 }
 
-/// Returns whether this process shares its network namespace only with its family: one that it has
-/// [entered](enter), or that a parent has entered. Such a namespace has only the loopback device
-/// and that of an imitated link, and is not that of process 1. Ordinary users cannot read the latter, and get `false`.
-pub fn is_own() -> bool {
+/// Whether only this process and its relatives use its network namespace: one that it has
+/// [entered](enter), or that a parent has entered. Such a namespace has only the loopback device and
+/// that of an imitated link, and is not that of process 1. An ordinary user cannot read the latter,
+/// so the answer for a parent's namespace is then `false`.
+pub fn is_isolated() -> bool {
     let Ok(current) = current() else { return false };
     let ours = |name: &str| matches!(name, "lo" | DEVICE);
-    let alone = || devices().is_ok_and(|text| named(&text).all(|(name, _)| ours(name)));
+    let alone = || devices().is_ok_and(|text| device_lines(&text).all(|(name, _)| ours(name)));
     match ENTERED.get() {
         Some(entered) => *entered == current,
         None => fs::read_link("/proc/1/ns/net").is_ok_and(|first| first != current) && alone(),
@@ -59,12 +61,13 @@ pub struct Counters {
     pub packets: u64,
 }
 
-/// Returns the traffic of the loopback device in this process's namespace, or of the imitated link in
-/// its place, from all senders. It counts transmitted bytes, so each byte once, although the device
-/// also counts it as received. What a link loses was transmitted. See proc_net(5), `/proc/net/dev`.
+/// Returns the traffic of all senders over the loopback device in this process's namespace, or over
+/// the imitated link if there is one. It counts transmitted bytes, so each byte once, although the
+/// device also counts it as received. A packet that the link loses counts. See proc_net(5),
+/// `/proc/net/dev`.
 ///
 /// # Errors
-/// Fails when the counters cannot be read.
+/// If the counters cannot be read.
 pub fn counters() -> io::Result<Counters> {
     transmitted(&devices()?)
 }
@@ -77,17 +80,17 @@ fn devices() -> io::Result<String> {
     fs::read_to_string("/proc/self/net/dev")
 }
 
-/// Returns the devices with their numbers, which follow two lines of headings.
-fn named(text: &str) -> impl Iterator<Item = (&str, &str)> {
+/// Returns the name and the numbers of each device. They follow two lines of headings.
+fn device_lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let devices = text.lines().skip(2).filter_map(|line| line.split_once(':'));
     devices.map(|(name, numbers)| (name.trim(), numbers))
 }
 
-/// Returns the transmitted bytes and packets. Eight numbers are received, then eight transmitted,
-/// and bytes and packets come first in each.
+/// Returns the transmitted bytes and packets. A device has eight numbers for received traffic, then
+/// eight for transmitted. Bytes and packets come first in each.
 fn transmitted(text: &str) -> io::Result<Counters> {
-    let wrong = || io::Error::other("/proc/net/dev tells nothing of a device `lo`");
-    let device = |of: &str| named(text).find(|(name, _)| *name == of);
+    let wrong = || io::Error::other("/proc/net/dev has no counters of a device `lo`");
+    let device = |of: &str| device_lines(text).find(|(name, _)| *name == of);
     let (_, numbers) = device(DEVICE).or_else(|| device("lo")).ok_or_else(wrong)?;
     let mut numbers = numbers.split_ascii_whitespace().skip(8).map(str::parse);
     match (numbers.next(), numbers.next()) {
@@ -108,13 +111,13 @@ mod tests {
                 lo:1000 10 0 0 0 0 0 0 1001 11 0 0 0 0 0 0\n";
         let found = transmitted(text).unwrap();
         assert_eq!(found, Counters { bytes: 1001, packets: 11 });
-        assert_eq!(named(text).map(|(name, _)| name).collect::<Vec<_>>(), ["eth0", "lo"]);
+        assert_eq!(device_lines(text).map(|(name, _)| name).collect::<Vec<_>>(), ["eth0", "lo"]);
         assert!(transmitted(&text.replace("lo:", "lo0:")).is_err());
     }
 
     #[test]
     fn a_process_of_several_threads_enters_none() {
-        // A test has its own thread beside the program's.
+        // A test has its own thread in addition to the program's.
         std::thread::spawn(|| {
             let error = enter().unwrap_err().to_string();
             assert!(error.contains("one thread"), "{error}");

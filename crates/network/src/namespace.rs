@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::io;
 
-use crate::interface::{Interface, check};
+use crate::interface::{Interface, check_result};
 
 /// The ids of an ordinary user, to keep them in a user namespace. They are formatted before a fork,
 /// because nothing can be allocated afterwards.
@@ -17,7 +17,7 @@ impl Identity {
     ///
     /// # Errors
     /// Never in practice: the text of numbers has no zero byte.
-    pub fn ours() -> io::Result<Self> {
+    pub fn current() -> io::Result<Self> {
         let map = |id: u32| CString::new(format!("{id} {id} 1\n")).map_err(io::Error::other);
         // SAFETY: both only read, and never fail.
         let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
@@ -44,12 +44,12 @@ pub fn enter(identity: &Identity) -> io::Result<()> {
         entered => entered?,
     }
     // A new namespace has a loopback device, which is down.
-    Interface::named("lo")?.raise()
+    Interface::open("lo")?.bring_up()
 }
 
 fn unshare(what: libc::c_int) -> io::Result<()> {
     // SAFETY: it takes no pointer; the caller has one thread, as after every fork.
-    check(unsafe { libc::unshare(what) }).map(drop)
+    check_result(unsafe { libc::unshare(what) }).map(drop)
 }
 
 fn write(path: &CStr, text: &CStr) -> io::Result<()> {
@@ -57,9 +57,9 @@ fn write(path: &CStr, text: &CStr) -> io::Result<()> {
     // SAFETY: the path ends with a zero byte, and the bytes outlive the call that reads them.
     unsafe {
         let file = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
-        check(file)?;
+        check_result(file)?;
         let written = libc::write(file, bytes.as_ptr().cast(), bytes.len());
-        let written = check(written.min(0) as libc::c_int);
+        let written = check_result(written.min(0) as libc::c_int);
         libc::close(file);
         written.map(drop)
     }

@@ -1,13 +1,13 @@
-//! The few routing requests that a link needs: rtnetlink(7). They are made by system calls of this
-//! process, because a program such as `ip` would lose the rights that an ordinary user has within a
-//! user namespace.
+//! Routing requests that a link needs: rtnetlink(7). This process makes them by system calls,
+//! because a program such as `ip` would lose the rights that an ordinary user has within a user
+//! namespace.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use crate::interface::check;
+use crate::interface::check_result;
 
-/// A rule or a route, as bytes of `NLMSG_*`.
+/// A request to add or remove a rule or a route, as bytes of a netlink message.
 pub(crate) struct Request(Vec<u8>);
 
 /// Length of `struct nlmsghdr`, and of `struct rtmsg` and `struct fib_rule_hdr`.
@@ -17,8 +17,8 @@ const HEADER: usize = 16;
 pub(crate) const LOCAL: u8 = libc::RT_TABLE_LOCAL;
 
 impl Request {
-    /// Creates the header and the body that rules and routes have alike: bytes of `struct rtmsg` and
-    /// of `struct fib_rule_hdr`.
+    /// Creates the header, and the body of `struct rtmsg` or `struct fib_rule_hdr`, which have the
+    /// same size.
     fn new(kind: u16, flags: libc::c_int, body: [u8; 12]) -> Self {
         let flags = (flags | libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16;
         let mut bytes = vec![0; HEADER];
@@ -29,7 +29,7 @@ impl Request {
     }
 
     /// Adds an attribute: its length, its kind and its value, padded to four bytes.
-    fn with(mut self, kind: u16, value: &[u8]) -> Self {
+    fn attribute(mut self, kind: u16, value: &[u8]) -> Self {
         self.0.extend((4 + value.len() as u16).to_ne_bytes());
         self.0.extend(kind.to_ne_bytes());
         self.0.extend(value);
@@ -37,62 +37,62 @@ impl Request {
         self
     }
 
-    /// Looks packets up in `table`: all, or those that came in by a device.
-    pub fn rule(priority: u32, device: Option<&str>, table: u8) -> Self {
+    /// Adds a rule that looks packets up in `table`: all packets, or those that come in by a device.
+    pub fn add_rule(priority: u32, device: Option<&str>, table: u8) -> Self {
         const INTERFACE: u16 = 3;
         let new = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
-        let rule = Self::of_rule(libc::RTM_NEWRULE, new, priority, table);
+        let rule = Self::rule_request(libc::RTM_NEWRULE, new, priority, table);
         match device {
-            Some(device) => rule.with(INTERFACE, &[device.as_bytes(), &[0]].concat()),
+            Some(device) => rule.attribute(INTERFACE, &[device.as_bytes(), &[0]].concat()),
             None => rule,
         }
     }
 
     /// Removes the rule with this priority.
-    pub fn no_rule(priority: u32, table: u8) -> Self {
-        Self::of_rule(libc::RTM_DELRULE, 0, priority, table)
+    pub fn remove_rule(priority: u32, table: u8) -> Self {
+        Self::rule_request(libc::RTM_DELRULE, 0, priority, table)
     }
 
-    fn of_rule(kind: u16, flags: libc::c_int, priority: u32, table: u8) -> Self {
+    fn rule_request(kind: u16, flags: libc::c_int, priority: u32, table: u8) -> Self {
         const PRIORITY: u16 = 6;
         const TO_TABLE: u8 = 1;
         let body = [libc::AF_INET as u8, 0, 0, 0, table, 0, 0, TO_TABLE, 0, 0, 0, 0];
-        Self::new(kind, flags, body).with(PRIORITY, &priority.to_ne_bytes())
+        Self::new(kind, flags, body).attribute(PRIORITY, &priority.to_ne_bytes())
     }
 
-    /// Sends all of 127.0.0.0/8, from 127.0.0.1, to the device with this index.
+    /// Adds a route that sends packets to 127.0.0.0/8, from 127.0.0.1, to the device with this index.
     pub fn loopback_route(index: u32, table: u8) -> Self {
         let new = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
         let (protocol, kind) = (libc::RTPROT_STATIC, libc::RTN_UNICAST);
         let scope = libc::RT_SCOPE_LINK;
         let body = [libc::AF_INET as u8, 8, 0, 0, table, protocol, scope, kind, 0, 0, 0, 0];
         Self::new(libc::RTM_NEWROUTE, new, body)
-            .with(libc::RTA_DST, &[127, 0, 0, 0])
-            .with(libc::RTA_OIF, &index.to_ne_bytes())
-            .with(libc::RTA_PREFSRC, &[127, 0, 0, 1])
+            .attribute(libc::RTA_DST, &[127, 0, 0, 0])
+            .attribute(libc::RTA_OIF, &index.to_ne_bytes())
+            .attribute(libc::RTA_PREFSRC, &[127, 0, 0, 1])
     }
 
-    /// Makes the kernel do it.
+    /// Sends the request to the kernel and waits for its answer.
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn make(mut self) -> io::Result<()> {
+    pub fn send(mut self) -> io::Result<()> {
         let length = self.0.len() as u32;
         self.0[0..4].copy_from_slice(&length.to_ne_bytes());
-        // SAFETY: it takes no pointer; the descriptor is new, so nobody else owns it.
+        // SAFETY: it takes no pointer. The descriptor is new, so nothing else owns it.
         let socket = unsafe {
             let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
             let socket = libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE);
-            OwnedFd::from_raw_fd(check(socket)?)
+            OwnedFd::from_raw_fd(check_result(socket)?)
         };
         let mut answer = [0_u8; 1_024];
         // SAFETY: both get a buffer of this function and its length.
         let got = unsafe {
             let sent = libc::send(socket.as_raw_fd(), self.0.as_ptr().cast(), self.0.len(), 0);
-            check(sent.min(0) as libc::c_int)?;
+            check_result(sent.min(0) as libc::c_int)?;
             libc::recv(socket.as_raw_fd(), answer.as_mut_ptr().cast(), answer.len(), 0)
         };
-        check(got.min(0) as libc::c_int)?;
+        check_result(got.min(0) as libc::c_int)?;
         // An answer is `struct nlmsgerr`: after the header, the error as a negative number, or 0.
         match answer[..got as usize].get(HEADER..HEADER + 4).map(<[u8; 4]>::try_from) {
             Some(Ok(error)) => match i32::from_ne_bytes(error) {

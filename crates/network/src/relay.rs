@@ -1,5 +1,5 @@
-//! The process that carries the packets of a link: it reads each from the device, and writes it back
-//! when the model says that it arrives.
+//! The process that carries the packets of a link. It reads each packet from the device, and writes
+//! it back when it arrives by the model.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -12,35 +12,35 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use serde::{Deserialize, Serialize};
 
-use crate::link::{Link, Ports, Way};
+use crate::link::{Direction, Link, ServerPorts};
 
-/// Room for the largest packet.
+/// Buffer size in bytes for the largest packet.
 const LARGEST: usize = 2_048;
 
-/// Packets that are read before those that are due are written.
+/// Largest number of packets that are read before due packets are written.
 const BATCH: usize = 64;
 
-/// A packet on its way.
+/// A packet on the link, and when it arrives.
 struct Packet {
     at_ns: u64,
     bytes: Vec<u8>,
 }
 
-/// Packets on their way and room for others.
-struct Carrier {
+/// Packets on the link, and free buffers.
+struct Relay {
     link: Link,
-    ports: Ports,
+    ports: ServerPorts,
     device: File,
     began: Instant,
-    /// Up and down, each in the order of arrival.
-    ways: [VecDeque<Packet>; 2],
+    /// Packets up and packets down, each in the order of arrival.
+    directions: [VecDeque<Packet>; 2],
     /// Buffers of packets that have arrived.
-    spare: Vec<Vec<u8>>,
+    free_buffers: Vec<Vec<u8>>,
     late_ns: u64,
     latest_ns: u64,
 }
 
-/// What a process is to carry.
+/// Task of the process that carries packets.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Task {
     /// Number of the device's descriptor, which the process has inherited.
@@ -50,10 +50,10 @@ pub struct Task {
 }
 
 impl Task {
-    /// Makes the task for a process that is started next: it inherits the device's descriptor.
+    /// Makes the task for the next process that is started, which inherits the device's descriptor.
     ///
     /// # Errors
-    /// If the descriptor cannot be given to it.
+    /// If the descriptor cannot be made inheritable.
     pub fn new(device: &File, link: NetworkLink, seed: u64) -> io::Result<Self> {
         let number = device.as_raw_fd();
         // SAFETY: it takes no pointer.
@@ -63,7 +63,7 @@ impl Task {
         }
     }
 
-    /// Carries packets until `end` can be read or is closed. Returns what it carried.
+    /// Carries packets until `end` can be read or is closed. Returns the traffic of the link.
     ///
     /// # Errors
     /// If the device cannot be read or written.
@@ -75,28 +75,29 @@ impl Task {
 }
 
 fn carry(link: &NetworkLink, seed: u64, device: File, end: BorrowedFd<'_>) -> io::Result<LinkUse> {
-    hurry();
-    let mut carrier = Carrier {
+    set_realtime();
+    let mut relay = Relay {
         link: Link::new(link, seed),
-        ports: Ports::new(),
+        ports: ServerPorts::new(),
         device,
         began: Instant::now(),
-        ways: Default::default(),
-        spare: Vec::new(),
+        directions: Default::default(),
+        free_buffers: Vec::new(),
         late_ns: 0,
         latest_ns: 0,
     };
-    while !carrier.waits(end)? {
-        carrier.takes()?;
-        carrier.gives()?;
+    while !relay.wait(end)? {
+        relay.read_packets()?;
+        relay.write_due_packets()?;
     }
-    let [up, down] = carrier.link.carried();
-    let Carrier { late_ns, latest_ns, .. } = carrier;
+    let [up, down] = relay.link.carried();
+    let Relay { late_ns, latest_ns, .. } = relay;
     Ok(LinkUse { round_trip_ns: 0, up, down, late_ns, latest_ns })
 }
 
-/// Wakes up at the time asked for and before other programs, where the kernel lets it.
-fn hurry() {
+/// Makes this thread wake up on time and before other programs. Continues without it if the kernel
+/// refuses.
+fn set_realtime() {
     // SAFETY: both take numbers and a structure of this function.
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1);
@@ -105,14 +106,15 @@ fn hurry() {
     }
 }
 
-impl Carrier {
+impl Relay {
     fn now_ns(&self) -> u64 {
         self.began.elapsed().as_nanos() as u64
     }
 
-    /// Waits until a packet comes or is due. Returns whether the end has come.
-    fn waits(&self, end: BorrowedFd<'_>) -> io::Result<bool> {
-        let next = self.ways.iter().filter_map(|way| Some(way.front()?.at_ns)).min();
+    /// Waits until a packet comes or is due. Returns whether the relay has to end.
+    fn wait(&self, end: BorrowedFd<'_>) -> io::Result<bool> {
+        let next =
+            self.directions.iter().filter_map(|direction| Some(direction.front()?.at_ns)).min();
         let wait = next.map(|at_ns| Duration::from_nanos(at_ns.saturating_sub(self.now_ns())));
         let mut polled = [
             PollFd::new(self.device.as_fd(), PollFlags::POLLIN),
@@ -126,44 +128,46 @@ impl Carrier {
     }
 
     /// Reads packets, if there are any, and decides when they arrive.
-    fn takes(&mut self) -> io::Result<()> {
+    fn read_packets(&mut self) -> io::Result<()> {
         for _ in 0..BATCH {
-            let mut bytes = self.spare.pop().unwrap_or_default();
+            let mut bytes = self.free_buffers.pop().unwrap_or_default();
             bytes.resize(LARGEST, 0);
             match self.device.read(&mut bytes) {
                 Ok(read) => bytes.truncate(read),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    self.spare.push(bytes);
+                    self.free_buffers.push(bytes);
                     return Ok(());
                 }
                 Err(error) => return Err(error),
             }
-            let way = self.ports.way(&bytes);
-            match self.link.takes(way, bytes.len() as u64, self.now_ns()) {
-                Some(at_ns) => self.ways[way as usize].push_back(Packet { at_ns, bytes }),
-                None => self.spare.push(bytes),
+            let direction = self.ports.direction(&bytes);
+            match self.link.send(direction, bytes.len() as u64, self.now_ns()) {
+                Some(at_ns) => {
+                    self.directions[direction as usize].push_back(Packet { at_ns, bytes })
+                }
+                None => self.free_buffers.push(bytes),
             }
         }
         Ok(())
     }
 
     /// Writes the packets that are due.
-    fn gives(&mut self) -> io::Result<()> {
-        for way in [Way::Up, Way::Down] {
+    fn write_due_packets(&mut self) -> io::Result<()> {
+        for direction in [Direction::Up, Direction::Down] {
             let now_ns = self.now_ns();
             while let Some(packet) =
-                self.ways[way as usize].pop_front_if(|next| next.at_ns <= now_ns)
+                self.directions[direction as usize].pop_front_if(|next| next.at_ns <= now_ns)
             {
                 let late_ns = now_ns - packet.at_ns;
                 self.late_ns += late_ns;
                 self.latest_ns = self.latest_ns.max(late_ns);
                 match self.device.write(&packet.bytes) {
                     Ok(_) => {}
-                    // A packet that the kernel cannot take now is a packet lost.
+                    // A packet that the kernel cannot take now is lost.
                     Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                     Err(error) => return Err(error),
                 }
-                self.spare.push(packet.bytes);
+                self.free_buffers.push(packet.bytes);
             }
         }
         Ok(())

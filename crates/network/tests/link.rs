@@ -1,11 +1,11 @@
-//! Links between sockets of one process, carried by another. There is no test harness, because a
-//! process that enters a network namespace has one thread: this program is run again for each test,
-//! and once more to carry packets.
+//! Links between sockets of one process, carried by another process. It does not use libtest,
+//! because a process that enters a network namespace must have one thread: this program runs itself
+//! again for each test, and once more to carry packets.
 //!
-//! A link is never faster than its model, on a busy machine either, so times are compared with what
-//! they take at least.
+//! A link is never faster than its model, even on a busy machine, so tests compare times only with
+//! their lower bounds.
 
-#![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
+#![allow(clippy::unwrap_used, reason = "a test fails at an error")]
 
 use std::env;
 use std::fs::OpenOptions;
@@ -18,12 +18,12 @@ use std::time::{Duration, Instant};
 
 use embermark_model::network::{LinkUse, NetworkLink};
 use embermark_network::relay::Task;
-use embermark_network::{Tunnel, counters, enter, is_own, parse, round_trip};
+use embermark_network::{Tunnel, counters, enter, is_isolated, parse, round_trip};
 use embermark_skips::skipped;
 use libtest_mimic::{Arguments, Trial};
 
-/// Names what this program is to do: a test, or [`CARRY`].
-const TOLD: &str = "EMBERMARK_LINK_TEST";
+/// Environment variable with the task of this program: a test, or [`CARRY`] and what to carry.
+const TASK: &str = "EMBERMARK_LINK_TEST";
 const CARRY: &str = "carry ";
 
 const TESTS: [(&str, fn()); 6] = [
@@ -39,68 +39,68 @@ const TESTS: [(&str, fn()); 6] = [
 ];
 
 fn main() -> ExitCode {
-    let Ok(told) = env::var(TOLD) else {
+    let Ok(task_name) = env::var(TASK) else {
         let test = |name: &'static str| {
             Trial::test(name, move || {
-                alone(name);
+                run_in_process(name);
                 Ok(())
             })
         };
         let tests = TESTS.iter().map(|(name, _)| test(name));
         return libtest_mimic::run(&Arguments::from_args(), tests.collect()).exit_code();
     };
-    if let Some(task) = told.strip_prefix(CARRY) {
+    if let Some(task) = task_name.strip_prefix(CARRY) {
         let task: Task = serde_json::from_str(task).unwrap();
         let done = task.carry(std::io::stdin().as_fd()).unwrap();
         serde_json::to_writer(std::io::stdout(), &done).unwrap();
     } else {
-        TESTS.iter().find(|(name, _)| *name == told).unwrap().1();
+        TESTS.iter().find(|(name, _)| *name == task_name).unwrap().1();
     }
     ExitCode::SUCCESS
 }
 
-fn alone(name: &str) {
+fn run_in_process(name: &str) {
     if let Err(error) = OpenOptions::new().read(true).write(true).open("/dev/net/tun") {
         return skipped("network link", format!("/dev/net/tun: {error}"));
     }
     let mut again = Command::new(env::current_exe().unwrap());
-    assert!(again.env(TOLD, name).status().unwrap().success(), "{name}");
+    assert!(again.env(TASK, name).status().unwrap().success(), "{name}");
 }
 
 /// A link with a process that carries its packets.
-struct Carried(Child);
+struct RelayProcess(Child);
 
-impl Carried {
-    fn by(text: &str) -> Self {
+impl RelayProcess {
+    fn start(text: &str) -> Self {
         enter().unwrap();
         let link: NetworkLink = parse("own", text).unwrap();
         let device = Tunnel::create().unwrap().into_file();
-        assert!(is_own());
+        assert!(is_isolated());
         let task = serde_json::to_string(&Task::new(&device, link, 7).unwrap()).unwrap();
         let mut program = Command::new(env::current_exe().unwrap());
-        program.env(TOLD, format!("{CARRY}{task}")).stdin(Stdio::piped()).stdout(Stdio::piped());
+        program.env(TASK, format!("{CARRY}{task}")).stdin(Stdio::piped()).stdout(Stdio::piped());
         Self(program.spawn().unwrap())
     }
 
     fn end(mut self) -> LinkUse {
         drop(self.0.stdin.take());
-        let mut said = String::new();
-        self.0.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        let mut output = String::new();
+        self.0.stdout.take().unwrap().read_to_string(&mut output).unwrap();
         assert!(self.0.wait().unwrap().success());
-        serde_json::from_str(&said).unwrap()
+        serde_json::from_str(&output).unwrap()
     }
 }
 
 fn a_network_that_others_share_gets_no_link() {
-    if is_own() {
-        return skipped("a shared network", "these tests run in one of their own");
+    if is_isolated() {
+        return skipped("a shared network", "these tests run in a private network");
     }
     let error = Tunnel::create().err().unwrap().to_string();
     assert!(error.contains("no network namespace of its own"), "{error}");
 }
 
 fn a_round_trip_takes_the_delay_twice() {
-    let link = Carried::by("delay-ms = 15");
+    let link = RelayProcess::start("delay-ms = 15");
     let took = round_trip().unwrap();
     assert!(took >= Duration::from_millis(30), "{took:?}");
     let done = link.end();
@@ -111,7 +111,7 @@ fn a_round_trip_takes_the_delay_twice() {
 
 fn bytes_take_the_time_of_the_rate() {
     const BYTES: usize = 250_000;
-    let link = Carried::by("delay-ms = 0\nup-mbit-per-s = 8\nqueue = \"1 MB\"");
+    let link = RelayProcess::start("delay-ms = 0\nup-mbit-per-s = 8\nqueue = \"1 MB\"");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut here = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (mut there, _) = listener.accept().unwrap();
@@ -123,7 +123,7 @@ fn bytes_take_the_time_of_the_rate() {
     there.read_exact(&mut vec![0; BYTES]).unwrap();
     let took = began.elapsed();
     drop(sends.join().unwrap());
-    // A megabyte a second, and headers beside.
+    // A megabyte per second, without the headers.
     assert!(took >= Duration::from_millis(250), "{took:?}");
     let done = link.end();
     assert!(done.up.bytes > BYTES as u64 && done.down.bytes < done.up.bytes / 4, "{done:?}");
@@ -131,7 +131,7 @@ fn bytes_take_the_time_of_the_rate() {
 
 fn what_is_lost_is_counted_and_tcp_sends_it_again() {
     const BYTES: usize = 300_000;
-    let link = Carried::by("delay-ms = 0\nloss-percent = 5");
+    let link = RelayProcess::start("delay-ms = 0\nloss-percent = 5");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut here = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (mut there, _) = listener.accept().unwrap();
@@ -145,7 +145,7 @@ fn what_is_lost_is_counted_and_tcp_sends_it_again() {
 }
 
 fn what_the_queue_does_not_hold_is_dropped() {
-    let link = Carried::by("delay-ms = 0\nup-mbit-per-s = 0.1\nqueue = \"5 kB\"");
+    let link = RelayProcess::start("delay-ms = 0\nup-mbit-per-s = 0.1\nqueue = \"5 kB\"");
     let (here, there) = (UdpSocket::bind("127.0.0.1:0"), UdpSocket::bind("127.0.0.1:0"));
     let (here, there) = (here.unwrap(), there.unwrap());
     let to = there.local_addr().unwrap();
@@ -162,7 +162,7 @@ fn what_the_queue_does_not_hold_is_dropped() {
 }
 
 fn bytes_are_those_of_the_devices_counters() {
-    let link = Carried::by("delay-ms = 1");
+    let link = RelayProcess::start("delay-ms = 1");
     let before = counters().unwrap();
     let (here, there) = (UdpSocket::bind("127.0.0.1:0"), UdpSocket::bind("127.0.0.1:0"));
     let (here, there) = (here.unwrap(), there.unwrap());

@@ -1,4 +1,4 @@
-//! What a source found, as one ratio, and the pieces whose results are shown beside it.
+//! A finding of a source as one ratio, and the pieces whose results are shown next to it.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Headline {
-    /// What it says, in one line without figures.
+    /// The finding in one line, without figures.
     pub says: String,
     /// Name of its phase.
     pub phase: String,
@@ -34,15 +34,15 @@ pub struct Headline {
     #[serde(default)]
     pub alone: bool,
     /// Results here with the source's settings.
-    pub as_published: Option<Beside>,
+    pub as_published: Option<FigureSource>,
     /// Results here with one tier for all.
-    pub equal: Option<Beside>,
+    pub equal: Option<FigureSource>,
     /// Results here with one difference.
-    pub counter: Option<Beside>,
+    pub counter: Option<FigureSource>,
     /// Results here with clients in the source's language.
-    pub client: Option<Beside>,
+    pub client: Option<FigureSource>,
     /// Results here with the limits of the source's device.
-    pub emulated: Option<Beside>,
+    pub emulated: Option<FigureSource>,
     /// Why the ratio is as it is. Absent if nothing was measured that shows it.
     pub explained: Option<String>,
     /// Measurements that show it.
@@ -77,7 +77,7 @@ impl fmt::Display for Evidence {
 }
 
 impl Headline {
-    /// Whether a figure beside it comes from this piece.
+    /// Whether a figure next to it comes from this piece.
     pub fn rests_on(&self, piece: &str) -> bool {
         let beside = [&self.as_published, &self.equal, &self.counter, &self.client, &self.emulated];
         let pieces = beside
@@ -187,7 +187,7 @@ impl Printed {
 /// Where the figures of a ratio are found in results.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Beside {
+pub struct FigureSource {
     /// Pieces with the cells of the two engines.
     pub pieces: Vec<String>,
     /// Engine of the numerator, if it differs from the headline's.

@@ -1,8 +1,8 @@
 //! The published comparisons that embermark repeats.
 //!
-//! A [`Source`] is one of them. Its [`Piece`]s repeat it, each with a plan. Its [`Headline`]s each
-//! name the pieces whose results are shown beside it. All of it is data in `sources/`, one file per
-//! source.
+//! A [`Source`] is one of them. Its [`Piece`]s repeat it, each with a plan. Its [`Headline`]s name
+//! the pieces whose results are shown next to them. All of it is data in `sources/`, with one file
+//! per source.
 
 mod headline;
 mod piece;
@@ -10,7 +10,7 @@ mod source;
 mod statistic;
 mod verdict;
 
-pub use headline::{Beside, Evidence, Figure, Headline, Measure, Printed, Unit};
+pub use headline::{Evidence, Figure, FigureSource, Headline, Measure, Printed, Unit};
 pub use piece::{Piece, Role};
 pub use source::{Source, all, find};
 pub use statistic::Statistic;

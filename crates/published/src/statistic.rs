@@ -14,7 +14,7 @@ pub enum Statistic {
 
 impl Statistic {
     /// Computes it for some figures. `None` without figures.
-    pub fn of(self, mut figures: Vec<f64>) -> Option<f64> {
+    pub fn compute(self, mut figures: Vec<f64>) -> Option<f64> {
         if figures.is_empty() {
             return None;
         }

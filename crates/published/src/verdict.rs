@@ -9,9 +9,9 @@ use serde::Deserialize;
 pub struct Verdict {
     /// The conclusion in one line.
     pub says: String,
-    /// Headlines of the source, by what they say. The conclusion is true here if the ratio of each,
-    /// as published, is on the same side of 1 as in the source, or above 1 if the source states it
-    /// in words. Empty if nothing here decides it.
+    /// Headlines of the source, by their text. The conclusion is true here if the ratio of each, as
+    /// published, is on the same side of 1 as in the source, or above 1 if the source states it in
+    /// words. Empty if nothing here decides it.
     #[serde(default)]
     pub by: Vec<String>,
     /// Why it differs here, or cannot be repeated.

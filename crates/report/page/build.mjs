@@ -1,5 +1,6 @@
-// Builds the report's page into one file and the site's into three (`node build.mjs page`), bundles their tests (`node build.mjs tests`), or
-// puts what these are given where its types are checked (`node build.mjs given`).
+// Builds the report's page into one file and the site's into three (`node build.mjs page`), bundles
+// their tests (`node build.mjs tests`), or puts the tests' input where its types are checked (`node
+// build.mjs given`).
 import { build } from "esbuild";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +31,7 @@ async function site() {
   const built = (entry, more) => build({ ...COMMON, entryPoints: [entry], minify: true, write: false, metafile: true, legalComments: "none", ...more });
   const script = await built("src/site/main.ts", { format: "iife" });
   const style = await built("src/site/site.css");
-  // What is bundled has its licence's text beside it: the site has no place for one.
+  // The licence text of what is bundled is next to it, because the site has no place for it.
   const foreign = Object.keys(script.metafile.inputs).filter((file) => file.includes("node_modules"));
   if (foreign.length > 0) throw new Error(`the site bundles ${foreign.join(", ")}, and shows no licence`);
   writeFileSync("dist/site.html", readFileSync("src/site/site.html"));
@@ -39,7 +40,7 @@ async function site() {
   console.log(`dist/site.js: ${Math.round(script.outputFiles[0].contents.length / 1000)} kB`);
 }
 
-/** The licence texts of the packages that are bundled, each text once. */
+/** Returns the licence texts of the bundled packages, each text once. */
 function licences(inputs) {
   const packages = [...new Set(inputs.map((file) => file.match(/node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1]).filter(Boolean))].sort();
   const texts = new Map();
@@ -68,7 +69,10 @@ async function tests() {
 /** The types of the site's data files, by the first part of their names. */
 const OF_SITE = { index: "Index", figures: "Figures", cells: "Cells", history: "History", result: "ResultData", snippets: "Snippet", table: "OverMachines" };
 
-/** What tests open, as TypeScript: the types in `src/data.ts` and `src/site/data.ts` must be theirs. */
+/**
+ * Returns the tests' input as TypeScript. It must match the types in `src/data.ts` and
+ * `src/site/data.ts`.
+ */
 function given() {
   const [folder, site] = ["tests/fixtures", "tests/fixtures/site"];
   const pages = readdirSync(folder).filter((name) => name.endsWith(".json"))

@@ -1,4 +1,4 @@
-// Takes a picture of the first view of a report's page: node picture.mjs report.html picture.png
+// Saves a picture of the first view of a report's page: node picture.mjs report.html picture.png
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

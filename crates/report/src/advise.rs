@@ -8,7 +8,6 @@ mod devices;
 mod facts;
 mod levels;
 mod line;
-mod meant;
 mod pace;
 pub(crate) mod pick;
 mod pool;
@@ -17,10 +16,11 @@ mod rank;
 mod ratios;
 mod remedy;
 mod render;
+mod resource_lines;
 mod table;
 mod turns;
-mod used;
 mod wear;
+mod weight_meaning;
 
 #[cfg(test)]
 mod tests;
@@ -33,12 +33,12 @@ use embermark_model::{Conditions, Durability};
 pub use brief::brief;
 pub use criteria::Criterion;
 pub(crate) use criteria::example;
-pub use devices::OverDevices;
+pub use devices::FleetAdvice;
 pub use facts::{Facts, LicenceClass};
 pub use pace::Pace;
 pub use pick::Pick;
 pub use presets::Preset;
-pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, advise, at_each};
+pub use rank::{Advice, BestAt, Left, Needs, Place, UnknownCriterion, Weight, advise, advise_each};
 pub use render::{json, markdown, words};
 pub use table::{AdviceTable, AdviceTables, EngineAdvice, RestsOn};
 pub use turns::CriterionTurn;
@@ -65,7 +65,7 @@ pub fn tables(files: &[&ResultFile], rows: Option<u64>, conditions: &[Conditions
         languages.retain(|own| own.has_cells(conditions));
     }
     for language in &languages {
-        let own = of_columns(language, rows, conditions);
+        let own = tables_for_columns(language, rows, conditions);
         all.tables.extend(own.tables);
         all.turns.extend(own.turns);
     }
@@ -73,19 +73,20 @@ pub fn tables(files: &[&ResultFile], rows: Option<u64>, conditions: &[Conditions
 }
 
 /// Builds the tables of one result, with engines used from any language.
-pub(crate) fn of_all_columns(file: &ResultFile, conditions: &[Conditions]) -> AdviceTables {
-    of_columns(&Language::all(file), None, conditions)
+pub(crate) fn tables_for_all_columns(file: &ResultFile, conditions: &[Conditions]) -> AdviceTables {
+    tables_for_columns(&Language::all(file), None, conditions)
 }
 
-fn of_columns(
+fn tables_for_columns(
     language: &Language<'_>,
     rows: Option<u64>,
     conditions: &[Conditions],
 ) -> AdviceTables {
     let file = &*language.file;
     let comparison = summary::compare(file, &[]);
-    let levels = levels::of(&comparison, rows, conditions);
-    let mut turns = turns::of(&scaling::of(file, &comparison, &[]), &comparison.kinds);
+    let levels = levels::for_conditions(&comparison, rows, conditions);
+    let mut turns =
+        turns::criterion_turns(&scaling::analyze(file, &comparison, &[]), &comparison.kinds);
     turns.retain(|turn| levels.iter().any(|level| level.conditions == turn.conditions));
     turns.iter_mut().for_each(|turn| turn.client.clone_from(&language.name));
     let tables = levels.iter().map(|level| table(language, &comparison, level, rows));
@@ -111,7 +112,7 @@ fn over_the_best(engines: &mut [EngineAdvice]) {
             let Some(best) = best.get(&(entry.tier, *criterion)) else { continue };
             *ratio /= best;
             if let Some(interval) = entry.intervals.get_mut(criterion) {
-                *interval = statistics::to_the_best(interval.map(|end| end / best));
+                *interval = statistics::clamp_to_best(interval.map(|end| end / best));
             }
         }
     }
@@ -135,8 +136,8 @@ fn table<'a>(
                     tier,
                     effective_durability: engine.effective_durability,
                     broken: None,
-                    facts: facts::of(file, groups, engine, tier),
-                    pace: pace::of(file, groups, kinds, (engine.id, tier)),
+                    facts: facts::engine_facts(file, groups, engine, tier),
+                    pace: pace::slowest_pace(file, groups, kinds, (engine.id, tier)),
                     ratios: BTreeMap::new(),
                     intervals: BTreeMap::new(),
                     by_workload: BTreeMap::new(),
@@ -150,7 +151,7 @@ fn table<'a>(
     for entry in &mut engines {
         let lines = tiers.iter().find(|(tier, _)| *tier == entry.tier).map(|(_, lines)| lines);
         for (criterion, lines) in lines.into_iter().flatten() {
-            let standing = ratios::of(lines, &entry.engine);
+            let standing = ratios::standing(lines, &entry.engine);
             if let Some((ratio, interval)) = standing.ratio {
                 entry.ratios.insert(criterion, ratio);
                 entry.intervals.extend(interval.map(|interval| (*criterion, interval)));
@@ -180,7 +181,7 @@ fn table<'a>(
         conditions: *conditions,
         client: language.name.clone(),
         clients: language.clients.clone(),
-        at: levels::at(*rows, *conditions, language.name.as_deref(), network.as_deref()),
+        at: levels::label(*rows, *conditions, language.name.as_deref(), network.as_deref()),
         network,
         criteria: criteria::list(),
         rests_on: rests_on.collect(),
@@ -205,7 +206,7 @@ fn place(groups: &[&Group<'_>], tier: Durability, workload: &str) -> Option<Stri
 
 /// Describes a group as the basis of ratios. `None` if nothing in it completed.
 fn rests_on(file: &ResultFile, group: &Group<'_>, criteria: Vec<&'static str>) -> Option<RestsOn> {
-    let protocol = Protocol::of(file.cells.iter().filter(|cell| group.holds(&cell.id)))?;
+    let protocol = Protocol::from_cells(file.cells.iter().filter(|cell| group.holds(&cell.id)))?;
     let cold = if file.plan.cold { ", cold reads" } else { "" };
     let energy = notes::energy::source(file).filter(|_| criteria.contains(&"energy"));
     let energy = energy.map(|by| format!(", energy by {by}")).unwrap_or_default();
@@ -233,9 +234,9 @@ fn shortfalls(
             && groups.iter().any(|group| group.holds(&cell.id))
     });
     let short = own.filter_map(|cell| {
-        let (id, shortfall) = (&cell.id, Shortfall::of(cell, None)?);
+        let (id, shortfall) = (&cell.id, Shortfall::find(cell, None)?);
         let place = format!("{} {} {}", id.workload, id.extent(), id.variant);
-        Some(format!("{}: {}", text::plain(&place), shortfall.beside(None)))
+        Some(format!("{}: {}", text::plain(&place), shortfall.words(None)))
     });
     short.collect()
 }

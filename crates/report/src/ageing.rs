@@ -1,4 +1,4 @@
-//! Tables of phases that run until they are steady: the last rounds beside the first minute.
+//! Tables of phases that run until they are steady: the last rounds and the first minute.
 
 use std::collections::BTreeMap;
 
@@ -104,7 +104,7 @@ impl Line<'_> {
         let steady = &self.timeline.steady;
         let after = format::duration(steady.after_s * 1e9);
         if steady.reached {
-            return Text::of(format!("after {after}"));
+            return Text::new(format!("after {after}"));
         }
         let restless: Vec<&str> = (steady.figures.iter())
             .filter(|(_, figure)| !figure.steady)
@@ -197,13 +197,13 @@ pub(crate) fn written_per_byte(run: &Run) -> Option<f64> {
 }
 
 /// Returns the last rounds of a timeline.
-pub(crate) fn last(timeline: &Timeline) -> &[Round] {
+pub(crate) fn last_rounds(timeline: &Timeline) -> &[Round] {
     &timeline.rounds[timeline.rounds.len().saturating_sub(ROUNDS)..]
 }
 
 /// Returns rows per second over the last rounds.
 pub(crate) fn throughput(timeline: &Timeline) -> Option<f64> {
-    let last = last(timeline);
+    let last = last_rounds(timeline);
     let rows = total(last.iter().map(|round| round.rows));
     let ns = total(last.iter().map(|round| round.elapsed_ns));
     (rows > 0 && ns > 0).then(|| rows as f64 * 1e9 / ns as f64)
@@ -222,7 +222,7 @@ fn throughput_at_first(timeline: &Timeline) -> Option<f64> {
     (rows > 0 && ns > 0).then(|| rows as f64 * 1e9 / ns as f64)
 }
 
-fn a_second(rate: Option<f64>) -> Option<String> {
+fn rate_text(rate: Option<f64>) -> Option<String> {
     rate.map(|rate| format::count(rate.round() as u64))
 }
 
@@ -230,8 +230,8 @@ fn a_second(rate: Option<f64>) -> Option<String> {
 type Column = (&'static str, fn(&Line<'_>) -> Option<String>);
 
 const COLUMNS: [Column; 11] = [
-    ("rows/s", |line| a_second(throughput(line.timeline))),
-    ("at first", |line| a_second(throughput_at_first(line.timeline))),
+    ("rows/s", |line| rate_text(throughput(line.timeline))),
+    ("at first", |line| rate_text(throughput_at_first(line.timeline))),
     ("commit", |line| Some(format::duration(line.latency("commit-last")?.p50 as f64))),
     ("p99", |line| line.p99("commit-last")),
     ("max", |line| Some(format::duration(line.latency("commit-last")?.max as f64))),
@@ -244,7 +244,7 @@ const COLUMNS: [Column; 11] = [
 ];
 
 /// Columns for imitated storage with flash.
-const OF_FLASH: [Column; 2] = [
+const FLASH_COLUMNS: [Column; 2] = [
     ("programmed/row", |line| line.programmed().map(format::bytes)),
     ("years", |line| line.years()),
 ];
@@ -252,14 +252,14 @@ const OF_FLASH: [Column; 2] = [
 fn table(title: String, lines: &[Line<'_>]) -> Annotated {
     let flash = lines.iter().any(|line| line.programmed().is_some());
     let columns: Vec<Column> =
-        COLUMNS.into_iter().chain(OF_FLASH.into_iter().filter(|_| flash)).collect();
+        COLUMNS.into_iter().chain(FLASH_COLUMNS.into_iter().filter(|_| flash)).collect();
     let rows = lines.iter().map(|line| {
         let ok = line.part.status.has_figures();
         let first = match ok {
             true => line.steady(),
             false => Text::toned(line.part.status.to_string(), Tone::Bad),
         };
-        let shown = columns.iter().map(|(_, show)| Text::of(format::or_dash(show(line), |of| of)));
+        let shown = columns.iter().map(|(_, show)| Text::new(format::or_dash(show(line), |of| of)));
         (line.label(), [first].into_iter().chain(shown).collect())
     });
     let header = ["steady"].into_iter().chain(columns.iter().map(|(name, _)| *name));

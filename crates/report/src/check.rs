@@ -44,14 +44,14 @@ pub fn check(file: &ResultFile) -> Vec<Answer> {
     let answer = |rule: &rules::Rule| Answer {
         rule: rule.name,
         asks: rule.asks,
-        finding: (rule.look)(file),
+        finding: (rule.test)(file),
         remedy: rule.remedy,
     };
     rules::RULES.iter().map(answer).collect()
 }
 
 /// Whether a result may be published, which means that no rule failed.
-pub fn may_stand(answers: &[Answer]) -> bool {
+pub fn may_be_published(answers: &[Answer]) -> bool {
     !answers.iter().any(|answer| matches!(answer.finding, Finding::Failed(_)))
 }
 

@@ -1,10 +1,10 @@
-//! Two results side by side: what became faster or slower, and whether they may be compared at all.
-//! `docs/compare.md` has the rule.
+//! Comparison of two results: what became faster or slower, and whether they can be compared at
+//! all. `docs/compare.md` has the rule.
 
 mod manifests;
 mod pairs;
 mod render;
-mod used;
+mod usage;
 
 use embermark_model::CellId;
 use embermark_model::result::ResultFile;
@@ -12,57 +12,57 @@ use serde::Serialize;
 
 pub(crate) use manifests::ONE_RUN;
 pub use manifests::{Differences, conditions, differences, unpoolable};
-pub use pairs::Turn;
+pub use pairs::StatusChange;
 pub(crate) use pairs::{Pairs, PhasePair, pairs};
 pub(crate) use render::turned;
 pub use render::{csv, json, markdown, table};
-pub use used::Used;
+pub use usage::UsageChange;
 
 use crate::statistics::{discoveries, includes_one, ratio_interval, welch_p};
 use crate::summary::Protocol;
 use crate::text;
 
-/// What changed from one result to another.
+/// Changes from one result to another.
 #[derive(Clone, Debug, Serialize)]
 pub struct Changes {
     /// Engines with figures in either file that may not be published.
     pub unpublishable: Vec<String>,
-    /// What speaks against the comparison, or must be known to read it.
+    /// Differences that invalidate the comparison, or that its reader must know.
     pub differences: Differences,
-    /// Pairs that have an interval: so many were looked at for a difference.
+    /// Number of pairs with an interval, which were tested for a difference.
     pub pairs: usize,
-    /// At most this share of those called faster or slower is called so by chance, on average.
+    /// Largest expected share of false calls among those called faster or slower.
     pub false_discovery_rate: f64,
-    /// What ran in both, of each workload, scale, tier and variant that has a phase below.
-    pub ran: Vec<Ran>,
+    /// Runs and trials in both, for each workload, scale, tier and variant that has a phase below.
+    pub ran: Vec<GroupProtocol>,
     /// Each phase with figures in both, in the order of the old file's cells.
     pub phases: Vec<Change>,
-    /// What engines used, of each cell that did all of its work in both.
-    pub used: Vec<Used>,
-    /// Each cell or phase that had figures or an answer and has them in one file only.
-    pub turned: Vec<Turn>,
+    /// Resources of engines, for each cell that did all of its work in both.
+    pub used: Vec<UsageChange>,
+    /// Cells and phases that had figures or an answer in only one file.
+    pub turned: Vec<StatusChange>,
     /// Cells that the old file has and the new one has not.
     pub only_old: Vec<CellId>,
     /// Cells that the new file has and the old one has not.
     pub only_new: Vec<CellId>,
 }
 
-/// What ran of a workload at a scale, in a tier and a variant.
+/// Runs and trials of a workload at a scale, in a tier and a variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Ran {
+pub struct GroupProtocol {
     /// One of its cells.
     #[serde(skip)]
     cell: CellId,
-    /// Its name, `sensors 10k · durability process · single`.
+    /// Title: `sensors 10k · durability process · single`.
     pub title: String,
-    /// Runs and trials, `6 runs (1 warm-up) x 3 trials`; of old and new where they differ.
+    /// Runs and trials: `6 runs (1 warm-up) x 3 trials`. If they differ, those of both files.
     pub protocol: String,
 }
 
-impl Ran {
-    fn of(cell: &CellId, old: &ResultFile, new: &ResultFile) -> Self {
+impl GroupProtocol {
+    fn new(cell: &CellId, old: &ResultFile, new: &ResultFile) -> Self {
         let protocol = |file: &ResultFile| {
-            let of = Protocol::of(file.cells.iter().filter(|other| is_of(&other.id, cell)));
+            let of = Protocol::from_cells(file.cells.iter().filter(|other| is_of(&other.id, cell)));
             of.map_or_else(|| "nothing that ended well".to_owned(), |of| of.to_string())
         };
         let (workload, variant) = (text::plain(&cell.workload), text::plain(&cell.variant));
@@ -78,13 +78,13 @@ impl Ran {
         }
     }
 
-    /// Whether it holds a cell.
+    /// Whether it covers a cell.
     fn holds(&self, cell: &CellId) -> bool {
         is_of(cell, &self.cell)
     }
 }
 
-/// Whether two cells differ in their engine alone.
+/// Whether two cells differ in nothing but their engine.
 fn is_of(one: &CellId, other: &CellId) -> bool {
     (&one.workload, &one.variant, one.durability, one.extent())
         == (&other.workload, &other.variant, other.durability, other.extent())
@@ -99,25 +99,25 @@ pub struct Change {
     pub phase: String,
     /// Time per operation in the old file in ns, median over the trials.
     pub old_ns: f64,
-    /// In the new one.
+    /// Time per operation in the new file in ns, median over the trials.
     pub new_ns: f64,
-    /// New over old: above 1 is slower.
+    /// New time divided by old time. Above 1 is slower.
     pub ratio: f64,
-    /// The 95 % interval of the ratio; absent with fewer than three trials in either.
+    /// The 95 % interval of the ratio. Absent if either file has fewer than three trials.
     pub interval: Option<[f64; 2]>,
-    /// How probable such times are without a difference, by Welch's test; 1 where the interval includes
-    /// 1, absent where there is none.
+    /// Probability of such times if there is no difference, by Welch's test. 1 if the interval
+    /// includes 1. Absent without an interval.
     pub p: Option<f64>,
-    /// What its cell did not do in either file: `new lost 24,261 of 40,000`.
+    /// What its cell failed to do in either file: `new lost 24,261 of 40,000`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lacking: Option<String>,
-    /// What that says.
+    /// What the interval shows.
     pub verdict: Verdict,
 }
 
 impl Change {
-    /// By itself: [`judge`] says what it is among all.
-    fn of(pair: &PhasePair<'_>) -> Self {
+    /// Judges a pair by itself. [`judge`] judges it among all pairs.
+    fn new(pair: &PhasePair<'_>) -> Self {
         let [old, new] = &pair.figures;
         let interval = ratio_interval(&new.per_trial_ns, &old.per_trial_ns);
         let lacking = pair.lacking();
@@ -128,7 +128,7 @@ impl Change {
             Some([low, _]) if low > 1.0 => Verdict::Slower,
             Some(_) => Verdict::Faster,
         };
-        // Larger than Welch's where the interval includes 1, so no less to be relied on.
+        // Larger than Welch's if the interval includes 1, which is the cautious choice.
         let p = interval.filter(|_| lacking.is_none()).and_then(|ends| {
             if includes_one(ends) {
                 Some(1.0)
@@ -150,27 +150,28 @@ impl Change {
     }
 }
 
-/// The share of false calls that is allowed, on average.
+/// Allowed share of false calls, on average.
 pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
 
-/// What a ratio and its interval say, among all pairs of a comparison.
+/// Result of the comparison of a pair, among all pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The interval lies below 1, and the pair is among those that may be called different.
+    /// The interval lies below 1, and the difference is significant among all pairs.
     Faster,
-    /// It lies above 1, likewise.
+    /// The interval lies above 1, and the difference is significant among all pairs.
     Slower,
-    /// It includes 1, or among so many pairs it is no evidence.
+    /// The interval includes 1, or the difference is not significant among so large a number of
+    /// pairs.
     NoDifference,
-    /// There is none: fewer than three trials in one of the files.
+    /// There is no interval: one of the files has fewer than three trials.
     TooFewTrials,
-    /// Its cell did not do all that it was to do in one of the files: times do not tell.
+    /// Its cell did not do all of its work in one of the files, so times cannot be compared.
     DidNotKeepUp,
 }
 
 impl Verdict {
-    /// The word that tables show.
+    /// Returns the word that tables show.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -182,16 +183,16 @@ impl Verdict {
     }
 }
 
-/// Compares `new` with `old`. A pair is called faster or slower where its interval leaves out 1 and the
-/// calls of the whole comparison are false in at most [`FALSE_DISCOVERY_RATE`] of cases.
+/// Compares `new` with `old`. A pair is called faster or slower if its interval leaves out 1 and
+/// the share of false calls in the whole comparison is at most [`FALSE_DISCOVERY_RATE`].
 pub fn compare(old: &ResultFile, new: &ResultFile) -> Changes {
     let Pairs { phases, turned, only_old, only_new } = pairs(old, new);
-    let mut phases: Vec<Change> = phases.iter().map(Change::of).collect();
+    let mut phases: Vec<Change> = phases.iter().map(Change::new).collect();
     let pairs = judge(&mut phases);
-    let mut ran: Vec<Ran> = Vec::new();
+    let mut ran: Vec<GroupProtocol> = Vec::new();
     for change in &phases {
         if !ran.iter().any(|ran| ran.holds(&change.cell)) {
-            ran.push(Ran::of(&change.cell, old, new));
+            ran.push(GroupProtocol::new(&change.cell, old, new));
         }
     }
     Changes {
@@ -201,21 +202,21 @@ pub fn compare(old: &ResultFile, new: &ResultFile) -> Changes {
         false_discovery_rate: FALSE_DISCOVERY_RATE,
         ran,
         phases,
-        used: used::used(old, new),
+        used: usage::usage_changes(old, new),
         turned,
         only_old,
         only_new,
     }
 }
 
-/// Engines with figures in either file that may not be published.
+/// Returns the engines with figures in either file that may not be published.
 pub(crate) fn unpublishable(old: &ResultFile, new: &ResultFile) -> Vec<String> {
     let engines = text::unique(old.unpublishable().into_iter().chain(new.unpublishable()));
     engines.into_iter().map(str::to_owned).collect()
 }
 
-/// Calls a pair faster or slower only where that may be said of so many, and returns how many were looked
-/// at.
+/// Calls a pair faster or slower only if the difference is significant among all pairs. Returns the
+/// number of tested pairs.
 fn judge(changes: &mut [Change]) -> usize {
     let p_values: Vec<f64> = changes.iter().filter_map(|change| change.p).collect();
     let found = discoveries(&p_values, FALSE_DISCOVERY_RATE);

@@ -6,7 +6,7 @@ use crate::export::markdown;
 use crate::grid::{self, Annotated, Grid};
 use crate::note::Section;
 use crate::text::{joined, markdown as escaped};
-use crate::{Options, ageing, cost, flash, notes, published, scaling, shown, summary, table};
+use crate::{Options, ageing, cost, evidence, flash, notes, published, scaling, summary, table};
 
 /// A part of a document between blank lines. Some blocks have several such parts.
 pub(crate) enum Block {
@@ -72,18 +72,18 @@ pub(crate) fn markdown(blocks: &[Block]) -> String {
 /// Returns the whole report of a result.
 pub(crate) fn report(file: &ResultFile, options: &Options<'_>) -> Vec<Block> {
     let mut comparison = summary::compare(file, options.order);
-    let durability = shown::of(file, options.durability);
-    shown::mark(&mut comparison, &durability);
-    let scaling = scaling::of(file, &comparison, options.explanations);
-    let mut blocks: Vec<Block> = notes::face(file).map(Block::Head).into_iter().collect();
+    let durability = evidence::tier_standings(file, options.durability);
+    evidence::mark_broken(&mut comparison, &durability);
+    let scaling = scaling::analyze(file, &comparison, options.explanations);
+    let mut blocks: Vec<Block> = notes::notice(file).map(Block::Head).into_iter().collect();
     for group in &comparison.groups {
         let mut under = grid::subtitle(group, file);
-        let grids = grid::of(group, options, &scaling).into_iter();
+        let grids = grid::group_tables(group, options, &scaling).into_iter();
         blocks.extend(grids.map(|grid| Block::table(grid, std::mem::take(&mut under))));
     }
     let costs = cost::grids(file, &options.weights, options.published).into_iter();
     let ageing = ageing::grids(file, options.rows_per_day).into_iter();
-    let published = published::beside(file, &comparison, options.published);
+    let published = published::comparisons(file, &comparison, options.published);
     let cards = flash::grids(file, &comparison, options.rows_per_day);
     let of_scale = scaling::grids(&scaling).into_iter();
     blocks.extend(

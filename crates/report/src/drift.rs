@@ -25,7 +25,7 @@ pub struct Drift {
 
 /// Returns the drift of a run. `None` if the first trial was not repeated, or if either trial
 /// failed.
-pub fn of(file: &ResultFile) -> Option<Drift> {
+pub fn drift(file: &ResultFile) -> Option<Drift> {
     let drift = file.manifest.drift.as_ref()?;
     let cell = file.cells.iter().find(|cell| cell.id == drift.cell)?;
     let first = cell.trials.iter().find(|trial| trial.index == drift.first)?;
@@ -63,7 +63,7 @@ impl Drift {
 
     /// Describes the drift: `sqlite sensors 1k process single took 3.1 % more time at the end than
     /// at the beginning …`.
-    pub fn says(&self) -> String {
+    pub fn describe(&self) -> String {
         let share = (self.ratio - 1.0) * 100.0;
         let way = if share < 0.0 { "less" } else { "more" };
         let spread = self.trials.map(|trials| {

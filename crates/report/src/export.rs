@@ -20,7 +20,7 @@ mod timeline;
 
 pub(crate) use csv::written as csv_written;
 pub use parquet::parquet;
-pub use several::{OfDevice, csv_of, parquet_of};
+pub use several::{DeviceResult, csv_of, parquet_of};
 
 use std::fmt;
 use std::path::Path;

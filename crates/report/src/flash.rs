@@ -27,7 +27,7 @@ pub(crate) struct Wear<'a> {
 impl<'a> Wear<'a> {
     /// Returns the wear of a phase in the counting trial of a cell. `None` if the card was not
     /// modelled for it.
-    pub fn of(cell: &'a Cell, card: &'a Card, phase: &str) -> Option<Self> {
+    pub fn new(cell: &'a Cell, card: &'a Card, phase: &str) -> Option<Self> {
         let run: &Run = cell.counted(phase)?;
         let phase = model(cell, card)?.phase(phase)?;
         Some(Self { card, phase, ops: run.ops, loads: run.loaded.is_some() })
@@ -80,7 +80,7 @@ pub(crate) fn is_modelled(file: &ResultFile, cell: &Cell) -> bool {
 pub(crate) fn programmed(file: &ResultFile, cell: &Cell, phases: &[&str]) -> Option<f64> {
     let (card, counting) = (file.plan.cards.first()?, cell.counting.as_ref()?);
     let of = |phase: &&str| {
-        let wear = Wear::of(cell, card, phase)?;
+        let wear = Wear::new(cell, card, phase)?;
         let part = counting.phases.iter().find(|part| part.phase == *phase)?;
         let whole = if wear.ops > 0 { part.ops as f64 / wear.ops as f64 } else { 1.0 };
         Some(wear.programmed() * whole)
@@ -99,11 +99,11 @@ mod tests {
     fn card() -> Card {
         Card {
             name: "one".to_owned(),
-            mapping: Mapping::LogBlocks { open_units: Spread::of(4) },
+            mapping: Mapping::LogBlocks { open_units: Spread::exact(4) },
             capacity_bytes: 1_000 << 20,
             page_bytes: 16 << 10,
             erase_block_bytes: 1 << 20,
-            spare_permille: Spread::of(100),
+            spare_permille: Spread::exact(100),
             cycles: Spread { low: 500, typical: 1_000, high: 2_000 },
             cache_bytes: 0,
             filled_permille: 1_000,
@@ -156,31 +156,31 @@ mod tests {
     #[test]
     fn a_million_rows_are_the_run_and_its_maintenance_over_its_rows() {
         let (cell, card) = (cell(), card());
-        let load = Wear::of(&cell, &card, "load").unwrap();
+        let load = Wear::new(&cell, &card, "load").unwrap();
         assert_eq!((load.programmed(), load.per_million()), (4e6, Some(4e8)));
         assert_eq!(load.per_million_ends(), Some([4e8, 8e8]));
-        let read = Wear::of(&cell, &card, "read").unwrap();
+        let read = Wear::new(&cell, &card, "read").unwrap();
         assert_eq!((read.programmed(), read.per_million(), read.loads), (0.0, Some(0.0), false));
     }
 
     #[test]
     fn years_are_a_range_from_one_end_of_the_parameters_to_the_other() {
         let (cell, card) = (cell(), card());
-        let load = Wear::of(&cell, &card, "load").unwrap();
+        let load = Wear::new(&cell, &card, "load").unwrap();
         // At 10,000 rows per day, the low end erases 8 blocks per day of 1,100 that last 500
         // erases. The high end erases 4 of those that last 2,000.
         let [low, high] = load.years(10_000.0).unwrap();
         assert!((low - 1_100.0 * 500.0 / 8.0 / 365.25).abs() < 1e-9, "{low}");
         assert!((high - 1_100.0 * 2_000.0 / 4.0 / 365.25).abs() < 1e-9, "{high}");
         assert_eq!(load.years(20_000.0).unwrap().map(|half| 2.0 * half), [low, high]);
-        assert_eq!(Wear::of(&cell, &card, "read").unwrap().years(1.0), None, "it puts no rows in");
+        assert_eq!(Wear::new(&cell, &card, "read").unwrap().years(1.0), None, "it puts no rows in");
     }
 
     #[test]
     fn a_card_that_was_not_modelled_has_nothing() {
         let cell = cell();
         let other = Card { name: "other".to_owned(), ..card() };
-        assert!(Wear::of(&cell, &other, "load").is_none());
-        assert!(Wear::of(&cell, &card(), "update").is_none());
+        assert!(Wear::new(&cell, &other, "load").is_none());
+        assert!(Wear::new(&cell, &card(), "update").is_none());
     }
 }

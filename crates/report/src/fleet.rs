@@ -1,6 +1,7 @@
-//! Many devices side by side: how engines compare on each of them, ready for the page.
+//! Comparison of engines on many devices, ready for the page.
 //!
-//! What is kept of a result is small: it is added and may be dropped before the next one is read.
+//! Only a small part of a result is kept. A result is added and can be dropped before the next one
+//! is read.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -9,40 +10,40 @@ use embermark_model::Durability;
 use embermark_model::result::ResultFile;
 use serde::{Serialize, Serializer};
 
-use crate::advise::{AdviceTables, OverDevices};
+use crate::advise::{AdviceTables, FleetAdvice};
 use crate::overview::means::{self, Line, Standing};
 use crate::statistics::geometric_mean;
 use crate::summary::{self, Entry};
 use crate::{format, notes, text};
 
-/// What the page of a fleet shows.
+/// Content of the page of a fleet.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Fleet {
     /// The devices, in the order in which they were added.
     pub devices: Vec<Device>,
-    /// Engines, in the order in which they were met.
+    /// Engines, in the order of their first result.
     pub engines: Vec<Engine>,
-    /// What was compared: on some device at least.
+    /// Workloads, scales and tiers that were compared on at least one device.
     pub lines: Vec<Compared>,
-    /// How an engine stands on a device: none where that was not asked for there.
-    pub boxes: Vec<Box>,
-    /// What advice for all of them is drawn from.
+    /// Figure of each engine in each line on each device. Absent if the device did not run it.
+    pub boxes: Vec<DeviceFigure>,
+    /// Input of the advice for all devices.
     #[serde(skip)]
-    advice: OverDevices,
+    advice: FleetAdvice,
 }
 
 /// A device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Device {
-    /// Its name; no other one has it.
+    /// Unique name.
     pub name: String,
-    /// What it is: the board as its firmware calls it, else its CPU.
+    /// Model of the board from its firmware, or otherwise the CPU.
     pub model: String,
-    /// The machine in a line; empty where there is no result.
+    /// Description of the machine in one line. Empty if there is no result.
     pub machine: String,
-    /// What may have disturbed its figures.
+    /// Conditions that may have disturbed its figures.
     pub warnings: Vec<String>,
     /// Why there is no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,27 +58,28 @@ pub struct Engine {
     pub id: String,
     /// Its versions over the devices.
     pub versions: Vec<String>,
-    /// Shown and never ranked.
+    /// Whether it is shown and never ranked.
     pub reference: bool,
-    /// Its licence forbids publishing its figures.
+    /// Whether its licence forbids publishing its figures.
     pub unpublishable: bool,
 }
 
-/// One workload at one scale, within one limit of memory, in one tier.
+/// One workload at one scale, within one memory limit, in one tier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Compared {
     /// The workload's id.
     pub workload: String,
-    /// Scale and limit of memory as they are written: `10k`, `100k within 256 MiB`.
+    /// Scale and memory limit: `10k`, `100k within 256 MiB`.
     pub extent: String,
     /// The tier.
     pub tier: Durability,
 }
 
-/// How an engine stands in one line on one device. Each field but the three places may be absent. A page of
-/// many devices has tens of thousands: it is written as `[device, line, engine, ratio, ns, flags, says]`, with
-/// 1 for `whole` and 2 for `best` in the flags, numbers of five digits, and nothing where the last are absent.
+/// Figure of an engine in one line on one device. All fields but the three indexes may be absent. A
+/// page of many devices has tens of thousands of them, so it is serialized as `[device, line,
+/// engine, ratio, ns, flags, says]`. The flags are 1 for `whole` and 2 for `best`, numbers have
+/// five digits, and absent values at the end are left out.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
     test,
@@ -87,27 +89,27 @@ pub struct Compared {
         type = "[device: number, line: number, engine: number, ratio?: number | null, ns?: number | null, flags?: number, says?: string]"
     )
 )]
-pub struct Box {
-    /// Place in [`Fleet::devices`].
+pub struct DeviceFigure {
+    /// Index in [`Fleet::devices`].
     pub device: usize,
-    /// Place in [`Fleet::lines`].
+    /// Index in [`Fleet::lines`].
     pub line: usize,
-    /// Place in [`Fleet::engines`].
+    /// Index in [`Fleet::engines`].
     pub engine: usize,
-    /// How many times the time of the device's own fastest engine: the geometric mean over the phases that
+    /// Time divided by that of the device's fastest engine: the geometric mean over the phases that
     /// it answered.
     pub ratio: Option<f64>,
-    /// Its time of one operation in ns: the geometric mean over the same phases.
+    /// Time of one operation in ns: the geometric mean over the same phases.
     pub ns: Option<f64>,
-    /// It answered every phase that any engine did there.
+    /// Whether it answered every phase that any engine answered there.
     pub whole: bool,
-    /// The fastest of those with every phase, or no difference to that one is shown.
+    /// Whether it is the fastest of those with every phase, or not significantly slower.
     pub best: bool,
-    /// In place of a ratio.
+    /// Text that is shown instead of a ratio.
     pub says: Option<String>,
 }
 
-impl Serialize for Box {
+impl Serialize for DeviceFigure {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Self { device, line, engine, ratio, ns, whole, best, says } = self;
         let flags = u8::from(*whole) + 2 * u8::from(*best);
@@ -121,7 +123,7 @@ impl Serialize for Box {
 }
 
 impl Fleet {
-    /// Adds a device that has no result, and why.
+    /// Adds a device without a result, with the reason.
     pub fn lacks(&mut self, name: &str, why: &str) {
         self.devices.push(Device {
             name: text::plain(name),
@@ -167,12 +169,12 @@ impl Fleet {
                 };
                 let known = versions.get(engine.id).map(Vec::as_slice).unwrap_or_default();
                 let engine = self.engine(own, known);
-                self.boxes.push(Box {
+                self.boxes.push(DeviceFigure {
                     device: self.devices.len() - 1,
                     line: place,
                     engine,
                     ns: time(&line, at),
-                    ..standing_of(standing)
+                    ..figure_without_indexes(standing)
                 });
             }
         }
@@ -198,18 +200,18 @@ impl Fleet {
         at
     }
 
-    /// What advice for all devices is drawn from, which is the page's.
+    /// Takes the input of the advice for all devices and returns its tables.
     pub(crate) fn take_advice(&mut self) -> AdviceTables {
         mem::take(&mut self.advice).tables()
     }
 
-    /// Engines with figures that may not be published.
+    /// Returns the engines with figures that may not be published.
     pub fn unpublishable(&self) -> Vec<&str> {
         self.engines.iter().filter(|e| e.unpublishable).map(|e| e.id.as_str()).collect()
     }
 }
 
-/// Where it is in a list, which has it then.
+/// Returns the index of an item in a list. Adds it if the list does not have it.
 fn place<T>(all: &mut Vec<T>, one: T, same: impl Fn(&T, &T) -> bool) -> usize {
     all.iter().position(|other| same(other, &one)).unwrap_or_else(|| {
         all.push(one);
@@ -217,9 +219,9 @@ fn place<T>(all: &mut Vec<T>, one: T, same: impl Fn(&T, &T) -> bool) -> usize {
     })
 }
 
-/// A box without its places.
-fn standing_of(standing: &Standing<'_>) -> Box {
-    let none = Box {
+/// Makes a box without indexes.
+fn figure_without_indexes(standing: &Standing<'_>) -> DeviceFigure {
+    let none = DeviceFigure {
         device: 0,
         line: 0,
         engine: 0,
@@ -230,23 +232,23 @@ fn standing_of(standing: &Standing<'_>) -> Box {
         says: None,
     };
     match standing {
-        Standing::Mean(mean) => Box {
+        Standing::Mean(mean) => DeviceFigure {
             ratio: Some(mean.ratio),
             whole: mean.answered == mean.of,
             best: mean.best || mean.not_significant,
             ..none
         },
         Standing::Behind(shortfall) => {
-            Box { says: Some(shortfall.what.short().to_owned()), ..none }
+            DeviceFigure { says: Some(shortfall.what.short().to_owned()), ..none }
         }
-        Standing::Ended(status) => Box { says: Some(status.name().to_owned()), ..none },
-        Standing::Weaker => Box { says: Some("weaker".to_owned()), ..none },
-        Standing::ByUrl => Box { says: Some("by URL".to_owned()), ..none },
+        Standing::Ended(status) => DeviceFigure { says: Some(status.name().to_owned()), ..none },
+        Standing::Weaker => DeviceFigure { says: Some("weaker".to_owned()), ..none },
+        Standing::ByUrl => DeviceFigure { says: Some("by URL".to_owned()), ..none },
         Standing::Nothing => none,
     }
 }
 
-/// The geometric mean of an engine's times over the phases that it has a ratio of.
+/// Returns the geometric mean of an engine's times over the phases for which it has a ratio.
 fn time(line: &Line<'_>, place: usize) -> Option<f64> {
     let times = line.steps.iter().filter(|step| step.ratios[place].is_some()).filter_map(|step| {
         step.row.entries.get(place).and_then(Entry::measured).map(|one| one.figure.per_op_ns)

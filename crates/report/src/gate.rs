@@ -2,20 +2,20 @@
 //! build can pass or fail. `docs/gate.md` has the rule and its measured power.
 
 mod columns;
+mod engine_total;
 mod junit;
 mod render;
-mod whole;
 
 use embermark_model::CellId;
 use embermark_model::result::ResultFile;
 use serde::Serialize;
 
 pub use columns::{columns, only};
+pub use engine_total::EngineTotal;
 pub use junit::junit;
 pub use render::{json, markdown, table};
-pub use whole::Whole;
 
-use crate::compare::{self, Differences, Pairs, PhasePair, Turn};
+use crate::compare::{self, Differences, Pairs, PhasePair, StatusChange};
 use crate::statistics::{Shift, holm};
 
 /// Largest probability that a gate fails although nothing became slower than allowed. It holds for
@@ -44,15 +44,15 @@ pub struct Gate {
     /// Reasons for the outcome, in sentences.
     pub why: Vec<String>,
     /// Each engine over all its phases.
-    pub wholes: Vec<Whole>,
+    pub wholes: Vec<EngineTotal>,
     /// Each phase with figures in both files, in the order of the old file's cells. References are
     /// not included.
-    pub phases: Vec<Judged>,
+    pub phases: Vec<JudgedPhase>,
     /// Each cell or phase that completed in only one file.
-    pub turned: Vec<Turn>,
+    pub turned: Vec<StatusChange>,
     /// References that two runs have in common, as a whole. They show how the machine changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub machine: Option<Whole>,
+    pub machine: Option<EngineTotal>,
     /// Cells that only the old file has.
     pub only_old: Vec<CellId>,
     /// Cells that only the new file has.
@@ -84,7 +84,7 @@ impl Outcome {
 
 /// One phase of one cell in both files.
 #[derive(Clone, Debug, Serialize)]
-pub struct Judged {
+pub struct JudgedPhase {
     /// The cell.
     pub cell: CellId,
     /// The phase.
@@ -155,7 +155,8 @@ pub fn gate(old: &ResultFile, new: &ResultFile, allow: f64) -> Gate {
     let one_run = old.manifest.run_id == new.manifest.run_id;
     let (references, judged): (Vec<PhasePair<'_>>, Vec<PhasePair<'_>>) =
         pairs.into_iter().partition(|pair| pair.reference);
-    let machine = if one_run { None } else { Whole::of("", references.iter(), false, allow, 1) };
+    let machine =
+        if one_run { None } else { EngineTotal::new("", references.iter(), false, allow, 1) };
     let mut differences = compare::differences(old, new);
     differences.remarks.retain(|remark| !one_run || remark != compare::ONE_RUN);
     let mut gate = Gate {
@@ -166,7 +167,7 @@ pub fn gate(old: &ResultFile, new: &ResultFile, allow: f64) -> Gate {
         one_run,
         outcome: Outcome::Passed,
         why: Vec::new(),
-        wholes: whole::wholes(&judged, one_run, allow),
+        wholes: engine_total::engine_totals(&judged, one_run, allow),
         phases: phases(&judged, allow),
         turned,
         machine,
@@ -178,10 +179,10 @@ pub fn gate(old: &ResultFile, new: &ResultFile, allow: f64) -> Gate {
 }
 
 /// Judges each phase among all phases.
-fn phases(pairs: &[PhasePair<'_>], allow: f64) -> Vec<Judged> {
+fn phases(pairs: &[PhasePair<'_>], allow: f64) -> Vec<JudgedPhase> {
     let shift = |pair: &PhasePair<'_>| {
         let [old, new] = &pair.figures;
-        Shift::of(&new.per_trial_ns, &old.per_trial_ns).filter(|_| pair.lacking().is_none())
+        Shift::unpaired(&new.per_trial_ns, &old.per_trial_ns).filter(|_| pair.lacking().is_none())
     };
     let shifts: Vec<Option<Shift>> = pairs.iter().map(shift).collect();
     let known: Vec<f64> =
@@ -200,7 +201,7 @@ fn phases(pairs: &[PhasePair<'_>], allow: f64) -> Vec<Judged> {
             None => Verdict::TooFewTrials,
         };
         let [old, new] = &pair.figures;
-        Judged {
+        JudgedPhase {
             cell: pair.cell.clone(),
             phase: pair.phase.to_owned(),
             old_ns: old.per_op_ns,

@@ -1,13 +1,13 @@
-//! The report as one HTML file that needs nothing else: the page of `crates/report/page`, built
-//! beforehand, with the figures put in as JSON.
+//! The report as one self-contained HTML file. It is the page of `crates/report/page`, built
+//! beforehand, with the figures inserted as JSON.
 //!
-//! The figures are computed here, by [`crate::summary`]; the page computes ratios alone, because
-//! what is the best changes with what is shown.
+//! [`crate::summary`] computes the figures. The page computes only ratios, because the best engine
+//! depends on what is shown.
 
 mod cells;
 mod data;
 mod durability;
-mod gather;
+mod page_data;
 mod tuned;
 #[cfg(test)]
 pub(crate) mod typescript;
@@ -19,9 +19,9 @@ use embermark_model::durability_result::Outcome;
 use embermark_model::result::{EngineFacts, ResultFile};
 use embermark_model::tuning_result::TuningResult;
 
+use crate::evidence::Record;
 use crate::fleet::Fleet;
 use crate::scaling::Explanations;
-use crate::shown::Record;
 use crate::{ReportError, notes};
 
 use data::AdviceData;
@@ -30,37 +30,38 @@ use tuned::TuningData;
 
 pub(crate) use cells::plan;
 pub use data::{Page, PhaseFacts, WorkloadFacts};
-pub(crate) use gather::asked;
+pub(crate) use page_data::plan_and_machine;
 
-/// The built page, or nothing where it was not built before this crate.
+/// The built page. Empty if it was not built before this crate.
 const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
 
-/// Where the data goes in the page. It stands there once.
+/// Placeholder for the data in the page. It occurs once.
 const MARK: &str = "\"EMBERMARK-DATA\"";
 
-/// A result and the file it is in.
+/// A result and its file.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// The file, to be named.
+    /// Path that is shown.
     pub path: &'a Path,
-    /// What it holds.
+    /// Content of the file.
     pub result: &'a ResultFile,
 }
 
-/// What the page shows beside what the result files hold.
+/// Data of the page that result files do not have.
 #[derive(Clone, Debug, Default)]
 pub struct PageOptions<'a> {
-    /// Phase names in display order; phases not among them follow as they ran.
+    /// Phase names in display order. Phases that are not listed follow in the order in which they
+    /// ran.
     pub order: &'a [&'a str],
-    /// What adapters say of costs that stand out.
+    /// Explanations of unusual costs, from the engines' adapters.
     pub explanations: Explanations<'a>,
-    /// What is known of engines, by id. One that is not among them is shown by its id.
+    /// Facts about engines, by id. An engine without facts is shown by its id.
     pub engines: BTreeMap<String, EngineFacts>,
-    /// What is known of workloads.
+    /// Facts about workloads.
     pub workloads: Vec<WorkloadFacts>,
-    /// Runs of `embermark durability` that tell what tiers rest on.
+    /// Runs of `embermark durability`, the evidence for what tiers promise.
     pub durability: &'a Record,
-    /// Rows a day, at which it is told how long a modelled flash card lasts.
+    /// Rows per day for which the lifetime of a modelled flash card is shown.
     pub rows_per_day: Option<f64>,
 }
 
@@ -69,18 +70,18 @@ pub const fn is_built() -> bool {
     !TEMPLATE.is_empty()
 }
 
-/// The page for one or several results.
+/// Returns the page of one or several results.
 ///
 /// # Errors
-/// When this build has no page, or two files hold the same run.
+/// If this build has no page, or if two files hold the same run.
 pub fn page(sources: &[Source<'_>], options: PageOptions<'_>) -> Result<String, ReportError> {
-    filled(&data(sources, options)?)
+    fill_page(&data(sources, options)?)
 }
 
-/// What the page is given.
+/// Returns the data of that page.
 ///
 /// # Errors
-/// When two files hold the same run.
+/// If two files hold the same run.
 pub fn data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Result<Page<'a>, ReportError> {
     for (index, source) in sources.iter().enumerate() {
         let run_id = &source.result.manifest.run_id;
@@ -90,87 +91,92 @@ pub fn data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Result<Page
             return Err(ReportError::SameRun(first, second, crate::text::plain(run_id)));
         }
     }
-    Ok(gather::gather(sources, options))
+    Ok(page_data::page_data(sources, options))
 }
 
-/// The page for a run of `embermark durability`. `unpublishable` are the engines whose licences forbid
-/// publishing figures: those that were tried are named on the face of it.
+/// Returns the page of a run of `embermark durability`. `unpublishable` are the engines whose
+/// licences forbid publishing figures. The page names those that were tried at its top.
 ///
 /// # Errors
-/// When this build has no page.
+/// If this build has no page.
 pub fn durability_page(run: &Outcome, unpublishable: &[&str]) -> Result<String, ReportError> {
-    filled(&durability_data(run, unpublishable))
+    fill_page(&durability_data(run, unpublishable))
 }
 
-/// What that page is given.
+/// Returns the data of that page.
 pub fn durability_data(run: &Outcome, unpublishable: &[&str]) -> Page<'static> {
     let tried = run.tested.iter().map(|tested| &*tested.engine);
     Page {
-        face: secret(unpublishable, tried),
-        durability: Some(DurabilityData::of_run(run)),
-        ..gather::gather(&[], PageOptions::default())
+        face: unpublishable_among(unpublishable, tried),
+        durability: Some(DurabilityData::from_run(run)),
+        ..page_data::page_data(&[], PageOptions::default())
     }
 }
 
-/// The page for a result of `embermark tune`. `unpublishable` are the engines whose licences forbid publishing
-/// figures.
+/// Returns the page of a result of `embermark tune`. `unpublishable` are the engines whose licences
+/// forbid publishing figures.
 ///
 /// # Errors
-/// When this build has no page.
+/// If this build has no page.
 pub fn tuning_page(result: &TuningResult, unpublishable: &[&str]) -> Result<String, ReportError> {
-    filled(&tuning_data(result, unpublishable))
+    fill_page(&tuning_data(result, unpublishable))
 }
 
-/// What that page is given.
+/// Returns the data of that page.
 pub fn tuning_data(result: &TuningResult, unpublishable: &[&str]) -> Page<'static> {
     let tried = result.engines.values().map(|tuned| &*tuned.engine);
     Page {
-        face: secret(unpublishable, tried),
-        tuned: Some(TuningData::of(result)),
-        ..gather::gather(&[], PageOptions::default())
+        face: unpublishable_among(unpublishable, tried),
+        tuned: Some(TuningData::new(result)),
+        ..page_data::page_data(&[], PageOptions::default())
     }
 }
 
-/// The page for many devices.
+/// Returns the page of many devices.
 ///
 /// # Errors
-/// When this build has no page.
+/// If this build has no page.
 pub fn fleet_page(fleet: Fleet) -> Result<String, ReportError> {
-    filled(&fleet_data(fleet))
+    fill_page(&fleet_data(fleet))
 }
 
-/// What that page is given.
+/// Returns the data of that page.
 pub fn fleet_data(mut fleet: Fleet) -> Page<'static> {
     let advice = AdviceData::new(None, fleet.take_advice());
     Page {
         advice: Some(advice).into_iter().filter(AdviceData::ranks).collect(),
-        face: notes::face_of(&fleet.unpublishable()),
+        face: notes::unpublishable_notice(&fleet.unpublishable()),
         fleet: Some(fleet),
-        ..gather::gather(&[], PageOptions::default())
+        ..page_data::page_data(&[], PageOptions::default())
     }
 }
 
-/// What the face of a page says of those engines among `tried` whose licences forbid publishing figures.
-fn secret<'a>(unpublishable: &[&str], tried: impl Iterator<Item = &'a str>) -> Option<String> {
+/// Returns the notice at the top of a page about engines among `tried` whose licences forbid
+/// publishing figures.
+fn unpublishable_among<'a>(
+    unpublishable: &[&str],
+    tried: impl Iterator<Item = &'a str>,
+) -> Option<String> {
     let tried: Vec<&str> = tried.collect();
     let secret: Vec<&str> =
         unpublishable.iter().copied().filter(|engine| tried.contains(engine)).collect();
-    notes::secret(&secret)
+    notes::unpublishable_text(&secret)
 }
 
-/// The page of this build with the data in it.
-fn filled(page: &Page<'_>) -> Result<String, ReportError> {
+/// Inserts the data into the page of this build.
+fn fill_page(page: &Page<'_>) -> Result<String, ReportError> {
     if is_built() { fill(TEMPLATE, page) } else { Err(ReportError::NoPage) }
 }
 
-/// A template with the data in it.
+/// Inserts the data into a template.
 fn fill(template: &str, page: &Page<'_>) -> Result<String, ReportError> {
     let json = serde_json::to_string(page)?;
     Ok(template.replacen(MARK, &inert(&json), 1))
 }
 
-/// JSON that means the same and cannot end the element it stands in: inside `script` only `<`
-/// begins anything (<https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements>).
+/// Returns JSON with the same meaning that cannot end its HTML element. In a `script` element, only
+/// `<` can do that
+/// (<https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements>).
 pub(crate) fn inert(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
@@ -191,7 +197,7 @@ mod tests {
 
     #[test]
     fn the_data_takes_the_place_that_the_page_has_for_it() {
-        let page = gather::gather(&[], PageOptions::default());
+        let page = page_data::page_data(&[], PageOptions::default());
         let filled = fill("<script>\"EMBERMARK-DATA\"</script>", &page).unwrap();
         assert!(filled.starts_with("<script>{\"page\":1,"), "{filled}");
         assert!(filled.ends_with("}</script>"), "{filled}");

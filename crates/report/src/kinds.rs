@@ -20,12 +20,14 @@ pub(crate) type PhaseOf<'a> = (&'a str, &'a str, &'a str);
 pub(crate) struct Kinds<'a>(HashMap<PhaseOf<'a>, PhaseKind>);
 
 impl<'a> Kinds<'a> {
-    pub(crate) fn of(file: &'a ResultFile) -> Self {
+    pub(crate) fn new(file: &'a ResultFile) -> Self {
         let mut kinds = HashMap::new();
         for cell in &file.cells {
             for phase in cell.trials.iter().flat_map(|trial| &trial.phases) {
                 let of = (&*cell.id.workload, &*cell.id.variant, &*phase.phase);
-                kinds.entry(of).or_insert_with(|| phase.kind.unwrap_or_else(|| older(file, of)));
+                kinds
+                    .entry(of)
+                    .or_insert_with(|| phase.kind.unwrap_or_else(|| unrecorded_kind(file, of)));
             }
         }
         Self(kinds)
@@ -48,7 +50,7 @@ impl<'a> Kinds<'a> {
 }
 
 /// Returns the kind of a phase that does not record it.
-fn older(file: &ResultFile, (workload, variant, phase): PhaseOf<'_>) -> PhaseKind {
+fn unrecorded_kind(file: &ResultFile, (workload, variant, phase): PhaseOf<'_>) -> PhaseKind {
     if let Some(criterion) = file.plan.criterion_of(workload, phase) {
         let counts = Counts::ALL.into_iter().find(|counts| counts.id() == criterion);
         let of_rows = matches!(counts, Some(Counts::Ingest | Counts::Point | Counts::Update));
@@ -98,7 +100,7 @@ mod tests {
         for (kind, expected) in [(said, Some(Counts::Update)), (none, None)] {
             let of = ("sensors", "commit-each", "load");
             let file = result(of, Some(kind));
-            assert_eq!(Kinds::of(&file).at(of).counts, expected);
+            assert_eq!(Kinds::new(&file).at(of).counts, expected);
         }
     }
 
@@ -112,7 +114,7 @@ mod tests {
             (("own", "as-written", "load"), None),
         ] {
             let file = result(of, None);
-            assert_eq!(Kinds::of(&file).at(of).counts, expected, "{of:?}");
+            assert_eq!(Kinds::new(&file).at(of).counts, expected, "{of:?}");
         }
         let of = ("own", "bulk", "load");
         let mut file = result(of, None);
@@ -120,7 +122,7 @@ mod tests {
         let (text, folder) = (String::new(), "/".into());
         let own = WorkloadFile { text, folder, misfits_per_million: 0, criteria };
         file.plan.workload_files.insert("own".to_owned(), own);
-        let kinds = Kinds::of(&file);
+        let kinds = Kinds::new(&file);
         assert!(
             kinds.count(of, Counts::Ingest) && kinds.at(of).of_rows && kinds.have(Counts::Ingest)
         );

@@ -1,7 +1,7 @@
-//! From result files to what a person or a program reads.
+//! Renders result files for people and for programs.
 //!
-//! [`load`] a result file, then [`render`] it in a [`Format`]; [`summary`] has the figures
-//! themselves for whoever wants to show them in another way.
+//! [`load`] a result file, then [`render`] it in a [`Format`]. [`summary`] has the figures
+//! themselves, for other ways to show them.
 
 pub mod advise;
 mod ageing;
@@ -11,6 +11,7 @@ pub mod cost;
 mod document;
 pub mod drift;
 mod error;
+pub mod evidence;
 mod export;
 mod flash;
 pub mod fleet;
@@ -26,7 +27,6 @@ mod overview;
 pub mod published;
 pub mod reproduction;
 pub mod scaling;
-pub mod shown;
 pub mod site;
 pub mod summary;
 mod table;
@@ -40,7 +40,7 @@ use std::path::Path;
 
 pub use embermark_meter::statistics;
 pub use error::ReportError;
-pub use export::{Format, OfDevice, csv_of, label, parquet, parquet_of, render};
+pub use export::{DeviceResult, Format, csv_of, label, parquet, parquet_of, render};
 pub use load::{load, load_durability};
 pub use notes::storage::{imitated, near_path};
 pub use overview::{Files, overview, provisional};
@@ -51,36 +51,37 @@ pub use table::wrapped;
 pub struct Options<'a> {
     /// Columns of the terminal.
     pub width: usize,
-    /// Colours by ANSI escapes, for the table alone.
+    /// Whether the table is coloured by ANSI escapes. Other formats never are.
     pub colour: bool,
-    /// Phase names in display order; phases not among them follow as they ran.
+    /// Phase names in display order. Phases that are not listed follow in the order in which they
+    /// ran.
     pub order: &'a [&'a str],
-    /// Latency percentiles too, where they were recorded.
+    /// Whether to show latency percentiles, if they were recorded.
     pub latency: bool,
-    /// The 95 % intervals of times and ratios too, in the table; Markdown always has them.
+    /// Whether the table shows the 95 % intervals of times and ratios. Markdown always does.
     pub intervals: bool,
-    /// What an operation asked of the system too, where that was counted.
+    /// Whether to show what an operation asked of the system, if that was counted.
     pub explain: bool,
     /// How much each resource counts in the score of what it costs to keep up with a machine.
     pub weights: cost::score::Weights,
-    /// Rows a day, at which it is told how long a modelled flash card lasts.
+    /// Rows per day for which the lifetime of a modelled flash card is shown.
     pub rows_per_day: Option<f64>,
-    /// Which published figures stand beside the measured ones.
-    pub published: Beside,
-    /// What adapters say of costs that stand out.
+    /// Which published figures are shown next to the measured ones.
+    pub published: PublishedDetail,
+    /// Explanations of unusual costs, from the engines' adapters.
     pub explanations: scaling::Explanations<'a>,
-    /// Where the result was read from or written to, to be named in the notes.
+    /// File that the result was read from or written to. The notes name it.
     pub path: Option<&'a Path>,
-    /// Runs of `embermark durability` that tell what tiers rest on.
-    pub durability: &'a shown::Record,
+    /// Runs of `embermark durability`, the evidence for what tiers promise.
+    pub durability: &'a evidence::Record,
 }
 
 /// Which figures of the workloads' sources are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
+pub enum PublishedDetail {
     /// None.
     None,
-    /// Those that something was measured for.
+    /// Those with a measured counterpart.
     Measured,
     /// All.
     All,
@@ -97,7 +98,7 @@ impl Default for Options<'_> {
             explain: false,
             weights: cost::score::Weights::default(),
             rows_per_day: None,
-            published: Beside::None,
+            published: PublishedDetail::None,
             explanations: &[],
             path: None,
             durability: Default::default(),

@@ -24,7 +24,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Fields that show whether a file is a result. They are read first.
 #[derive(Deserialize)]
-struct Face {
+struct Header {
     schema: Option<Value>,
     manifest: Option<IgnoredAny>,
     cells: Option<IgnoredAny>,
@@ -42,20 +42,21 @@ pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
     if is_journal(&bytes) {
         return Err(ReportError::Journal(path.to_owned()));
     }
-    let face: Face = serde_json::from_slice(&bytes).map_err(|error| no_face(path, &error))?;
+    let header: Header =
+        serde_json::from_slice(&bytes).map_err(|error| invalid_header(path, &error))?;
     let not_a_result = |lacks| ReportError::NotAResult(path.to_owned(), lacks);
-    if face.schema.as_ref().and_then(Value::as_str) == Some(durability_result::SCHEMA) {
+    if header.schema.as_ref().and_then(Value::as_str) == Some(durability_result::SCHEMA) {
         return Err(not_a_result("it is one of `embermark durability`, which --durability takes"));
     }
-    let schema = face.schema.as_ref().and_then(Value::as_u64).filter(|version| *version > 0);
+    let schema = header.schema.as_ref().and_then(Value::as_u64).filter(|version| *version > 0);
     let schema = schema.ok_or_else(|| not_a_result("it has no schema number"))?;
     if schema > u64::from(SCHEMA) {
         return Err(ReportError::TooNew(path.to_owned(), schema));
     }
-    if face.manifest.is_none() {
+    if header.manifest.is_none() {
         return Err(not_a_result("it has no manifest"));
     }
-    if face.cells.is_none() {
+    if header.cells.is_none() {
         return Err(not_a_result("it has no cells"));
     }
     let malformed = |field: String| ReportError::Malformed(path.to_owned(), field);
@@ -66,11 +67,11 @@ pub fn load(path: &Path) -> Result<ResultFile, ReportError> {
     if let Some(long) = too_long(&file) {
         return Err(ReportError::TooLong(path.to_owned(), long));
     }
-    if let Some(twice) = twice(&file) {
-        return Err(ReportError::Twice(path.to_owned(), twice));
+    if let Some(duplicate) = duplicate(&file) {
+        return Err(ReportError::Twice(path.to_owned(), duplicate));
     }
     if file.schema < 4 {
-        file.cells.iter_mut().for_each(of_older);
+        file.cells.iter_mut().for_each(upgrade_cell);
     }
     Ok(ResultFile { schema: SCHEMA, ..file })
 }
@@ -110,7 +111,7 @@ fn too_long(file: &ResultFile) -> Option<String> {
 
 /// Returns the first cell, trial or phase that the file has more than once. Each copy would be
 /// counted.
-fn twice(file: &ResultFile) -> Option<String> {
+fn duplicate(file: &ResultFile) -> Option<String> {
     let mut cells = HashSet::new();
     for cell in &file.cells {
         if !cells.insert(&cell.id) {
@@ -133,11 +134,11 @@ fn twice(file: &ResultFile) -> Option<String> {
 
 /// Upgrades a cell of schema 3 or older. In that schema a cell was failed if it never began or if
 /// it lost a trial.
-fn of_older(cell: &mut Cell) {
+fn upgrade_cell(cell: &mut Cell) {
     if cell.status == Status::Failed && cell.trials.is_empty() {
         cell.status = Status::NotRun;
     }
-    cell.set_lost_aside();
+    cell.move_lost_trials();
 }
 
 /// Reads the result of an `embermark durability`: the file at `path`, or the one in the folder at
@@ -149,8 +150,8 @@ pub fn load_durability(path: &Path) -> Result<Outcome, ReportError> {
     let path = if path.is_dir() { path.join("result.json") } else { path.to_owned() };
     let bytes = read(&path, ReportError::NoDurability)?;
     let not = |why: String| ReportError::NotDurability(path.clone(), why);
-    let face: Value = serde_json::from_slice(&bytes).map_err(|error| not(error.to_string()))?;
-    match face.get("schema").and_then(Value::as_str) {
+    let header: Value = serde_json::from_slice(&bytes).map_err(|error| not(error.to_string()))?;
+    match header.get("schema").and_then(Value::as_str) {
         Some(durability_result::SCHEMA) => {}
         Some(other) => return Err(not(format!("its schema is {}", text::clipped(other, 60)))),
         None => return Err(not("it has no such schema".to_owned())),
@@ -188,7 +189,7 @@ fn at_most(limit: u64, path: &Path, mut file: impl Read) -> Result<Vec<u8>, Repo
     }
 }
 
-fn no_face(path: &Path, error: &serde_json::Error) -> ReportError {
+fn invalid_header(path: &Path, error: &serde_json::Error) -> ReportError {
     let path = path.to_owned();
     if error.is_eof() {
         ReportError::Truncated(path)

@@ -1,4 +1,4 @@
-//! Notes and their sections: what is said in lines beside tables.
+//! Notes and their sections: lines of text next to tables.
 
 use serde::Serialize;
 
@@ -14,23 +14,23 @@ pub struct Section {
     pub notes: Vec<Note>,
 }
 
-/// One line.
+/// A line of text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Note {
-    /// The subject; may be empty.
+    /// The subject. May be empty.
     pub about: String,
     /// The text.
     pub says: String,
 }
 
-/// Makes a line.
+/// Makes a note.
 pub(crate) fn note(about: impl Into<String>, says: impl Into<String>) -> Note {
     Note { about: about.into(), says: says.into() }
 }
 
 /// Returns the sections that are not empty.
-pub(crate) fn filled<T: Into<String>>(
+pub(crate) fn non_empty<T: Into<String>>(
     sections: impl IntoIterator<Item = (T, Vec<Note>)>,
 ) -> Vec<Section> {
     let sections = sections.into_iter().filter(|(_, notes)| !notes.is_empty());

@@ -6,10 +6,10 @@ pub(crate) mod energy;
 pub(crate) mod failures;
 pub(crate) mod network;
 mod pipelined;
+mod placed_figure;
 mod provenance;
 mod reading;
 mod repeated;
-mod seen;
 mod sharing;
 mod steady;
 pub(crate) mod storage;
@@ -22,25 +22,25 @@ use embermark_model::result::ResultFile;
 pub(crate) use provenance::{hardware, machine};
 
 use crate::drift::{self, Drift};
-use crate::note::{Note, Section, filled, names, note};
+use crate::evidence::{self, TierStanding};
+use crate::note::{Note, Section, names, non_empty, note};
 use crate::scaling::{self, Scaling};
-use crate::shown::{self, Told};
 use crate::summary::Comparison;
 use crate::text;
 
 /// Returns the warning at the top of a report with figures that may not be published.
-pub(crate) fn face(file: &ResultFile) -> Option<String> {
-    face_of(&file.unpublishable())
+pub(crate) fn notice(file: &ResultFile) -> Option<String> {
+    unpublishable_notice(&file.unpublishable())
 }
 
 /// Returns the warning at the top of a report with figures of these engines that may not be
 /// published.
-pub(crate) fn face_of(engines: &[&str]) -> Option<String> {
-    Some(secret(engines)? + " (--publishable leaves them out)")
+pub(crate) fn unpublishable_notice(engines: &[&str]) -> Option<String> {
+    Some(unpublishable_text(engines)? + " (--publishable leaves them out)")
 }
 
 /// Returns the statement that figures of these engines may not be published.
-pub(crate) fn secret(engines: &[&str]) -> Option<String> {
+pub(crate) fn unpublishable_text(engines: &[&str]) -> Option<String> {
     let named = names(engines.iter().map(|engine| text::plain(engine)));
     let says = "NOT TO BE PUBLISHED: the licence forbids publishing figures of";
     (!engines.is_empty()).then(|| format!("{says} {named}"))
@@ -51,10 +51,10 @@ pub(crate) fn sections(
     file: &ResultFile,
     comparison: &Comparison<'_>,
     scaling: &Scaling<'_>,
-    durability: &[Told],
+    durability: &[TierStanding],
     path: Option<&Path>,
 ) -> Vec<Section> {
-    filled([
+    non_empty([
         ("Not ok", failures::notes(file)),
         ("Answers", checked::notes(file)),
         ("Times by a client's own clock", timed::notes(file)),
@@ -65,7 +65,7 @@ pub(crate) fn sections(
         ("Warnings", warnings(file)),
         ("Storage", storage::notes(file)),
         ("Network", network::notes(file)),
-        ("Durability", shown::notes(durability)),
+        ("Durability", evidence::notes(durability)),
         ("Energy and wear", energy::notes(file)),
         ("How to read it", reading::notes(file, comparison, scaling)),
         ("Measured with", provenance::notes(file, path)),
@@ -74,10 +74,10 @@ pub(crate) fn sections(
 
 /// Returns what may have disturbed the figures.
 pub(crate) fn warnings(file: &ResultFile) -> Vec<Note> {
-    let drift = drift::of(file).filter(Drift::is_notable);
+    let drift = drift::drift(file).filter(Drift::is_notable);
     let drift = drift.map(|drift| {
         let advice = "repeat the run on a machine that is cool, idle and on mains";
-        format!("the machine drifted: {}: {advice}", drift.says())
+        format!("the machine drifted: {}: {advice}", drift.describe())
     });
     let warnings = file.manifest.warnings.iter().cloned().chain(drift);
     let warnings = warnings.map(|warning| note("", text::plain(&warning)));

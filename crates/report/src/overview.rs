@@ -18,10 +18,10 @@ use std::path::Path;
 use embermark_model::result::ResultFile;
 use embermark_model::{Durability, Status};
 
+use crate::evidence::{self, TierStanding};
 use crate::grid::{self, Grid, Text, Tone};
 use crate::note::Note;
 use crate::scaling::{self, Scaling};
-use crate::shown::{self, Told};
 use crate::summary::{Comparison, Measured, Protocol};
 use crate::{Options, advise, format, notes, summary, table, text};
 use textwrap::core::display_width;
@@ -43,13 +43,13 @@ pub struct Files<'a> {
 /// Returns the overview of `file`, `options.width` columns wide. It ends with a line break.
 pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> String {
     let mut comparison = summary::compare(file, options.order);
-    let durability = shown::of(file, options.durability);
-    shown::mark(&mut comparison, &durability);
-    let scaling = scaling::of(file, &comparison, options.explanations);
+    let durability = evidence::tier_standings(file, options.durability);
+    evidence::mark_broken(&mut comparison, &durability);
+    let scaling = scaling::analyze(file, &comparison, options.explanations);
     let lines = means::lines(file, &comparison.groups);
     let mut out: Vec<String> =
-        notes::face(file).map(|face| table::heading(&face, options)).into_iter().collect();
-    if let Some(device) = device::of(file, &comparison) {
+        notes::notice(file).map(|face| table::heading(&face, options)).into_iter().collect();
+    if let Some(device) = device::for_all_languages(file, &comparison) {
         let heads = rests_on(&comparison, &durability, options.width)
             .into_iter()
             .chain(order_turns(&scaling, options.width))
@@ -60,7 +60,7 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
         out.extend(rates::block(file, options));
         return out.join("\n\n") + "\n";
     }
-    out.extend(of_tiers(&comparison, &lines, options));
+    out.extend(tier_tables(&comparison, &lines, options));
     out.extend(rates::block(file, options));
     out.extend(legend::lines(file, &lines, options));
     out.extend(rests_on(&comparison, &durability, options.width));
@@ -71,7 +71,11 @@ pub fn overview(file: &ResultFile, options: &Options<'_>, files: &Files<'_>) -> 
 }
 
 /// Compares engines, tier by tier.
-fn of_tiers(comparison: &Comparison<'_>, lines: &[Line<'_>], options: &Options<'_>) -> Vec<String> {
+fn tier_tables(
+    comparison: &Comparison<'_>,
+    lines: &[Line<'_>],
+    options: &Options<'_>,
+) -> Vec<String> {
     let mut out = Vec::new();
     for tier in text::unique(lines.iter().map(|line| line.group.durability)) {
         let lines: Vec<&Line<'_>> =
@@ -111,7 +115,7 @@ fn not_used(file: &ResultFile) -> impl Iterator<Item = String> {
 /// of single rows to compare, it shows how engines compare.
 pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
     let mut comparison = summary::compare(file, options.order);
-    shown::mark(&mut comparison, &shown::of(file, options.durability));
+    evidence::mark_broken(&mut comparison, &evidence::tier_standings(file, options.durability));
     let own = file.cells.iter();
     let own = own.filter(|cell| !cell.trials.is_empty() || cell.status == Status::NotRun);
     let counts: Vec<usize> = own.map(|cell| cell.trials.len()).collect();
@@ -128,7 +132,7 @@ pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
     let head = format!("So far, by {trials} of {cells}");
     let lost = not_used(file).flat_map(|says| table::wrapped(&says, options.width, "", "  "));
     let head = [head].into_iter().chain(lost).collect::<Vec<_>>().join("\n");
-    let blocks = match device::of(file, &comparison) {
+    let blocks = match device::for_all_languages(file, &comparison) {
         Some(device) => device::blocks(&device, options),
         None => {
             let mut lines = means::lines(file, &comparison.groups);
@@ -136,7 +140,7 @@ pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
                 file.cells.iter().any(|cell| cell.id.durability == tier && !cell.trials.is_empty())
             };
             lines.retain(|line| is_begun(line.group.durability));
-            let mut blocks = of_tiers(&comparison, &lines, options);
+            let mut blocks = tier_tables(&comparison, &lines, options);
             blocks.extend(legend::lines(file, &lines, options));
             blocks
         }
@@ -156,9 +160,9 @@ fn order_turns(scaling: &Scaling<'_>, width: usize) -> Option<String> {
 }
 
 /// Lists the basis of each tier, engine by engine.
-fn rests_on(comparison: &Comparison<'_>, all: &[Told], width: usize) -> Option<String> {
+fn rests_on(comparison: &Comparison<'_>, all: &[TierStanding], width: usize) -> Option<String> {
     let tiers = text::unique(comparison.groups.iter().map(|group| group.durability));
-    let lines = tiers.into_iter().filter_map(|tier| shown::in_short(tier, all));
+    let lines = tiers.into_iter().filter_map(|tier| evidence::summary_line(tier, all));
     let lines: Vec<String> =
         lines.flat_map(|line| table::wrapped(&line, width, "", "  ")).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
@@ -207,12 +211,12 @@ fn boxes(lines: &[&Line<'_>], options: &Options<'_>) -> Vec<String> {
         let says = format!("In the tables: {}", hidden.join(", "));
         out.push(table::wrapped(&says, options.width, "", "  ").join("\n"));
     }
-    out.extend(alone(lines));
+    out.extend(no_comparison(lines));
     out
 }
 
 /// Returns the note for a tier in which no two engines compete.
-fn alone(lines: &[&Line<'_>]) -> Option<String> {
+fn no_comparison(lines: &[&Line<'_>]) -> Option<String> {
     let competing = lines.iter().flat_map(|Line { group, steps, boxes }| {
         let has_time = |place: usize| {
             let mut measured = steps.iter().filter_map(|step| step.row.entries[place].measured());
@@ -278,7 +282,7 @@ fn box_text(standing: &Standing<'_>, reference: bool) -> Text {
             let tone = if reference { Tone::Dim } else { Tone::Warning };
             return Text::toned(shortfall.what.short() + grid::BEHIND, tone);
         }
-        Standing::Nothing => return Text::of(format::NOT_MEASURED),
+        Standing::Nothing => return Text::new(format::NOT_MEASURED),
     };
     let Mean { ratio, answered, of, best, not_significant, lost, .. } = *mean;
     let lacks = answered < of;
@@ -331,7 +335,7 @@ fn measured(file: &ResultFile) -> String {
         None => "synthetic rows".to_owned(),
     }));
     let machine = &manifest.machine;
-    let protocol = Protocol::of(file.cells.iter());
+    let protocol = Protocol::from_cells(file.cells.iter());
     let protocol = protocol.map_or_else(|| "no trials".to_owned(), |of| of.trials_of_runs());
     let clients = (plan.clients > 1).then(|| format::counted(plan.clients.into(), "client"));
     let rate = plan.target_rate.map(grid::target_rate);

@@ -14,7 +14,7 @@ use crate::grid::{Annotated, Grid, Text};
 use crate::note::note;
 
 use crate::summary::{Comparison, Figure};
-use crate::{Beside, format, text};
+use crate::{PublishedDetail, format, text};
 
 /// One published comparison.
 #[derive(Clone, Debug, Deserialize)]
@@ -83,19 +83,21 @@ pub fn all() -> &'static [Published] {
     &ALL
 }
 
-/// Returns published figures beside measured ones, for every workload of a result that has a
+/// Returns published figures next to measured ones, for every workload of a result that has a
 /// source.
-pub(crate) fn beside(
+pub(crate) fn comparisons(
     file: &ResultFile,
     comparison: &Comparison<'_>,
-    which: Beside,
+    which: PublishedDetail,
 ) -> Vec<Annotated> {
     let of_result = |published: &&Published| {
         let mut cells = file.cells.iter();
         cells.any(|cell| cell.id.workload == published.source.workload)
     };
-    let sources = all().iter().filter(|_| which != Beside::None).filter(of_result);
-    sources.filter_map(|published| published.beside(comparison, which == Beside::All)).collect()
+    let sources = all().iter().filter(|_| which != PublishedDetail::None).filter(of_result);
+    sources
+        .filter_map(|published| published.comparison(comparison, which == PublishedDetail::All))
+        .collect()
 }
 
 /// One row of the source: a phase at a scale in a variant.
@@ -107,7 +109,7 @@ struct Line<'a> {
 }
 
 impl Published {
-    fn beside(&self, comparison: &Comparison<'_>, all: bool) -> Option<Annotated> {
+    fn comparison(&self, comparison: &Comparison<'_>, all: bool) -> Option<Annotated> {
         let engines = self.engines();
         let mut rows = Vec::new();
         for line in self.lines() {
@@ -245,7 +247,7 @@ fn with_ratios(all: impl Iterator<Item = (Option<f64>, Option<String>)>) -> Vec<
     let text = |(time, value): (Option<f64>, Option<String>)| {
         let ratio = time.map(|time| time / best);
         let second = ratio.map(format::ratio).unwrap_or_default();
-        Text { second, ratio, ..Text::of(value.unwrap_or_default()) }
+        Text { second, ratio, ..Text::new(value.unwrap_or_default()) }
     };
     all.into_iter().map(text).collect()
 }
@@ -303,8 +305,11 @@ mod tests {
     fn a_source_without_figures_says_why_in_every_form() {
         let mut file = crate::load(std::path::Path::new("tests/fixtures/schema-1.json")).unwrap();
         file.cells.iter_mut().for_each(|cell| cell.id.workload = "contacts".into());
-        let options =
-            crate::Options { published: Beside::Measured, width: 500, ..Default::default() };
+        let options = crate::Options {
+            published: PublishedDetail::Measured,
+            width: 500,
+            ..Default::default()
+        };
         for format in [crate::Format::Table, crate::Format::Markdown] {
             let shown = crate::render(&file.clone().publishable(), format, &options).unwrap();
             assert!(shown.contains("contacts · published beside measured"), "{shown}");
@@ -328,8 +333,8 @@ mod tests {
         cell.id.scale = Scale::Rows(1_000);
         file.cells = vec![cell];
         let comparison = crate::summary::compare(&file, &[]);
-        let beside = beside(&file, &comparison, Beside::Measured);
-        let labels = beside[0].grid.rows.iter().map(|(label, _)| label.as_str());
+        let tables = comparisons(&file, &comparison, PublishedDetail::Measured);
+        let labels = tables[0].grid.rows.iter().map(|(label, _)| label.as_str());
         let here: Vec<&str> = labels.filter(|label| label.starts_with("  here")).collect();
         assert!(!here.is_empty());
         assert!(here.iter().all(|label| label.ends_with(", postgres-defaults")), "{here:?}");

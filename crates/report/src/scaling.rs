@@ -1,15 +1,15 @@
-//! What more rows do to time: how fast it grows, between which scales the order of engines turns,
-//! and what stands out. `docs/statistics.md` has the rules.
+//! Effect of the number of rows on time: how fast time grows, between which scales the order of
+//! engines changes, and which costs are unusual. `docs/statistics.md` has the rules.
 //!
-//! Everything here is of one result. A series is one phase in one variant of one workload in one
-//! tier under the same conditions: its scales are compared with each other, and nothing else is.
+//! Everything here is about one result. A series is one phase in one variant of one workload in one
+//! tier under the same conditions. Only scales of the same series are compared.
 
 mod growth;
 mod order;
 mod render;
 mod series;
 mod surprise;
-mod told;
+mod surprise_text;
 mod turns;
 
 #[cfg(test)]
@@ -22,7 +22,7 @@ use serde::{Serialize, Serializer};
 pub use growth::{Growth, Step};
 pub use order::{Fastest, Turn};
 pub use surprise::{Reason, Surprise, What};
-pub use told::Told;
+pub use surprise_text::SurpriseText;
 pub use turns::Overtaking;
 pub(crate) use turns::between;
 
@@ -31,51 +31,51 @@ pub(crate) use render::{grids, notes, order_turns, unexplained};
 use crate::summary::{Comparison, Group, Row};
 use crate::text;
 
-/// What adapters say of their engines, by id.
+/// Explanations by the engines' adapters, by engine id.
 pub type Explanations<'a> = &'a [(&'a str, &'a [Explained])];
 
-/// What is known of scale in one result.
+/// Effect of scale in one result.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Scaling<'a> {
     /// Every engine, in the order of the tables.
     #[serde(skip)]
     pub engines: Vec<&'a str>,
-    /// Reads were cold.
+    /// Whether reads were cold.
     #[serde(skip)]
     pub cold: bool,
     /// Every phase that was measured at two scales or more.
     pub phases: Vec<PhaseScaling<'a>>,
-    /// Where the order of two engines turns, the same pair between the same scales together.
+    /// Changes of the order of two engines. The same pair between the same scales is one entry.
     pub turns: Vec<Overtaking<'a>>,
-    /// Costs that stand out, of phases that were measured at one scale too.
+    /// Unusual costs, also of phases that were measured at only one scale.
     pub surprises: Vec<Surprise<'a>>,
-    /// The same in words.
-    pub told: Vec<Told<'a>>,
+    /// The unusual costs as text.
+    pub told: Vec<SurpriseText<'a>>,
 }
 
 /// One phase at its scales.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PhaseScaling<'a> {
-    /// What it is of.
+    /// The phase.
     #[serde(flatten)]
     pub series: SeriesId<'a>,
     /// Its scales, the smallest first.
     pub scales: Vec<Scale>,
     /// How the time of one operation grows, by engine.
     pub growth: Vec<Growth<'a>>,
-    /// Who is the fastest, by scale.
+    /// The fastest engines at each scale.
     pub fastest: Vec<Fastest<'a>>,
-    /// The same in words.
+    /// The fastest engines as text.
     pub leading: String,
-    /// Where the order of two engines turns.
+    /// Changes of the order of two engines.
     pub turns: Vec<Turn<'a>>,
-    /// Some figure has fewer than three trials: of its order nothing can be said.
+    /// Whether a figure has fewer than three trials, so that nothing can be said about its order.
     pub few_trials: bool,
 }
 
-/// What scales are compared within: a workload in a tier under the same conditions.
+/// The scope of a comparison of scales: a workload in a tier under the same conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Within<'a> {
@@ -84,7 +84,7 @@ pub struct Within<'a> {
     pub workload: &'a str,
     /// The tier.
     pub tier: Durability,
-    /// Within how much memory, and on which storage.
+    /// The memory limit and the storage.
     #[serde(flatten)]
     pub conditions: Conditions,
 }
@@ -99,7 +99,7 @@ pub struct SeriesId<'a> {
     /// The variant.
     #[serde(serialize_with = "plain")]
     pub variant: &'a str,
-    /// Whether that is the one that runs every phase.
+    /// Whether the variant is the one that runs every phase.
     pub main: bool,
     /// The phase.
     #[serde(serialize_with = "plain")]
@@ -107,21 +107,22 @@ pub struct SeriesId<'a> {
 }
 
 impl<'a> Within<'a> {
-    pub(crate) const fn of(group: &Group<'a>) -> Self {
+    pub(crate) const fn new(group: &Group<'a>) -> Self {
         Self { workload: group.workload, tier: group.durability, conditions: group.conditions() }
     }
 }
 
 impl SeriesId<'_> {
-    /// `load`, `load (bulk)`.
+    /// Returns the phase, with the variant if it is not the main one: `load`, `load (bulk)`.
     pub(crate) fn phase_name(&self) -> String {
         let phase = text::plain(self.phase);
         if self.main { phase } else { format!("{phase} ({})", text::plain(self.variant)) }
     }
 }
 
-/// What scale does to the figures of `file`, whose comparison this is.
-pub fn of<'a>(
+/// Computes the effect of scale on the figures of `file`. `comparison` is the comparison of that
+/// file.
+pub fn analyze<'a>(
     file: &'a ResultFile,
     comparison: &Comparison<'a>,
     explanations: Explanations<'_>,
@@ -135,20 +136,20 @@ pub fn of<'a>(
         surprises: Vec::new(),
         told: Vec::new(),
     };
-    // What is an engine's nature is that of its configurations.
+    // Explanations of an engine are true for its configurations too.
     let own = file.plan.configurations.iter().filter_map(|(name, configuration)| {
         let (_, told) = explanations.iter().find(|(id, _)| *id == configuration.engine)?;
         Some((&**name, *told))
     });
     let explanations: Vec<_> = explanations.iter().copied().chain(own).collect();
-    for series in series::of(file, comparison) {
-        scaling.surprises.extend(surprise::of(&series, &explanations));
+    for series in series::all_series(file, comparison) {
+        scaling.surprises.extend(surprise::surprises(&series, &explanations));
         if series.points.len() > 1 {
             let fastest = order::fastest(&series);
             scaling.phases.push(PhaseScaling {
                 series: series.id,
                 scales: series.points.iter().map(|point| point.scale).collect(),
-                growth: growth::of(&series),
+                growth: growth::growths(&series),
                 leading: render::leading(&fastest),
                 fastest,
                 turns: order::turns(&series),
@@ -156,18 +157,18 @@ pub fn of<'a>(
             });
         }
     }
-    scaling.turns = turns::of(scaling.phases.iter());
-    scaling.told = told::of(&scaling.surprises);
+    scaling.turns = turns::overtakings(scaling.phases.iter());
+    scaling.told = surprise_text::texts(&scaling.surprises);
     scaling
 }
 
 impl<'a> Scaling<'a> {
-    /// The turns in some phases alone.
+    /// Returns the changes of order in some of the phases.
     pub(crate) fn turns_of(&self, wanted: impl Fn(&SeriesId<'_>) -> bool) -> Vec<Overtaking<'a>> {
-        turns::of(self.phases.iter().filter(|one| wanted(&one.series)))
+        turns::overtakings(self.phases.iter().filter(|one| wanted(&one.series)))
     }
 
-    /// What stands out in a figure, where something does.
+    /// Finds the unusual cost of a figure.
     pub fn surprise(
         &self,
         group: &Group<'_>,
@@ -177,19 +178,19 @@ impl<'a> Scaling<'a> {
         let variant = row.variant.unwrap_or(group.variant);
         let of = |one: &&Surprise<'_>| {
             let SeriesId { within, variant: of, phase, .. } = one.series;
-            (within, one.scale) == (Within::of(group), group.scale)
+            (within, one.scale) == (Within::new(group), group.scale)
                 && (of, Some(phase), one.engine) == (variant, row.phase, engine)
         };
         self.surprises.iter().find(of)
     }
 }
 
-/// A text from outside, on one line.
+/// Serializes a text from outside on one line.
 fn plain<S: Serializer>(of: &str, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&text::plain(of))
 }
 
-/// The same of several.
+/// Serializes texts from outside, each on one line.
 fn all_plain<S: Serializer>(all: &[&str], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(all.iter().map(|of| text::plain(of)))
 }

@@ -1,22 +1,22 @@
-//! A static site of any number of results: `docs/site.md` says what a reader gets, and
-//! `crates/report/page/src/site` shows it.
+//! A static site of any number of results. `docs/site.md` describes its pages, and
+//! `crates/report/page/src/site` has their code.
 //!
-//! A result is read, written into files of its own and dropped before the next one is read. What is
-//! kept of it are the choices of the index and the summary of each engine in each table.
-//! Every figure is computed here, by [`crate::summary`] and [`crate::overview`].
+//! A result is read, written into its own files and dropped before the next one is read. Only its
+//! choices for the index and the summary of each engine in each table are kept. [`crate::summary`]
+//! and [`crate::overview`] compute every figure.
 
 mod admission;
 mod cells;
 mod command;
 mod figures;
 mod folder;
-mod gathered;
 mod ids;
 mod index;
 mod number;
 mod result;
 mod snippets;
 mod standing;
+mod summaries;
 #[cfg(test)]
 mod typescript;
 
@@ -27,52 +27,53 @@ use embermark_model::Durability;
 use embermark_model::result::{EngineFacts, ResultFile};
 use serde::Serialize;
 
+use crate::evidence::{self, Record};
 use crate::html::WorkloadFacts;
-use crate::shown::{self, Record};
 use crate::{ReportError, summary, text};
 
 use folder::Folder;
-use gathered::Gathered;
 use index::Index;
 use snippets::Snippets;
+use summaries::Summaries;
 
-/// The built page, style and script, each nothing where it was not built before this crate.
+/// The built page, style and script. Empty if they were not built before this crate.
 const HTML: &str = include_str!(concat!(env!("OUT_DIR"), "/site.html"));
 const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/site.css"));
 const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/site.js"));
 
-/// What the site shows beside what the result files hold.
+/// Data of the site that result files do not have.
 pub struct SiteOptions<'a> {
-    /// Phase names in display order; phases not among them follow as they ran.
+    /// Phase names in display order. Phases that are not listed follow in the order in which they
+    /// ran.
     pub order: &'a [&'a str],
-    /// What is known of engines, by id. One that is not among them is shown by its id.
+    /// Facts about engines, by id. An engine without facts is shown by its id.
     pub engines: BTreeMap<String, EngineFacts>,
-    /// What is known of workloads.
+    /// Facts about workloads.
     pub workloads: Vec<WorkloadFacts>,
-    /// Engines whose licences forbid publishing figures. No figure of theirs is ever written.
+    /// Engines whose licences forbid publishing figures. Their figures are never written.
     pub forbidden: Vec<&'static str>,
-    /// Whether results are left out that fail a rule of `embermark check`.
+    /// Whether results that fail a rule of `embermark check` are left out.
     pub checked: bool,
-    /// Runs of `embermark durability` that tell what tiers rest on.
+    /// Runs of `embermark durability`, the evidence for what tiers promise.
     pub durability: &'a Record,
-    /// A program that opens and sets an engine as one of its clients does.
-    pub snippet: &'a dyn Fn(&SnippetOf) -> Program,
+    /// Returns a program that opens an engine with the settings of one of its clients.
+    pub snippet: &'a dyn Fn(&SnippetKey) -> Program,
 }
 
-/// A program that opens, sets and commits as a client does that is measured.
+/// A program that opens an engine, sets it and commits as a measured client does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// No client of embermark's uses the engine.
+    /// No client of embermark uses the engine.
     None,
-    /// It can only be printed where the engine runs.
+    /// The program can only be printed where the engine runs.
     NotHere,
-    /// This one.
+    /// The text of the program.
     Text(String),
 }
 
-/// What a program is for.
+/// The subject of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SnippetOf {
+pub struct SnippetKey {
     /// The engine's id.
     pub engine: String,
     /// The client, as `--client` takes it.
@@ -81,14 +82,14 @@ pub struct SnippetOf {
     pub tier: Durability,
 }
 
-/// What a finished site holds.
+/// Totals of a finished site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Built {
-    /// Results.
+    /// Number of results.
     pub results: usize,
-    /// Cells of all results.
+    /// Number of cells of all results.
     pub cells: usize,
-    /// Machines.
+    /// Number of machines.
     pub machines: usize,
 }
 
@@ -97,9 +98,9 @@ pub struct Site<'a> {
     options: SiteOptions<'a>,
     folder: Folder,
     index: Index,
-    gathered: Gathered,
+    summaries: Summaries,
     snippets: Snippets,
-    /// The file of each run.
+    /// The result file of each run.
     runs: HashMap<String, PathBuf>,
     cells: usize,
 }
@@ -110,16 +111,16 @@ pub const fn is_built() -> bool {
 }
 
 impl<'a> Site<'a> {
-    /// Begins a site that will be at `out`, in a new folder beside it.
+    /// Begins a site that will be at `out`, in a new folder next to it.
     ///
     /// # Errors
-    /// When this build has no page, when something else than a site is at `out`, or the new folder
+    /// If this build has no page, if something other than a site is at `out`, or if the new folder
     /// cannot be made.
     pub fn begin(out: &Path, options: SiteOptions<'a>) -> Result<Self, ReportError> {
         if !is_built() {
             return Err(ReportError::NoPage);
         }
-        let folder = Folder::beside(out)?;
+        let folder = Folder::next_to(out)?;
         folder.write("index.html", HTML)?;
         folder.write("site.css", STYLE)?;
         folder.write("site.js", SCRIPT)?;
@@ -127,19 +128,19 @@ impl<'a> Site<'a> {
             index: Index::new(&options.workloads),
             options,
             folder,
-            gathered: Gathered::default(),
+            summaries: Summaries::default(),
             snippets: Snippets::default(),
             runs: HashMap::new(),
             cells: 0,
         })
     }
 
-    /// Reads a result as the site may show it.
+    /// Reads a result, without what the site must not show.
     ///
     /// # Errors
-    /// When it is to be left out: why, with its path.
+    /// If the result is left out: the reason, with its path.
     pub fn read(&self, path: &Path) -> Result<ResultFile, ReportError> {
-        let file = admission::admitted(path, &self.options.forbidden, self.options.checked)?;
+        let file = admission::read_admissible(path, &self.options.forbidden, self.options.checked)?;
         match self.runs.get(&file.manifest.run_id) {
             Some(first) => {
                 let run = text::clipped(&file.manifest.run_id, 80);
@@ -152,45 +153,45 @@ impl<'a> Site<'a> {
     /// Adds a result that was [read](Self::read).
     ///
     /// # Errors
-    /// When a file of the site cannot be written.
+    /// If a file of the site cannot be written.
     pub fn add(&mut self, path: &Path, file: &ResultFile) -> Result<(), ReportError> {
         self.runs.insert(file.manifest.run_id.clone(), path.to_owned());
         self.cells += file.cells.len();
         let mut comparison = summary::compare(file, self.options.order);
-        let told = shown::of(file, self.options.durability);
-        shown::mark(&mut comparison, &told);
+        let standings = evidence::tier_standings(file, self.options.durability);
+        evidence::mark_broken(&mut comparison, &standings);
         let place = self.index.add_result(path, file);
-        let id = self.index.id_of(place).to_owned();
+        let id = self.index.result_id(place).to_owned();
         for group in &comparison.groups {
             let at = self.index.group(file, group, place);
             let columns: Vec<usize> = (group.engines.iter())
                 .map(|engine| self.index.engine(file, engine.id, &self.options.engines))
                 .collect();
-            self.index.has_history(&columns, at);
-            let figures = figures::of(file, &comparison, group, (at, &columns));
-            self.gathered.add(place, &figures, file, group);
+            self.index.add_history(&columns, at);
+            let figures = figures::group_figures(file, &comparison, group, (at, &columns));
+            self.summaries.add(place, &figures, file, group);
             let (snippets, program) = (&mut self.snippets, self.options.snippet);
             let snippet = |of| snippets.place(of, program);
-            let cells = cells::of(file, group, &told, &columns, snippet);
+            let cells = cells::group_cells(file, group, &standings, &columns, snippet);
             self.write(&format!("figures/{id}/{at}"), &figures)?;
             self.write(&format!("cells/{id}/{at}"), &cells)?;
         }
         self.index.end_result(place);
-        self.write(&format!("result/{id}"), &result::of(file))
+        self.write(&format!("result/{id}"), &result::result_data(file))
     }
 
-    /// Writes what is about all results, and puts the site in its place.
+    /// Writes the files about all results, and puts the site in its place.
     ///
     /// # Errors
-    /// When a file of the site cannot be written, or the folder not be put in its place.
+    /// If a file of the site cannot be written, or if the folder cannot be put in its place.
     pub fn finish(mut self) -> Result<Built, ReportError> {
-        for (group, engines) in self.gathered.ran() {
-            self.index.ran(group, &engines);
+        for (group, engines) in self.summaries.competitors() {
+            self.index.set_competitors(group, &engines);
         }
-        for (group, table) in self.gathered.tables(&self.index) {
+        for (group, table) in self.summaries.tables(&self.index) {
             self.write(&format!("table/{group}"), &table)?;
         }
-        for (engine, group, history) in self.gathered.histories() {
+        for (engine, group, history) in self.summaries.histories() {
             self.write(&format!("history/{engine}-{group}"), &history)?;
         }
         for (place, snippet) in self.snippets.all() {
@@ -203,7 +204,8 @@ impl<'a> Site<'a> {
         Ok(built)
     }
 
-    /// Writes data as a script that hands it to the page: a page from disk may load scripts, and no other files.
+    /// Writes data as a script that passes it to the page. A page opened from disk can load
+    /// scripts, but no other files.
     fn write(&self, name: &str, data: &impl Serialize) -> Result<(), ReportError> {
         let json = crate::html::inert(&serde_json::to_string(data)?);
         self.folder.write(&format!("data/{name}.js"), &format!("embermark(\"{name}\",{json})\n"))

@@ -1,7 +1,6 @@
-//! From raw runs to the figures that are compared: one [`Group`] per workload, scale, limit of
-//! memory and tier, because ratios are only drawn inside one.
+//! Computes the figures that are compared from raw runs. There is one [`Group`] per workload,
+//! scale, memory limit and tier, because ratios are computed only within a group.
 
-mod beside;
 mod column;
 mod computed;
 mod energy;
@@ -14,6 +13,7 @@ mod metric;
 mod order;
 mod phases;
 mod protocol;
+mod run_figures;
 mod sharing;
 mod shortfall;
 mod usage;
@@ -28,8 +28,6 @@ use embermark_model::{
     CellId, Conditions, Durability, Extent, MemoryLimit, Scale, Status, StorageName,
 };
 
-pub(crate) use beside::{LOG, WRITE_BEHIND};
-pub use beside::{beside, beside_columns};
 pub use column::{Amounts, Column, Quantity};
 pub use computed::compare;
 pub(crate) use computed::kind;
@@ -44,6 +42,8 @@ pub use memory_floor::{above_floor, memory_floor};
 pub(crate) use metric::{Metric, RunValue};
 pub(crate) use phases::Phases;
 pub use protocol::Protocol;
+pub(crate) use run_figures::{LOG, WRITE_BEHIND};
+pub use run_figures::{run_figure_columns, run_figures};
 pub use sharing::{Schedule, Sharing};
 pub use shortfall::{Lacking, Shortfall, Shortfalls};
 pub use usage::{Resource, Usage};
@@ -55,21 +55,21 @@ use crate::text;
 /// Every figure of one result file.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
-    /// In the order of the plan's cells.
+    /// Groups, in the order of the plan's cells.
     pub groups: Vec<Group<'a>>,
-    /// The kinds of the phases.
+    /// Kinds of the phases.
     pub(crate) kinds: Kinds<'a>,
 }
 
-/// What may be compared with each other: one workload at one scale within one limit of
-/// memory on one storage in one tier.
+/// Figures that may be compared: one workload at one scale within one memory limit on one storage
+/// in one tier.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
     /// The workload's id.
     pub workload: &'a str,
-    /// How many rows.
+    /// Number of rows.
     pub scale: Scale,
-    /// The limit of memory, if any.
+    /// The memory limit, if any.
     pub memory_limit: Option<MemoryLimit>,
     /// The imitated storage, if any.
     pub storage: Option<StorageName>,
@@ -77,18 +77,18 @@ pub struct Group<'a> {
     pub durability: Durability,
     /// The rows that were used.
     pub dataset: Option<&'a Dataset>,
-    /// The variant that runs every phase; rows of another one name it.
+    /// The variant that runs every phase. Rows of other variants name them.
     pub variant: &'a str,
-    /// Across, in plan order.
+    /// Engines, in the order of the plan.
     pub engines: Vec<Engine<'a>>,
-    /// Down, in display order.
+    /// Rows, in display order.
     pub rows: Vec<Row<'a>>,
-    /// What each engine used in the group's main variant, in the order of `engines`.
+    /// Resources of each engine in the group's main variant, in the order of `engines`.
     pub usage: Vec<Usage>,
-    /// Each variant with the size of its database, in the order of `engines`: loaded once, maintenance
-    /// done, closed.
+    /// Size of the database in each variant, in the order of `engines`. It was loaded once,
+    /// maintained and closed.
     pub sizes: Vec<(&'a str, Vec<Option<DiskSize>>)>,
-    /// What ran; `None` where nothing ended well.
+    /// Runs and trials. `None` if no cell completed.
     pub protocol: Option<Protocol>,
 }
 
@@ -97,61 +97,62 @@ pub struct Group<'a> {
 pub struct Engine<'a> {
     /// Its id, or its name as a configuration.
     pub id: &'a str,
-    /// Its id, of a configuration too.
+    /// Its id, also for a configuration.
     pub base: &'a str,
-    /// Shown and never ranked.
+    /// Whether it is shown and never ranked.
     pub reference: bool,
-    /// A server that somebody gave by its URL: its settings and its machine are its own, so it is
-    /// shown and never ranked.
+    /// Whether it is a server that the user gave by its URL. It has its own settings and machine,
+    /// so it is shown and never ranked.
     pub by_url: bool,
-    /// A configuration: its settings are its author's, and so is what is said of its durability.
+    /// Whether it is a configuration. The settings, and the claim about their durability, are the
+    /// author's.
     pub own_settings: bool,
-    /// Of a configuration: what the engine gave back that is not the tier's. Whether it keeps the tier
-    /// is its author's word alone, so it is shown and not ranked.
+    /// For a configuration: the engine's reported settings that differ from the tier's. Only its
+    /// author claims that it keeps the tier, so it is shown and not ranked.
     pub own_durability: Option<&'a str>,
-    /// The tier that its setting provides, when that is not the group's.
+    /// The durability that its setting provides, if it differs from the group's tier.
     pub effective_durability: Option<Durability>,
-    /// It was tried, and broke what the group's tier promises.
+    /// Whether it broke the promise of the group's tier in a test.
     pub broken: bool,
 }
 
 /// One phase in one variant, over all engines of the group.
 #[derive(Clone, Debug)]
 pub struct Row<'a> {
-    /// The phase; absent when no engine of this variant came as far as a phase.
+    /// The phase. Absent if no engine of this variant reached a phase.
     pub phase: Option<&'a str>,
-    /// The variant, when it is not the group's main one.
+    /// The variant, if it is not the group's main one.
     pub variant: Option<&'a str>,
-    /// What its times are of.
+    /// The unit of its times.
     pub unit: Unit,
-    /// In the order of the group's engines.
+    /// Entries, in the order of the group's engines.
     pub entries: Vec<Entry<'a>>,
-    /// What it wrote and its maintenance, of a phase that inserts rows; in the same order.
+    /// Bytes written and maintenance of a phase that inserts rows, in the same order.
     pub loadings: Vec<Option<Amounts>>,
-    /// What it has to show beside its time; in the same order.
-    pub beside: Vec<Option<Amounts>>,
-    /// What an operation of it asked of the system, where that was counted; in the same order.
+    /// Figures other than times, in the same order.
+    pub run_figures: Vec<Option<Amounts>>,
+    /// Requests of an operation to the system, if they were counted, in the same order.
     pub explained: Vec<Option<Explanation>>,
 }
 
-/// What the times of a row are of. One row has one unit, or it would compare nothing.
+/// Unit of the times of a row. A row has one unit, so that its times can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A whole run of the phase.
     Run,
-    /// One operation: some engine was stopped at the cap or did another number of them.
+    /// One operation, because an engine was stopped at the cap or did another number of operations.
     Operation,
 }
 
-/// What one engine has to show in a row.
+/// Entry of one engine in a row.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 pub enum Entry<'a> {
     /// A time.
     Measured(Measured<'a>),
-    /// No time, because it ended so.
+    /// No time, with the status that explains why.
     Ended(Status),
-    /// Not asked for, or nothing counted.
+    /// Not requested, or no run counts.
     Absent,
 }
 
@@ -160,36 +161,37 @@ pub enum Entry<'a> {
 pub struct Measured<'a> {
     /// The time.
     pub figure: Figure<'a>,
-    /// Its time over the best one's of the row; absent when it is not ranked, or no other engine is.
+    /// Its time divided by the best one's of the row. Absent if it is not ranked, or if it is the
+    /// only ranked one.
     pub ratio: Option<f64>,
-    /// The 95 % interval of that ratio; absent for the best itself, and with fewer than three trials
-    /// of either.
+    /// The 95 % interval of that ratio. Absent for the best, and if either has fewer than three
+    /// trials.
     pub ratio_interval: Option<[f64; 2]>,
-    /// The best of the row.
+    /// Whether it is the best of the row.
     pub best: bool,
-    /// The difference to the best is not significant: the ratio's interval includes 1. Then the
-    /// best has this too: the row has no sole winner.
+    /// Whether the difference to the best is not significant: the ratio's interval includes 1. The
+    /// best then has this too, because the row has no sole winner.
     pub not_significant: bool,
-    /// This phase ended well and the cell did not: shown, not ranked.
+    /// Whether this phase completed but the cell did not. Such a time is shown and not ranked.
     pub tainted: bool,
-    /// Trials of its cell that were lost: the figure is of the others.
+    /// Number of trials of its cell that were lost. The figure is from the others.
     pub lost: usize,
-    /// Each row was a commit of its own, for want of transactions, in a row of the table whose
-    /// others put many in one.
+    /// Whether each row was a commit because the engine has no transactions, while others of the
+    /// row put many rows in one.
     pub commits_each: bool,
-    /// Its cell did not do all that it was to do: shown, not ranked.
+    /// What its cell failed to do. Such a time is shown and not ranked.
     pub shortfall: Option<Shortfall<'a>>,
 }
 
 impl Measured<'_> {
-    /// Whether its cell ended well and did all that it was to do.
+    /// Whether its cell completed and did all of its work.
     pub const fn competes(&self) -> bool {
         !self.tainted && self.shortfall.is_none()
     }
 }
 
 impl<'a> Entry<'a> {
-    /// The time, where there is one.
+    /// Returns the time, if there is one.
     pub const fn measured(&self) -> Option<&Measured<'a>> {
         match self {
             Self::Measured(measured) => Some(measured),
@@ -199,7 +201,7 @@ impl<'a> Entry<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Everything that has a time, with its row and its engine.
+    /// Returns every time, with its row and its engine.
     pub fn measured(&self) -> impl Iterator<Item = (&Row<'a>, &Engine<'a>, &Measured<'a>)> {
         self.rows.iter().flat_map(|row| {
             let entries = self.engines.iter().zip(&row.entries);
@@ -207,34 +209,34 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// Whether a cell belongs to it.
+    /// Whether a cell belongs to the group.
     pub fn holds(&self, id: &CellId) -> bool {
         (self.workload, self.extent(), self.durability)
             == (&*id.workload, id.extent(), id.durability)
     }
 
-    /// Its scale, its limit of memory and its storage.
+    /// Returns its scale, memory limit and storage.
     pub const fn extent(&self) -> Extent {
         Extent { scale: self.scale, memory_limit: self.memory_limit, storage: self.storage }
     }
 
-    /// All of that but its scale.
+    /// Returns its memory limit and storage.
     pub const fn conditions(&self) -> Conditions {
         self.extent().conditions()
     }
 
-    /// Its workload and how much of it: `sensors 100k`, `sensors 100k within 256 MiB on sd-a1`.
+    /// Returns its workload and extent: `sensors 100k`, `sensors 100k within 256 MiB on sd-a1`.
     pub fn place(&self) -> String {
         format!("{} {}", text::plain(self.workload), self.extent())
     }
 
-    /// The cell of an engine in one of its variants.
+    /// Finds the cell of an engine in one of its variants.
     pub fn cell<'f>(&self, file: &'f ResultFile, variant: &str, engine: &str) -> Option<&'f Cell> {
         let of = |id: &CellId| (&*id.variant, &*id.engine) == (variant, engine);
         file.cells.iter().find(|cell| self.holds(&cell.id) && of(&cell.id))
     }
 
-    /// The rows of its workload, where their number is known.
+    /// Returns the number of rows of its workload, if known.
     pub fn row_count(&self) -> Option<u64> {
         match self.scale {
             Scale::Rows(rows) => Some(rows),
@@ -244,7 +246,7 @@ impl<'a> Group<'a> {
 }
 
 impl Row<'_> {
-    /// The time of `measured` in the row's unit, in ns.
+    /// Returns the time of `measured` in the row's unit, in ns.
     pub fn time_ns(&self, measured: &Measured<'_>) -> f64 {
         match (self.unit, measured.figure.elapsed_ns) {
             (Unit::Run, Some(elapsed)) => elapsed,
@@ -252,7 +254,7 @@ impl Row<'_> {
         }
     }
 
-    /// The 95 % interval of that time in ns; `None` with fewer than three trials.
+    /// Returns the 95 % interval of that time in ns. `None` with fewer than three trials.
     pub fn interval_ns(&self, measured: &Measured<'_>) -> Option<[f64; 2]> {
         let scale = self.time_ns(measured) / measured.figure.per_op_ns;
         measured.figure.interval_ns.map(|interval| interval.map(|end| end * scale))
@@ -260,8 +262,8 @@ impl Row<'_> {
 }
 
 impl Engine<'_> {
-    /// Whether it competes in a tier: a reference never does, nor a server given by its URL, nor a
-    /// configuration whose settings are not the tier's, nor an engine of lower effective durability.
+    /// Whether it competes in a tier. References, servers given by their URL, configurations with
+    /// other settings than the tier's, and engines of lower effective durability do not.
     pub fn ranked(&self, tier: Durability) -> bool {
         !self.reference
             && !self.by_url
@@ -269,18 +271,18 @@ impl Engine<'_> {
             && self.effective_durability.is_none_or(|effective| effective >= tier)
     }
 
-    /// Its id, which of a server given by its URL is another than that of a private one.
+    /// Returns its id. A server given by its URL is marked, to distinguish it from a private one.
     pub fn name(&self) -> String {
         let by_url = if self.by_url { " (by URL)" } else { "" };
         text::plain(self.id) + by_url
     }
 
-    /// Its effective durability where that is above the one asked for.
+    /// Returns its effective durability if it is above the requested one.
     pub fn stronger(&self, tier: Durability) -> Option<Durability> {
         self.effective_durability.filter(|effective| *effective > tier)
     }
 
-    /// Its effective durability where that is below the one asked for.
+    /// Returns its effective durability if it is below the requested one.
     pub fn weaker(&self, tier: Durability) -> Option<Durability> {
         self.effective_durability.filter(|effective| *effective < tier)
     }

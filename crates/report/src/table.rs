@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_table_that_does_not_fit_is_cut_where_its_second_part_begins() {
         let header = ["power", "process", "reads", "memory"].map(str::to_owned).to_vec();
-        let texts = header.iter().map(|_| Text::of("1.00x")).collect();
+        let texts = header.iter().map(|_| Text::new("1.00x")).collect();
         let grid = Grid { title: String::new(), header, rows: vec![("lmdb".to_owned(), texts)] };
         let at = |width| in_parts(&grid, 3, &Options { width, ..Options::default() });
         assert_eq!(at(80).len(), 1);

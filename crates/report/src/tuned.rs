@@ -107,7 +107,7 @@ pub(crate) fn overview(of: &TuningResult) -> Grid {
         let Some((winner, gain)) = tuned.found.better() else {
             let best = std::iter::once("today's settings".to_owned());
             let texts = best.chain((1..header.len()).map(|_| dash()));
-            return (plain(name), texts.map(Text::of).collect());
+            return (plain(name), texts.map(Text::new).collect());
         };
         let interval = gain.interval.map(|[low, high]| format!("{low:.2} to {high:.2}"));
         let [memory, disk, opening] = match &tuned.uses {
@@ -124,7 +124,7 @@ pub(crate) fn overview(of: &TuningResult) -> Grid {
             opening,
             tuned.found.kept.as_ref().map_or_else(dash, kept),
         ];
-        (plain(name), texts.map(Text::of).into())
+        (plain(name), texts.map(Text::new).into())
     };
     Grid {
         title: "Best settings".to_owned(),
@@ -138,7 +138,7 @@ pub(crate) fn because(tuned: &Tuned) -> Grid {
     let rows = tuned.because.iter().map(|because| {
         let tried = tuned.found.tried.iter().find(|tried| tried.set == because.set);
         let texts = [gain_of(tried), plain(&because.trades), plain(&because.manual)];
-        (settings(&because.set), texts.map(Text::of).into())
+        (settings(&because.set), texts.map(Text::new).into())
     });
     Grid {
         title: "What mattered".to_owned(),
@@ -152,7 +152,7 @@ pub(crate) fn candidates(tuned: &Tuned) -> Grid {
     let row = |tried: &Tried| {
         let texts =
             [gain_of(Some(tried)), tried.trials.to_string(), outcome(tuned, &tried.outcome)];
-        (settings(&tried.set), texts.map(Text::of).into())
+        (settings(&tried.set), texts.map(Text::new).into())
     };
     Grid {
         title: "Tried".to_owned(),

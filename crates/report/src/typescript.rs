@@ -1,7 +1,7 @@
-//! TypeScript of types that are serialized for the page and for the site, with their doc comments. It is written anew
-//! with `EMBERMARK_WRITE_FIXTURES=1`.
+//! Generates TypeScript from the types that are serialized for the page and for the site, with
+//! their doc comments. `EMBERMARK_WRITE_FIXTURES=1` rewrites the files.
 //!
-//! `ts-rs` knows that a field may be absent by `default` beside its `skip_serializing_if`.
+//! `ts-rs` needs `default` next to `skip_serializing_if` to see that a field may be absent.
 
 use std::any::type_name;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,14 +9,14 @@ use std::{env, fs};
 
 use ts_rs::{Config, TS, TypeVisitor};
 
-/// Declarations of the types that are visited, and of all types that they are made of.
+/// Declarations of the visited types, and of all types in them.
 pub(crate) struct Declarations {
     config: Config,
     /// The Rust name and the declaration of each type, by its name in TypeScript.
     types: BTreeMap<String, (&'static str, String)>,
     /// The Rust names of types that another file declares, by their names in TypeScript.
-    elsewhere: BTreeMap<String, &'static str>,
-    /// Those of them that are used.
+    declared: BTreeMap<String, &'static str>,
+    /// The imported ones among them.
     imported: BTreeSet<String>,
 }
 
@@ -25,19 +25,19 @@ impl Declarations {
         Self {
             config: Config::new().with_large_int("number"),
             types: BTreeMap::new(),
-            elsewhere: BTreeMap::new(),
+            declared: BTreeMap::new(),
             imported: BTreeSet::new(),
         }
     }
 
-    /// Imports what those of another file declare.
+    /// Makes declarations that import the types of another file.
     pub fn importing(others: &Self) -> Self {
         let known = others.types.iter().map(|(name, (of, _))| (name.clone(), *of));
-        Self { elsewhere: known.collect(), ..Self::new() }
+        Self { declared: known.collect(), ..Self::new() }
     }
 
-    /// Asserts that a file of the page has these, behind what they are in a few words and an import from the file that
-    /// has the others.
+    /// Asserts that a file of the page has these declarations, after a description and an import
+    /// from the file with the others.
     pub fn assert_written(&self, file: &str, about: &str, version: u32, from: &str) {
         let mut text = format!(
             "/**\n * {about}\n *\n * Generated from the Rust types by `crates/report/src/typescript.rs`: change \
@@ -71,7 +71,7 @@ impl TypeVisitor for Declarations {
             return;
         }
         let name = T::ident(&self.config);
-        if self.elsewhere.get(&name) == Some(&type_name::<T>()) {
+        if self.declared.get(&name) == Some(&type_name::<T>()) {
             self.imported.insert(name);
             return;
         }

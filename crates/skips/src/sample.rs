@@ -1,25 +1,26 @@
-//! Long campaigns: `make test` does a part of each, `make test-long` all.
+//! Samples long campaigns: `make test` runs a part of each, `make test-long` runs all.
 
 use std::env;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::test;
+use crate::test_name;
 
-/// Set by `make test-long` to run every campaign whole.
+/// Environment variable that `make test-long` sets, to run every campaign completely.
 pub const LONG: &str = "EMBERMARK_TEST_LONG";
 
-/// Seed of the selection. `scripts/test.sh` sets it to the commit, so that it changes with each. To
-/// repeat a selection, set it to the value that the test printed.
+/// Environment variable with the seed of the selection. `scripts/test.sh` sets it to the commit, so
+/// that it changes with each commit. To repeat a selection, set it to the value that the test
+/// printed.
 pub const SEED: &str = "EMBERMARK_TEST_SEED";
 
-/// Returns the part of a campaign that the test of this thread does: `most` of `all`, in their
-/// order. [`SEED`] and the name of the test select them. With [`LONG`] it is all.
+/// Returns the part of a campaign that the test of this thread runs: `most` of `all`, in their
+/// order, selected by [`SEED`] and the name of the test. With [`LONG`] it returns all.
 pub fn sampled<T>(all: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
     let all: Vec<T> = all.into_iter().collect();
     if env::var_os(LONG).is_none() && most < all.len() {
         println!("sampled: {most} of {}, by {SEED}={}", all.len(), seed());
     }
-    let chosen = chosen(&test(), all.len(), most);
+    let chosen = chosen(&test_name(), all.len(), most);
     all.into_iter().zip(chosen).filter_map(|(one, chosen)| chosen.then_some(one)).collect()
 }
 
@@ -27,7 +28,7 @@ pub fn sampled<T>(all: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
 /// themselves and mark the others as ignored.
 pub fn chosen(campaign: &str, count: usize, most: usize) -> Vec<bool> {
     let all = env::var_os(LONG).is_some();
-    let drawn = drawn(&seed(), campaign, count, most);
+    let drawn = draw_numbers(&seed(), campaign, count, most);
     (0..count).map(|n| all || drawn.contains(&n)).collect()
 }
 
@@ -36,9 +37,9 @@ fn seed() -> String {
 }
 
 /// Returns the `most` numbers below `count` with the smallest hashes.
-fn drawn(seed: &str, test: &str, count: usize, most: usize) -> Vec<usize> {
+fn draw_numbers(seed: &str, test: &str, count: usize, most: usize) -> Vec<usize> {
     let hash = |n: usize| {
-        // Its keys are the same everywhere.
+        // A new hasher has the same keys everywhere.
         let mut hasher = DefaultHasher::new();
         // Includes the count, so that a draw among engines and one among tiers are independent.
         (seed, test, count, n).hash(&mut hasher);
@@ -56,10 +57,10 @@ mod tests {
 
     #[test]
     fn a_part_is_the_same_for_a_seed_and_over_many_seeds_every_one_is_drawn() {
-        assert_eq!(drawn("a", "b", 9, 4), drawn("a", "b", 9, 4));
+        assert_eq!(draw_numbers("a", "b", 9, 4), draw_numbers("a", "b", 9, 4));
         let mut seen = [0; 9];
         for seed in 0..200 {
-            let chosen = drawn(&seed.to_string(), "b", 9, 4);
+            let chosen = draw_numbers(&seed.to_string(), "b", 9, 4);
             assert_eq!(chosen.len(), 4);
             chosen.iter().for_each(|n| seen[*n] += 1);
         }

@@ -3,20 +3,21 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 
-/// Idle processors do not sleep while this value lives, because waking one takes as long as a
-/// request to a fast medium. It needs root (`/dev/cpu_dma_latency`, the kernel's PM QoS interface).
+/// Keeps idle processors from sleeping while this value lives, because waking one takes as long as
+/// a request to a fast medium. It needs root (`/dev/cpu_dma_latency`, the kernel's PM QoS
+/// interface).
 #[derive(Debug)]
-pub(crate) struct Awake(Option<File>);
+pub(crate) struct AwakeProcessors(Option<File>);
 
-impl Awake {
-    /// Asks the system for it.
-    pub fn keep() -> Self {
+impl AwakeProcessors {
+    /// Requests it from the system. Continues without it if the system refuses.
+    pub fn start() -> Self {
         let asked = OpenOptions::new().write(true).open("/dev/cpu_dma_latency").ok();
         Self(asked.filter(|mut file| file.write_all(&0_i32.to_ne_bytes()).is_ok()))
     }
 
-    /// Whether the system keeps them awake.
-    pub const fn is_kept(&self) -> bool {
+    /// Whether the system keeps idle processors awake.
+    pub const fn is_active(&self) -> bool {
         self.0.is_some()
     }
 }

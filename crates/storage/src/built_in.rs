@@ -1,4 +1,4 @@
-//! The built-in storages. Each is a file in `media`, which gives the source of each figure.
+//! The built-in storages. Each is a file in `media`, which names the source of each figure.
 
 use embermark_model::choice::{self, UnknownName};
 
@@ -22,7 +22,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// If the name is unknown. The error lists the valid names and suggests the nearest.
-pub fn text_of(name: &str) -> Result<&'static str, UnknownName> {
+pub fn built_in_toml(name: &str) -> Result<&'static str, UnknownName> {
     let found = STORAGES.iter().find(|(known, _)| *known == name);
     found.map(|(_, text)| *text).ok_or_else(|| choice::unknown("storage", name, names()))
 }

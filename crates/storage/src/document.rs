@@ -1,4 +1,4 @@
-//! Writes a measured storage as a file that documents itself.
+//! Writes a measured storage as TOML, with its measurements in comments.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use embermark_model::storage::{Storage, Transfer};
 use crate::measure::{GROUP, Kind, Measured, ROW, THREADS, percentile};
 use crate::times::Times;
 
-/// Where and when a storage was measured. A value that is not known is empty.
+/// Where and when a storage was measured. An unknown value is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// Kind, model and size of the device.
@@ -27,8 +27,8 @@ pub struct Origin {
 /// A pause in ns before a request, in which caches drain.
 const PAUSE: u64 = 10_000_000_000;
 
-/// Returns the time in µs that a request takes by the model of a storage, on a device of `device`
-/// bytes.
+/// Returns the time in µs that a request takes by the model of a storage. The device has `device`
+/// bytes. NaN if the storage is smaller.
 pub fn predicted_us(storage: &Storage, device: u64, kind: Kind, random: bool, bytes: u64) -> f64 {
     let Ok(mut times) = Times::new(storage, device.max(4 * bytes)) else { return f64::NAN };
     let first = match kind {
@@ -45,25 +45,25 @@ pub fn predicted_us(storage: &Storage, device: u64, kind: Kind, random: bool, by
 
 /// Returns the TOML of a storage, with the measurements in comments. [`parse`](crate::parse) gives
 /// the storage again.
-pub fn text(storage: &Storage, measured: &Measured, origin: &Origin) -> String {
+pub fn to_toml(storage: &Storage, measured: &Measured, origin: &Origin) -> String {
     let mut text = format!("about = {}\n", toml::Value::String(storage.about.clone()));
-    head(&mut text, measured, origin);
-    parameters(&mut text, storage, measured);
-    series(&mut text, storage, measured);
-    flushes(&mut text, measured);
-    stalls(&mut text, measured);
+    add_head(&mut text, measured, origin);
+    add_parameters(&mut text, storage, measured);
+    add_series(&mut text, storage, measured);
+    add_flushes(&mut text, measured);
+    add_stalls(&mut text, measured);
     text
 }
 
-/// Adds a line of a comment. What the system reports about a device must not end the line.
-fn comment(text: &mut String, line: &str) {
+/// Adds a line of comment. Control characters in a device's name must not end the line.
+fn add_comment(text: &mut String, line: &str) {
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{}", format!("# {line}").trim_end());
 }
 
-fn head(text: &mut String, measured: &Measured, origin: &Origin) {
-    comment(
+fn add_head(text: &mut String, measured: &Measured, origin: &Origin) {
+    add_comment(
         text,
         "Measured by 'embermark storage measure'; the figures are at the end (docs/storage.md).",
     );
@@ -76,16 +76,16 @@ fn head(text: &mut String, measured: &Measured, origin: &Origin) {
         ("embermark", version),
     ];
     for (name, value) in facts.into_iter().filter(|(_, value)| !value.is_empty()) {
-        comment(text, &format!("{name:<12} {value}"));
+        add_comment(text, &format!("{name:<12} {value}"));
     }
     let (mb, file) = (measured.written_bytes / 1_000_000, measured.file_bytes >> 20);
     let took = measured.took.as_secs();
-    comment(text, &format!("{:<12} {mb} MB to a file of {file} MiB, in {took} s", "written"));
+    add_comment(text, &format!("{:<12} {mb} MB to a file of {file} MiB, in {took} s", "written"));
     let awake = match measured.awake {
         true => "kept awake",
         false => "could sleep, so times include waking them; root can keep them awake",
     };
-    comment(text, &format!("{:<12} {awake}", "processors"));
+    add_comment(text, &format!("{:<12} {awake}", "processors"));
     text.push('\n');
 }
 
@@ -99,31 +99,31 @@ fn transfer(Transfer { random_us, sequential_us, kb_per_s }: Transfer) -> String
     format!("{{ random-us = {random}, sequential-us = {sequential}, mb-per-s = {rate} }}")
 }
 
-fn parameters(text: &mut String, storage: &Storage, measured: &Measured) {
-    comment(text, "[10th percentile, median, 90th percentile]; a run uses the median.");
+fn add_parameters(text: &mut String, storage: &Storage, measured: &Measured) {
+    add_comment(text, "[10th percentile, median, 90th percentile]; a run uses the median.");
     let _ = writeln!(text, "read = {}", transfer(storage.read));
     let _ = writeln!(text, "write = {}", transfer(storage.write));
     let cached = storage.cache_bytes > 0;
-    comment(
+    add_comment(
         text,
         match cached {
             true => {
                 "A write and a flush took at least twice as long as a write: it has a write cache."
             }
             false => {
-                "A write with a flush took less than twice as long as one without: it has no write cache that matters."
+                "A write with a flush took less than twice as long as one without: it has no significant write cache."
             }
         },
     );
     let _ = writeln!(text, "flush-us = {}", spread(storage.flush_us));
     if cached {
         let all = storage.cache_bytes >= measured.row_us.len() as u64 * ROW;
-        comment(
+        add_comment(
             text,
             match all {
-                true => "At least: so much was written in a row and did not get slow.",
+                true => "A lower bound: this amount was written in a row without slowing down.",
                 false => {
-                    "Written in a row before it got slow, less what was in the medium by then."
+                    "Written in a row before writes slowed down, less what the medium had by then."
                 }
             },
         );
@@ -134,24 +134,27 @@ fn parameters(text: &mut String, storage: &Storage, measured: &Measured) {
     }
     let rates = THREADS.iter().zip(measured.reads_per_s);
     let rates: Vec<String> = rates.map(|(n, rate)| format!("{rate:.0} with {n}")).collect();
-    comment(text, &format!("Random reads of 4 KiB per second by threads: {}.", rates.join(", ")));
+    add_comment(
+        text,
+        &format!("Random reads of 4 KiB per second by threads: {}.", rates.join(", ")),
+    );
     let _ = writeln!(text, "queue-depth = {}", storage.queue_depth);
     let _ = writeln!(text, "sector = {}\n", storage.sector_bytes);
 }
 
-fn series(text: &mut String, storage: &Storage, measured: &Measured) {
-    comment(
+fn add_series(text: &mut String, storage: &Storage, measured: &Measured) {
+    add_comment(
         text,
         "Measured, one request at a time, in µs, and the median by the parameters above:",
     );
     let heads = ["bytes", "p10", "median", "p90", "model", "requests"];
     let [bytes, p10, median, p90, model, count] = heads;
-    comment(
+    add_comment(
         text,
         &format!("{:<27}{bytes:>8}{p10:>10}{median:>10}{p90:>10}{model:>10}{count:>9}", ""),
     );
     if storage.cache_bytes > 0 {
-        comment(text, "(of a write: that which finds the cache empty)");
+        add_comment(text, "(for a write: one that finds the cache empty)");
     }
     for one in &measured.series {
         let [p10, median, p90] = [0.1, 0.5, 0.9].map(|share| percentile(&one.us, share));
@@ -159,7 +162,7 @@ fn series(text: &mut String, storage: &Storage, measured: &Measured) {
         let place = if one.random { "random" } else { "in a row" };
         let what = format!("{}, {place}", one.kind.name());
         let (bytes, count) = (one.bytes, one.us.len());
-        comment(
+        add_comment(
             text,
             &format!(
                 "{what:<27}{bytes:>8}{p10:>10.0}{median:>10.0}{p90:>10.0}{model:>10.0}{count:>9}"
@@ -168,25 +171,25 @@ fn series(text: &mut String, storage: &Storage, measured: &Measured) {
     }
 }
 
-fn flushes(text: &mut String, measured: &Measured) {
+fn add_flushes(text: &mut String, measured: &Measured) {
     for (what, us) in [
         ("flush of nothing".to_owned(), &measured.empty_flush_us),
         (format!("{GROUP} random writes of 4096 bytes and a flush"), &measured.group_us),
         (format!("writes of {ROW} bytes in a row, no flush"), &measured.row_us),
     ] {
         let [p10, median, p90] = [0.1, 0.5, 0.9].map(|share| percentile(us, share));
-        comment(text, &format!("{what}: {p10:.0}, {median:.0}, {p90:.0}; {} times", us.len()));
+        add_comment(text, &format!("{what}: {p10:.0}, {median:.0}, {p90:.0}; {} times", us.len()));
     }
 }
 
-fn stalls(text: &mut String, measured: &Measured) {
+fn add_stalls(text: &mut String, measured: &Measured) {
     let us: Vec<f64> = measured.sustained.iter().map(|one| one.us).collect();
     let lasted = measured.sustained.last().map_or(0.0, |one| one.at_s + one.us / 1e6);
     let longest = us.iter().copied().fold(0.0, f64::max);
     let limit = measured.stall_us();
     let stalls = us.iter().filter(|us| **us > limit).count();
     let [median, p99] = [0.5, 0.99].map(|share| percentile(&us, share));
-    comment(
+    add_comment(
         text,
         &format!(
             "Random writes of 4 KiB, each with a flush, for {lasted:.0} s: {} writes, median {median:.0}, 99th percentile \
@@ -194,21 +197,21 @@ fn stalls(text: &mut String, measured: &Measured) {
             us.len()
         ),
     );
-    comment(
+    add_comment(
         text,
         &match stalls {
-            0 => format!("No stall: none took longer than ten times the median ({limit:.0})."),
+            0 => format!("No stall: no write took longer than ten times the median ({limit:.0})."),
             1 => format!("One stall: it took longer than ten times the median ({limit:.0})."),
             stalls => {
                 format!("Stalls: {stalls} took longer than ten times the median ({limit:.0}).")
             }
         },
     );
-    comment(
+    add_comment(
         text,
-        "Stalls are not part of the model here: they would take a translation layer, '[flash]', and a",
+        "Stalls are not part of the model here: they need a translation layer, '[flash]', and a",
     );
-    comment(
+    add_comment(
         text,
         "measurement does not show its parameters. Add one to imitate stalls (docs/storage.md).",
     );

@@ -4,10 +4,12 @@ use bytesize::ByteSize;
 use embermark_flash::CardError;
 use embermark_model::card::Spread;
 use embermark_model::choice::{self, UnknownName};
-use embermark_model::storage::{Flash, NoName, Platters, SECTOR, Storage, StorageName, Transfer};
+use embermark_model::storage::{
+    Flash, InvalidStorageName, Platters, SECTOR, Storage, StorageName, Transfer,
+};
 use toml::{Table, Value};
 
-use crate::built_in::text_of;
+use crate::built_in::built_in_toml;
 
 /// An error in the description of a storage.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,12 +19,14 @@ pub enum StorageError {
     Toml(String),
     /// Invalid name. The name of a storage is the stem of its file's name.
     #[error(transparent)]
-    Name(#[from] NoName),
+    Name(#[from] InvalidStorageName),
     /// An unknown key, or an unknown storage in `like`.
     #[error(transparent)]
     Unknown(#[from] UnknownName),
     /// A missing key.
-    #[error("'{0}' is missing: give it, or with 'like' a built-in storage that has the rest")]
+    #[error(
+        "'{0}' is missing: give it, or name a built-in storage for all missing keys with 'like'"
+    )]
     Missing(String),
     /// An invalid value.
     #[error("'{key}' is {given}: {wanted}")]
@@ -45,7 +49,7 @@ pub(crate) const MOST_US: f64 = 10_000_000.0;
 /// Maximum of a rate, in MB/s.
 pub(crate) const MOST_MB_PER_S: f64 = 20_000.0;
 
-/// Maximum queue depth. As many threads serve the device.
+/// Maximum queue depth. Each request of the queue has a thread that serves it.
 pub(crate) const DEEPEST: u32 = 32;
 
 /// Maximum cache size in bytes. The model remembers each write in the cache.
@@ -74,28 +78,28 @@ pub fn parse(name: &str, text: &str) -> Result<Storage, StorageError> {
     let table: Table = text
         .parse()
         .map_err(|error: toml::de::Error| StorageError::Toml(error.message().to_owned()))?;
-    let read = Reading::of(&table, "", &KEYS)?;
+    let read = TableReader::new(&table, "", &KEYS)?;
     let like = read.word("like")?.map(built_in).transpose()?;
     let like = like.as_ref();
     let cache_bytes = read.size("cache", Some(like.map_or(0, |like| like.cache_bytes)))?;
     if cache_bytes > LARGEST_CACHE {
-        return read.refused("cache", "give at most 1 GiB");
+        return read.invalid("cache", "give at most 1 GiB");
     }
     let cached = like.filter(|like| like.cache_bytes > 0).map(|like| like.cached_write_us);
-    let cached = if cache_bytes > 0 { cached } else { Some(Spread::of(0)) };
+    let cached = if cache_bytes > 0 { cached } else { Some(Spread::exact(0)) };
     let queue = read.spread(
         "queue-depth",
         1.0,
         DEEPEST.into(),
-        like.map(|like| Spread::of(like.queue_depth)),
+        like.map(|like| Spread::exact(like.queue_depth)),
     )?;
     if queue.typical == 0 {
-        return read.refused("queue-depth", "give 1 or more");
+        return read.invalid("queue-depth", "give 1 or more");
     }
     let sector = like.map_or(SECTOR, |like| like.sector_bytes);
     let sector_bytes = match read.size("sector", Some(sector.into()))? {
         bytes @ (512 | 1_024 | 2_048 | 4_096) => bytes as u32,
-        _ => return read.refused("sector", "give 512, 1024, 2048 or 4096 bytes"),
+        _ => return read.invalid("sector", "give 512, 1024, 2048 or 4096 bytes"),
     };
     Ok(Storage {
         name,
@@ -120,19 +124,19 @@ pub fn parse(name: &str, text: &str) -> Result<Storage, StorageError> {
 /// # Errors
 /// If the name is unknown. The error lists the valid names and suggests the nearest.
 pub fn built_in(name: &str) -> Result<Storage, UnknownName> {
-    let text = text_of(name)?;
+    let text = built_in_toml(name)?;
     Ok(parse(name, text).unwrap_or_else(|error| panic!("built-in storage {name}: {error}")))
 }
 
-/// Reads the values of one table.
-struct Reading<'a> {
+/// Reader of the values of one table.
+struct TableReader<'a> {
     table: &'a Table,
     /// The table's name in messages, with a dot: `read.`.
     prefix: &'static str,
 }
 
-impl<'a> Reading<'a> {
-    fn of(table: &'a Table, prefix: &'static str, keys: &[&str]) -> Result<Self, StorageError> {
+impl<'a> TableReader<'a> {
+    fn new(table: &'a Table, prefix: &'static str, keys: &[&str]) -> Result<Self, StorageError> {
         match table.keys().find(|key| !keys.contains(&key.as_str())) {
             Some(unknown) => Err(choice::unknown("key", unknown, keys.iter().copied()).into()),
             None => Ok(Self { table, prefix }),
@@ -143,7 +147,7 @@ impl<'a> Reading<'a> {
         format!("{}{key}", self.prefix)
     }
 
-    fn refused<T>(&self, key: &str, wanted: &str) -> Result<T, StorageError> {
+    fn invalid<T>(&self, key: &str, wanted: &str) -> Result<T, StorageError> {
         let given = self.table.get(key).map(ToString::to_string).unwrap_or_default();
         Err(StorageError::Value { key: self.name(key), given, wanted: wanted.to_owned() })
     }
@@ -156,7 +160,7 @@ impl<'a> Reading<'a> {
         match self.table.get(key) {
             None => Ok(None),
             Some(Value::String(word)) => Ok(Some(word)),
-            Some(_) => self.refused(key, "write it in quotes"),
+            Some(_) => self.invalid(key, "write it in quotes"),
         }
     }
 
@@ -168,11 +172,11 @@ impl<'a> Reading<'a> {
             Some(_) => None,
         };
         let wanted = "write bytes, or a size such as \"256 KiB\" or \"1 TB\"";
-        bytes.map_or_else(|| self.refused(key, wanted), Ok)
+        bytes.map_or_else(|| self.invalid(key, wanted), Ok)
     }
 
     /// Reads one number, or three: best, likely and worst. Each is at most `most` and is multiplied
-    /// by `times`.
+    /// by `times`. `usual` applies if the key is missing.
     fn spread(
         &self,
         key: &str,
@@ -202,17 +206,17 @@ impl<'a> Reading<'a> {
                     _ => None,
                 }
             }
-            one => number(one).map(Spread::of),
+            one => number(one).map(Spread::exact),
         };
         let wanted = format!("give a number from 0 to {most}, or three as [best, likely, worst]");
-        spread.map_or_else(|| self.refused(key, &wanted), Ok)
+        spread.map_or_else(|| self.invalid(key, &wanted), Ok)
     }
 
     fn inner(&self, key: &'static str) -> Result<Option<&'a Table>, StorageError> {
         match self.table.get(key) {
             None => Ok(None),
             Some(Value::Table(table)) => Ok(Some(table)),
-            Some(_) => self.refused(key, "write a table"),
+            Some(_) => self.invalid(key, "write a table"),
         }
     }
 
@@ -228,11 +232,11 @@ impl<'a> Reading<'a> {
             return Err(self.missing(key));
         }
         let prefix = if key == "read" { "read." } else { "write." };
-        let read = Reading::of(table.unwrap_or(&empty), prefix, &KEYS)?;
+        let read = TableReader::new(table.unwrap_or(&empty), prefix, &KEYS)?;
         let kb_per_s =
             read.spread("mb-per-s", 1_000.0, MOST_MB_PER_S, like.map(|like| like.kb_per_s))?;
         if kb_per_s.typical == 0 {
-            return read.refused("mb-per-s", "give more than 0");
+            return read.invalid("mb-per-s", "give more than 0");
         }
         Ok(Transfer {
             random_us: read.spread("random-us", 1.0, MOST_US, like.map(|like| like.random_us))?,
@@ -256,7 +260,7 @@ impl<'a> Reading<'a> {
             return Ok(None);
         }
         let Some(table) = self.inner("flash")? else { return Ok(like.cloned()) };
-        let read = Reading { table, prefix: "flash." };
+        let read = TableReader { table, prefix: "flash." };
         let erase_us = read.spread("erase-us", 1.0, MOST_US, like.map(|like| like.erase_us))?;
         let mut card = table.clone();
         card.remove("erase-us");
@@ -271,11 +275,11 @@ impl<'a> Reading<'a> {
             return Ok(None);
         }
         let Some(table) = self.inner("disk")? else { return Ok(like) };
-        let read = Reading::of(table, "disk.", &KEYS)?;
-        let turns = like.map(|like| Spread::of(like.turns_per_minute));
+        let read = TableReader::new(table, "disk.", &KEYS)?;
+        let turns = like.map(|like| Spread::exact(like.turns_per_minute));
         let turns = read.spread("turns-per-minute", 1.0, 30_000.0, turns)?.typical;
         if turns < 100 {
-            return read.refused("turns-per-minute", "give 100 to 30000");
+            return read.invalid("turns-per-minute", "give 100 to 30000");
         }
         let seek = |key, like| read.spread(key, 1.0, MOST_US, like);
         Ok(Some(Platters {
@@ -313,7 +317,7 @@ mod tests {
         assert_eq!(own.flush_us, Spread { low: 1, typical: 2, high: 3 });
         assert_eq!(
             (own.write.kb_per_s, own.write.random_us),
-            (Spread::of(500), like.write.random_us)
+            (Spread::exact(500), like.write.random_us)
         );
         let worn = parse("worn", "like = \"sd-a1\"\nflash.filled-percent = 100").unwrap();
         let (worn, card) =

@@ -1,17 +1,18 @@
-//! Imitates a storage: a file system on a device whose requests take the times of a model.
+//! Imitates a storage: mounts a file system on a device whose requests take the times of a model.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use embermark_blockdev::{
-    DeviceError, FileSystem, Kept, PathCost, Request, Serving, TimedDevice, Timing, Trace,
+    DeviceError, DeviceParameters, FileSystem, PathCost, Request, TimedDevice, Timing,
+    TimingAccuracy, Trace,
 };
-use embermark_flash::Refused;
+use embermark_flash::DeviceTooLarge;
 use embermark_model::Storage;
 use embermark_model::result::StoragePath;
 
-use crate::awake::Awake;
+use crate::awake::AwakeProcessors;
 use crate::times::{FlashWork, Times};
 
 /// A reason why a storage cannot be imitated.
@@ -25,7 +26,7 @@ pub enum ImitationError {
     Image {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error.
         source: std::io::Error,
     },
     /// The file system is larger than the storage.
@@ -34,7 +35,7 @@ pub enum ImitationError {
         /// The storage's name.
         storage: String,
         /// Both sizes.
-        refused: Refused,
+        refused: DeviceTooLarge,
     },
     /// The storage is faster than the path to an imitated device on this machine.
     #[error(
@@ -56,22 +57,22 @@ pub enum ImitationError {
 #[derive(Debug)]
 pub struct Imitator {
     path: PathCost,
-    _awake: Awake,
+    _awake: AwakeProcessors,
 }
 
 impl Imitator {
-    /// Measures the time of the path to an imitated device, in `folder`. Call
-    /// [`own_mounts`](embermark_blockdev::own_mounts) before. While this value lives, idle
-    /// processors stay awake if the system allows it.
+    /// Measures the cost of the path to an imitated device, in `folder`. Call
+    /// [`enter_mount_namespace`](embermark_blockdev::enter_mount_namespace) before. While this value
+    /// lives, idle processors stay awake if the system allows it.
     ///
     /// # Errors
-    /// FUSE or a loop device is not available.
+    /// If FUSE or a loop device is not available.
     pub fn begin(folder: &Path) -> Result<Self, DeviceError> {
-        let awake = Awake::keep();
+        let awake = AwakeProcessors::start();
         Ok(Self { path: PathCost::measure(folder)?, _awake: awake })
     }
 
-    /// Returns what the path costs.
+    /// Returns the cost of the path.
     pub const fn path(&self) -> StoragePath {
         let PathCost { read_ns, write_ns, flush_ns, kib_ns } = self.path;
         StoragePath { read_ns, write_ns, flush_ns, kib_ns }
@@ -82,22 +83,22 @@ impl Imitator {
     ///
     /// # Errors
     /// [`ImitationError::TooFast`] or [`ImitationError::TooSmall`], with the figures, if it cannot.
-    pub fn can(&self, storage: &Storage, bytes: u64) -> Result<(), ImitationError> {
+    pub fn check_imitable(&self, storage: &Storage, bytes: u64) -> Result<(), ImitationError> {
         self.times(storage, bytes).map(drop)
     }
 
     /// Returns the model of a storage that can be imitated here.
     fn times(&self, storage: &Storage, bytes: u64) -> Result<Times, ImitationError> {
-        self.slow_enough(storage)?;
+        self.check_slow_enough(storage)?;
         Times::new(storage, bytes).map_err(|refused| ImitationError::TooSmall {
             storage: storage.name.to_string(),
             refused,
         })
     }
 
-    /// Compares a storage with the path. A write into a cache may be faster than the path; it then
-    /// takes as long as the path. A commit waits for the flush anyway.
-    fn slow_enough(&self, storage: &Storage) -> Result<(), ImitationError> {
+    /// Checks that the requests of a storage are slower than the path. A write into a cache may be
+    /// faster, and then takes as long as the path, because a commit waits for the flush anyway.
+    fn check_slow_enough(&self, storage: &Storage) -> Result<(), ImitationError> {
         let cached = storage.cache_bytes > 0;
         let bytes_us = |kb_per_s: u32| 4_096 * 1_000 / u64::from(kb_per_s.max(1));
         let read =
@@ -123,8 +124,8 @@ impl Imitator {
     }
 
     /// Mounts the file system in the file `image` on an imitated storage, below `folder`, which it
-    /// creates. The flash is [filled](embermark_model::Card::filled_permille) as the storage's file
-    /// says, and the cache is empty.
+    /// creates. The flash is [filled](embermark_model::Card::filled_permille) by the storage's file,
+    /// and the cache is empty.
     ///
     /// Removes the file's name once the device has it open, so that its space is free again however
     /// this process ends.
@@ -140,10 +141,13 @@ impl Imitator {
     ) -> Result<Imitated, ImitationError> {
         let bytes = image.metadata().map_or(0, |image| image.len());
         let times = self.times(storage, bytes)?;
-        let times = Shared(Arc::new(Mutex::new(times)));
+        let times = SharedTimes(Arc::new(Mutex::new(times)));
         let timing = Box::new(times.clone());
-        let serving = Serving { at_once: storage.queue_depth, sector: storage.sector_bytes };
-        let device = TimedDevice::mount(folder, image, file_system, timing, serving, self.path)?;
+        let parameters = DeviceParameters {
+            parallel_requests: storage.queue_depth,
+            sector: storage.sector_bytes,
+        };
+        let device = TimedDevice::mount(folder, image, file_system, timing, parameters, self.path)?;
         fs::remove_file(image)
             .map_err(|source| ImitationError::Image { path: image.to_owned(), source })?;
         Ok(Imitated { at: device.at.clone(), device, times })
@@ -155,13 +159,13 @@ pub struct Imitated {
     /// The mount point.
     pub at: PathBuf,
     device: TimedDevice,
-    times: Shared,
+    times: SharedTimes,
 }
 
 impl Imitated {
-    /// Returns how well the device has kept its times so far.
-    pub fn kept(&self) -> Kept {
-        self.device.kept()
+    /// Returns how well the device has kept the times of its model so far.
+    pub fn timing_accuracy(&self) -> TimingAccuracy {
+        self.device.timing_accuracy()
     }
 
     /// Returns the work of the translation layer so far, if the storage has one.
@@ -169,12 +173,12 @@ impl Imitated {
         self.times.0.lock().unwrap_or_else(PoisonError::into_inner).flash()
     }
 
-    /// Unmounts the file system. Returns the trace of what reached the device, including the
-    /// unmounting, and how well it kept its times.
+    /// Unmounts the file system. Returns the trace of the device, including the unmounting, and how
+    /// well it kept the times of its model.
     ///
     /// # Errors
     /// If the file system is still in use.
-    pub fn unmount(self) -> Result<(Trace, Kept), DeviceError> {
+    pub fn unmount(self) -> Result<(Trace, TimingAccuracy), DeviceError> {
         self.device.unmount()
     }
 }
@@ -187,9 +191,9 @@ impl std::fmt::Debug for Imitated {
 
 /// A model shared by the threads that serve the device and its owner.
 #[derive(Clone)]
-struct Shared(Arc<Mutex<Times>>);
+struct SharedTimes(Arc<Mutex<Times>>);
 
-impl Timing for Shared {
+impl Timing for SharedTimes {
     fn end(&mut self, request: Request, now: u64) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).end(request, now)
     }

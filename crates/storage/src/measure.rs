@@ -4,7 +4,7 @@
 //! request to the device: no page cache, no file system journal, no new blocks. Kinds and sizes
 //! take turns in several rounds, so that a temporary disturbance of the machine affects them all.
 
-mod area;
+mod test_file;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,20 +12,20 @@ use std::time::{Duration, Instant};
 use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-pub use area::MeasureError;
-use area::{Area, Buffer, MIB};
+pub use test_file::MeasureError;
+use test_file::{Buffer, MIB, TestFile};
 
-use crate::awake::Awake;
+use crate::awake::AwakeProcessors;
 
 /// Sizes of requests, in bytes.
 pub const SIZES: [u64; 6] = [512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
 /// The size of the pages of file systems and most databases, in bytes.
 pub const PAGE: u64 = 4 << 10;
-/// Threads that read at once.
+/// Numbers of threads that read at the same time.
 pub const THREADS: [u32; 3] = [1, 4, 16];
-/// Writes before a flush that follows several.
+/// Number of writes per group, before its flush.
 pub const GROUP: u64 = 16;
-/// Bytes of a write of those that fill a cache.
+/// Bytes per sequential write that fills a cache.
 pub const ROW: u64 = 16 << 10;
 /// The least number of bytes with which a device can be measured.
 pub const LEAST_WRITTEN: u64 = 64 * MIB;
@@ -35,19 +35,19 @@ const ROUNDS: u32 = 4;
 const LARGEST: u64 = 256 * MIB;
 /// The smallest file, in bytes.
 const SMALLEST: u64 = 16 * MIB;
-/// Room that is left on the device, in bytes.
+/// Space that is left free on the device, in bytes.
 const LEFT: u64 = 16 * MIB;
 
-/// How much to measure.
+/// Limits of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Time for all of it.
+    /// Duration of the whole measurement.
     pub lasts: Duration,
-    /// The most bytes to write, at least [`LEAST_WRITTEN`].
+    /// Largest number of bytes to write, at least [`LEAST_WRITTEN`].
     pub written: u64,
 }
 
-/// What is done in a request.
+/// Kind of a measured request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A read.
@@ -59,10 +59,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Each of them.
+    /// Every kind.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::FlushedWrite];
 
-    /// Its name.
+    /// Returns the name for reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -75,24 +75,23 @@ impl Kind {
 /// Times of requests of one kind, one at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What was done.
+    /// Kind of the requests.
     pub kind: Kind,
-    /// Whether each request was at a random place. Otherwise each begins where the previous one
+    /// Whether each request was at a random offset. Otherwise each begins where the previous one
     /// ended.
     pub random: bool,
     /// Bytes of a request.
     pub bytes: u64,
     /// Times in µs.
     pub us: Vec<f64>,
-    /// Times in µs of the writes within flushed writes: that of a write that finds nothing before
-    /// it.
+    /// Times in µs of the writes within flushed writes. Each write finds the device idle.
     pub write_us: Vec<f64>,
 }
 
-/// A request of the sustained writes.
+/// One of the sustained writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sustained {
-    /// When it began, in seconds from the first.
+    /// When it began, in seconds since the first one.
     pub at_s: f64,
     /// Its time in µs.
     pub us: f64,
@@ -103,11 +102,11 @@ pub struct Sustained {
 pub struct Measured {
     /// Reads, writes and flushed writes by size.
     pub series: Vec<Series>,
-    /// Flushes with nothing to do, in µs.
+    /// Times of flushes with nothing to do, in µs.
     pub empty_flush_us: Vec<f64>,
-    /// [`GROUP`] random writes of 4 KiB and a flush after the last, in µs.
+    /// Times of [`GROUP`] random writes of 4 KiB and a flush after the last, in µs.
     pub group_us: Vec<f64>,
-    /// Writes of [`ROW`] bytes in a row without a flush, in µs.
+    /// Times of sequential writes of [`ROW`] bytes without a flush, in µs.
     pub row_us: Vec<f64>,
     /// Random reads of 4 KiB per second with each number of [`THREADS`].
     pub reads_per_s: [f64; THREADS.len()],
@@ -115,7 +114,7 @@ pub struct Measured {
     pub sustained: Vec<Sustained>,
     /// Size of the file, in bytes.
     pub file_bytes: u64,
-    /// Bytes written, the file itself included.
+    /// Bytes written, including the file itself.
     pub written_bytes: u64,
     /// Duration of the measurement.
     pub took: Duration,
@@ -124,7 +123,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Returns the series of a kind and size, if there is one.
+    /// Returns the series of a kind and size. `None` if it has no requests.
     pub fn series(&self, kind: Kind, random: bool, bytes: u64) -> Option<&Series> {
         let mut all = self.series.iter();
         all.find(|s| (s.kind, s.random, s.bytes) == (kind, random, bytes) && !s.us.is_empty())
@@ -137,7 +136,7 @@ impl Measured {
     }
 }
 
-/// Returns the value below which that share of the values lies, or 0 without values.
+/// Returns the value below which that share of the values is. 0 if there are no values.
 pub fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -145,8 +144,8 @@ pub fn percentile(values: &[f64], share: f64) -> f64 {
     sorted.get((share * last).round() as usize).copied().unwrap_or(0.0)
 }
 
-/// Measures the device below a folder with a file that it creates there and removes. Calls `step`
-/// with what begins.
+/// Measures the device of a folder with a file that it creates there and removes. Calls `step` with
+/// the name of each step when it begins.
 ///
 /// # Errors
 /// If the folder cannot be measured: see [`MeasureError`].
@@ -158,10 +157,10 @@ pub fn measure(
     let begun = Instant::now();
     let limit = effort.written.max(LEAST_WRITTEN);
     let largest = (limit / 4).clamp(SMALLEST, LARGEST) / MIB * MIB;
-    let area = Area::create(folder, limit, largest + LEFT)?;
-    let awake = Awake::keep();
+    let file = TestFile::create(folder, limit, largest + LEFT)?;
+    let awake = AwakeProcessors::start();
     step("writing the file");
-    let mut run = Run::begin(area, largest, begun + effort.lasts / 10)?;
+    let mut run = Measurement::begin(file, largest, begun + effort.lasts / 10)?;
     step("reads and writes of all sizes");
     let mut measured = run.rounds(effort.lasts * 2 / 5)?;
     step("reads by several threads");
@@ -169,39 +168,39 @@ pub fn measure(
     step("sustained writes with flushes");
     let left = effort.lasts.saturating_sub(begun.elapsed());
     measured.sustained = run.sustained(left.min(effort.lasts / 2))?;
-    measured.written_bytes = run.area.written;
+    measured.written_bytes = run.file.written;
     measured.took = begun.elapsed();
-    measured.awake = awake.is_kept();
+    measured.awake = awake.is_active();
     Ok(measured)
 }
 
-/// A measurement under way.
-struct Run {
-    area: Area,
+/// A running measurement.
+struct Measurement {
+    file: TestFile,
     buffer: Buffer,
     rng: Xoshiro256PlusPlus,
     /// Request sizes that the file accepts.
     sizes: Vec<u64>,
 }
 
-impl Run {
-    fn begin(mut area: Area, largest: u64, until: Instant) -> Result<Self, MeasureError> {
+impl Measurement {
+    fn begin(mut file: TestFile, largest: u64, until: Instant) -> Result<Self, MeasureError> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut buffer = Buffer::new();
         // A device may compress, or leave out zeros.
         rng.fill_bytes(buffer.all());
-        while area.bytes < largest && (area.bytes < SMALLEST || Instant::now() < until) {
-            area.grow(&buffer)?;
+        while file.bytes < largest && (file.bytes < SMALLEST || Instant::now() < until) {
+            file.grow(&buffer)?;
         }
-        area.flush()?;
-        let least = area.least_request(&mut buffer)?;
+        file.flush()?;
+        let least = file.min_request_bytes(&mut buffer)?;
         let sizes = SIZES.into_iter().filter(|bytes| *bytes >= least).collect();
-        Ok(Self { area, buffer, rng, sizes })
+        Ok(Self { file, buffer, rng, sizes })
     }
 
-    /// Returns a random place for a request of that size.
-    fn place(&mut self, bytes: u64) -> u64 {
-        self.rng.random_range(0..self.area.bytes / bytes) * bytes
+    /// Returns a random offset for a request of that size.
+    fn random_offset(&mut self, bytes: u64) -> u64 {
+        self.rng.random_range(0..self.file.bytes / bytes) * bytes
     }
 
     fn rounds(&mut self, lasts: Duration) -> Result<Measured, MeasureError> {
@@ -223,7 +222,7 @@ impl Run {
             row_us: Vec::new(),
             reads_per_s: [0.0; THREADS.len()],
             sustained: Vec::new(),
-            file_bytes: self.area.bytes,
+            file_bytes: self.file.bytes,
             written_bytes: 0,
             took: Duration::ZERO,
             awake: false,
@@ -232,14 +231,14 @@ impl Run {
         // The cells of a round, flushes and groups.
         let slice = lasts / ROUNDS / (measured.series.len() as u32 + 4);
         // About a third of what may be written. The rest is for the file and the sustained writes.
-        let share = self.area.limit / 3 / u64::from(ROUNDS) / (4 * self.sizes.len() as u64 + 2);
+        let share = self.file.limit / 3 / u64::from(ROUNDS) / (4 * self.sizes.len() as u64 + 2);
         for round in 0..ROUNDS {
             for series in &mut measured.series {
                 self.requests(series, slice, share)?;
             }
             self.flushes(&mut measured, slice, share)?;
             if round == 0 {
-                measured.row_us = self.row(slice * 4)?;
+                measured.row_us = self.sequential_writes(slice * 4)?;
             }
             if Instant::now() > until {
                 break;
@@ -256,27 +255,27 @@ impl Run {
         share: u64,
     ) -> Result<(), MeasureError> {
         let (begun, bytes) = (Instant::now(), series.bytes);
-        let mut place = self.place(bytes);
+        let mut offset = self.random_offset(bytes);
         let mut moved = 0;
-        // The first of a row does not follow another.
+        // The first of several sequential requests does not follow another.
         let mut first = !series.random;
         loop {
-            if series.random || place + bytes > self.area.bytes {
-                place = self.place(bytes);
+            if series.random || offset + bytes > self.file.bytes {
+                offset = self.random_offset(bytes);
                 first = !series.random;
             }
             let (at, mut written) = (Instant::now(), 0.0);
             match series.kind {
-                Kind::Read => self.area.read(&mut self.buffer, place, bytes)?,
-                Kind::Write => self.area.write(&self.buffer, place, bytes)?,
+                Kind::Read => self.file.read(&mut self.buffer, offset, bytes)?,
+                Kind::Write => self.file.write(&self.buffer, offset, bytes)?,
                 Kind::FlushedWrite => {
-                    self.area.write(&self.buffer, place, bytes)?;
+                    self.file.write(&self.buffer, offset, bytes)?;
                     written = micros(at);
-                    self.area.flush()?;
+                    self.file.flush()?;
                 }
             }
             let us = micros(at);
-            place += bytes;
+            offset += bytes;
             moved += bytes;
             if !std::mem::take(&mut first) {
                 series.us.push(us);
@@ -289,9 +288,9 @@ impl Run {
                 }
             }
         }
-        // The content of a cache must not disturb the next.
+        // The content of a cache must not disturb the next series.
         if series.kind == Kind::Write {
-            self.area.flush()?;
+            self.file.flush()?;
         }
         Ok(())
     }
@@ -306,17 +305,17 @@ impl Run {
         let begun = Instant::now();
         while begun.elapsed() < slice || measured.empty_flush_us.is_empty() {
             let at = Instant::now();
-            self.area.flush()?;
+            self.file.flush()?;
             measured.empty_flush_us.push(micros(at));
         }
         let (begun, mut moved) = (Instant::now(), 0);
         loop {
             let at = Instant::now();
             for _ in 0..GROUP {
-                let place = self.place(PAGE);
-                self.area.write(&self.buffer, place, PAGE)?;
+                let offset = self.random_offset(PAGE);
+                self.file.write(&self.buffer, offset, PAGE)?;
             }
-            self.area.flush()?;
+            self.file.flush()?;
             measured.group_us.push(micros(at));
             moved += GROUP * PAGE;
             if begun.elapsed() > slice * 2 || moved + GROUP * PAGE > share {
@@ -325,35 +324,35 @@ impl Run {
         }
     }
 
-    /// Writes in a row without a flush, until a cache is full.
-    fn row(&mut self, slice: Duration) -> Result<Vec<f64>, MeasureError> {
-        let (begun, most) = (Instant::now(), self.area.bytes.min(self.area.limit / 10));
+    /// Writes sequentially without a flush, until a cache is full. Returns the times in µs.
+    fn sequential_writes(&mut self, slice: Duration) -> Result<Vec<f64>, MeasureError> {
+        let (begun, most) = (Instant::now(), self.file.bytes.min(self.file.limit / 10));
         let mut times = Vec::new();
         for number in 0..most / ROW {
             let at = Instant::now();
-            self.area.write(&self.buffer, number * ROW, ROW)?;
+            self.file.write(&self.buffer, number * ROW, ROW)?;
             times.push(micros(at));
             if begun.elapsed() > slice {
                 break;
             }
         }
-        self.area.flush()?;
+        self.file.flush()?;
         Ok(times)
     }
 
-    /// Counts random reads by several threads at once.
+    /// Returns random reads per second with each number of [`THREADS`].
     fn threads(&mut self, slice: Duration) -> Result<[f64; THREADS.len()], MeasureError> {
         let mut rates = [0.0; THREADS.len()];
         for (rate, threads) in rates.iter_mut().zip(THREADS) {
             let seeds: Vec<u64> = (0..threads).map(|_| self.rng.next_u64()).collect();
             let begun = Instant::now();
-            let area = &self.area;
+            let file = &self.file;
             let reads = |seed| -> Result<u32, MeasureError> {
                 let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
                 let (mut buffer, mut reads) = (Buffer::new(), 0);
                 while begun.elapsed() < slice || reads == 0 {
-                    let place = rng.random_range(0..area.bytes / PAGE) * PAGE;
-                    area.read(&mut buffer, place, PAGE)?;
+                    let offset = rng.random_range(0..file.bytes / PAGE) * PAGE;
+                    file.read(&mut buffer, offset, PAGE)?;
                     reads += 1;
                 }
                 Ok(reads)
@@ -375,12 +374,12 @@ impl Run {
         let begun = Instant::now();
         let mut all = Vec::new();
         while all.is_empty() || begun.elapsed() < lasts {
-            if self.area.written + PAGE > self.area.limit {
+            if self.file.written + PAGE > self.file.limit {
                 break;
             }
-            let (at, place) = (Instant::now(), self.place(PAGE));
-            self.area.write(&self.buffer, place, PAGE)?;
-            self.area.flush()?;
+            let (at, offset) = (Instant::now(), self.random_offset(PAGE));
+            self.file.write(&self.buffer, offset, PAGE)?;
+            self.file.flush()?;
             let at_s = at.duration_since(begun).as_secs_f64();
             all.push(Sustained { at_s, us: micros(at) });
         }

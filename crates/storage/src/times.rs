@@ -1,16 +1,16 @@
-//! The model of a storage: when each request ends. It does no I/O and has no clock.
+//! Model of a storage: computes when each request ends. It does no I/O and reads no clock.
 //!
-//! The device works on as many requests at the same time as its queue is deep. Their latencies pass
-//! in parallel; their bytes are transferred one after the other. Without a write cache, a write
-//! ends when it is in the medium. With a cache, it ends when the cache has room for it, and the
-//! cache drains into the medium in the background. A flush ends when everything is in the medium.
-//! What the translation layer copies and erases delays the write that causes it.
+//! The queue depth is the number of requests that the device handles at the same time. Their
+//! latencies pass in parallel. Their bytes are transferred one after the other. Without a write
+//! cache, a write ends when it is in the medium. With a cache, it ends when the cache has room for
+//! it, and the cache drains into the medium in the background. A flush ends when everything is in
+//! the medium. Copies and erases of the translation layer delay the write that causes them.
 
 mod disk;
 mod solid;
 
 use embermark_blockdev::{Request, RequestKind, Timing};
-use embermark_flash::Refused;
+use embermark_flash::DeviceTooLarge;
 use embermark_model::card::Spread;
 use embermark_model::storage::{Storage, Transfer};
 
@@ -26,7 +26,7 @@ pub struct Times {
     /// When each of the parallel requests ends.
     slots: Vec<u64>,
     bus: Bus,
-    /// The offset behind the last read.
+    /// End offset of the last read.
     read_to: u64,
     medium: Medium,
 }
@@ -34,13 +34,13 @@ pub struct Times {
 /// Work of a translation layer on its flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlashWork {
-    /// Bytes programmed, its own copies included.
+    /// Bytes programmed, including the layer's own copies.
     pub programmed_bytes: u64,
     /// Blocks erased.
     pub erases: u64,
 }
 
-/// What is behind the bus.
+/// The medium behind the bus.
 enum Medium {
     Solid(Box<Solid>),
     Disk(Disk),
@@ -54,7 +54,7 @@ struct Bus {
 }
 
 impl Bus {
-    /// Transfers bytes when the bus is free, and returns the end.
+    /// Transfers bytes when the bus is free, from `ready` on at the earliest. Returns when it ends.
     fn transfer(&mut self, length: u64, ready: u64) -> u64 {
         self.free = self.free.max(ready) + self.rate.bytes(length);
         self.free
@@ -70,7 +70,7 @@ struct Rate {
 }
 
 impl Rate {
-    fn of(Transfer { random_us, sequential_us, kb_per_s }: Transfer) -> Self {
+    fn new(Transfer { random_us, sequential_us, kb_per_s }: Transfer) -> Self {
         Self {
             random_ns: ns(random_us),
             sequential_ns: ns(sequential_us),
@@ -90,16 +90,16 @@ fn ns(us: Spread) -> u64 {
 }
 
 impl Times {
-    /// Makes the model of a storage whose first `device_bytes` are the device.
+    /// Makes the model of a storage. The device is its first `device_bytes` bytes.
     ///
     /// # Errors
     /// If the device is larger than the storage.
-    pub fn new(storage: &Storage, device_bytes: u64) -> Result<Self, Refused> {
+    pub fn new(storage: &Storage, device_bytes: u64) -> Result<Self, DeviceTooLarge> {
         let medium = match storage.disk {
             Some(platters) => Medium::Disk(Disk::new(storage, platters)),
             None => Medium::Solid(Box::new(Solid::new(storage, device_bytes)?)),
         };
-        let read = Rate::of(storage.read);
+        let read = Rate::new(storage.read);
         Ok(Self {
             read,
             slots: vec![0; storage.queue_depth.max(1) as usize],
@@ -123,7 +123,9 @@ impl Times {
         let latency = if sequential { self.read.sequential_ns } else { self.read.random_ns };
         let ready = match &mut self.medium {
             // The disk has read ahead.
-            Medium::Disk(disk) if !sequential => disk.reach(offset, length, begin + latency),
+            Medium::Disk(disk) if !sequential => {
+                disk.seek_for_read(offset, length, begin + latency)
+            }
             _ => begin + latency,
         };
         self.bus.transfer(length, ready)

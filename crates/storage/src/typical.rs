@@ -1,28 +1,28 @@
-//! Typical performance of a storage: the times of single requests by the model.
+//! Computes the typical performance of a storage: the times of single requests by the model.
 
 use embermark_blockdev::{Request, RequestKind, Timing as _};
 use embermark_model::Storage;
 
 use crate::times::Times;
 
-/// Size of the device when the storage does not have one, in bytes.
+/// Size of the device in bytes, unless it is a disk.
 const DEVICE: u64 = 1 << 30;
-/// Requests of each kind. Only those of a disk differ from each other.
+/// Number of requests of each kind. Only requests to a disk differ from each other.
 const REQUESTS: u64 = 200;
 /// Pause between requests in ns, in which caches drain.
 const PAUSE: u64 = 1_000_000_000;
-/// Spreads the places of requests over the device: 2^64 by the golden ratio (Knuth, *The Art of
-/// Computer Programming* 3, 6.4).
+/// Spreads the offsets of requests over the device: 2^64 divided by the golden ratio (Knuth, *The
+/// Art of Computer Programming* 3, 6.4).
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Mean times in ns by the likely values of a storage, while its translation layer does not clean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Typical {
-    /// A read at a random place.
+    /// A read at a random offset.
     pub read: u64,
-    /// A write at a random place, until the device reports that it is done.
+    /// A write at a random offset, until the device acknowledges it.
     pub write: u64,
-    /// A write at a random place and the flush after it.
+    /// A write at a random offset and the flush after it.
     pub flushed_write: u64,
     /// A read that directly follows the last one.
     pub sequential_read: u64,
@@ -31,8 +31,8 @@ pub struct Typical {
 }
 
 impl Typical {
-    /// Returns the times of requests of `bytes` bytes, one at a time.
-    pub fn of(storage: &Storage, bytes: u64) -> Self {
+    /// Computes the times of requests of `bytes` bytes, one at a time.
+    pub fn new(storage: &Storage, bytes: u64) -> Self {
         let device = storage.disk.map_or(DEVICE, |disk| disk.capacity_bytes.max(DEVICE));
         let storage = Storage { flash: None, ..storage.clone() };
         let mean = |kind, random: bool, flushed: bool| {
@@ -74,14 +74,14 @@ mod tests {
 
     #[test]
     fn a_commit_costs_its_write_and_its_flush_and_a_disk_the_seek_and_half_a_turn() {
-        let a1 = Typical::of(&built_in("sd-a1").unwrap(), 4_096);
+        let a1 = Typical::new(&built_in("sd-a1").unwrap(), 4_096);
         // 430 µs and 4,096 bytes at 40 MB/s; 1,220 µs and as many at 20 MB/s; no cache, no flush.
         assert_eq!(a1.read, 532_400);
         assert_eq!((a1.write, a1.flushed_write), (1_424_800, 1_424_800));
-        let emmc = Typical::of(&built_in("emmc").unwrap(), 4_096);
+        let emmc = Typical::new(&built_in("emmc").unwrap(), 4_096);
         assert!(emmc.write < emmc.flushed_write && emmc.flushed_write > 1_000_000, "{emmc:?}");
         // 8.5 to 9.5 ms to seek and 4.2 ms for half a turn, according to the manufacturers.
-        let disk = Typical::of(&built_in("hdd-7200").unwrap(), 4_096);
+        let disk = Typical::new(&built_in("hdd-7200").unwrap(), 4_096);
         let ms = disk.read as f64 / 1e6;
         assert!((10.0..16.0).contains(&ms), "{ms} ms");
         assert!(disk.sequential_read < disk.read / 2, "{disk:?}");
@@ -91,7 +91,7 @@ mod tests {
     fn the_short_formula_of_a_durable_write_is_the_models_time() {
         for name in crate::names() {
             let storage = built_in(name).unwrap();
-            let model = Typical::of(&storage, 4_096).sequential_flushed_write as f64;
+            let model = Typical::new(&storage, 4_096).sequential_flushed_write as f64;
             let Some(formula) = storage.durable_write_ns() else {
                 assert_eq!(name, "hdd-7200");
                 continue;

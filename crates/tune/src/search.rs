@@ -6,7 +6,7 @@ use std::time::Duration;
 use embermark_meter::statistics::{geometric_mean, median, ratio_interval};
 use embermark_model::tuning_result::{Found, Gain, Kept, Outcome, Set, Tried, words};
 
-use crate::found::{Columns, Ended};
+use crate::columns::{ColumnResult, Columns};
 
 /// Measures and tests settings.
 pub trait Bench {
@@ -20,25 +20,25 @@ pub trait Bench {
     /// If nothing can be measured.
     fn trials(&mut self, about: &str, columns: &[Set], times: u32) -> Result<Columns, Self::Error>;
 
-    /// Does the same at the end, for the current settings and the winner, with their use of memory
-    /// and disk.
+    /// Runs trials of the current settings and of the winner at the end, which also measure their
+    /// use of memory and disk.
     ///
     /// # Errors
     /// If nothing can be measured.
-    fn at_the_end(&mut self, winner: &Set, times: u32) -> Result<Columns, Self::Error>;
+    fn final_trials(&mut self, winner: &Set, times: u32) -> Result<Columns, Self::Error>;
 
-    /// Whether the current settings with these added keep the tier.
+    /// Tests whether the current settings with these added keep the tier.
     ///
     /// # Errors
     /// If it cannot be tested.
-    fn keeps(&mut self, set: &Set) -> Result<Kept, Self::Error>;
+    fn keeps_tier(&mut self, set: &Set) -> Result<Kept, Self::Error>;
 
     /// Returns the remaining time.
-    fn left(&self) -> Duration;
+    fn time_left(&self) -> Duration;
 
     /// Returns the average duration of a column's trial so far. At least one trial of the current
     /// settings preceded the search.
-    fn cost(&self) -> Duration;
+    fn trial_time(&self) -> Duration;
 }
 
 /// The time is too short for a first look at each candidate.
@@ -52,24 +52,24 @@ pub struct TooShort {
 /// the candidates, and more.
 const ROUNDS: [u32; 3] = [2, 2, 4];
 
-/// This number of candidates is not halved any more.
-const FEW: usize = 3;
+/// Number of candidates that is not halved any more.
+const LEAST_CANDIDATES: usize = 3;
 
 /// Number of trials of a candidate that is added to what was taken.
-const ON_TOP: u32 = 4;
+const TRIALS_ON_TOP: u32 = 4;
 
 /// Smallest and largest number of trials of the winner and the current settings at the end.
-const AT_THE_END: [u32; 2] = [6, 20];
+const FINAL_TRIALS: [u32; 2] = [6, 20];
 
 /// Least gain of a step, as a logarithm: 2 %.
-const STEP: f64 = 0.02;
+const LEAST_GAIN: f64 = 0.02;
 
 /// Variance of the difference of two trials before any is known, with 5 % each, and the number of
 /// trials that it counts as.
 const PRIOR: (f64, f64) = (2.0 * 0.05 * 0.05, 2.0);
 
 /// A candidate in the search.
-struct Lane {
+struct Candidate {
     set: Set,
     /// Logarithms of the ratios of the current settings' times to its own, by trial.
     gains: Vec<f64>,
@@ -78,13 +78,13 @@ struct Lane {
     first: (u32, Option<f64>),
 }
 
-impl Lane {
+impl Candidate {
     fn is_open(&self) -> bool {
         self.outcome == Outcome::NotFaster
     }
 
     /// Returns the mean gain and its standard error, as logarithms.
-    fn known(&self) -> (f64, f64) {
+    fn mean_and_error(&self) -> (f64, f64) {
         let n = self.gains.len() as f64;
         let mean = self.gains.iter().sum::<f64>() / n;
         let squares: f64 = self.gains.iter().map(|gain| (gain - mean).powi(2)).sum();
@@ -94,14 +94,14 @@ impl Lane {
     }
 
     fn mean(&self) -> f64 {
-        if self.gains.is_empty() { f64::NEG_INFINITY } else { self.known().0 }
+        if self.gains.is_empty() { f64::NEG_INFINITY } else { self.mean_and_error().0 }
     }
 
     /// Adds trials next to those of `base`.
-    fn take(&mut self, base: &[BTreeMap<String, f64>], ended: Ended) {
+    fn take(&mut self, base: &[BTreeMap<String, f64>], ended: ColumnResult) {
         let own = match ended {
-            Ended::Times(own) => own,
-            Ended::Out(why) => {
+            ColumnResult::Times(own) => own,
+            ColumnResult::Out(why) => {
                 self.outcome = Outcome::Out { why };
                 return;
             }
@@ -110,7 +110,7 @@ impl Lane {
             match ratio(base, own) {
                 Ok(gain) => self.gains.push(gain),
                 Err(phase) => {
-                    let why = format!("it did not do '{phase}' to its end");
+                    let why = format!("it did not complete '{phase}'");
                     self.outcome = Outcome::Out { why };
                     return;
                 }
@@ -133,7 +133,7 @@ fn ratio<'a>(base: &'a BTreeMap<String, f64>, own: &BTreeMap<String, f64>) -> Re
 }
 
 /// Returns one set added to another.
-fn on_top(set: &Set, more: &Set) -> Set {
+fn merged(set: &Set, more: &Set) -> Set {
     let more = more.iter().map(|(name, value)| (name.clone(), value.clone()));
     set.clone().into_iter().chain(more).collect()
 }
@@ -147,26 +147,30 @@ pub fn search<B: Bench>(
     bench: &mut B,
     candidates: Vec<Set>,
 ) -> Result<Result<Found, TooShort>, B::Error> {
-    let whole = bench.left();
-    let lane = |set| Lane { set, gains: Vec::new(), outcome: Outcome::NotFaster, first: (0, None) };
-    let mut search =
-        Search { lanes: candidates.into_iter().map(lane).collect(), whole, left_out: Vec::new() };
-    let columns = search.lanes.len() as u32 + 1;
+    let whole = bench.time_left();
+    let candidate =
+        |set| Candidate { set, gains: Vec::new(), outcome: Outcome::NotFaster, first: (0, None) };
+    let mut search = Search {
+        candidates: candidates.into_iter().map(candidate).collect(),
+        whole,
+        left_out: Vec::new(),
+    };
+    let columns = search.candidates.len() as u32 + 1;
     // A first look takes at most half of the time, and the end a quarter.
-    let look = bench.cost() * columns * ROUNDS[0];
-    let end = bench.cost() * 2 * AT_THE_END[0];
+    let look = bench.trial_time() * columns * ROUNDS[0];
+    let end = bench.trial_time() * 2 * FINAL_TRIALS[0];
     let least = (look * 2).max(end * 4);
     if least > whole {
         return Ok(Err(TooShort { least }));
     }
-    search.look(bench)?;
-    let (winner, kept) = search.climb(bench)?;
-    let gain = if winner.is_empty() { None } else { confirmed(bench, &winner)? };
+    search.first_look(bench)?;
+    let (winner, kept) = search.take_gains(bench)?;
+    let gain = if winner.is_empty() { None } else { confirm(bench, &winner)? };
     Ok(Ok(search.found(winner, gain, kept)))
 }
 
 struct Search {
-    lanes: Vec<Lane>,
+    candidates: Vec<Candidate>,
     whole: Duration,
     left_out: Vec<String>,
 }
@@ -175,18 +179,18 @@ impl Search {
     /// Returns the indexes of the open candidates, largest gain first.
     fn open(&self) -> Vec<usize> {
         let mut open: Vec<usize> =
-            (0..self.lanes.len()).filter(|at| self.lanes[*at].is_open()).collect();
-        open.sort_by(|a, b| self.lanes[*b].mean().total_cmp(&self.lanes[*a].mean()));
+            (0..self.candidates.len()).filter(|at| self.candidates[*at].is_open()).collect();
+        open.sort_by(|a, b| self.candidates[*b].mean().total_cmp(&self.candidates[*a].mean()));
         open
     }
 
     /// Whether this number of trials leaves this share of the time.
     fn fits<B: Bench>(&self, bench: &B, trials: u32, leaves: f64) -> bool {
-        bench.left() >= bench.cost() * trials + self.whole.mul_f64(leaves)
+        bench.time_left() >= bench.trial_time() * trials + self.whole.mul_f64(leaves)
     }
 
     /// Measures every candidate, and the better half again.
-    fn look<B: Bench>(&mut self, bench: &mut B) -> Result<(), B::Error> {
+    fn first_look<B: Bench>(&mut self, bench: &mut B) -> Result<(), B::Error> {
         let mut open = self.open();
         for (round, times) in ROUNDS.into_iter().enumerate() {
             let trials = (open.len() as u32 + 1) * times;
@@ -199,22 +203,22 @@ impl Search {
             open = self.open();
             // Drops candidates that can hardly gain, and of the others the lower half.
             open.retain(|at| {
-                let (mean, error) = self.lanes[*at].known();
-                2.0f64.mul_add(error, mean) > STEP
+                let (mean, error) = self.candidates[*at].mean_and_error();
+                2.0f64.mul_add(error, mean) > LEAST_GAIN
             });
-            open.truncate(FEW.max(open.len().div_ceil(2)));
-            if open.len() <= FEW && round > 0 {
+            open.truncate(LEAST_CANDIDATES.max(open.len().div_ceil(2)));
+            if open.len() <= LEAST_CANDIDATES && round > 0 {
                 break;
             }
         }
-        for lane in &mut self.lanes {
-            let gain = (!lane.gains.is_empty()).then(|| lane.mean().exp());
-            lane.first = (lane.gains.len() as u32, gain);
+        for candidate in &mut self.candidates {
+            let gain = (!candidate.gains.is_empty()).then(|| candidate.mean().exp());
+            candidate.first = (candidate.gains.len() as u32, gain);
         }
         // Dropped candidates are not tried in addition to others.
         for at in self.open() {
             if !open.contains(&at) {
-                self.lanes[at].gains.clear();
+                self.candidates[at].gains.clear();
             }
         }
         Ok(())
@@ -226,51 +230,51 @@ impl Search {
         bench: &mut B,
         about: &str,
         below: &Set,
-        lanes: &[usize],
+        candidates: &[usize],
         times: u32,
     ) -> Result<(), B::Error> {
-        let own = lanes.iter().map(|at| on_top(below, &self.lanes[*at].set));
+        let own = candidates.iter().map(|at| merged(below, &self.candidates[*at].set));
         let columns: Vec<Set> = std::iter::once(below.clone()).chain(own).collect();
         let mut ended = bench.trials(about, &columns, times)?.into_iter();
-        let Some(Ended::Times(base)) = ended.next() else { return Ok(()) };
-        for (at, ended) in lanes.iter().zip(ended) {
-            self.lanes[*at].take(&base, ended);
+        let Some(ColumnResult::Times(base)) = ended.next() else { return Ok(()) };
+        for (at, ended) in candidates.iter().zip(ended) {
+            self.candidates[*at].take(&base, ended);
         }
         Ok(())
     }
 
     /// Takes the best candidate that keeps the tier, and then what improves on it.
-    fn climb<B: Bench>(&mut self, bench: &mut B) -> Result<(Set, Option<Kept>), B::Error> {
+    fn take_gains<B: Bench>(&mut self, bench: &mut B) -> Result<(Set, Option<Kept>), B::Error> {
         let (mut winner, mut kept) = (Set::new(), None);
         loop {
             let Some((at, keeps)) = self.best(bench, &winner)? else { break };
-            winner = on_top(&winner, &self.lanes[at].set);
+            winner = merged(&winner, &self.candidates[at].set);
             kept = Some(keeps);
-            self.lanes[at].outcome = Outcome::Taken;
-            for lane in self.lanes.iter_mut().filter(|lane| lane.is_open()) {
-                if lane.set.keys().any(|name| winner.contains_key(name)) {
-                    lane.outcome = Outcome::Instead;
+            self.candidates[at].outcome = Outcome::Taken;
+            for candidate in self.candidates.iter_mut().filter(|candidate| candidate.is_open()) {
+                if candidate.set.keys().any(|name| winner.contains_key(name)) {
+                    candidate.outcome = Outcome::Instead;
                 }
             }
             let mut open = self.open();
-            open.retain(|at| self.lanes[*at].mean() > 0.0);
-            for at in 0..self.lanes.len() {
-                self.lanes[at].gains.clear();
+            open.retain(|at| self.candidates[*at].mean() > 0.0);
+            for at in 0..self.candidates.len() {
+                self.candidates[at].gains.clear();
             }
             if open.is_empty() {
                 break;
             }
-            let trials = (open.len() as u32 + 1) * ON_TOP;
+            let trials = (open.len() as u32 + 1) * TRIALS_ON_TOP;
             if !self.fits(bench, trials, 0.25) {
                 let names: Vec<String> =
-                    open.iter().map(|at| words(&self.lanes[*at].set)).collect();
+                    open.iter().map(|at| words(&self.candidates[*at].set)).collect();
                 self.left_out.push(format!("on top of what was taken: {}", names.join("; ")));
                 break;
             }
-            self.measure(bench, "on top of what was taken", &winner, &open, ON_TOP)?;
+            self.measure(bench, "on top of what was taken", &winner, &open, TRIALS_ON_TOP)?;
             for at in open {
-                if self.lanes[at].is_open() && self.lanes[at].mean() <= STEP {
-                    self.lanes[at].outcome = Outcome::NotOnTop;
+                if self.candidates[at].is_open() && self.candidates[at].mean() <= LEAST_GAIN {
+                    self.candidates[at].outcome = Outcome::NotOnTop;
                 }
             }
         }
@@ -284,11 +288,11 @@ impl Search {
         below: &Set,
     ) -> Result<Option<(usize, Kept)>, B::Error> {
         for at in self.open() {
-            if self.lanes[at].mean() <= STEP {
+            if self.candidates[at].mean() <= LEAST_GAIN {
                 break;
             }
-            match bench.keeps(&on_top(below, &self.lanes[at].set))? {
-                Kept::Broken { lost } => self.lanes[at].outcome = Outcome::Broken { lost },
+            match bench.keeps_tier(&merged(below, &self.candidates[at].set))? {
+                Kept::Broken { lost } => self.candidates[at].outcome = Outcome::Broken { lost },
                 kept => return Ok(Some((at, kept))),
             }
         }
@@ -296,8 +300,8 @@ impl Search {
     }
 
     fn found(self, winner: Set, gain: Option<Gain>, kept: Option<Kept>) -> Found {
-        let mut tried: Vec<Tried> = (self.lanes.into_iter())
-            .map(|Lane { set, outcome, first: (trials, gain), .. }| Tried {
+        let mut tried: Vec<Tried> = (self.candidates.into_iter())
+            .map(|Candidate { set, outcome, first: (trials, gain), .. }| Tried {
                 set,
                 trials,
                 gain,
@@ -311,12 +315,13 @@ impl Search {
 }
 
 /// Measures the winner again next to the current settings.
-fn confirmed<B: Bench>(bench: &mut B, winner: &Set) -> Result<Option<Gain>, B::Error> {
-    let [least, most] = AT_THE_END;
-    let pairs = bench.left().as_secs_f64() / (2.0 * bench.cost().as_secs_f64()).max(1e-3);
+fn confirm<B: Bench>(bench: &mut B, winner: &Set) -> Result<Option<Gain>, B::Error> {
+    let [least, most] = FINAL_TRIALS;
+    let pairs =
+        bench.time_left().as_secs_f64() / (2.0 * bench.trial_time().as_secs_f64()).max(1e-3);
     let times = (pairs as u32).clamp(least, most);
-    let ended = bench.at_the_end(winner, times)?;
-    let [Ended::Times(base), Ended::Times(own)] = &ended[..] else { return Ok(None) };
+    let ended = bench.final_trials(winner, times)?;
+    let [ColumnResult::Times(base), ColumnResult::Times(own)] = &ended[..] else { return Ok(None) };
     let Some(phases) = base.first().map(|trial| trial.keys().cloned().collect::<Vec<_>>()) else {
         return Ok(None);
     };

@@ -55,7 +55,7 @@ fn open(workload: &dyn Workload, variant: &str, rows: u64, engine: &str) -> Open
     let engine = registry::find(engine).unwrap();
     let options = OpenOptions::new(dir.path(), Durability::None, 1 << 20);
     let store = engine.open(&options).unwrap().store;
-    let bench = prepared.open(store, Reopener::of(engine, options)).unwrap();
+    let bench = prepared.open(store, Reopener::for_engine(engine, options)).unwrap();
     Opened { bench, rows, _dir: dir }
 }
 

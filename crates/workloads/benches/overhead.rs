@@ -91,7 +91,7 @@ impl ReadPhase {
         std::fs::create_dir(dir).unwrap();
         let options = OpenOptions::new(dir, Durability::Process, CACHE);
         let bench = prepared
-            .open(engine.open(&options).unwrap().store, Reopener::of(engine, options))
+            .open(engine.open(&options).unwrap().store, Reopener::for_engine(engine, options))
             .unwrap();
         let read = bench.phases().iter().position(|phase| phase.name == "read").unwrap();
         let mut phase = Self { bench, read, meter: Meter::new(None) };

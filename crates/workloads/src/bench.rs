@@ -41,7 +41,7 @@ pub struct BenchPhase {
     pub ops: u64,
     /// Whether the engine or client code does the work.
     pub execution: Execution,
-    /// What its operations are, and the criterion that its times count towards.
+    /// Kind of its operations, and the criterion that its times count towards.
     pub kind: PhaseKind,
 }
 
@@ -104,8 +104,8 @@ pub trait Bench {
         false
     }
 
-    /// Runs a phase as [`run`](Self::run) does. A phase that [lasts](Self::lasts) tells `observer`
-    /// when its window opens and closes, and what it counted.
+    /// Runs a phase as [`run`](Self::run) does. A phase that [lasts](Self::lasts) notifies `observer`
+    /// when its window opens and closes, and reports its counts.
     ///
     /// # Errors
     /// Returns the engine's error.

@@ -11,7 +11,7 @@ use crate::{Source, WorkloadError};
 
 /// Rows of a workload that generates them.
 pub(crate) struct GeneratedRows {
-    /// What they are, for the manifest.
+    /// Name of the rows, for the manifest.
     pub name: &'static str,
     pub seed: u64,
     /// Rows of the scale `full`: as many as the workload's source has.

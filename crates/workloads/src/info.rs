@@ -21,7 +21,7 @@ pub struct Info {
     pub usual: Protocol,
     /// Whether its rows may come from a file.
     pub reads_files: bool,
-    /// Whether its default scale is every row of its files instead of the scales of its protocols.
+    /// Whether the default scale is every row of its files, instead of the scales of its protocols.
     pub whole: bool,
     /// Whether its phases last a fixed time and the traffic between client and server is counted.
     pub lasts: bool,

@@ -5,7 +5,7 @@
 //! themselves.
 //!
 //! A workload drives stores through the trait of their data model and knows no engine. To add a
-//! workload, add a file to the crate `language` and a line beside its name.
+//! workload, add a file to the crate `language` and add its name to the list there.
 
 mod arrivals;
 mod bench;

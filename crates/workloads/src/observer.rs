@@ -1,4 +1,4 @@
-//! How a phase with its own measurement window and the harness talk to each other.
+//! Interfaces between the harness and phases that open their own measurement window.
 
 use std::io;
 use std::process::Child;
@@ -19,7 +19,7 @@ pub trait PhaseObserver {
         self.begin(longest);
     }
 
-    /// Returns the allocated bytes of the data directory, if they are known.
+    /// Returns the allocated bytes of the database folder, if they are known.
     fn allocated(&self) -> Option<u64> {
         None
     }
@@ -67,7 +67,7 @@ impl PhaseObserver for NoopObserver {
     fn remark(&mut self, _: &str) {}
 }
 
-/// Starts companion processes beside the worker. Each of them runs
+/// Starts companion processes of the worker. Each of them runs
 /// [`Workload::companion`](crate::Workload::companion).
 pub trait Companions {
     /// Starts a companion in a role with its task. Standard input and output are piped. With `join`

@@ -1,4 +1,4 @@
-//! What a run returns, and what its check finds.
+//! Outcomes of runs and of their checks.
 
 use embermark_contract::EngineError;
 use embermark_meter::Meter;
@@ -21,14 +21,14 @@ pub struct Outcome {
     /// Measurements of each part of a phase that does several things at the same time. Each part is
     /// reported as a phase of its own.
     pub parts: Vec<MeasuredPart>,
-    /// What took the times, if that was a client in another process with its own clock.
+    /// Name of the client that measured the times, if that was a process with its own clock.
     pub timed_by: Option<String>,
     /// Nanoseconds that an empty operation takes in that client's loop.
     pub client_floor_ns: Option<f64>,
     /// Whether the changes of a transaction were sent without waiting for the answer to each.
     pub pipelined: bool,
     /// Whether a phase that runs until it is steady became steady, where nothing else in the result
-    /// says so.
+    /// reports it.
     pub steady: Option<SteadyState>,
     /// Size of the engine's log in bytes before the run, for a phase that opens a database with its
     /// log.
@@ -47,9 +47,9 @@ impl From<Answer> for Outcome {
 /// Result of a check that passed.
 #[derive(Debug, Default)]
 pub struct Passed {
-    /// What the answer was compared with, if that was not the oracle.
+    /// Source of the right answer, if that was not the oracle.
     pub by: Option<String>,
-    /// The answer, if nothing knows the right one. It is compared with the answers of other
+    /// The answer, if the right one is unknown. It is compared with the answers of other
     /// engines.
     pub unchecked: Option<ResultSet>,
 }
@@ -72,7 +72,7 @@ pub enum CheckError {
     /// The engine gave a wrong answer.
     #[error("wrong answer: {0}")]
     Wrong(#[from] Difference),
-    /// Those who know the right answer disagree.
+    /// The sources of the right answer disagree.
     #[error("{0}")]
     Disputed(String),
     /// The engine failed while its content was read back.

@@ -6,7 +6,7 @@ use embermark_contract::document::DocumentStore;
 use embermark_contract::kv::KvStore;
 use embermark_contract::series::SeriesStore;
 use embermark_contract::sql::SqlStore;
-use embermark_contract::{EngineError, Meanwhile, Reopener, Result, Store};
+use embermark_contract::{EngineError, OfflineTask, Reopener, Result, Store};
 
 /// A store of one family with the means to reopen its database. It dereferences to the store.
 pub(crate) struct Reopenable<S: ?Sized> {
@@ -22,7 +22,7 @@ impl<S: Family + ?Sized> Reopenable<S> {
 
     /// Closes the store and reopens its database, as a newly started program does. `meanwhile` runs
     /// in between, while another process can have exclusive access.
-    pub(crate) fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()> {
+    pub(crate) fn reopen_after(&mut self, meanwhile: &mut OfflineTask<'_>) -> Result<()> {
         if let Some(store) = self.store.take() {
             let opened = self.reopener.reopen_after(store.into_store(), meanwhile)?;
             self.store = Some(S::from_store(opened).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! What a worker needs to prepare a cell.
+//! Specification of a cell that a worker prepares.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use embermark_model::plan::Rate;
 
 use crate::observer::Companions;
 
-/// What a worker needs to prepare a cell.
+/// Specification of a cell that a worker prepares.
 #[derive(Clone)]
 pub struct Spec {
     /// Path of the staged rows.
@@ -44,9 +44,9 @@ pub struct Spec {
     pub engine: String,
     /// Whether the engine only adds rows (`Engine::is_append_only`).
     pub appends_only: bool,
-    /// Engines whose answers to [questions](crate::Workload::questions) are stored beside the rows.
+    /// Engines whose answers to [questions](crate::Workload::questions) are stored next to the rows.
     pub referees: &'static [&'static str],
-    /// Whether this engine is such a referee, whose answers are stored beside the rows.
+    /// Whether this engine is such a referee, whose answers are stored next to the rows.
     pub is_referee: bool,
 }
 

@@ -16,7 +16,7 @@ pub(crate) enum Strategy {
     Every(u64),
     /// This many rows at once, each time with a commit. Changes are in transactions of this many.
     Batches(u64),
-    /// By the engine's fastest path. Changes are in transactions of [`batch`] rows.
+    /// The engine's fastest path. Changes are in transactions of [`batch`] rows.
     Bulk,
     /// No changes: everything is read in one snapshot.
     Snapshot,

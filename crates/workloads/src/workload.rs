@@ -24,8 +24,8 @@ pub trait Workload: Sync {
     /// Fails when the data cannot be used.
     fn source(&self, data: &DataSource, seed: u64) -> Result<Box<dyn Source>, WorkloadError>;
 
-    /// Returns the phases whose right answer is not known beforehand, so that referees must be
-    /// asked.
+    /// Returns the phases whose right answer is not known beforehand, so that referees must answer
+    /// them first.
     fn questions(&self) -> Vec<&'static str> {
         Vec::new()
     }

@@ -1,5 +1,5 @@
-//! Write-behind: one thread accepts rows into a buffer while another commits what has gathered
-//! there. A crash loses rows that were accepted and not committed.
+//! Write-behind: one thread accepts rows into a buffer while another commits the rows
+//! in it. A crash loses rows that were accepted and not committed.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ type Commit<'a> = dyn FnMut(Range<usize>) -> Result<u64> + 'a;
 const TICK: Duration = Duration::from_millis(1);
 
 /// The buffer between the two threads. The rows are already in memory, in their order, so the
-/// buffer only holds the number of accepted rows.
+/// buffer only has the number of accepted rows.
 pub(crate) struct Buffer {
     /// Rows offered per second.
     rate: u64,
@@ -47,7 +47,7 @@ impl Buffer {
         Self { rate, most, accepted, times, ended }
     }
 
-    /// Offers every row at its time on a new thread, and commits on this one what has gathered.
+    /// Offers every row at its time on a new thread, and commits accepted rows on this one.
     ///
     /// # Errors
     /// Returns the store's error, or the system's when it cannot start a thread.
@@ -133,7 +133,7 @@ fn per_second(rows: usize, ns: u64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Runs it, and gives the places in the order in which they were committed with what came of it.
+    /// Runs the buffer, and returns the positions in commit order with the outcome.
     fn run(rows: usize, cap: Option<Duration>, pause: Duration) -> (Vec<usize>, Committed, Meter) {
         let (mut places, mut meter) = (Vec::new(), Meter::new(cap));
         let buffer = Buffer::new(rows, 100_000, 10_000);

@@ -25,7 +25,7 @@ use redb::{Database, DatabaseError, Durability, StorageError, TableDefinition, W
 use scope::Scope;
 
 /// Result of a function: a status of the interface, or an error message.
-type Done = Result<i32, String>;
+type CallResult = Result<i32, String>;
 
 /// Content of a `struct embermark_client`.
 struct Client {
@@ -50,7 +50,7 @@ fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
-fn told<E: Display>(doing: &str) -> impl FnOnce(E) -> String {
+fn error_during<E: Display>(doing: &str) -> impl FnOnce(E) -> String {
     move |error| format!("cannot {doing}: {error}")
 }
 
@@ -61,18 +61,18 @@ fn tree(name: &str) -> TableDefinition<'_, &'static [u8], &'static [u8]> {
 impl Client {
     /// Begins a write transaction.
     fn start(&self, commit: Durability) -> Result<WriteTransaction, String> {
-        let mut txn = self.db.begin_write().map_err(told("begin to write"))?;
-        txn.set_durability(commit).map_err(told("set the durability"))?;
+        let mut txn = self.db.begin_write().map_err(error_during("begin to write"))?;
+        txn.set_durability(commit).map_err(error_during("set the durability"))?;
         Ok(txn)
     }
 
     /// Makes a commit that also makes all earlier commits durable.
-    fn keep(&self) -> Result<(), String> {
-        self.start(Durability::Immediate)?.commit().map_err(told("commit"))
+    fn make_durable(&self) -> Result<(), String> {
+        self.start(Durability::Immediate)?.commit().map_err(error_during("commit"))
     }
 
     /// Returns the database for exclusive access. Fails while another client has it open.
-    fn alone(&mut self) -> Result<&mut Database, String> {
+    fn exclusive(&mut self) -> Result<&mut Database, String> {
         Arc::get_mut(&mut self.db).ok_or_else(|| "another client has the database open".to_owned())
     }
 
@@ -85,8 +85,11 @@ impl Client {
 /// Calls `work` with a client, and saves its error.
 ///
 /// # Safety
-/// The client is one of [`made`], and nothing else uses it meanwhile.
-unsafe fn with(client: *mut abi::Client, work: impl FnOnce(&mut Client) -> Done) -> i32 {
+/// The client is one of [`into_pointer`], and nothing else uses it meanwhile.
+unsafe fn with_client(
+    client: *mut abi::Client,
+    work: impl FnOnce(&mut Client) -> CallResult,
+) -> i32 {
     // SAFETY: guaranteed by the caller.
     let client = unsafe { &mut *client.cast::<Client>() };
     match work(client) {
@@ -98,12 +101,12 @@ unsafe fn with(client: *mut abi::Client, work: impl FnOnce(&mut Client) -> Done)
     }
 }
 
-fn made(client: Client) -> *mut abi::Client {
+fn into_pointer(client: Client) -> *mut abi::Client {
     Box::into_raw(Box::new(client)).cast()
 }
 
 /// Calls `work` without a client, and saves its error.
-fn without(work: impl FnOnce() -> Result<(), String>) -> i32 {
+fn without_client(work: impl FnOnce() -> Result<(), String>) -> i32 {
     match work() {
         Ok(()) => abi::OK,
         Err(error) => {
@@ -114,7 +117,7 @@ fn without(work: impl FnOnce() -> Result<(), String>) -> i32 {
 }
 
 unsafe extern "C" fn open(options: *const abi::Options, client: *mut *mut abi::Client) -> i32 {
-    without(|| {
+    without_client(|| {
         // SAFETY: the caller follows the rules of the header.
         let (options, dir) = unsafe {
             let options = &*options;
@@ -123,12 +126,12 @@ unsafe extern "C" fn open(options: *const abi::Options, client: *mut *mut abi::C
         let file = Path::new(dir).join("example.redb");
         let cache = usize::try_from(options.memory).unwrap_or(usize::MAX);
         let db = Database::builder().set_cache_size(cache).create(file);
-        let db = Arc::new(db.map_err(told("open the database"))?);
-        let (commit, cache) = (tiers::commit_of(options.tier), options.memory);
+        let db = Arc::new(db.map_err(error_during("open the database"))?);
+        let (commit, cache) = (tiers::durability_for(options.tier), options.memory);
         let (names, value, error) = Default::default();
         let opened = Client { scope: Scope::None, db, commit, cache, names, value, error };
         // SAFETY: the caller follows the rules of the header.
-        unsafe { *client = made(opened) };
+        unsafe { *client = into_pointer(opened) };
         Ok(())
     })
 }
@@ -137,10 +140,10 @@ unsafe extern "C" fn open(options: *const abi::Options, client: *mut *mut abi::C
 unsafe extern "C" fn open_client(first: *mut abi::Client, client: *mut *mut abi::Client) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(first, |first| {
+        with_client(first, |first| {
             let (db, names, scope) = (Arc::clone(&first.db), first.names.clone(), Scope::None);
             let (value, error) = Default::default();
-            *client = made(Client { scope, db, names, value, error, ..*first });
+            *client = into_pointer(Client { scope, db, names, value, error, ..*first });
             Ok(abi::OK)
         })
     }
@@ -152,7 +155,9 @@ unsafe extern "C" fn close(client: *mut abi::Client) -> i32 {
     // used again.
     let mut client = unsafe { Box::from_raw(client.cast::<Client>()) };
     client.scope = Scope::None;
-    without(|| if Arc::strong_count(&client.db) == 1 { client.keep() } else { Ok(()) })
+    without_client(
+        || if Arc::strong_count(&client.db) == 1 { client.make_durable() } else { Ok(()) },
+    )
 }
 
 unsafe extern "C" fn error(client: *mut abi::Client) -> *const c_char {
@@ -171,7 +176,7 @@ unsafe extern "C" fn settings_of(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             let durability = c_text(&format!("{:?} (as set)", client.commit));
             take(context, c"durability".as_ptr(), durability.as_ptr());
             let cache = c_text(&format!("{} bytes (as set)", client.cache));
@@ -185,9 +190,9 @@ unsafe extern "C" fn settings_of(
 unsafe extern "C" fn maintain(client: *mut abi::Client) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
-            client.keep()?;
-            client.alone()?.compact().map_err(told("compact"))?;
+        with_client(client, |client| {
+            client.make_durable()?;
+            client.exclusive()?.compact().map_err(error_during("compact"))?;
             Ok(abi::OK)
         })
     }
@@ -200,12 +205,12 @@ unsafe extern "C" fn check(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
-            let found = match client.alone()?.check_integrity() {
+        with_client(client, |client| {
+            let found = match client.exclusive()?.check_integrity() {
                 Ok(true) => return Ok(abi::OK),
                 Ok(false) => c"the check failed, and the database was repaired".to_owned(),
                 Err(DatabaseError::Storage(StorageError::Corrupted(what))) => c_text(&what),
-                Err(error) => return Err(told("check the database")(error)),
+                Err(error) => return Err(error_during("check the database")(error)),
             };
             take(context, found.as_ptr());
             Ok(abi::OK)
@@ -222,12 +227,12 @@ unsafe extern "C" fn table(
     // SAFETY: the caller follows the rules of the header.
     unsafe {
         let name = CStr::from_ptr(name).to_string_lossy();
-        with(client, |client| {
+        with_client(client, |client| {
             let known = client.names.iter().position(|known| *known == *name);
             if known.is_none() {
                 let txn = client.start(client.commit)?;
-                txn.open_table(tree(&name)).map_err(told("open a table"))?;
-                txn.commit().map_err(told("commit"))?;
+                txn.open_table(tree(&name)).map_err(error_during("open a table"))?;
+                txn.commit().map_err(error_during("commit"))?;
                 client.names.push(name.clone().into_owned());
             }
             *number = known.unwrap_or(client.names.len() - 1) as u32;
@@ -239,11 +244,11 @@ unsafe extern "C" fn table(
 unsafe extern "C" fn clear(client: *mut abi::Client, table: u32) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             let (txn, tree) = (client.start(client.commit)?, tree(client.name(table)?));
-            txn.delete_table(tree).map_err(told("remove a table"))?;
-            txn.open_table(tree).map_err(told("open a table"))?;
-            txn.commit().map_err(told("commit"))?;
+            txn.delete_table(tree).map_err(error_during("remove a table"))?;
+            txn.open_table(tree).map_err(error_during("open a table"))?;
+            txn.commit().map_err(error_during("commit"))?;
             Ok(abi::OK)
         })
     }
@@ -258,20 +263,20 @@ unsafe extern "C" fn bulk(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             let txn = client.start(client.commit)?;
             let mut tree =
-                txn.open_table(tree(client.name(table)?)).map_err(told("open a table"))?;
+                txn.open_table(tree(client.name(table)?)).map_err(error_during("open a table"))?;
             let end = tree.upper_bound_mut(Bound::Unbounded::<&[u8]>);
-            let mut end = end.map_err(told("append a pair"))?;
+            let mut end = end.map_err(error_during("append a pair"))?;
             let (mut key, mut value) = (Bytes::NONE, Bytes::NONE);
             while next(context, &raw mut key, &raw mut value) != 0 {
                 let appended = end.insert_before(key.as_slice(), value.as_slice());
-                appended.map_err(told("append a pair"))?;
+                appended.map_err(error_during("append a pair"))?;
             }
-            end.close().map_err(told("append a pair"))?;
+            end.close().map_err(error_during("append a pair"))?;
             drop(tree);
-            txn.commit().map_err(told("commit"))?;
+            txn.commit().map_err(error_during("commit"))?;
             Ok(abi::OK)
         })
     }

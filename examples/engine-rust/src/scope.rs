@@ -10,45 +10,49 @@ use redb::{
     WriteTransaction,
 };
 
-use crate::{Client, Done, told, tree, with};
+use crate::{CallResult, Client, error_during, tree, with_client};
 
-type Of = &'static [u8];
+type Slice = &'static [u8];
 
 /// Transaction of a client with its tables. Each table is opened when it is first used, because
 /// opening it for each operation costs as much as the operation.
 pub(crate) enum Scope {
     None,
-    Snapshot { tables: Vec<Option<ReadOnlyTable<Of, Of>>>, txn: ReadTransaction },
+    Snapshot { tables: Vec<Option<ReadOnlyTable<Slice, Slice>>>, txn: ReadTransaction },
     Batch(Batch),
 }
 
 /// A write transaction.
 pub(crate) struct Batch {
     /// They borrow the transaction, and are dropped before it.
-    tables: Vec<Option<Table<'static, Of, Of>>>,
+    tables: Vec<Option<Table<'static, Slice, Slice>>>,
     /// Its address stays the same if the batch is moved.
     txn: Rc<WriteTransaction>,
 }
 
 impl Batch {
-    fn of(&mut self, number: u32, name: &str) -> Result<&mut Table<'static, Of, Of>, String> {
-        let place = number as usize;
-        if self.tables.len() <= place {
-            self.tables.resize_with(place + 1, || None);
+    fn table(
+        &mut self,
+        number: u32,
+        name: &str,
+    ) -> Result<&mut Table<'static, Slice, Slice>, String> {
+        let index = number as usize;
+        if self.tables.len() <= index {
+            self.tables.resize_with(index + 1, || None);
         }
-        match &mut self.tables[place] {
+        match &mut self.tables[index] {
             Some(table) => Ok(table),
             none => {
                 // SAFETY: the transaction does not move. It is dropped after its tables, or taken
                 // after they are dropped.
                 let txn: &'static WriteTransaction = unsafe { &*Rc::as_ptr(&self.txn) };
-                Ok(none.insert(txn.open_table(tree(name)).map_err(told("open a table"))?))
+                Ok(none.insert(txn.open_table(tree(name)).map_err(error_during("open a table"))?))
             }
         }
     }
 
     /// Returns the transaction, which no table borrows any more.
-    fn ended(self) -> Result<WriteTransaction, String> {
+    fn into_transaction(self) -> Result<WriteTransaction, String> {
         let Self { tables, txn } = self;
         drop(tables);
         Rc::into_inner(txn).ok_or_else(|| "the transaction is in use".to_owned())
@@ -56,33 +60,33 @@ impl Batch {
 }
 
 /// Opens a table of a snapshot.
-fn of<'a>(
-    tables: &'a mut Vec<Option<ReadOnlyTable<Of, Of>>>,
+fn snapshot_table<'a>(
+    tables: &'a mut Vec<Option<ReadOnlyTable<Slice, Slice>>>,
     txn: &ReadTransaction,
     (number, name): (u32, &str),
-) -> Result<&'a mut ReadOnlyTable<Of, Of>, String> {
-    let place = number as usize;
-    if tables.len() <= place {
-        tables.resize_with(place + 1, || None);
+) -> Result<&'a mut ReadOnlyTable<Slice, Slice>, String> {
+    let index = number as usize;
+    if tables.len() <= index {
+        tables.resize_with(index + 1, || None);
     }
-    match &mut tables[place] {
+    match &mut tables[index] {
         Some(table) => Ok(table),
-        none => Ok(none.insert(txn.open_table(tree(name)).map_err(told("open a table"))?)),
+        none => Ok(none.insert(txn.open_table(tree(name)).map_err(error_during("open a table"))?)),
     }
 }
 
 /// Reads from a table by number, in either kind of transaction.
 macro_rules! read {
     ($scope:expr, $names:expr, $number:ident, |$table:ident| $work:expr) => {{
-        let name = $names.get($number as usize).ok_or("there is no such table")?;
+        let name = $names.get($number as usize).ok_or("the table does not exist")?;
         match $scope {
             Scope::None => Err("it was not begun".to_owned()),
             Scope::Snapshot { tables, txn } => {
-                let $table = of(tables, txn, ($number, name))?;
+                let $table = snapshot_table(tables, txn, ($number, name))?;
                 $work
             }
             Scope::Batch(batch) => {
-                let $table = batch.of($number, name)?;
+                let $table = batch.table($number, name)?;
                 $work
             }
         }
@@ -90,14 +94,14 @@ macro_rules! read {
 }
 
 /// Returns a table by number, for changes.
-fn changed<'a>(
+fn writable_table<'a>(
     scope: &'a mut Scope,
     names: &[String],
     number: u32,
-) -> Result<&'a mut Table<'static, Of, Of>, String> {
-    let name = names.get(number as usize).ok_or("there is no such table")?;
+) -> Result<&'a mut Table<'static, Slice, Slice>, String> {
+    let name = names.get(number as usize).ok_or("the table does not exist")?;
     match scope {
-        Scope::Batch(batch) => batch.of(number, name),
+        Scope::Batch(batch) => batch.table(number, name),
         Scope::None | Scope::Snapshot { .. } => Err("it was begun to read".to_owned()),
     }
 }
@@ -105,12 +109,12 @@ fn changed<'a>(
 pub(crate) unsafe extern "C" fn begin(client: *mut abi::Client, scope: u32) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             client.scope = if scope == abi::BATCH {
                 let txn = Rc::new(client.start(client.commit)?);
                 Scope::Batch(Batch { tables: Vec::new(), txn })
             } else {
-                let txn = client.db.begin_read().map_err(told("begin to read"))?;
+                let txn = client.db.begin_read().map_err(error_during("begin to read"))?;
                 Scope::Snapshot { tables: Vec::new(), txn }
             };
             Ok(abi::OK)
@@ -125,9 +129,9 @@ fn end(client: &mut Client) -> Scope {
 pub(crate) unsafe extern "C" fn commit(client: *mut abi::Client) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             if let Scope::Batch(batch) = end(client) {
-                batch.ended()?.commit().map_err(told("commit"))?;
+                batch.into_transaction()?.commit().map_err(error_during("commit"))?;
             }
             Ok(abi::OK)
         })
@@ -137,9 +141,9 @@ pub(crate) unsafe extern "C" fn commit(client: *mut abi::Client) -> i32 {
 pub(crate) unsafe extern "C" fn undo(client: *mut abi::Client) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             if let Scope::Batch(batch) = end(client) {
-                batch.ended()?.abort().map_err(told("undo"))?;
+                batch.into_transaction()?.abort().map_err(error_during("undo"))?;
             }
             Ok(abi::OK)
         })
@@ -156,8 +160,8 @@ pub(crate) unsafe extern "C" fn get(
     // SAFETY: the caller follows the rules of the header.
     unsafe {
         let key = key.as_slice();
-        with(client, |Client { scope, names, value: copy, .. }| {
-            let found = read!(scope, names, number, |table| copied(table, key, copy))?;
+        with_client(client, |Client { scope, names, value: copy, .. }| {
+            let found = read!(scope, names, number, |table| copy_value(table, key, copy))?;
             *value = Bytes::of(copy);
             Ok(if found { abi::OK } else { abi::NOT_FOUND })
         })
@@ -165,12 +169,14 @@ pub(crate) unsafe extern "C" fn get(
 }
 
 /// Copies the value of a key. Returns whether the key exists.
-fn copied(
-    table: &impl ReadableTable<Of, Of>,
+fn copy_value(
+    table: &impl ReadableTable<Slice, Slice>,
     key: &[u8],
     copy: &mut Vec<u8>,
 ) -> Result<bool, String> {
-    let Some(found) = table.get(key).map_err(told("get a value"))? else { return Ok(false) };
+    let Some(found) = table.get(key).map_err(error_during("get a value"))? else {
+        return Ok(false);
+    };
     copy.clear();
     copy.extend_from_slice(found.value());
     Ok(true)
@@ -185,8 +191,10 @@ pub(crate) unsafe extern "C" fn put(
     // SAFETY: the caller follows the rules of the header.
     unsafe {
         let (key, value) = (key.as_slice(), value.as_slice());
-        with(client, |Client { scope, names, .. }| {
-            changed(scope, names, number)?.insert(key, value).map_err(told("put a value"))?;
+        with_client(client, |Client { scope, names, .. }| {
+            writable_table(scope, names, number)?
+                .insert(key, value)
+                .map_err(error_during("put a value"))?;
             Ok(abi::OK)
         })
     }
@@ -196,8 +204,10 @@ pub(crate) unsafe extern "C" fn del(client: *mut abi::Client, number: u32, key: 
     // SAFETY: the caller follows the rules of the header.
     unsafe {
         let key = key.as_slice();
-        with(client, |Client { scope, names, .. }| {
-            let old = changed(scope, names, number)?.remove(key).map_err(told("delete a key"))?;
+        with_client(client, |Client { scope, names, .. }| {
+            let old = writable_table(scope, names, number)?
+                .remove(key)
+                .map_err(error_during("delete a key"))?;
             Ok(if old.is_some() { abi::OK } else { abi::NOT_FOUND })
         })
     }
@@ -213,13 +223,15 @@ pub(crate) unsafe extern "C" fn modify(
     // SAFETY: the caller follows the rules of the header.
     unsafe {
         let key = key.as_slice();
-        with(client, |Client { scope, names, value: copy, .. }| {
-            let found = changed(scope, names, number)?.get_mut(key).map_err(told("get a value"))?;
+        with_client(client, |Client { scope, names, value: copy, .. }| {
+            let found = writable_table(scope, names, number)?
+                .get_mut(key)
+                .map_err(error_during("get a value"))?;
             let Some(mut found) = found else { return Ok(abi::NOT_FOUND) };
             copy.clear();
             copy.extend_from_slice(found.value());
             change(context, copy.as_mut_ptr().cast(), copy.len());
-            found.insert(&**copy).map_err(told("replace a value"))?;
+            found.insert(&**copy).map_err(error_during("replace a value"))?;
             Ok(abi::OK)
         })
     }
@@ -240,23 +252,23 @@ pub(crate) unsafe extern "C" fn scan(
         let backward = range.backward != 0;
         let visit =
             |key: &[u8], value: &[u8]| visit(context, Bytes::of(key), Bytes::of(value)) == 0;
-        with(client, |Client { scope, names, .. }| {
-            read!(scope, names, number, |table| visited(table, (from, to), backward, visit))
+        with_client(client, |Client { scope, names, .. }| {
+            read!(scope, names, number, |table| visit_pairs(table, (from, to), backward, visit))
         })
     }
 }
 
 /// Visits pairs as long as `visit` wants more.
-fn visited(
-    table: &impl ReadableTable<Of, Of>,
+fn visit_pairs(
+    table: &impl ReadableTable<Slice, Slice>,
     range: (Bound<&[u8]>, Bound<&[u8]>),
     backward: bool,
     visit: impl Fn(&[u8], &[u8]) -> bool,
-) -> Done {
-    let mut pairs = table.range::<&[u8]>(range).map_err(told("scan"))?;
+) -> CallResult {
+    let mut pairs = table.range::<&[u8]>(range).map_err(error_during("scan"))?;
     let mut next = || if backward { pairs.next_back() } else { pairs.next() };
     while let Some(pair) = next() {
-        let (key, value) = pair.map_err(told("scan"))?;
+        let (key, value) = pair.map_err(error_during("scan"))?;
         if !visit(key.value(), value.value()) {
             break;
         }
@@ -271,9 +283,10 @@ pub(crate) unsafe extern "C" fn count(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |Client { scope, names, .. }| {
-            *keys =
-                read!(scope, names, number, |table| table.len().map_err(told("count the keys")))?;
+        with_client(client, |Client { scope, names, .. }| {
+            *keys = read!(scope, names, number, |table| table
+                .len()
+                .map_err(error_during("count the keys")))?;
             Ok(abi::OK)
         })
     }

@@ -32,6 +32,6 @@ pub(crate) static TIERS: [abi::Tier; 3] = [
 ];
 
 /// Returns the durability that a tier sets.
-pub(crate) fn commit_of(tier: u32) -> Durability {
+pub(crate) fn durability_for(tier: u32) -> Durability {
     if tier == abi::NONE { Durability::None } else { Durability::Immediate }
 }

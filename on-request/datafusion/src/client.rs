@@ -78,7 +78,7 @@ fn panicked(message: Box<dyn Any + Send>) -> Failure {
 }
 
 /// Calls `work`, and turns a panic into a failure, because nothing may unwind into embermark.
-fn caught(work: impl FnOnce() -> Done) -> Done {
+fn catch_panic(work: impl FnOnce() -> Done) -> Done {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|message| Err(panicked(message)))
 }
 
@@ -95,28 +95,28 @@ fn status(failure: Failure, keep: impl FnOnce(CString)) -> i32 {
 ///
 /// # Safety
 /// The client is one of this library, and nothing else uses it meanwhile.
-pub(crate) unsafe fn with(
+pub(crate) unsafe fn with_client(
     client: *mut abi::Client,
     work: impl FnOnce(&mut Database) -> Done,
 ) -> i32 {
     // SAFETY: guaranteed by the caller.
     let client = unsafe { &mut *client.cast::<Client>() };
-    match caught(|| work(&mut client.database)) {
+    match catch_panic(|| work(&mut client.database)) {
         Ok(()) => abi::OK,
         Err(failure) => status(failure, |text| client.error = text),
     }
 }
 
 /// Calls `work` without a client, and saves its error.
-pub(crate) fn without(work: impl FnOnce() -> Done) -> i32 {
-    match caught(work) {
+pub(crate) fn catch_without_client(work: impl FnOnce() -> Done) -> i32 {
+    match catch_panic(work) {
         Ok(()) => abi::OK,
         Err(failure) => status(failure, |text| ERROR.set(text)),
     }
 }
 
 impl Client {
-    pub fn of(database: Database) -> *mut abi::Client {
+    pub fn into_raw(database: Database) -> *mut abi::Client {
         Box::into_raw(Box::new(Self { database, error: CString::default() })).cast()
     }
 }

@@ -26,7 +26,7 @@ enum Column {
 }
 
 impl Column {
-    fn of(data_type: &DataType) -> Done<Self> {
+    fn for_type(data_type: &DataType) -> Done<Self> {
         Ok(match data_type {
             DataType::Int16 => Self::Short(Int16Builder::new()),
             DataType::Int32 => Self::Int(Int32Builder::new()),
@@ -117,8 +117,8 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    pub fn of(schema: SchemaRef) -> Done<Self> {
-        let columns = schema.fields().iter().map(|field| Column::of(field.data_type()));
+    pub fn new(schema: SchemaRef) -> Done<Self> {
+        let columns = schema.fields().iter().map(|field| Column::for_type(field.data_type()));
         Ok(Self { columns: columns.collect::<Done<_>>()?, schema, rows: 0 })
     }
 
@@ -127,7 +127,7 @@ impl Columns {
     }
 
     /// Adds a row from the value of each column by its number. If it fails, call
-    /// [`forget`](Self::forget).
+    /// [`clear`](Self::clear).
     ///
     /// # Safety
     /// The texts and bytes of its values are valid.
@@ -157,7 +157,7 @@ impl Columns {
     }
 
     /// Drops the rows.
-    pub fn forget(&mut self) {
+    pub fn clear(&mut self) {
         self.columns.iter_mut().for_each(|column| drop(column.builder().finish()));
         self.rows = 0;
     }

@@ -22,14 +22,14 @@ use datafusion::prelude::SessionConfig;
 use embermark_abi as abi;
 use tokio::runtime::Runtime;
 
-use crate::client::{Client, Done, Failure, c_text, cannot, with, without};
+use crate::client::{Client, Done, Failure, c_text, cannot, with_client, catch_without_client};
 use crate::columns::Columns;
 use crate::folder::{Folder, Part};
-use crate::settings::{COMPRESSION, FILES, GROUP, PARTITIONS, PUSHDOWN, given};
+use crate::settings::{COMPRESSION, FILES, GROUP, PARTITIONS, PUSHDOWN, read_settings};
 use crate::table::{Table, listing};
 
 /// A table of the database.
-pub(crate) struct Stored {
+pub(crate) struct StoredTable {
     pub source: Arc<Table>,
     /// Rows of the open transaction that do not form a batch yet.
     pub columns: Columns,
@@ -43,7 +43,7 @@ pub(crate) struct Database {
     pub state: SessionState,
     task: Arc<TaskContext>,
     pub folder: Folder,
-    pub tables: BTreeMap<String, Stored>,
+    pub tables: BTreeMap<String, StoredTable>,
     /// Number of changes of tables. Statements from before are planned again.
     pub generation: u64,
     /// Whether a transaction is open, and the table that it changed.
@@ -127,12 +127,12 @@ impl Database {
 
     /// Registers a table whose folder exists with DataFusion.
     pub fn add(&mut self, name: &str, schema: SchemaRef, parts: Vec<Part>) -> Done {
-        let columns = Columns::of(schema.clone())?;
+        let columns = Columns::new(schema.clone())?;
         // The URL of a folder ends with a slash.
         let folder = [self.folder.table(name).join("")];
         let source = Arc::new(Table::over(listing(&self.state, schema, &folder)?));
         self.names(name)?.register_table(name.to_owned(), source.clone())?;
-        self.tables.insert(name.to_owned(), Stored { source, columns, parts });
+        self.tables.insert(name.to_owned(), StoredTable { source, columns, parts });
         self.generation += 1;
         Ok(())
     }
@@ -167,9 +167,9 @@ impl Database {
     }
 
     /// Returns the table with this name.
-    pub fn stored(&mut self, name: &str) -> Done<&mut Stored> {
+    pub fn stored(&mut self, name: &str) -> Done<&mut StoredTable> {
         let found = self.tables.get_mut(name);
-        found.ok_or_else(|| Failure::Failed(format!("there is no table {name}")))
+        found.ok_or_else(|| Failure::Failed(format!("unknown table {name}")))
     }
 }
 
@@ -177,14 +177,14 @@ pub(crate) unsafe extern "C" fn open(
     options: *const abi::Options,
     client: *mut *mut abi::Client,
 ) -> i32 {
-    without(|| {
+    catch_without_client(|| {
         // SAFETY: the caller follows the rules of the header.
         let (options, dir, given) =
-            unsafe { (&*options, CStr::from_ptr((*options).dir), given((*options).settings)) };
+            unsafe { (&*options, CStr::from_ptr((*options).dir), read_settings((*options).settings)) };
         let dir = dir.to_str().map_err(cannot("open a folder whose name is not UTF-8"))?;
         let database = Database::open(dir.into(), options.tier, options.memory, &given)?;
         // SAFETY: the caller follows the rules of the header.
-        unsafe { *client = Client::of(database) };
+        unsafe { *client = Client::into_raw(database) };
         Ok(())
     })
 }
@@ -193,7 +193,7 @@ pub(crate) unsafe extern "C" fn close(client: *mut abi::Client) -> i32 {
     // SAFETY: the caller follows the rules of the header. The client was made here, and is not
     // used again.
     let client = unsafe { Box::from_raw(client.cast::<Client>()) };
-    without(move || {
+    catch_without_client(move || {
         drop(client);
         Ok(())
     })
@@ -206,7 +206,7 @@ pub(crate) unsafe extern "C" fn settings_of(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |database| {
+        with_client(client, |database| {
             for (name, value) in &database.as_set {
                 take(context, name.as_ptr(), c_text(&format!("{value} (as set)")).as_ptr());
             }
@@ -227,5 +227,5 @@ pub(crate) unsafe extern "C" fn settings_of(
 
 pub(crate) unsafe extern "C" fn maintain(client: *mut abi::Client) -> i32 {
     // SAFETY: the caller follows the rules of the header.
-    unsafe { with(client, Database::merge_all) }
+    unsafe { with_client(client, Database::merge_all) }
 }

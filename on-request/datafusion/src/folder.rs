@@ -29,7 +29,7 @@ impl Part {
         format!("{:010}-{:010}.parquet", self.first, self.last)
     }
 
-    fn of(name: &str) -> Option<Self> {
+    fn parse(name: &str) -> Option<Self> {
         let (first, last) = name.strip_suffix(".parquet")?.split_once('-')?;
         Some(Self { first: first.parse().ok()?, last: last.parse().ok()? })
     }
@@ -67,7 +67,7 @@ impl Folder {
         let mut tables = Vec::new();
         for table in names(&self.dir)? {
             let folder = self.table(&table);
-            let all: Vec<Part> = names(&folder)?.iter().filter_map(|name| Part::of(name)).collect();
+            let all: Vec<Part> = names(&folder)?.iter().filter_map(|name| Part::parse(name)).collect();
             if all.is_empty() || table.ends_with(REMOVED) {
                 fs::remove_dir_all(&folder).map_err(failed("remove", &folder))?;
                 continue;
@@ -75,7 +75,7 @@ impl Folder {
             let is_merged = |part: &Part| all.iter().filter(|other| other.holds(*part)).count() > 1;
             let (merged, parts): (Vec<Part>, Vec<Part>) =
                 all.iter().partition(|part| is_merged(part));
-            merged.into_iter().try_for_each(|part| self.forget(&table, part))?;
+            merged.into_iter().try_for_each(|part| self.remove_part(&table, part))?;
             tables.push((table, parts));
         }
         Ok(tables)
@@ -105,19 +105,19 @@ impl Folder {
     }
 
     /// Returns the path at which the next file of a table is written.
-    pub fn unfinished(&self, table: &str) -> PathBuf {
+    pub fn temporary_path(&self, table: &str) -> PathBuf {
         self.table(table).join(UNFINISHED)
     }
 
     /// Gives a written file its name, which makes its rows permanent.
     pub fn finish(&self, table: &str, part: Part) -> Done {
-        let file = self.unfinished(table);
+        let file = self.temporary_path(table);
         self.sync(&file)?;
         self.rename(&file, &self.file(table, part))
     }
 
     /// Removes a file whose commits are in another one.
-    pub fn forget(&self, table: &str, part: Part) -> Done {
+    pub fn remove_part(&self, table: &str, part: Part) -> Done {
         let file = self.file(table, part);
         fs::remove_file(&file).map_err(failed("remove", &file))
     }

@@ -71,7 +71,7 @@ static ENGINE: abi::Engine = abi::Engine {
     check: None,
     check_name: ptr::null(),
     exclusive:
-        c"one process gives the files of a folder their names; this library is told of no other's"
+        c"one process names the files of a folder, and this library does not see another's files"
             .as_ptr(),
     sql: &raw const SQL,
 };

@@ -4,10 +4,10 @@ use std::ffi::{CStr, c_void};
 
 use embermark_abi as abi;
 
-use crate::client::{Done, with};
-use crate::database::Stored;
+use crate::client::{Done, with_client};
+use crate::database::StoredTable;
 
-impl Stored {
+impl StoredTable {
     /// Adds a row from the value of each column by its number.
     ///
     /// # Safety
@@ -30,7 +30,7 @@ pub(crate) unsafe extern "C" fn bulk(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header. A row has a value for each column.
     unsafe {
-        with(client, |database| {
+        with_client(client, |database| {
             let name = CStr::from_ptr((*table).name).to_string_lossy();
             database.change(&name, |stored| {
                 loop {

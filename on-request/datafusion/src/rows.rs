@@ -9,7 +9,7 @@ use crate::client::{Done, Failure};
 
 /// Rows of a batch that were returned.
 #[derive(Default)]
-pub(crate) struct Handed {
+pub(crate) struct RowBuffer {
     /// Memory of the texts and bytes in the values.
     arrays: Vec<ArrayRef>,
     values: Vec<abi::Value>,
@@ -59,7 +59,7 @@ fn fill(values: &mut [abi::Value], width: usize, column: usize, array: &ArrayRef
     }
 }
 
-impl Handed {
+impl RowBuffer {
     /// Replaces the rows that were returned before.
     pub fn take(&mut self, batch: &RecordBatch) -> Done {
         self.arrays = batch.columns().iter().map(readable).collect::<Done<_>>()?;

@@ -39,14 +39,14 @@ pub(crate) const PARTITIONS: &CStr = c"datafusion.execution.target_partitions";
 pub(crate) const PUSHDOWN: &CStr = c"datafusion.execution.parquet.pushdown_filters";
 
 /// A null-terminated list of texts.
-struct Words<const N: usize>([*const c_char; N]);
+struct WordList<const N: usize>([*const c_char; N]);
 
 // SAFETY: the pointers are to static texts that never change.
-unsafe impl<const N: usize> Sync for Words<N> {}
+unsafe impl<const N: usize> Sync for WordList<N> {}
 
-static COMPRESSIONS: Words<4> =
-    Words([c"uncompressed".as_ptr(), c"snappy".as_ptr(), c"zstd".as_ptr(), ptr::null()]);
-static BOOLEANS: Words<3> = Words([c"true".as_ptr(), c"false".as_ptr(), ptr::null()]);
+static COMPRESSIONS: WordList<4> =
+    WordList([c"uncompressed".as_ptr(), c"snappy".as_ptr(), c"zstd".as_ptr(), ptr::null()]);
+static BOOLEANS: WordList<3> = WordList([c"true".as_ptr(), c"false".as_ptr(), ptr::null()]);
 
 const fn setting(name: &'static CStr, words: *const *const c_char) -> abi::Setting {
     let takes = if words.is_null() { abi::NUMBER } else { abi::WORD };
@@ -73,7 +73,7 @@ pub(crate) static SETTINGS: [abi::Setting; 6] = [
 ///
 /// # Safety
 /// The pairs follow the header: the last one has the name NULL.
-pub(crate) unsafe fn given(mut pair: *const abi::Pair) -> Vec<(String, String)> {
+pub(crate) unsafe fn read_settings(mut pair: *const abi::Pair) -> Vec<(String, String)> {
     let mut given = Vec::new();
     // SAFETY: guaranteed by the caller.
     unsafe {

@@ -12,10 +12,10 @@ use datafusion::sql::parser::DFParser;
 use embermark_abi as abi;
 use futures::StreamExt;
 
-use crate::client::{Done, Failure, with};
+use crate::client::{Done, Failure, with_client};
 use crate::columns::scalar;
 use crate::database::Database;
-use crate::rows::Handed;
+use crate::rows::RowBuffer;
 
 /// Reason why rows cannot be changed.
 const APPENDS: &str =
@@ -31,7 +31,7 @@ struct Prepared {
     /// For an INSERT of parameters: the parameter of each column, row by row.
     inserts: Option<Vec<Vec<usize>>>,
     running: Option<SendableRecordBatchStream>,
-    handed: Handed,
+    handed: RowBuffer,
 }
 
 /// # Safety
@@ -53,13 +53,13 @@ fn parameter(expression: &Expr) -> Option<usize> {
 }
 
 /// Returns the column of `VALUES` for a column of the table. `column1` is the first one.
-fn taken(expression: &Expr) -> Option<usize> {
+fn values_column(expression: &Expr) -> Option<usize> {
     match expression {
         Expr::Column(column) => {
             column.name.strip_prefix("column")?.parse::<usize>().ok()?.checked_sub(1)
         }
-        Expr::Alias(alias) => taken(&alias.expr),
-        Expr::Cast(cast) => taken(&cast.expr),
+        Expr::Alias(alias) => values_column(&alias.expr),
+        Expr::Cast(cast) => values_column(&cast.expr),
         _ => None,
     }
 }
@@ -68,7 +68,7 @@ fn taken(expression: &Expr) -> Option<usize> {
 fn inserts(input: &LogicalPlan) -> Option<Vec<Vec<usize>>> {
     let LogicalPlan::Projection(projection) = input else { return None };
     let LogicalPlan::Values(values) = &*projection.input else { return None };
-    let columns: Vec<usize> = projection.expr.iter().map(taken).collect::<Option<_>>()?;
+    let columns: Vec<usize> = projection.expr.iter().map(values_column).collect::<Option<_>>()?;
     let row = |row: &Vec<Expr>| {
         columns.iter().map(|column| row.get(*column).and_then(parameter)).collect()
     };
@@ -84,7 +84,7 @@ fn inserted(dml: &DmlStatement) -> Done<&str> {
 }
 
 impl Prepared {
-    fn of(database: &Database, sql: &str) -> Done<Self> {
+    fn plan(database: &Database, sql: &str) -> Done<Self> {
         let plan = database.runtime.block_on(database.state.create_logical_plan(sql))?;
         let names = plan.get_parameter_names()?;
         let numbers = names.iter().filter_map(|name| name.strip_prefix('$')?.parse().ok());
@@ -99,7 +99,7 @@ impl Prepared {
             plan,
             generation: database.generation,
             running: None,
-            handed: Handed::default(),
+            handed: RowBuffer::default(),
         })
     }
 
@@ -114,7 +114,7 @@ impl Prepared {
         count: usize,
     ) -> Done<&'a [abi::Value]> {
         if self.generation != database.generation {
-            *self = Self::of(database, &self.sql)?;
+            *self = Self::plan(database, &self.sql)?;
         }
         let places = self.parameters;
         if places != count {
@@ -196,7 +196,7 @@ impl Database {
                 match self.remove(&name)? {
                     true => self.folder.remove_table(&name),
                     false if dropped.if_exists => Ok(()),
-                    false => Err(Failure::Failed(format!("there is no table {name}"))),
+                    false => Err(Failure::Failed(format!("unknown table {name}"))),
                 }
             }
             LogicalPlan::Ddl(DdlStatement::CreateIndex(_)) => Ok(()),
@@ -209,9 +209,9 @@ pub(crate) unsafe extern "C" fn script(client: *mut abi::Client, sql: *const c_c
     // SAFETY: the caller follows the rules of the header.
     unsafe {
         let sql = CStr::from_ptr(sql).to_string_lossy();
-        with(client, |database| {
+        with_client(client, |database| {
             for statement in DFParser::parse_sql(&sql)? {
-                let statement = Prepared::of(database, &statement.to_string())?;
+                let statement = Prepared::plan(database, &statement.to_string())?;
                 database.run(&statement, &[])?;
             }
             Ok(())
@@ -227,8 +227,8 @@ pub(crate) unsafe extern "C" fn prepare(
     // SAFETY: the caller follows the rules of the header.
     unsafe {
         let sql = CStr::from_ptr(sql).to_string_lossy();
-        with(client, |database| {
-            *statement = Box::into_raw(Box::new(Prepared::of(database, &sql)?)).cast();
+        with_client(client, |database| {
+            *statement = Box::into_raw(Box::new(Prepared::plan(database, &sql)?)).cast();
             Ok(())
         })
     }
@@ -241,7 +241,7 @@ pub(crate) unsafe extern "C" fn finish(
     // SAFETY: the caller follows the rules of the header. The statement was made by `prepare`,
     // and is not used again.
     unsafe {
-        with(client, |_| {
+        with_client(client, |_| {
             drop(Box::from_raw(statement.cast::<Prepared>()));
             Ok(())
         })
@@ -257,7 +257,7 @@ pub(crate) unsafe extern "C" fn execute(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |database| {
+        with_client(client, |database| {
             let statement = prepared(statement);
             let values = statement.renew(database, values, count)?;
             *changed = database.run(statement, values)?;
@@ -274,7 +274,7 @@ pub(crate) unsafe extern "C" fn query(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |database| {
+        with_client(client, |database| {
             database.show_changes()?;
             let statement = prepared(statement);
             let values = statement.renew(database, values, count)?;
@@ -291,7 +291,7 @@ pub(crate) unsafe extern "C" fn fetch(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |database| {
+        with_client(client, |database| {
             let Prepared { running, handed, .. } = prepared(statement);
             handed.clear();
             if let Some(running) = running {
@@ -316,7 +316,7 @@ pub(crate) unsafe extern "C" fn end_query(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |database| {
+        with_client(client, |database| {
             let _runs = database.runtime.enter();
             let statement = prepared(statement);
             statement.running = None;

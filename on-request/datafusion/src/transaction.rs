@@ -4,12 +4,12 @@ use std::mem;
 
 use embermark_abi as abi;
 
-use crate::client::{Done, Failure, with};
-use crate::database::{Database, Stored};
+use crate::client::{Done, Failure, with_client};
+use crate::database::{Database, StoredTable};
 
 impl Database {
     /// Adds rows to a table, in the open transaction or in one of their own.
-    pub fn change(&mut self, table: &str, work: impl FnOnce(&mut Stored) -> Done) -> Done {
+    pub fn change(&mut self, table: &str, work: impl FnOnce(&mut StoredTable) -> Done) -> Done {
         if self.changed.as_deref().is_some_and(|other| other != table) {
             let what = "to change two tables in one transaction: each has a file of its own";
             return Err(Failure::Unsupported(what.to_owned()));
@@ -17,7 +17,7 @@ impl Database {
         self.changed = Some(table.to_owned());
         let done = self.stored(table).and_then(work);
         if done.is_err() {
-            self.undo();
+            self.roll_back();
             return done;
         }
         if self.in_transaction { Ok(()) } else { self.commit() }
@@ -36,7 +36,7 @@ impl Database {
     /// Commits, or removes the whole transaction.
     fn commit(&mut self) -> Done {
         let done = self.keep_changes();
-        self.undo();
+        self.roll_back();
         done
     }
 
@@ -48,12 +48,12 @@ impl Database {
         self.merge_commits(&table)
     }
 
-    fn undo(&mut self) {
+    fn roll_back(&mut self) {
         self.in_transaction = false;
         if let Some(name) = self.changed.take()
             && let Some(stored) = self.tables.get_mut(&name)
         {
-            stored.columns.forget();
+            stored.columns.clear();
             stored.source.new_rows().clear();
         }
     }
@@ -62,7 +62,7 @@ impl Database {
 pub(crate) unsafe extern "C" fn begin(client: *mut abi::Client, _scope: u32) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |database| {
+        with_client(client, |database| {
             database.in_transaction = true;
             Ok(())
         })
@@ -71,14 +71,14 @@ pub(crate) unsafe extern "C" fn begin(client: *mut abi::Client, _scope: u32) -> 
 
 pub(crate) unsafe extern "C" fn commit(client: *mut abi::Client) -> i32 {
     // SAFETY: the caller follows the rules of the header.
-    unsafe { with(client, Database::commit) }
+    unsafe { with_client(client, Database::commit) }
 }
 
 pub(crate) unsafe extern "C" fn undo(client: *mut abi::Client) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |database| {
-            database.undo();
+        with_client(client, |database| {
+            database.roll_back();
             Ok(())
         })
     }

@@ -20,7 +20,7 @@ const LARGE: u64 = 128 << 20;
 
 impl Database {
     fn writer(&self, table: &str) -> Done<ArrowWriter<File>> {
-        let (schema, path) = (self.tables[table].source.schema(), self.folder.unfinished(table));
+        let (schema, path) = (self.tables[table].source.schema(), self.folder.temporary_path(table));
         let file = File::create(&path).map_err(cannot(format!("make {}", path.display())))?;
         Ok(ArrowWriter::try_new(file, schema, Some(self.how.clone()))?)
     }
@@ -56,7 +56,7 @@ impl Database {
             if run.len() > 1 {
                 self.write_sorted(table, run)?;
                 self.finish(table, merged)?;
-                run.iter().try_for_each(|part| self.folder.forget(table, *part))?;
+                run.iter().try_for_each(|part| self.folder.remove_part(table, *part))?;
                 self.forget_listings();
             }
             left.push(merged);

@@ -80,7 +80,7 @@ pub(crate) fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
-pub(crate) fn told<E: Display>(doing: &str) -> impl FnOnce(E) -> Failure {
+pub(crate) fn failed<E: Display>(doing: &str) -> impl FnOnce(E) -> Failure {
     move |error| Failure::Failed(format!("cannot {doing}: {error}"))
 }
 
@@ -92,7 +92,7 @@ fn panicked(said: Box<dyn Any + Send>) -> Failure {
 }
 
 /// Calls `work`, and turns a panic into a failure, because nothing may unwind into embermark.
-fn caught(work: impl FnOnce() -> Done) -> Done {
+fn catch_panic(work: impl FnOnce() -> Done) -> Done {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|said| Err(panicked(said)))
 }
 
@@ -100,10 +100,10 @@ fn caught(work: impl FnOnce() -> Done) -> Done {
 ///
 /// # Safety
 /// The client is one of this library, and nothing else uses it meanwhile.
-pub(crate) unsafe fn with(client: *mut abi::Client, work: impl FnOnce(&mut Client) -> Done) -> i32 {
+pub(crate) unsafe fn with_client(client: *mut abi::Client, work: impl FnOnce(&mut Client) -> Done) -> i32 {
     // SAFETY: guaranteed by the caller.
     let client = unsafe { &mut *client.cast::<Client>() };
-    let failure = match caught(|| work(client)) {
+    let failure = match catch_panic(|| work(client)) {
         Ok(()) => return abi::OK,
         Err(failure) => failure,
     };
@@ -113,8 +113,8 @@ pub(crate) unsafe fn with(client: *mut abi::Client, work: impl FnOnce(&mut Clien
 }
 
 /// Calls `work` without a client, and saves its error.
-pub(crate) fn without(work: impl FnOnce() -> Done) -> i32 {
-    match caught(work) {
+pub(crate) fn catch_without_client(work: impl FnOnce() -> Done) -> i32 {
+    match catch_panic(work) {
         Ok(()) => abi::OK,
         Err(failure) => {
             ERROR.set(c_text(&failure.text()));

@@ -9,7 +9,7 @@ use std::time::Duration;
 use embermark_abi as abi;
 use turso::core::{Database, OpenOptions, SqliteDialect};
 
-use crate::client::{Client, Done, Scopes, c_text, told, with, without};
+use crate::client::{Client, Done, Scopes, c_text, failed, with_client, catch_without_client};
 use crate::tiers;
 
 /// Time that a statement waits for another client's.
@@ -40,10 +40,10 @@ fn sync_folder(path: &str) -> Done {
     let folder = Path::new(path).parent().unwrap_or(Path::new("."));
     File::open(folder)
         .and_then(|folder| folder.sync_all())
-        .map_err(told("sync the database's folder"))
+        .map_err(failed("sync the database's folder"))
 }
 
-fn made(client: Client) -> *mut abi::Client {
+fn into_raw(client: Client) -> *mut abi::Client {
     Box::into_raw(Box::new(client)).cast()
 }
 
@@ -51,10 +51,10 @@ pub(crate) unsafe extern "C" fn open(
     options: *const abi::Options,
     client: *mut *mut abi::Client,
 ) -> i32 {
-    without(|| {
+    catch_without_client(|| {
         // SAFETY: the caller follows the rules of the header.
         let (options, dir) = unsafe { (&*options, CStr::from_ptr((*options).dir)) };
-        let dir = dir.to_str().map_err(told("open a folder whose name is not UTF-8"))?;
+        let dir = dir.to_str().map_err(failed("open a folder whose name is not UTF-8"))?;
         let path = format!("{dir}/embermark.turso");
         let io = Database::io_for_path(&path)?;
         let db = Database::open(io, &path, OpenOptions::new(Arc::new(SqliteDialect)))?;
@@ -63,7 +63,7 @@ pub(crate) unsafe extern "C" fn open(
             sync_folder(&opened.path)?;
         }
         // SAFETY: the caller follows the rules of the header.
-        unsafe { *client = made(opened) };
+        unsafe { *client = into_raw(opened) };
         Ok(())
     })
 }
@@ -74,14 +74,14 @@ pub(crate) unsafe extern "C" fn open_client(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(first, |first| {
+        with_client(first, |first| {
             let mut opened =
                 connected(Arc::clone(&first.db), first.path.clone(), first.tier, first.memory)?;
             if first.suspended {
                 opened.connection.wal_auto_actions_disable();
                 opened.suspended = true;
             }
-            *client = made(opened);
+            *client = into_raw(opened);
             Ok(())
         })
     }
@@ -92,7 +92,7 @@ pub(crate) unsafe extern "C" fn close(client: *mut abi::Client) -> i32 {
     // SAFETY: the caller follows the rules of the header. The client was made here, and is not
     // used again.
     let client = unsafe { Box::from_raw(client.cast::<Client>()) };
-    without(move || {
+    catch_without_client(move || {
         let Client { scopes, connection, crashes, .. } = *client;
         drop(scopes);
         if !crashes {
@@ -109,7 +109,7 @@ pub(crate) unsafe extern "C" fn settings_of(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             for name in SETTINGS {
                 let rows = client.connection.pragma_query(&name.to_string_lossy())?;
                 let value = rows.first().and_then(|row| row.first()).map(ToString::to_string);

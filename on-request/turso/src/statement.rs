@@ -7,7 +7,7 @@ use std::slice;
 use embermark_abi as abi;
 use turso::core::{Numeric, Statement, Value};
 
-use crate::client::{Done, Failure, run, step, told, with};
+use crate::client::{Done, Failure, run, step, failed, with_client};
 
 /// Content of a `struct embermark_statement`.
 struct Prepared {
@@ -34,7 +34,7 @@ unsafe fn bound(value: &abi::Value) -> Done<Value> {
             abi::DOUBLE => Value::from_f64(value.content.number),
             abi::TEXT => {
                 let text = str::from_utf8(value.bytes().as_slice());
-                Value::from_text(text.map_err(told("bind a text"))?.to_owned())
+                Value::from_text(text.map_err(failed("bind a text"))?.to_owned())
             }
             abi::BLOB => Value::from_blob(value.bytes().as_slice().to_vec()),
             kind => return Err(format!("no value is of the kind {kind}").into()),
@@ -74,7 +74,7 @@ pub(crate) unsafe extern "C" fn script(client: *mut abi::Client, sql: *const c_c
     // SAFETY: the caller follows the rules of the header.
     unsafe {
         let sql = CStr::from_ptr(sql).to_string_lossy();
-        with(client, |client| Ok(client.connection.prepare_execute_batch(&sql)?))
+        with_client(client, |client| Ok(client.connection.prepare_execute_batch(&sql)?))
     }
 }
 
@@ -86,7 +86,7 @@ pub(crate) unsafe extern "C" fn prepare(
     // SAFETY: the caller follows the rules of the header.
     unsafe {
         let sql = CStr::from_ptr(sql).to_string_lossy();
-        with(client, |client| {
+        with_client(client, |client| {
             let inner = client.connection.prepare(&sql)?;
             let rest = sql.get(inner.tail_offset()..).unwrap_or_default();
             if rest.contains(|c: char| c != ';' && !c.is_whitespace()) {
@@ -105,7 +105,7 @@ pub(crate) unsafe extern "C" fn finish(
     // SAFETY: the caller follows the rules of the header. The statement was made by `prepare`,
     // and is not used again.
     unsafe {
-        with(client, |_| {
+        with_client(client, |_| {
             drop(Box::from_raw(statement.cast::<Prepared>()));
             Ok(())
         })
@@ -121,7 +121,7 @@ pub(crate) unsafe extern "C" fn execute(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             let inner = &mut prepared(statement).inner;
             bind(inner, values, count)?;
             let before = client.connection.total_changes();
@@ -139,7 +139,7 @@ pub(crate) unsafe extern "C" fn query(
     count: usize,
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
-    unsafe { with(client, |_| bind(&mut prepared(statement).inner, values, count)) }
+    unsafe { with_client(client, |_| bind(&mut prepared(statement).inner, values, count)) }
 }
 
 pub(crate) unsafe extern "C" fn fetch(
@@ -149,7 +149,7 @@ pub(crate) unsafe extern "C" fn fetch(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |_| {
+        with_client(client, |_| {
             let Prepared { inner, row } = prepared(statement);
             row.clear();
             let there = step(inner)?;
@@ -168,7 +168,7 @@ pub(crate) unsafe extern "C" fn end_query(
     statement: *mut abi::Statement,
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
-    unsafe { with(client, |_| Ok(prepared(statement).inner.reset()?)) }
+    unsafe { with_client(client, |_| Ok(prepared(statement).inner.reset()?)) }
 }
 
 /// Runs a prepared INSERT for each row, because the manual has no other way.
@@ -180,7 +180,7 @@ pub(crate) unsafe extern "C" fn bulk(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             let table = &*table;
             let mut width = 0;
             while !(*table.columns.add(width)).name.is_null() {

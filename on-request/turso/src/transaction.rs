@@ -2,12 +2,12 @@
 
 use embermark_abi as abi;
 
-use crate::client::{Client, run, with};
+use crate::client::{Client, run, with_client};
 
 pub(crate) unsafe extern "C" fn begin(client: *mut abi::Client, scope: u32) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             let scopes = &mut client.scopes;
             run(if scope == abi::BATCH { &mut scopes.write } else { &mut scopes.read })
         })
@@ -16,7 +16,7 @@ pub(crate) unsafe extern "C" fn begin(client: *mut abi::Client, scope: u32) -> i
 
 pub(crate) unsafe extern "C" fn commit(client: *mut abi::Client) -> i32 {
     // SAFETY: the caller follows the rules of the header.
-    unsafe { with(client, |client| run(&mut client.scopes.commit)) }
+    unsafe { with_client(client, |client| run(&mut client.scopes.commit)) }
 }
 
 /// Undoes a transaction. Some errors have already ended it.
@@ -25,5 +25,5 @@ pub(crate) unsafe extern "C" fn undo(client: *mut abi::Client) -> i32 {
         if connection.get_auto_commit() { Ok(()) } else { run(&mut scopes.undo) }
     };
     // SAFETY: the caller follows the rules of the header.
-    unsafe { with(client, undone) }
+    unsafe { with_client(client, undone) }
 }

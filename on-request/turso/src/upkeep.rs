@@ -6,13 +6,13 @@ use std::fs;
 use embermark_abi as abi;
 use turso::core::{CheckpointMode, LimboError};
 
-use crate::client::{c_text, with};
+use crate::client::{c_text, with_client};
 
 /// Updates the statistics first, so that they are in the file too.
 pub(crate) unsafe extern "C" fn maintain(client: *mut abi::Client) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             client.connection.execute("ANALYZE")?;
             client
                 .connection
@@ -25,7 +25,7 @@ pub(crate) unsafe extern "C" fn maintain(client: *mut abi::Client) -> i32 {
 pub(crate) unsafe extern "C" fn log_bytes(client: *mut abi::Client, bytes: *mut u64) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             *bytes = fs::metadata(format!("{}-wal", client.path)).map_or(0, |file| file.len());
             Ok(())
         })
@@ -35,7 +35,7 @@ pub(crate) unsafe extern "C" fn log_bytes(client: *mut abi::Client, bytes: *mut 
 pub(crate) unsafe extern "C" fn crash_on_close(client: *mut abi::Client) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             client.crashes = true;
             Ok(())
         })
@@ -45,7 +45,7 @@ pub(crate) unsafe extern "C" fn crash_on_close(client: *mut abi::Client) -> i32 
 pub(crate) unsafe extern "C" fn suspend_checkpoints(client: *mut abi::Client, _bytes: u64) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             client.connection.wal_auto_actions_disable();
             client.suspended = true;
             Ok(())
@@ -60,7 +60,7 @@ pub(crate) unsafe extern "C" fn check(
 ) -> i32 {
     // SAFETY: the caller follows the rules of the header.
     unsafe {
-        with(client, |client| {
+        with_client(client, |client| {
             let rows = match client.connection.pragma_query("integrity_check") {
                 Ok(rows) => rows,
                 // Damage at which the check stops.

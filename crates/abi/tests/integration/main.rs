@@ -1,5 +1,5 @@
 //! The C header and its mirror in Rust.
 
-#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+#![allow(clippy::unwrap_used, reason = "a test fails at an error")]
 
 mod layout;

@@ -11,7 +11,7 @@ fn log(records: Vec<Record>) -> (tempfile::TempDir, Log) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("base");
     std::fs::write(&path, vec![0; 8 * BLOCK]).unwrap();
-    let base = Image::of(&path).unwrap();
+    let base = Image::from_file(&path).unwrap();
     (folder, Log { base, records, times: Vec::new() })
 }
 

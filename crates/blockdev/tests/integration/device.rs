@@ -4,7 +4,9 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use embermark_blockdev::{Counted, Device, DeviceError, FileSystem, Image, Record, own_mounts};
+use embermark_blockdev::{
+    Device, DeviceError, FileSystem, Image, Record, Totals, enter_mount_namespace,
+};
 use tempfile::TempDir;
 
 /// Size of a device in bytes: each file system has a minimum.
@@ -15,23 +17,24 @@ const fn bytes(file_system: FileSystem) -> u64 {
     }
 }
 
-/// A new device. `None` if this user may not have one, or not with that file system.
+/// Mounts a new device. `None` if this user may not, or the file system is not available.
 fn device(file_system: FileSystem) -> Option<(TempDir, Device)> {
     if !nix::unistd::geteuid().is_root() {
-        embermark_skips::skipped("root", "a recorded device is for root alone");
+        embermark_skips::skipped("root", "only root can mount a recorded device");
         return None;
     }
-    if let Err(error) = file_system.is_here() {
+    if let Err(error) = file_system.check_available() {
         // ext4 is in every distribution. The others are the user's choice.
         let what = if file_system == FileSystem::Ext4 { "ext4" } else { "file system" };
         embermark_skips::skipped(what, error);
         return None;
     }
-    own_mounts().unwrap();
+    enter_mount_namespace().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().join("base");
     file_system.make(&base, bytes(file_system)).unwrap();
-    let device = Device::mount(folder.path(), Image::of(&base).unwrap(), file_system).unwrap();
+    let device =
+        Device::mount(folder.path(), Image::from_file(&base).unwrap(), file_system).unwrap();
     Some((folder, device))
 }
 
@@ -39,7 +42,7 @@ fn append(file: &mut File, text: &str) {
     file.write_all(text.as_bytes()).unwrap();
 }
 
-/// The content of a file on a device with that content. `None` if the file does not exist.
+/// Returns the text of a file on a device with that content. `None` if the file does not exist.
 fn found(folder: &Path, content: Image, name: &str) -> Option<String> {
     let device = Device::mount(folder, content, FileSystem::Ext4).unwrap();
     let text = fs::read_to_string(device.at.join(name)).ok();
@@ -47,7 +50,7 @@ fn found(folder: &Path, content: Image, name: &str) -> Option<String> {
     text
 }
 
-/// What was synced is in every state, and what was not is missing in some.
+/// Checks that synced data is in every state, and that other data is missing in some.
 fn what_was_synced_stays(file_system: FileSystem) {
     let Some((folder, device)) = device(file_system) else { return };
     let mut file = File::create(device.at.join("synced")).unwrap();
@@ -58,7 +61,7 @@ fn what_was_synced_stays(file_system: FileSystem) {
     append(&mut file, " lost");
     drop(file);
     let log = device.unmount().unwrap();
-    assert!(log.counted(0..acknowledged).flushes > 0);
+    assert!(log.totals(0..acknowledged).flushes > 0);
 
     let states = log.states(acknowledged, 40, 1);
     let look = folder.path().join("look");
@@ -144,10 +147,10 @@ fn writes_arrive_by_system_calls_and_by_mappings_and_a_sync_is_a_flush() {
     drop((map, file));
     let log = device.unmount().unwrap();
     for (how, range) in [("fdatasync", called), ("msync", mapped)] {
-        let counted = log.counted(range);
+        let counted = log.totals(range);
         assert!(counted.writes > 0 && counted.flushes > 0, "{how}: {counted:?}");
     }
-    assert_eq!(log.counted(quiet), Counted::default());
+    assert_eq!(log.totals(quiet), Totals::default());
     let holds = |byte| move |record: &Record| matches!(record, Record::Write { data, .. } if data.contains(&byte) && data.contains(&b'x'));
     assert!(log.records.iter().any(holds(b'y')), "the change of the mapping");
 }
@@ -169,5 +172,5 @@ fn a_state_can_be_recorded_again_and_saved() {
     let look = folder.path().join("look");
     assert_eq!(found(&look, last.clone(), "one").as_deref(), Some("1"));
     assert_eq!(found(&look, last, "two").as_deref(), Some("2"));
-    assert_eq!(found(&look, Image::of(&saved).unwrap(), "two"), None);
+    assert_eq!(found(&look, Image::from_file(&saved).unwrap(), "two"), None);
 }

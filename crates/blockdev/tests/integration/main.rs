@@ -1,6 +1,6 @@
 //! Recorded devices and traced writes, on real block devices.
 
-#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+#![allow(clippy::unwrap_used, reason = "a test fails at an error")]
 
 mod device;
 mod timed;

@@ -1,7 +1,7 @@
-//! A device that takes the times of another. Requires root, FUSE and a loop device.
+//! A device with the times of a model. Requires root, FUSE and a loop device.
 //!
-//! These tests check that a request takes at least its time. How exactly it does depends on how
-//! busy the machine is: docs/storage.md has figures.
+//! These tests check that a request takes at least its time. The accuracy depends on the load of
+//! the machine: docs/storage.md has figures.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -11,51 +11,58 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use embermark_blockdev::{
-    FileSystem, Kept, PathCost, Request, RequestKind, Serving, TimedDevice, Timing, own_mounts,
+    DeviceParameters, FileSystem, PathCost, Request, RequestKind, TimedDevice, Timing,
+    TimingAccuracy, enter_mount_namespace,
 };
 use tempfile::TempDir;
 
-/// Requests take the same time, in parallel, and are recorded.
+/// A model whose requests all take the same time, in parallel. It records them.
 #[derive(Clone, Default)]
-struct Same {
+struct FixedTiming {
     ns: u64,
     /// Each request with its time of arrival.
-    asked: Arc<Mutex<Vec<(Request, u64)>>>,
+    requests: Arc<Mutex<Vec<(Request, u64)>>>,
 }
 
-impl Timing for Same {
+impl Timing for FixedTiming {
     fn end(&mut self, request: Request, now: u64) -> u64 {
-        self.asked.lock().unwrap().push((request, now));
+        self.requests.lock().unwrap().push((request, now));
         now + self.ns
     }
 }
 
-impl Same {
-    fn of(ms: u64) -> Self {
+impl FixedTiming {
+    fn new(ms: u64) -> Self {
         Self { ns: ms * 1_000_000, ..Self::default() }
     }
 
     fn count(&self, kind: RequestKind) -> usize {
-        self.asked.lock().unwrap().iter().filter(|(request, _)| request.kind == kind).count()
+        self.requests.lock().unwrap().iter().filter(|(request, _)| request.kind == kind).count()
     }
 }
 
-fn serving(at_once: u32) -> Serving {
-    Serving { at_once, sector: 512 }
+fn parameters(parallel_requests: u32) -> DeviceParameters {
+    DeviceParameters { parallel_requests, sector: 512 }
 }
 
-fn device(timing: &Same, at_once: u32) -> Option<(TempDir, TimedDevice)> {
+fn device(timing: &FixedTiming, parallel_requests: u32) -> Option<(TempDir, TimedDevice)> {
     if !nix::unistd::geteuid().is_root() {
-        embermark_skips::skipped("root", "an imitated device is for root alone");
+        embermark_skips::skipped("root", "only root can mount an imitated device");
         return None;
     }
-    own_mounts().unwrap();
+    enter_mount_namespace().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let image = folder.path().join("image");
     FileSystem::Ext4.make(&image, 64 << 20).unwrap();
     let (timing, path) = (Box::new(timing.clone()), PathCost::default());
-    let device =
-        TimedDevice::mount(folder.path(), &image, FileSystem::Ext4, timing, serving(at_once), path);
+    let device = TimedDevice::mount(
+        folder.path(),
+        &image,
+        FileSystem::Ext4,
+        timing,
+        parameters(parallel_requests),
+        path,
+    );
     Some((folder, device.unwrap()))
 }
 
@@ -74,7 +81,7 @@ struct Block([u8; 4096]);
 
 #[test]
 fn a_request_takes_no_less_than_it_is_to_and_is_one_request() {
-    let timing = Same::of(3);
+    let timing = FixedTiming::new(3);
     let Some((_folder, device)) = device(&timing, 1) else { return };
     let file = direct(&device);
     let mut block = Block([0; 4096]);
@@ -92,26 +99,26 @@ fn a_request_takes_no_less_than_it_is_to_and_is_one_request() {
     file.sync_all().unwrap();
     assert!(timing.count(RequestKind::Flush) > flushes && begun.elapsed().as_millis() >= 3);
     drop(file);
-    let (trace, Kept { requests, time_ns, .. }) = device.unmount().unwrap();
+    let (trace, TimingAccuracy { requests, time_ns, .. }) = device.unmount().unwrap();
     assert!(!trace.is_empty() && time_ns == requests * 3_000_000, "{requests} in {time_ns} ns");
 }
 
 #[test]
 fn a_large_write_reaches_it_in_one_piece_and_its_content_is_kept() {
-    let timing = Same::of(0);
+    let timing = FixedTiming::new(0);
     let Some((folder, device)) = device(&timing, 1) else { return };
     let mut file = File::create(device.at.join("large")).unwrap();
     let bytes: Vec<u8> = (0..4_u32 << 20).map(|i| (i / 4_096) as u8).collect();
     file.write_all(&bytes).unwrap();
     file.sync_all().unwrap();
     drop(file);
-    let largest = timing.asked.lock().unwrap().iter().map(|(request, _)| request.length).max();
+    let largest = timing.requests.lock().unwrap().iter().map(|(request, _)| request.length).max();
     assert!(largest >= Some(128 << 10), "{largest:?}");
     device.unmount().unwrap();
     let image = folder.path().join("image");
     let (timing, path) = (Box::new(timing), PathCost::default());
     let again =
-        TimedDevice::mount(folder.path(), &image, FileSystem::Ext4, timing, serving(1), path);
+        TimedDevice::mount(folder.path(), &image, FileSystem::Ext4, timing, parameters(1), path);
     let again = again.unwrap();
     assert!(fs::read(again.at.join("large")).unwrap() == bytes);
     again.unmount().unwrap();
@@ -121,9 +128,9 @@ fn a_large_write_reaches_it_in_one_piece_and_its_content_is_kept() {
 
 #[test]
 fn with_a_deeper_queue_requests_pass_side_by_side() {
-    let timing = Same::of(200);
+    let timing = FixedTiming::new(200);
     let Some((_folder, device)) = device(&timing, 8) else { return };
-    timing.asked.lock().unwrap().clear();
+    timing.requests.lock().unwrap().clear();
     let file = direct(&device);
     thread::scope(|scope| {
         for place in 0..8 {
@@ -136,7 +143,7 @@ fn with_a_deeper_queue_requests_pass_side_by_side() {
     });
     drop(file);
     device.unmount().unwrap();
-    let asked = timing.asked.lock().unwrap();
-    let side_by_side = asked.windows(2).filter(|pair| pair[1].1 < pair[0].1 + timing.ns).count();
-    assert!(side_by_side > 0, "each began when the one before had ended: {asked:?}");
+    let requests = timing.requests.lock().unwrap();
+    let side_by_side = requests.windows(2).filter(|pair| pair[1].1 < pair[0].1 + timing.ns).count();
+    assert!(side_by_side > 0, "each began when the one before had ended: {requests:?}");
 }

@@ -6,16 +6,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-use embermark_blockdev::{AccessKind, FileSystem, TracedDevice, own_mounts};
+use embermark_blockdev::{AccessKind, FileSystem, TracedDevice, enter_mount_namespace};
 use tempfile::TempDir;
 
-/// A mounted image of 2 GiB in a sparse file. `None` if this user may not mount it.
+/// Mounts an image of 2 GiB in a sparse file. `None` if this user may not.
 fn device() -> Option<(TempDir, TracedDevice)> {
     if !nix::unistd::geteuid().is_root() {
-        embermark_skips::skipped("root", "a recorded device is for root alone");
+        embermark_skips::skipped("root", "only root can mount a recorded device");
         return None;
     }
-    own_mounts().unwrap();
+    enter_mount_namespace().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let image = folder.path().join("image");
     FileSystem::Ext4.make(&image, 2 << 30).unwrap();
@@ -23,8 +23,8 @@ fn device() -> Option<(TempDir, TracedDevice)> {
     Some((folder, device))
 }
 
-/// Sectors written and flushes of the device below a directory, by the kernel's own count
-/// (`/sys/dev/block/N:M/stat`, fields 7 and 16), after everything written has reached it.
+/// Returns the sectors written and the flushes of a folder's device, by the kernel's count
+/// (`/sys/dev/block/N:M/stat`, fields 7 and 16), after a sync.
 fn counters(at: &Path) -> [u64; 2] {
     nix::unistd::syncfs(File::open(at).unwrap()).unwrap();
     let dev = fs::metadata(at).unwrap().dev();
@@ -57,7 +57,7 @@ fn what_is_noted_is_what_the_loop_device_counted() {
     drop(file);
     let trace = device.unmount().unwrap();
     for (began, ended, sectors, flushes) in parts {
-        let counted = trace.counted(began, ended);
+        let counted = trace.totals(began, ended);
         assert_eq!(counted.bytes, sectors * 512);
         assert_eq!(counted.flushes, flushes);
         assert!(counted.bytes > 50 * 4096 && counted.flushes >= 4, "{counted:?}");

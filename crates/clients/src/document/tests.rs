@@ -60,7 +60,7 @@ impl Lifecycle for Fake {
     }
 
     fn check(&mut self) -> Result<Checked> {
-        Ok(Checked::by("nothing"))
+        Ok(Checked::new("nothing"))
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -170,7 +170,7 @@ fn work(store: &mut dyn DocumentStore) -> Result<(Vec<u64>, Vec<i64>)> {
 fn taped() -> (Box<dyn DocumentStore>, Tape, Did) {
     let (tape, did) = (Tape::default(), Arc::default());
     let fake = Store::Document(Box::new(Fake(Arc::clone(&did))));
-    let Ok(Store::Document(store)) = tape.between(fake) else { panic!("another family") };
+    let Ok(Store::Document(store)) = tape.wrap(fake) else { panic!("another family") };
     (store, tape, did)
 }
 
@@ -188,7 +188,7 @@ fn recorded_calls_change_nothing_and_their_parameters_are_json() {
     tape.record();
     assert_eq!(work(&mut *store).unwrap(), (vec![2, 2, 1, 1], vec![0, 0]));
     assert_eq!(*did.lock().unwrap(), ["find", "query"]);
-    let operations = tape.recorded();
+    let operations = tape.finish_recording();
     let table = &operations.tables[0];
     assert_eq!((&*table.name, &*table.key), ("readings", &["sensor".into(), "ts".into()][..]));
     assert_eq!(table.columns, READINGS.fields);
@@ -230,7 +230,7 @@ fn played_calls_get_the_answers_of_the_program() {
     let (mut store, tape, did) = taped();
     tape.record();
     work(&mut *store).unwrap();
-    let shape = tape.recorded().shape();
+    let shape = tape.finish_recording().shape();
     did.lock().unwrap().clear();
     assert_eq!(shape.len(), 3);
     // Two loads, and one operation: what each of its calls changed, or one row of one integer.
@@ -241,7 +241,7 @@ fn played_calls_get_the_answers_of_the_program() {
     file.extend([row(40), words(&[5, 6]), row(41)].concat());
     tape.play(Answers::new(file, shape).unwrap());
     assert_eq!(work(&mut *store).unwrap(), (vec![2, 2, 5, 6], vec![40, 41]));
-    assert!(tape.played());
+    assert!(tape.finish_playing());
     assert!(did.lock().unwrap().is_empty());
 }
 

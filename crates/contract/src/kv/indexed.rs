@@ -10,7 +10,7 @@ use crate::{
     Background, Checked, ClientOpener, EngineError, Join, Lifecycle, Limits, Reopener, Result,
     Scope, Store,
 };
-use load::{Gather, Sorted};
+use load::{EntryCollector, SortedEntries};
 use scope::{Indexing, Inner, Scratch};
 
 /// Name in errors.
@@ -44,7 +44,7 @@ impl Index {
 
     /// Returns the indexed bytes of a value, or `None` if it is too short.
     #[inline]
-    fn of<'a>(&self, value: &'a [u8]) -> Option<&'a [u8]> {
+    fn bytes_in<'a>(&self, value: &'a [u8]) -> Option<&'a [u8]> {
         value.get(self.at..self.end())
     }
 }
@@ -52,7 +52,7 @@ impl Index {
 #[cold]
 fn too_short(value: usize, indexes: &[Index]) -> EngineError {
     let least = indexes.iter().map(Index::end).max().unwrap_or_default();
-    let why = format!("a value of {value} bytes has no place for it: {least} are the least");
+    let why = format!("a value of {value} bytes is too short: the indexes need {least} bytes");
     EngineError::failed(NAME, "index a value", why)
 }
 
@@ -75,7 +75,7 @@ impl Indexed {
     }
 
     /// Returns the indexes of a table, empty for a plain one.
-    fn of(&self, table: Table) -> &[Index] {
+    fn indexes_of(&self, table: Table) -> &[Index] {
         self.indexes.get(table.0).map_or(&[], Vec::as_slice)
     }
 }
@@ -134,7 +134,7 @@ impl KvStore for Indexed {
     /// The indexes must be those that the table was created with.
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
         let table = self.store.table(def)?;
-        if def.indexes.is_empty() || !self.of(table).is_empty() {
+        if def.indexes.is_empty() || !self.indexes_of(table).is_empty() {
             return Ok(table);
         }
         let mut indexes = Vec::with_capacity(def.indexes.len());
@@ -169,19 +169,19 @@ impl KvStore for Indexed {
     /// Loads the table first, then each index in order. The table is empty afterwards if a value is
     /// too short for its indexes or an index cannot be loaded.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
-        if self.of(table).is_empty() {
+        if self.indexes_of(table).is_empty() {
             return self.store.bulk(table, pairs);
         }
         let Self { store, indexes, .. } = self;
         let indexes = &indexes[table.0];
-        let mut gathered = Gather::new(pairs, indexes);
-        let rows = store.bulk(table, &mut gathered)?;
-        if let Some(bytes) = gathered.short() {
+        let mut collector = EntryCollector::new(pairs, indexes);
+        let rows = store.bulk(table, &mut collector)?;
+        if let Some(bytes) = collector.too_short_length() {
             store.clear(table)?;
             return Err(too_short(bytes, indexes));
         }
-        for (index, entries) in indexes.iter().zip(gathered.entries()) {
-            if let Err(error) = store.bulk(index.table, &mut Sorted::new(entries)) {
+        for (index, entries) in indexes.iter().zip(collector.entries()) {
+            if let Err(error) = store.bulk(index.table, &mut SortedEntries::new(entries)) {
                 self.clear(table)?;
                 return Err(error);
             }
@@ -196,11 +196,11 @@ impl KvStore for Indexed {
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         let Self { store, indexes, scratch } = self;
         if scope == Scope::PerOperation {
-            let inner = Inner::Alone(&mut **store);
+            let inner = Inner::Autocommit(&mut **store);
             return work(&mut Indexing { inner, indexes, scratch });
         }
         store.transact(scope, &mut |inner| {
-            let inner = Inner::Entered(inner);
+            let inner = Inner::InScope(inner);
             work(&mut Indexing { inner, indexes, scratch })
         })
     }

@@ -8,11 +8,12 @@ use smallvec::SmallVec;
 use super::{Change, Direction, Operations, Range, Table, Visit};
 use crate::{Result, Scope};
 
-/// Tables that are written blindly: each change at once, or into a batch that reads do not see.
+/// Tables whose writes do not read: each change is made at once, or goes to a batch that reads do
+/// not see.
 ///
 /// # Errors
 /// Every call fails if the engine reports an error. A missing key is not an error.
-pub trait Blind {
+pub trait BlindWrites {
     /// Returns the stored value of a key, valid until the next call.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>>;
 
@@ -30,17 +31,17 @@ pub trait Blind {
     ///
     /// # Errors
     /// If the batch cannot be read back.
-    fn puts(&self, see: &mut SeePut<'_>) -> Result<()>;
+    fn puts(&self, visit: &mut VisitPut<'_>) -> Result<()>;
 }
 
 /// Receives the pairs that were put into a batch.
-pub type SeePut<'a> = dyn FnMut(Table, &[u8], &[u8]) + 'a;
+pub type VisitPut<'a> = dyn FnMut(Table, &[u8], &[u8]) + 'a;
 
 /// Changes of a table. Short keys and values are stored in the map's own nodes.
 type Changes = BTreeMap<SmallVec<[u8; 24]>, Option<SmallVec<[u8; 40]>>>;
 
-/// The operations of a scope over [`Blind`] tables. `delete` and `modify` look first whether the
-/// key exists. Reads in a batch see its changes.
+/// The operations of a scope over [`BlindWrites`] tables. `delete` and `modify` first read whether
+/// the key exists. Reads in a batch see its changes.
 pub struct Overlay<B> {
     below: B,
     is_batch: bool,
@@ -49,23 +50,24 @@ pub struct Overlay<B> {
     seen: Option<Vec<Changes>>,
 }
 
-impl<B: Blind> Overlay<B> {
+impl<B: BlindWrites> Overlay<B> {
     /// Wraps the tables of a scope. `below` writes each change at once or into a batch, or is a
     /// snapshot.
-    pub fn of(scope: Scope, below: B) -> Self {
+    pub fn new(scope: Scope, below: B) -> Self {
         Self { below, is_batch: scope == Scope::Batch, seen: None }
     }
 
-    /// Makes the changes of a batch visible from now on.
+    /// Loads the changes of a batch once, before its first read. Later reads then see them.
     #[inline]
-    fn look(&mut self) -> Result<()> {
-        if self.is_batch && self.seen.is_none() { self.gather() } else { Ok(()) }
+    fn load_batch(&mut self) -> Result<()> {
+        if self.is_batch && self.seen.is_none() { self.read_batch() } else { Ok(()) }
     }
 
     #[cold]
-    fn gather(&mut self) -> Result<()> {
+    fn read_batch(&mut self) -> Result<()> {
         let mut seen = Vec::new();
-        self.below.puts(&mut |table, key, value| note(&mut seen, table, key, Some(value)))?;
+        self.below
+            .puts(&mut |table, key, value| record_change(&mut seen, table, key, Some(value)))?;
         self.seen = Some(seen);
         Ok(())
     }
@@ -73,23 +75,23 @@ impl<B: Blind> Overlay<B> {
     fn set(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         self.below.set(table, key, value)?;
         if let Some(seen) = &mut self.seen {
-            note(seen, table, key, value);
+            record_change(seen, table, key, value);
         }
         Ok(())
     }
 }
 
-fn note(seen: &mut Vec<Changes>, Table(table): Table, key: &[u8], value: Option<&[u8]>) {
+fn record_change(seen: &mut Vec<Changes>, Table(table): Table, key: &[u8], value: Option<&[u8]>) {
     if seen.len() <= table {
         seen.resize_with(table + 1, Changes::new);
     }
     seen[table].insert(key.into(), value.map(Into::into));
 }
 
-impl<B: Blind> Operations for Overlay<B> {
+impl<B: BlindWrites> Operations for Overlay<B> {
     #[inline]
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        self.look()?;
+        self.load_batch()?;
         let changes = self.seen.as_ref().and_then(|seen| seen.get(table.0));
         match changes.and_then(|changes| changes.get(key)) {
             Some(change) => Ok(change.as_deref()),
@@ -97,9 +99,9 @@ impl<B: Blind> Operations for Overlay<B> {
         }
     }
 
-    /// Visits a change before the stored pair that follows it, or in place of its own pair.
+    /// Visits a change before the stored pair that follows it, or instead of its own pair.
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        self.look()?;
+        self.load_batch()?;
         let changes = self.seen.as_ref().and_then(|seen| seen.get(table.0));
         let Some(changes) = changes.filter(|changes| !changes.is_empty()) else {
             return self.below.scan(table, range, visit);

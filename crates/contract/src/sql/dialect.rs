@@ -19,7 +19,7 @@ pub trait RangePartitions: Sync {
     fn remove(&self, table: &str, name: &str, to: i64) -> String;
 
     /// Describes for a reader how a partition is removed: `DROP TABLE of a partition`.
-    fn about(&self) -> &'static str;
+    fn method(&self) -> &'static str;
 }
 
 /// How to ask for the plan of a query.

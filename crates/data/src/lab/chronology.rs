@@ -1,4 +1,4 @@
-//! Time order and distinct keys.
+//! Checks the time order of readings and drops duplicate keys.
 
 use embermark_model::Reading;
 

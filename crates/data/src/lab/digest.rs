@@ -1,4 +1,4 @@
-//! Identifies the file.
+//! Identifies the published log by its SHA-256.
 
 use sha2::{Digest, Sha256};
 

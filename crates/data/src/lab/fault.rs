@@ -25,22 +25,22 @@ impl Fault {
     /// punctuation.
     pub(super) const fn hint(self) -> &'static str {
         match self {
-            Self::Tabs => ": the fields look tab-separated, put one space in place of each tab",
+            Self::Tabs => ": the fields look tab-separated, replace each tab by one space",
             Self::Commas => {
-                ": the fields look comma-separated (CSV), put one space in place of each comma"
+                ": the fields look comma-separated (CSV), replace each comma by one space"
             }
             Self::Runs => {
-                ": the fields look aligned by runs of blanks, put one space in place of each run \
-                 (two spaces in a row mean a NULL between them)"
+                ": the fields look aligned by runs of blanks, replace each run by one space \
+                 (two consecutive spaces mean a NULL between them)"
             }
             _ => "",
         }
     }
 
-    /// Returns the fault of a line that could not be parsed, given the first error of the parser.
-    /// If the line separates its fields in another way, that is its fault.
+    /// Returns the fault of a line that could not be parsed. `met` is the first error of the parser.
+    /// A wrong separator takes precedence over it.
     #[cold]
-    pub(super) fn of(line: &[u8], met: Self) -> Self {
+    pub(super) fn classify(line: &[u8], met: Self) -> Self {
         let count = |bytes: &[u8]| line.iter().filter(|b| bytes.contains(b)).count();
         if line.trim_ascii().is_empty() {
             return Self::BlankLine;

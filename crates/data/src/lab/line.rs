@@ -9,7 +9,7 @@ use jiff::tz::Offset;
 use super::fault::Fault;
 use crate::log::SECOND;
 
-/// Parses lines. Remembers the day of the last one, because most lines have the same.
+/// Parser of log lines. It remembers the day of the last line, because most lines have the same.
 #[derive(Debug)]
 pub(super) struct LineParser {
     date: [u8; 10],
@@ -28,7 +28,7 @@ impl LineParser {
     /// Parses a line without its line end.
     #[inline]
     pub(super) fn parse(&mut self, line: &[u8]) -> Result<Reading, Fault> {
-        self.fields(line).map_err(|met| Fault::of(line, met))
+        self.fields(line).map_err(|met| Fault::classify(line, met))
     }
 
     #[inline]

@@ -23,10 +23,11 @@ use self::fault::Fault;
 use self::text::TextParser;
 use crate::DataError;
 pub use crate::Log;
-use crate::log::{OUT_OF_ORDER, distinct_sensors, note, remarks};
+use crate::log::{OUT_OF_ORDER, add_count, distinct_sensors, remarks};
 use crate::mapping::{Paging, map};
 
-/// Reads a log, plain or compressed by gzip, which its first bytes show and not its name.
+/// Reads a log, plain or compressed by gzip or zstd. The first bytes of the file determine which,
+/// not its name.
 ///
 /// The readings come in chronological order, and readings of the same time in the order of the
 /// file. Of rows with the same key (sensor, time) the first in the file is kept. Every line that is
@@ -35,8 +36,8 @@ use crate::mapping::{Paging, map};
 /// file.
 ///
 /// # Errors
-/// If the file is missing, a directory, unreadable, empty, binary, a truncated or damaged gzip
-/// file, or text without one usable line. Each error names the file and what to do.
+/// If the file is missing, a folder, unreadable, empty, binary, a truncated or damaged compressed
+/// file, or text without a usable line. Each error names the file and what to do.
 pub fn read(path: &Path) -> Result<Log, DataError> {
     let file = map(path, Paging::Sequential)?;
     if file.is_empty() {
@@ -63,14 +64,14 @@ pub fn read(path: &Path) -> Result<Log, DataError> {
 
     let mut dropped = BTreeMap::new();
     for fault in Fault::ALL {
-        note(&mut dropped, fault.reason(), faults[fault as usize]);
+        add_count(&mut dropped, fault.reason(), faults[fault as usize]);
     }
-    note(&mut dropped, "duplicate key", duplicates);
+    add_count(&mut dropped, "duplicate key", duplicates);
     let mut remarks = remarks(&readings);
-    note(&mut remarks, OUT_OF_ORDER, out_of_order);
-    note(&mut remarks, "line ends in CR LF", crlf);
-    note(&mut remarks, "NULL epoch", lines.without_epoch);
-    note(&mut remarks, "time finer than a microsecond: cut", lines.finer_than_microseconds);
+    add_count(&mut remarks, OUT_OF_ORDER, out_of_order);
+    add_count(&mut remarks, "line ends in CR LF", crlf);
+    add_count(&mut remarks, "NULL epoch", lines.without_epoch);
+    add_count(&mut remarks, "time finer than a microsecond: cut", lines.finer_than_microseconds);
 
     let dataset = Dataset {
         name: digest::name(&sha256).to_owned(),
@@ -89,7 +90,7 @@ fn nothing_usable(path: &Path, parsed: &TextParser) -> DataError {
     match &parsed.first_fault {
         None => DataError::Empty(path),
         Some(_) if parsed.commonest_fault() == Fault::NotText => {
-            DataError::Binary { path, what: "most of its lines have bytes that are no characters" }
+            DataError::Binary { path, what: "most of its lines have bytes that are not characters" }
         }
         Some(first) => DataError::NothingUsable {
             path,

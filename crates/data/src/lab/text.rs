@@ -27,7 +27,7 @@ pub(super) struct FirstFault {
     pub(super) excerpt: String,
 }
 
-/// What has been found in the text so far.
+/// Parser of a whole text, with the results so far.
 #[derive(Debug)]
 pub(super) struct TextParser {
     pub(super) lines: LineParser,
@@ -40,9 +40,9 @@ pub(super) struct TextParser {
     pub(super) crlf: u64,
 }
 
-/// Parses a whole file of this many bytes, and decompresses it first if it is compressed.
+/// Parses a file of `bytes` bytes, decompressed if it is compressed.
 pub(super) fn parse(path: &Path, bytes: usize) -> Result<TextParser, DataError> {
-    let mut text = BufReader::with_capacity(PIECE, compressed::text(path)?);
+    let mut text = BufReader::with_capacity(PIECE, compressed::open_text(path)?);
     let mut parser = TextParser::new(bytes / BYTES_PER_ROW);
     let (mut line, mut total) = (Vec::new(), 0);
     loop {

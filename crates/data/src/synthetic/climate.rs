@@ -1,4 +1,4 @@
-//! What all motes share: the time of day and the weather.
+//! Time of day and weather, which all motes share.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;

@@ -1,4 +1,5 @@
-//! The numbers that a mote can print: its converters have steps, and the log prints six digits.
+//! Converts sensor values to the numbers that a mote can print: its converters have steps, and the
+//! log prints six digits.
 //!
 //! The steps are those that the log's own digits show. Temperatures are 0.0098 °C apart from -38.4
 //! (the highest of 14 bits is 122.153). Light is 0.46 lux apart. Voltages are 593.92 V divided by a

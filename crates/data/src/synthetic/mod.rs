@@ -18,7 +18,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 use self::climate::{Air, Climate};
 use self::mote::{Mote, motes};
-use crate::log::{OUT_OF_ORDER, SECOND, distinct_sensors, note, remarks};
+use crate::log::{OUT_OF_ORDER, SECOND, add_count, distinct_sensors, remarks};
 use crate::{DataError, Log, sample};
 
 const MOTES: u16 = 54;
@@ -38,9 +38,9 @@ pub const WHOLE: u64 = 2_303_290;
 pub fn generate(rows: u64, seed: u64) -> Result<Log, DataError> {
     let mut readings = reserved(rows)?;
     let mut late = 0;
-    each(rows, seed, |arrived, is_late| {
+    for_each_arrival(rows, seed, |arrived, is_late| {
         late += u64::from(is_late);
-        put(&mut readings, arrived.reading(), |reading| reading.ts);
+        insert_by_time(&mut readings, arrived.reading(), |reading| reading.ts);
     });
     Ok(log(readings, late, format!("synthetic (seed {seed})")))
 }
@@ -58,14 +58,16 @@ pub fn sampled(rows: u64, seed: u64) -> Result<Log, DataError> {
     // Goes through the log twice. A small machine then need not hold rows that are not selected,
     // and no machine computes their values.
     let mut times = vec![Vec::new(); MOTES.into()];
-    each(WHOLE, seed, |arrived, _| put(&mut times[arrived.mote()], arrived.key.ts, |time| *time));
+    for_each_arrival(WHOLE, seed, |arrived, _| {
+        insert_by_time(&mut times[arrived.mote()], arrived.key.ts, |time| *time)
+    });
     let chosen = sample::times(times, usize::try_from(rows).unwrap_or(usize::MAX));
     let mut readings = reserved(rows)?;
     let mut late = 0;
-    each(WHOLE, seed, |arrived, is_late| {
+    for_each_arrival(WHOLE, seed, |arrived, is_late| {
         if chosen[arrived.mote()].binary_search(&arrived.key.ts).is_ok() {
             late += u64::from(is_late);
-            put(&mut readings, arrived.reading(), |reading| reading.ts);
+            insert_by_time(&mut readings, arrived.reading(), |reading| reading.ts);
         }
     });
     Ok(log(readings, late, format!("synthetic (seed {seed}), sampled from {WHOLE} rows")))
@@ -80,7 +82,7 @@ fn reserved(rows: u64) -> Result<Vec<Reading>, DataError> {
 
 fn log(readings: Vec<Reading>, late: u64, name: String) -> Log {
     let mut remarks = remarks(&readings);
-    note(&mut remarks, OUT_OF_ORDER, late);
+    add_count(&mut remarks, OUT_OF_ORDER, late);
     let dataset = Dataset {
         name,
         rows: readings.len() as u64,
@@ -91,9 +93,9 @@ fn log(readings: Vec<Reading>, late: u64, name: String) -> Log {
     Log { readings, dataset }
 }
 
-/// Calls `take` for every reading that arrives in a log of `rows`, in the order of epochs, and
-/// tells it whether the reading is before an earlier one of its mote.
-fn each(rows: u64, seed: u64, mut take: impl FnMut(Arrived<'_>, bool)) {
+/// Calls `take` for every reading that arrives in a log of `rows`, in the order of epochs. Its
+/// second argument is whether the reading is out of time order within its mote.
+fn for_each_arrival(rows: u64, seed: u64, mut take: impl FnMut(ArrivedReading<'_>, bool)) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut motes = motes(rows, &mut rng);
     let mut climate = Climate::new();
@@ -107,7 +109,7 @@ fn each(rows: u64, seed: u64, mut take: impl FnMut(Arrived<'_>, bool)) {
         for mote in &mut motes {
             let Some((key, bits)) = mote.turn(epoch, &mut rng) else { continue };
             let is_late = mote.is_late(key.ts);
-            take(Arrived { key, bits, by: mote, air: &air, progress }, is_late);
+            take(ArrivedReading { key, bits, by: mote, air: &air, progress }, is_late);
             made += 1;
             if made == rows {
                 break;
@@ -116,8 +118,8 @@ fn each(rows: u64, seed: u64, mut take: impl FnMut(Arrived<'_>, bool)) {
     }
 }
 
-/// A reading that arrived, of which only the key has been computed.
-struct Arrived<'a> {
+/// A reading that arrived. Only its key has been computed yet.
+struct ArrivedReading<'a> {
     key: Key,
     bits: u64,
     by: &'a Mote,
@@ -125,7 +127,7 @@ struct Arrived<'a> {
     progress: f64,
 }
 
-impl Arrived<'_> {
+impl ArrivedReading<'_> {
     /// Returns the index of its mote, from 0.
     fn mote(&self) -> usize {
         usize::from(self.key.sensor) - 1
@@ -136,10 +138,10 @@ impl Arrived<'_> {
     }
 }
 
-/// Inserts an item at its place in time: at or near the end, because few are late, by at most two
-/// epochs.
+/// Inserts an item in time order. Its position is at or near the end, because few items are late,
+/// and by at most two epochs.
 #[inline]
-fn put<T>(all: &mut Vec<T>, one: T, time: impl Fn(&T) -> i64) {
+fn insert_by_time<T>(all: &mut Vec<T>, one: T, time: impl Fn(&T) -> i64) {
     all.push(one);
     let mut place = all.len() - 1;
     while place > 0 && time(&all[place - 1]) > time(&all[place]) {

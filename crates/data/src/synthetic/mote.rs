@@ -1,4 +1,4 @@
-//! One mote: its location, its battery, and its silences.
+//! A simulated mote: its location, its battery, and its silences.
 
 use embermark_model::{Key, Reading};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -42,7 +42,7 @@ pub(super) struct Mote {
     dampness: f64,
     /// Light steps by day and by night.
     brightness: f64,
-    glimmer: f64,
+    night_brightness: f64,
     /// Voltage step at the beginning, and number of steps lost over the whole log.
     battery: f64,
     drain: f64,
@@ -78,7 +78,7 @@ pub(super) fn motes(rows: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Mote> {
                 swing: between(0.6, 1.4),
                 dampness: between(-4.0, 4.0),
                 brightness: between(150.0, 1_600.0),
-                glimmer: between(0.0, 6.0),
+                night_brightness: between(0.0, 6.0),
                 battery,
                 drain,
                 stretch,
@@ -93,8 +93,8 @@ pub(super) fn motes(rows: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Mote> {
 }
 
 impl Mote {
-    /// Returns the key of an epoch's reading, if one is made and arrives, and the random bits to
-    /// [measure](Self::measure) it with.
+    /// Returns the key of an epoch's reading and the random bits to [measure](Self::measure) it
+    /// with. `None` if the mote is silent or the reading is lost.
     #[inline]
     pub(super) fn turn(&mut self, epoch: i64, rng: &mut Xoshiro256PlusPlus) -> Option<(Key, u64)> {
         if epoch < self.awake_from {
@@ -118,7 +118,7 @@ impl Mote {
         Some((key, rng.next_u64()))
     }
 
-    /// Records the time of a reading. Returns whether it is before the one made last.
+    /// Records the time of a reading. Returns whether it is before the previous one.
     pub(super) fn is_late(&mut self, ts: i64) -> bool {
         let late = ts < self.latest;
         self.latest = ts;
@@ -133,8 +133,8 @@ impl Mote {
         self.left = 1 + rng.next_u64() % (2 * self.stretch);
     }
 
-    /// Returns the reading itself. `progress` goes from 0 at the beginning of the log to 1 at its
-    /// end.
+    /// Returns the reading with that key. `progress` goes from 0 at the beginning of the log to 1 at
+    /// its end.
     #[inline]
     pub(super) fn measure(&self, key: Key, air: &Air, progress: f64, bits: u64) -> Reading {
         let noise = |at: u32| (bits >> at & 0xfff) as f64 / 4_096.0;
@@ -152,7 +152,7 @@ impl Mote {
             let percent = 40.0 + self.dampness - 1.5 * (celsius - 20.5 - self.warmth) + noise(24);
             (converter::temperature_step(celsius), converter::humidity_step(percent))
         };
-        let light = self.glimmer
+        let light = self.night_brightness
             + self.brightness * air.daylight * (0.75 + 0.5 * noise(36))
             + 2.0 * noise(24);
         let mut reading = Reading {

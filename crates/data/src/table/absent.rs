@@ -40,22 +40,22 @@ pub(super) fn is_marker(word: &str) -> bool {
         || begins("#n/a")
 }
 
-/// What represents absent values in a table.
+/// Words and numbers that represent absent values in a table.
 #[derive(Debug, Default)]
-pub(super) struct Absent {
+pub(super) struct AbsentMarkers {
     words: Vec<String>,
     numbers: Vec<f64>,
     not_a_number: bool,
 }
 
-impl Absent {
+impl AbsentMarkers {
     pub(super) fn new(words: &[String]) -> Self {
         let numbers = words.iter().filter_map(|word| word.trim().parse::<f64>().ok());
         let (nan, numbers): (Vec<f64>, Vec<f64>) = numbers.partition(|number| number.is_nan());
         Self { words: words.to_vec(), numbers, not_a_number: !nan.is_empty() }
     }
 
-    /// Whether nothing represents them.
+    /// Whether no word represents an absent value.
     #[inline]
     pub(super) const fn is_empty(&self) -> bool {
         self.words.is_empty()

@@ -29,7 +29,7 @@ faults! {
 
 /// Checks that a value matches a column.
 #[inline]
-pub(super) fn check(column: &Column, value: &Value<'_>) -> Result<(), Fault> {
+pub(super) fn check_value(column: &Column, value: &Value<'_>) -> Result<(), Fault> {
     match (column.of, value) {
         (_, Value::Null) if column.nullable => Ok(()),
         (_, Value::Null) => Err(Fault::Absent),

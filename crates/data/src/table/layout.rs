@@ -1,4 +1,4 @@
-//! Layout of a staged table in its file. It belongs to this build and is not kept compatible.
+//! Layout of a staged table in its file. Only this build reads it: it may change at any time.
 //!
 //! The order is: the [`Header`], an [`Entry`] per column, the indexes of the key's columns as words
 //! of 8 bytes, the rows, the heap of texts and bytes, the rows' numbers in the order of their keys.
@@ -22,7 +22,7 @@ pub(super) struct Header {
     pub(super) magic: [u8; 8],
     pub(super) version: u32,
     pub(super) columns: u32,
-    /// Number of columns of the key. 0: the table has none.
+    /// Number of columns of the key. 0: the table has no key.
     pub(super) keys: u32,
     /// Bytes of a row's number in the order of keys: 4 or 8. 0: the rows are in that order.
     pub(super) order_width: u32,
@@ -61,7 +61,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const fn of(column: ColumnType) -> Self {
+    pub(super) const fn from_column(column: ColumnType) -> Self {
         match column {
             ColumnType::Bool | ColumnType::Int { .. } | ColumnType::Timestamp(_) => Self::Int,
             ColumnType::Float => Self::Float,
@@ -84,7 +84,7 @@ impl Kind {
 impl Entry {
     pub(super) fn new(column: ColumnType) -> Self {
         Self {
-            kind: Kind::of(column) as u32,
+            kind: Kind::from_column(column) as u32,
             width: column.width().unwrap_or(0) as u32,
             present: 0,
             least: 0,
@@ -92,9 +92,9 @@ impl Entry {
         }
     }
 
-    /// Counts values: the slots of those that are not absent.
+    /// Updates the entry with the slots of values that are not absent.
     #[inline]
-    fn take(&mut self, slots: impl Iterator<Item = u64>, less: impl Fn(u64, u64) -> bool) {
+    fn update(&mut self, slots: impl Iterator<Item = u64>, less: impl Fn(u64, u64) -> bool) {
         for slot in slots {
             if self.present == 0 || less(slot, self.least) {
                 self.least = slot;
@@ -107,16 +107,16 @@ impl Entry {
     }
 }
 
-/// Counts rows, column by column.
+/// Updates the entries of all columns with these rows.
 #[inline]
-pub(super) fn take(columns: &mut [Entry], rows: &[u64]) {
+pub(super) fn update_entries(columns: &mut [Entry], rows: &[u64]) {
     let count = columns.len();
     for (column, entry) in columns.iter_mut().enumerate() {
         let present = rows.chunks_exact(words(count)).filter(|row| !absent(row, count, column));
         let slots = present.map(|row| row[column]);
         match Kind::from_number(entry.kind) {
-            Some(Kind::Int) => entry.take(slots, |a, b| (a as i64) < b as i64),
-            Some(Kind::Float) => entry.take(slots, |a, b| f64::from_bits(a) < f64::from_bits(b)),
+            Some(Kind::Int) => entry.update(slots, |a, b| (a as i64) < b as i64),
+            Some(Kind::Float) => entry.update(slots, |a, b| f64::from_bits(a) < f64::from_bits(b)),
             _ => entry.present += slots.count() as u64,
         }
     }
@@ -151,6 +151,6 @@ pub(super) const fn text_slot(at: u64, length: usize) -> u64 {
 }
 
 /// Returns the position in the heap of a slot's text, and its length.
-pub(super) const fn text_place(slot: u64) -> (usize, usize) {
+pub(super) const fn text_position(slot: u64) -> (usize, usize) {
     ((slot >> LENGTH_BITS) as usize, (slot & LONGEST as u64) as usize)
 }

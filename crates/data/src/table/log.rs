@@ -1,4 +1,4 @@
-//! The log of room sensors as a table with six columns, which a workload file names.
+//! Stages the log of room sensors as a table with six columns, which a workload file names.
 
 use std::path::Path;
 

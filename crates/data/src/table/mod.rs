@@ -3,14 +3,14 @@
 //! map.
 
 mod absent;
-mod again;
+mod arrivals;
+mod convert;
+mod duplicates;
 mod fault;
-mod fit;
+mod generated;
 mod infer;
-mod late;
 mod layout;
 mod log;
-mod made;
 mod number;
 mod order;
 mod refused;
@@ -22,7 +22,7 @@ mod telemetry;
 mod time;
 mod writer;
 
-pub use infer::{Inferred, InferredColumn, Nearly, alike, infer, infer_sqlite};
+pub use infer::{Inferred, InferredColumn, NearKey, group_by_fields, infer, infer_sqlite};
 pub use log::stage_log;
 pub use source::{FileStates, SqliteTable, is_sqlite, sqlite_reads, sqlite_tables, sqlite_views};
 pub use stage::{Staged, stage};

@@ -1,4 +1,4 @@
-//! Rows in the order of some of their columns, sorted outside the heap.
+//! Sorts rows by some of their columns, in a temporary file instead of the heap.
 
 use std::cmp::Ordering;
 use std::io::{self, BufWriter, Write};
@@ -18,24 +18,24 @@ const BUFFER: usize = 256 << 10;
 /// Number of rows that are sorted at once. Such runs are then merged.
 const RUN: usize = 1 << 21;
 
-/// A row and the beginning of its key. Different prefixes have the order of the keys.
+/// A row and a prefix of its key. Different prefixes sort like their keys.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Keyed {
+pub(super) struct KeyedRow {
     prefix: u64,
     pub(super) row: u64,
 }
 
-/// Rows in ascending order of some columns, equal ones in the order of the table. They are in a
+/// Rows in ascending order of some columns. Equal rows are in the order of the table. They are in a
 /// mapped temporary file, so that the system decides whether to keep them in memory.
 #[derive(Debug)]
-pub(super) struct Sorted<'a> {
-    by: By<'a>,
+pub(super) struct SortedRows<'a> {
+    by: KeyOrder<'a>,
     /// Sorted in runs.
     pairs: MmapMut,
 }
 
-impl<'a> Sorted<'a> {
+impl<'a> SortedRows<'a> {
     /// Sorts the first `rows` rows by `columns`, none of which is absent in any row. The temporary
     /// file is in `folder`.
     pub(super) fn new(
@@ -44,12 +44,12 @@ impl<'a> Sorted<'a> {
         rows: usize,
         folder: &Path,
     ) -> io::Result<Self> {
-        let by = By::new(table, columns, rows);
+        let by = KeyOrder::new(table, columns, rows);
         let file = tempfile::tempfile_in(folder)?;
         // Written, not only mapped: a full disk is an error here and would be a signal there.
         let mut out = BufWriter::with_capacity(BUFFER, &file);
         for row in table.each_row().take(rows) {
-            let pair = Keyed { prefix: by.prefix(row), row: row as u64 };
+            let pair = KeyedRow { prefix: by.prefix(row), row: row as u64 };
             out.write_all(bytemuck::bytes_of(&pair))?;
         }
         out.flush()?;
@@ -69,9 +69,9 @@ impl<'a> Sorted<'a> {
 
     /// Returns the rows in order, and whether each has the key of the previous one.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, bool)> {
-        let pairs: &[Keyed] = bytemuck::cast_slice(&self.pairs);
+        let pairs: &[KeyedRow] = bytemuck::cast_slice(&self.pairs);
         let runs = pairs.chunks(RUN).kmerge_by(|a, b| self.by.order(a, b).is_lt());
-        let mut before: Option<&Keyed> = None;
+        let mut before: Option<&KeyedRow> = None;
         runs.enumerate().map(move |(nth, next)| {
             let last = before.replace(next);
             if nth % (RUN / 16) == 0 {
@@ -84,15 +84,15 @@ impl<'a> Sorted<'a> {
 
 /// Whether the rows are in ascending order of `columns`, with no two alike.
 pub(super) fn ascends(table: &StagedTable, columns: &[usize]) -> bool {
-    let by = By::new(table, columns, table.rows());
-    let mut rows = table.each_row().map(|row| Keyed { prefix: by.prefix(row), row: row as u64 });
+    let by = KeyOrder::new(table, columns, table.rows());
+    let mut rows = table.each_row().map(|row| KeyedRow { prefix: by.prefix(row), row: row as u64 });
     let Some(mut last) = rows.next() else { return true };
     rows.all(|next| by.compare(&std::mem::replace(&mut last, next), &next).is_lt())
 }
 
-/// How rows are compared.
+/// Comparison of rows by some columns.
 #[derive(Debug)]
-struct By<'a> {
+struct KeyOrder<'a> {
     table: &'a StagedTable,
     columns: &'a [usize],
     parts: Vec<Part>,
@@ -100,43 +100,44 @@ struct By<'a> {
     whole: bool,
 }
 
-/// What a column adds to a prefix: the highest bits of a number that has the order of its values.
+/// Part of a prefix that a column fills: the highest bits of a number that sorts like its values.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     column: usize,
     /// The least value, from which integers are counted.
     least: i64,
     /// Number of bytes that all texts begin with, which are left out.
-    shared: usize,
+    common_prefix: usize,
     /// Number of bits that the numbers need.
-    needs: u32,
+    bits_needed: u32,
     /// Number of bits that are used.
-    takes: u32,
+    bits_used: u32,
 }
 
-impl<'a> By<'a> {
+impl<'a> KeyOrder<'a> {
     fn new(table: &'a StagedTable, columns: &'a [usize], rows: usize) -> Self {
         let (mut parts, mut left, mut whole) = (Vec::new(), u64::BITS, true);
         for &column in columns {
-            let mut part = Part { column, least: 0, shared: 0, needs: u64::BITS, takes: 0 };
+            let mut part =
+                Part { column, least: 0, common_prefix: 0, bits_needed: u64::BITS, bits_used: 0 };
             match (table.least(column), table.greatest(column)) {
                 (Value::Int(least), Value::Int(greatest)) => {
                     part.least = least;
-                    part.needs = u64::BITS - greatest.abs_diff(least).leading_zeros();
+                    part.bits_needed = u64::BITS - greatest.abs_diff(least).leading_zeros();
                 }
                 (Value::Float(_), _) => {}
                 _ => {
-                    let texts = Texts::of(table, column, rows);
-                    part.shared = texts.shared;
-                    part.needs = 8 * (texts.longest - texts.shared).min(8) as u32;
+                    let texts = TextStats::new(table, column, rows);
+                    part.common_prefix = texts.common_prefix;
+                    part.bits_needed = 8 * (texts.longest - texts.common_prefix).min(8) as u32;
                     // Zeros fill up a shorter text. It stays different from other texts if none of
                     // them has zeros.
-                    whole = !texts.zeros && texts.longest - texts.shared <= 8;
+                    whole = !texts.zeros && texts.longest - texts.common_prefix <= 8;
                 }
             }
-            part.takes = part.needs.min(left);
-            whole &= part.needs <= left;
-            left -= part.takes;
+            part.bits_used = part.bits_needed.min(left);
+            whole &= part.bits_needed <= left;
+            left -= part.bits_used;
             parts.push(part);
             if !whole {
                 break;
@@ -152,14 +153,14 @@ impl<'a> By<'a> {
                 Value::Null => 0,
                 Value::Int(value) => value.abs_diff(part.least),
                 Value::Float(value) => ascending_bits(value),
-                text => first_bytes(&bytes_of(text)[part.shared..], part.needs),
+                text => first_bytes(&bytes_of(text)[part.common_prefix..], part.bits_needed),
             };
-            let high = bits.checked_shr(part.needs - part.takes).unwrap_or(0);
-            prefix.checked_shl(part.takes).unwrap_or(0) | high
+            let high = bits.checked_shr(part.bits_needed - part.bits_used).unwrap_or(0);
+            prefix.checked_shl(part.bits_used).unwrap_or(0) | high
         })
     }
 
-    fn sort(&self, run: &mut [Keyed]) {
+    fn sort(&self, run: &mut [KeyedRow]) {
         match self.whole {
             true => run.sort_unstable_by_key(|pair| (pair.prefix, pair.row)),
             false => run.sort_unstable_by(|a, b| self.order(a, b)),
@@ -168,18 +169,18 @@ impl<'a> By<'a> {
 
     /// Compares keys, and row numbers for equal keys.
     #[inline]
-    fn order(&self, a: &Keyed, b: &Keyed) -> Ordering {
+    fn order(&self, a: &KeyedRow, b: &KeyedRow) -> Ordering {
         self.compare(a, b).then(a.row.cmp(&b.row))
     }
 
     #[inline]
-    fn compare(&self, a: &Keyed, b: &Keyed) -> Ordering {
+    fn compare(&self, a: &KeyedRow, b: &KeyedRow) -> Ordering {
         let by_prefix = a.prefix.cmp(&b.prefix);
         if by_prefix.is_ne() || self.whole { by_prefix } else { self.compare_keys(a, b) }
     }
 
-    fn compare_keys(&self, a: &Keyed, b: &Keyed) -> Ordering {
-        let value = |pair: &Keyed, column| self.table.value(pair.row as usize, column);
+    fn compare_keys(&self, a: &KeyedRow, b: &KeyedRow) -> Ordering {
+        let value = |pair: &KeyedRow, column| self.table.value(pair.row as usize, column);
         let each = self.columns.iter().map(|&column| compare(&value(a, column), &value(b, column)));
         each.fold(Ordering::Equal, Ordering::then)
     }
@@ -207,32 +208,32 @@ fn bytes_of(value: Value<'_>) -> &[u8] {
     }
 }
 
-/// What the texts of a column have in common.
+/// Statistics on the texts of a column.
 #[derive(Clone, Copy, Debug)]
-struct Texts {
+struct TextStats {
     /// Number of bytes that all begin with.
-    shared: usize,
+    common_prefix: usize,
     /// Length of the longest in bytes.
     longest: usize,
     /// Whether one may have a zero byte.
     zeros: bool,
 }
 
-impl Texts {
-    fn of(table: &StagedTable, column: usize, rows: usize) -> Self {
+impl TextStats {
+    fn new(table: &StagedTable, column: usize, rows: usize) -> Self {
         let mut rows = table.each_row().take(rows);
         let Some(first) = rows.next().map(|row| table.value(row, column)) else {
-            return Self { shared: 0, longest: 0, zeros: false };
+            return Self { common_prefix: 0, longest: 0, zeros: false };
         };
         let zeros = matches!(first, Value::Bytes(_));
         let first = bytes_of(first);
-        let (mut shared, mut longest) = (first.len(), first.len());
+        let (mut common_prefix, mut longest) = (first.len(), first.len());
         for row in rows {
             let text = bytes_of(table.value(row, column));
             longest = longest.max(text.len());
-            let pairs = first[..shared].iter().zip(text);
-            shared = pairs.take_while(|(a, b)| a == b).count();
+            let pairs = first[..common_prefix].iter().zip(text);
+            common_prefix = pairs.take_while(|(a, b)| a == b).count();
         }
-        Self { shared, longest, zeros }
+        Self { common_prefix, longest, zeros }
     }
 }

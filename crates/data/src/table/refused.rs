@@ -1,4 +1,4 @@
-//! Rows that do not match, counted by reason.
+//! Counts rows that do not match their table, by reason.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(super) struct Refused<'a> {
     counts: Vec<[u64; Fault::ALL.len()]>,
     first: Option<First>,
     /// Number of rows whose key an earlier row has, and the positions of the first two of them.
-    again: (u64, Option<(String, String)>),
+    duplicates: (u64, Option<(String, String)>),
 }
 
 /// The first row that does not match.
@@ -34,12 +34,12 @@ enum First {
 }
 
 /// Reason for removing a row whose key an earlier row has.
-pub(super) const AGAIN: &str = "a key that was there before";
+pub(super) const DUPLICATE_KEY: &str = "a key that an earlier row has";
 
 impl<'a> Refused<'a> {
     pub(super) fn new(columns: &'a [Column]) -> Self {
         let counts = vec![[0; Fault::ALL.len()]; columns.len() + 1];
-        Self { columns, counts, first: None, again: (0, None) }
+        Self { columns, counts, first: None, duplicates: (0, None) }
     }
 
     /// Counts a row whose value in `column` does not match. `number` is that of the row, from 0.
@@ -83,8 +83,8 @@ impl<'a> Refused<'a> {
     }
 
     /// Counts rows whose key an earlier row has.
-    pub(super) fn count_again(&mut self, count: u64, pair: Option<&(String, String)>) {
-        self.again = (count, pair.cloned());
+    pub(super) fn count_duplicates(&mut self, count: u64, pair: Option<&(String, String)>) {
+        self.duplicates = (count, pair.cloned());
     }
 
     fn reason(&self, column: usize, fault: Fault) -> String {
@@ -99,7 +99,7 @@ impl<'a> Refused<'a> {
     ///
     /// # Errors
     /// [`DataError::RowsRefused`] if their share is larger.
-    pub(super) fn judge(
+    pub(super) fn check_share(
         self,
         kept: u64,
         lenient: f64,
@@ -114,9 +114,9 @@ impl<'a> Refused<'a> {
                 }
             }
         }
-        let (again, pair) = &self.again;
-        if *again > 0 {
-            dropped.insert(AGAIN.to_owned(), *again);
+        let (duplicates, pair) = &self.duplicates;
+        if *duplicates > 0 {
+            dropped.insert(DUPLICATE_KEY.to_owned(), *duplicates);
         }
         let refused: u64 = dropped.values().sum();
         let rows = kept + refused;
@@ -134,12 +134,12 @@ impl<'a> Refused<'a> {
         let types = of_columns.iter().flatten().any(|count| *count > 0);
         let types = types.then_some("correct the types of these columns in the workload file");
         let few = (whole[Fault::TooFewFields as usize] > 0).then_some(
-            "write read = { null_padding = true } to take missing fields for absent values",
+            "write read = { null_padding = true } to read missing fields as absent values",
         );
         let lines = whole.iter().zip(Fault::ALL).any(|(n, of)| *n > 0 && of != Fault::TooFewFields);
-        let lines = lines.then_some("correct these lines, or say in `read` how they are written");
-        let keys = (*again > 0).then_some(
-            "name columns as the key that are unique together, or write keep = \"last\" to keep the \
+        let lines = lines.then_some("correct these lines, or describe their format in `read`");
+        let keys = (*duplicates > 0).then_some(
+            "choose columns for the key that are unique together, or write keep = \"last\" to keep the \
              newest row of each key",
         );
         let remedy: Vec<_> = [types, few, lines, keys].into_iter().flatten().collect();
@@ -156,7 +156,7 @@ impl<'a> Refused<'a> {
 }
 
 /// Formats a value for a message.
-pub(super) fn shown(value: &Value<'_>) -> String {
+pub(super) fn value_excerpt(value: &Value<'_>) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
         Value::Int(value) => value.to_string(),
@@ -167,7 +167,7 @@ pub(super) fn shown(value: &Value<'_>) -> String {
 }
 
 /// Formats a cell of a file for a message.
-pub(super) fn shown_cell(cell: &Cell<'_>) -> String {
+pub(super) fn cell_excerpt(cell: &Cell<'_>) -> String {
     match cell {
         Cell::Null => "nothing".to_owned(),
         Cell::Text(text) => excerpt(text),

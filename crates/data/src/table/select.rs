@@ -1,15 +1,15 @@
-//! What is requested of a source for the columns of a table.
+//! Selects the expressions to read from a source for the columns of a table.
 
 use embermark_libraries::duckdb::stream::Cell;
 use embermark_model::table::{Column, ColumnType, Literal, MakeKind, RowsFile, TimeUnit};
 
-use super::fit::Reading;
+use super::convert::CellConverter;
 use super::source::{Block, Source};
 use crate::DataError;
 
 /// Source of a column's values.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum From {
+pub(super) enum ColumnSource {
     /// The cell with this index.
     Field(usize),
     /// A time by its format, and the text that it is read from.
@@ -23,7 +23,7 @@ pub(super) enum From {
 pub(super) struct Selection {
     pub(super) sql: Vec<String>,
     /// By column.
-    pub(super) columns: Vec<From>,
+    pub(super) columns: Vec<ColumnSource>,
     /// Names of the fields of delimited text, by expression.
     headers: Vec<Option<Vec<u8>>>,
 }
@@ -37,7 +37,7 @@ pub(super) fn names(column: &Column) -> Vec<&str> {
     }
 }
 
-/// Returns what a header line of delimited text has in the place of a column with these fields.
+/// Returns the name of a column with these fields in the header line of delimited text.
 fn header(source: &Source, names: &[&str]) -> Option<Vec<u8>> {
     let [name] = names else { return None };
     let all = &source.dialect.as_ref()?.names;
@@ -58,7 +58,7 @@ impl Selection {
         for column in columns {
             let kind = column.make.as_ref().map(|make| &make.kind);
             if let Some(&MakeKind::Sequence { from, step, repeat }) = kind {
-                all.columns.push(From::Number { from, step, repeat: repeat.max(1) });
+                all.columns.push(ColumnSource::Number { from, step, repeat: repeat.max(1) });
                 continue;
             }
             let names = names(column);
@@ -70,17 +70,17 @@ impl Selection {
                 [one] => one.clone(),
                 several => format!("nullif(concat_ws(' ', {}), '')", several.join(", ")),
             };
-            let is_text = for_text || fields.iter().all(|field| field.of == "VARCHAR");
+            let is_text = for_text || fields.iter().all(|field| field.type_name == "VARCHAR");
             let own = column.from.as_ref().and_then(|from| from.format.as_deref());
-            let format = own.or_else(|| Reading::format(rows)).filter(|_| is_text);
+            let format = own.or_else(|| CellConverter::format(rows)).filter(|_| is_text);
             let header = header(source, &names);
             let from = match (column.of, format) {
                 (ColumnType::Timestamp(unit), Some(format)) => {
                     let format = Literal::Text(format.to_owned());
                     let time = all.add(format!("try_strptime(trim({sql}), {format})"), None);
-                    From::Time { time, text: all.add(sql, header), unit }
+                    ColumnSource::Time { time, text: all.add(sql, header), unit }
                 }
-                _ => From::Field(all.add(sql, header)),
+                _ => ColumnSource::Field(all.add(sql, header)),
             };
             all.columns.push(from);
         }
@@ -95,7 +95,7 @@ impl Selection {
         let mut all = Self { sql: Vec::new(), columns: Vec::new(), headers: Vec::new() };
         for field in source.fields() {
             let place = all.add(field.sql(false), header(source, &[&field.name]));
-            all.columns.push(From::Field(place));
+            all.columns.push(ColumnSource::Field(place));
         }
         all
     }

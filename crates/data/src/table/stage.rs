@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use embermark_model::table::{Keep, RowsFrom, Table};
 
-use super::fault::check;
-use super::late::Arrivals;
-use super::made::Maker;
-use super::refused::{AGAIN, Refused, shown};
+use super::arrivals::Arrivals;
+use super::fault::check_value;
+use super::generated::RowGenerator;
+use super::refused::{DUPLICATE_KEY, Refused, value_excerpt};
 use super::writer::TableWriter;
 use crate::{DataError, synthetic};
 
@@ -29,18 +29,18 @@ pub struct Staged {
     /// The file they were read from. The first of several.
     pub file: Option<PathBuf>,
     /// Positions of the first two rows with the same key, if there are any.
-    pub again: Option<(String, String)>,
+    pub first_duplicates: Option<(String, String)>,
 }
 
-const REPEATED: &str = "a key that comes again: one row is kept, as the table says";
+const DUPLICATES_REMARK: &str = "a duplicate key: one row is kept, by the table's `keep`";
 
 /// Writes the rows of a table to `to`, for [`super::StagedTable::open`], replacing its content.
 ///
-/// `base` is the directory of the workload file. `limit` is the number of rows wanted: the first of
-/// a file, which may have fewer, or the number for a generated table instead of its own. Rows that
-/// do not match are dropped and counted, and so are those with the key of an earlier row.
+/// `base` is the folder of the workload file. `limit` is the number of rows wanted: the first rows
+/// of a file, which may have fewer, or the number of rows of a generated table instead of its own.
+/// Rows that do not match are dropped and counted, and so are those with the key of an earlier row.
 ///
-/// Temporary files beside `to` are as large as the texts of the rows, plus 16 bytes per row if the
+/// Temporary files next to `to` are as large as the texts of the rows, plus 16 bytes per row if the
 /// rows are not in the order of their keys.
 ///
 /// # Errors
@@ -57,7 +57,9 @@ pub fn stage(
     to: &Path,
 ) -> Result<Staged, DataError> {
     match &tables[table].rows {
-        RowsFrom::Made(rows) => made(tables, table, limit.unwrap_or(*rows), seed, lenient, to),
+        RowsFrom::Made(rows) => {
+            stage_generated(tables, table, limit.unwrap_or(*rows), seed, lenient, to)
+        }
         RowsFrom::File(rows) => files::read(&tables[table], rows, base, limit, lenient, to),
         RowsFrom::Telemetry(rows) => {
             let rows = super::telemetry::stage(&tables[table], limit.unwrap_or(*rows), seed, to)?;
@@ -71,7 +73,7 @@ pub fn stage(
     }
 }
 
-fn made(
+fn stage_generated(
     tables: &[Table],
     place: usize,
     rows: u64,
@@ -80,20 +82,20 @@ fn made(
     to: &Path,
 ) -> Result<Staged, DataError> {
     let table = &tables[place];
-    let mut maker = Maker::new(tables, place, rows, seed)?;
+    let mut generator = RowGenerator::new(tables, place, rows, seed)?;
     let mut writer = TableWriter::create(to, &table.columns, &table.key, Keep::First)?;
     let mut refused = Refused::new(&table.columns);
-    let mut arrivals = Arrivals::of(table, place, seed);
+    let mut arrivals = Arrivals::new(table, place, seed);
     for row in 0..rows {
-        let makers = maker.columns().iter_mut().zip(&table.columns).enumerate();
+        let generators = generator.columns().iter_mut().zip(&table.columns).enumerate();
         writer.begin(1);
-        for (place, (maker, column)) in makers {
+        for (place, (generator, column)) in generators {
             // The other values of a removed row are generated too, because a walk depends on them.
-            let value = maker.value(row);
-            match check(column, &value) {
+            let value = generator.value(row);
+            match check_value(column, &value) {
                 Ok(()) => writer.put(0, place, value),
                 Err(fault) if !writer.is_left_out(0) => {
-                    refused.count(place, fault, row, || shown(&value));
+                    refused.count(place, fault, row, || value_excerpt(&value));
                     writer.leave_out(0);
                 }
                 Err(_) => {}
@@ -103,22 +105,22 @@ fn made(
             writer.end()?;
             continue;
         };
-        if let Some(row) = writer.hold()? {
-            arrivals.send(row);
+        if let Some(row) = writer.finish_row()? {
+            arrivals.add(row);
         }
-        while let Some(row) = arrivals.arrived() {
-            writer.take(&row)?;
+        while let Some(row) = arrivals.pop_arrived() {
+            writer.append(&row)?;
         }
     }
     for row in arrivals.into_iter().flat_map(Arrivals::rest) {
-        writer.take(&row)?;
+        writer.append(&row)?;
     }
     let place = |row: u64| format!("row {}", row + 1);
     let from = PathBuf::from(format!("table {}", table.name));
     // Equal random keys are not a fault.
     let mut staged = finish(writer, refused, Keep::First, lenient, &from, &place, &place)?;
-    let again = staged.remarks.remove(REPEATED);
-    staged.dropped.extend(again.map(|count| (AGAIN.to_owned(), count)));
+    let duplicates = staged.remarks.remove(DUPLICATES_REMARK);
+    staged.dropped.extend(duplicates.map(|count| (DUPLICATE_KEY.to_owned(), count)));
     Ok(staged)
 }
 
@@ -134,17 +136,17 @@ fn finish(
     read: &dyn Fn(u64) -> String,
 ) -> Result<Staged, DataError> {
     let rows = writer.rows();
-    let again = writer.finish()?;
-    let pair = again.first.map(|(first, second)| (kept(first), kept(second)));
+    let duplicates = writer.finish()?;
+    let pair = duplicates.first.map(|(first, second)| (kept(first), kept(second)));
     let mut remarks = BTreeMap::new();
-    if again.count > 0 && keep == Keep::One {
-        refused.count_again(again.count, pair.as_ref());
-    } else if again.count > 0 {
-        remarks.insert(REPEATED.to_owned(), again.count);
+    if duplicates.count > 0 && keep == Keep::One {
+        refused.count_duplicates(duplicates.count, pair.as_ref());
+    } else if duplicates.count > 0 {
+        remarks.insert(DUPLICATES_REMARK.to_owned(), duplicates.count);
     }
-    let rows = rows - again.count;
-    let dropped = refused.judge(rows, lenient, from, read)?;
-    Ok(Staged { rows, dropped, remarks, again: pair, ..Staged::default() })
+    let rows = rows - duplicates.count;
+    let dropped = refused.check_share(rows, lenient, from, read)?;
+    Ok(Staged { rows, dropped, remarks, first_duplicates: pair, ..Staged::default() })
 }
 
 #[cfg(test)]

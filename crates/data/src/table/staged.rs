@@ -1,4 +1,4 @@
-//! Rows of a table in a file that workers map.
+//! Reads the rows of a staged table from the file that workers map.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -47,7 +47,10 @@ impl StagedTable {
         if staged.is_whole() {
             Ok(staged)
         } else {
-            Err(not_staged(format!("its {} bytes are not those announced", staged.mapping.len())))
+            Err(not_staged(format!(
+                "its size of {} bytes does not match its header",
+                staged.mapping.len()
+            )))
         }
     }
 
@@ -74,8 +77,8 @@ impl StagedTable {
         self.header.rows as usize
     }
 
-    /// Returns the number of each row in turn. Releases what was read before from time to time, so
-    /// that a process's memory does not grow with the rows that it reads.
+    /// Returns the number of each row in turn. From time to time it releases the pages that were
+    /// read, so that a process's memory does not grow with the rows that it reads.
     pub(super) fn each_row(&self) -> impl Iterator<Item = usize> + Clone {
         (0..self.rows()).inspect(|row| {
             if row % HELD == HELD - 1 {
@@ -121,7 +124,7 @@ impl StagedTable {
         }
     }
 
-    /// Separate from the others, which are short enough to be inlined.
+    /// Returns a text of the heap. Not inlined, unlike the others, because it is long.
     #[inline(never)]
     fn text(&self, slot: u64) -> &str {
         str::from_utf8(self.heap(slot)).expect("a text is checked before it is staged")
@@ -129,7 +132,7 @@ impl StagedTable {
 
     #[inline]
     fn heap(&self, slot: u64) -> &[u8] {
-        let (at, length) = layout::text_place(slot);
+        let (at, length) = layout::text_position(slot);
         let at = self.header.heap_at as usize + at;
         &self.mapping[at..at + length]
     }
@@ -154,7 +157,7 @@ impl StagedTable {
     /// position in the order of keys, for [`Self::nth_by_key`].
     ///
     /// # Errors
-    /// The position where it would be, if there is none.
+    /// The position where the row would be, if there is no such row.
     pub fn find(&self, key: &[Value<'_>]) -> Result<usize, usize> {
         let held = |nth| {
             let row = self.nth_by_key(nth);
@@ -208,7 +211,7 @@ impl StagedTable {
         for (column, entry) in self.entries.iter().enumerate() {
             if !layout::absent(words, self.entries.len(), column) {
                 bytes += match entry.width {
-                    0 => layout::text_place(words[column]).1 as u64,
+                    0 => layout::text_position(words[column]).1 as u64,
                     width => u64::from(width),
                 };
             }
@@ -217,7 +220,7 @@ impl StagedTable {
     }
 }
 
-/// The part of a file before the rows.
+/// Part of a file before the rows.
 struct Head {
     header: Header,
     kinds: Vec<Kind>,
@@ -226,7 +229,10 @@ struct Head {
 }
 
 impl Head {
-    /// Reads it. Returns what is wrong with it, if anything.
+    /// Reads the head of a file.
+    ///
+    /// # Errors
+    /// A description of what is invalid.
     fn read(file: &[u8]) -> Result<Self, String> {
         let Some((head, rest)) = file.split_at_checked(size_of::<Header>()) else {
             return Err(format!("it has {} bytes, fewer than its header", file.len()));
@@ -239,7 +245,7 @@ impl Head {
             let (theirs, ours) = (header.version, layout::VERSION);
             return Err(format!("it has version {theirs}, this build has version {ours}"));
         }
-        let cut = || "it ends within its head".to_owned();
+        let cut = || "it is truncated in its head".to_owned();
         let size = header.columns as usize * size_of::<Entry>();
         let (entries, rest) = rest.split_at_checked(size).ok_or_else(cut)?;
         let (key, _) = rest.split_at_checked(8 * header.keys as usize).ok_or_else(cut)?;
@@ -251,7 +257,7 @@ impl Head {
         let places = key.chunks_exact(8).map(bytemuck::pod_read_unaligned::<u64>);
         let key: Vec<_> = places.map(|place| place as usize).collect();
         if key.iter().any(|&place| place >= kinds.len()) {
-            return Err("its key has a column that it lacks".to_owned());
+            return Err("its key refers to a column that does not exist".to_owned());
         }
         Ok(Self { header, kinds, entries, key })
     }

@@ -1,4 +1,4 @@
-//! A year of telemetry as a table, whose columns a workload file names.
+//! Stages a year of telemetry as a table, whose columns a workload file names.
 
 use std::path::Path;
 

@@ -4,9 +4,9 @@ use jiff::civil::Time;
 use jiff::fmt::temporal::Pieces;
 use jiff::tz::Offset;
 
-/// A time, in UTC if its text has a zone, otherwise as the clock showed it.
+/// A time that was read: in UTC if its text has a zone, otherwise local time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Moment {
+pub(super) struct ParsedTime {
     /// Nanoseconds since 1970.
     pub(super) nanos: i128,
     pub(super) has_zone: bool,
@@ -14,7 +14,7 @@ pub(super) struct Moment {
 
 /// Parses an RFC 3339 time, such as `2004-02-28T00:59:16.02785Z`. Also accepts a blank for the `T`,
 /// and a missing zone. A date alone is the beginning of the day. Seconds may be left out.
-pub(super) fn parse(text: &[u8]) -> Option<Moment> {
+pub(super) fn parse(text: &[u8]) -> Option<ParsedTime> {
     if !matches!(text, [_, _, _, _, b'-', ..]) {
         return None;
     }
@@ -32,7 +32,7 @@ pub(super) fn parse(text: &[u8]) -> Option<Moment> {
             .or_else(|| (!rest.starts_with(b":")).then_some(rest))?;
         let midnight = parse(&[day, b"T00:00:00", rest].concat())?;
         let nanos = midnight.nanos + 86_400_000_000_000;
-        return Some(Moment { nanos, has_zone: midnight.has_zone || is_utc });
+        return Some(ParsedTime { nanos, has_zone: midnight.has_zone || is_utc });
     }
     let pieces = Pieces::parse(text).ok()?;
     let offset = pieces.to_numeric_offset();
@@ -43,7 +43,7 @@ pub(super) fn parse(text: &[u8]) -> Option<Moment> {
     }
     let clock = pieces.date().to_datetime(pieces.time().unwrap_or_else(Time::midnight));
     let moment = offset.unwrap_or(Offset::UTC).to_timestamp(clock).ok()?;
-    Some(Moment { nanos: moment.as_nanosecond(), has_zone: is_utc || offset.is_some() })
+    Some(ParsedTime { nanos: moment.as_nanosecond(), has_zone: is_utc || offset.is_some() })
 }
 
 #[cfg(test)]

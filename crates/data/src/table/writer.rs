@@ -6,18 +6,18 @@ use std::path::Path;
 
 use embermark_model::table::{Column, Keep, Table, Value};
 
-use super::again::{Again, Repeats};
+use super::duplicates::{DuplicateCount, Duplicates};
 use super::layout::{self, Entry, Header};
-use super::order::{Sorted, ascends};
+use super::order::{SortedRows, ascends};
 use super::staged::StagedTable;
 use crate::DataError;
 use crate::mapping::Paging;
 use crate::zipf::fnv1a;
 
-/// Bytes that are collected before they are written.
+/// Size of the write buffers in bytes.
 const BUFFER: usize = 256 << 10;
 
-/// Longest text in bytes that is looked up among recent ones, and number of texts that are
+/// Longest text in bytes that is looked up among recent texts, and number of recent texts that are
 /// remembered.
 const SHORT: usize = 24;
 const RECENT: usize = 1 << 12;
@@ -25,8 +25,8 @@ const RECENT: usize = 1 << 12;
 /// A row in the form of the file.
 pub(super) type Row = Box<[u64]>;
 
-/// Writes rows to a file. Its memory does not grow with them: the rows go to the file, and the
-/// texts to a temporary file beside it.
+/// Writer of a staged table. Its memory does not grow with the rows: they go to the file, and their
+/// texts to a temporary file next to it.
 #[derive(Debug)]
 pub(super) struct TableWriter<'a> {
     path: &'a Path,
@@ -35,11 +35,11 @@ pub(super) struct TableWriter<'a> {
     columns: Vec<Entry>,
     rows: u64,
     file: BufWriter<File>,
-    /// The rows that are being put together, and which of them are left out.
+    /// The rows that are being assembled, and which of them are left out.
     block: Vec<u64>,
     left_out: Vec<bool>,
     texts: File,
-    /// Texts that are not in the file of texts yet.
+    /// Texts that are not written to the file of texts yet.
     pending: Vec<u8>,
     /// Bytes of texts in their file.
     written: u64,
@@ -57,7 +57,7 @@ impl Recent {
         let mut short = [0; SHORT];
         short.get_mut(..text.len())?.copy_from_slice(text);
         let known = &mut self.0[fnv1a(text) as usize % RECENT];
-        let length = |slot| layout::text_place(slot).1;
+        let length = |slot| layout::text_position(slot).1;
         if known.0 == short && length(known.1) == text.len() {
             return Some(known.1);
         }
@@ -99,12 +99,12 @@ impl<'a> TableWriter<'a> {
         })
     }
 
-    /// Returns the number of rows taken.
+    /// Returns the number of rows written.
     pub(super) fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Begins this many rows, with no value absent and all to be set.
+    /// Begins a block of `rows` rows. No value is absent, and all values must be set.
     pub(super) fn begin(&mut self, rows: usize) {
         self.block.clear();
         self.block.resize(rows * layout::words(self.columns.len()), 0);
@@ -112,7 +112,7 @@ impl<'a> TableWriter<'a> {
         self.left_out.resize(rows, false);
     }
 
-    /// Sets a value of one of these rows. It has its column's type.
+    /// Sets a value of a row of the block. It must have its column's type.
     #[inline]
     pub(super) fn put(&mut self, row: usize, column: usize, value: Value<'_>) {
         let columns = self.columns.len();
@@ -129,7 +129,7 @@ impl<'a> TableWriter<'a> {
         }
     }
 
-    /// Sets a column of all of these rows.
+    /// Sets a column of all rows of the block.
     pub(super) fn put_all(&mut self, column: usize, slots: &[u64]) {
         let rows = self.block.chunks_exact_mut(layout::words(self.columns.len()));
         rows.zip(slots).for_each(|(row, slot)| row[column] = *slot);
@@ -145,18 +145,18 @@ impl<'a> TableWriter<'a> {
         slot
     }
 
-    /// Leaves one of these rows out. Its texts stay in the heap.
+    /// Leaves a row of the block out. Its texts stay in the heap.
     pub(super) fn leave_out(&mut self, row: usize) {
         self.left_out[row] = true;
     }
 
-    /// Whether a row is left out.
+    /// Whether a row of the block is left out.
     #[inline]
     pub(super) fn is_left_out(&self, row: usize) -> bool {
         self.left_out[row]
     }
 
-    /// Takes those of the rows that are not left out.
+    /// Ends the block and writes those of its rows that are not left out.
     pub(super) fn end(&mut self) -> Result<(), DataError> {
         let mut block = std::mem::take(&mut self.block);
         let words = layout::words(self.columns.len());
@@ -167,20 +167,21 @@ impl<'a> TableWriter<'a> {
             }
             kept += 1;
         }
-        self.take(&block[..kept * words])?;
+        self.append(&block[..kept * words])?;
         self.block = block;
         self.flush()
     }
 
-    /// Returns the only row of these, unless it is left out, to be [taken](Self::take) later.
-    pub(super) fn hold(&mut self) -> Result<Option<Row>, DataError> {
+    /// Ends a block of one row and returns the row, to be [appended](Self::append) later. `None` if
+    /// it is left out.
+    pub(super) fn finish_row(&mut self) -> Result<Option<Row>, DataError> {
         self.flush()?;
         Ok((!self.left_out[0]).then(|| self.block.as_slice().into()))
     }
 
-    /// Takes rows.
-    pub(super) fn take(&mut self, rows: &[u64]) -> Result<(), DataError> {
-        layout::take(&mut self.columns, rows);
+    /// Writes rows.
+    pub(super) fn append(&mut self, rows: &[u64]) -> Result<(), DataError> {
+        layout::update_entries(&mut self.columns, rows);
         self.rows += (rows.len() / layout::words(self.columns.len())) as u64;
         let written = self.file.write_all(bytemuck::cast_slice(rows));
         written.map_err(|cause| unwritable(self.path, cause))
@@ -198,13 +199,16 @@ impl<'a> TableWriter<'a> {
         self.written += self.pending.len() as u64;
         self.pending.clear();
         if self.written > layout::HEAP {
-            return Err(io::Error::other("a table may have a terabyte of texts, and has more"));
+            return Err(io::Error::other(
+                "the table has more than a terabyte of texts, which is the limit",
+            ));
         }
         Ok(())
     }
 
-    /// Completes the file. Returns the rows that were dropped because another one has their key.
-    pub(super) fn finish(mut self) -> Result<Repeats, DataError> {
+    /// Completes the file. Returns the number of rows that were dropped because another one has
+    /// their key.
+    pub(super) fn finish(mut self) -> Result<DuplicateCount, DataError> {
         let path = self.path;
         let mut header = self.append_texts().map_err(|cause| unwritable(path, cause))?;
         let Self { key, keep, mut columns, file, .. } = self;
@@ -212,17 +216,17 @@ impl<'a> TableWriter<'a> {
         write_head(&mut file, &header, &columns, key).map_err(|cause| unwritable(path, cause))?;
         let table = StagedTable::map(path, Paging::Sequential)?;
         if key.is_empty() || ascends(&table, key) {
-            return Ok(Repeats::default());
+            return Ok(DuplicateCount::default());
         }
-        let arrange = || -> io::Result<Repeats> {
-            let sorted = Sorted::new(&table, key, table.rows(), folder(path))?;
-            let again = Again::find(&sorted, table.rows(), keep);
-            again.append_order(&mut file, &mut header, &sorted)?;
+        let arrange = || -> io::Result<DuplicateCount> {
+            let sorted = SortedRows::new(&table, key, table.rows(), folder(path))?;
+            let duplicates = Duplicates::find(&sorted, table.rows(), keep);
+            duplicates.append_order(&mut file, &mut header, &sorted)?;
             drop(sorted);
             drop(table);
-            again.close_gaps(&file, key.len(), &mut columns)?;
+            duplicates.close_gaps(&file, key.len(), &mut columns)?;
             write_head(&mut file, &header, &columns, key)?;
-            Ok(again.repeats())
+            Ok(duplicates.counts())
         };
         arrange().map_err(|cause| unwritable(path, cause))
     }
@@ -267,7 +271,7 @@ pub(super) fn write<'v, R: IntoIterator<Item = Value<'v>>>(
     Ok(rows - writer.finish()?.count)
 }
 
-/// Writes the part before the rows.
+/// Writes the part of the file before the rows.
 fn write_head(
     file: &mut File,
     header: &Header,
@@ -281,7 +285,7 @@ fn write_head(
     file.write_all(bytemuck::cast_slice(&key))
 }
 
-/// Returns the directory of a file.
+/// Returns the folder of a file.
 pub(super) fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,

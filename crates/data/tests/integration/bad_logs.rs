@@ -153,7 +153,7 @@ fn files_that_are_no_files_are_named_as_what_they_are() {
     let error = lab::read(&missing).unwrap_err();
     assert!(matches!(error, DataError::Missing { .. }));
     assert!(error.to_string().contains("none.txt: no such file"), "{error}");
-    assert!(matches!(lab::read(dir.path()), Err(DataError::Directory { .. })));
+    assert!(matches!(lab::read(dir.path()), Err(DataError::Folder { .. })));
     assert!(matches!(lab::read("/dev/null".as_ref()), Err(DataError::NotAFile { .. })));
     assert!(matches!(
         lab::read(&file(b"x").1.join("below")),
@@ -187,7 +187,7 @@ fn a_gzip_file_cut_anywhere_is_refused_as_cut() {
     assert_eq!(read(&whole).unwrap().readings.len(), 60);
     for end in 2..whole.len() {
         let error = read(&whole[..end]).unwrap_err();
-        assert!(matches!(error, DataError::TruncatedGzip { .. }), "{end}: {error:?}");
+        assert!(matches!(error, DataError::TruncatedCompression { .. }), "{end}: {error:?}");
         assert!(error.to_string().contains("fetch the file again"));
     }
 }
@@ -198,7 +198,7 @@ fn a_damaged_gzip_file_is_refused() {
     let checksum = whole.len() - 8;
     let mut damaged = whole.clone();
     damaged[checksum] ^= 1;
-    assert!(matches!(read(&damaged), Err(DataError::DamagedGzip { .. })));
+    assert!(matches!(read(&damaged), Err(DataError::DamagedCompression { .. })));
     let with_garbage = [&whole[..], b"and more"].concat();
     assert!(read(&with_garbage).is_err());
 }

@@ -8,7 +8,7 @@ use crate::common::{file, gzip, line, read};
 use embermark_data::{lab, sample, synthetic};
 use embermark_model::{Key, Reading};
 
-/// 9,719 real rows of three motes, if the shared data is beside this repository.
+/// 9,719 real rows of three motes, if the shared data lies next to this repository.
 fn real_rows() -> Option<PathBuf> {
     let path = PathBuf::from("../../../shared/data/intel-lab/data-motes-55-58.txt");
     if !path.exists() {

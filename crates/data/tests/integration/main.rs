@@ -1,6 +1,6 @@
 //! Rows: generated, read, converted and refused.
 
-#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+#![allow(clippy::unwrap_used, reason = "a test fails at an error")]
 
 mod bad_logs;
 mod common;

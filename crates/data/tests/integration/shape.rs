@@ -1,4 +1,4 @@
-//! The shape of the rows of `sensors`, as docs/workloads.md describes it: synthetic ones beside
+//! The shape of the rows of `sensors`, as docs/workloads.md describes it: synthetic ones next to
 //! real ones.
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

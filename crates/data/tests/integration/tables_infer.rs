@@ -68,9 +68,9 @@ fn a_column_without_a_value_is_a_number_where_its_words_are_those_of_numbers() {
         (FLOAT, 3, &["nan".into(), "NaN".into()][..])
     );
     let says = |text: &str| inferred.notes.iter().any(|note| note.contains(text));
-    assert!(says("x: no value, but words"), "{:?}", inferred.notes);
+    assert!(says("x: no values, only words"), "{:?}", inferred.notes);
     assert_eq!(column(&inferred, "y").of, TEXT);
-    assert!(says("y: one truth value alone"), "{:?}", inferred.notes);
+    assert!(says("y: only one truth value"), "{:?}", inferred.notes);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn one_row_that_is_there_twice_is_named_beside_the_key() {
     let csv = sensors();
     let last = csv.lines().last().unwrap().to_owned();
     let inferred = inferred("s.csv", csv + &last + "\n");
-    let nearly = inferred.nearly.unwrap();
+    let nearly = inferred.near_key.unwrap();
     assert_eq!((nearly.key, nearly.rows, inferred.from.keep), (vec![1, 0], 1, Keep::Last));
     assert_eq!(nearly.first, ("line 2401".to_owned(), "line 2402".to_owned()));
 }

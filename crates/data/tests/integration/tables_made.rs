@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 fn made(name: &str, of: ColumnType, kind: MakeKind, absent: f64) -> Column {
     Column {
         nullable: absent > 0.0,
-        make: Some(Make { absent, ..Make::of(kind) }),
+        make: Some(Make { absent, ..Make::new(kind) }),
         ..column(name, of)
     }
 }
@@ -215,9 +215,14 @@ fn what_cannot_be_made_is_told() {
         stage(&tables, 0, folder.path(), None, 42, 0.0, &to).unwrap_err().to_string()
     };
     let text = refusal(TEXT, MakeKind::Sequence { from: 0, step: 1, repeat: 1 });
-    assert!(text.contains("table t, column c: its values cannot be made: integers"), "{text}");
+    assert!(
+        text.contains(
+            "table t, column c: its values cannot be generated: its 'make' gives integers"
+        ),
+        "{text}"
+    );
     let text = refusal(U64, MakeKind::Reference { table: 7, skew: 0.0 });
-    assert!(text.contains("a table that there is not"), "{text}");
+    assert!(text.contains("refers to an unknown table"), "{text}");
     let text = refusal(U16, MakeKind::RandomInt { from: 70_000, to: 80_000 });
     assert!(text.contains("table t: 10 of 10 rows cannot be used"), "{text}");
     assert!(text.contains("out of the range"), "{text}");

@@ -9,7 +9,7 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::unistd::{Whence, lseek64};
 
-/// Returns a digest of everything below a directory. Directories with the same content have the
+/// Returns a digest of everything below a folder. Folders with the same content have the
 /// same digest, and others almost certainly do not.
 ///
 /// # Errors
@@ -20,7 +20,7 @@ pub(super) fn digest(folder: &Path) -> io::Result<u64> {
     Ok(digest.finish())
 }
 
-/// Adds everything below a directory to a digest: names, and the content of files with its
+/// Adds everything below a folder to a digest: names, and the content of files with its
 /// positions, except holes.
 fn read_all(folder: &Path, digest: &mut DefaultHasher) -> io::Result<()> {
     let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<io::Result<_>>()?;
@@ -60,7 +60,7 @@ fn read(file: &File, digest: &mut DefaultHasher) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A directory with a file in a directory.
+    /// A folder with a file in a folder.
     fn folder(content: &[u8], length: u64) -> u64 {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("inner")).unwrap();

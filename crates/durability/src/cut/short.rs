@@ -4,30 +4,30 @@ use std::collections::HashMap;
 
 use super::*;
 use crate::outcome::Exhaustive;
-use crate::work::short::{Named, WORKS, commits};
+use crate::work::short::{ShortWorkName, WORKS, commits};
 
 /// Does one short work after another on a device with that content, and examines all of their
 /// states.
 pub(super) fn test(
     test: &Test<'_>,
     content: &Image,
-    gathered: &Mutex<Gathered<Image>>,
+    results: &Mutex<TryResults<Image>>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<(), TestError> {
     let mut exhaustive = Exhaustive::default();
-    for place in 0..WORKS.len().min(test.settings.short_works as usize) {
-        test.go_on()?;
-        let test = &Test { short: Some(place), ..*test };
+    for index in 0..WORKS.len().min(test.settings.short_works as usize) {
+        test.check_interrupted()?;
+        let test = &Test { short: Some(index), ..*test };
         let folder = test.settings.folder.join("record");
-        let recording = &record(test, &folder, content.clone(), commits(place).count() as u64)?;
-        let covered = test.plan().covered();
+        let recording = &record(test, &folder, content.clone(), commits(index).count() as u64)?;
+        let covered = test.plan().last_covered_commit();
         let begun = recording.acknowledged.iter().find(|known| known.commit == covered);
         let states = recording.log.every_state(begun.map_or(0, |known| known.at));
-        let tries = Tries { test, recording, gathered };
-        let (name, known, opened) = (Named(place), Mutex::default(), AtomicU32::new(0));
-        let work = Short { tries, name, known, opened };
-        by_all(test, &states, &|folder, state, _| {
-            work.make(folder, state)?;
+        let inspector = StateInspector { test, recording, results };
+        let (name, known, opened) = (ShortWorkName(index), Mutex::default(), AtomicU32::new(0));
+        let work = ShortWork { inspector, name, known, opened };
+        inspect_in_parallel(test, &states, &|folder, state, _| {
+            work.inspect_state(folder, state)?;
             progress();
             Ok(())
         })?;
@@ -35,33 +35,33 @@ pub(super) fn test(
         exhaustive.states += states.len() as u32;
         exhaustive.opened += work.opened.into_inner();
     }
-    let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
-    gathered.exhaustive = Some(exhaustive).filter(|exhaustive| exhaustive.works > 0);
+    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+    results.exhaustive = Some(exhaustive).filter(|exhaustive| exhaustive.works > 0);
     Ok(())
 }
 
 /// Digest of a database's files, and the last commit that had been acknowledged.
-type Left = (u64, u64);
+type FilesAndCommit = (u64, u64);
 
 /// The states of one short work, and their results.
-struct Short<'a> {
-    tries: Tries<'a>,
-    name: Named,
+struct ShortWork<'a> {
+    inspector: StateInspector<'a>,
+    name: ShortWorkName,
     /// The results of each that was opened.
-    known: Mutex<HashMap<Left, Looked>>,
+    known: Mutex<HashMap<FilesAndCommit, Inspection>>,
     opened: AtomicU32,
 }
 
-impl Short<'_> {
+impl ShortWork<'_> {
     /// Examines a state. Opens it if its file system gives database files that have not been seen
     /// yet.
-    fn make(&self, folder: &Path, state: &State) -> Result<(), TestError> {
-        let Tries { test, recording, .. } = self.tries;
+    fn inspect_state(&self, folder: &Path, state: &State) -> Result<(), TestError> {
+        let StateInspector { test, recording, .. } = self.inspector;
         let promised = recording.promised(state.cut.at);
         let device = match Device::mount(folder, state.image.clone(), test.settings.file_system) {
             Ok(device) => device,
             Err(DeviceError::NotMounted { .. }) => {
-                self.tries.gathered().not_mounted += 1;
+                self.inspector.results().not_mounted += 1;
                 return Ok(());
             }
             Err(error) => return Err(error.into()),
@@ -71,20 +71,21 @@ impl Short<'_> {
         let left = files.ok().map(|files| (files, promised[0].acknowledged));
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = left.and_then(|left| known().get(&left).cloned());
-        let looked = match seen {
-            Some(looked) => looked,
+        let inspection = match seen {
+            Some(inspection) => inspection,
             None => {
                 self.opened.fetch_add(1, Ordering::Relaxed);
-                let (looked, _) = work_on(test, &device, &promised, AFTERWARDS)?;
+                let (inspection, _) =
+                    inspect_and_continue(test, &device, &promised, COMMITS_AFTER_CUT)?;
                 // Times to open a database are reported for the long work.
-                let looked = Looked { open_ns: None, ..looked };
-                known().extend(left.map(|left| (left, looked.clone())));
-                looked
+                let inspection = Inspection { open_ns: None, ..inspection };
+                known().extend(left.map(|left| (left, inspection.clone())));
+                inspection
             }
         };
         device.unmount()?;
         let of = || format!("of the work '{}' {}", self.name, state.cut);
-        self.tries.add(of, &promised, looked, None, state);
+        self.inspector.add(of, &promised, inspection, None, state);
         Ok(())
     }
 }

@@ -2,56 +2,57 @@
 
 use std::path::PathBuf;
 
-use super::space::Space;
-use crate::look::Looked;
+use super::ballast_disk::BallastDisk;
+use crate::inspection::Inspection;
 use crate::oracle::{Promised, Verdict};
 use crate::settings::{Test, TestError};
 
 /// The finding.
-pub(super) struct Worst {
-    pub looked: Looked,
+pub(super) struct WorstFinding {
+    pub inspection: Inspection,
     pub promised: Promised,
     /// Which check found it.
-    pub of: String,
+    pub check: String,
     /// The copy of the disk.
     pub kept: Option<PathBuf>,
 }
 
-impl Worst {
+impl WorstFinding {
     /// Makes it before any check.
-    pub(super) fn nothing(promised: Promised) -> Self {
-        let (verdict, of, kept) = (Verdict::Holds, String::new(), None);
-        let looked = Looked { verdict, client: 0, last: None, open_ns: None, message: None };
-        Self { looked, promised, of, kept }
+    pub(super) fn new(promised: Promised) -> Self {
+        let (verdict, check, kept) = (Verdict::Holds, String::new(), None);
+        let inspection =
+            Inspection { verdict, client: 0, last: None, open_ns: None, message: None };
+        Self { inspection, promised, check, kept }
     }
 
     /// Adds a finding on a disk, which is kept if it breaks a promise.
     pub(super) fn add(
         &mut self,
         test: &Test<'_>,
-        space: &Space,
-        looked: Looked,
+        disk: &BallastDisk,
+        inspection: Inspection,
         promised: Promised,
         of: &str,
     ) -> Result<(), TestError> {
-        if looked.verdict <= self.looked.verdict {
+        if inspection.verdict <= self.inspection.verdict {
             return Ok(());
         }
-        if looked.verdict.is_violation() && test.promises() {
-            let mut kept = test.kept_as(looked.verdict).into_os_string();
+        if inspection.verdict.is_violation() && test.promises() {
+            let mut kept = test.violation_path(inspection.verdict).into_os_string();
             kept.push(format!("-{}.img", test.settings.seed));
             let kept = PathBuf::from(kept);
-            space.copy(&kept)?;
+            disk.copy(&kept)?;
             self.kept = Some(kept);
         }
-        (self.looked, self.promised, self.of) = (looked, promised, of.to_owned());
+        (self.inspection, self.promised, self.check) = (inspection, promised, of.to_owned());
         Ok(())
     }
 
     /// Describes it, unless it holds.
-    pub(super) fn found(&self) -> Option<String> {
-        let Looked { verdict, message, .. } = &self.looked;
+    pub(super) fn describe(&self) -> Option<String> {
+        let Inspection { verdict, message, .. } = &self.inspection;
         let said = message.as_ref().map(|said| format!(": {said}")).unwrap_or_default();
-        (*verdict != Verdict::Holds).then(|| format!("{}{said}", self.of))
+        (*verdict != Verdict::Holds).then(|| format!("{}{said}", self.check))
     }
 }

@@ -9,8 +9,8 @@ use embermark_contract::document::{
 };
 use embermark_contract::{EngineError, Lifecycle, Result};
 
-use super::{Ledger, read};
-use crate::oracle::Found;
+use super::{Ledger, read_row};
+use crate::oracle::TableContent;
 use crate::work::{Change, Commit, Key, text};
 
 static LEDGER: CollectionDef = CollectionDef {
@@ -57,7 +57,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(key: Key, commit: u64) -> Self {
+    fn new(key: Key, commit: u64) -> Self {
         Self { key, commit, content: text(key, commit) }
     }
 
@@ -72,13 +72,13 @@ impl Row {
 }
 
 /// Documents of a bulk load.
-struct Loaded<'a> {
+struct BulkDocuments<'a> {
     rows: slice::Iter<'a, Row>,
     key: [Value<'a>; 1],
     fields: [Field<'a>; 2],
 }
 
-impl Documents for Loaded<'_> {
+impl Documents for BulkDocuments<'_> {
     fn next(&mut self) -> Option<Document<'_>> {
         let row = self.rows.next()?;
         (self.key, self.fields) = ([Value::Int(row.key.into())], row.fields());
@@ -91,37 +91,38 @@ impl Ledger for DocumentLedger {
         let number = commit.number;
         if commit.bulk {
             let keys = commit.changes.iter().map(|change| change.key());
-            let rows: Vec<_> = keys.map(|key| Row::of(key, number)).collect();
+            let rows: Vec<_> = keys.map(|key| Row::new(key, number)).collect();
             let none = ("content", Value::Null);
-            let mut loaded = Loaded { rows: rows.iter(), key: [Value::Null], fields: [none, none] };
+            let mut loaded =
+                BulkDocuments { rows: rows.iter(), key: [Value::Null], fields: [none, none] };
             return match self.store.bulk(self.ledger, &mut loaded) {
                 Ok(_) => Ok(()),
                 Err(_) => rows.iter().try_for_each(|row| self.put(row)),
             };
         }
         commit.changes.iter().try_for_each(|change| match change {
-            Change::Insert(key) => self.put(&Row::of(*key, number)),
+            Change::Insert(key) => self.put(&Row::new(*key, number)),
             Change::Update(key) => {
-                let found = Row::of(*key, number).with(|document| self.set(document))?;
-                one(found, "update")
+                let found = Row::new(*key, number).with(|document| self.set(document))?;
+                expect_one(found, "update")
             }
             Change::Delete(key) => {
                 let key = [Value::Int((*key).into())];
-                one(self.store.delete(self.ledger, &Filter::Key(&key))?, "delete")
+                expect_one(self.store.delete(self.ledger, &Filter::Key(&key))?, "delete")
             }
         })
     }
 
-    fn found(&mut self) -> Result<Found> {
+    fn read_all(&mut self) -> Result<TableContent> {
         let mut rows = BTreeMap::new();
         let columns = &["id", "commitnumber", "content"];
         let find = Find { filter: Filter::All, order: Order::Any, limit: None, columns };
         self.store.find(self.ledger, &find, &mut |row| {
-            let (key, commit) = read(row)?;
+            let (key, commit) = read_row(row)?;
             rows.insert(key, commit);
             Ok(())
         })?;
-        Ok(Found { table: true, rows, differs: None })
+        Ok(TableContent { table: true, rows, differs: None })
     }
 
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {
@@ -134,7 +135,7 @@ impl Ledger for DocumentLedger {
 }
 
 /// Checks that a document to change existed.
-fn one(found: u64, doing: &str) -> Result<()> {
+fn expect_one(found: u64, doing: &str) -> Result<()> {
     match found {
         1 => Ok(()),
         n => {

@@ -10,22 +10,22 @@ use embermark_contract::kv::{KvStore, Pairs, Range, Table, TableDef};
 use embermark_contract::{Lifecycle, Result, Scope};
 
 use super::Ledger;
-use crate::oracle::Found;
+use crate::oracle::TableContent;
 use crate::work::{Change, Commit, Key, text};
-use copy::Copy;
+use copy::ColumnarCopy;
 
 pub(super) struct KvLedger {
     store: Box<dyn KvStore>,
     table: Table,
     /// The columnar copy, if the store keeps one.
-    copy: Option<Copy>,
+    copy: Option<ColumnarCopy>,
 }
 
 impl KvLedger {
     pub(super) fn new(mut store: Box<dyn KvStore>) -> Result<Self> {
         let def = TableDef { name: "ledger", key_length: Some(size_of::<Key>()), indexes: &[] };
         let table = store.table(&def)?;
-        let copy = Copy::show(&mut *store, table)?;
+        let copy = ColumnarCopy::open(&mut *store, table)?;
         Ok(Self { store, table, copy })
     }
 }
@@ -35,13 +35,13 @@ fn value(key: Key, commit: u64) -> Vec<u8> {
 }
 
 /// Pairs of a bulk load.
-struct Loaded<'a> {
+struct BulkPairs<'a> {
     changes: slice::Iter<'a, Change>,
     commit: u64,
     pair: ([u8; 4], Vec<u8>),
 }
 
-impl Pairs for Loaded<'_> {
+impl Pairs for BulkPairs<'_> {
     fn next(&mut self) -> Option<(&[u8], &[u8])> {
         let key = self.changes.next()?.key();
         self.pair = (key.to_be_bytes(), value(key, self.commit));
@@ -54,11 +54,11 @@ impl Ledger for KvLedger {
         let Self { store, table, copy } = self;
         let (table, number) = (*table, commit.number);
         if let Some(copy) = copy {
-            copy.ask_before(&mut **store, number)?;
+            copy.query_before_commit(&mut **store, number)?;
         }
         if commit.bulk {
             let (changes, pair) = (commit.changes.iter(), Default::default());
-            let mut pairs = Loaded { changes, commit: number, pair };
+            let mut pairs = BulkPairs { changes, commit: number, pair };
             return store.bulk(table, &mut pairs).map(drop);
         }
         // A single change is the engine's own commit of one operation.
@@ -73,7 +73,7 @@ impl Ledger for KvLedger {
         })
     }
 
-    fn found(&mut self) -> Result<Found> {
+    fn read_all(&mut self) -> Result<TableContent> {
         let (mut rows, table) = (BTreeMap::new(), self.table);
         self.store.within(Scope::Snapshot, |operations| {
             operations.scan(table, Range::default(), &mut |key, bytes| {
@@ -86,7 +86,7 @@ impl Ledger for KvLedger {
         let difference = copy.as_mut().map(|copy| copy.difference(&mut **store, table));
         let differs = difference.transpose()?.flatten();
         // Opening a table creates it: whether it existed is unknown and does not matter.
-        Ok(Found { table: true, rows, differs })
+        Ok(TableContent { table: true, rows, differs })
     }
 
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {
@@ -98,8 +98,8 @@ impl Ledger for KvLedger {
     }
 }
 
-/// Reads a row. Returns its commit if the row is what that commit wrote. A key of another length is
-/// one that nobody wrote.
+/// Reads a row. Returns its commit if the row is what that commit wrote. Returns the largest key,
+/// which no client writes, for a key of another length.
 fn row(key: &[u8], bytes: &[u8]) -> (Key, Option<u64>) {
     let Ok(key) = key.try_into().map(Key::from_be_bytes) else { return (Key::MAX, None) };
     let commit = bytes.first_chunk().map(|commit| u64::from_be_bytes(*commit));
@@ -121,7 +121,7 @@ mod tests {
 
     const PLAN: Plan = Plan {
         seed: 3,
-        abilities: Abilities::of(embermark_contract::DataModel::KeyValue),
+        abilities: Abilities::for_family(embermark_contract::DataModel::KeyValue),
         short: None,
         filling: None,
     };
@@ -162,9 +162,9 @@ mod tests {
             for _ in 0..50 {
                 ledger.commit(&work.commit()).unwrap();
             }
-            let found = ledger.found().unwrap();
+            let found = ledger.read_all().unwrap();
             let rows = work.rows().iter().map(|(key, commit)| (*key, Some(*commit))).collect();
-            assert_eq!(found, Found { table: true, rows, differs: None });
+            assert_eq!(found, TableContent { table: true, rows, differs: None });
             Box::new(ledger).close().unwrap();
         }
     }
@@ -183,12 +183,12 @@ mod tests {
         let told = |ledger: &mut KvLedger, change: &str| {
             let (sql, _) = ledger.store.mirror().unwrap().sql().unwrap();
             sql.batch(change).unwrap();
-            ledger.found().unwrap().differs
+            ledger.read_all().unwrap().differs
         };
-        let says = "the rows are not the pairs: key 7 is of commit 2, by SQL of commit 9";
+        let says = "the rows differ from the pairs: key 7 is of commit 2, by SQL of commit 9";
         let change = "UPDATE ledger·hot SET commit_number = 9 WHERE id = 7";
         assert_eq!(told(&mut ledger, change).unwrap(), says);
-        let says = "the rows are not the pairs: key 0 of commit 2 is not there by SQL";
+        let says = "the rows differ from the pairs: key 0 of commit 2 is missing by SQL";
         assert_eq!(told(&mut ledger, "DELETE FROM ledger·hot WHERE id = 0").unwrap(), says);
     }
 }

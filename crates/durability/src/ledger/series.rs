@@ -7,8 +7,8 @@ use std::slice;
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore};
 use embermark_contract::{EngineError, Lifecycle, Result};
 
-use super::{Ledger, read};
-use crate::oracle::Found;
+use super::{Ledger, read_row};
+use crate::oracle::TableContent;
 use crate::work::{Change, Commit, Key, text};
 
 const LEDGER: &str = "ledger";
@@ -32,13 +32,13 @@ fn fields((_, content): &Row, commit: u64) -> [(&'static str, FieldValue<'_>); 2
 }
 
 /// Points of a request.
-struct Loaded<'a> {
+struct BulkPoints<'a> {
     rows: slice::Iter<'a, Row>,
     commit: u64,
     fields: [(&'static str, FieldValue<'a>); 2],
 }
 
-impl Points for Loaded<'_> {
+impl Points for BulkPoints<'_> {
     fn next(&mut self) -> Option<Point<'_>> {
         let row = self.rows.next()?;
         self.fields = fields(row, self.commit);
@@ -60,20 +60,20 @@ impl Ledger for SeriesLedger {
             return self.store.write(LEDGER, &point);
         }
         let none = ("content", FieldValue::Int(0));
-        let mut points = Loaded { rows: rows.iter(), commit: number, fields: [none, none] };
+        let mut points = BulkPoints { rows: rows.iter(), commit: number, fields: [none, none] };
         self.store.bulk(LEDGER, &mut points).map(drop)
     }
 
-    fn found(&mut self) -> Result<Found> {
+    fn read_all(&mut self) -> Result<TableContent> {
         let (mut rows, columns) = (BTreeMap::new(), ["time", "commit_number", "content"]);
         self.store.flush()?;
         let all = format!("SELECT commit_number, content FROM {LEDGER}");
         self.store.query(&all, &columns, &mut |row| {
-            let (key, commit) = read(row)?;
+            let (key, commit) = read_row(row)?;
             rows.insert(key, commit);
             Ok(())
         })?;
-        Ok(Found { table: true, rows, differs: None })
+        Ok(TableContent { table: true, rows, differs: None })
     }
 
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {

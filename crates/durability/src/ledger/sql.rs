@@ -8,8 +8,8 @@ use embermark_contract::sql::{
 };
 use embermark_contract::{Lifecycle, Result};
 
-use super::{Ledger, read};
-use crate::oracle::Found;
+use super::{Ledger, read_row};
+use crate::oracle::TableContent;
 use crate::work::{Abilities, Change, Commit, Key, text};
 
 const TABLE: TableDef = TableDef {
@@ -79,13 +79,13 @@ impl SqlLedger {
 }
 
 /// Rows of a bulk load.
-struct Loaded<'a> {
+struct BulkRows<'a> {
     rows: slice::Iter<'a, (Key, String)>,
     commit: u64,
     row: [Param<'a>; 3],
 }
 
-impl Rows for Loaded<'_> {
+impl Rows for BulkRows<'_> {
     fn next(&mut self) -> Option<&[Param<'_>]> {
         let (key, content) = self.rows.next()?;
         let number = Param::Int(self.commit.cast_signed());
@@ -100,7 +100,7 @@ impl Ledger for SqlLedger {
         if commit.bulk {
             let keys = commit.changes.iter().map(|change| change.key());
             let rows: Vec<_> = keys.map(|key| (key, text(key, number))).collect();
-            let mut rows = Loaded { rows: rows.iter(), commit: number, row: [Param::Null; 3] };
+            let mut rows = BulkRows { rows: rows.iter(), commit: number, row: [Param::Null; 3] };
             return self.store.bulk_insert(&TABLE, &mut rows).map(drop);
         }
         if let [alone] = commit.changes[..] {
@@ -116,14 +116,14 @@ impl Ledger for SqlLedger {
         })
     }
 
-    fn found(&mut self) -> Result<Found> {
+    fn read_all(&mut self) -> Result<TableContent> {
         let mut rows = BTreeMap::new();
         self.store.query(self.all, &[], &mut |row| {
-            let (key, commit) = read(row)?;
+            let (key, commit) = read_row(row)?;
             rows.insert(key, commit);
             Ok(())
         })?;
-        Ok(Found { table: self.was_there, rows, differs: None })
+        Ok(TableContent { table: self.was_there, rows, differs: None })
     }
 
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {

@@ -1,10 +1,10 @@
 use super::*;
 use embermark_contract::DataModel;
 
-use crate::work::{Abilities, BULK, Change, Work};
+use crate::work::{Abilities, BULK_COMMIT, Change, Work};
 
 const PLAN: Plan =
-    Plan { seed: 11, abilities: Abilities::of(DataModel::Sql), short: None, filling: None };
+    Plan { seed: 11, abilities: Abilities::for_family(DataModel::Sql), short: None, filling: None };
 const PROMISED: Promised = Promised { acknowledged: 50, begun: 51 };
 
 fn work() -> Work {
@@ -12,22 +12,22 @@ fn work() -> Work {
 }
 
 /// Judges one client.
-fn judge(found: &Found, promised: Promised) -> Judged {
+fn judge(found: &TableContent, promised: Promised) -> Judgement {
     super::judge(PLAN, found, &[promised])
 }
 
-fn judged(verdict: Verdict, last: u64) -> Judged {
-    Judged { verdict, client: 0, last: Some(vec![last]) }
+fn judged(verdict: Verdict, last: u64) -> Judgement {
+    Judgement { verdict, client: 0, last: Some(vec![last]) }
 }
 
 /// The content of a database after this number of commits.
-fn after(commits: u64) -> Found {
+fn after(commits: u64) -> TableContent {
     let work = work().after(commits);
     let rows = work.rows().iter().map(|(key, commit)| (*key, Some(*commit))).collect();
-    Found { table: true, rows, differs: None }
+    TableContent { table: true, rows, differs: None }
 }
 
-fn verdict(found: &Found) -> Verdict {
+fn verdict(found: &TableContent) -> Verdict {
     judge(found, PROMISED).verdict
 }
 
@@ -98,23 +98,23 @@ fn a_row_of_nobody_or_of_a_commit_not_begun_is_corrupt() {
 fn an_old_version_of_a_row_is_no_right_state() {
     let mut found = after(50);
     let updated = found.rows.iter().find(|(key, commit)| {
-        let first = work().after(BULK);
-        first.rows().contains_key(key) && **commit != Some(BULK) && **commit != Some(50)
+        let first = work().after(BULK_COMMIT);
+        first.rows().contains_key(key) && **commit != Some(BULK_COMMIT) && **commit != Some(50)
     });
     let key = *updated.unwrap().0;
-    found.rows.insert(key, Some(BULK));
+    found.rows.insert(key, Some(BULK_COMMIT));
     assert_eq!(verdict(&found), Verdict::Hole);
 }
 
 #[test]
 fn a_table_that_is_gone_is_its_commit_lost_and_none_where_it_was_not_acknowledged() {
-    let none = Found::default();
+    let none = TableContent::default();
     let of_none = |acknowledged| judge(&none, Promised::after(acknowledged));
     assert_eq!(of_none(0), judged(Verdict::Holds, 0));
     for acknowledged in [1, 50] {
         assert_eq!(of_none(acknowledged), judged(Verdict::LostCommits, 0), "{acknowledged}");
     }
-    let empty = Found { table: true, ..Found::default() };
+    let empty = TableContent { table: true, ..TableContent::default() };
     let judged = |acknowledged| judge(&empty, Promised::after(acknowledged)).verdict;
     assert_eq!([0, 1, 2].map(judged), [Verdict::Holds, Verdict::Holds, Verdict::LostCommits]);
 }
@@ -122,7 +122,7 @@ fn a_table_that_is_gone_is_its_commit_lost_and_none_where_it_was_not_acknowledge
 #[test]
 fn half_of_a_commit_that_only_removes_rows_and_half_of_an_earlier_one_are_seen() {
     // All but one row of the bulk load, with nothing after it.
-    let mut found = after(BULK);
+    let mut found = after(BULK_COMMIT);
     found.rows.pop_first();
     let judged = |acknowledged| judge(&found, Promised::after(acknowledged)).verdict;
     assert_eq!([1, 2, 30].map(judged), [Verdict::HalfCommit; 3]);
@@ -143,24 +143,24 @@ fn half_of_a_commit_that_only_removes_rows_and_half_of_an_earlier_one_are_seen()
 }
 
 /// What two clients left after these numbers of commits.
-fn of_two(commits: [u64; 2]) -> Found {
+fn of_two(commits: [u64; 2]) -> TableContent {
     let rows = (0..).zip(commits).flat_map(|(client, commits)| {
         let work = PLAN.work(client).after(commits);
         let rows: Vec<_> = work.rows().iter().map(|(key, c)| (*key, Some(*c))).collect();
         rows
     });
-    Found { table: true, rows: rows.collect(), differs: None }
+    TableContent { table: true, rows: rows.collect(), differs: None }
 }
 
 #[test]
 fn each_client_is_judged_by_its_own_commits_and_the_worst_is_told() {
     let promised = [Promised::after(50), Promised::after(20)];
-    let judge = |found: &Found| super::judge(PLAN, found, &promised);
+    let judge = |found: &TableContent| super::judge(PLAN, found, &promised);
     for last in [[50, 20], [51, 20], [50, 21]] {
-        let right = Judged { verdict: Verdict::Holds, client: 0, last: Some(last.to_vec()) };
+        let right = Judgement { verdict: Verdict::Holds, client: 0, last: Some(last.to_vec()) };
         assert_eq!(judge(&of_two(last)), right);
     }
-    let lost = Judged { verdict: Verdict::LostCommits, client: 1, last: Some(vec![50, 18]) };
+    let lost = Judgement { verdict: Verdict::LostCommits, client: 1, last: Some(vec![50, 18]) };
     assert_eq!(judge(&of_two([50, 18])), lost);
     // A commit of the second client that it had not begun.
     assert_eq!(judge(&of_two([50, 30])).verdict, Verdict::CorruptRow);
@@ -179,19 +179,20 @@ fn each_client_is_judged_by_its_own_commits_and_the_worst_is_told() {
 /// all of an acknowledged one must be.
 #[test]
 fn without_transactions_a_part_of_a_commit_is_none_of_it() {
-    let plan = Plan { abilities: Abilities::of(DataModel::Document), ..PLAN };
+    let plan = Plan { abilities: Abilities::for_family(DataModel::Document), ..PLAN };
     let (number, commit) = (3..)
         .map(|number| (number, plan.work(0).after(number - 1).commit()))
         .find(|(_, commit)| commit.changes.len() > 10)
         .unwrap();
     let before = plan.work(0).after(number - 1);
     let rows = before.rows().iter().map(|(key, c)| (*key, Some(*c)));
-    let mut found = Found { table: true, rows: rows.collect(), differs: None };
+    let mut found = TableContent { table: true, rows: rows.collect(), differs: None };
     for change in commit.changes.iter().step_by(3) {
         found.rows.insert(change.key(), Some(number));
     }
-    let judge =
-        |found: &Found, acknowledged| super::judge(plan, found, &[Promised::after(acknowledged)]);
+    let judge = |found: &TableContent, acknowledged| {
+        super::judge(plan, found, &[Promised::after(acknowledged)])
+    };
     assert_eq!(judge(&found, number - 1), judged(Verdict::Holds, number - 1));
     assert_eq!(judge(&found, number), judged(Verdict::LostCommits, number - 1));
     // A row of an earlier commit is missing, and a part of the active one does not excuse it.
@@ -201,7 +202,7 @@ fn without_transactions_a_part_of_a_commit_is_none_of_it() {
 
 #[test]
 fn another_second_copy_is_told_unless_the_pairs_are_worse() {
-    let mut found = Found { differs: Some("key 1".to_owned()), ..after(50) };
+    let mut found = TableContent { differs: Some("key 1".to_owned()), ..after(50) };
     assert_eq!(judge(&found, PROMISED), judged(Verdict::CopiesDiffer, 50));
     // A loss that a tier may allow does not hide it.
     found.rows = after(30).rows;
@@ -212,7 +213,7 @@ fn another_second_copy_is_told_unless_the_pairs_are_worse() {
 
 #[test]
 fn rows_of_a_refused_load_are_nobodys_when_a_removal_took_its_number() {
-    let abilities = Abilities::of(DataModel::Document);
+    let abilities = Abilities::for_family(DataModel::Document);
     let with = |from, removals| {
         let filling = Some(crate::work::filling::Filling { from, removals });
         Plan { abilities, filling, ..PLAN }
@@ -224,7 +225,7 @@ fn rows_of_a_refused_load_are_nobodys_when_a_removal_took_its_number() {
     let mut rows: BTreeMap<_, _> =
         work.rows().iter().map(|(key, commit)| (*key, Some(*commit))).collect();
     let verdict = |rows: &BTreeMap<_, _>| {
-        let found = Found { table: true, rows: rows.clone(), differs: None };
+        let found = TableContent { table: true, rows: rows.clone(), differs: None };
         super::judge(plan, &found, &[Promised::after(load.number + 1)]).verdict
     };
     assert_eq!(verdict(&rows), Verdict::Holds);

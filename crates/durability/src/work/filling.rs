@@ -14,7 +14,7 @@ const MOST_CHANGES: u32 = 400;
 const SHARES: [u32; 2] = [8, 9];
 /// Number of rows that a commit removes to make room. It is one if several are not a transaction,
 /// so that a refused commit removes none.
-const REMOVED: usize = 200;
+const ROWS_PER_REMOVAL: usize = 200;
 
 /// What determines the commits of a work that fills a disk, in addition to the random choices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct Filling {
 
 impl Filling {
     /// Returns those of the first `commits` that remove rows.
-    fn removing(self, commits: u64) -> Range<u64> {
+    fn removal_commits(self, commits: u64) -> Range<u64> {
         let end = (self.from + self.removals).min(commits + 1);
         if self.from < end { self.from..end } else { 0..0 }
     }
@@ -35,13 +35,13 @@ impl Filling {
 
 impl Work {
     /// Returns the next commit of a work that fills a disk.
-    pub(super) fn filled(&mut self, number: u64, filling: Filling) -> Commit {
+    pub(super) fn next_filling_commit(&mut self, number: u64, filling: Filling) -> Commit {
         if (filling.from..filling.from + filling.removals).contains(&number) {
-            let oldest = self.rows.keys().take(removed(self.abilities().transactions));
+            let oldest = self.rows.keys().take(rows_per_removal(self.abilities().transactions));
             let changes = oldest.map(|key| Change::Delete(*key)).collect();
             return Commit { number, changes, bulk: false, maintained: false };
         }
-        self.of_shares(number, MOST_CHANGES, SHARES)
+        self.draw_commit(number, MOST_CHANGES, SHARES)
     }
 }
 
@@ -51,9 +51,9 @@ impl Plan {
     pub fn filling_after(self, filling: Filling, before: Option<Work>, commits: u64) -> Work {
         let plan = Self { filling: Some(filling), ..self };
         let is_there = |work: &Work| {
-            let removed = work.plan.filling.map(|filling| filling.removing(commits));
+            let removed = work.plan.filling.map(|filling| filling.removal_commits(commits));
             let is_same = Self { filling: plan.filling, ..work.plan } == plan;
-            work.done == commits && is_same && removed == Some(filling.removing(commits))
+            work.done == commits && is_same && removed == Some(filling.removal_commits(commits))
         };
         match before.filter(is_there) {
             Some(work) => Work { plan, ..work },
@@ -63,7 +63,7 @@ impl Plan {
 
     /// Returns the number of commits that remove a quarter of `rows` rows.
     pub const fn removals(self, rows: usize) -> u64 {
-        (rows / 4).div_ceil(removed(self.abilities.transactions)) as u64
+        (rows / 4).div_ceil(rows_per_removal(self.abilities.transactions)) as u64
     }
 
     /// Returns the refused commit whose number the first removal took. Some of its rows may be
@@ -76,8 +76,8 @@ impl Plan {
     }
 }
 
-const fn removed(transactions: bool) -> usize {
-    if transactions { REMOVED } else { 1 }
+const fn rows_per_removal(transactions: bool) -> usize {
+    if transactions { ROWS_PER_REMOVAL } else { 1 }
 }
 
 #[cfg(test)]
@@ -88,7 +88,7 @@ mod tests {
     use crate::work::{Abilities, Plan};
 
     fn plan(filling: Filling) -> Plan {
-        let abilities = Abilities::of(DataModel::Sql);
+        let abilities = Abilities::for_family(DataModel::Sql);
         Plan { seed: 3, abilities, short: None, filling: Some(filling) }
     }
 
@@ -114,7 +114,10 @@ mod tests {
             assert!(commit.changes.iter().all(|change| matches!(change, Change::Delete(_))));
         }
         let left = work.rows().len();
-        assert!(left <= rows - rows / 4 && left + REMOVED > rows - rows / 4, "{left} of {rows}");
+        assert!(
+            left <= rows - rows / 4 && left + ROWS_PER_REMOVAL > rows - rows / 4,
+            "{left} of {rows}"
+        );
         assert!(!work.rows().contains_key(&oldest));
         let next = work.commit();
         assert!(next.changes.iter().any(|change| matches!(change, Change::Insert(_))), "{next:?}");
@@ -144,7 +147,7 @@ mod tests {
 
     #[test]
     fn without_transactions_a_row_is_removed_at_a_time_and_what_it_took_the_place_of_is_known() {
-        let abilities = Abilities::of(DataModel::Document);
+        let abilities = Abilities::for_family(DataModel::Document);
         let plan = |removals| {
             let filling = Some(Filling { from: 51, removals });
             Plan { seed: 3, abilities, short: None, filling }
@@ -153,7 +156,7 @@ mod tests {
         assert_eq!(plan(2).work(0).after(50).commit().changes.len(), 1);
         assert_eq!(plan(0).replaced(), None);
         assert_eq!(plan(2).replaced(), Some(plan(0).work(0).after(50).commit()));
-        let transactions = Plan { abilities: Abilities::of(DataModel::Sql), ..plan(2) };
+        let transactions = Plan { abilities: Abilities::for_family(DataModel::Sql), ..plan(2) };
         assert_eq!(transactions.replaced(), None, "it is there whole or not at all");
     }
 }

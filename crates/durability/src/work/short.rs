@@ -3,11 +3,11 @@
 
 use std::fmt;
 
-use super::{Abilities, Change, Commit, MADE, Plan, Work};
+use super::{Abilities, Change, Commit, Plan, TABLE_COMMIT, Work};
 
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum Operation {
     /// A commit of a new row.
     Insert,
     /// A commit that rewrites the oldest row.
@@ -22,11 +22,11 @@ pub enum Step {
     Maintain,
 }
 
-use Step::{Bulk, Delete, Insert, Maintain, Transaction, Update};
+use Operation::{Bulk, Delete, Insert, Maintain, Transaction, Update};
 
 /// The short works. The beginning of each is one too, so for each only the states after the start
 /// of its last operation are needed.
-pub const WORKS: [&[Step]; 25] = [
+pub const WORKS: [&[Operation]; 25] = [
     &[],
     &[Insert],
     &[Transaction],
@@ -55,7 +55,7 @@ pub const WORKS: [&[Step]; 25] = [
 ];
 
 /// Number of them with at most two operations. With creating the table they are three.
-pub const OF_TWO: usize = 14;
+pub const UP_TO_TWO: usize = 14;
 
 /// Number of rows of a transaction and of a bulk load: more than a page of 4 KiB can hold.
 const ROWS: usize = 25;
@@ -64,49 +64,49 @@ const ROWS: usize = 25;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShortCommit {
     /// Its operation.
-    pub step: Step,
+    pub operation: Operation,
     /// Whether maintenance follows.
     pub maintained: bool,
 }
 
 /// Returns the commits of a short work, after that of the table.
-pub fn commits(place: usize) -> impl Iterator<Item = ShortCommit> {
-    let steps = WORKS[place];
-    let commits = steps.iter().enumerate().filter(|(_, step)| **step != Maintain);
-    commits.map(|(at, step)| {
-        let maintained = steps.get(at + 1) == Some(&Maintain);
-        ShortCommit { step: *step, maintained }
+pub fn commits(index: usize) -> impl Iterator<Item = ShortCommit> {
+    let operations = WORKS[index];
+    let commits = operations.iter().enumerate().filter(|(_, operation)| **operation != Maintain);
+    commits.map(|(at, operation)| {
+        let maintained = operations.get(at + 1) == Some(&Maintain);
+        ShortCommit { operation: *operation, maintained }
     })
 }
 
 impl Plan {
     /// Returns the commit with that number, if it is one of a short work.
-    pub fn short(self, number: u64) -> Option<ShortCommit> {
-        commits(self.short?).nth(usize::try_from(number.checked_sub(MADE + 1)?).ok()?)
+    pub fn short_commit(self, number: u64) -> Option<ShortCommit> {
+        commits(self.short?).nth(usize::try_from(number.checked_sub(TABLE_COMMIT + 1)?).ok()?)
     }
 
     /// Returns the last commit up to whose acknowledgement a shorter work covers every state, or 0.
-    pub fn covered(self) -> u64 {
-        let Some(place) = self.short else { return MADE - 1 };
-        let last = MADE + commits(place).count() as u64;
-        last - u64::from(WORKS[place].last() != Some(&Maintain))
+    pub fn last_covered_commit(self) -> u64 {
+        let Some(index) = self.short else { return TABLE_COMMIT - 1 };
+        let last = TABLE_COMMIT + commits(index).count() as u64;
+        last - u64::from(WORKS[index].last() != Some(&Maintain))
     }
 }
 
 impl Work {
     /// Returns a commit of a short work, which uses the existing rows in the order of keys.
-    pub(super) fn stepped(&mut self, number: u64, commit: ShortCommit) -> Commit {
-        let ShortCommit { step, maintained } = commit;
+    pub(super) fn next_short_commit(&mut self, number: u64, commit: ShortCommit) -> Commit {
+        let ShortCommit { operation, maintained } = commit;
         let mut old = self.rows.keys().copied().collect::<Vec<_>>().into_iter();
         let mut changes = Vec::new();
         let Abilities { updates, deletes, .. } = self.abilities();
-        if updates && matches!(step, Update | Transaction) {
+        if updates && matches!(operation, Update | Transaction) {
             changes.extend(old.next().map(Change::Update));
         }
-        if deletes && matches!(step, Delete | Transaction) {
+        if deletes && matches!(operation, Delete | Transaction) {
             changes.extend(old.next().map(Change::Delete));
         }
-        let new = match step {
+        let new = match operation {
             Insert => 1,
             Transaction | Bulk => ROWS,
             // A change that the engine does not support is replaced by a new row.
@@ -115,11 +115,11 @@ impl Work {
             Maintain => 0,
         };
         changes.extend((0..new).map(|_| self.new_row()));
-        Commit { number, changes, bulk: step == Bulk, maintained }
+        Commit { number, changes, bulk: operation == Bulk, maintained }
     }
 }
 
-impl Step {
+impl Operation {
     /// Returns the words that a report uses.
     const fn name(self) -> &'static str {
         match self {
@@ -135,12 +135,12 @@ impl Step {
 
 /// A short work by its index, formatted for a report.
 #[derive(Clone, Copy, Debug)]
-pub struct Named(pub usize);
+pub struct ShortWorkName(pub usize);
 
-impl fmt::Display for Named {
+impl fmt::Display for ShortWorkName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("table")?;
-        WORKS[self.0].iter().try_for_each(|step| write!(f, ", {}", step.name()))
+        WORKS[self.0].iter().try_for_each(|operation| write!(f, ", {}", operation.name()))
     }
 }
 
@@ -151,43 +151,43 @@ mod tests {
 
     use crate::work::{Abilities, Commit, Rows};
 
-    fn plan(place: usize) -> Plan {
+    fn plan(index: usize) -> Plan {
         Plan {
             seed: 0,
-            abilities: Abilities::of(DataModel::Sql),
-            short: Some(place),
+            abilities: Abilities::for_family(DataModel::Sql),
+            short: Some(index),
             filling: None,
         }
     }
 
-    fn all(place: usize) -> Vec<Commit> {
-        let mut work = plan(place).work(0);
-        let count = MADE as usize + commits(place).count();
+    fn all(index: usize) -> Vec<Commit> {
+        let mut work = plan(index).work(0);
+        let count = TABLE_COMMIT as usize + commits(index).count();
         (0..count).map(|_| work.commit()).collect()
     }
 
     #[test]
     fn the_begin_of_each_is_one_too_and_none_is_there_twice() {
-        for (place, steps) in WORKS.iter().enumerate() {
-            assert!(steps.len() <= if place < OF_TWO { 2 } else { 3 }, "{steps:?}");
-            assert!(place < OF_TWO || steps.len() == 3, "{steps:?}");
-            if let Some((_, before)) = steps.split_last() {
-                assert!(WORKS[..place].contains(&before), "{steps:?}");
+        for (index, operations) in WORKS.iter().enumerate() {
+            assert!(operations.len() <= if index < UP_TO_TWO { 2 } else { 3 }, "{operations:?}");
+            assert!(index < UP_TO_TWO || operations.len() == 3, "{operations:?}");
+            if let Some((_, before)) = operations.split_last() {
+                assert!(WORKS[..index].contains(&before), "{operations:?}");
             }
-            assert!(!WORKS[..place].contains(steps), "{steps:?}");
-            assert_ne!(steps.first(), Some(&Maintain), "it follows a commit");
-            let later = steps.get(1..).unwrap_or_default();
-            assert!(!later.contains(&Bulk), "into an empty table alone: {steps:?}");
+            assert!(!WORKS[..index].contains(operations), "{operations:?}");
+            assert_ne!(operations.first(), Some(&Maintain), "it follows a commit");
+            let later = operations.get(1..).unwrap_or_default();
+            assert!(!later.contains(&Bulk), "into an empty table alone: {operations:?}");
         }
     }
 
     #[test]
     fn each_commit_does_something_and_only_what_can_be_done() {
-        for (place, steps) in WORKS.iter().enumerate() {
-            let commits = all(place);
+        for (index, operations) in WORKS.iter().enumerate() {
+            let commits = all(index);
             let mut rows = Rows::new();
             for commit in &commits[1..] {
-                assert!(!commit.changes.is_empty(), "{} {}", Named(place), commit.number);
+                assert!(!commit.changes.is_empty(), "{} {}", ShortWorkName(index), commit.number);
                 assert!(commit.changes.is_sorted_by_key(|change| change.key()));
                 for change in &commit.changes {
                     let was = match change {
@@ -200,17 +200,17 @@ mod tests {
                 }
             }
             let maintained = commits.iter().filter(|commit| commit.maintained).count();
-            let asked = steps.iter().filter(|step| **step == Maintain).count();
-            assert_eq!(maintained, asked, "{}", Named(place));
-            assert_eq!(commits.iter().any(|c| c.bulk), steps.contains(&Bulk));
+            let asked = operations.iter().filter(|operation| **operation == Maintain).count();
+            assert_eq!(maintained, asked, "{}", ShortWorkName(index));
+            assert_eq!(commits.iter().any(|c| c.bulk), operations.contains(&Bulk));
         }
     }
 
     #[test]
     fn its_states_begin_with_its_last_operation() {
-        let begun = |steps: &[Step]| {
-            let place = WORKS.iter().position(|work| *work == steps).unwrap();
-            plan(place).covered()
+        let begun = |operations: &[Operation]| {
+            let index = WORKS.iter().position(|work| *work == operations).unwrap();
+            plan(index).last_covered_commit()
         };
         assert_eq!(begun(&[]), 0);
         assert_eq!(begun(&[Insert]), 1);

@@ -132,7 +132,7 @@ fn tried(
     Some(tested)
 }
 
-/// Only consequences of the words `lost acknowledged commits` are lost.
+/// Asserts that an experiment finds no violation.
 fn holds(id: &str, durability: Durability, experiment: Experiment) {
     let Some(tested) = tried(id, durability, experiment, |_| ()) else { return };
     assert!(tested.is_promised() && tested.tried >= 16, "{tested:?}");
@@ -175,7 +175,7 @@ fn kills_find_what_the_check_of_the_engine_finds() {
     assert!(tested.tried == 16 && tested.violations() > 0 && found.kept.is_some(), "{tested:?}");
 }
 
-/// Without other states.
+/// Runs only short works, without other states.
 fn short(id: &str, works: u32) -> Option<Tested> {
     let tested = tried(id, Durability::Power, PowerCut, |settings| {
         (settings.states, settings.short_works) = (0, works);

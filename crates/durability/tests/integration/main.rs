@@ -1,5 +1,5 @@
 //! Kills, power cuts and full disks: experiments that must find a violation and experiments that
-//! must find none, with real engines and toys.
+//! must not find any, with real engines and toys.
 //!
 //! Without libtest, because a worker is this program again and answers on standard output, to which
 //! libtest writes.
@@ -20,7 +20,7 @@ use libtest_mimic::Arguments;
 fn main() -> ExitCode {
     match env::args().nth(1).as_deref() {
         Some(common::WORKER) => return worker_main(&controls::engines()),
-        Some(tree::FEW) => tree::each_worker_has_its_own(),
+        Some(tree::FEW) => tree::each_worker_has_its_own_processes(),
         Some(tree::ENDLESS) => tree::kills(u32::MAX, &|_| ()),
         _ => {
             let tests =

@@ -1,5 +1,5 @@
-//! Servers, killed and with their power cut: promises are kept, with several clients too, and a
-//! setting that promises nothing is seen to lose.
+//! Kills and power cuts of servers: promises are kept, also with several clients, and a setting that
+//! promises nothing loses commits.
 
 use embermark_durability::Experiment::{Kill, PowerCut};
 use embermark_durability::{Experiment, Settings, Tested, Verdict, test};
@@ -43,7 +43,7 @@ pub fn tests() -> Vec<Trial> {
     campaigns.into_iter().flatten().chain([not_synced]).collect()
 }
 
-/// `None` if the engine is not installed.
+/// Runs an experiment. `None` if the engine is not installed.
 fn tried(id: &str, durability: Durability, experiment: Experiment, clients: u32) -> Option<Tested> {
     let engine = registry::find(id).ok().filter(|engine| is_here(*engine))?;
     let folder = tempfile::tempdir().unwrap();
@@ -53,7 +53,7 @@ fn tried(id: &str, durability: Durability, experiment: Experiment, clients: u32)
     Some(tested)
 }
 
-/// With the usual number of clients.
+/// Asserts that nothing is lost, with the usual number of clients.
 fn holds(id: &str, durability: Durability, experiment: Experiment) {
     let Some(tested) = tried(id, durability, experiment, 0) else { return };
     assert!(tested.is_promised() && tested.tried >= 5, "{tested:?}");
@@ -75,7 +75,7 @@ fn what_is_not_logged_is_lost_by_a_kill(id: &str) {
     assert_eq!(tested.violations(), 0, "it promises nothing");
 }
 
-/// fsync=off.
+/// Asserts that a cut loses commits with fsync=off.
 fn what_is_not_synced_is_lost_by_a_cut() {
     let Some(tested) = tried("postgres", Durability::Process, PowerCut, 0) else { return };
     assert!(tested.broken() > 0, "{tested:?}");

@@ -1,4 +1,4 @@
-//! Nothing of a worker is left running, whatever it has started: processes with their own sessions
+//! No process of a worker is left running, whatever it has started: processes with their own sessions
 //! and groups, and with parents that have ended.
 
 use std::process::{Child, Command, Stdio};
@@ -24,30 +24,31 @@ const MARK: &str = "EMBERMARK_TEST_TREE";
 /// parent.
 pub struct Forks;
 
-const LEAVES: &str = "setsid sh -c 'sleep 600 & setsid sleep 600 & exec sleep 600' & sleep 0.02";
+const START_PROCESSES: &str =
+    "setsid sh -c 'sleep 600 & setsid sleep 600 & exec sleep 600' & sleep 0.02";
 
 impl Forks {
-    fn of() -> &'static dyn Engine {
+    fn redb() -> &'static dyn Engine {
         registry::find("redb").unwrap()
     }
 }
 
 impl Engine for Forks {
     fn info(&self) -> Info {
-        Info { id: "forks", ..Self::of().info() }
+        Info { id: "forks", ..Self::redb().info() }
     }
 
     fn availability(&self) -> Availability {
-        Self::of().availability()
+        Self::redb().availability()
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        Self::of().tier(durability)
+        Self::redb().tier(durability)
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        Command::new("sh").args(["-c", LEAVES]).stdout(Stdio::null()).status().unwrap();
-        Self::of().open(options)
+        Command::new("sh").args(["-c", START_PROCESSES]).stdout(Stdio::null()).status().unwrap();
+        Self::redb().open(options)
     }
 }
 
@@ -62,7 +63,7 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// Does this number of kills, and calls `after` for each of them.
+/// Runs an experiment with this number of kills, and calls `after` for each of them.
 pub fn kills(kills: u32, after: &(dyn Fn(u32) + Sync)) {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { seed: 3, clients: 1, kills, ..settings(folder.path()) };
@@ -70,7 +71,7 @@ pub fn kills(kills: u32, after: &(dyn Fn(u32) + Sync)) {
         .unwrap();
 }
 
-/// The number of sleeping processes with a mark.
+/// Returns the number of sleeping processes with a mark.
 fn marked(mark: &str) -> usize {
     let mark = format!("{MARK}={mark}");
     let is_marked = |pid: &str| {
@@ -83,17 +84,17 @@ fn marked(mark: &str) -> usize {
 }
 
 /// Starts this program again, with a mark.
-fn again(how: &str, mark: &str) -> Child {
+fn start_again(how: &str, mark: &str) -> Child {
     let mut command = Command::new(env::current_exe().unwrap());
     command.arg(how).env(MARK, mark).spawn().unwrap()
 }
 
 fn nothing_is_left_after_a_kill() {
     let mark = format!("few {}", std::process::id());
-    assert!(again(FEW, &mark).wait().unwrap().success());
+    assert!(start_again(FEW, &mark).wait().unwrap().success());
 }
 
-pub fn each_worker_has_its_own() {
+pub fn each_worker_has_its_own_processes() {
     let (mark, most) = (env::var(MARK).unwrap(), AtomicUsize::new(0));
     kills(6, &|_| {
         // While a worker runs after its check, the processes that it started sleep as soon as the
@@ -110,15 +111,15 @@ pub fn each_worker_has_its_own() {
 
 fn nothing_is_left_when_the_experiment_is_killed() {
     let mark = format!("killed {}", std::process::id());
-    let mut experiment = again(ENDLESS, &mark);
-    until(&mark, &|| marked(&mark) > 0);
+    let mut experiment = start_again(ENDLESS, &mark);
+    wait_until(&mark, &|| marked(&mark) > 0);
     experiment.kill().unwrap();
     experiment.wait().unwrap();
-    until(&mark, &|| marked(&mark) == 0);
+    wait_until(&mark, &|| marked(&mark) == 0);
 }
 
 /// Waits for a condition on the processes with a mark.
-fn until(mark: &str, condition: &dyn Fn() -> bool) {
+fn wait_until(mark: &str, condition: &dyn Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(300);
     while !condition() {
         assert!(Instant::now() < deadline, "{} processes sleep", marked(mark));

@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use embermark_model::result::ResultFile;
 use embermark_model::{Client, Conditions, Durability, Scale};
-use embermark_report::advise::{self, AdviceTables, LicenceClass, Needs, OverDevices, Weight};
-use embermark_report::shown::{self, Record};
-use embermark_report::{Format, OfDevice, compare, load};
+use embermark_report::advise::{self, AdviceTables, FleetAdvice, LicenceClass, Needs, Weight};
+use embermark_report::evidence::{self, Record};
+use embermark_report::{DeviceResult, Format, compare, load};
 
-use super::results::{of_paths, results_below};
+use super::results::{device_results, find_results};
 use super::{output, rate};
 use crate::error::Failure;
 use crate::plan::{max_rss, memory_limits};
@@ -124,7 +124,8 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
     let format: Format = args.format.parse().map_err(Failure::usage)?;
     let weights = args.weight.iter().map(|text| weight(text)).collect::<Result<Vec<_>, _>>()?;
     let rows = args.scale.map(rows).transpose()?;
-    let mut tables = if args.devices { over_devices(&args)? } else { of_one_machine(&args, rows)? };
+    let mut tables =
+        if args.devices { tables_of_devices(&args)? } else { tables_of_machine(&args, rows)? };
     keep_clients(&mut tables, &args.client)?;
     if args.criteria {
         let line = |c: &advise::Criterion| format!("{:<10}  {}\n", c.id, c.about);
@@ -147,7 +148,7 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
         let says = advise::brief(&tables, needs, &weights, output::width());
         return output::print(&says.map_err(Failure::usage)?);
     }
-    let all = advise::at_each(&tables, needs, &weights).map_err(Failure::usage)?;
+    let all = advise::advise_each(&tables, needs, &weights).map_err(Failure::usage)?;
     let text = match format {
         Format::Table => advise::words(&all, &tables, rows, output::width()),
         Format::Markdown => advise::markdown(&all, &tables, rows),
@@ -160,40 +161,40 @@ pub fn advise(args: AdviseArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Builds the tables of advice from results of one machine.
-fn of_one_machine(args: &AdviseArgs, rows: Option<u64>) -> Result<AdviceTables, Failure> {
+fn tables_of_machine(args: &AdviseArgs, rows: Option<u64>) -> Result<AdviceTables, Failure> {
     let results = args.results.iter().map(|path| load(path));
     let mut results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
     if args.publishable {
         results = results.into_iter().map(ResultFile::publishable).collect();
     }
     if !args.force {
-        alike(&args.results, &results)?;
+        check_comparable(&args.results, &results)?;
     }
-    let chosen = chosen(args, &results)?;
+    let chosen = chosen_conditions(args, &results)?;
     let files: Vec<&ResultFile> = results.iter().collect();
     let mut tables = advise::tables(&files, rows, &chosen);
-    shown::mark_advice(&mut tables, &files, &Record::with(Vec::new()));
+    evidence::mark_advice(&mut tables, &files, &Record::with(Vec::new()));
     Ok(tables)
 }
 
 /// Builds the tables of advice for each device.
-fn over_devices(args: &AdviseArgs) -> Result<AdviceTables, Failure> {
-    let mut over = OverDevices::default();
-    for OfDevice { device, path } in of_paths(&results_below(&args.results)?) {
+fn tables_of_devices(args: &AdviseArgs) -> Result<AdviceTables, Failure> {
+    let mut over = FleetAdvice::default();
+    for DeviceResult { device, path } in device_results(&find_results(&args.results)?) {
         let result = load(&path).map_err(Failure::usage)?;
         over.add(&device, &if args.publishable { result.publishable() } else { result });
     }
     Ok(over.tables())
 }
 
-/// Refuses results that were not measured alike. They may have different cells.
-fn alike(paths: &[PathBuf], results: &[ResultFile]) -> Result<(), Failure> {
+/// Refuses results that were measured under different conditions. They may have different cells.
+fn check_comparable(paths: &[PathBuf], results: &[ResultFile]) -> Result<(), Failure> {
     let Some((first, others)) = results.split_first() else { return Ok(()) };
     for (path, other) in paths.iter().skip(1).zip(others) {
         let reasons = compare::unpoolable(first, other);
         if !reasons.is_empty() {
             return Err(Failure::usage(format!(
-                "{} and {} were not measured alike (--force advises all the same):\n  {}",
+                "{} and {} were not measured alike (--force advises anyway):\n  {}",
                 paths[0].display(),
                 path.display(),
                 reasons.join("\n  ")
@@ -205,7 +206,10 @@ fn alike(paths: &[PathBuf], results: &[ResultFile]) -> Result<(), Failure> {
 
 /// Returns the measured conditions with the chosen memory limits and storages. Without a choice,
 /// returns all.
-fn chosen(args: &AdviseArgs, results: &[ResultFile]) -> Result<Vec<Conditions>, Failure> {
+fn chosen_conditions(
+    args: &AdviseArgs,
+    results: &[ResultFile],
+) -> Result<Vec<Conditions>, Failure> {
     let limits = memory_limits(&args.memory_limit, None)?;
     let limits = limits.into_iter().map(|limit| limit.map_or("none".into(), |of| of.to_string()));
     let limits: Vec<String> = limits.collect();
@@ -213,8 +217,8 @@ fn chosen(args: &AdviseArgs, results: &[ResultFile]) -> Result<Vec<Conditions>, 
     let all: BTreeSet<Conditions> = cells.map(|cell| cell.id.extent().conditions()).collect();
     let limit = |of: &Conditions| of.memory_limit.map_or("none".into(), |of| of.to_string());
     let storage = |of: &Conditions| of.storage.map_or("none".into(), |of| of.to_string());
-    measured("--memory-limit", &limits, all.iter().map(limit))?;
-    measured("--storage", &args.storage, all.iter().map(storage))?;
+    check_measured("--memory-limit", &limits, all.iter().map(limit))?;
+    check_measured("--storage", &args.storage, all.iter().map(storage))?;
     let is_one = |chosen: &[String], name: String| chosen.is_empty() || chosen.contains(&name);
     let is_chosen =
         |of: &Conditions| is_one(&limits, limit(of)) && is_one(&args.storage, storage(of));
@@ -232,7 +236,7 @@ fn chosen(args: &AdviseArgs, results: &[ResultFile]) -> Result<Vec<Conditions>, 
 /// Keeps the tables for the chosen languages. Without a choice, keeps all.
 fn keep_clients(tables: &mut AdviceTables, chosen: &[String]) -> Result<(), Failure> {
     let languages = tables.tables.iter().map(|table| table.language().to_owned());
-    measured("--client", chosen, languages)?;
+    check_measured("--client", chosen, languages)?;
     let is_chosen = |language: &str| chosen.is_empty() || chosen.iter().any(|of| of == language);
     tables.tables.retain(|table| is_chosen(table.language()));
     tables.turns.retain(|turn| is_chosen(turn.client.as_deref().unwrap_or(Client::NATIVE)));
@@ -240,7 +244,7 @@ fn keep_clients(tables: &mut AdviceTables, chosen: &[String]) -> Result<(), Fail
 }
 
 /// Refuses a choice that was not measured.
-fn measured(
+fn check_measured(
     option: &str,
     chosen: &[String],
     known: impl Iterator<Item = String>,
@@ -274,7 +278,7 @@ fn usual_tier(tables: &advise::AdviceTables) -> Durability {
 fn rows(scale: Scale) -> Result<u64, Failure> {
     match scale {
         Scale::Rows(rows) => Ok(rows),
-        Scale::Full => Err(Failure::usage("--scale wants a number of rows, such as 300k")),
+        Scale::Full => Err(Failure::usage("--scale needs a number of rows, such as 300k")),
     }
 }
 
@@ -332,7 +336,7 @@ mod tests {
         let chosen = |words: &[&str]| {
             let words = ["advise", "result.json"].iter().chain(words);
             let args = Advise::try_parse_from(words).unwrap().args;
-            chosen(&args, &results)
+            chosen_conditions(&args, &results)
         };
         assert_eq!(chosen(&["--memory-limit", "256MiB"]).unwrap().len(), 1);
         assert_eq!(chosen(&["--memory-limit", "none"]).unwrap().len(), 2);
@@ -351,7 +355,7 @@ mod tests {
     fn a_client_that_was_not_measured_is_refused_with_those_that_were() {
         let mut result = result();
         let python =
-            Configuration { client: Some("python".parse().unwrap()), ..Configuration::of("lmdb") };
+            Configuration { client: Some("python".parse().unwrap()), ..Configuration::new("lmdb") };
         result.plan.configurations.insert("lmdb".to_owned(), python);
         let kept = |words: &[&str]| {
             let mut tables = advise::tables(&[&result], None, &[]);
@@ -373,8 +377,8 @@ mod tests {
         let (warm, mut cold) = (result(), result());
         cold.plan.cold = true;
         let paths = ["warm.json", "cold.json"].map(PathBuf::from);
-        let refused = alike(&paths, &[warm.clone(), cold]).unwrap_err().to_string();
+        let refused = check_comparable(&paths, &[warm.clone(), cold]).unwrap_err().to_string();
         assert!(refused.contains("cold reads: no, then yes"), "{refused}");
-        alike(&paths, &[warm.clone(), warm]).unwrap();
+        check_comparable(&paths, &[warm.clone(), warm]).unwrap();
     }
 }

@@ -50,7 +50,7 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     if args.out.is_some() && args.results.len() > 1 {
         return Err(Failure::usage("--out takes one result: give one"));
     }
-    args.out.as_deref().map_or(Ok(()), output::can_be_written)?;
+    args.out.as_deref().map_or(Ok(()), output::check_writable)?;
     let mut all = Vec::new();
     for path in &args.results {
         let mut file = load(path).map_err(Failure::usage)?;
@@ -60,14 +60,14 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         let answers = check::check(&file);
         let mut left = Vec::new();
         if args.anonymous {
-            let made = check::anonymous(&file, &names()).map_err(Failure::runtime)?;
+            let made = check::anonymous(&file, &identifying_names()).map_err(Failure::runtime)?;
             Anonymous { file, left } = made;
         }
         if let Some(out) = &args.out {
             let bytes = result_bytes(out, &file).map_err(Failure::runtime)?;
             fs::write(out, bytes).map_err(Failure::unwritable(out))?;
         }
-        all.push(Checked::of(path.display().to_string(), answers, left));
+        all.push(Checked::new(path.display().to_string(), answers, left));
     }
     let options =
         Options { width: output::width(), colour: output::colour(), ..Options::default() };
@@ -80,7 +80,7 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
 
 /// Returns the names of this computer and its user. Very short names are left out, because they
 /// would hide other words.
-fn names() -> Vec<String> {
+fn identifying_names() -> Vec<String> {
     let computer = fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let users = ["USER", "LOGNAME", "SUDO_USER"].map(|name| std::env::var(name).ok());
     let names = users.into_iter().chain([computer]).flatten();

@@ -68,7 +68,7 @@ pub fn comparable(
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{} and {} cannot be compared (--force does it all the same):\n  {}",
+        "{} and {} cannot be compared (--force compares anyway):\n  {}",
         old.display(),
         new.display(),
         reasons.join("\n  ")

@@ -1,4 +1,4 @@
-//! `embermark completions` and `embermark man`: what a package installs beside the program.
+//! `embermark completions` and `embermark man`: what a package installs with the program.
 
 use std::process::ExitCode;
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use embermark_engines::{Availability, registry::ENGINES};
-use embermark_harness::doctor::{Findings, look};
+use embermark_harness::doctor::{Findings, inspect};
 use serde::Serialize;
 
 use super::output;
@@ -40,7 +40,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     if !data.is_dir() {
         return Err(Failure::usage(format!("{}: is not a folder", data.display())));
     }
-    let found = Found { device: look(&data), engines: missing() };
+    let found = Found { device: inspect(&data), engines: missing() };
     output::print(&match args.format {
         Format::Text => text(&found),
         Format::Json => serde_json::to_string_pretty(&found)
@@ -88,7 +88,7 @@ fn text(found: &Found) -> String {
         let _ = writeln!(text, "{:<9} {}", fact.name, fact.value);
     }
     if warnings.is_empty() {
-        text.push_str("\nNothing is seen that would disturb a measurement.\n");
+        text.push_str("\nNothing was found that would disturb a measurement.\n");
     } else {
         text.push_str("\nWould disturb a measurement\n");
     }

@@ -3,9 +3,9 @@
 mod args;
 mod experiments;
 mod head;
-mod medium;
+mod kill_storage;
+mod progress;
 mod table;
-mod told;
 
 use std::fs;
 use std::path::Path;
@@ -13,20 +13,20 @@ use std::process::ExitCode;
 
 use embermark_durability::journal::Journal;
 use embermark_harness::{JOURNAL, RESULT, interrupt};
-use embermark_report::shown::full_disk_markdown;
+use embermark_report::evidence::full_disk_markdown;
 
 use super::measure::{INTERRUPTED, PAGE};
 use super::options::default_out;
 use super::{output, page};
 use crate::error::Failure;
 pub use args::DurabilityArgs;
-use experiments::try_all;
+use experiments::run_experiments;
 pub(super) use experiments::worker_args;
 use head::head;
 
 /// Folder of databases and devices, below the run's folder. It is removed at the end.
 const WORK: &str = "work";
-/// File of the tables beside the result, and its width in columns.
+/// File of the tables next to the result, and its width in columns.
 const TABLES: (&str, usize) = ("table.txt", 120);
 /// Markdown file of what engines did when their disk was full.
 const FULL_DISK: &str = "full-disk.md";
@@ -54,7 +54,7 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
     let work = out.join(WORK);
     let interrupt = interrupt::on_signals()?;
     remove(&work)?;
-    let ended = try_all(&mut journal, &out, &work, &interrupt);
+    let ended = run_experiments(&mut journal, &out, &work, &interrupt);
     remove(&work)?;
     ended?;
 

@@ -9,9 +9,9 @@ use embermark_harness::energy::meter::{MeterOptions, Metered, Record, apply};
 use embermark_harness::{RESULT, write_result};
 use embermark_report::{format, load};
 
-use super::measure::write_beside;
+use super::measure::write_reports;
 use super::output;
-use super::show::{Known, ShowArgs};
+use super::show::{ReportFacts, ShowArgs};
 use crate::error::Failure;
 
 /// The arguments of `embermark energy`.
@@ -55,14 +55,14 @@ pub fn energy(args: &EnergyArgs) -> Result<ExitCode, Failure> {
     write_result(out, &result)?;
     if args.out.is_none() && out.file_name().is_some_and(|name| name == RESULT) {
         let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let known = Known::with(Vec::new());
-        write_beside(&result, folder.unwrap_or(Path::new(".")), &ShowArgs::default(), &known);
+        let known = ReportFacts::new(Vec::new());
+        write_reports(&result, folder.unwrap_or(Path::new(".")), &ShowArgs::default(), &known);
     }
-    output::print(&said(&metered, out))
+    output::print(&summary(&metered, out))
 }
 
 /// Describes what was added.
-fn said(metered: &Metered, out: &Path) -> String {
+fn summary(metered: &Metered, out: &Path) -> String {
     let mut text = String::new();
     let source = &metered.source;
     // Writing to a String cannot fail.
@@ -71,9 +71,9 @@ fn said(metered: &Metered, out: &Path) -> String {
         (Some(watts), Some(spread)) => {
             format!("{}, standard deviation {}", format::watts(watts), format::watts(spread))
         }
-        (Some(watts), None) => format!("{}, as was given (--idle-watts)", format::watts(watts)),
+        (Some(watts), None) => format!("{}, given with --idle-watts", format::watts(watts)),
         (None, _) => {
-            "not known, so only energies in all: measure with --metered, or give --idle-watts"
+            "unknown, so only total energies: measure with --metered, or give --idle-watts"
                 .to_owned()
         }
     };

@@ -10,8 +10,8 @@ use clap::Args;
 use comfy_table::{Table, TableStyle};
 use embermark_engines::{Availability, Engine, Origin, Tier, engine_library, registry};
 use embermark_model::{Durability, EngineLibrary};
+use embermark_report::evidence::{Record, Standing};
 use embermark_report::load_durability;
-use embermark_report::shown::{Record, Standing};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -73,7 +73,7 @@ pub fn list(args: &EnginesArgs) -> Result<ExitCode, Failure> {
         for (name, path) in engine.programs() {
             notes.push(format!("{}, program {name}: {}", info.id, path.display()));
         }
-        let outside = engine_library::of(info.id);
+        let outside = engine_library::find(info.id);
         if let Some(described) = &outside {
             let EngineLibrary { path, sha256 } = &described.library;
             notes.push(format!("{}, library: {}, SHA-256 {sha256}", info.id, path.display()));

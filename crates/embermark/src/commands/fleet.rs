@@ -6,13 +6,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use embermark_fleet::{FleetError, Reported, RunOptions};
+use embermark_fleet::{DeviceOutcome, FleetError, RunOptions};
+use embermark_report::evidence::Record;
 use embermark_report::fleet::Fleet;
-use embermark_report::shown::Record;
-use embermark_report::{Format, OfDevice, html, load};
+use embermark_report::{DeviceResult, Format, html, load};
 
 use super::report::write_runs;
-use super::results::{of_paths, results_below};
+use super::results::{device_results, find_results};
 use crate::error::Failure;
 use crate::plan::PlanArgs;
 
@@ -100,8 +100,8 @@ fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
         _ => None,
     };
     let (devices, lacking) = match fleet {
-        Some(folder) => of_fleet(folder)?,
-        None => (of_paths(&results_below(&args.of)?), Vec::new()),
+        Some(folder) => fleet_results(folder)?,
+        None => (device_results(&find_results(&args.of)?), Vec::new()),
     };
     if devices.is_empty() && lacking.is_empty() {
         return Err(Failure::usage("no device has a result yet: embermark fleet run"));
@@ -124,7 +124,7 @@ fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
         "parquet" => write_runs(&devices, read, &record, Format::Parquet, &out)?,
         _ => {
             let mut fleet = Fleet::default();
-            for OfDevice { device, path } in &devices {
+            for DeviceResult { device, path } in &devices {
                 fleet.add(device, &read(path).map_err(Failure::usage)?);
             }
             for one in &lacking {
@@ -140,13 +140,15 @@ fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Returns the devices of a fleet with a result, and those without.
-fn of_fleet(fleet: &Path) -> Result<(Vec<OfDevice>, Vec<Reported>), Failure> {
-    let measured = embermark_fleet::measured(fleet)?;
-    let last = embermark_fleet::last(fleet)?;
-    let told = last.into_iter().flat_map(|last| last.devices);
-    let lacking = told.filter(|one| measured.iter().all(|has| has.device != one.device)).collect();
+fn fleet_results(fleet: &Path) -> Result<(Vec<DeviceResult>, Vec<DeviceOutcome>), Failure> {
+    let measured = embermark_fleet::measured_devices(fleet)?;
+    let last = embermark_fleet::last_run(fleet)?;
+    let reported = last.into_iter().flat_map(|last| last.devices);
+    let lacking =
+        reported.filter(|one| measured.iter().all(|has| has.device != one.device)).collect();
     let devices = measured.into_iter();
-    let devices = devices.map(|one| OfDevice { device: one.device, path: one.result }).collect();
+    let devices =
+        devices.map(|one| DeviceResult { device: one.device, path: one.result }).collect();
     Ok((devices, lacking))
 }
 
@@ -172,7 +174,7 @@ fn init(args: &InitArgs) -> Result<ExitCode, Failure> {
 
 fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     if args.clients_of.is_none() {
-        makes_sense(&args.folder)?;
+        check_plan(&args.folder)?;
     }
     let options = RunOptions {
         limit: args.limit,
@@ -202,7 +204,7 @@ fn run(args: RunArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Checks the plan before any device reads it.
-fn makes_sense(fleet: &Path) -> Result<(), Failure> {
+fn check_plan(fleet: &Path) -> Result<(), Failure> {
     let folder = fleet.join("plan");
     let plan = PlanArgs::read(&folder.join("plan.toml"))?;
     let here = env::current_dir().map_err(Failure::runtime)?;

@@ -17,7 +17,7 @@ use super::output;
 use crate::error::Failure;
 use crate::plan::{
     cache, candidates, check_accepted, configurations, engine_libraries, ids_or, milliseconds,
-    not_accepted, parsed, refuse_clients,
+    not_accepted, parse_configuration, refuse_clients,
 };
 
 /// The arguments of `embermark footprint`.
@@ -32,7 +32,7 @@ pub struct FootprintArgs {
     tier: Durability,
 
     /// Also show an engine with other settings (docs/configurations.md); may be repeated
-    #[arg(long, value_name = "NAME=ENGINE:SETTING=VALUE,…", value_parser = parsed)]
+    #[arg(long, value_name = "NAME=ENGINE:SETTING=VALUE,…", value_parser = parse_configuration)]
     configuration: Vec<(String, Configuration)>,
 
     /// Cache memory of each engine
@@ -107,7 +107,7 @@ pub fn show(args: FootprintArgs) -> Result<ExitCode, Failure> {
             "{dir} is not a folder; name an existing one with --dir"
         )));
     }
-    let worker = WorkerCommand::of_this_program()?;
+    let worker = WorkerCommand::this_program()?;
     let mut lines = Vec::new();
     for name in names {
         let engine = catalog.engine_of(&configurations, &name).map_err(Failure::usage)?;
@@ -207,11 +207,11 @@ fn table(
 fn key(tier: Durability, idle: Duration) -> String {
     format!(
         "\
-tier {tier}; an empty database that was made before, opened, and left idle for {idle:?}
+tier {tier}; an existing empty database, opened and left idle for {idle:?}
 files: programs and shared libraries loaded for this engine, on the disk; what embermark and the system had loaded before is not counted
-in the client: resident memory that the program gains which opens it · server: memory of its processes, shared pages counted once
-opens in: until it can be used, with the start of a server · CPU, idle: of one processor
-written, idle: bytes written to storage while idle · adapter: embermark's code for this engine alone, without comments and tests
+in the client: additional resident memory of the program that opens it · server: memory of its processes, shared pages counted once
+opens in: time until it can be used, including the start of a server · CPU, idle: of one processor
+written, idle: bytes written to storage while idle · adapter: embermark's code only for this engine, without comments and tests
 "
     )
 }

@@ -35,7 +35,7 @@ pub struct GateArgs {
     engines: Vec<String>,
 
     /// Allowed slowdown
-    #[arg(long, default_value = "5%", value_name = "SHARE", value_parser = share)]
+    #[arg(long, default_value = "5%", value_name = "SHARE", value_parser = parse_share)]
     allow: f64,
 
     /// Judge although the figures are not comparable
@@ -51,7 +51,7 @@ pub struct GateArgs {
     format: Form,
 
     /// Also write a form into a file: junit=gate.xml; may be repeated
-    #[arg(short, long, value_name = "FORM=FILE", value_parser = written)]
+    #[arg(short, long, value_name = "FORM=FILE", value_parser = parse_out)]
     out: Vec<(Form, PathBuf)>,
 }
 
@@ -74,7 +74,7 @@ enum Form {
 /// or is slower than allowed, 2 if the results do not show it.
 pub fn gate(args: GateArgs) -> Result<ExitCode, Failure> {
     for (_, path) in &args.out {
-        output::can_be_written(path)?;
+        output::check_writable(path)?;
     }
     let [old, new] = read(&args)?;
     let gate = gate::gate(&old, &new, args.allow);
@@ -84,10 +84,10 @@ pub fn gate(args: GateArgs) -> Result<ExitCode, Failure> {
         Options { width: output::width(), colour: output::colour(), ..Options::default() };
     for (form, path) in &args.out {
         let plain = Options { colour: false, ..options };
-        let text = shown(&gate, &new, *form, &plain).map_err(Failure::runtime)?;
+        let text = render_gate(&gate, &new, *form, &plain).map_err(Failure::runtime)?;
         fs::write(path, text).map_err(Failure::unwritable(path))?;
     }
-    output::print(&shown(&gate, &new, args.format, &options).map_err(Failure::runtime)?)?;
+    output::print(&render_gate(&gate, &new, args.format, &options).map_err(Failure::runtime)?)?;
     Ok(ExitCode::from(gate.outcome.status()))
 }
 
@@ -116,7 +116,7 @@ fn read(args: &GateArgs) -> Result<[ResultFile; 2], Failure> {
     ])
 }
 
-fn shown(
+fn render_gate(
     gate: &Gate,
     new: &ResultFile,
     form: Form,
@@ -132,8 +132,8 @@ fn shown(
 }
 
 /// Parses `junit=gate.xml`.
-fn written(text: &str) -> Result<(Form, PathBuf), String> {
-    let wrong = || format!("'{text}' names no form and file: write for example junit=gate.xml");
+fn parse_out(text: &str) -> Result<(Form, PathBuf), String> {
+    let wrong = || format!("'{text}' is not a form and a file: write for example junit=gate.xml");
     let (form, path) =
         text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or_else(wrong)?;
     let form = Form::from_str(form, false).map_err(|_| wrong())?;
@@ -141,7 +141,7 @@ fn written(text: &str) -> Result<(Form, PathBuf), String> {
 }
 
 /// Parses `5%` or `0.05` as a share.
-fn share(text: &str) -> Result<f64, String> {
+fn parse_share(text: &str) -> Result<f64, String> {
     let share = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse().map(|percent: f64| percent / 100.0),
         None => text.parse(),
@@ -158,17 +158,17 @@ mod tests {
 
     #[test]
     fn what_is_allowed_is_a_percentage_or_a_share() {
-        assert_eq!((share("5%"), share("0.2")), (Ok(0.05), Ok(0.2)));
+        assert_eq!((parse_share("5%"), parse_share("0.2")), (Ok(0.05), Ok(0.2)));
         for bad in ["", "%", "-1%", "five", "inf", "nan"] {
-            assert!(share(bad).unwrap_err().contains("5%"), "{bad}");
+            assert!(parse_share(bad).unwrap_err().contains("5%"), "{bad}");
         }
     }
 
     #[test]
     fn a_file_is_named_with_its_form() {
-        assert_eq!(written("junit=a=b.xml"), Ok((Form::Junit, "a=b.xml".into())));
+        assert_eq!(parse_out("junit=a=b.xml"), Ok((Form::Junit, "a=b.xml".into())));
         for bad in ["gate.xml", "junit=", "html=gate.html", ""] {
-            assert!(written(bad).unwrap_err().contains("junit=gate.xml"), "{bad}");
+            assert!(parse_out(bad).unwrap_err().contains("junit=gate.xml"), "{bad}");
         }
     }
 }

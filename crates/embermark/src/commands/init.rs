@@ -7,17 +7,17 @@ use std::process::ExitCode;
 
 use clap::Args;
 use embermark_data::table::{
-    Inferred, alike, infer, infer_sqlite, is_sqlite, sqlite_reads, sqlite_tables, sqlite_views,
-    stage,
+    Inferred, group_by_fields, infer, infer_sqlite, is_sqlite, sqlite_reads, sqlite_tables,
+    sqlite_views, stage,
 };
 use embermark_engines::registry;
-use embermark_language::{Wishes, parse, propose, statements};
+use embermark_language::{ProposalOptions, parse, propose, statements};
 use embermark_model::table::RowsFile;
 use embermark_workloads::WORKLOADS;
 
 use super::output;
 use crate::error::Failure;
-use crate::plan::shipped;
+use crate::plan::built_in_file;
 
 /// Share of rows that a run may skip without `--lenient`.
 const LENIENT: f64 = 0.01;
@@ -55,9 +55,13 @@ pub struct InitArgs {
 /// Reads all rows, proposes a workload file, and reads the rows again by the proposal.
 pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     if let Some(out) = args.out.as_deref().filter(|out| out.exists()) {
-        return Err(taken(out));
+        return Err(already_exists(out));
     }
-    args.data.iter().map(PathBuf::as_path).chain(args.out.as_deref()).try_for_each(can_be_named)?;
+    args.data
+        .iter()
+        .map(PathBuf::as_path)
+        .chain(args.out.as_deref())
+        .try_for_each(check_file_name)?;
     let folder = folder(args.out.as_deref())?;
     let database = match &args.data[..] {
         [one] if args.query.is_none() && is_sqlite(one) => Some(one),
@@ -69,8 +73,8 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
         _ => None,
     };
     let tables = match database {
-        Some(file) => of_database(file, &folder)?,
-        None => of_files(&args, &folder)?,
+        Some(file) => infer_database(file, &folder)?,
+        None => infer_files(&args, &folder)?,
     };
     let log = args.log.as_deref().zip(database).map(|(log, database)| read_log(log, database));
     let log = log.transpose()?;
@@ -78,32 +82,32 @@ pub fn init(args: InitArgs) -> Result<ExitCode, Failure> {
     let name = args.out.as_deref().and_then(Path::file_stem);
     let name = name.map_or(label, |stem| stem.to_string_lossy().into_owned());
     let is_taken = |name: &str| {
-        WORKLOADS.iter().any(|workload| workload.info().id == name) || shipped(name).is_some()
+        WORKLOADS.iter().any(|workload| workload.info().id == name) || built_in_file(name).is_some()
     };
     let name = if is_taken(&name) { format!("my-{name}") } else { name };
-    let wishes = Wishes { live: args.live, statements: log.as_deref() };
+    let wishes = ProposalOptions { live: args.live, statements: log.as_deref() };
     let (text, left_out) = propose(&name, &tables, &wishes);
     if let Some(first) = left_out.first() {
         say!("  {} kinds of statements have no phase, the first: {first}", left_out.len());
     }
-    let read = read_by(&text, &folder);
+    let read = check_proposal(&text, &folder);
     // If a file changes meanwhile, a run would read other rows than the proposal is for.
-    tables.iter().try_for_each(|table| table.states.check()).map_err(Failure::usage)?;
+    tables.iter().try_for_each(|table| table.states.check_unchanged()).map_err(Failure::usage)?;
     read?;
     let Some(out) = args.out else { return output::print(&text) };
     let written = OpenOptions::new().write(true).create_new(true).open(&out);
     let written = written.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => taken(&out),
+        ErrorKind::AlreadyExists => already_exists(&out),
         _ => Failure::unwritable(&out)(error),
     })?;
     let out = out.display();
-    say!("wrote {out}: look at it, correct it, then: embermark run {out}");
+    say!("wrote {out}: check it, correct it, then: embermark run {out}");
     Ok(ExitCode::SUCCESS)
 }
 
 /// Examines the rows of files or of a query.
-fn of_files(args: &InitArgs, folder: &Path) -> Result<Vec<Inferred>, Failure> {
+fn infer_files(args: &InitArgs, folder: &Path) -> Result<Vec<Inferred>, Failure> {
     let mut tables = Vec::new();
     for files in tables_of(args)? {
         let names = files.iter().map(|file| relative(file, folder));
@@ -114,23 +118,23 @@ fn of_files(args: &InitArgs, folder: &Path) -> Result<Vec<Inferred>, Failure> {
             zone: args.zone.clone(),
             ..RowsFile::default()
         };
-        say!("reading {}", called(&from));
+        say!("reading {}", source_name(&from));
         let inferred = infer(&from, folder).map_err(Failure::usage)?;
-        tell(&inferred);
+        print_findings(&inferred);
         tables.push(inferred);
     }
     Ok(tables)
 }
 
 /// Examines all tables of a database that have rows.
-fn of_database(file: &Path, folder: &Path) -> Result<Vec<Inferred>, Failure> {
+fn infer_database(file: &Path, folder: &Path) -> Result<Vec<Inferred>, Failure> {
     let name = relative(file, folder)?;
     let mut tables = Vec::new();
     for table in sqlite_tables(file).map_err(Failure::usage)? {
         say!("reading {} of {name}", table.name);
         match infer_sqlite(&name, &table, folder) {
             Ok(inferred) => {
-                tell(&inferred);
+                print_findings(&inferred);
                 tables.push(inferred);
             }
             Err(error) if error.is_without_rows() => say!("  it has no rows, and is left out"),
@@ -179,17 +183,17 @@ fn tables_of(args: &InitArgs) -> Result<Vec<Vec<PathBuf>>, Failure> {
     if args.query.is_some() {
         Ok(vec![args.data.clone()])
     } else {
-        alike(&args.data).map_err(Failure::usage)
+        group_by_fields(&args.data).map_err(Failure::usage)
     }
 }
 
 /// Prints the findings for a table.
-fn tell(table: &Inferred) {
+fn print_findings(table: &Inferred) {
     say!("  {} rows, {} columns: {}", table.rows, table.columns.len(), table.format);
     let key = |key: &[usize]| {
         key.iter().map(|place| &*table.columns[*place].name).collect::<Vec<_>>().join(", ")
     };
-    match (&table.nearly, table.keys.first()) {
+    match (&table.near_key, table.keys.first()) {
         (Some(nearly), _) => say!(
             "  key {}: unique but for {} rows, first {} and {}: the last of each is kept",
             key(&nearly.key),
@@ -213,10 +217,10 @@ fn tell(table: &Inferred) {
 }
 
 /// Reads every row by the proposal, like a run.
-fn read_by(text: &str, folder: &Path) -> Result<(), Failure> {
+fn check_proposal(text: &str, folder: &Path) -> Result<(), Failure> {
     let engines: Vec<&str> = registry::all().iter().map(|engine| engine.info().id).collect();
     let definition = parse("proposal", text, &engines).map_err(|mistakes| {
-        Failure::runtime("the proposal has mistakes").showing(format!("{text}\n{mistakes}"))
+        Failure::runtime("the proposal has mistakes").with_screen(format!("{text}\n{mistakes}"))
     })?;
     let scratch = tempfile::tempdir().map_err(Failure::runtime)?;
     for table in 0..definition.tables.len() {
@@ -230,7 +234,7 @@ fn read_by(text: &str, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn called(from: &RowsFile) -> String {
+fn source_name(from: &RowsFile) -> String {
     match &from.files[..] {
         [] => "the query".to_owned(),
         [one] => one.clone(),
@@ -238,12 +242,12 @@ fn called(from: &RowsFile) -> String {
     }
 }
 
-fn taken(out: &Path) -> Failure {
+fn already_exists(out: &Path) -> Failure {
     Failure::usage(format!("{} already exists: give another -o, or remove it", out.display()))
 }
 
 /// Refuses a file name that a workload file cannot have.
-fn can_be_named(file: &Path) -> Result<(), Failure> {
+fn check_file_name(file: &Path) -> Result<(), Failure> {
     match file.to_str() {
         Some(_) => Ok(()),
         None => Err(Failure::usage(format!(

@@ -1,4 +1,4 @@
-//! Measures a plan into a folder, and writes its page and tables beside the result.
+//! Measures a plan into a folder, and writes its page and tables next to the result.
 
 use std::fs;
 use std::path::Path;
@@ -6,27 +6,27 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use embermark_harness::progress::{self, Progress};
-use embermark_harness::{HarnessError, RESULT, RunOptions, try_out};
+use embermark_harness::{HarnessError, RESULT, RunOptions, check_settings};
 use embermark_model::plan::Plan;
 use embermark_model::result::{Cell, ResultFile};
 use embermark_model::{CellId, Status};
 use embermark_report::{Format, Options};
 
-use super::show::{Known, ShowArgs};
+use super::show::{ReportFacts, ShowArgs};
 use super::{output, page};
 use crate::error::Failure;
 
-/// Page that a run writes beside its result.
+/// Page that a run writes next to its result.
 pub const PAGE: &str = "report.html";
 
-/// All tables as text, which a run writes beside its result.
+/// All tables as text, which a run writes next to its result.
 pub const TABLES: &str = "tables.txt";
 
 /// Width of the tables in columns.
 const TABLES_WIDTH: usize = 120;
 
 /// How a run ended without failing.
-pub enum Measured {
+pub enum RunOutcome {
     /// It completed.
     Complete(ResultFile),
     /// A signal ended it. The result has the completed trials, if there were any.
@@ -35,44 +35,45 @@ pub enum Measured {
 
 /// Whether a run begins or resumes.
 #[derive(Clone, Copy)]
-pub enum How<'a> {
-    /// Begins with this plan.
+pub enum RunStart<'a> {
+    /// Begins a run of this plan.
     Begin(&'a Plan),
-    /// Resumes. A plan that is given must be that of the run.
-    GoOn(Option<&'a Plan>),
+    /// Resumes a run. A plan that is given must be that of the run.
+    Resume(Option<&'a Plan>),
 }
 
-/// Measures into the folder of `options`.
-pub fn measure(how: How<'_>, options: &RunOptions) -> Result<Measured, Failure> {
-    if let How::Begin(plan) = how {
+/// Measures a plan into the folder of `options`.
+pub fn measure(start: RunStart<'_>, options: &RunOptions) -> Result<RunOutcome, Failure> {
+    if let RunStart::Begin(plan) = start {
         let dir = options.data.clone().unwrap_or_else(std::env::temp_dir);
         let RunOptions { worker, catalog, .. } = &options;
-        let tried = try_out(&plan.configurations, &plan.durabilities, &dir, worker, catalog)?;
+        let tried =
+            check_settings(&plan.configurations, &plan.durabilities, &dir, worker, catalog)?;
         tried.iter().for_each(|says| say!("{says}"));
     }
-    let known = Known::with(Vec::new());
+    let known = ReportFacts::new(Vec::new());
     let mut progress = Provisional { under: progress::on_stderr(), known };
     let progress: &mut dyn Progress = &mut progress;
-    let outcome = match how {
-        How::Begin(plan) => embermark_harness::run(plan, options, progress),
-        How::GoOn(plan) => embermark_harness::resume(plan, options, progress),
+    let outcome = match start {
+        RunStart::Begin(plan) => embermark_harness::run(plan, options, progress),
+        RunStart::Resume(plan) => embermark_harness::resume(plan, options, progress),
     };
     match outcome {
-        Ok(result) => Ok(Measured::Complete(result)),
+        Ok(result) => Ok(RunOutcome::Complete(result)),
         Err(HarnessError::Interrupted { result }) => {
-            Ok(Measured::Interrupted(result.map(|result| *result)))
+            Ok(RunOutcome::Interrupted(result.map(|result| *result)))
         }
         Err(error) => Err(error.into()),
     }
 }
 
 /// Rows of a terminal that the progress bar and its surroundings take.
-const BAR: usize = 5;
+const PROGRESS_ROWS: usize = 5;
 
 /// Progress that also shows the results so far, once every cell was measured.
 struct Provisional {
     under: Box<dyn Progress>,
-    known: Known,
+    known: ReportFacts,
 }
 
 impl Progress for Provisional {
@@ -95,7 +96,8 @@ impl Progress for Provisional {
         let screen = embermark_report::provisional(result, &options);
         // On a small terminal only the end is shown, which has the table.
         let lines: Vec<&str> = screen.lines().collect();
-        let from = rows.map_or(0, |rows| lines.len().saturating_sub(rows.saturating_sub(BAR)));
+        let from =
+            rows.map_or(0, |rows| lines.len().saturating_sub(rows.saturating_sub(PROGRESS_ROWS)));
         self.under.screen(&lines[from..].join("\n"));
     }
 
@@ -120,9 +122,9 @@ impl Progress for Provisional {
     }
 }
 
-/// Writes the page and the tables of a result beside it, in `out`. The measurement is done and
+/// Writes the page and the tables of a result next to it, in `out`. The measurement is done and
 /// saved, so a failure here is only a note on standard error.
-pub fn write_beside(result: &ResultFile, out: &Path, show: &ShowArgs, known: &Known) {
+pub fn write_reports(result: &ResultFile, out: &Path, show: &ShowArgs, known: &ReportFacts) {
     let path = out.join(RESULT);
     let tables = || {
         let text = show.text(known, result, Format::Table, &path, TABLES_WIDTH)?;

@@ -11,7 +11,7 @@ use super::show::{RESULT as OF_RESULT, ShowArgs};
 use crate::error::Failure;
 use crate::plan::{CONDITIONS, milliseconds};
 
-/// How and where a plan is carried out.
+/// Options that choose how and where a plan runs.
 #[derive(Args)]
 pub struct OptionArgs {
     /// Write result, journal and logs to this new folder [default: results/DATE-TIME]
@@ -52,7 +52,7 @@ pub struct OptionArgs {
 
 impl OptionArgs {
     /// Returns the options for a run in the folder `out`.
-    pub fn of_run(&self, out: &Path) -> Result<RunOptions, Failure> {
+    pub fn run_options(&self, out: &Path) -> Result<RunOptions, Failure> {
         let device = self.device.as_deref().map(device::find).transpose();
         let mut energy = EnergyOptions { metered: self.metered, ..EnergyOptions::default() };
         if let Some(idle) = &self.idle {

@@ -28,7 +28,7 @@ pub fn print(text: &str) -> Result<ExitCode, Failure> {
 }
 
 /// Checks that a file can be written, before the work for it begins.
-pub fn can_be_written(path: &Path) -> Result<(), Failure> {
+pub fn check_writable(path: &Path) -> Result<(), Failure> {
     let is_new = !path.exists();
     OpenOptions::new().append(true).create(true).open(path).map_err(|error| {
         Failure::usage(format!("cannot write {}: {error}; name another file", path.display()))

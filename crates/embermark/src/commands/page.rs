@@ -11,18 +11,22 @@ use embermark_report::ReportError;
 use embermark_report::html::{self, PageOptions, PhaseFacts, Source, WorkloadFacts};
 use embermark_workloads::{WORKLOADS, Workload};
 
-use super::show::Known;
+use super::show::ReportFacts;
 use crate::error::Failure;
-use crate::plan::of_plan;
+use crate::plan::workloads_of_plan;
 
 /// Writes the page of one or several results to `file`.
 ///
 /// # Errors
 /// If this build has no page, if two results are of the same run, or if the file cannot be written.
-pub fn write(results: &[(&Path, &ResultFile)], file: &Path, known: &Known) -> Result<(), Failure> {
+pub fn write(
+    results: &[(&Path, &ResultFile)],
+    file: &Path,
+    known: &ReportFacts,
+) -> Result<(), Failure> {
     let sources: Vec<Source<'_>> =
         results.iter().map(|(path, result)| Source { path, result }).collect();
-    let own = results.iter().flat_map(|(_, result)| of_plan(&result.plan));
+    let own = results.iter().flat_map(|(_, result)| workloads_of_plan(&result.plan));
     let options = PageOptions {
         order: &known.order,
         explanations: &known.explanations,

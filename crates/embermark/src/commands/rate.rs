@@ -1,8 +1,13 @@
 //! Rates on the command line.
 
-/// Parses a number of rows: `86400`, `100k`, `8.64M`, `1G`.
+/// Parses a number of rows: `86400`, `86,400`, `100k`, `8.64M`, `1G`.
 pub fn rows(text: &str) -> Result<f64, String> {
-    let plain = text.replace(['_', ','], "");
+    // A comma is between groups of three digits. As a decimal point it is refused.
+    let whole = text.split('.').next().unwrap_or_default();
+    let mut groups = whole.split(',').skip(1);
+    let is_grouped =
+        groups.all(|group| group.len() == 3 && group.bytes().all(|c| c.is_ascii_digit()));
+    let plain = if is_grouped { text.replace(['_', ','], "") } else { text.to_owned() };
     let (number, times) = match plain.chars().last() {
         Some('k' | 'K') => (&plain[..plain.len() - 1], 1e3),
         Some('m' | 'M') => (&plain[..plain.len() - 1], 1e6),
@@ -22,7 +27,8 @@ mod tests {
     fn a_rate_is_a_number_above_nothing_with_a_unit_or_without() {
         let read = ["86400", "1_000", "100k", "8.64M", "2G"].map(|text| rows(text).unwrap());
         assert_eq!(read, [86_400.0, 1_000.0, 100_000.0, 8_640_000.0, 2e9]);
-        for wrong in ["", "0", "-3k", "k", "many", "inf", "NaN"] {
+        assert_eq!(rows("86,400").unwrap(), 86_400.0);
+        for wrong in ["8,64M", "1,5", "86,4000", "", "0", "-3k", "k", "many", "inf", "NaN"] {
             assert!(rows(wrong).is_err(), "{wrong}");
         }
     }

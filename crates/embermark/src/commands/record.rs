@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::Args;
 use embermark_engines::registry;
 use embermark_model::durability_result::Outcome;
+use embermark_report::evidence::Record;
 use embermark_report::load_durability;
-use embermark_report::shown::Record;
 
 use crate::error::Failure;
 use crate::plan::engine_libraries;

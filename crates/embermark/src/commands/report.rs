@@ -7,13 +7,13 @@ use std::process::ExitCode;
 
 use clap::Args;
 use embermark_model::result::ResultFile;
-use embermark_report::shown::Record;
+use embermark_report::evidence::Record;
 use embermark_report::{
-    Files, Format, OfDevice, ReportError, csv_of, load, parquet, parquet_of, reproduction,
+    DeviceResult, Files, Format, ReportError, csv_of, load, parquet, parquet_of, reproduction,
 };
 
-use super::results::{of_paths, results_below};
-use super::show::{Known, ShowArgs};
+use super::results::{device_results, find_results};
+use super::show::{ReportFacts, ShowArgs};
 use super::{measure, output, page};
 use crate::error::Failure;
 
@@ -50,20 +50,21 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
     let format = args.show.format()?;
     let is_page = |out: &Path| out.extension().is_some_and(|end| end.eq_ignore_ascii_case("html"));
     if args.reproduction {
-        return reproduced(&args);
+        return write_reproduction(&args);
     }
-    args.out.as_deref().map_or(Ok(()), output::can_be_written)?;
+    args.out.as_deref().map_or(Ok(()), output::check_writable)?;
     let page = args.out.as_deref().filter(|out| is_page(out));
-    let paths = results_below(&args.results)?;
+    let paths = find_results(&args.results)?;
     if page.is_none() && paths.len() > 1 {
-        return table_of_all(&args, &paths, format);
+        return write_table_of_all(&args, &paths, format);
     }
     let results = paths.iter().map(|path| load(path));
     let results: Vec<ResultFile> = results.collect::<Result<_, _>>().map_err(Failure::usage)?;
     let results: Vec<ResultFile> =
-        results.into_iter().map(|result| args.show.allowed(result)).collect();
-    args.show.has_effect(&results.iter().map(|result| &result.plan).collect::<Vec<_>>())?;
-    let known = Known::with(args.show.own(&args.durability)?).at(args.show.rows_per_day);
+        results.into_iter().map(|result| args.show.without_forbidden(result)).collect();
+    args.show.check_effect(&results.iter().map(|result| &result.plan).collect::<Vec<_>>())?;
+    let known = ReportFacts::new(args.show.read_durability(&args.durability)?)
+        .with_rows_per_day(args.show.rows_per_day);
     if let Some(page) = page {
         let named: Vec<(&Path, &ResultFile)> =
             paths.iter().map(PathBuf::as_path).zip(&results).collect();
@@ -75,25 +76,29 @@ pub fn report(args: ReportArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::usage("no result found: give a result file"));
     };
     let Some(out) = args.out else {
-        let beside = |name: &str| path.parent().map(|dir| dir.join(name)).filter(|p| p.exists());
-        let (page, tables) = (beside(measure::PAGE), beside(measure::TABLES));
+        let existing_file =
+            |name: &str| path.parent().map(|dir| dir.join(name)).filter(|p| p.exists());
+        let (page, tables) = (existing_file(measure::PAGE), existing_file(measure::TABLES));
         let files = Files { page: page.as_deref(), tables: tables.as_deref() };
         return args.show.print(&known, result, format, path, &files);
     };
     let format = format.unwrap_or(Format::Table);
-    let mut file = File::create(&out).map_err(Failure::unwritable(&out))?;
-    if format == Format::Parquet {
+    // Made before the file is opened, so that an error leaves an existing file as it is.
+    let content = if format == Format::Parquet {
+        let mut content = Vec::new();
         let device = embermark_report::label(path);
-        parquet(&device, result, &known.durability, file).map_err(Failure::unwritable(&out))?;
+        parquet(&device, result, &known.durability, &mut content)
+            .map_err(Failure::unwritable(&out))?;
+        content
     } else {
-        let text = args.show.text(&known, result, format, path, output::width())?;
-        file.write_all(text.as_bytes()).map_err(Failure::unwritable(&out))?;
-    }
+        args.show.text(&known, result, format, path, output::width())?.into_bytes()
+    };
+    fs::write(&out, content).map_err(Failure::unwritable(&out))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Writes every run of several results into one table.
-fn table_of_all(
+fn write_table_of_all(
     args: &ReportArgs,
     paths: &[PathBuf],
     format: Option<Format>,
@@ -105,14 +110,14 @@ fn table_of_all(
             paths.len()
         )));
     };
-    let known = Known::with(args.show.own(&args.durability)?);
-    let read = |path: &Path| load(path).map(|result| args.show.allowed(result));
-    write_runs(&of_paths(paths), read, &known.durability, format, out)
+    let known = ReportFacts::new(args.show.read_durability(&args.durability)?);
+    let read = |path: &Path| load(path).map(|result| args.show.without_forbidden(result));
+    write_runs(&device_results(paths), read, &known.durability, format, out)
 }
 
 /// Writes every run of these results into `out`, as CSV or Parquet.
 pub fn write_runs(
-    all: &[OfDevice],
+    all: &[DeviceResult],
     read: impl Fn(&Path) -> Result<ResultFile, ReportError>,
     durability: &Record,
     format: Format,
@@ -132,11 +137,12 @@ pub fn write_runs(
 }
 
 /// Writes or prints the comparison of results with published ones.
-fn reproduced(args: &ReportArgs) -> Result<ExitCode, Failure> {
-    let files = results_below(&args.results)?;
+fn write_reproduction(args: &ReportArgs) -> Result<ExitCode, Failure> {
+    let files = find_results(&args.results)?;
     let results = files.iter().map(|path| load(path)).collect::<Result<Vec<_>, _>>();
     let results = results.map_err(Failure::usage)?.into_iter();
-    let results: Vec<ResultFile> = results.map(|result| args.show.allowed(result)).collect();
+    let results: Vec<ResultFile> =
+        results.map(|result| args.show.without_forbidden(result)).collect();
     if results.iter().all(|result| result.plan.repeats.is_none()) {
         return Err(Failure::usage(
             "none of these results repeats a published comparison: `embermark reproduce` makes \

@@ -1,16 +1,16 @@
 //! Result files that the command line names: files, folders and patterns.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use embermark_report::{OfDevice, label};
+use embermark_report::{DeviceResult, label};
 
-use super::repeat;
+use super::reproduce;
 use crate::error::Failure;
 
 /// Gives each result a unique name: its own, or its whole path if others have the same name.
-pub fn of_paths(paths: &[PathBuf]) -> Vec<OfDevice> {
+pub fn device_results(paths: &[PathBuf]) -> Vec<DeviceResult> {
     let labels: Vec<String> = paths.iter().map(|path| label(path)).collect();
     let mut times: HashMap<&str, u32> = HashMap::new();
     for label in &labels {
@@ -21,25 +21,30 @@ pub fn of_paths(paths: &[PathBuf]) -> Vec<OfDevice> {
             1 => label.clone(),
             _ => path.display().to_string(),
         };
-        OfDevice { device, path: path.clone() }
+        DeviceResult { device, path: path.clone() }
     });
     named.collect()
 }
 
-/// Returns the named files, those that match a pattern, and every result below named folders.
-pub fn results_below(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+/// Returns the named files, those that match a pattern, and every result below named folders. A
+/// folder that several links lead to is searched once.
+pub fn find_results(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     let mut left: Vec<PathBuf> = Vec::new();
     for path in named {
-        left.extend(matching(path)?);
+        left.extend(expand_pattern(path)?);
     }
     left.reverse();
+    let mut searched = HashSet::new();
     while let Some(path) = left.pop() {
         if !path.is_dir() {
             files.push(path);
             continue;
         }
         let unreadable = |error| Failure::usage(format!("cannot read {}: {error}", path.display()));
+        if !searched.insert(path.canonicalize().map_err(unreadable)?) {
+            continue;
+        }
         let entries = fs::read_dir(&path).map_err(unreadable)?;
         let mut below: Vec<PathBuf> =
             entries.map(|entry| Ok(entry?.path())).collect::<Result<_, _>>().map_err(unreadable)?;
@@ -54,12 +59,12 @@ pub fn results_below(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 fn is_named_as_result(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let text = name.to_string_lossy();
-    (text.ends_with(".json") || text.ends_with(".json.gz")) && name != repeat::PARTS
+    (text.ends_with(".json") || text.ends_with(".json.gz")) && name != reproduce::PARTS
 }
 
 /// Returns the paths that match a pattern. An existing path, or one without wildcards, matches
 /// itself.
-fn matching(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn expand_pattern(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let text = path.to_string_lossy();
     if path.exists() || !text.contains(['*', '?', '[']) {
         return Ok(vec![path.to_owned()]);

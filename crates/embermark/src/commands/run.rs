@@ -8,19 +8,19 @@ use std::time::Duration;
 
 use clap::Args;
 use embermark_harness::cells::{self, PlannedCell};
-use embermark_harness::{Catalog, Foreseen, RESULT, RunOptions, foreseen};
+use embermark_harness::{Catalog, PlanPreview, RESULT, RunOptions, preview};
 use embermark_model::CellId;
 use embermark_model::plan::{Plan, Rate};
 use embermark_report::Files;
 use embermark_workloads::{Info, WORKLOADS};
 
 use super::measure::{
-    How, INTERRUPTED, Measured, PAGE, TABLES, exit_status, measure, write_beside,
+    INTERRUPTED, PAGE, RunOutcome, RunStart, TABLES, exit_status, measure, write_reports,
 };
 use super::options::{OptionArgs, default_out};
 use super::output;
-use super::repeat;
-use super::show::{Known, RESULT as OF_RESULT};
+use super::reproduce;
+use super::show::{RESULT as OF_RESULT, ReportFacts};
 use crate::error::Failure;
 use crate::plan::{PlanArgs, urls};
 
@@ -97,26 +97,26 @@ pub fn rate(args: RateArgs) -> Result<ExitCode, Failure> {
 /// Measures a plan, and shows the result.
 pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let out = args.resume.clone().or(args.options.out.clone()).unwrap_or_else(default_out);
-    let given = args.plan.or(PlanArgs::of_settings(&args.file.set)?)?;
+    let given = args.plan.or(PlanArgs::from_settings(&args.file.set)?)?;
     let args = RunArgs { plan: given, ..args };
     let show = &args.options.show;
     let format = show.format()?;
     // A resumed run may lack only these, because its journal has no secrets.
     let only_urls = PlanArgs { url: args.plan.url.clone(), ..PlanArgs::default() };
-    let urls_alone = args.plan == only_urls;
-    let resumed = args.resume.is_some() && urls_alone;
+    let has_only_urls = args.plan == only_urls;
+    let resumed = args.resume.is_some() && has_only_urls;
     let options = RunOptions {
         urls: if resumed { urls(&args.plan.url)? } else { BTreeMap::new() },
-        ..args.options.of_run(&out)?
+        ..args.options.run_options(&out)?
     };
-    if args.resume.is_some() && repeat::is_repeated(&out) {
+    if args.resume.is_some() && reproduce::is_reproduction(&out) {
         if args.plan != PlanArgs::default() || args.file.plan.is_some() {
             return Err(Failure::usage("it keeps its plans: leave out the options of a plan"));
         }
-        return repeat::go_on(&options, show);
+        return reproduce::resume(&options, show);
     }
     // With --resume a plan is optional. If it is given, it must be that of the run.
-    let asked = args.resume.is_none() || !urls_alone || args.file.plan.is_some();
+    let asked = args.resume.is_none() || !has_only_urls || args.file.plan.is_some();
     let plan = asked.then(|| plan(args.plan, args.file.plan)).transpose()?;
     if args.dry_run {
         let plan = plan.ok_or_else(|| Failure::usage("--resume uses the plan of its run"))?;
@@ -128,19 +128,19 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         ));
     }
     if let Some(plan) = plan.as_ref().filter(|_| args.resume.is_none()) {
-        show.has_effect(&[plan])?;
+        show.check_effect(&[plan])?;
     }
-    let how = match &plan {
-        Some(plan) if args.resume.is_none() => How::Begin(plan),
-        plan => How::GoOn(plan.as_ref()),
+    let start = match &plan {
+        Some(plan) if args.resume.is_none() => RunStart::Begin(plan),
+        plan => RunStart::Resume(plan.as_ref()),
     };
-    let (result, status) = match measure(how, &options)? {
-        Measured::Complete(result) => {
+    let (result, status) = match measure(start, &options)? {
+        RunOutcome::Complete(result) => {
             let status = exit_status(&result);
             (result, status)
         }
-        Measured::Interrupted(Some(result)) => (result, ExitCode::from(INTERRUPTED)),
-        Measured::Interrupted(None) => {
+        RunOutcome::Interrupted(Some(result)) => (result, ExitCode::from(INTERRUPTED)),
+        RunOutcome::Interrupted(None) => {
             say!("embermark: interrupted before a trial had ended");
             return Ok(ExitCode::from(INTERRUPTED));
         }
@@ -148,11 +148,11 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     // Everything is saved. From here on a signal ends the program at once, even while the page is
     // made.
     options.interrupt.set();
-    let result = show.allowed(result);
-    let known = Known::with(Vec::new()).at(show.rows_per_day);
-    write_beside(&result, &out, show, &known);
-    let beside = |name: &str| Some(out.join(name)).filter(|path| path.exists());
-    let (page, tables) = (beside(PAGE), beside(TABLES));
+    let result = show.without_forbidden(result);
+    let known = ReportFacts::new(Vec::new()).with_rows_per_day(show.rows_per_day);
+    write_reports(&result, &out, show, &known);
+    let existing_file = |name: &str| Some(out.join(name)).filter(|path| path.exists());
+    let (page, tables) = (existing_file(PAGE), existing_file(TABLES));
     let files = Files { page: page.as_deref(), tables: tables.as_deref() };
     show.print(&known, &result, format, &out.join(RESULT), &files)?;
     if result.manifest.finished.is_none() {
@@ -169,8 +169,8 @@ pub fn run(args: RunArgs) -> Result<ExitCode, Failure> {
 /// known.
 fn shown(plan: &Plan, options: &RunOptions) -> Result<String, Failure> {
     let folder = tempfile::tempdir().map_err(Failure::runtime)?;
-    let foreseen = foreseen(plan, options, folder.path()).map_err(Failure::usage)?;
-    let Foreseen { cells, of_device } = foreseen;
+    let preview = preview(plan, options, folder.path()).map_err(Failure::usage)?;
+    let PlanPreview { cells, device_storage } = preview;
     let mut text = String::new();
     let table = |cell: &PlannedCell| CellId { engine: String::new(), ..cell.id.clone() };
     for own in cells.chunk_by(|a, b| table(a) == table(b)) {
@@ -199,7 +199,7 @@ fn shown(plan: &Plan, options: &RunOptions) -> Result<String, Failure> {
         }
         None => writeln!(text, "\n{runnable} cells, {} trials each (--trials)", plan.trials),
     };
-    if let Some((device, storage)) = options.device.zip(of_device) {
+    if let Some((device, storage)) = options.device.zip(device_storage) {
         let name = device.name;
         let _ = match storage {
             Ok(card) => writeln!(
@@ -209,7 +209,7 @@ fn shown(plan: &Plan, options: &RunOptions) -> Result<String, Failure> {
             ),
             Err(why) => writeln!(
                 text,
-                "the databases lie on this machine's disk: the card that {name} usually has cannot be imitated here: \
+                "the databases are on this machine's disk, because the card that {name} usually has cannot be imitated here: \
                  {why}"
             ),
         };

@@ -10,8 +10,10 @@ use embermark_model::durability_result::Outcome;
 use embermark_model::plan::Plan;
 use embermark_model::result::ResultFile;
 use embermark_report::cost::score::Weights;
-use embermark_report::shown::Record;
-use embermark_report::{Beside, Files, Format, Options, load_durability, overview, render};
+use embermark_report::evidence::Record;
+use embermark_report::{
+    Files, Format, Options, PublishedDetail, load_durability, overview, render,
+};
 use embermark_workloads::WORKLOADS;
 
 use super::record::may_be_published;
@@ -62,7 +64,7 @@ pub struct ShowArgs {
 }
 
 /// Facts about workloads and engines that are in this build and not in a result.
-pub struct Known {
+pub struct ReportFacts {
     /// Every phase of every workload, in the order in which reports show them.
     pub order: Vec<&'static str>,
     /// Explanations of engines' conspicuous costs from their adapters, by id.
@@ -73,9 +75,9 @@ pub struct Known {
     pub rows_per_day: Option<f64>,
 }
 
-impl Known {
+impl ReportFacts {
     /// Collects the facts, with findings of the reader's own runs of `embermark durability`.
-    pub fn with(own: Vec<Outcome>) -> Self {
+    pub fn new(own: Vec<Outcome>) -> Self {
         let phases = WORKLOADS.iter().flat_map(|workload| workload.info().phases);
         let explained = registry::all().iter().map(|engine| (engine.info().id, engine.explained()));
         Self {
@@ -87,7 +89,7 @@ impl Known {
     }
 
     /// Sets the reader's rows per day.
-    pub fn at(self, rows_per_day: Option<f64>) -> Self {
+    pub fn with_rows_per_day(self, rows_per_day: Option<f64>) -> Self {
         Self { rows_per_day, ..self }
     }
 }
@@ -124,13 +126,13 @@ impl ShowArgs {
     }
 
     /// Refuses options without effect on results of these plans.
-    pub fn has_effect(&self, plans: &[&Plan]) -> Result<(), Failure> {
+    pub fn check_effect(&self, plans: &[&Plan]) -> Result<(), Failure> {
         let scored = WORKLOADS.iter().map(|workload| workload.info()).filter(|info| info.lasts);
         let scored: Vec<&str> = scored.map(|info| info.id).collect();
-        let is_there = |plan: &&Plan| plan.workloads.iter().any(|id| scored.contains(&&**id));
-        if self.weight.is_some() && !plans.iter().any(is_there) {
+        let is_scored = |plan: &&Plan| plan.workloads.iter().any(|id| scored.contains(&&**id));
+        if self.weight.is_some() && !plans.iter().any(is_scored) {
             return Err(Failure::usage(format!(
-                "--weight: they are for the score of the workload {}, which is not there: leave them out",
+                "--weight applies only to the score of the workload {}, which was not measured: leave it out",
                 scored.join(" or ")
             )));
         }
@@ -146,7 +148,7 @@ impl ShowArgs {
     }
 
     /// Reads runs of `embermark durability`. With --publishable, keeps only what may be published.
-    pub fn own(&self, paths: &[PathBuf]) -> Result<Vec<Outcome>, Failure> {
+    pub fn read_durability(&self, paths: &[PathBuf]) -> Result<Vec<Outcome>, Failure> {
         let own = paths.iter().map(|path| load_durability(path)).collect::<Result<_, _>>();
         let own: Vec<Outcome> = own.map_err(Failure::usage)?;
         Ok(if self.publishable {
@@ -159,7 +161,7 @@ impl ShowArgs {
     /// Prints the result on standard output.
     pub fn print(
         &self,
-        known: &Known,
+        known: &ReportFacts,
         result: &ResultFile,
         format: Option<Format>,
         path: &Path,
@@ -174,14 +176,14 @@ impl ShowArgs {
     }
 
     /// Returns the result. With --publishable, leaves out figures that may not be published.
-    pub fn allowed(&self, result: ResultFile) -> ResultFile {
+    pub fn without_forbidden(&self, result: ResultFile) -> ResultFile {
         if self.publishable { result.publishable() } else { result }
     }
 
     /// Formats the result without colours.
     pub fn text(
         &self,
-        known: &Known,
+        known: &ReportFacts,
         result: &ResultFile,
         format: Format,
         path: &Path,
@@ -190,7 +192,7 @@ impl ShowArgs {
         render(result, format, &self.options(known, path, width)).map_err(Failure::usage)
     }
 
-    fn options<'a>(&self, known: &'a Known, path: &'a Path, width: usize) -> Options<'a> {
+    fn options<'a>(&self, known: &'a ReportFacts, path: &'a Path, width: usize) -> Options<'a> {
         Options {
             explanations: &known.explanations,
             weights: self.weight.unwrap_or_default(),
@@ -200,7 +202,11 @@ impl ShowArgs {
             latency: self.shows(Detail::Latency),
             intervals: self.shows(Detail::Intervals),
             explain: self.explains(),
-            published: if self.shows(Detail::Published) { Beside::All } else { Beside::Measured },
+            published: if self.shows(Detail::Published) {
+                PublishedDetail::All
+            } else {
+                PublishedDetail::Measured
+            },
             rows_per_day: known.rows_per_day,
             path: Some(path),
             durability: &known.durability,

@@ -6,12 +6,12 @@ use std::process::{Command, ExitCode, Stdio};
 use clap::Args;
 use embermark_engines::{Kind, registry};
 use embermark_report::ReportError;
-use embermark_report::site::{Program, Site, SiteOptions, SnippetOf};
+use embermark_report::site::{Program, Site, SiteOptions, SnippetKey};
 use embermark_workloads::WORKLOADS;
 
 use super::page;
-use super::results::results_below;
-use super::show::Known;
+use super::results::find_results;
+use super::show::ReportFacts;
 use crate::error::Failure;
 
 /// The arguments of `embermark site`.
@@ -36,8 +36,8 @@ pub struct SiteArgs {
 
 /// Makes a site of results. Files that are not results are named and left out.
 pub fn site(args: &SiteArgs) -> Result<ExitCode, Failure> {
-    let paths = results_below(&args.results)?;
-    let known = Known::with(Vec::new());
+    let paths = find_results(&args.results)?;
+    let known = ReportFacts::new(Vec::new());
     let options = SiteOptions {
         order: &known.order,
         engines: page::engines(),
@@ -47,7 +47,7 @@ pub fn site(args: &SiteArgs) -> Result<ExitCode, Failure> {
         durability: &known.durability,
         snippet: &program,
     };
-    let mut site = Site::begin(&args.out, options).map_err(of_folder)?;
+    let mut site = Site::begin(&args.out, options).map_err(folder_error)?;
     let (mut added, mut left_out) = (0, 0);
     for path in &paths {
         match site.read(path) {
@@ -78,7 +78,7 @@ pub fn site(args: &SiteArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Converts an error about the folder. If something else is in it, that is bad input.
-fn of_folder(error: ReportError) -> Failure {
+fn folder_error(error: ReportError) -> Failure {
     match error {
         ReportError::NotASite(_) => Failure::usage(error),
         _ => Failure::runtime(error),
@@ -88,7 +88,7 @@ fn of_folder(error: ReportError) -> Failure {
 /// Returns the program for a cell as `embermark snippet` prints it. That runs in a separate
 /// process, because it opens the engine's library. Programs for servers are left out, because it
 /// would start one.
-fn program(of: &SnippetOf) -> Program {
+fn program(of: &SnippetKey) -> Program {
     let (Ok(engine), Ok(client)) = (registry::find(&of.engine), of.client.parse()) else {
         return Program::None;
     };

@@ -33,7 +33,7 @@ const FOLDER: &str = "data";
 const CACHE_BYTES: u64 = 64 << 20;
 
 /// Values of the user's own server, which replace those of the private server.
-const OF_A_SERVER: [(&str, &str); 4] =
+const SERVER_PLACEHOLDERS: [(&str, &str); 4] =
     [("conninfo", "host=localhost dbname=mine"), ("database", "mine"), ("socket", ""), ("url", "")];
 
 /// Prints a program that opens, configures and commits like the measured client.
@@ -48,8 +48,8 @@ pub fn print(args: &SnippetArgs) -> Result<ExitCode, Failure> {
         }
     };
     // The engine itself reports how it is opened.
-    let place = tempfile::tempdir().map_err(Failure::runtime)?;
-    let dir = fs::canonicalize(place.path()).map_err(Failure::runtime)?;
+    let scratch = tempfile::tempdir().map_err(Failure::runtime)?;
+    let dir = fs::canonicalize(scratch.path()).map_err(Failure::runtime)?;
     let opened = engine.open(&OpenOptions::new(&dir, args.tier, CACHE_BYTES));
     let Opened { mut store, .. } = opened.map_err(Failure::runtime)?;
     let connection = store.lifecycle().connection();
@@ -58,19 +58,19 @@ pub fn print(args: &SnippetArgs) -> Result<ExitCode, Failure> {
     let (is_server, mut printed) = (info.kind == Kind::Server, text.to_owned());
     for (name, value) in connection.map_err(Failure::runtime)? {
         let value = value.replace(&dir, FOLDER);
-        let own = OF_A_SERVER.iter().find(|(known, _)| is_server && *known == name);
+        let own = SERVER_PLACEHOLDERS.iter().find(|(known, _)| is_server && *known == name);
         let value = own.map_or(value, |(_, own)| (*own).to_owned());
         printed = printed.replace(&format!("{{{{{name}}}}}"), &escaped(&value));
     }
     let tier = args.tier.to_string();
-    let printed = without_places(&printed.replace("{{tier}}", &tier));
+    let printed = remove_placeholders(&printed.replace("{{tier}}", &tier));
     let sign = if args.client.language() == "python" { "#" } else { "//" };
     let promise = format!("{sign} {} in the tier {tier}: {words}", info.name);
     output::print(&format!("{promise}\n{printed}"))
 }
 
 /// Removes placeholders of options that the engine does not get: `{{block_size}}`.
-fn without_places(text: &str) -> String {
+fn remove_placeholders(text: &str) -> String {
     let mut parts = text.split("{{");
     let mut whole = parts.next().unwrap_or_default().to_owned();
     for part in parts {

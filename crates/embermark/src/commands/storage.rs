@@ -1,8 +1,8 @@
 //! `embermark storage`.
 
-mod measuring;
+mod measure;
 mod page;
-mod trial;
+mod try_command;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use comfy_table::{Table, TableStyle};
 use embermark_model::Storage;
 use embermark_report::format;
-use embermark_storage::{Typical, built_in, names, parse, text_of};
+use embermark_storage::{Typical, built_in, built_in_toml, names, parse};
 
 use super::output;
 use crate::error::Failure;
@@ -33,9 +33,9 @@ enum Action {
         storage: String,
     },
     /// Run a command on an imitated storage, and report how well it kept its times. Needs root
-    Try(trial::TryArgs),
+    Try(try_command::TryArgs),
     /// Measure a device, and write a file by which it can be imitated
-    Measure(measuring::MeasureArgs),
+    Measure(measure::MeasureArgs),
 }
 
 /// Lists the built-in storages, or performs the action.
@@ -43,8 +43,8 @@ pub fn storage(args: StorageArgs) -> Result<ExitCode, Failure> {
     match args.action {
         None => list(),
         Some(Action::Show { storage }) => show(&storage),
-        Some(Action::Try(args)) => trial::run(&args),
-        Some(Action::Measure(args)) => measuring::run(&args),
+        Some(Action::Try(args)) => try_command::run(&args),
+        Some(Action::Measure(args)) => measure::run(&args),
     }
 }
 
@@ -75,7 +75,7 @@ fn list() -> Result<ExitCode, Failure> {
 
 /// Returns the times of a read, a write and a write with its flush, the rates, and the cache.
 fn columns(storage: &Storage) -> [String; 5] {
-    let typical = Typical::of(storage, REQUEST);
+    let typical = Typical::new(storage, REQUEST);
     let [read, write, commit] = [typical.read, typical.write, typical.flushed_write];
     let [read, write, commit] = [read, write, commit].map(|ns| format::duration(ns as f64));
     let rates = [storage.read, storage.write].map(|transfer| {
@@ -90,15 +90,15 @@ fn columns(storage: &Storage) -> [String; 5] {
 }
 
 fn show(given: &str) -> Result<ExitCode, Failure> {
-    match text_of(given) {
+    match built_in_toml(given) {
         Ok(text) => output::print(text),
-        Err(_) => output::print(&summary(&chosen(given)?)),
+        Err(_) => output::print(&summary(&find_storage(given)?)),
     }
 }
 
 /// Summarizes a storage in lines.
 fn summary(storage: &Storage) -> String {
-    let typical = Typical::of(storage, REQUEST);
+    let typical = Typical::new(storage, REQUEST);
     let [read, write, commit, rates, cache] = columns(storage);
     let [read_row, commit_row] = [typical.sequential_read, typical.sequential_flushed_write]
         .map(|ns| format::duration(ns as f64));
@@ -110,7 +110,7 @@ fn summary(storage: &Storage) -> String {
         format!("write of 4 KiB     {write} anywhere"),
         format!("  and its flush    {commit} anywhere, {commit_row} in a row"),
         format!("flush of nothing   {flush}"),
-        format!("read, written      {rates} beside each request's latency"),
+        format!("read, written      {rates} in addition to each request's latency"),
         format!("write cache        {cache}"),
         format!("requests at once   {}", storage.queue_depth),
         format!("sector             {} bytes", storage.sector_bytes),
@@ -126,11 +126,11 @@ fn summary(storage: &Storage) -> String {
 }
 
 /// Returns the storage with a name or in a file.
-fn chosen(given: &str) -> Result<Storage, Failure> {
+fn find_storage(given: &str) -> Result<Storage, Failure> {
     model(("storage", "docs/storage.md"), given, built_in, parse)
 }
 
 /// Returns the name of the storage in a file: the file name without its extension.
-fn name_of(path: &Path) -> String {
+fn storage_name(path: &Path) -> String {
     path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! `embermark tune`.
 
-mod keeps;
 mod subjects;
+mod tier_test;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,15 +18,15 @@ use embermark_model::tuning_result::{Because, Outcome, Set, Tried, Tuned, Tuning
 use embermark_model::{Configuration, Configurations, Durability};
 use embermark_report::summary::{Resource, Usage};
 use embermark_report::tuned;
-use embermark_tune::{Measured, Subject, Worth, search};
+use embermark_tune::{HarnessBench, Screening, Subject, search};
 
 use super::measure::{INTERRUPTED, PAGE};
 use super::options::default_out;
 use super::{output, page};
 use crate::error::Failure;
-use crate::plan::{PlanArgs, configurations, milliseconds, parsed, refuse_clients};
-use keeps::{Keeper, Proof};
-use subjects::{Task, set_of};
+use crate::plan::{PlanArgs, configurations, milliseconds, parse_configuration, refuse_clients};
+use subjects::{Task, candidate_set};
+use tier_test::{Proof, TierTester};
 
 /// Default workload.
 const WORK: &str = "sensors:10k";
@@ -74,7 +74,7 @@ pub struct TuneArgs {
     storage: Option<String>,
 
     /// Start the search from your program's settings: NAME=ENGINE:SETTING=VALUE,… [default: embermark's]
-    #[arg(long, value_name = "COLUMN", value_parser = parsed)]
+    #[arg(long, value_name = "COLUMN", value_parser = parse_configuration)]
     configuration: Vec<(String, Configuration)>,
 
     /// Also try these settings: ENGINE:SETTING=VALUE,…; may be repeated, once per candidate
@@ -111,11 +111,16 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     if workloads.is_empty() {
         workloads.push(WORK.to_owned());
     }
-    let tries = subjects::of_words(&args.tries)?;
+    let tries = subjects::parse_tries(&args.tries)?;
     let tasks = subjects::tasks(&engines, &own, &tries, tier)?;
+    let Some(first) = tasks.first() else {
+        return Err(Failure::usage(format!(
+            "no engine here has settings to try in tier {tier}: `embermark engines` shows what is missing"
+        )));
+    };
     let asked = PlanArgs {
         workloads,
-        engines: vec![tasks[0].subject.today.engine.clone()],
+        engines: vec![first.subject.today.engine.clone()],
         tier: vec![tier.name().to_owned()],
         variant: args.variant.clone().into_iter().collect(),
         phases: args.phases.clone(),
@@ -150,12 +155,12 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
     let engines = tasks.len() as u32;
     for (at, task) in tasks.iter().enumerate() {
         let left = ends.saturating_duration_since(Instant::now()) / (engines - at as u32);
-        let tuned = match one(task, (&plan, tier), &options, left, &args) {
-            Err(Stop::Interrupted) => {
+        let tuned = match tune_engine(task, (&plan, tier), &options, left, &args) {
+            Err(TuneError::Interrupted) => {
                 say!("embermark: interrupted; what was found before is in {}", out.display());
                 return Ok(ExitCode::from(INTERRUPTED));
             }
-            Err(Stop::TooShort(least)) => {
+            Err(TuneError::TooShort(least)) => {
                 let candidates = task.candidates.len();
                 let least = least.as_secs() + 1;
                 return Err(Failure::usage(format!(
@@ -165,7 +170,7 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
                     least * u64::from(engines)
                 )));
             }
-            Err(Stop::Failed(failure)) => return Err(failure),
+            Err(TuneError::Failed(failure)) => return Err(failure),
             Ok((tuned, machine)) => {
                 all.machine = machine;
                 tuned
@@ -189,13 +194,13 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Reasons why an engine is not tuned.
-enum Stop {
+enum TuneError {
     Interrupted,
     TooShort(Duration),
     Failed(Failure),
 }
 
-impl From<HarnessError> for Stop {
+impl From<HarnessError> for TuneError {
     fn from(error: HarnessError) -> Self {
         match error {
             HarnessError::Interrupted { .. } => Self::Interrupted,
@@ -205,29 +210,30 @@ impl From<HarnessError> for Stop {
 }
 
 /// Tunes one engine, and returns the result with the machine.
-fn one(
+fn tune_engine(
     Task { subject, candidates, weaker }: &Task,
     (plan, tier): (&Plan, Durability),
     options: &RunOptions,
     left: Duration,
     args: &TuneArgs,
-) -> Result<(Tuned, Option<Machine>), Stop> {
+) -> Result<(Tuned, Option<Machine>), TuneError> {
     let began = Instant::now();
     let name = &subject.name;
-    let says = |text: &str| say!("{name}: {text}");
+    let announce = |text: &str| say!("{name}: {text}");
     let engine =
-        registry::find(&subject.today.engine).map_err(|e| Stop::Failed(Failure::usage(e)))?;
+        registry::find(&subject.today.engine).map_err(|e| TuneError::Failed(Failure::usage(e)))?;
     let proof = Proof { kills: args.kills, states: args.states, short_works: args.short_works };
-    let keeper = Keeper::new(engine, tier, proof, &options.out, &options.interrupt);
-    let mut keeps = |own: &Configuration| keeper.keeps(own);
-    let mut bench = Measured::new((subject, plan, options), began + left, &mut keeps, &says);
-    let Worth { worth, others } = bench.begin(candidates.to_vec())?;
-    let mut found = match search(&mut bench, worth)? {
+    let tester = TierTester::new(engine, tier, proof, &options.out, &options.interrupt);
+    let mut keeps_tier = |own: &Configuration| tester.test(own);
+    let mut bench =
+        HarnessBench::new((subject, plan, options), began + left, &mut keeps_tier, &announce);
+    let Screening { accepted, rejected } = bench.screen(candidates.to_vec())?;
+    let mut found = match search(&mut bench, accepted)? {
         Ok(found) => found,
-        Err(short) => return Err(Stop::TooShort(short.least)),
+        Err(short) => return Err(TuneError::TooShort(short.least)),
     };
     let out = |(set, why)| Tried { set, trials: 0, gain: None, outcome: Outcome::Out { why } };
-    found.tried.extend(others.into_iter().map(out));
+    found.tried.extend(rejected.into_iter().map(out));
     found.tried.extend(weaker.iter().cloned());
     let last = bench.last();
     let uses = |at: usize| {
@@ -235,7 +241,7 @@ fn one(
             file.cells.iter().filter(move |cell| Some(&cell.id.engine) == names.get(at))
         });
         cells.fold(Uses::default(), |uses, cell| {
-            let own = Usage::of(cell);
+            let own = Usage::for_cell(cell);
             let most = |known: Option<f64>, of| match (known, own.get(of)) {
                 (Some(known), Some(own)) => Some(known.max(own)),
                 (known, own) => own.or(known),
@@ -249,7 +255,7 @@ fn one(
     };
     let settings = engine.settings();
     let because = settings.candidates.iter().filter_map(|candidate| {
-        let set = set_of(candidate);
+        let set = candidate_set(candidate);
         let is_part = set.iter().all(|(name, value)| found.winner.get(name) == Some(value));
         let (trades, manual) = (candidate.trades.to_owned(), candidate.manual.to_owned());
         is_part.then_some(Because { set, trades, manual })
@@ -283,7 +289,7 @@ fn in_a_program(
     let given = today.iter().flat_map(|trial| &trial.settings);
     let given = given.map(|(name, value)| (name.as_str(), value.as_str()));
     let own = subject.with(set).settings;
-    let mut all: BTreeMap<&str, &str> = settings.given(given).collect();
+    let mut all: BTreeMap<&str, &str> = settings.set_by_embermark(given).collect();
     all.extend(own.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     settings.in_a_program(all)
 }

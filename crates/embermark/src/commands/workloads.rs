@@ -11,7 +11,7 @@ use embermark_workloads::WORKLOADS;
 
 use super::output;
 use crate::error::Failure;
-use crate::plan::{PlanArgs, shipped};
+use crate::plan::{PlanArgs, built_in_file};
 
 /// The arguments of `embermark workloads`.
 #[derive(Args)]
@@ -27,7 +27,7 @@ pub fn list(args: &WorkloadsArgs) -> Result<ExitCode, Failure> {
         return output::print(PlanArgs::DEFAULT);
     }
     if let Some(name) = &args.name {
-        return match shipped(name) {
+        return match built_in_file(name) {
             Some(text) => output::print(text),
             None => {
                 let names = PUBLISHED.iter().chain(BUILT_IN).map(|(id, _)| *id);

@@ -7,7 +7,7 @@ use clap::Args;
 use embermark_model::Configuration;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::configurations::{self, parsed};
+use super::configurations::{self, parse_configuration};
 
 /// Headings of the options.
 pub const WORK: &str = "What to measure";
@@ -135,8 +135,8 @@ pub struct PlanArgs {
     /// --engines also accepts NAME. library=DIR runs the version found in DIR, and client=CLIENT runs the
     /// timed work in a client. In a plan file this is a table configuration.NAME with engine, settings,
     /// library and client. docs/configurations.md lists the settings.
-    #[arg(help_heading = ENGINES, long, value_name = "COLUMN", value_parser = parsed)]
-    #[serde(deserialize_with = "configurations::of_file", serialize_with = "as_tables")]
+    #[arg(help_heading = ENGINES, long, value_name = "COLUMN", value_parser = parse_configuration)]
+    #[serde(deserialize_with = "configurations::deserialize_tables", serialize_with = "as_tables")]
     pub configuration: Vec<(String, Configuration)>,
 
     /// Measure each column from these languages: native, python, node, node:PACKAGE, ./PROGRAM

@@ -73,7 +73,7 @@ pub fn with_clients(
             match client {
                 None => add(column.clone(), own.cloned())?,
                 Some(client) => {
-                    let own = own.cloned().unwrap_or_else(|| Configuration::of(&column));
+                    let own = own.cloned().unwrap_or_else(|| Configuration::new(&column));
                     let own = Configuration { client: Some(client.clone()), ..own };
                     add(format!("{column}-{}", client.suffix()), Some(own))?;
                 }

@@ -22,7 +22,7 @@ const DEFAULTS: &str = "-defaults";
 const SYSTEM: &str = "-system";
 
 /// Parses `NAME=ENGINE:setting=value,…`. A comma within brackets belongs to a value.
-pub fn parsed(text: &str) -> Result<(String, Configuration), String> {
+pub fn parse_configuration(text: &str) -> Result<(String, Configuration), String> {
     let wrong = || format!("'{text}' is not of the form NAME=ENGINE:setting=value,…");
     let (name, of) = text.split_once('=').ok_or_else(wrong)?;
     let (engine, settings) = of.split_once(':').ok_or_else(wrong)?;
@@ -37,7 +37,7 @@ pub fn parsed(text: &str) -> Result<(String, Configuration), String> {
     let client = all.remove(CLIENT).map(|text| client(&text)).transpose()?.flatten();
     Ok((
         name.to_owned(),
-        Configuration { settings: all, library, client, ..Configuration::of(engine) },
+        Configuration { settings: all, library, client, ..Configuration::new(engine) },
     ))
 }
 
@@ -56,7 +56,7 @@ fn split(settings: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Reads the tables of a plan file, whose values may be texts, numbers and booleans.
-pub fn of_file<'de, D: Deserializer<'de>>(
+pub fn deserialize_tables<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Vec<(String, Configuration)>, D::Error> {
     #[derive(Deserialize)]
@@ -134,7 +134,7 @@ fn used_by(word: &str, given: &Configurations) -> Option<Result<Configuration, S
         .find_map(|language| Some((word.strip_suffix(language)?.strip_suffix('-')?, *language)))?;
     let own = match (given.get(column), registry::find(column)) {
         (Some(own), _) => Ok(own.clone()),
-        (None, Ok(_)) => Ok(Configuration::of(column)),
+        (None, Ok(_)) => Ok(Configuration::new(column)),
         (None, Err(_)) => built_in(column)?,
     };
     Some(own.and_then(|own| match &own.client {
@@ -156,7 +156,7 @@ fn defaults(word: &str) -> Option<Result<Configuration, String>> {
             "the defaults of {engine} are not known here; name its settings with \
              --configuration NAME={engine}:setting=value"
         )),
-        false => Ok(Configuration { settings, ..Configuration::of(engine) }),
+        false => Ok(Configuration { settings, ..Configuration::new(engine) }),
     })
 }
 
@@ -164,7 +164,7 @@ fn defaults(word: &str) -> Option<Result<Configuration, String>> {
 fn system(word: &str) -> Option<Result<Configuration, String>> {
     let engine = word.strip_suffix(SYSTEM)?;
     let found = registry::find(engine).ok()?;
-    let own = |library| Configuration { library: Some(library), ..Configuration::of(engine) };
+    let own = |library| Configuration { library: Some(library), ..Configuration::new(engine) };
     Some(match found.system() {
         Some(folder) => folder.map(own).map_err(|error| error.to_string()),
         None => Err(format!(
@@ -174,7 +174,7 @@ fn system(word: &str) -> Option<Result<Configuration, String>> {
     })
 }
 
-/// Returns the [`columns`] without reference engines that no word names: they are no candidates.
+/// Returns the [`columns`] without reference engines that no word names: they are not candidates.
 pub fn candidates(
     words: &[String],
     configurations: &Configurations,

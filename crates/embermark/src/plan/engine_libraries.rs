@@ -10,7 +10,7 @@ use crate::error::Failure;
 
 /// Registers the engines of libraries in this process, and returns them by id.
 pub fn engine_libraries(paths: &[PathBuf]) -> Result<BTreeMap<String, EngineLibrary>, Failure> {
-    let worker = WorkerCommand::of_this_program()?;
+    let worker = WorkerCommand::this_program()?;
     let added = paths.iter().map(|path| {
         let described = add_engine_library(path, &worker)?;
         Ok((described.about.id, described.library))

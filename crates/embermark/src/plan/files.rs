@@ -1,4 +1,4 @@
-//! Workloads by name, and those in files.
+//! Workloads, by name or in files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,18 +13,18 @@ use embermark_workloads::{WORKLOADS, Workload};
 use crate::error::Failure;
 
 /// Workloads that were requested.
-pub struct Chosen {
+pub struct ChosenWorkloads {
     /// The workloads, each once.
     pub workloads: Vec<&'static dyn Workload>,
-    /// Those of them in files, by id.
+    /// Files of the workloads that have one, by id.
     pub files: BTreeMap<String, WorkloadFile>,
 }
 
 /// Returns the workloads with these names or in these files. Without names, returns every built-in
 /// workload that is not a file. Those that run until they are steady are then left out, because
 /// they take minutes.
-pub fn chosen(names: &[String], misfits_per_million: u32) -> Result<Chosen, Failure> {
-    let mut all = Chosen { workloads: Vec::new(), files: BTreeMap::new() };
+pub fn chosen(names: &[String], misfits_per_million: u32) -> Result<ChosenWorkloads, Failure> {
+    let mut all = ChosenWorkloads { workloads: Vec::new(), files: BTreeMap::new() };
     if names.is_empty() {
         all.workloads.extend(WORKLOADS.iter().filter(|workload| !workload.info().until_steady));
     }
@@ -62,7 +62,7 @@ fn one(
     if let Some(workload) = WORKLOADS.iter().find(|workload| workload.info().id == name) {
         return Ok((*workload, None));
     }
-    let (text, folder) = if let Some(text) = shipped(name) {
+    let (text, folder) = if let Some(text) = built_in_file(name) {
         (text.to_owned(), PathBuf::from("."))
     } else if Path::new(name).extension().is_some_and(|extension| extension == "toml") {
         read(Path::new(name))?
@@ -93,7 +93,7 @@ fn read_definition(name: &str, text: &str) -> Result<Definition, Failure> {
         } else {
             mistakes.to_string()
         };
-        Failure::usage(format!("{name} is not a valid workload file")).showing(text)
+        Failure::usage(format!("{name} is not a valid workload file")).with_screen(text)
     })?;
     if WORKLOADS.iter().any(|workload| workload.info().id == definition.name) {
         return Err(Failure::usage(format!(
@@ -111,7 +111,7 @@ fn defined(definition: Definition, file: &WorkloadFile) -> &'static dyn Workload
 }
 
 /// Returns the workloads of a plan that are in files.
-pub fn of_plan(plan: &Plan) -> Vec<&'static dyn Workload> {
+pub fn workloads_of_plan(plan: &Plan) -> Vec<&'static dyn Workload> {
     // The file was valid when it was measured. If a later version cannot read it, its facts are not
     // shown.
     let read = |(id, file): (&String, &WorkloadFile)| {
@@ -121,7 +121,7 @@ pub fn of_plan(plan: &Plan) -> Vec<&'static dyn Workload> {
 }
 
 /// Returns the text of a built-in workload file.
-pub fn shipped(name: &str) -> Option<&'static str> {
+pub fn built_in_file(name: &str) -> Option<&'static str> {
     PUBLISHED.iter().chain(BUILT_IN).find(|(id, _)| *id == name).map(|(_, text)| *text)
 }
 

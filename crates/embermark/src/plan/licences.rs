@@ -24,7 +24,7 @@ pub fn not_accepted(engine: &dyn Engine, accepted: &[String]) -> Option<String> 
     let id = engine.info().id;
     (engine.forbids_publishing() && accepted.iter().all(|other| other != id)).then(|| {
         format!(
-            "its licence forbids publishing what is found without its vendor's consent; if you have \
+            "its licence forbids publishing findings without its vendor's consent; if you have \
              accepted it, add --accept-license {id}"
         )
     })

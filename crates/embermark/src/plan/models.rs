@@ -1,4 +1,4 @@
-//! What an option models: something built in by its name, or what a file of the user's describes.
+//! Models that an option selects: a built-in model by its name, or one that a file describes.
 
 use std::fmt::Display;
 use std::fs;
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::error::Failure;
 
-/// Reads the model that is named or described in a file, which gives it its name. `option` is the
-/// command line's, with its manual's page.
+/// Returns the built-in model with a name, or reads one from a file, whose name becomes that of the
+/// model. `option` and `page` are for error messages: the option, and its page of the manual.
 ///
 /// # Errors
 /// If the name is unknown or the file cannot be read.
@@ -29,7 +29,7 @@ pub fn model<T, U: Display, E: Display>(
     parse(&name.unwrap_or_default(), &text).map_err(|error| refused(error.to_string()))
 }
 
-/// Whether a file is named, rather than something built in.
+/// Whether `given` is the name of a file, not of a built-in model.
 fn is_file(given: &str) -> bool {
     let path = Path::new(given);
     given.contains('/') || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"))

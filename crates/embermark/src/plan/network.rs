@@ -6,7 +6,7 @@ use embermark_network::{built_in, parse};
 use super::models::model;
 use crate::error::Failure;
 
-/// Returns the link with this name or in this file. `none` is no link.
+/// Returns the link with this name or in this file. Returns `None` for `none`.
 pub fn link(given: &str) -> Result<Option<NetworkLink>, Failure> {
     match given {
         "none" => Ok(None),

@@ -61,14 +61,14 @@ pub(super) fn decades(given: &[Scale], until: &str) -> Result<Vec<Scale>, Failur
     let first = match given {
         [] => 1_000,
         [Scale::Rows(first)] => *first,
-        [Scale::Full] => return refused("it goes up from a number of rows: give one with --scale"),
-        _ => return refused("it goes up from one scale: give one with --scale"),
+        [Scale::Full] => return refused("it starts at a number of rows: give one with --scale"),
+        _ => return refused("it starts at one scale: give one with --scale"),
     };
     let Scale::Rows(last) = until.parse().map_err(Failure::usage)? else {
         return refused("it is not a number of rows");
     };
     if last < first {
-        return refused(&format!("it goes up from {}: give more", Scale::Rows(first)));
+        return refused(&format!("it starts at {}: give more", Scale::Rows(first)));
     }
     let steps = iter::successors(Some(first), |rows| rows.checked_mul(10));
     Ok(steps.take_while(|rows| *rows < last).chain([last]).map(Scale::Rows).collect())

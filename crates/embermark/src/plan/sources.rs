@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::args::PlanArgs;
 use super::{configurations, files, milliseconds};
 use crate::error::Failure;
-use crate::older;
+use crate::old_spellings;
 
 impl PlanArgs {
     /// Reads a plan file: TOML with the long option names as keys.
@@ -17,11 +17,11 @@ impl PlanArgs {
             Failure::usage(format!("cannot read the plan {}: {error}", path.display()))
         })?;
         if let Ok(table) = text.parse::<toml::Table>() {
-            older::hint_at_keys(path, &table);
+            old_spellings::hint_renamed_keys(path, &table);
         }
         toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-            let why = without_values(error.message());
+            let why = redact_values(error.message());
             Failure::usage(format!("{}, line {line}: invalid plan: {why}", path.display()))
         })
     }
@@ -70,7 +70,7 @@ impl PlanArgs {
     }
 
     /// Parses the plan file settings of `--set`: `window=50ms`, `seed=7`.
-    pub fn of_settings(settings: &[String]) -> Result<Self, Failure> {
+    pub fn from_settings(settings: &[String]) -> Result<Self, Failure> {
         let mut table = toml::Table::new();
         for setting in settings {
             let Some((key, text)) = setting.split_once('=') else {
@@ -84,7 +84,7 @@ impl PlanArgs {
             table.insert(key.to_owned(), value);
         }
         table.try_into().map_err(|error: toml::de::Error| {
-            Failure::usage(format!("--set: {}", without_values(error.message())))
+            Failure::usage(format!("--set: {}", redact_values(error.message())))
         })
     }
 
@@ -103,7 +103,10 @@ impl PlanArgs {
     }
 
     /// Adds the additions for a run of this length. Returns those that are left out, as text.
-    pub(super) fn follow(&mut self, lasts_ms: Option<u64>) -> Result<Vec<String>, Failure> {
+    pub(super) fn add_longer_work(
+        &mut self,
+        lasts_ms: Option<u64>,
+    ) -> Result<Vec<String>, Failure> {
         let mut left_out = Vec::new();
         let (limits, storages) = (self.memory_limit.is_empty(), self.storage.is_empty());
         for then in std::mem::take(&mut self.then) {
@@ -123,7 +126,7 @@ impl PlanArgs {
 }
 
 /// Removes the text that a parser's message quotes from a file, because it may have a URL's secret.
-fn without_values(message: &str) -> String {
+fn redact_values(message: &str) -> String {
     match (message.find("string \""), message.rfind('"')) {
         (Some(first), Some(last)) => {
             format!("{}string{}", &message[..first], &message[last + 1..])

@@ -58,7 +58,7 @@ fn scales_go_up_by_powers_of_ten_within_a_budget() {
     assert_eq!(plan.budget_ms, Some(90_000));
     assert_eq!(until(&["5"], "5").plan().unwrap().scales, [Scale::Rows(5)]);
     assert!(says(until(&["1k", "10k"], "1M")).contains("from one scale"));
-    assert!(says(until(&["1M"], "10k")).contains("goes up from 1M"));
+    assert!(says(until(&["1M"], "10k")).contains("starts at 1M"));
     assert!(says(until(&[], "full")).contains("not a number of rows"));
 }
 
@@ -183,7 +183,7 @@ fn a_file_that_goes_on_until_it_is_steady_runs_as_it_says() {
     let dir = tempfile::tempdir().unwrap();
     let file = |name: &str, of: &str| {
         let path = dir.path().join(name);
-        std::fs::write(&path, super::files::shipped(of).unwrap()).unwrap();
+        std::fs::write(&path, super::files::built_in_file(of).unwrap()).unwrap();
         PlanArgs { workloads: words(&[&path.to_string_lossy()]), ..PlanArgs::default() }
     };
     let kept = file("kept.toml", "retention");
@@ -257,7 +257,7 @@ fn a_time_for_the_whole_run_and_a_number_of_trials_are_not_both_to_be_had() {
 
 #[test]
 fn settings_of_a_plan_file_may_be_set_by_name() {
-    let set = |all: &[&str]| PlanArgs::of_settings(&words(all));
+    let set = |all: &[&str]| PlanArgs::from_settings(&words(all));
     let plan = set(&["window=50ms", "seed=7", "engines=['memory']"]).unwrap().plan().unwrap();
     assert_eq!((plan.window_ms, plan.seed, plan.engines), (Some(50), 7, words(&["memory"])));
     for (wrong, says) in [("window", "KEY=VALUE"), ("windows=1s", "windows"), ("seed=x", "--set")] {

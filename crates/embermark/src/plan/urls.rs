@@ -23,11 +23,11 @@ pub fn urls(given: &[String]) -> Result<BTreeMap<String, ServerUrl>, Failure> {
             ));
         };
         let (engine, url) = (found.info().id, ServerUrl::from(url));
-        let url = passwords::of(engine)
+        let url = passwords::get(engine)
             .map_or_else(|| url.clone(), |password| url.with_password(password));
         let checked = url.check(engine).and_then(|()| found.check_url(url.reveal()));
         checked.map_err(|why| {
-            Failure::usage(format!("--url {engine}: {}", url.secrets().hide(engine, &why)))
+            Failure::usage(format!("--url {engine}: {}", url.secrets().redact(engine, &why)))
         })?;
         urls.insert(engine.to_owned(), url);
     }

@@ -1,10 +1,10 @@
-//! Rows of a user's own that arrive by themselves, and the highest rate that an engine keeps up with.
+//! Rows of the user that arrive at their own times, and the highest rate that an engine sustains.
 
-use crate::common::{Place, is_here};
+use crate::common::{Sandbox, is_here};
 use embermark_model::Status;
 use embermark_model::result::Observed;
 
-/// A logger of three sensors, whose rows come for 400 ms.
+/// A logger of three sensors, whose rows arrive for 400 ms.
 const LOGGER: &str = r#"
 [table.reading]
 rows = 600
@@ -32,13 +32,13 @@ for = "400ms"
 
 #[test]
 fn own_rows_arrive_are_stored_and_what_was_lost_is_on_the_screen() {
-    let place = Place::new();
-    place.write("logger.toml", LOGGER);
+    let sandbox = Sandbox::new();
+    sandbox.write("logger.toml", LOGGER);
     let engines = ["sqlite", "lmdb", "memory"];
     let words = ["run", "logger.toml", "-e", "sqlite,lmdb,memory", "-t", "process", "--out", "out"];
-    let ended = place.embermark(&[&words[..], &["--trials", "1", "--show", "tables"]].concat());
-    let ended = ended.with(0);
-    let result = place.result("out");
+    let ended = sandbox.embermark(&[&words[..], &["--trials", "1", "--show", "tables"]].concat());
+    let ended = ended.expect_status(0);
+    let result = sandbox.result("out");
     for engine in engines {
         let cell = result.cells.iter().find(|cell| cell.id.engine == engine).unwrap();
         let names: Vec<&str> =
@@ -48,7 +48,7 @@ fn own_rows_arrive_are_stored_and_what_was_lost_is_on_the_screen() {
         assert_eq!((phase.status, &phase.reason), (Status::Ok, &None), "{engine}");
         let Observed { counts, latencies, processes, .. } =
             phase.runs[0].observed.as_ref().unwrap();
-        // Other tests take the CPUs meanwhile: then some may not fit.
+        // Other tests use the CPUs at the same time, so some rows may be late.
         assert_eq!(counts["samples"] + counts["lost"], 200, "{engine}");
         assert_eq!(counts["target-rate"], 500, "{engine}");
         assert!(latencies["response"].mean > latencies["commit"].mean, "{engine}");
@@ -62,12 +62,12 @@ fn own_rows_arrive_are_stored_and_what_was_lost_is_on_the_screen() {
 
 #[test]
 fn a_rate_that_is_given_takes_the_place_of_the_files() {
-    let place = Place::new();
-    place.write("logger.toml", LOGGER);
+    let sandbox = Sandbox::new();
+    sandbox.write("logger.toml", LOGGER);
     let words = ["run", "logger.toml", "-e", "memory", "-t", "none", "--out", "out"];
     let rate = ["--phases", "logger", "--rate", "250", "--trials", "1"];
-    place.embermark(&[&words[..], &rate].concat()).with(0);
-    let result = place.result("out");
+    sandbox.embermark(&[&words[..], &rate].concat()).expect_status(0);
+    let result = sandbox.result("out");
     let phases = &result.cells[0].trials[0].phases;
     let names: Vec<&str> = phases.iter().map(|phase| phase.phase.as_str()).collect();
     assert_eq!(names, ["logger"]);
@@ -77,20 +77,20 @@ fn a_rate_that_is_given_takes_the_place_of_the_files() {
 
 #[test]
 fn the_highest_rate_of_own_rows_is_found_and_stands_on_the_screen() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     if !is_here("sqlite") {
         return;
     }
-    place.write("logger.toml", LOGGER);
+    sandbox.write("logger.toml", LOGGER);
     let words = ["rate", "logger.toml", "-e", "sqlite", "-t", "power", "--out", "out"];
     let one = ["--phases", "highest", "--trials", "1", "--no-counting"];
-    let ended = place.embermark(&[&words[..], &one].concat()).with(0);
-    let result = place.result("out");
+    let ended = sandbox.embermark(&[&words[..], &one].concat()).expect_status(0);
+    let result = sandbox.result("out");
     let phases = &result.cells[0].trials[0].phases;
     assert_eq!(phases.len(), 1);
     let observed = phases[0].runs[0].observed.as_ref().unwrap();
     let rate = observed.counts["sustained-rate"];
-    // A busy machine may keep up with none.
+    // A busy machine may sustain no rate.
     assert!(rate < 1_000_000, "{rate}");
     assert_eq!(observed.counts.contains_key("filled"), rate > 0);
     assert!(observed.remarks.iter().any(|remark| remark.contains("rows a second")), "{observed:?}");

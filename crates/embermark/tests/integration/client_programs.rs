@@ -1,10 +1,10 @@
-//! Work done by programs in other languages.
+//! Work that programs in other languages do.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::common::{Ended, Place, is_here};
+use crate::common::{ProgramOutput, Sandbox, is_here};
 use embermark_model::Status;
 use embermark_model::result::{Cell, PhaseResult, ResultFile};
 use embermark_skips::{sampled, skipped};
@@ -14,22 +14,22 @@ const RUN: [&str; 9] =
 
 const TIERS: [&str; 2] = ["process", "power"];
 
-/// One of the tiers, or all.
+/// Returns one of the tiers, or all.
 fn some_tiers() -> String {
     sampled(TIERS, 1).join(",")
 }
 
-fn run(place: &Place, scale: &str, more: &[&str]) -> ResultFile {
+fn run(sandbox: &Sandbox, scale: &str, more: &[&str]) -> ResultFile {
     // On a busy machine a phase may take longer than its limit.
     let caps = more.iter().any(|word| word.starts_with("max-run-time"));
     let limit: &[&str] = if caps { &[] } else { &["--set", "max-run-time=none"] };
-    let mut command = place.command(&[&RUN[..], &[scale], more, limit].concat());
-    let ended = Ended::from(command.output().unwrap());
-    assert!(place.path("out/result.json").exists(), "{}{}", ended.stdout, ended.stderr);
-    place.result("out")
+    let mut command = sandbox.command(&[&RUN[..], &[scale], more, limit].concat());
+    let ended = ProgramOutput::from(command.output().unwrap());
+    assert!(sandbox.path("out/result.json").exists(), "{}{}", ended.stdout, ended.stderr);
+    sandbox.result("out")
 }
 
-/// Whether what a client takes is here; where it is not, the test is skipped.
+/// Whether the requirements of a client are installed. Otherwise skips the test.
 fn has_client(result: &ResultFile) -> bool {
     let lacks = |cell: &&Cell| cell.status == Status::Unavailable && cell.id.engine.contains('-');
     let lacking = result.cells.iter().find(lacks).and_then(|cell| cell.reason.clone());
@@ -58,10 +58,10 @@ fn a_program_does_the_operations_and_takes_the_time() {
     if !is_here("sqlite") {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let tiers = TIERS.join(",");
     let words = ["sensors", "-e", "sqlite", "--client", "native,python,node", "--tier", &tiers];
-    let result = run(&place, "300", &words);
+    let result = run(&sandbox, "300", &words);
     if !has_client(&result) {
         return;
     }
@@ -74,7 +74,7 @@ fn a_program_does_the_operations_and_takes_the_time() {
             "sqlite-python" => assert!(by.unwrap().starts_with("Python 3."), "{by:?}"),
             _ => assert!(by.unwrap().starts_with("Node.js "), "{by:?}"),
         }
-        // It has as many operations as embermark's own.
+        // It has as many operations as embermark's own client.
         for phase in &cell.trials[0].phases {
             let native = result.cells.iter().find(|other| {
                 other.id.engine == "sqlite"
@@ -88,19 +88,22 @@ fn a_program_does_the_operations_and_takes_the_time() {
             }
         }
         if cell.id.engine != "sqlite" {
-            // Python and Node.js by themselves have more than the worker, which has the database closed.
+            // Python and Node.js need more memory than the worker, which has closed the database.
             let used = &phase(cell, "load").runs[0].engine;
             assert!(used.peak_bytes.unwrap() > 8 << 20 && used.cpu_ns.unwrap() > 0, "{used:?}");
         }
     }
-    let said = place.embermark(&["report", "out/result.json", "--format", "table"]).with(0).stdout;
+    let said = sandbox
+        .embermark(&["report", "out/result.json", "--format", "table"])
+        .expect_status(0)
+        .stdout;
     assert!(said.contains("Times by a client's own clock"), "{said}");
 }
 
 #[test]
 fn a_workload_file_with_every_verb_has_the_same_answers_from_another_language() {
-    let place = Place::new();
-    place.write("own.toml", OWN);
+    let sandbox = Sandbox::new();
+    sandbox.write("own.toml", OWN);
     const SQL: [&str; 4] = ["sqlite", "duckdb", "postgres", "mariadb"];
     const OTHERS: [&str; 6] = ["lmdb", "rocksdb", "leveldb", "berkeleydb", "valkey", "mongodb"];
     let here = |engines: &[&'static str]| -> Vec<&str> {
@@ -112,14 +115,14 @@ fn a_workload_file_with_every_verb_has_the_same_answers_from_another_language() 
     }
     let engines = engines.join(",");
     let result = run(
-        &place,
+        &sandbox,
         "2k",
         &["./own.toml", "-e", &engines, "--client", "python,node", "--tier", &some_tiers()],
     );
     if !has_client(&result) {
         return;
     }
-    // The package's library may be older than the one whose files it is to read.
+    // The package's library may be older than the one that wrote the files.
     let is_too_new = |cell: &&Cell| {
         let why =
             |phase: &PhaseResult| phase.reason.as_ref()?.contains("older library").then_some(());
@@ -178,11 +181,11 @@ fn a_run_that_ends_at_its_cap_has_the_rows_that_it_put_in() {
     if !is_here("sqlite") {
         return;
     }
-    let place = Place::new();
-    place.write("own.toml", OWN.replace("commit = 100", "commit = \"each\""));
+    let sandbox = Sandbox::new();
+    sandbox.write("own.toml", OWN.replace("commit = 100", "commit = \"each\""));
     let capped = ["./own.toml", "-e", "sqlite", "--client", "python,node", "--phases", "put"];
     let result = run(
-        &place,
+        &sandbox,
         "200k",
         &[&capped[..], &["--set", "max-run-time=20ms", "--tier", &some_tiers()]].concat(),
     );
@@ -201,9 +204,9 @@ fn what_there_is_no_program_for_is_named() {
     if !is_here("sqlite") || !is_here("redb") {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let clients = ["sensors", "-e", "sqlite,redb", "--client", "python,python:apsw"];
-    let result = run(&place, "300", &clients);
+    let result = run(&sandbox, "300", &clients);
     for cell in &result.cells {
         if cell.id.engine == "sqlite-python" {
             continue;
@@ -222,16 +225,16 @@ fn what_there_is_no_program_for_is_named() {
 fn a_snippet_is_a_program_that_runs() {
     let deps = |name: &str| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.deps");
-        // A link to Python is an environment of its own.
+        // A link to Python is a separate environment.
         let path = root.canonicalize().ok()?.join(name);
         path.exists().then_some(path)
     };
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let python = deps("python-clients/bin/python3");
     let node = deps("node-clients/bin/node");
     let modules = deps("node-clients/node_modules");
     if let Some(modules) = &modules {
-        std::os::unix::fs::symlink(modules, place.path("node_modules")).unwrap();
+        std::os::unix::fs::symlink(modules, sandbox.path("node_modules")).unwrap();
     }
     let cases = [
         ("sqlite", "python", &python),
@@ -254,15 +257,15 @@ fn a_snippet_is_a_program_that_runs() {
             continue;
         };
         let words = ["snippet", engine, "--client", client, "-t", "process"];
-        let program = place.embermark(&words).with(0).stdout;
+        let program = sandbox.embermark(&words).expect_status(0).stdout;
         assert!(!program.contains("{{"), "{program}");
         let name = if client == "python" { "program.py" } else { "program.mjs" };
-        place.write(name, &program);
-        let _ = fs::remove_dir_all(place.path("data"));
-        fs::create_dir(place.path("data")).unwrap();
+        sandbox.write(name, &program);
+        let _ = fs::remove_dir_all(sandbox.path("data"));
+        fs::create_dir(sandbox.path("data")).unwrap();
         for _ in 0..2 {
             let mut command = std::process::Command::new(interpreter);
-            let ran = command.arg(name).current_dir(place.path("")).output().unwrap();
+            let ran = command.arg(name).current_dir(sandbox.path("")).output().unwrap();
             let said = String::from_utf8_lossy(&ran.stderr);
             assert!(ran.status.success() && !ran.stdout.is_empty(), "{engine} {client}: {said}");
         }
@@ -274,19 +277,20 @@ fn what_has_no_snippet_is_said() {
     if !is_here("sqlite") || !is_here("redb") {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for (words, expected) in [
         (["redb", "python"], "embermark has no python client for redb"),
         (["sqlite", "node:sqlite3"], "there is no snippet for the package sqlite3"),
         (["sqlite", "ruby"], "'ruby' is not a client"),
     ] {
         let [engine, client] = words;
-        let said = place.embermark(&["snippet", engine, "--client", client]).with(2).stderr;
+        let said =
+            sandbox.embermark(&["snippet", engine, "--client", client]).expect_status(2).stderr;
         assert!(said.contains(expected), "{said}");
     }
 }
 
-/// What a program of one's own does, by its name.
+/// Returns what a user's program does, by its name.
 const PROGRAM: &str = r#"#!/usr/bin/env python3
 import json, os, struct, sys, time
 name = os.path.basename(sys.argv[0])
@@ -344,25 +348,29 @@ fn a_program_that_lies_or_fails_fails_its_cell_alone_and_nothing_is_left_running
         ("weaker", Status::Failed, "journal_mode is memory there, and wal here"),
         ("fails", Status::Failed, "could not do its operations: the disk is full"),
         ("crashes", Status::Failed, "it ended with exit status: 3"),
-        ("rubbish", Status::Failed, "it said \"Segmentation fault\""),
-        ("later", Status::Failed, "it speaks protocol 2, and 1 is spoken here"),
+        ("rubbish", Status::Failed, "it answered \"Segmentation fault\""),
+        (
+            "later",
+            Status::Failed,
+            "it uses version 2 of the protocol, and embermark uses version 1",
+        ),
         ("hangs", Status::TimedOut, "took longer than the 3 s"),
     ];
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let mut clients = vec!["native".to_owned()];
     for (name, ..) in cases {
-        let path = place.write(name, PROGRAM);
+        let path = sandbox.write(name, PROGRAM);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         clients.push(format!("./{name}"));
     }
     let hangs = clients.pop().unwrap();
     let tiers = some_tiers();
     let words = ["htap", "-e", "sqlite", "--variant", "single", "--tier", &tiers, "--client"];
-    let mut cells = run(&place, "300", &[&words[..], &[&clients.join(",")]].concat()).cells;
-    // Alone: no other program may be ended so soon.
-    fs::remove_dir_all(place.path("out")).unwrap();
+    let mut cells = run(&sandbox, "300", &[&words[..], &[&clients.join(",")]].concat()).cells;
+    // This test runs alone, because it must not end other programs so early.
+    fs::remove_dir_all(sandbox.path("out")).unwrap();
     let hangs = [&words[..], &[&hangs, "--set", "timeout=3s"]].concat();
-    cells.extend(run(&place, "300", &hangs).cells);
+    cells.extend(run(&sandbox, "300", &hangs).cells);
     assert_eq!(cells.len(), tiers.split(',').count() * (cases.len() + 1));
     for cell in &cells {
         let Some(name) = cell.id.engine.strip_prefix("sqlite-") else {
@@ -376,10 +384,10 @@ fn a_program_that_lies_or_fails_fails_its_cell_alone_and_nothing_is_left_running
         let whys: Vec<&String> = whys.collect();
         assert!(whys.iter().any(|why| why.contains(words)), "{name}: {whys:?}");
     }
-    assert_eq!(running(&place.path("")), Vec::<String>::new());
+    assert_eq!(running(&sandbox.path("")), Vec::<String>::new());
 }
 
-/// The programs of a folder that are still running.
+/// Returns the running programs of a folder.
 fn running(folder: &Path) -> Vec<String> {
     let lines = fs::read_dir("/proc").unwrap().filter_map(|entry| {
         let line = fs::read(entry.ok()?.path().join("cmdline")).ok()?;

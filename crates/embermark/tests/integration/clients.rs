@@ -1,6 +1,6 @@
 //! `run --clients` and `--rate`, end to end.
 
-use crate::common::{self, Place, name_absent};
+use crate::common::{self, Sandbox, name_absent};
 use embermark_engines::{Kind, registry};
 use embermark_model::Status;
 use embermark_model::result::SCHEMA;
@@ -8,19 +8,19 @@ use embermark_skips::sampled;
 
 const SHORT: [&str; 8] = ["run", "sensors", "-s", "300", "--runs", "2", "--trials", "1"];
 
-fn run(place: &Place, words: &[&str], out: &str) -> common::Ended {
-    place.embermark(&[&SHORT, words, &["--out", out]].concat())
+fn run(sandbox: &Sandbox, words: &[&str], out: &str) -> common::ProgramOutput {
+    sandbox.embermark(&[&SHORT, words, &["--out", out]].concat())
 }
 
 #[test]
 fn every_embedded_engine_has_several_clients_with_right_answers_or_says_why_not() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let embedded = registry::ENGINES.iter().map(|engine| engine.info());
     let embedded = embedded.filter(|info| info.kind == Kind::Embedded).map(|info| info.id);
     let engines = [&["memory", "null"], &sampled(embedded, 4)[..]].concat().join(",");
     let words = ["-e", &engines, "--clients", "3", "--show", "tables"];
-    let ended = run(&place, &words, "out").with(0);
-    let result = place.result("out");
+    let ended = run(&sandbox, &words, "out").expect_status(0);
+    let result = sandbox.result("out");
     name_absent(&result);
     assert_eq!((result.schema, result.plan.clients, result.plan.target_rate), (SCHEMA, 3, None));
     for cell in &result.cells {
@@ -48,42 +48,47 @@ fn every_embedded_engine_has_several_clients_with_right_answers_or_says_why_not(
 
 #[test]
 fn a_rate_gives_response_times_and_other_clients_or_rates_are_not_compared() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let paced = ["-e", "null", "--phases", "read", "--rate", "3000"];
-    run(&place, &paced, "paced").with(0);
-    let result = place.result("paced");
-    // No machine takes part that the rate could be of.
+    run(&sandbox, &paced, "paced").expect_status(0);
+    let result = sandbox.result("paced");
+    // No client machine takes part to which the rate could apply.
     assert_eq!((result.plan.target_rate, result.plan.rate), (Some(3_000), Default::default()));
     let read = &result.cells[0].trials[0].phases[0];
     assert!(read.response.is_some() && read.runs[0].schedule.is_some(), "{read:?}");
     assert!(read.runs[0].elapsed_ns > 99_000_000, "{read:?}");
 
-    run(&place, &["-e", "null", "--phases", "read", "--variant", "commit-each"], "plain").with(0);
-    run(&place, &["-e", "null", "--phases", "read", "--clients", "2"], "two").with(0);
+    run(&sandbox, &["-e", "null", "--phases", "read", "--variant", "commit-each"], "plain")
+        .expect_status(0);
+    run(&sandbox, &["-e", "null", "--phases", "read", "--clients", "2"], "two").expect_status(0);
     for (old, new, saying) in [
         ("plain", "paced", "target rate: none, a closed loop, then 3.00 k/s"),
         ("plain", "two", "clients: 1, then 2"),
     ] {
         let [old, new] = [old, new].map(|out| format!("{out}/result.json"));
-        place.embermark(&["compare", &old, &new]).with(2).saying(&[saying]);
-        let forced = place.embermark(&["compare", &old, &new, "--force"]);
+        sandbox.embermark(&["compare", &old, &new]).expect_status(2).expect_stderr(&[saying]);
+        let forced = sandbox.embermark(&["compare", &old, &new, "--force"]);
         assert_ne!(forced.status, 2, "{}", forced.stderr);
     }
 }
 
 #[test]
 fn a_run_that_is_gone_on_with_keeps_its_clients_and_its_rate() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["-e", "null", "--phases", "read", "--clients", "2", "--rate", "3000"];
-    run(&place, &words, "out").with(0);
+    run(&sandbox, &words, "out").expect_status(0);
     let resumed = |more: &[&str]| {
         let words = ["-e", "null", "--phases", "read", "--resume", "out"];
-        place.embermark(&[&SHORT[..], &words, more].concat())
+        sandbox.embermark(&[&SHORT[..], &words, more].concat())
     };
-    resumed(&["--clients", "2", "--rate", "3000"]).with(0);
-    resumed(&["--clients", "3", "--rate", "3000"]).with(2).saying(&["clients 2 (now 3)"]);
-    resumed(&["--clients", "2", "--rate", "200"]).with(2).saying(&["target_rate 3000 (now 200)"]);
-    place.embermark(&["run", "--resume", "out"]).with(0);
-    let result = place.result("out");
+    resumed(&["--clients", "2", "--rate", "3000"]).expect_status(0);
+    resumed(&["--clients", "3", "--rate", "3000"])
+        .expect_status(2)
+        .expect_stderr(&["clients 2 (now 3)"]);
+    resumed(&["--clients", "2", "--rate", "200"])
+        .expect_status(2)
+        .expect_stderr(&["target_rate 3000 (now 200)"]);
+    sandbox.embermark(&["run", "--resume", "out"]).expect_status(0);
+    let result = sandbox.result("out");
     assert_eq!((result.plan.clients, result.plan.target_rate), (2, Some(3_000)));
 }

@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{self, Ended, Place, is_here, processes, wait_for};
+use crate::common::{self, ProgramOutput, Sandbox, is_here, processes, wait_for};
 use devices::Device;
 use embermark_engines::{OpenOptions, Opened, Store, registry};
 use embermark_meter::merge;
@@ -20,7 +20,7 @@ use folder::fleet;
 
 const PASSWORD: &str = "s3cr3t-of-ann";
 
-/// A plan of these phases.
+/// Returns a plan with these phases.
 fn plan(phases: &[&str]) -> String {
     format!(
         "workloads = [\"machine\", \"sensors\"]\nengines = [\"sqlite\"]\nscale = [\"3000\"]\n\
@@ -32,19 +32,19 @@ const NAMES: [&str; 3] = ["roof", "kitchen", "attic"];
 
 const RUN: [&str; 6] = ["fleet", "run", "-V", "embermark_needs_calm=false", "--out", "out"];
 
-/// A server that somebody else runs, and its URL.
-fn server(place: &Place) -> (Store, String) {
-    let dir = place.path("of-the-owner");
+/// A server that was not started by embermark, and its URL.
+fn server(sandbox: &Sandbox) -> (Store, String) {
+    let dir = sandbox.path("of-the-owner");
     fs::create_dir(&dir).unwrap();
     let own = OpenOptions::new(&dir, Durability::Process, 64 << 20);
     let private = OpenOptions { clients: 20, ..own };
     let Opened { store, .. } = registry::find("postgres").unwrap().open(&private).unwrap();
     let socket = dir.join("server/run").to_str().unwrap().replace('/', "%2F");
-    // Everybody is let in there; the password is given all the same.
+    // The server accepts every client, but the URL has a password anyway.
     (store, format!("postgres://postgres@{socket}/postgres"))
 }
 
-/// Schemas of runs that are on the server.
+/// Returns the schemas of runs on the server.
 fn schemas(owner: &mut Store) -> usize {
     let Store::Sql(owner) = owner else { panic!("no SQL store") };
     let sql = "SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'embermark%'";
@@ -58,25 +58,25 @@ fn schemas(owner: &mut Store) -> usize {
     found
 }
 
-fn devices(place: &Place, plan: &str) -> Option<Vec<Device>> {
+fn devices(sandbox: &Sandbox, plan: &str) -> Option<Vec<Device>> {
     if !is_here("postgres") {
         skipped("postgres", "its server is not here");
         return None;
     }
-    let mut devices = Device::all(place, &NAMES)?;
+    let mut devices = Device::all(sandbox, &NAMES)?;
     let lines: Vec<String> = devices.iter().map(|device| device.line("")).collect();
-    fleet(place, plan, &lines);
+    fleet(sandbox, plan, &lines);
     devices.iter_mut().for_each(|device| device.on(None));
     Some(devices)
 }
 
-fn start(place: &Place, url: &str) -> Child {
-    let mut command = place.command(&[&RUN[..], &["--clients-of", url]].concat());
+fn start(sandbox: &Sandbox, url: &str) -> Child {
+    let mut command = sandbox.command(&[&RUN[..], &["--clients-of", url]].concat());
     command.env("EMBERMARK_PASSWORD_POSTGRES", PASSWORD);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Every file below a folder that holds the password.
+/// Returns every file below a folder that contains the password.
 fn holders(dir: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).unwrap().flatten() {
@@ -94,17 +94,17 @@ fn holds(bytes: &[u8]) -> bool {
     String::from_utf8_lossy(bytes).contains(PASSWORD)
 }
 
-/// Processes that have the password in their command line, where everybody may read it.
+/// Returns processes with the password in their command line, which every user can read.
 fn tellers() -> Vec<String> {
     let line = |pid: u32| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let told = processes().into_iter().map(line).filter(|line| holds(line));
     told.map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).collect()
 }
 
-fn client_processes(place: &Place) -> Vec<String> {
-    let of = |device: &&str| place.path(device).display().to_string();
+fn client_processes(sandbox: &Sandbox) -> Vec<String> {
+    let of = |device: &&str| sandbox.path(device).display().to_string();
     let homes: Vec<String> = NAMES.iter().map(of).collect();
-    let left = common::left_in(&place.path(""));
+    let left = common::processes_using(&sandbox.path(""));
     let own = |line: &String| {
         line.contains("client-machine") && homes.iter().any(|home| line.contains(home))
     };
@@ -126,7 +126,7 @@ fn is_added_up(result: &ResultFile, phases: &[&str]) {
             let all = together(run);
             let names: Vec<&str> = all.machines.iter().map(|one| one.device.as_str()).collect();
             assert_eq!((names, run.clients.len()), (NAMES.to_vec(), 6));
-            // Every row once, whoever had it.
+            // Every row once, regardless of the client.
             assert_eq!(run.ops, phase.ops);
             assert_eq!(all.machines.iter().map(|one| one.ops).sum::<u64>(), run.ops);
             assert!(all.machines.iter().all(|one| one.clients == 2 && one.ops == run.ops / 3));
@@ -137,7 +137,7 @@ fn is_added_up(result: &ResultFile, phases: &[&str]) {
             // From the first start to the last end on any of them.
             assert!(run.elapsed_ns + 2_000_000 >= longest, "{} {longest}", run.elapsed_ns);
             for one in &all.machines {
-                // All have this machine's clock.
+                // All devices use this machine's clock.
                 let clock = one.clock;
                 assert!(clock.offset_ns.unsigned_abs() <= clock.error_ns, "{one:?}");
                 assert!(clock.probes > 1 && clock.error_ns < 1_000_000_000, "{one:?}");
@@ -157,36 +157,36 @@ fn is_added_up(result: &ResultFile, phases: &[&str]) {
 
 #[test]
 fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
-    let place = Place::new();
-    // Each run of a phase is several plays of Ansible.
+    let sandbox = Sandbox::new();
+    // Each run of a phase takes several Ansible plays.
     let phases = sampled(["load", "read", "update"], 1);
-    let Some(_devices) = devices(&place, &plan(&phases)) else { return };
-    let (mut owner, url) = server(&place);
+    let Some(_devices) = devices(&sandbox, &plan(&phases)) else { return };
+    let (mut owner, url) = server(&sandbox);
     let (mut told, mut tries) = (Vec::new(), 0);
     let ended = loop {
-        let running = start(&place, &url);
+        let running = start(&sandbox, &url);
         let ended = thread::spawn(move || running.wait_with_output().unwrap());
         while !ended.is_finished() {
             told.extend(tellers());
             thread::sleep(Duration::from_millis(100));
         }
-        let ended = Ended::from(ended.join().unwrap());
+        let ended = ProgramOutput::from(ended.join().unwrap());
         tries += 1;
-        // On a machine that others keep busy a phase may be over on one device before it begins on another.
+        // On a busy machine a phase may end on one device before it begins on another.
         if tries == 4 || !ended.stdout.contains("never all at work") {
-            break ended.with(0);
+            break ended.expect_status(0);
         }
-        fs::remove_dir_all(place.path("out")).unwrap();
+        fs::remove_dir_all(sandbox.path("out")).unwrap();
     };
     println!("{}", ended.stdout);
-    ended.saying_nothing_of(PASSWORD);
+    ended.expect_not_printed(PASSWORD);
     assert_eq!(told, Vec::<String>::new(), "no command line has the password");
     assert!(
         ended.stderr.contains("left out, as clients cannot share it: machine"),
         "{}",
         ended.stderr
     );
-    let result = place.result("out");
+    let result = sandbox.result("out");
     let [cell] = &result.cells[..] else { panic!("one cell: {:?}", result.cells) };
     assert_eq!((cell.status, &*cell.id.engine), (Status::Ok, "postgres"), "{:?}", cell.reason);
     assert_eq!(result.plan.clients, 6);
@@ -195,12 +195,12 @@ fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
     assert!(result.manifest.finished.is_some());
     is_added_up(&result, &phases);
     assert_eq!(schemas(&mut owner), 0, "nothing is left on the server");
-    assert_eq!(client_processes(&place), Vec::<String>::new());
+    assert_eq!(client_processes(&sandbox), Vec::<String>::new());
     for name in NAMES {
-        assert_eq!(holders(&place.path(name)), Vec::<String>::new());
+        assert_eq!(holders(&sandbox.path(name)), Vec::<String>::new());
     }
     for of in ["out", "fleet"] {
-        assert_eq!(holders(&place.path(of)), Vec::<String>::new());
+        assert_eq!(holders(&sandbox.path(of)), Vec::<String>::new());
     }
 
     // A line for each client machine, here and in a report.
@@ -210,9 +210,10 @@ fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
             assert!(ended.stdout.contains(&line), "no '{line}' in\n{}", ended.stdout);
         }
     }
-    let report = place.embermark(&["report", "out/result.json", "--show", "tables"]).with(0);
+    let report =
+        sandbox.embermark(&["report", "out/result.json", "--show", "tables"]).expect_status(0);
     assert!(report.stdout.contains("· client machines"), "{}", report.stdout);
-    let csv = place.embermark(&["report", "out/result.json", "--format", "csv"]).with(0);
+    let csv = sandbox.embermark(&["report", "out/result.json", "--format", "csv"]).expect_status(0);
     let mut rows = csv::Reader::from_reader(csv.stdout.as_bytes());
     let header = rows.headers().unwrap().clone();
     let at = |name: &str| header.iter().position(|column| column == name).unwrap();
@@ -223,52 +224,57 @@ fn the_devices_are_clients_of_one_server_and_what_they_did_is_added_up() {
     let rate: f64 = first[at("ops_per_second")].parse().unwrap();
     let common = together(run).common_ops as f64 * 1e9 / together(run).common_ns as f64;
     assert!((rate / common - 1.0).abs() < 1e-9, "{rate} {common}");
-    let refused = place.embermark(&["run", "--resume", "out"]).with(2);
+    let refused = sandbox.embermark(&["run", "--resume", "out"]).expect_status(2);
     assert!(refused.stderr.contains("on several machines"), "{}", refused.stderr);
     owner.close().unwrap();
 }
 
 #[test]
 fn a_client_machine_that_is_lost_ends_the_run_which_says_so() {
-    let place = Place::new();
-    let Some(mut devices) = devices(&place, &plan(&["load"])) else { return };
-    let (mut owner, url) = server(&place);
-    let running = start(&place, &format!("postgres={url}"));
+    let sandbox = Sandbox::new();
+    // So many trials that one is under way whenever this process gets to look.
+    let plan = plan(&["load"]).replace("trials = 1", "trials = 1000");
+    let Some(mut devices) = devices(&sandbox, &plan) else { return };
+    let (mut owner, url) = server(&sandbox);
+    let running = start(&sandbox, &format!("postgres={url}"));
     let attic = &mut devices[2];
     let socket = attic.home().join("clients/socket");
     wait_for("the attic's client process", || socket.exists().then_some(()));
     attic.off();
-    let ended = Ended::from(running.wait_with_output().unwrap()).with(1);
-    ended.saying_nothing_of(PASSWORD);
-    let result = place.result("out");
-    let trial = &result.cells[0].trials[0];
+    let ended = ProgramOutput::from(running.wait_with_output().unwrap()).expect_status(1);
+    ended.expect_not_printed(PASSWORD);
+    let result = sandbox.result("out");
+    let trial = result.cells.iter().flat_map(|cell| &cell.trials).last().unwrap();
     assert_eq!(trial.status, Status::Failed);
     assert!(trial.reason.as_ref().unwrap().starts_with("attic: "), "{:?}", trial.reason);
     let warned = |text: &String| text.contains("a client machine was lost: attic: ");
     assert!(result.manifest.warnings.iter().any(warned), "{:?}", result.manifest.warnings);
     assert!(result.manifest.finished.is_none());
     assert_eq!(schemas(&mut owner), 0, "the others closed what they had");
-    assert_eq!(client_processes(&place), Vec::<String>::new());
+    assert_eq!(client_processes(&sandbox), Vec::<String>::new());
     owner.close().unwrap();
 }
 
 #[test]
 fn what_makes_no_sense_is_said_before_any_device_is_asked() {
-    let place = Place::new();
-    place.embermark(&["fleet", "init", "fleet"]).with(0);
-    let of = |server: &str| place.embermark(&["fleet", "run", "--clients-of", server]);
-    // Another password than the one that no command line beside this test may have.
-    let refused = of("http://ann:0f-b3n@db").with(2).saying(&["write ENGINE=URL"]);
-    refused.saying_nothing_of("0f-b3n");
-    of("sqlite=x").with(2).saying(&["sqlite is not a server"]);
-    of("postgre=x").with(2).saying(&["postgres"]);
-    fs::write(place.path("fleet/plan/plan.toml"), "workloads = [\"machine\"]\n").unwrap();
-    of("postgres://db/x").with(2).saying(&["workloads = [\"sensors\"]"]);
+    let sandbox = Sandbox::new();
+    sandbox.embermark(&["fleet", "init", "fleet"]).expect_status(0);
+    let of = |server: &str| sandbox.embermark(&["fleet", "run", "--clients-of", server]);
+    // Another password, because no other command line may contain the first one.
+    let refused = of("http://ann:0f-b3n@db").expect_status(2).expect_stderr(&["write ENGINE=URL"]);
+    refused.expect_not_printed("0f-b3n");
+    of("sqlite=x").expect_status(2).expect_stderr(&["sqlite is not a server"]);
+    of("postgre=x").expect_status(2).expect_stderr(&["postgres"]);
+    fs::write(sandbox.path("fleet/plan/plan.toml"), "workloads = [\"machine\"]\n").unwrap();
+    of("postgres://db/x").expect_status(2).expect_stderr(&["workloads = [\"sensors\"]"]);
     let plan = "workloads = [\"sensors\"]\nphases = [\"outages\"]\n";
-    fs::write(place.path("fleet/plan/plan.toml"), plan).unwrap();
-    of("postgres://db/x").with(2).saying(&["only point operations"]);
-    fs::write(place.path("fleet/plan/plan.toml"), self::plan(&["load"])).unwrap();
-    fs::remove_file(place.path("fleet/clients.yml")).unwrap();
-    of("postgres://db/x").with(2).saying(&["clients.yml"]);
-    place.embermark(&["fleet", "run", "--out", "x"]).with(2).saying(&["--clients-of"]);
+    fs::write(sandbox.path("fleet/plan/plan.toml"), plan).unwrap();
+    of("postgres://db/x").expect_status(2).expect_stderr(&["only point operations"]);
+    fs::write(sandbox.path("fleet/plan/plan.toml"), self::plan(&["load"])).unwrap();
+    fs::remove_file(sandbox.path("fleet/clients.yml")).unwrap();
+    of("postgres://db/x").expect_status(2).expect_stderr(&["clients.yml"]);
+    sandbox
+        .embermark(&["fleet", "run", "--out", "x"])
+        .expect_status(2)
+        .expect_stderr(&["--clients-of"]);
 }

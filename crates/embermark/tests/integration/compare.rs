@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use crate::common::Place;
+use crate::common::Sandbox;
 use embermark_model::result::ResultFile;
 use embermark_report::site;
 
-/// A place with `old.json`: three short trials of two engines.
-fn measured() -> (Place, ResultFile) {
-    let place = Place::new();
+/// Returns a sandbox with `old.json`: three short trials of two engines.
+fn measured() -> (Sandbox, ResultFile) {
+    let sandbox = Sandbox::new();
     let words = [
         "run",
         "sensors",
@@ -29,14 +29,14 @@ fn measured() -> (Place, ResultFile) {
         "--format",
         "json",
     ];
-    place.embermark(&words).with(0);
-    let mut result = place.result("out");
+    sandbox.embermark(&words).expect_status(0);
+    let mut result = sandbox.result("out");
     steady(&mut result);
-    place.write("old.json", serde_json::to_vec(&result).unwrap());
-    (place, result)
+    sandbox.write("old.json", serde_json::to_vec(&result).unwrap());
+    (sandbox, result)
 }
 
-/// Has the trials of a cell differ by a thousandth from one to the next, however busy the machine was.
+/// Makes consecutive trials of a cell differ by a thousandth, however busy the machine was.
 fn steady(result: &mut ResultFile) {
     for (trial, phases) in
         result.cells.iter_mut().flat_map(|cell| cell.trials.iter_mut().enumerate())
@@ -47,7 +47,7 @@ fn steady(result: &mut ResultFile) {
     }
 }
 
-/// The result with every counted run of an engine made to take `factor` times its time.
+/// Returns the result with the time of every counted run of an engine multiplied by `factor`.
 fn slower(mut result: ResultFile, engine: &str, factor: u64) -> Vec<u8> {
     for cell in result.cells.iter_mut().filter(|cell| cell.id.engine == engine) {
         for phase in cell.trials.iter_mut().flat_map(|trial| &mut trial.phases) {
@@ -59,84 +59,105 @@ fn slower(mut result: ResultFile, engine: &str, factor: u64) -> Vec<u8> {
 
 #[test]
 fn compare_shows_and_ends_with_0_and_refuses_what_cannot_be_compared_with_2() {
-    let (place, result) = measured();
+    let (sandbox, result) = measured();
     assert!(
         result.manifest.drift.is_some() && result.manifest.engines["sqlite"].data_model == "SQL"
     );
-    let same = place.embermark(&["compare", "old.json", "old.json"]).with(0);
+    let same = sandbox.embermark(&["compare", "old.json", "old.json"]).expect_status(0);
     assert!(same.stdout.contains("New against old: 0 slower, 0 faster"), "{}", same.stdout);
-    place.write("slow.json", slower(result.clone(), "sqlite", 100));
-    let worse = place.embermark(&["compare", "old.json", "slow.json"]).with(0);
+    sandbox.write("slow.json", slower(result.clone(), "sqlite", 100));
+    let worse = sandbox.embermark(&["compare", "old.json", "slow.json"]).expect_status(0);
     assert!(worse.stdout.contains("slower"), "{}", worse.stdout);
 
     let mut other = result;
     other.manifest.machine.cpu = Some("another CPU".into());
-    place.write("other.json", serde_json::to_vec(&other).unwrap());
+    sandbox.write("other.json", serde_json::to_vec(&other).unwrap());
     for command in ["compare", "gate"] {
-        place.embermark(&[command, "old.json", "other.json"]).with(2).saying(&[
+        sandbox.embermark(&[command, "old.json", "other.json"]).expect_status(2).expect_stderr(&[
             "cannot be compared",
             "CPU:",
             "another CPU",
             "--force",
         ]);
-        let forced = place.embermark(&[command, "old.json", "other.json", "--force"]).with(0);
+        let forced =
+            sandbox.embermark(&[command, "old.json", "other.json", "--force"]).expect_status(0);
         assert!(forced.stdout.contains("NOT COMPARABLE"), "{}", forced.stdout);
-        place.embermark(&[command, "old.json", "none.json"]).with(2).saying(&["no result file"]);
+        sandbox
+            .embermark(&[command, "old.json", "none.json"])
+            .expect_status(2)
+            .expect_stderr(&["no result file"]);
     }
 }
 
 #[test]
 fn a_gate_ends_with_1_where_something_is_slower_and_writes_what_a_build_reads() {
-    let (place, result) = measured();
-    place.write("slow.json", slower(result, "sqlite", 2));
-    let same = place.embermark(&["gate", "old.json", "old.json"]).with(0);
+    let (sandbox, result) = measured();
+    sandbox.write("slow.json", slower(result, "sqlite", 2));
+    let same = sandbox.embermark(&["gate", "old.json", "old.json"]).expect_status(0);
     assert!(same.stdout.starts_with("Passed"), "{}", same.stdout);
     let files = ["-o", "markdown=gate.md", "-o", "junit=gate.xml", "-o", "bencher=gate.json"];
-    let worse = place.embermark(&[&["gate", "old.json", "slow.json"][..], &files].concat()).with(1);
+    let worse = sandbox
+        .embermark(&[&["gate", "old.json", "slow.json"][..], &files].concat())
+        .expect_status(1);
     assert!(worse.stdout.contains("slower than allowed"), "{}", worse.stdout);
-    let read = |name: &str| fs::read_to_string(place.path(name)).unwrap();
+    let read = |name: &str| fs::read_to_string(sandbox.path(name)).unwrap();
     assert!(read("gate.md").starts_with("**Failed"), "{}", read("gate.md"));
     assert!(read("gate.xml").contains("<failure message="), "{}", read("gate.xml"));
     let bencher: serde_json::Value = serde_json::from_str(&read("gate.json")).unwrap();
     assert!(bencher["sqlite sensors 200 process single read"]["latency"]["value"].is_number());
-    let json = place.embermark(&["gate", "old.json", "slow.json", "-f", "json"]).with(1);
+    let json = sandbox.embermark(&["gate", "old.json", "slow.json", "-f", "json"]).expect_status(1);
     let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!((&value["allow"], &value["outcome"]), (&0.05.into(), &"failed".into()));
-    place.embermark(&["gate", "slow.json", "old.json"]).with(0);
-    place.embermark(&["gate", "old.json", "slow.json", "--allow", "200%"]).with(0);
-    place.embermark(&["gate", "old.json", "slow.json", "-e", "lmdb"]).with(0);
-    place.embermark(&["gate", "old.json", "slow.json", "-e", "lmbd"]).with(2).saying(&["'lmdb'"]);
+    sandbox.embermark(&["gate", "slow.json", "old.json"]).expect_status(0);
+    sandbox.embermark(&["gate", "old.json", "slow.json", "--allow", "200%"]).expect_status(0);
+    sandbox.embermark(&["gate", "old.json", "slow.json", "-e", "lmdb"]).expect_status(0);
+    sandbox
+        .embermark(&["gate", "old.json", "slow.json", "-e", "lmbd"])
+        .expect_status(2)
+        .expect_stderr(&["'lmdb'"]);
     // Columns of one run.
     let columns = ["gate", "old.json", "--old", "sqlite", "--new"];
-    place.embermark(&[&columns[..], &["lmdb"]].concat()).with(0);
-    place.embermark(&[&columns[..], &["none"]].concat()).with(2).saying(&["lmdb"]);
-    place.embermark(&["gate", "old.json"]).with(2);
-    place.embermark(&["gate", "old.json", "old.json", "--allow", "much"]).with(2).saying(&["5%"]);
-    place.embermark(&["gate", "old.json", "old.json", "-o", "x.xml"]).with(2).saying(&["junit="]);
+    sandbox.embermark(&[&columns[..], &["lmdb"]].concat()).expect_status(0);
+    sandbox
+        .embermark(&[&columns[..], &["none"]].concat())
+        .expect_status(2)
+        .expect_stderr(&["lmdb"]);
+    sandbox.embermark(&["gate", "old.json"]).expect_status(2);
+    sandbox
+        .embermark(&["gate", "old.json", "old.json", "--allow", "much"])
+        .expect_status(2)
+        .expect_stderr(&["5%"]);
+    sandbox
+        .embermark(&["gate", "old.json", "old.json", "-o", "x.xml"])
+        .expect_status(2)
+        .expect_stderr(&["junit="]);
 }
 
 #[test]
 fn a_check_names_what_fails_and_an_anonymous_copy_can_be_read() {
-    let (place, _) = measured();
+    let (sandbox, _) = measured();
     let words = ["check", "old.json", "--anonymous", "-o", "anonymous.json"];
-    let checked = place.embermark(&words).with(1);
+    let checked = sandbox.embermark(&words).expect_status(1);
     for says in ["release-build", "FAILED", "What to do", "Left in the anonymous result"] {
         assert!(checked.stdout.contains(says), "{says}: {}", checked.stdout);
     }
-    let text = fs::read_to_string(place.path("anonymous.json")).unwrap();
+    let text = fs::read_to_string(sandbox.path("anonymous.json")).unwrap();
     assert!(!text.contains("/dev/") && !text.contains("logs/"), "{text}");
-    place.embermark(&["report", "anonymous.json"]).with(0);
-    place.embermark(&["check", "old.json", "anonymous.json", "-f", "json"]).with(1);
-    place.embermark(&["check", "old.json", "--anonymous"]).with(2).saying(&["--out"]);
-    place.embermark(&["check", "none.json"]).with(2).saying(&["no result file"]);
+    sandbox.embermark(&["report", "anonymous.json"]).expect_status(0);
+    sandbox.embermark(&["check", "old.json", "anonymous.json", "-f", "json"]).expect_status(1);
+    sandbox
+        .embermark(&["check", "old.json", "--anonymous"])
+        .expect_status(2)
+        .expect_stderr(&["--out"]);
+    sandbox.embermark(&["check", "none.json"]).expect_status(2).expect_stderr(&["no result file"]);
 }
 
 #[test]
 fn advice_ranks_by_weights_names_nobody_without_and_says_what_was_not_measured() {
-    let (place, result) = measured();
-    let open = place.embermark(&["advise", "old.json", "--show", "tables"]).with(0);
+    let (sandbox, result) = measured();
+    let open = sandbox.embermark(&["advise", "old.json", "--show", "tables"]).expect_status(0);
     assert!(open.stdout.contains("no engine is ranked") && open.stdout.contains("Best at"));
-    place.write("slow.json", slower(result, "sqlite", 100));
+    sandbox.write("slow.json", slower(result, "sqlite", 100));
     let words = [
         "advise",
         "--show",
@@ -147,53 +168,68 @@ fn advice_ranks_by_weights_names_nobody_without_and_says_what_was_not_measured()
         "--tier",
         "process",
     ];
-    let ranked = place.embermark(&words).with(0);
+    let ranked = sandbox.embermark(&words).expect_status(0);
     let place_of = |engine: &str| ranked.stdout.find(&format!(". {engine} "));
     assert!(place_of("lmdb").unwrap() < place_of("sqlite").unwrap(), "{}", ranked.stdout);
     let words = ["advise", "--show", "tables", "old.json", "--need", "sql", "--weight", "load=1"];
-    let sql = place.embermark(&words).with(0);
+    let sql = sandbox.embermark(&words).expect_status(0);
     assert!(sql.stdout.contains("1. sqlite ") && sql.stdout.contains("lmdb: no SQL"));
     let words = ["advise", "--show", "tables", "old.json", "--weight", "analytics=1"];
-    let unmeasured = place.embermark(&words).with(0);
+    let unmeasured = sandbox.embermark(&words).expect_status(0);
     assert!(unmeasured.stdout.contains("not measured for analytics"), "{}", unmeasured.stdout);
-    let criteria = place.embermark(&["advise", "old.json", "--criteria"]).with(0);
+    let criteria = sandbox.embermark(&["advise", "old.json", "--criteria"]).expect_status(0);
     assert!(criteria.stdout.lines().any(|line| line.starts_with("ingest ")));
-    let json = place.embermark(&["advise", "old.json", "--format", "json"]).with(0);
+    let json = sandbox.embermark(&["advise", "old.json", "--format", "json"]).expect_status(0);
     let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert!(value["tables"][0]["engines"].as_array().is_some_and(|engines| engines.len() == 2));
 
-    place
+    sandbox
         .embermark(&["advise", "old.json", "--weight", "ingset=1"])
-        .with(2)
-        .saying(&["unknown criterion 'ingset'", "did you mean 'ingest'?"]);
-    place.embermark(&["advise", "old.json", "--weight", "ingest=0"]).with(2).saying(&["ingest=3"]);
-    place.embermark(&["advise", "old.json", "--max-rss", "lots"]).with(2).saying(&["64MiB"]);
+        .expect_status(2)
+        .expect_stderr(&["unknown criterion 'ingset'", "did you mean 'ingest'?"]);
+    sandbox
+        .embermark(&["advise", "old.json", "--weight", "ingest=0"])
+        .expect_status(2)
+        .expect_stderr(&["ingest=3"]);
+    sandbox
+        .embermark(&["advise", "old.json", "--max-rss", "lots"])
+        .expect_status(2)
+        .expect_stderr(&["64MiB"]);
     let words = ["advise", "old.json", "--scale", "30M", "--weight", "load=1", "--show", "tables"];
-    let far = place.embermark(&words).with(0);
+    let far = sandbox.embermark(&words).expect_status(0);
     assert!(far.stdout.contains("no answer for 30M:"), "{}", far.stdout);
-    place.embermark(&["advise", "old.json", "--scale", "full"]).with(2).saying(&["300k"]);
-    place.embermark(&["advise"]).with(2);
+    sandbox
+        .embermark(&["advise", "old.json", "--scale", "full"])
+        .expect_status(2)
+        .expect_stderr(&["300k"]);
+    sandbox.embermark(&["advise"]).expect_status(2);
 }
 
 #[test]
 fn runs_go_to_a_parquet_file_and_not_to_the_terminal() {
-    let (place, _) = measured();
+    let (sandbox, _) = measured();
     let words = ["report", "old.json", "--format", "parquet", "-o", "runs.parquet"];
-    place.embermark(&words).with(0);
-    let bytes = std::fs::read(place.path("runs.parquet")).unwrap();
+    sandbox.embermark(&words).expect_status(0);
+    let bytes = std::fs::read(sandbox.path("runs.parquet")).unwrap();
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
-    place.embermark(&["report", "old.json", "--format", "parquet"]).with(2).saying(&["--out"]);
-    place.embermark(&["report", "old.json", "--format", "csv", "-o", "runs.csv"]).with(0);
-    let csv = fs::read_to_string(place.path("runs.csv")).unwrap();
+    sandbox
+        .embermark(&["report", "old.json", "--format", "parquet"])
+        .expect_status(2)
+        .expect_stderr(&["--out"]);
+    sandbox
+        .embermark(&["report", "old.json", "--format", "csv", "-o", "runs.csv"])
+        .expect_status(0);
+    let csv = fs::read_to_string(sandbox.path("runs.csv")).unwrap();
     assert!(csv.starts_with("run_id,") && csv.contains("per_op_low_ns"));
 }
 
 #[test]
 fn advice_is_three_lines_and_names_the_command_for_what_is_missing() {
-    let (place, result) = measured();
-    place.write("slow.json", slower(result, "sqlite", 100));
-    let advice =
-        |more: &[&str]| place.embermark(&[&["advise", "slow.json"], more].concat()).with(0).stdout;
+    let (sandbox, result) = measured();
+    sandbox.write("slow.json", slower(result, "sqlite", 100));
+    let advice = |more: &[&str]| {
+        sandbox.embermark(&[&["advise", "slow.json"], more].concat()).expect_status(0).stdout
+    };
     let usual = advice(&[]);
     let lines: Vec<&str> = usual.lines().filter(|line| line.starts_with("  ")).collect();
     assert!(lines[0].contains("take") && lines[0].contains("lmdb: best at reads"), "{usual}");
@@ -208,17 +244,17 @@ fn advice_is_three_lines_and_names_the_command_for_what_is_missing() {
 
 #[test]
 fn every_command_reads_a_compressed_result_and_names_a_damaged_one() {
-    let (place, _) = measured();
-    let plain = fs::read_to_string(place.path("out/result.json")).unwrap();
+    let (sandbox, _) = measured();
+    let plain = fs::read_to_string(sandbox.path("out/result.json")).unwrap();
     assert_eq!(plain.lines().count(), 1, "a result is one line");
-    fs::create_dir_all(place.path("kept/pi")).unwrap();
+    fs::create_dir_all(sandbox.path("kept/pi")).unwrap();
     let words = ["check", "old.json", "--anonymous", "-o", "kept/pi/default.json.gz"];
-    place.embermark(&words).with(1);
-    let gzip = fs::read(place.path("kept/pi/default.json.gz")).unwrap();
+    sandbox.embermark(&words).expect_status(1);
+    let gzip = fs::read(sandbox.path("kept/pi/default.json.gz")).unwrap();
     assert!(gzip.starts_with(&[0x1f, 0x8b]) && gzip.len() < plain.len() / 2, "{}", gzip.len());
-    // Its first bytes say what it is.
-    place.write("renamed.json", &gzip);
-    place.write("cut.json.gz", &gzip[..gzip.len() / 2]);
+    // Its first bytes identify the format.
+    sandbox.write("renamed.json", &gzip);
+    sandbox.write("cut.json.gz", &gzip[..gzip.len() / 2]);
     let mut commands: Vec<(&[&str], i32)> = vec![
         (&["report"], 0),
         (&["report", "--format", "csv"], 0),
@@ -234,16 +270,16 @@ fn every_command_reads_a_compressed_result_and_names_a_damaged_one() {
     }
     for (words, status) in commands {
         for file in ["kept/pi/default.json.gz", "renamed.json"] {
-            place.embermark(&[words, &[file]].concat()).with(status);
+            sandbox.embermark(&[words, &[file]].concat()).expect_status(status);
         }
-        place
+        sandbox
             .embermark(&[words, &["cut.json.gz"]].concat())
-            .with(2)
-            .saying(&["cut.json.gz", "damaged gzip"]);
+            .expect_status(2)
+            .expect_stderr(&["cut.json.gz", "damaged gzip"]);
     }
-    place.embermark(&["gate", "kept/pi/default.json.gz", "renamed.json"]).with(0);
-    // Below a folder the name says what may be one; there is one there.
-    let found = place.embermark(&["report", "kept", "--format", "csv", "-o", "runs.csv"]);
-    found.with(0);
-    assert!(fs::read_to_string(place.path("runs.csv")).unwrap().contains("default"));
+    sandbox.embermark(&["gate", "kept/pi/default.json.gz", "renamed.json"]).expect_status(0);
+    // Below a folder, the file name decides which files are results. There is one.
+    let found = sandbox.embermark(&["report", "kept", "--format", "csv", "-o", "runs.csv"]);
+    found.expect_status(0);
+    assert!(fs::read_to_string(sandbox.path("runs.csv")).unwrap().contains("default"));
 }

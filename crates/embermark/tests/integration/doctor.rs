@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use crate::common::Place;
+use crate::common::Sandbox;
 
 #[test]
 fn it_says_what_the_device_is_and_ends_with_one_where_something_disturbs() {
-    let place = Place::new();
-    let ended = place.embermark(&["doctor", "--format", "json"]);
+    let sandbox = Sandbox::new();
+    let ended = sandbox.embermark(&["doctor", "--format", "json"]);
     let found: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let warnings = found["warnings"].as_array().unwrap();
     // A debug build is one of them.
     assert!(warnings[0].as_str().unwrap().contains("debug build"), "{warnings:?}");
-    let ended = ended.with(1);
+    let ended = ended.expect_status(1);
     let names: Vec<&str> = found["facts"]
         .as_array()
         .unwrap()
@@ -21,34 +21,43 @@ fn it_says_what_the_device_is_and_ends_with_one_where_something_disturbs() {
         .collect();
     assert!(names.starts_with(&["device", "cpu"]) || names.contains(&"memory"), "{}", ended.stdout);
 
-    let shown = place.embermark(&["doctor"]).with(1).stdout;
+    let shown = sandbox.embermark(&["doctor"]).expect_status(1).stdout;
     assert!(shown.contains("\nmemory    ") && shown.contains("Would disturb a measurement\n  - "));
 }
 
 #[test]
 fn a_folder_in_memory_disturbs_and_one_that_is_not_there_is_refused() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     if Path::new("/dev/shm").is_dir() {
-        let shown = place.embermark(&["doctor", "--dir", "/dev/shm"]).with(1).stdout;
+        let shown = sandbox.embermark(&["doctor", "--dir", "/dev/shm"]).expect_status(1).stdout;
         assert!(shown.contains("the databases are in memory"), "{shown}");
     }
-    place.embermark(&["doctor", "--dir", "nowhere"]).with(2).saying(&["nowhere", "--dir"]);
-    place.embermark(&["doctor", "--dir", "/etc/hostname"]).with(2).saying(&["is not a folder"]);
+    sandbox
+        .embermark(&["doctor", "--dir", "nowhere"])
+        .expect_status(2)
+        .expect_stderr(&["nowhere", "--dir"]);
+    sandbox
+        .embermark(&["doctor", "--dir", "/etc/hostname"])
+        .expect_status(2)
+        .expect_stderr(&["is not a folder"]);
 }
 
 #[test]
 fn a_package_has_completions_manual_pages_and_a_version_that_says_what_is_in_it() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for shell in ["bash", "zsh", "fish"] {
-        let script = place.embermark(&["completions", shell]).with(0).stdout;
+        let script = sandbox.embermark(&["completions", shell]).expect_status(0).stdout;
         assert!(script.contains("engine-library") && script.contains("doctor"), "{shell}");
         assert!(!script.contains("durability-worker"), "{shell}: what is hidden");
     }
-    let page = place.embermark(&["man"]).with(0).stdout;
+    let page = sandbox.embermark(&["man"]).expect_status(0).stdout;
     assert!(page.contains(".TH embermark 1") && page.contains("embermark\\-run(1)"), "{page}");
-    let page = place.embermark(&["man", "run"]).with(0).stdout;
+    let page = sandbox.embermark(&["man", "run"]).expect_status(0).stdout;
     assert!(page.contains(".TH embermark-run 1") && page.contains("\\-\\-trials"), "{page}");
-    place.embermark(&["man", "nothing"]).with(2).saying(&["'nothing' is not a command"]);
-    let version = place.embermark(&["--version"]).with(0).stdout;
+    sandbox
+        .embermark(&["man", "nothing"])
+        .expect_status(2)
+        .expect_stderr(&["'nothing' is not a command"]);
+    let version = sandbox.embermark(&["--version"]).expect_status(0).stdout;
     assert!(version.contains("engines built in: sqlite, ") && version.contains(" (debug)"));
 }

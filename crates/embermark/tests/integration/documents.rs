@@ -1,5 +1,6 @@
 //! The documents: the index and the book name each page once, no page is too long, and every
-//! link leads to a file and a heading that exist. So do the links of what engines explain.
+//! link leads to a file and a heading that exist. The same holds for links in the explanations of
+//! engines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +22,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Text of every document, by its path in the repository.
+/// Returns the text of every document, by its path in the repository.
 fn documents() -> BTreeMap<String, String> {
     let root = root();
     let mut folders = vec!["docs".to_owned()];
@@ -43,7 +44,7 @@ fn documents() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The lines outside of fenced code.
+/// Returns the lines outside of fenced code.
 fn prose(text: &str) -> Vec<&str> {
     let mut fenced = false;
     let outside = |line: &&str| {
@@ -54,7 +55,7 @@ fn prose(text: &str) -> Vec<&str> {
     text.lines().filter(outside).collect()
 }
 
-/// Targets of the links to files of the repository, in their order.
+/// Returns the targets of the links to files of the repository, in order.
 fn links(text: &str) -> Vec<String> {
     let prose = prose(text).join("\n");
     let targets = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
@@ -65,7 +66,7 @@ fn links(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The path in the repository of a link's target, and its anchor.
+/// Returns the path in the repository of a link's target, and its anchor.
 fn resolved(page: &str, target: &str) -> (String, Option<String>) {
     let (path, anchor) = match target.split_once('#') {
         Some((path, anchor)) => (path, Some(anchor.to_owned())),
@@ -88,7 +89,7 @@ fn resolved(page: &str, target: &str) -> (String, Option<String>) {
     (parts.join("/"), anchor)
 }
 
-/// The anchors that GitHub and mdBook give the headings of a page.
+/// Returns the anchors that GitHub and mdBook give the headings of a page.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut anchors = BTreeSet::new();
@@ -103,7 +104,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     anchors
 }
 
-/// The pages below `docs/` that a page links to, in the order of its links.
+/// Returns the pages below `docs/` that a page links to, in the order of its links.
 fn named(page: &str, text: &str) -> Vec<String> {
     let targets = links(text).into_iter().map(|target| resolved(page, &target).0);
     targets.filter(|path| path.starts_with("docs/") && path.ends_with(".md")).collect()

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::family::{family, nothing_is_left_behind, signal};
-use crate::common::{Place, is_here, wait_for};
+use crate::common::run_processes::{assert_nothing_left, running_processes, signal};
+use crate::common::{Sandbox, is_here, wait_for};
 use embermark_report::html;
 use embermark_skips::skipped;
 use nix::sys::signal::Signal;
@@ -17,7 +17,7 @@ fn result(out: &Path) -> serde_json::Value {
 
 fn refused(words: &[&str], saying: &[&str]) {
     let words = [&["durability"], words].concat();
-    Place::new().embermark(&words).with(2).saying(saying);
+    Sandbox::new().embermark(&words).expect_status(2).expect_stderr(saying);
 }
 
 #[test]
@@ -40,21 +40,24 @@ fn a_run_is_gone_on_with_and_repeats_nothing_that_ended() {
     if !is_here("lmdb") {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["durability", "lmdb", "-t", "process,power", "--states", "0", "--kills", "2"];
-    place.embermark(&[&words[..], &["-o", "out"]].concat()).with(0);
-    let (out, journal) = (place.path("out"), place.path("out/journal.jsonl"));
+    sandbox.embermark(&[&words[..], &["-o", "out"]].concat()).expect_status(0);
+    let (out, journal) = (sandbox.path("out"), sandbox.path("out/journal.jsonl"));
     let whole = fs::read_to_string(&journal).unwrap();
     let tested = |out: &Path| result(out)["tested"].as_array().unwrap().clone();
     let before = tested(&out);
     assert_eq!(before.len(), 2);
     assert!(before.iter().all(|one| one["verdicts"]["holds"] == 2 && one["tried"] == 2));
-    // It is not begun again over it.
-    place.embermark(&[&words[..], &["-o", "out"]].concat()).with(2).saying(&["journal.jsonl"]);
+    // A new run does not overwrite it.
+    sandbox
+        .embermark(&[&words[..], &["-o", "out"]].concat())
+        .expect_status(2)
+        .expect_stderr(&["journal.jsonl"]);
 
-    // Cut off in the last line.
+    // The last line is cut off.
     fs::write(&journal, &whole[..whole.len() - 9]).unwrap();
-    place.embermark(&["durability", "--resume", "out"]).with(0);
+    sandbox.embermark(&["durability", "--resume", "out"]).expect_status(0);
     let after = tested(&out);
     assert_eq!((after.len(), &after[0]), (2, &before[0]), "not repeated");
     let lines = fs::read_to_string(&journal).unwrap();
@@ -63,7 +66,7 @@ fn a_run_is_gone_on_with_and_repeats_nothing_that_ended() {
         lines.lines().take(2).collect::<Vec<_>>(),
         whole.lines().take(2).collect::<Vec<_>>()
     );
-    assert!(!place.path("out/work").exists());
+    assert!(!sandbox.path("out/work").exists());
 }
 
 #[test]
@@ -71,38 +74,41 @@ fn what_a_run_has_shown_is_told_by_its_page_by_engines_and_by_reports() {
     if !is_here("lmdb") {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["durability", "lmdb", "-t", "process", "--states", "0", "--kills", "2"];
-    let ended = place.embermark(&[&words[..], &["-o", "out"]].concat()).with(0);
-    assert_eq!(place.path("out/report.html").exists(), html::is_built());
+    let ended = sandbox.embermark(&[&words[..], &["-o", "out"]].concat()).expect_status(0);
+    assert_eq!(sandbox.path("out/report.html").exists(), html::is_built());
     match html::is_built() {
         true => {
-            let page = fs::read_to_string(place.path("out/report.html")).unwrap();
+            let page = fs::read_to_string(sandbox.path("out/report.html")).unwrap();
             assert!(page.contains("shown: no violation in 2 kills"));
         }
         false => {
             skipped("page", "this build has none; make build");
-            ended.saying(&["no report.html", "make build"]);
+            ended.expect_stderr(&["no report.html", "make build"]);
         }
     }
 
     let words = ["run", "sensors", "-e", "lmdb", "-t", "process", "-s", "200", "--runs", "2"];
-    place.embermark(&[&words[..], &["--trials", "1", "-o", "run"]].concat()).with(0);
+    sandbox.embermark(&[&words[..], &["--trials", "1", "-o", "run"]].concat()).expect_status(0);
     for own in ["out", "out/result.json"] {
-        let engines = place.embermark(&["engines", "--durability", own]).with(0).stdout;
+        let engines = sandbox.embermark(&["engines", "--durability", own]).expect_status(0).stdout;
         assert!(engines.contains("shown: no violation in 2 kills ("), "{engines}");
         let report = ["report", "run/result.json", "--durability", own];
-        let screen = place.embermark(&report).with(0).stdout;
+        let screen = sandbox.embermark(&report).expect_status(0).stdout;
         assert!(screen.contains("durability process: shown for lmdb"), "{screen}");
     }
     for words in [&["engines"][..], &["report", "run/result.json"]] {
         let wrong = |own| [words, &["--durability", own]].concat();
-        place.embermark(&wrong("nowhere")).with(2).saying(&["no result at nowhere"]);
-        let run = place.embermark(&wrong("run")).with(2);
-        run.saying(&["is not a result of `embermark durability`"]);
+        sandbox
+            .embermark(&wrong("nowhere"))
+            .expect_status(2)
+            .expect_stderr(&["no result at nowhere"]);
+        let run = sandbox.embermark(&wrong("run")).expect_status(2);
+        run.expect_stderr(&["is not a result of `embermark durability`"]);
     }
-    let report = place.embermark(&["report", "out/result.json"]).with(2);
-    report.saying(&["one of `embermark durability`"]);
+    let report = sandbox.embermark(&["report", "out/result.json"]).expect_status(2);
+    report.expect_stderr(&["one of `embermark durability`"]);
 }
 
 /// DuckDB 1.5.6 is not offered in `power`.
@@ -111,19 +117,19 @@ fn a_tier_that_an_engine_is_not_offered_in_is_tried_where_the_engine_is_named() 
     if !is_here("duckdb") {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["durability", "-t", "power", "--states", "0", "--kills", "1"];
     let not_tried = |out: &str| {
-        let all = result(&place.path(out))["not_tried"].as_array().unwrap().clone();
+        let all = result(&sandbox.path(out))["not_tried"].as_array().unwrap().clone();
         all.into_iter().find(|not| not["engine"] == "duckdb")
     };
-    place.embermark(&[&words[..], &["duckdb", "-o", "named"]].concat()).with(0);
+    sandbox.embermark(&[&words[..], &["duckdb", "-o", "named"]].concat()).expect_status(0);
     assert_eq!(not_tried("named"), None);
-    let tried = result(&place.path("named"))["tested"].clone();
+    let tried = result(&sandbox.path("named"))["tested"].clone();
     assert_eq!((&tried[0]["engine"], &tried[0]["tried"]), (&"duckdb".into(), &1.into()));
 
-    let engines = place.embermark(&["engines"]).with(0).stdout;
-    place.embermark(&[&words[..], &["embedded", "-o", "all"]].concat()).with(0);
+    let engines = sandbox.embermark(&["engines"]).expect_status(0).stdout;
+    sandbox.embermark(&[&words[..], &["embedded", "-o", "all"]].concat()).expect_status(0);
     let why = not_tried("all").map(|not| not["why"].as_str().unwrap().to_owned());
     assert_eq!(why.is_some(), engines.contains("duckdb, power: not offered"), "{engines}");
     assert!(why.is_none_or(|why| why.contains("embermark durability duckdb")));
@@ -140,13 +146,13 @@ fn killed_in_the_middle_it_leaves_no_mount_no_loop_device_and_no_process() {
     }
     let cut = ["--states", "200"];
     let full = ["--states", "0", "--full-disk"];
-    // While the work is recorded; while the first states are looked at; while a disk is filled.
+    // While the work is recorded, while the first states are inspected, and while a disk is filled.
     for (words, folder) in
         [(&cut[..], "record/files"), (&cut, "look-0/files"), (&full, "full/disk")]
     {
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         let all = [&["durability", "sqlite", "-t", "power", "--kills", "0", "-o", "out"], words];
-        let mut command = place.command(&all.concat());
+        let mut command = sandbox.command(&all.concat());
         let command = command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut run = command.spawn().unwrap();
         let mounted = || {
@@ -159,10 +165,10 @@ fn killed_in_the_middle_it_leaves_no_mount_no_loop_device_and_no_process() {
         wait_for("a device to be mounted", mounted);
         assert!(signal(run.id(), Signal::SIGKILL));
         run.wait().unwrap();
-        nothing_is_left_behind(&place);
+        assert_nothing_left(&sandbox);
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-        assert!(!mounts.contains(&*place.path("out").to_string_lossy()), "{mounts}");
-        let at = place.path("out");
+        assert!(!mounts.contains(&*sandbox.path("out").to_string_lossy()), "{mounts}");
+        let at = sandbox.path("out");
         wait_for("the loop devices to go", || loops(&at).is_empty().then_some(()));
     }
 }
@@ -176,10 +182,10 @@ fn what_an_engine_did_on_a_full_disk_is_told_by_a_table_markdown_the_result_and_
         skipped("root", "disks are filled on devices, which are for root alone");
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let tried = ["durability", "sqlite", "-t", "process", "--states", "0", "--kills", "0"];
     let full = ["--full-disk", "--fills", "1", "--disk-mib", "32", "-o", "out"];
-    let screen = place.embermark(&[&tried[..], &full].concat()).with(0).stdout;
+    let screen = sandbox.embermark(&[&tried[..], &full].concat()).expect_status(0).stdout;
     let row = |text: &str, what: &str| {
         let row = text.lines().find(|line| line.contains("sqlite") && line.contains("by itself"));
         let row = row.unwrap_or_else(|| panic!("no row of {what}: {text}"));
@@ -189,9 +195,9 @@ fn what_an_engine_did_on_a_full_disk_is_told_by_a_table_markdown_the_result_and_
     row(&screen, "the screen");
     assert!(screen.contains("database or disk is full"), "{screen}");
     assert!(!screen.contains("a commit writes"), "nothing was interrupted: {screen}");
-    row(&fs::read_to_string(place.path("out/full-disk.md")).unwrap(), "Markdown");
+    row(&fs::read_to_string(sandbox.path("out/full-disk.md")).unwrap(), "Markdown");
 
-    let result = result(&place.path("out"));
+    let result = result(&sandbox.path("out"));
     let (head, tested) = (&result, &result["tested"][0]);
     assert_eq!((&head["fills"], &head["disk_bytes"]), (&1.into(), &(32 << 20).into()));
     assert_eq!(
@@ -205,12 +211,12 @@ fn what_an_engine_did_on_a_full_disk_is_told_by_a_table_markdown_the_result_and_
     );
     assert!(fill["commits"].as_u64().unwrap() > 50, "{fill}");
     if html::is_built() {
-        let page = fs::read_to_string(place.path("out/report.html")).unwrap();
+        let page = fs::read_to_string(sandbox.path("out/report.html")).unwrap();
         assert!(page.contains("When the disk is full") && page.contains("opens when full"));
     }
-    let at = place.path("out");
+    let at = sandbox.path("out");
     wait_for("the loop devices to go", || loops(&at).is_empty().then_some(()));
-    assert!(!place.path("out/work").exists());
+    assert!(!sandbox.path("out/work").exists());
 }
 
 #[test]
@@ -218,25 +224,25 @@ fn killed_in_the_middle_it_leaves_no_server() {
     if !is_here("postgres") {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["durability", "postgres", "-t", "process", "--states", "0", "-o", "out"];
-    let mut command = place.command(&words);
-    let said = place.path("said.txt");
+    let mut command = sandbox.command(&words);
+    let said = sandbox.path("said.txt");
     command.stdout(Stdio::null()).stderr(fs::File::create(&said).unwrap());
     let mut run = command.spawn().unwrap();
-    // It holds a file of this place.
+    // It has a file of this sandbox open.
     drop(command);
     let serves = || {
         let ended = run.try_wait().unwrap();
         assert!(ended.is_none(), "{ended:?}: {}", fs::read_to_string(&said).unwrap());
-        // Keeper, worker, postmaster, and its first processes.
-        let socket = place.path("out/work/killed/server/run/.s.PGSQL.5432");
-        (socket.exists() && family(&place).len() > 5).then_some(())
+        // Supervisor, worker, postmaster, and its first processes.
+        let socket = sandbox.path("out/work/killed/server/run/.s.PGSQL.5432");
+        (socket.exists() && running_processes(&sandbox).len() > 5).then_some(())
     };
     wait_for("a server to run", serves);
     assert!(signal(run.id(), Signal::SIGKILL));
     run.wait().unwrap();
-    nothing_is_left_behind(&place);
+    assert_nothing_left(&sandbox);
 }
 
 #[test]
@@ -244,14 +250,14 @@ fn an_engine_that_forbids_publishing_is_tried_when_that_is_accepted() {
     if !is_here("harperdb") {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["durability", "harperdb", "-t", "power", "--states", "0", "--kills", "1"];
-    place.embermark(&[&words[..], &["-o", "out"]].concat()).with(0);
-    let why = &result(&place.path("out"))["not_tried"][0]["why"];
+    sandbox.embermark(&[&words[..], &["-o", "out"]].concat()).expect_status(0);
+    let why = &result(&sandbox.path("out"))["not_tried"][0]["why"];
     assert!(why.as_str().unwrap().contains("--accept-license harperdb"), "{why}");
 }
 
-/// What loop devices have as their file below `folder`, or lies on a device that is gone.
+/// Returns the files of loop devices that are below `folder` or on a removed device.
 fn loops(folder: &Path) -> Vec<String> {
     let devices = fs::read_dir("/sys/block").unwrap().flatten();
     let files = devices.filter_map(|d| fs::read_to_string(d.path().join("loop/backing_file")).ok());

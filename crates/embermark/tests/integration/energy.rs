@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::common::{Ended, Place, is_here};
+use crate::common::{ProgramOutput, Sandbox, is_here};
 use embermark_model::result::{Energy, Period, ResultFile};
 use embermark_skips::skipped;
 
@@ -26,11 +26,11 @@ fn executable(path: &Path, script: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Runs the program with the folder `bin` before those of other programs.
-fn with_programs(place: &Place, words: &[&str]) -> Ended {
+/// Runs the program with the folder `bin` first in its search path.
+fn with_programs(sandbox: &Sandbox, words: &[&str]) -> ProgramOutput {
     let others = std::env::var("PATH").unwrap();
-    let path = format!("{}:{others}", place.path("bin").display());
-    Ended::from(place.command(words).env("PATH", path).output().unwrap())
+    let path = format!("{}:{others}", sandbox.path("bin").display());
+    ProgramOutput::from(sandbox.command(words).env("PATH", path).output().unwrap())
 }
 
 #[test]
@@ -38,15 +38,19 @@ fn a_raspberry_pi_has_joules_of_its_power_chip() {
     if !is_here("sqlite") {
         return;
     }
-    let place = Place::new();
-    let calls = place.path("calls");
-    executable(&place.path("bin/vcgencmd"), &RAILS.replace("CALLS", &calls.display().to_string()));
-    let doctor = with_programs(&place, &["doctor"]).stdout;
+    let sandbox = Sandbox::new();
+    let calls = sandbox.path("calls");
+    executable(
+        &sandbox.path("bin/vcgencmd"),
+        &RAILS.replace("CALLS", &calls.display().to_string()),
+    );
+    let doctor = with_programs(&sandbox, &["doctor"]).stdout;
     assert!(
         doctor.contains("Raspberry Pi's power chip") && doctor.contains("5 V rails"),
         "{doctor}"
     );
-    // A window of the machine workload lasts as long as it is told to, and its source is read once a second.
+    // The window of the machine workload has a fixed length, and its source is read once per
+    // second.
     let words = [
         "run",
         "machine",
@@ -72,8 +76,8 @@ fn a_raspberry_pi_has_joules_of_its_power_chip() {
         "--show",
         "tables",
     ];
-    let ended = with_programs(&place, &words).with(0);
-    let result = place.result("out");
+    let ended = with_programs(&sandbox, &words).expect_status(0);
+    let result = sandbox.result("out");
     let known = result.manifest.energy.as_ref().unwrap();
     let pmic = known.sources.iter().find(|source| source.id == "pmic").unwrap();
     assert!((pmic.idle_watts.unwrap() - 2.85).abs() < 1e-6, "{pmic:?}");
@@ -93,7 +97,7 @@ fn a_raspberry_pi_has_joules_of_its_power_chip() {
 }
 
 /// A result with times, made from a real one: the first run lasted 30 s, at a known time.
-fn result(place: &Place) -> ResultFile {
+fn result(sandbox: &Sandbox) -> ResultFile {
     let words = [
         "run",
         "sensors",
@@ -113,12 +117,12 @@ fn result(place: &Place) -> ResultFile {
         "-o",
         "out",
     ];
-    place.embermark(&words).with(0);
-    let mut result = place.result("out");
+    sandbox.embermark(&words).expect_status(0);
+    let mut result = sandbox.result("out");
     let phases = &mut result.cells[0].trials[0].phases;
-    for (place, run) in phases.iter_mut().flat_map(|phase| &mut phase.runs).enumerate() {
+    for (sandbox, run) in phases.iter_mut().flat_map(|phase| &mut phase.runs).enumerate() {
         assert!(run.period.is_some(), "every run has its time");
-        let began = format!("2026-03-01T12:{:02}:00Z", place);
+        let began = format!("2026-03-01T12:{:02}:00Z", sandbox);
         run.period = Some(Period { began, lasted_ns: 30_000_000_000 });
     }
     result
@@ -129,12 +133,12 @@ fn the_record_of_a_meter_goes_into_the_result_its_tables_and_its_page() {
     if !is_here("sqlite") {
         return;
     }
-    let place = Place::new();
-    let mut made = result(&place);
+    let sandbox = Sandbox::new();
+    let mut made = result(&sandbox);
     made.manifest.energy.as_mut().unwrap().idle =
         Some(Period { began: "2026-03-01T11:59:00Z".to_owned(), lasted_ns: 20_000_000_000 });
     let write = |made: &ResultFile| {
-        fs::write(place.path("out/result.json"), serde_json::to_vec(made).unwrap())
+        fs::write(sandbox.path("out/result.json"), serde_json::to_vec(made).unwrap())
     };
     write(&made).unwrap();
     // 2 W idle, 6 W from noon on; the meter is 5 s ahead. Nothing in the third minute.
@@ -150,35 +154,36 @@ fn the_record_of_a_meter_goes_into_the_result_its_tables_and_its_page() {
             );
         }
     }
-    place.write("meter.csv", csv);
+    sandbox.write("meter.csv", csv);
     let words = ["energy", "out/result.json", "--meter", "meter.csv", "--offset", "-5"];
-    let ended = place.embermark(&words).with(0);
+    let ended = sandbox.embermark(&words).expect_status(0);
     assert!(ended.stdout.contains("3 with their energy"), "{}", ended.stdout);
     assert!(ended.stdout.contains("1 without: it was not read for"), "{}", ended.stdout);
-    assert!(ended.stdout.contains("as was given (--offset)"), "{}", ended.stdout);
-    let metered = place.result("out");
+    assert!(ended.stdout.contains("given with --offset"), "{}", ended.stdout);
+    let metered = sandbox.result("out");
     let runs: Vec<_> =
         metered.cells[0].trials[0].phases.iter().flat_map(|phase| &phase.runs).collect();
     let energy = runs[1].energy.as_ref().unwrap();
     assert!((energy.joules - 180.0).abs() < 0.1, "6 W for 30 s: {energy:?}");
     assert!((energy.over_idle_joules.unwrap() - 120.0).abs() < 0.2, "2 W idle: {energy:?}");
     assert!(runs[2].energy.is_none() && runs[2].no_energy.is_some());
-    let tables = fs::read_to_string(place.path("out/tables.txt")).unwrap();
+    let tables = fs::read_to_string(sandbox.path("out/tables.txt")).unwrap();
     assert!(tables.contains("external meter (meter.csv)") && tables.contains("120 J"), "{tables}");
-    let page = fs::read_to_string(place.path("out/report.html")).unwrap_or_default();
+    let page = fs::read_to_string(sandbox.path("out/report.html")).unwrap_or_default();
     if page.is_empty() {
         skipped("page", "this build has no page");
     } else {
         assert!(page.contains("external meter (meter.csv)") && page.contains("energy_joules"));
     }
-    let csv = place.embermark(&["report", "out/result.json", "-f", "csv"]).with(0).stdout;
+    let csv =
+        sandbox.embermark(&["report", "out/result.json", "-f", "csv"]).expect_status(0).stdout;
     assert!(csv.lines().next().unwrap().contains("energy_over_idle_joules"), "{csv}");
     assert!(csv.contains(",meter,"), "{csv}");
     // Into another file, the result stays as it is.
     write(&made).unwrap();
-    place.embermark(&[&words[..], &["-o", "metered.json"]].concat()).with(0);
+    sandbox.embermark(&[&words[..], &["-o", "metered.json"]].concat()).expect_status(0);
     assert!(
-        place
+        sandbox
             .result("out")
             .manifest
             .energy
@@ -194,15 +199,15 @@ fn what_is_no_record_of_a_meter_is_refused_and_the_result_stays() {
     if !is_here("sqlite") {
         return;
     }
-    let place = Place::new();
-    let made = result(&place);
-    fs::write(place.path("out/result.json"), serde_json::to_vec(&made).unwrap()).unwrap();
-    let before = fs::read(place.path("out/result.json")).unwrap();
+    let sandbox = Sandbox::new();
+    let made = result(&sandbox);
+    fs::write(sandbox.path("out/result.json"), serde_json::to_vec(&made).unwrap()).unwrap();
+    let before = fs::read(sandbox.path("out/result.json")).unwrap();
     let refused = |meter: &str, more: &[&str], says: &[&str]| {
-        place.write("meter.csv", meter);
+        sandbox.write("meter.csv", meter);
         let words = ["energy", "out/result.json", "--meter", "meter.csv"];
-        place.embermark(&[&words[..], more].concat()).with(2).saying(says);
-        assert_eq!(fs::read(place.path("out/result.json")).unwrap(), before);
+        sandbox.embermark(&[&words[..], more].concat()).expect_status(2).expect_stderr(says);
+        assert_eq!(fs::read(sandbox.path("out/result.json")).unwrap(), before);
     };
     refused("when,what\n1,2\n", &[], &["meter.csv", "no column of time", "when, what"]);
     refused("time,watts\n1,2\nx,2\n", &[], &["line 3", "'x' is not a time"]);
@@ -210,12 +215,12 @@ fn what_is_no_record_of_a_meter_is_refused_and_the_result_stays() {
     refused("time,watts\n1772000000,2\n1772000001,2\n", &[], &["is it of another run"]);
     refused("time,watts\n1,2\n2,2\n", &["--offset", "inf"], &["--offset"]);
     refused("time,watts\n1,2\n2,2\n", &["--idle-watts", "-1"], &["--idle-watts"]);
-    place
+    sandbox
         .embermark(&["energy", "out/result.json", "--meter", "none.csv"])
-        .with(2)
-        .saying(&["none.csv"]);
-    place
+        .expect_status(2)
+        .expect_stderr(&["none.csv"]);
+    sandbox
         .embermark(&["energy", "none.json", "--meter", "meter.csv"])
-        .with(2)
-        .saying(&["none.json"]);
+        .expect_status(2)
+        .expect_stderr(&["none.json"]);
 }

@@ -1,9 +1,9 @@
-//! What `embermark engines` shows.
+//! `embermark engines`.
 
-use crate::common::{Place, is_here};
+use crate::common::{Sandbox, is_here};
 use embermark_engines::registry;
 
-/// The columns of an engine's line, apart by two blanks and more.
+/// Returns the columns of an engine's line, which two or more blanks separate.
 fn line<'a>(text: &'a str, engine: &str) -> Vec<&'a str> {
     let line = text.lines().find(|line| line.split_whitespace().next() == Some(engine)).unwrap();
     line.split("  ").map(str::trim).filter(|column| !column.is_empty()).collect()
@@ -11,7 +11,7 @@ fn line<'a>(text: &'a str, engine: &str) -> Vec<&'a str> {
 
 #[test]
 fn each_engine_says_where_it_comes_from_and_how_old_it_is() {
-    let text = Place::new().embermark(&["engines"]).with(0).stdout;
+    let text = Sandbox::new().embermark(&["engines"]).expect_status(0).stdout;
     let head = text.lines().next().unwrap();
     assert!(head.contains("from") && head.contains("released"), "{head}");
     assert_eq!(line(&text, "memory")[4..6], ["-", "-"]);

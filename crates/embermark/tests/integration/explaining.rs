@@ -1,18 +1,18 @@
-//! The trials after the timed ones that say what an operation asked of the system.
+//! Trials after the timed ones that count the system calls of an operation.
 
 use std::fs;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 
-use crate::common::family::{family, nothing_is_left_behind, signal, workers};
-use crate::common::{Ended, Place, is_here, left_in, wait_for};
+use crate::common::run_processes::{assert_nothing_left, running_processes, signal, workers};
+use crate::common::{ProgramOutput, Sandbox, is_here, processes_using, wait_for};
 use embermark_model::result::{CallKind, Cell, OsCost, Run};
 use embermark_skips::{sampled, skipped};
 use nix::sys::signal::Signal;
 use nix::unistd::{User, geteuid};
 
-/// A short run of an engine that explains, in a tier.
+/// Measures a short run of an engine in a tier, with `--show explain`.
 fn words<'a>(engine: &'a str, scale: &'a str, tier: &'a str) -> Vec<&'a str> {
     let run = ["run", "sensors", "-e", engine, "--scale", scale, "--variant", "commit-each"];
     let short = ["--phases", "load,read", "--runs", "2", "--trials", "1", "--no-counting"];
@@ -29,9 +29,10 @@ fn explained<'a>(cell: &'a Cell, phase: &str) -> &'a Run {
     cell.explained(phase).unwrap()
 }
 
-/// Calls of a kind of a run that did 200 operations; `None` where this system lets nobody trace.
+/// Returns the calls of a kind in a run of 200 operations. `None` if this system does not permit
+/// tracing.
 fn calls(cost: &OsCost, kind: CallKind) -> Option<u64> {
-    Some(cost.calls.as_ref()?.of(kind))
+    Some(cost.calls.as_ref()?.count(kind))
 }
 
 fn may_trace(run: &Run) -> bool {
@@ -45,10 +46,10 @@ fn may_trace(run: &Run) -> bool {
 
 #[test]
 fn a_commit_that_survives_a_power_cut_is_one_flush_and_one_that_survives_its_process_none() {
-    let place = Place::new();
-    let shown = place.embermark(&words("sqlite", "200", "power,process"));
-    let shown = shown.with(0).stdout;
-    let result = place.result("out");
+    let sandbox = Sandbox::new();
+    let shown = sandbox.embermark(&words("sqlite", "200", "power,process"));
+    let shown = shown.expect_status(0).stdout;
+    let result = sandbox.result("out");
     let [power, process] = &result.cells[..] else { panic!("{:?}", result.cells) };
     let load = explained(power, "load");
     if !may_trace(load) {
@@ -56,7 +57,7 @@ fn a_commit_that_survives_a_power_cut_is_one_flush_and_one_that_survives_its_pro
     }
     let (synced, loose) = (load, explained(process, "load"));
     let flushes = |run: &Run| calls(&run.explained.as_ref().unwrap().engine, CallKind::Flush);
-    // A few belong to the log that begins anew.
+    // A few belong to the log when it starts over.
     assert!((200..=210).contains(&flushes(synced).unwrap()), "{synced:?}");
     assert_eq!(flushes(loose), Some(0));
     for run in [synced, loose] {
@@ -67,16 +68,19 @@ fn a_commit_that_survives_a_power_cut_is_one_flush_and_one_that_survives_its_pro
         assert!(written >= 200 * 4096, "a page of the log a commit: {written}");
         assert!(explained.client.is_none());
     }
-    // Who waits for a device is put aside.
+    // A process that waits for a device is switched out.
     let waited = |run: &Run| run.explained.as_ref().unwrap().engine.voluntary_switches.unwrap();
     assert!(waited(synced) >= 200 && waited(loose) < 200, "{} {}", waited(synced), waited(loose));
-    // What lies in the engine's cache is read without the system.
+    // Reads from the engine's cache need no system call.
     let read = explained(process, "read").explained.as_ref().unwrap();
     assert!(read.engine.calls.as_ref().unwrap().total() < 200, "{read:?}");
     assert!(shown.contains("what an operation cost: system calls"), "{shown}");
     assert!(power.explaining.as_ref().unwrap().phases.iter().all(|phase| phase.runs.len() == 2));
 
-    let csv = place.embermark(&["report", "out/result.json", "--format", "csv"]).with(0).stdout;
+    let csv = sandbox
+        .embermark(&["report", "out/result.json", "--format", "csv"])
+        .expect_status(0)
+        .stdout;
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = lines.next().unwrap();
     let at = |name: &str| header.iter().position(|column| *column == name).unwrap();
@@ -91,9 +95,9 @@ fn all_processes_of_a_server_are_followed_and_its_client_stands_apart() {
     if !is_here("postgres") {
         return;
     }
-    let place = Place::new();
-    place.embermark(&words("postgres", "200", "power")).with(0);
-    let result = place.result("out");
+    let sandbox = Sandbox::new();
+    sandbox.embermark(&words("postgres", "200", "power")).expect_status(0);
+    let result = sandbox.result("out");
     let load = explained(&result.cells[0], "load");
     if !may_trace(load) {
         return;
@@ -102,17 +106,17 @@ fn all_processes_of_a_server_are_followed_and_its_client_stands_apart() {
     let client = explained.client.as_ref().unwrap();
     assert!(calls(&explained.engine, CallKind::Flush).unwrap() >= 200, "{explained:?}");
     assert_eq!(calls(client, CallKind::Flush), Some(0));
-    // A request and its answer, on either side.
+    // A request and its answer, on both sides.
     for side in [&explained.engine, client] {
         assert!(calls(side, CallKind::Network).unwrap() >= 400, "{explained:?}");
         assert!(side.voluntary_switches.unwrap() > 0, "{explained:?}");
     }
-    nothing_is_left_behind(&place);
+    assert_nothing_left(&sandbox);
 }
 
-/// Starts a run and waits until its worker is traced; `None` where it ended before.
-fn traced(place: &Place, engine: &str) -> Option<Child> {
-    let mut command = place.command(&words(engine, "2k", "process"));
+/// Starts a run and waits until its worker is traced. `None` if it ended before.
+fn traced(sandbox: &Sandbox, engine: &str) -> Option<Child> {
+    let mut command = sandbox.command(&words(engine, "2k", "process"));
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let is_traced = |pid: &u32| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -120,7 +124,7 @@ fn traced(place: &Place, engine: &str) -> Option<Child> {
     };
     let up = wait_for("a traced engine or the end", || match run.try_wait().unwrap() {
         Some(_) => Some(false),
-        None => family(place).iter().filter(|pid| is_traced(pid)).nth(1).map(|_| true),
+        None => running_processes(sandbox).iter().filter(|pid| is_traced(pid)).nth(1).map(|_| true),
     });
     if up { Some(run) } else { None }
 }
@@ -131,43 +135,44 @@ fn a_traced_run_that_is_ended_leaves_no_process_and_can_be_gone_on_with() {
         return;
     }
     for end in sampled([Signal::SIGINT, Signal::SIGKILL], 1) {
-        let place = Place::new();
-        let Some(mut run) = traced(&place, "postgres") else {
+        let sandbox = Sandbox::new();
+        let Some(mut run) = traced(&sandbox, "postgres") else {
             return skipped("ptrace", "the run ended before its worker was traced");
         };
-        assert!(workers(&place).len() >= 2, "the worker, and who traces it");
+        assert!(workers(&sandbox).len() >= 2, "the worker, and who traces it");
         assert!(signal(run.id(), end));
         run.wait().unwrap();
-        nothing_is_left_behind(&place);
-        place.embermark(&["run", "--resume", "out"]).with(0);
-        let cells = place.result("out").cells;
+        assert_nothing_left(&sandbox);
+        sandbox.embermark(&["run", "--resume", "out"]).expect_status(0);
+        let cells = sandbox.result("out").cells;
         assert!(cells[0].explained("load").is_some(), "{:?}", cells[0].explaining);
-        nothing_is_left_behind(&place);
+        assert_nothing_left(&sandbox);
     }
 }
 
 #[test]
 fn an_ordinary_user_may_explain() {
-    // Not below the target folder, and a copy of the program: both may lie where others cannot go.
-    let place = Place::new_in("/var/tmp");
-    let mut command = place.command(&words("sqlite", "200", "process"));
+    // Uses a copy of the program outside of the target folder, which other users may not access.
+    let sandbox = Sandbox::new_in("/var/tmp");
+    let mut command = sandbox.command(&words("sqlite", "200", "process"));
     if geteuid().is_root() {
         let Ok(Some(nobody)) = User::from_name("nobody") else {
             return skipped("nobody", "there is no user of that name");
         };
         let (uid, gid) = (nobody.uid.as_raw(), nobody.gid.as_raw());
-        chown(place.path(""), Some(uid), Some(gid)).unwrap();
-        command = place.command_of(&place.copied_program(), &words("sqlite", "200", "process"));
+        chown(sandbox.path(""), Some(uid), Some(gid)).unwrap();
+        command =
+            sandbox.command_for(&sandbox.copied_program(), &words("sqlite", "200", "process"));
         command.uid(uid).gid(gid);
     }
-    let ended = Ended::from(command.output().unwrap());
-    ended.with(0);
-    let cells = place.result("out").cells;
+    let ended = ProgramOutput::from(command.output().unwrap());
+    ended.expect_status(0);
+    let cells = sandbox.result("out").cells;
     let load = explained(&cells[0], "load");
     if may_trace(load) {
         let engine = &load.explained.as_ref().unwrap().engine;
         assert!(calls(engine, CallKind::Write).unwrap() >= 200, "{engine:?}");
         assert!(engine.voluntary_switches.is_some() && engine.minor_faults.is_some());
     }
-    assert!(left_in(&place.path("")).is_empty());
+    assert!(processes_using(&sandbox.path("")).is_empty());
 }

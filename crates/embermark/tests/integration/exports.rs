@@ -6,7 +6,7 @@ use std::process::Command;
 
 use embermark_skips::skipped;
 
-use crate::common::Place;
+use crate::common::Sandbox;
 use crate::many_results::made_up::{self, Shape};
 
 /// A file of the repository.
@@ -14,7 +14,7 @@ fn of_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// The fenced blocks of a language in the document.
+/// Returns the fenced blocks of a language in the document.
 fn examples(language: &str) -> Vec<String> {
     let text = fs::read_to_string(of_repository("docs/result-exports.md")).unwrap();
     let fence = format!("```{language}\n");
@@ -22,9 +22,9 @@ fn examples(language: &str) -> Vec<String> {
     blocks.map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// Two devices with two results each, as one table of their runs.
-fn table() -> Place {
-    let place = Place::new();
+/// Exports two devices with two results each as one table of their runs.
+fn table() -> Sandbox {
+    let sandbox = Sandbox::new();
     let shape = Shape {
         devices: 2,
         models: 2,
@@ -35,21 +35,24 @@ fn table() -> Place {
         runs: 2,
         versions: 2,
     };
-    made_up::write(&place.path("results"), &shape);
-    place.embermark(&["report", "results", "--format", "parquet", "-o", "runs.parquet"]).with(0);
-    place
+    made_up::write(&sandbox.path("results"), &shape);
+    sandbox
+        .embermark(&["report", "results", "--format", "parquet", "-o", "runs.parquet"])
+        .expect_status(0);
+    sandbox
 }
 
-/// What Python prints for this program, run where the table is; nothing where it lacks a module.
-fn python(place: &Place, modules: &[&str], program: &str) -> Option<String> {
-    // A link to Python is an environment of its own.
+/// Returns the output of a Python program that runs in the table's folder. `None` if a module is
+/// missing.
+fn python(sandbox: &Sandbox, modules: &[&str], program: &str) -> Option<String> {
+    // A link to Python is a separate environment.
     let deps = of_repository(".deps").canonicalize().ok()?;
     let python = deps.join("python-clients/bin/python3");
     let run = |program: &str| {
         let mut command = Command::new(&python);
         command
             .args(["-c", program])
-            .current_dir(place.path(""))
+            .current_dir(sandbox.path(""))
             .env("PYTHONPATH", deps.join("pandas"));
         command.output().ok()
     };
@@ -70,16 +73,16 @@ fn python(place: &Place, modules: &[&str], program: &str) -> Option<String> {
 
 #[test]
 fn duckdb_reads_many_results_as_one_table() {
-    let place = table();
+    let sandbox = table();
     let examples = examples("sql");
     assert!(!examples.is_empty());
     for example in examples {
         let program = format!(
             "import duckdb\nfor row in duckdb.sql('''{example}''').fetchall(): print(*row, sep='|')"
         );
-        let Some(printed) = python(&place, &["duckdb"], &program) else { return };
+        let Some(printed) = python(&sandbox, &["duckdb"], &program) else { return };
         let rows: Vec<Vec<&str>> = printed.lines().map(|line| line.split('|').collect()).collect();
-        // Of the rows that the example asks for: three engines in two phases on two boards.
+        // The example selects three engines in two phases on two boards.
         assert_eq!(rows.len(), 12, "{printed}");
         assert!(
             rows.iter().all(|row| row.last().unwrap().parse::<f64>().unwrap() > 0.0),
@@ -88,7 +91,7 @@ fn duckdb_reads_many_results_as_one_table() {
     }
     let counted = "import duckdb\nprint(duckdb.sql('''SELECT count(*), count(DISTINCT run_id), \
                    count(DISTINCT device) FROM 'runs.parquet' ''').fetchall()[0])";
-    if let Some(printed) = python(&place, &["duckdb"], counted) {
+    if let Some(printed) = python(&sandbox, &["duckdb"], counted) {
         // 4 results of 6 cells with 3 trials of 2 phases of 2 runs.
         assert_eq!(printed.trim(), "(288, 4, 4)");
     }
@@ -96,9 +99,9 @@ fn duckdb_reads_many_results_as_one_table() {
 
 #[test]
 fn pandas_reads_many_results_as_one_table() {
-    let place = table();
+    let sandbox = table();
     for example in examples("python") {
-        let Some(printed) = python(&place, &["pandas", "pyarrow"], &example) else { return };
+        let Some(printed) = python(&sandbox, &["pandas", "pyarrow"], &example) else { return };
         for engine in ["sqlite", "lmdb", "redb"] {
             assert!(printed.contains(engine), "{printed}");
         }

@@ -1,14 +1,16 @@
-//! Runs that do not go as planned: killed workers, interrupts, full disks.
+//! Runs with faults: killed workers, interrupts, full disks.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use crate::common::family::{
-    all_shared_memory, family, nothing_is_left_behind, shared_memory, signal,
+use crate::common::run_processes::{
+    all_shared_memory, assert_nothing_left, running_processes, shared_memory, signal,
 };
-use crate::common::{Ended, Mounted, Place, is_here, left_in, processes, read_result, wait_for};
+use crate::common::{
+    Mounted, ProgramOutput, Sandbox, is_here, processes, processes_using, read_result, wait_for,
+};
 use embermark_model::Status;
 use embermark_skips::sampled;
 use nix::sys::signal::Signal;
@@ -22,13 +24,13 @@ fn stat(pid: u32) -> Option<(String, u32)> {
     (state != "Z").then_some((name, fields.next()?.parse().ok()?))
 }
 
-/// Whether a process stands still, or has ended.
+/// Whether a process is stopped, or has ended.
 fn has_stopped(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_none_or(|(_, tail)| tail.starts_with(['T', 'Z', 'X']))
 }
 
-/// The worker of this parent whose standard error is a log named after `engine`.
+/// Returns the worker of this parent whose standard error is a log named after `engine`.
 fn worker_of(parent: u32, engine: &str) -> Option<u32> {
     processes().into_iter().find(|&pid| {
         let log = fs::read_link(format!("/proc/{pid}/fd/2")).unwrap_or_default();
@@ -37,25 +39,25 @@ fn worker_of(parent: u32, engine: &str) -> Option<u32> {
     })
 }
 
-fn start(place: &Place, words: &[&str]) -> Child {
-    place.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+fn start(sandbox: &Sandbox, words: &[&str]) -> Child {
+    sandbox.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 #[test]
 fn a_worker_killed_half_way_fails_its_cell_and_the_others_go_on() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["run", "sensors", "-e", "sqlite,memory", "--scale", "100k", "--variant", "single"];
     let words = [&words[..], &["--trials", "1", "--runs", "3", "--out", "out"]].concat();
-    let run = start(&place, &words);
+    let run = start(&sandbox, &words);
     let worker = wait_for("the worker", || worker_of(run.id(), "sqlite"));
-    // Once its database is there, it is half way.
+    // It is half way when its database exists.
     wait_for("its database", || {
-        let trials = fs::read_dir(place.path("out/data")).ok()?;
+        let trials = fs::read_dir(sandbox.path("out/data")).ok()?;
         trials.flatten().find(|trial| trial.file_name().to_string_lossy().starts_with("sqlite"))
     });
     assert!(signal(worker, Signal::SIGKILL));
-    let ended = Ended::from(run.wait_with_output().unwrap()).with(1);
-    let result = place.result("out");
+    let ended = ProgramOutput::from(run.wait_with_output().unwrap()).expect_status(1);
+    let result = sandbox.result("out");
     let of = |engine| result.cells.iter().find(|cell| cell.id.engine == engine).unwrap();
     assert_eq!((of("sqlite").status, of("memory").status), (Status::Failed, Status::Ok));
     assert!(
@@ -70,12 +72,12 @@ fn a_worker_killed_half_way_fails_its_cell_and_the_others_go_on() {
     );
 }
 
-/// The engines that run in processes of their own.
+/// The server engines.
 const SERVERS: [&str; 6] = ["postgres", "mariadb", "mongodb", "valkey", "influxdb", "harperdb"];
 
-/// A run of one engine that goes on for long enough to be disturbed, and its worker in the middle
-/// of its turn: a server engine's server runs. `None` where the engine is not here.
-fn in_the_middle(place: &Place, engine: &str) -> Option<(Child, u32)> {
+/// Starts a run of one engine that is long enough to be disturbed. Returns it and its worker in the
+/// middle of a trial, while the server of a server engine runs. `None` if the engine is missing.
+fn in_the_middle(sandbox: &Sandbox, engine: &str) -> Option<(Child, u32)> {
     if !is_here(engine) {
         return None;
     }
@@ -84,7 +86,7 @@ fn in_the_middle(place: &Place, engine: &str) -> Option<(Child, u32)> {
     if engine == "harperdb" {
         words.extend(["--accept-license", engine]);
     }
-    let run = start(place, &words);
+    let run = start(sandbox, &words);
     let worker = wait_for("a worker", || worker_of(run.id(), engine));
     if SERVERS.contains(&engine) {
         wait_for("its server", || processes().into_iter().find(|pid| is_child(*pid, worker)));
@@ -100,13 +102,13 @@ fn is_child(pid: u32, of: u32) -> bool {
 #[test]
 fn an_interrupt_in_the_turn_of_any_engine_keeps_what_ended_and_leaves_nothing_running() {
     for engine in ["sqlite"].into_iter().chain(sampled(SERVERS, 1)) {
-        let place = Place::new();
-        let Some((run, _)) = in_the_middle(&place, engine) else { continue };
+        let sandbox = Sandbox::new();
+        let Some((run, _)) = in_the_middle(&sandbox, engine) else { continue };
         assert!(signal(run.id(), Signal::SIGINT));
-        let out = fs::canonicalize(place.path("out")).unwrap();
-        let ended = Ended::from(run.wait_with_output().unwrap());
+        let out = fs::canonicalize(sandbox.path("out")).unwrap();
+        let ended = ProgramOutput::from(run.wait_with_output().unwrap());
         assert_eq!(ended.status, 130, "{engine}: {}", ended.stderr);
-        assert_eq!(left_in(&out), Vec::<String>::new(), "{engine}");
+        assert_eq!(processes_using(&out), Vec::<String>::new(), "{engine}");
         let data = out.join("data");
         let empty = !data.exists() || fs::read_dir(data).unwrap().next().is_none();
         assert!(empty, "{engine} left its database");
@@ -117,29 +119,30 @@ fn an_interrupt_in_the_turn_of_any_engine_keeps_what_ended_and_leaves_nothing_ru
 #[test]
 fn a_worker_that_is_killed_takes_its_server_along() {
     for engine in sampled(SERVERS, 2) {
-        let place = Place::new();
-        let Some((run, worker)) = in_the_middle(&place, engine) else { continue };
+        let sandbox = Sandbox::new();
+        let Some((run, worker)) = in_the_middle(&sandbox, engine) else { continue };
         assert!(signal(worker, Signal::SIGKILL));
-        let out = fs::canonicalize(place.path("out")).unwrap();
+        let out = fs::canonicalize(sandbox.path("out")).unwrap();
         let data = out.join("data");
-        wait_for("its server to end", || left_in(&data).is_empty().then_some(()));
+        wait_for("its server to end", || processes_using(&data).is_empty().then_some(()));
         assert!(signal(run.id(), Signal::SIGINT));
-        let ended = Ended::from(run.wait_with_output().unwrap());
+        let ended = ProgramOutput::from(run.wait_with_output().unwrap());
         assert_ne!(ended.status, 0, "{engine}");
-        assert_eq!(left_in(&out), Vec::<String>::new(), "{engine}");
+        assert_eq!(processes_using(&out), Vec::<String>::new(), "{engine}");
     }
 }
 
 #[test]
 fn a_parent_that_is_killed_takes_its_worker_along() {
-    let place = Place::new();
-    let (mut run, _) = in_the_middle(&place, "sqlite").unwrap();
+    let sandbox = Sandbox::new();
+    let (mut run, _) = in_the_middle(&sandbox, "sqlite").unwrap();
     run.kill().unwrap();
     run.wait().unwrap();
-    nothing_is_left_behind(&place);
+    assert_nothing_left(&sandbox);
 }
 
-/// The shared memory of the PostgreSQL server among these processes, once it has files and a segment.
+/// Returns the shared memory of the PostgreSQL server among these processes, once it has files and
+/// a segment.
 fn memory_of_postgres(processes: &[u32]) -> Option<BTreeSet<String>> {
     let is_server = |pid: &&u32| stat(**pid).is_some_and(|(name, _)| name == "postgres");
     let mut memory = processes.iter().filter(is_server).map(|pid| shared_memory(*pid));
@@ -149,30 +152,30 @@ fn memory_of_postgres(processes: &[u32]) -> Option<BTreeSet<String>> {
     })
 }
 
-/// The part of it that is still there.
+/// Returns the part of it that still exists.
 fn left_of(memory: &BTreeSet<String>) -> BTreeSet<String> {
     memory & &all_shared_memory()
 }
 
 #[test]
 fn a_parent_that_is_killed_takes_its_server_and_the_servers_shared_memory_along() {
-    let place = Place::new();
-    let Some((mut run, _)) = in_the_middle(&place, "postgres") else { return };
-    let memory = wait_for("its shared memory", || memory_of_postgres(&family(&place)));
+    let sandbox = Sandbox::new();
+    let Some((mut run, _)) = in_the_middle(&sandbox, "postgres") else { return };
+    let memory = wait_for("its shared memory", || memory_of_postgres(&running_processes(&sandbox)));
     run.kill().unwrap();
     run.wait().unwrap();
-    nothing_is_left_behind(&place);
+    assert_nothing_left(&sandbox);
     assert_eq!(left_of(&memory), BTreeSet::new());
 }
 
 #[test]
 fn shared_memory_of_a_run_whose_processes_were_all_killed_is_removed_when_it_is_resumed() {
-    let place = Place::new();
-    let Some((mut run, _)) = in_the_middle(&place, "postgres") else { return };
+    let sandbox = Sandbox::new();
+    let Some((mut run, _)) = in_the_middle(&sandbox, "postgres") else { return };
     let memory = wait_for("its shared memory", || {
-        let all = family(&place);
+        let all = running_processes(&sandbox);
         let send = |what| all.iter().for_each(|pid| _ = signal(*pid, what));
-        // Stopped first, so that none sees another one die.
+        // They are stopped first, so that none sees another one die.
         send(Signal::SIGSTOP);
         wait_for("them to stop", || all.iter().all(|pid| has_stopped(*pid)).then_some(()));
         let memory = memory_of_postgres(&all);
@@ -180,34 +183,39 @@ fn shared_memory_of_a_run_whose_processes_were_all_killed_is_removed_when_it_is_
         memory
     });
     run.wait().unwrap();
-    nothing_is_left_behind(&place);
+    assert_nothing_left(&sandbox);
     assert_ne!(left_of(&memory), BTreeSet::new(), "nobody was there to remove it");
 
-    let run = start(&place, &["run", "--resume", "out"]);
+    let run = start(&sandbox, &["run", "--resume", "out"]);
     wait_for("it to be removed", || left_of(&memory).is_empty().then_some(()));
     assert!(signal(run.id(), Signal::SIGINT));
     run.wait_with_output().unwrap();
-    nothing_is_left_behind(&place);
+    assert_nothing_left(&sandbox);
 }
 
 #[test]
 fn a_full_disk_is_named_and_nothing_is_left_running() {
-    let place = Place::new();
-    let Some(mounted) = Mounted::new(place.path("small"), "size=6m") else { return };
+    let sandbox = Sandbox::new();
+    let Some(mounted) = Mounted::new(sandbox.path("small"), "size=6m") else { return };
     let base = ["run", "sensors", "--trials", "1", "--runs", "2", "--variant", "single"];
-    // Enough for the rows of the one, not for its database; not enough for the rows of the other, which is refused before.
+    // The disk has room for the rows of one file, but not for its database. It has too little for
+    // the rows of the other, which is refused before.
     let cell =
         [&base[..], &["-e", "sqlite", "--scale", "60k", "--phases", "load", "--out", "small/cell"]]
             .concat();
-    let in_cell = place.embermark(&cell);
-    let staging = place.embermark(
+    let in_cell = sandbox.embermark(&cell);
+    let staging = sandbox.embermark(
         &[&base[..], &["-e", "memory", "--scale", "1M", "--out", "small/stage"]].concat(),
     );
-    let left = left_in(&fs::canonicalize(place.path("small")).unwrap());
+    let left = processes_using(&fs::canonicalize(sandbox.path("small")).unwrap());
     drop(mounted);
 
-    let in_cell = in_cell.with(1);
+    let in_cell = in_cell.expect_status(1);
     assert!(in_cell.stdout.contains("full"), "{}", in_cell.stdout);
-    staging.with(2).saying(&["are free at", "small/stage", "take a smaller --scale"]);
+    staging.expect_status(2).expect_stderr(&[
+        "are free at",
+        "small/stage",
+        "take a smaller --scale",
+    ]);
     assert_eq!(left, Vec::<String>::new());
 }

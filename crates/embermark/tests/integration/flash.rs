@@ -1,6 +1,6 @@
 //! Modelled flash cards: `--card`. Recording takes root, FUSE, loop devices and mkfs.ext4.
 
-use crate::common::Place;
+use crate::common::Sandbox;
 use embermark_model::card::{End, Mapping};
 use embermark_model::result::{Cell, FlashOfPhase, ResultFile};
 use embermark_skips::skipped;
@@ -22,10 +22,10 @@ const RUN: [&str; 14] = [
     "sd-32gb,emmc-8gb",
 ];
 
-/// The result of a run with these further words; `None` where nothing can be recorded here.
-fn run(place: &Place, words: &[&str]) -> Option<ResultFile> {
-    place.embermark(&[&RUN[..], &["--out", "out"], words].concat()).with(0);
-    let result = place.result("out");
+/// Returns the result of a run with these additional words. `None` if nothing can be recorded here.
+fn run(sandbox: &Sandbox, words: &[&str]) -> Option<ResultFile> {
+    sandbox.embermark(&[&RUN[..], &["--out", "out"], words].concat()).expect_status(0);
+    let result = sandbox.result("out");
     if let Some(why) = &result.manifest.not_modelled {
         skipped("FUSE", why);
         return None;
@@ -42,9 +42,9 @@ fn phase<'a>(cell: &'a Cell, card: &str, name: &str) -> &'a FlashOfPhase {
 
 #[test]
 fn what_is_replayed_is_what_the_device_counted_and_synced_commits_cost_pages() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["--tier", "process,power", "--variant", "commit-each,bulk"];
-    let Some(result) = run(&place, &words) else { return };
+    let Some(result) = run(&sandbox, &words) else { return };
     let per_row = |engine: &str, tier: &str, variant: &str, card: &str| {
         let cell = result.cells.iter().find(|cell| {
             let id = &cell.id;
@@ -53,19 +53,19 @@ fn what_is_replayed_is_what_the_device_counted_and_synced_commits_cost_pages() {
         let cell = cell.unwrap();
         for counted in &cell.counting.as_ref().unwrap().phases {
             let (run, flash) = (&counted.runs[0], phase(cell, card, &counted.phase));
-            // The second way: the loop device's own counters.
-            let place = format!("{} {} {card}", cell.id, counted.phase);
-            assert_eq!(flash.run.written_bytes, run.device_io.unwrap().written_bytes, "{place}");
+            // Compares with the loop device's own counters.
+            let about = format!("{} {} {card}", cell.id, counted.phase);
+            assert_eq!(flash.run.written_bytes, run.device_io.unwrap().written_bytes, "{about}");
             let maintenance = run.maintenance().and_then(|after| after.device_io);
             let recorded = flash.maintenance.map(|after| after.written_bytes);
-            assert_eq!(recorded, maintenance.map(|io| io.written_bytes), "{place}");
-            // Of few bytes a mean over passes is as good as a few percent; of the block or two that the file
-            // system itself writes beside a phase that reads it is not.
+            assert_eq!(recorded, maintenance.map(|io| io.written_bytes), "{about}");
+            // For few bytes the mean over passes is accurate to a few percent. It is not for the
+            // one or two blocks that the file system writes during a phase that reads.
             if counted.phase == "read" {
                 continue;
             }
             let [low, typical, high] = End::ALL.map(|end| flash.all(end).programmed_bytes as f64);
-            assert!(low * 1.1 >= typical && typical * 1.1 >= high, "{place}: {flash:?}");
+            assert!(low * 1.1 >= typical && typical * 1.1 >= high, "{about}: {flash:?}");
         }
         phase(cell, card, "load").all(End::Typical).programmed_bytes as f64 / 500.0
     };
@@ -73,7 +73,7 @@ fn what_is_replayed_is_what_the_device_counted_and_synced_commits_cost_pages() {
         for card in ["sd-32gb", "emmc-8gb"] {
             let of = |tier, variant| per_row(engine, tier, variant, card);
             let synced = of("power", "commit-each");
-            // A page of 16 KiB for each synced commit at least.
+            // At least a page of 16 KiB for each synced commit.
             assert!(synced >= 16_384.0, "{engine} on {card}: {synced} a row");
             for cheaper in [of("power", "bulk"), of("process", "bulk")] {
                 assert!(cheaper * 5.0 < synced, "{engine} on {card}: {cheaper} and {synced}");
@@ -90,12 +90,12 @@ fn what_is_replayed_is_what_the_device_counted_and_synced_commits_cost_pages() {
 
 #[test]
 fn the_report_calls_it_a_model_and_tells_years_at_a_rate_and_advice_says_from_where() {
-    let place = Place::new();
-    let Some(_) = run(&place, &["--tier", "power", "--variant", "commit-each"]) else {
+    let sandbox = Sandbox::new();
+    let Some(_) = run(&sandbox, &["--tier", "power", "--variant", "commit-each"]) else {
         return;
     };
     let report = |words: &[&str]| {
-        place.embermark(&[&["report", "out/result.json"], words].concat()).with(0).stdout
+        sandbox.embermark(&[&["report", "out/result.json"], words].concat()).expect_status(0).stdout
     };
     let table = report(&["--show", "tables"]);
     for expected in [
@@ -116,20 +116,20 @@ fn the_report_calls_it_a_model_and_tells_years_at_a_rate_and_advice_says_from_wh
     for column in ["flash_sd_32gb_programmed_bytes", "flash_emmc_8gb_bytes_per_million"] {
         assert!(csv.lines().next().unwrap().contains(column), "{column}");
     }
-    let advice = place
+    let advice = sandbox
         .embermark(&["advise", "out/result.json", "--weight", "wear=1", "--show", "tables"])
-        .with(0);
+        .expect_status(0);
     assert!(advice.stdout.contains("bytes programmed into sd-32gb, a model"), "{}", advice.stdout);
 }
 
 #[test]
 fn a_card_of_ones_own_is_read_from_a_file_and_from_a_plan() {
-    let place = Place::new();
-    place.write("mine.toml", "like = \"sd-32gb\"\nopen-units = 1\ncapacity = \"4 GB\"\n");
-    place.write("plan.toml", "card = [\"mine.toml\"]\nscale = [\"100\"]\nengines = [\"lmdb\"]\n");
+    let sandbox = Sandbox::new();
+    sandbox.write("mine.toml", "like = \"sd-32gb\"\nopen-units = 1\ncapacity = \"4 GB\"\n");
+    sandbox.write("plan.toml", "card = [\"mine.toml\"]\nscale = [\"100\"]\nengines = [\"lmdb\"]\n");
     let words = ["run", "sensors", "--plan", "plan.toml", "--phases", "load", "--runs", "1"];
-    place.embermark(&[&words[..], &["--trials", "1", "--out", "out"]].concat()).with(0);
-    let result = place.result("out");
+    sandbox.embermark(&[&words[..], &["--trials", "1", "--out", "out"]].concat()).expect_status(0);
+    let result = sandbox.result("out");
     let card = &result.plan.cards[0];
     assert_eq!((card.name.as_str(), card.capacity_bytes), ("mine", 4_000_000_000));
     let Mapping::LogBlocks { open_units } = card.mapping else { panic!("{card:?}") };
@@ -142,15 +142,18 @@ fn a_card_of_ones_own_is_read_from_a_file_and_from_a_plan() {
 
 #[test]
 fn what_is_no_card_or_no_rate_is_refused_with_the_nearest_name() {
-    let place = Place::new();
-    place.write("bad.toml", "like = \"sd-32gb\"\nopen-unit = 1\n");
-    place.write("none.toml", "capacity = 3 GB");
+    let sandbox = Sandbox::new();
+    sandbox.write("bad.toml", "like = \"sd-32gb\"\nopen-unit = 1\n");
+    sandbox.write("none.toml", "capacity = 3 GB");
     let refused = |words: &[&str], saying: &[&str]| {
-        place.embermark(&[&["run", "sensors"], words].concat()).with(2).saying(saying);
+        sandbox
+            .embermark(&[&["run", "sensors"], words].concat())
+            .expect_status(2)
+            .expect_stderr(saying);
     };
     refused(&["--card", "sd-32g"], &["unknown card 'sd-32g'", "did you mean 'sd-32gb'?"]);
     refused(&["--card", "bad.toml"], &["bad.toml", "did you mean 'open-units'?"]);
-    refused(&["--card", "none.toml"], &["none.toml", "it is no TOML"]);
+    refused(&["--card", "none.toml"], &["none.toml", "it is not TOML"]);
     refused(&["--card", "absent.toml"], &["absent.toml", "No such file"]);
     refused(&["--card", "sd-32gb", "--no-counting"], &["--no-counting", "leave out one"]);
     refused(&["--rows-per-day", "many"], &["such as 86400"]);
@@ -161,13 +164,13 @@ fn an_ordinary_user_is_told_why_there_is_nothing() {
     if !nix::unistd::geteuid().is_root() {
         return skipped("root", "becoming another user takes it");
     }
-    // In a folder that everybody may go into.
-    let place = Place::new_in("/tmp");
+    // In a folder that every user can access.
+    let sandbox = Sandbox::new_in("/tmp");
     let words =
         ["run", "sensors", "-e", "lmdb", "--scale", "100", "--phases", "load", "--runs", "1"];
     let further = ["--trials", "1", "--card", "sd-32gb", "--out", "out", "--show", "tables"];
-    let ended = place.as_ordinary_user(&[&words[..], &further].concat()).with(0);
-    let why = place.result("out").manifest.not_modelled.unwrap();
+    let ended = sandbox.as_ordinary_user(&[&words[..], &further].concat()).expect_status(0);
+    let why = sandbox.result("out").manifest.not_modelled.unwrap();
     assert!(why.contains("no card was modelled: only root"), "{why}");
     assert!(ended.stdout.contains("flash programmed (model)"), "{}", ended.stdout);
     assert!(ended.stdout.contains("no card was modelled"), "{}", ended.stdout);

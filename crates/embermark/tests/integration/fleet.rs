@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::{Ended, Place, read_result, wait_for};
-use devices::{Device, saying};
+use crate::common::{ProgramOutput, Sandbox, read_result, wait_for};
+use devices::{Device, write_program};
 use folder::fleet;
 use serde_json::Value;
 
@@ -17,18 +17,18 @@ const PLAN: &str = "workloads = [\"sensors\"]\nvariant = [\"single\"]\nengines =
 
 const RUN: [&str; 6] = ["fleet", "run", "--look-every", "1", "-V", "embermark_needs_calm=false"];
 
-/// The folder of a device's run: that of the only plan.
+/// Returns the folder of a device's run, of the only plan.
 fn run_of(device: &Device) -> Option<std::path::PathBuf> {
     let runs = fs::read_dir(device.home().join("runs")).ok()?;
     runs.flatten().next().map(|entry| entry.path())
 }
 
-fn results(place: &Place, device: &str) -> std::path::PathBuf {
-    let of = fs::read_dir(place.path("fleet/results").join(device)).unwrap();
+fn results(sandbox: &Sandbox, device: &str) -> std::path::PathBuf {
+    let of = fs::read_dir(sandbox.path("fleet/results").join(device)).unwrap();
     of.flatten().next().unwrap().path()
 }
 
-/// The trials that the journal of a run holds.
+/// Returns the trials in the journal of a run.
 fn trials(run: &Path) -> usize {
     let journal = fs::read_to_string(run.join("out/journal.jsonl")).unwrap_or_default();
     journal.lines().filter(|line| line.starts_with("{\"cell\":")).count()
@@ -36,95 +36,111 @@ fn trials(run: &Path) -> usize {
 
 #[test]
 fn a_device_that_fails_is_a_line_and_a_second_run_does_only_what_is_missing() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let names = ["roof", "kitchen", "attic", "museum", "cellar"];
-    let Some(mut devices) = Device::all(&place, &names) else { return };
-    let fake = place.path("fake");
-    saying(&fake, "uname", "vax");
+    let Some(mut devices) = Device::all(&sandbox, &names) else { return };
+    let fake = sandbox.path("fake");
+    write_program(&fake, "uname", "vax");
     let full = "embermark_space_mb=1000000000";
     let lines: Vec<String> = devices
         .iter()
         .map(|device| device.line(if device.name == "attic" { full } else { "" }))
         .collect();
-    fleet(&place, &PLAN.replace("no-such-file = true\n", ""), &lines);
+    fleet(&sandbox, &PLAN.replace("no-such-file = true\n", ""), &lines);
     for device in &mut devices[..4] {
         let path = (device.name == "museum").then_some(&*fake);
         device.on(path);
     }
 
-    // The kitchen loses its power in the middle, the cellar never had any.
+    // The kitchen loses its power during the run, and the cellar is off.
     let running =
-        place.command(&RUN).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        sandbox.command(&RUN).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let kitchen = &mut devices[1];
     wait_for("the kitchen's first trial", || (trials(&run_of(kitchen)?) > 0).then_some(()));
     kitchen.off();
-    let ended = Ended::from(running.wait_with_output().unwrap()).with(1);
+    let ended = ProgramOutput::from(running.wait_with_output().unwrap()).expect_status(1);
     let outcome = |said: &str, name: &str| {
         let line = said.lines().rfind(|line| line.starts_with(&format!("{name} ")));
         line.unwrap_or_else(|| panic!("no line of {name}: {said}")).to_owned()
     };
     let says = |name: &str| outcome(&ended.stderr, name);
     assert!(says("roof").ends_with("  done"), "{}", ended.stderr);
-    assert!(says("kitchen").contains("no longer reached, its run was begun: "), "{}", ended.stderr);
+    assert!(
+        says("kitchen").contains("no longer reached after its run began: "),
+        "{}",
+        ended.stderr
+    );
     assert!(says("attic").contains("too little space: "), "{}", ended.stderr);
     assert!(says("museum").contains("no package for its architecture, vax"), "{}", ended.stderr);
     assert!(says("cellar").contains("not reached: "), "{}", ended.stderr);
     assert!(ended.stderr.contains("1 of 5 devices have a result"), "{}", ended.stderr);
-    let result = results(&place, "roof");
+    let result = results(&sandbox, "roof");
     assert!(fs::read_to_string(result.join("log")).unwrap().contains("ok"));
     let before = fs::metadata(result.join("result.json")).unwrap().modified().unwrap();
     let had = trials(&run_of(&devices[1]).unwrap());
 
     // Its power is back.
     devices[1].on(None);
-    let ended = place.embermark(&RUN).with(1);
-    assert!(ended.stderr.contains("kitchen: gone on with"), "{}", ended.stderr);
+    let ended = sandbox.embermark(&RUN).expect_status(1);
+    assert!(ended.stderr.contains("kitchen: resumed"), "{}", ended.stderr);
     assert!(outcome(&ended.stderr, "kitchen").ends_with("  done"), "{}", ended.stderr);
     assert!(outcome(&ended.stderr, "roof").ends_with("  done before"), "{}", ended.stderr);
     assert!(ended.stderr.contains("2 of 5 devices have a result"), "{}", ended.stderr);
     assert_eq!(fs::metadata(result.join("result.json")).unwrap().modified().unwrap(), before);
-    let kitchen = read_result(&results(&place, "kitchen"));
+    let kitchen = read_result(&results(&sandbox, "kitchen"));
     assert!(kitchen.cells.iter().all(|cell| cell.status == embermark_model::Status::Ok));
     assert!(had > 0 && trials(&run_of(&devices[1]).unwrap()) > had, "nothing was repeated");
 
-    // And the report, which names those that are missing.
-    let ended = place.embermark(&["fleet", "report"]);
+    // The report names the missing devices.
+    let ended = sandbox.embermark(&["fleet", "report"]);
     if embermark_report::html::is_built() {
-        ended.with(0).saying(&["2 of 5 devices in fleet/fleet.html"]);
-        let page = fs::read_to_string(place.path("fleet/fleet.html")).unwrap();
+        ended.expect_status(0).expect_stderr(&["2 of 5 devices in fleet/fleet.html"]);
+        let page = fs::read_to_string(sandbox.path("fleet/fleet.html")).unwrap();
         assert!(page.contains("no package for its architecture, vax"));
     } else {
         embermark_skips::skipped("page", "this build has none; make build");
     }
-    place.embermark(&["fleet", "report", "-o", "runs.csv"]).with(0);
-    let runs = fs::read_to_string(place.path("runs.csv")).unwrap();
+    sandbox.embermark(&["fleet", "report", "-o", "runs.csv"]).expect_status(0);
+    let runs = fs::read_to_string(sandbox.path("runs.csv")).unwrap();
     for device in ["kitchen", "roof"] {
         assert!(runs.lines().any(|line| line.contains(&format!(",{device},"))), "{device}");
     }
     let last: Value =
-        serde_json::from_slice(&fs::read(place.path("fleet/results/last.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(sandbox.path("fleet/results/last.json")).unwrap())
+            .unwrap();
     assert_eq!(last["devices"].as_array().unwrap().len(), 5);
 }
 
 #[test]
 fn what_makes_no_sense_is_said_before_any_device_is_asked() {
-    let place = Place::new();
-    place.embermark(&["fleet", "run", "nowhere"]).with(2).saying(&["nowhere/plan/plan.toml"]);
-    place.embermark(&["fleet", "report", "nowhere"]).with(2).saying(&["nowhere"]);
-    place.embermark(&["fleet", "init", "empty"]).with(0).saying(&["into empty/packages"]);
-    place.embermark(&["fleet", "init", "empty"]).with(2).saying(&["not empty"]);
-    fs::create_dir(place.path("none")).unwrap();
+    let sandbox = Sandbox::new();
+    sandbox
+        .embermark(&["fleet", "run", "nowhere"])
+        .expect_status(2)
+        .expect_stderr(&["nowhere/plan/plan.toml"]);
+    sandbox.embermark(&["fleet", "report", "nowhere"]).expect_status(2).expect_stderr(&["nowhere"]);
+    sandbox
+        .embermark(&["fleet", "init", "empty"])
+        .expect_status(0)
+        .expect_stderr(&["into empty/packages"]);
+    sandbox.embermark(&["fleet", "init", "empty"]).expect_status(2).expect_stderr(&["not empty"]);
+    fs::create_dir(sandbox.path("none")).unwrap();
     let from = ["fleet", "init", "other", "--packages", "none"];
-    place.embermark(&from).with(2).saying(&["none has no package"]);
-    assert!(!place.path("other").exists());
-    place.embermark(&["fleet", "report", "empty"]).with(2).saying(&["no device has a result yet"]);
-    place.embermark(&["fleet", "report", "empty", "-o", "x.pdf"]).with(2);
+    sandbox.embermark(&from).expect_status(2).expect_stderr(&["none has no package"]);
+    assert!(!sandbox.path("other").exists());
+    sandbox
+        .embermark(&["fleet", "report", "empty"])
+        .expect_status(2)
+        .expect_stderr(&["no device has a result yet"]);
+    sandbox.embermark(&["fleet", "report", "empty", "-o", "x.pdf"]).expect_status(2);
 
-    fs::write(place.path("empty/plan/plan.toml"), PLAN).unwrap();
-    place.embermark(&["fleet", "run", "empty"]).with(2).saying(&["no-such-file"]);
-    fs::write(place.path("empty/plan/plan.toml"), "engines = [\"sqlit\"]\n").unwrap();
-    place.embermark(&["fleet", "run", "empty"]).with(2).saying(&["sqlit"]);
-    fs::write(place.path("empty/plan/plan.toml"), "engines = [\"sqlite\"]\n").unwrap();
-    let without = place.command(&["fleet", "run", "empty"]).env("PATH", "/nowhere").output();
-    Ended::from(without.unwrap()).with(2).saying(&["pipx install ansible-core"]);
+    fs::write(sandbox.path("empty/plan/plan.toml"), PLAN).unwrap();
+    sandbox.embermark(&["fleet", "run", "empty"]).expect_status(2).expect_stderr(&["no-such-file"]);
+    fs::write(sandbox.path("empty/plan/plan.toml"), "engines = [\"sqlit\"]\n").unwrap();
+    sandbox.embermark(&["fleet", "run", "empty"]).expect_status(2).expect_stderr(&["sqlit"]);
+    fs::write(sandbox.path("empty/plan/plan.toml"), "engines = [\"sqlite\"]\n").unwrap();
+    let without = sandbox.command(&["fleet", "run", "empty"]).env("PATH", "/nowhere").output();
+    ProgramOutput::from(without.unwrap())
+        .expect_status(2)
+        .expect_stderr(&["pipx install ansible-core"]);
 }

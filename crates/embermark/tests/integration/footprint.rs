@@ -4,27 +4,27 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::common::family::nothing_is_left_behind;
-use crate::common::{Place, is_here};
+use crate::common::run_processes::assert_nothing_left;
+use crate::common::{Sandbox, is_here};
 
-/// The lines that are shown as JSON, by engine.
-fn shown(place: &Place, words: &[&str]) -> Vec<Value> {
-    let dir = place.path("databases");
+/// Returns the lines of the JSON output, by engine.
+fn shown(sandbox: &Sandbox, words: &[&str]) -> Vec<Value> {
+    let dir = sandbox.path("databases");
     fs::create_dir_all(&dir).unwrap();
     let dir = dir.to_str().unwrap();
     let options = ["--idle", "200ms", "--dir", dir, "-f", "json"];
-    let ended = place.embermark(&[&["footprint"], words, &options].concat()).with(0);
+    let ended = sandbox.embermark(&[&["footprint"], words, &options].concat()).expect_status(0);
     assert_eq!(fs::read_dir(dir).unwrap().count(), 0, "a database is left");
     serde_json::from_str(&ended.stdout).unwrap()
 }
 
 #[test]
 fn an_embedded_engine_takes_memory_of_its_client_and_a_server_its_own() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let engines =
         ["sqlite", "berkeleydb", "rocksdb", "postgres", "mongodb"].map(|id| (id, is_here(id)));
     let here: Vec<&str> = engines.iter().filter(|(_, here)| *here).map(|(id, _)| *id).collect();
-    let lines = shown(&place, &here);
+    let lines = shown(&sandbox, &here);
     assert_eq!(lines.len(), here.len());
     for line in &lines {
         let engine = line["engine"].as_str().unwrap();
@@ -46,15 +46,15 @@ fn an_embedded_engine_takes_memory_of_its_client_and_a_server_its_own() {
             _ => assert!(ends("/mongod"), "{line}"),
         }
     }
-    nothing_is_left_behind(&place);
+    assert_nothing_left(&sandbox);
 }
 
 #[test]
 fn the_engine_that_does_nothing_takes_nothing() {
-    let place = Place::new();
-    let null = &shown(&place, &["null"])[0];
+    let sandbox = Sandbox::new();
+    let null = &shown(&sandbox, &["null"])[0];
     let taken = null["footprint"]["client_bytes"].as_u64().unwrap();
-    // Pages of a debug build's own code come in beside it.
+    // Pages of a debug build's own code are loaded as well.
     assert!(taken < 4 << 20, "{null}");
     assert_eq!(null["footprint"]["disk_bytes"], 0);
     assert_eq!(null["footprint"]["files"].as_array().unwrap().len(), 0);
@@ -62,25 +62,28 @@ fn the_engine_that_does_nothing_takes_nothing() {
 
 #[test]
 fn what_cannot_be_opened_says_why_and_ends_with_one_where_it_was_named() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let idle = ["--idle", "1ms"];
-    let zen = place.embermark(&[&["footprint", "zen"], &idle[..]].concat());
+    let zen = sandbox.embermark(&[&["footprint", "zen"], &idle[..]].concat());
     if !is_here("zen") {
-        let text = zen.with(1).stdout;
+        let text = zen.expect_status(1).stdout;
         assert!(text.contains("zen: not opened: "), "{text}");
     }
     if is_here("duckdb") {
         let words = ["footprint", "duckdb", "-t", "power"];
-        let text = place.embermark(&[&words, &idle[..]].concat()).with(1).stdout;
+        let text = sandbox.embermark(&[&words, &idle[..]].concat()).expect_status(1).stdout;
         assert!(text.contains("duckdb: not opened: it does not offer the tier 'power'"), "{text}");
     }
-    let text = place.embermark(&[&["footprint", "harperdb"], &idle[..]].concat()).with(1).stdout;
+    let text = sandbox
+        .embermark(&[&["footprint", "harperdb"], &idle[..]].concat())
+        .expect_status(1)
+        .stdout;
     assert!(text.contains("harperdb: not opened: its licence forbids publishing"), "{text}");
 }
 
 #[test]
 fn a_mistake_is_refused_before_anything_is_opened() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for (words, named) in [
         (&["sqlit"][..], "sqlite"),
         (&["sqlite", "--idle", "soon"], "--idle 'soon' is not a time"),
@@ -91,6 +94,9 @@ fn a_mistake_is_refused_before_anything_is_opened() {
         (&["sqlite", "--dir", "nowhere"], "nowhere"),
         (&["--configuration", "big=sqlite:cach_size=1"], "cach_size"),
     ] {
-        place.embermark(&[&["footprint"], words].concat()).with(2).saying(&[named]);
+        sandbox
+            .embermark(&[&["footprint"], words].concat())
+            .expect_status(2)
+            .expect_stderr(&[named]);
     }
 }

@@ -1,15 +1,15 @@
-//! Runs on a server that is given by URL: what they leave there when they are killed is removed.
+//! Runs on a server given by its URL. What a killed run leaves on the server is removed.
 
 use std::fs;
 use std::process::{Child, Stdio};
 
-use crate::common::family::signal;
-use crate::common::{Ended, Place, is_here, processes, wait_for};
+use crate::common::run_processes::signal;
+use crate::common::{ProgramOutput, Sandbox, is_here, processes, wait_for};
 use embermark_engines::{OpenOptions, Store, registry};
 use embermark_model::{Durability, Status};
 use nix::sys::signal::Signal;
 
-/// Schemas of runs that are on the server.
+/// Returns the schemas of runs on the server.
 fn schemas(owner: &mut Store) -> Vec<String> {
     let Store::Sql(owner) = owner else { panic!("no SQL store") };
     let sql = "SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'embermark%'";
@@ -23,11 +23,11 @@ fn schemas(owner: &mut Store) -> Vec<String> {
     found
 }
 
-fn start(place: &Place, words: &[&str]) -> Child {
-    place.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+fn start(sandbox: &Sandbox, words: &[&str]) -> Child {
+    sandbox.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// The worker of a run, whose standard error is a log.
+/// Returns the worker of a run, whose standard error is a log.
 fn worker_of(parent: u32) -> Option<u32> {
     processes().into_iter().find(|pid| {
         let log = fs::read_link(format!("/proc/{pid}/fd/2")).unwrap_or_default();
@@ -42,8 +42,8 @@ fn a_killed_worker_an_interrupt_and_a_killed_run_that_is_gone_on_with_leave_noth
     if !is_here("postgres") {
         return;
     }
-    let place = Place::new();
-    let dir = place.path("of-the-owner");
+    let sandbox = Sandbox::new();
+    let dir = sandbox.path("of-the-owner");
     fs::create_dir(&dir).unwrap();
     let private = OpenOptions::new(&dir, Durability::Process, 64 << 20);
     let mut owner = registry::find("postgres").unwrap().open(&private).unwrap().store;
@@ -55,41 +55,44 @@ fn a_killed_worker_an_interrupt_and_a_killed_run_that_is_gone_on_with_leave_noth
     let few = ["--phases", "load,read,update", "--no-counting", "--tier", "process", "--out"];
     let words = [&words.concat()[..], &few].concat();
     let mut begun = |out: &str, runs: &str| {
-        let mut run = start(&place, &[&words[..], &[out, "--runs", runs]].concat());
+        let mut run = start(&sandbox, &[&words[..], &[out, "--runs", runs]].concat());
         let is_there = wait_for("its schema", || {
             let is_there = !schemas(&mut owner).is_empty();
             (is_there || run.try_wait().unwrap().is_some()).then_some(is_there)
         });
-        assert!(is_there, "{}", Ended::from(run.wait_with_output().unwrap()).stderr);
+        assert!(is_there, "{}", ProgramOutput::from(run.wait_with_output().unwrap()).stderr);
         run
     };
 
     let run = begun("worker", "100");
     assert!(signal(worker_of(run.id()).unwrap(), Signal::SIGKILL));
-    Ended::from(run.wait_with_output().unwrap()).with(1);
-    let run_of_worker = place.result("worker");
+    ProgramOutput::from(run.wait_with_output().unwrap()).expect_status(1);
+    let run_of_worker = sandbox.result("worker");
     assert_eq!(run_of_worker.cells[0].status, Status::Failed);
 
     let run = begun("interrupt", "100");
     assert!(signal(run.id(), Signal::SIGINT));
-    Ended::from(run.wait_with_output().unwrap()).with(130);
+    ProgramOutput::from(run.wait_with_output().unwrap()).expect_status(130);
 
     let mut run = begun("run", "3");
     let worker = worker_of(run.id()).unwrap();
     run.kill().unwrap();
     run.wait().unwrap();
     wait_for("its worker's end", || (!processes().contains(&worker)).then_some(()));
-    // Those before left nothing; this one's is there until it is gone on with.
+    // The earlier runs left nothing. The schema of this run stays until it is resumed.
     let [left] = schemas(&mut owner).try_into().unwrap();
-    let journal = fs::read_to_string(place.path("run/journal.jsonl")).unwrap();
+    let journal = fs::read_to_string(sandbox.path("run/journal.jsonl")).unwrap();
     let (_, id) = journal.split_once("\"run_id\":\"").unwrap();
     let (id, _) = id.split_once('"').unwrap();
     assert_eq!(left, format!("embermark_{}", id.to_lowercase().replace('-', "_")));
     // Its journal has no user.
-    place.embermark(&["run", "--resume", "run"]).with(2).saying(&["--url postgres=URL"]);
-    place.embermark(&["run", "--resume", "run", "--url", &url]).with(0);
+    sandbox
+        .embermark(&["run", "--resume", "run"])
+        .expect_status(2)
+        .expect_stderr(&["--url postgres=URL"]);
+    sandbox.embermark(&["run", "--resume", "run", "--url", &url]).expect_status(0);
     assert_eq!(schemas(&mut owner), [] as [&str; 0]);
-    let settings = &place.result("run").cells[0].trials[0].settings;
+    let settings = &sandbox.result("run").cells[0].trials[0].settings;
     assert_eq!(settings["server"], "given by URL");
     assert_eq!(settings["cache"], (64 << 20).to_string());
     owner.close().unwrap();
@@ -100,8 +103,8 @@ fn a_cell_whose_tier_is_changed_during_its_trial_is_wrong() {
     if !is_here("mariadb") {
         return;
     }
-    let place = Place::new();
-    let dir = place.path("of-the-owner");
+    let sandbox = Sandbox::new();
+    let dir = sandbox.path("of-the-owner");
     fs::create_dir(&dir).unwrap();
     let private = OpenOptions::new(&dir, Durability::Process, 64 << 20);
     let mut owner = registry::find("mariadb").unwrap().open(&private).unwrap().store;
@@ -112,7 +115,7 @@ fn a_cell_whose_tier_is_changed_during_its_trial_is_wrong() {
     );
     let words = ["run", "sensors", "-e", "mariadb", "--url", &url, "--scale", "5k", "--out", "out"];
     let more = ["--variant", "single", "--trials", "1", "--runs", "10", "--no-counting"];
-    let mut run = start(&place, &[&words[..], &more].concat());
+    let mut run = start(&sandbox, &[&words[..], &more].concat());
     let tables =
         "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema LIKE 'embermark\\_%'";
     let tables = sql.prepare(tables).unwrap();
@@ -128,8 +131,8 @@ fn a_cell_whose_tier_is_changed_during_its_trial_is_wrong() {
     if is_there {
         sql.batch("SET GLOBAL innodb_flush_log_at_trx_commit = 0").unwrap();
     }
-    Ended::from(run.wait_with_output().unwrap()).with(1);
-    let cell = &place.result("out").cells[0];
+    ProgramOutput::from(run.wait_with_output().unwrap()).expect_status(1);
+    let cell = &sandbox.result("out").cells[0];
     assert_eq!(cell.status, Status::Wrong, "{:?}", cell.reason);
     let reason = cell.reason.as_deref().unwrap();
     assert!(reason.contains("tier changed during the trial: innodb_flush_log"), "{reason}");

@@ -1,19 +1,19 @@
-//! What comes from others moves no cursor and is no formula: results, file names, words of a command line,
-//! and what a library says of itself.
+//! Text from others cannot control the terminal or become a formula: results, file names, words of
+//! a command line, and the description of a library.
 
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::common::{Ended, Place};
+use crate::common::{ProgramOutput, Sandbox};
 use embermark_report::html;
 use embermark_skips::sampled;
 use serde_json::Value;
 
 const HOSTILE: &str = "=1+1\x1b[31m\x1b]0;title\x07\u{9b}2J\u{202e}<script>alert(1)</script>\r\n@x";
 
-/// Asserts that a terminal obeys nothing of what was said.
+/// Asserts that the output has no control characters that a terminal obeys.
 #[track_caller]
-pub fn is_harmless(ended: &Ended, about: &str) {
+pub fn assert_harmless(ended: &ProgramOutput, about: &str) {
     for said in [&ended.stdout, &ended.stderr] {
         let obeyed = |c: char| c.is_control() && !"\n\t".contains(c) || c == '\u{202e}';
         assert_eq!(said.find(obeyed), None, "{about}: {said:?}");
@@ -21,7 +21,7 @@ pub fn is_harmless(ended: &Ended, about: &str) {
     assert!([0, 1, 2].contains(&ended.status), "{about}: {} {}", ended.status, ended.stderr);
 }
 
-/// The names of the fields that hold a text, or lie in a map, each with the fields that it lies in.
+/// Collects the paths of all fields that hold a text.
 fn fields(value: &Value, at: &str, found: &mut BTreeSet<String>) {
     match value {
         Value::String(_) => drop(found.insert(at.to_owned())),
@@ -47,20 +47,20 @@ fn spoil(value: &mut Value, at: &str, field: &str) {
 
 #[test]
 fn no_text_of_a_result_gets_through_to_a_terminal_a_page_or_a_spreadsheet() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["run", "sensors", "-e", "sqlite,memory", "-s", "100", "--runs", "2"];
-    place.embermark(&[&words[..], &["--trials", "1", "--out", "out"]].concat()).with(0);
-    let result = serde_json::to_value(place.result("out")).unwrap();
+    sandbox.embermark(&[&words[..], &["--trials", "1", "--out", "out"]].concat()).expect_status(0);
+    let result = serde_json::to_value(sandbox.result("out")).unwrap();
     let mut all = BTreeSet::new();
     fields(&result, "", &mut all);
     assert!(all.len() > 30, "{all:?}");
     for field in sampled(&all, 16) {
         let mut spoilt = result.clone();
         spoil(&mut spoilt, "", field);
-        place.write("spoilt.json", serde_json::to_vec(&spoilt).unwrap());
+        sandbox.write("spoilt.json", serde_json::to_vec(&spoilt).unwrap());
         let report = |more: &[&str]| {
-            let ended = place.embermark(&[&["report", "spoilt.json"], more].concat());
-            is_harmless(&ended, field);
+            let ended = sandbox.embermark(&[&["report", "spoilt.json"], more].concat());
+            assert_harmless(&ended, field);
             ended
         };
         report(&[]);
@@ -75,7 +75,7 @@ fn no_text_of_a_result_gets_through_to_a_terminal_a_page_or_a_spreadsheet() {
             }
         }
         if html::is_built() && report(&["-o", "page.html"]).status == 0 {
-            let page = fs::read_to_string(place.path("page.html")).unwrap();
+            let page = fs::read_to_string(sandbox.path("page.html")).unwrap();
             assert!(!page.contains("<script>alert(1)"), "{field}");
         }
         for words in [
@@ -84,20 +84,20 @@ fn no_text_of_a_result_gets_through_to_a_terminal_a_page_or_a_spreadsheet() {
             &["check", "spoilt.json"],
             &["advise", "spoilt.json"],
         ] {
-            is_harmless(&place.embermark(words), field);
+            assert_harmless(&sandbox.embermark(words), field);
         }
     }
 }
 
 #[test]
 fn words_of_a_command_line_and_names_of_files_are_shown_as_text() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let name = "x\x1b[31m\u{9b}2J\u{202e}";
     let (file, csv) = (format!("{name}.json"), format!("{name}.csv"));
-    place.write(&file, "{}");
-    place.write(&csv, "a,b\n1,2\n");
+    sandbox.write(&file, "{}");
+    sandbox.write(&csv, "a,b\n1,2\n");
     let toml = format!("{name}.toml");
-    place.write(&toml, "name = 'x\u{1b}[2J'\nfoo\u{1b} = 1\n");
+    sandbox.write(&toml, "name = 'x\u{1b}[2J'\nfoo\u{1b} = 1\n");
     for words in [
         &["report", &file][..],
         &["compare", &file, &file],
@@ -118,8 +118,8 @@ fn words_of_a_command_line_and_names_of_files_are_shown_as_text() {
         &[name],
         &["report", &format!("--{name}")],
     ] {
-        let ended = place.embermark(words);
-        is_harmless(&ended, words[0]);
+        let ended = sandbox.embermark(words);
+        assert_harmless(&ended, words[0]);
         let shown = words.iter().any(|word| word.contains("toml")) || ended.status == 2;
         assert!(shown || words[0] == "init", "{words:?}: {}", ended.stderr);
     }

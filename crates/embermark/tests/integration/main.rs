@@ -1,4 +1,4 @@
-//! The program, run as a user runs it.
+//! Runs the program as a user does.
 
 #![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
 

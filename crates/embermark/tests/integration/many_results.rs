@@ -1,4 +1,4 @@
-//! Reports of many result files: of a fleet at size, and of thousands of files.
+//! Reports of many result files: of a large fleet, and of thousands of files.
 
 pub mod made_up;
 
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::common::Place;
+use crate::common::Sandbox;
 use embermark_report::html;
 use embermark_skips::{sampled, skipped};
 use made_up::{MADE_UP, Shape};
@@ -51,13 +51,14 @@ fn fleet(trials: u32) -> Shape {
     }
 }
 
-/// Where made-up files go: a folder that `EMBERMARK_MADE_UP` names, and which stays, or one of the test's own.
-fn folder(place: &Place, name: &str) -> PathBuf {
+/// Returns the folder of made-up files. It is below `EMBERMARK_MADE_UP`, which is kept, or in the
+/// sandbox.
+fn folder(sandbox: &Sandbox, name: &str) -> PathBuf {
     std::env::var_os("EMBERMARK_MADE_UP")
-        .map_or_else(|| place.path(name), |kept| PathBuf::from(kept).join(name))
+        .map_or_else(|| sandbox.path(name), |kept| PathBuf::from(kept).join(name))
 }
 
-/// One of two reports, as [`sampled`]: each takes thousands of made-up results.
+/// Tests one of two reports, as [`sampled`]. Each needs thousands of made-up results.
 #[test]
 fn a_report_of_many_results_is_small_in_memory_and_as_a_page() {
     let reports: [fn(); 2] = [
@@ -68,31 +69,31 @@ fn a_report_of_many_results_is_small_in_memory_and_as_a_page() {
 }
 
 fn the_page_of_two_hundred_devices_of_a_hundred_cells_is_small() {
-    let place = Place::new();
-    let made = folder(&place, "fleet");
+    let sandbox = Sandbox::new();
+    let made = folder(&sandbox, "fleet");
     made_up::write(&made, &fleet(1));
     let pattern = made.join("**/*.json").display().to_string();
-    let ended = place.embermark(&["fleet", "report", &pattern, "-o", "fleet.html"]);
+    let ended = sandbox.embermark(&["fleet", "report", &pattern, "-o", "fleet.html"]);
     if !html::is_built() {
         return skipped("page", "this build has none; make build");
     }
-    ended.with(0).saying(&["200 of 200 devices in fleet.html"]);
-    let page = fs::read_to_string(place.path("fleet.html")).unwrap();
+    ended.expect_status(0).expect_stderr(&["200 of 200 devices in fleet.html"]);
+    let page = fs::read_to_string(sandbox.path("fleet.html")).unwrap();
     assert!(page.contains("device-0199") && page.contains(MADE_UP));
-    // Of 20,000 cells, the page itself being 0.35 MB of it.
+    // 20,000 cells. The page itself is 0.35 MB of it.
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
 }
 
-/// The largest resident memory of a report of so many files as Parquet, in kB.
-fn peak_kb(place: &Place, files: usize) -> u64 {
-    let made = folder(place, &format!("files-{files}"));
+/// Returns the largest resident memory of a Parquet report of `files` files, in kB.
+fn peak_kb(sandbox: &Sandbox, files: usize) -> u64 {
+    let made = folder(sandbox, &format!("files-{files}"));
     let lines = &LINES[..1];
     let phases = &["load", "read"];
     let shape = Shape { devices: files, lines, engines: &ENGINES[..2], phases, ..fleet(2) };
     made_up::write(&made, &shape);
     let pattern = made.join("**/*.json").display().to_string();
     let words = ["report", &pattern, "--format", "parquet", "-o", "runs.parquet"];
-    let mut report = place.command(&words).stderr(Stdio::null()).spawn().unwrap();
+    let mut report = sandbox.command(&words).stderr(Stdio::null()).spawn().unwrap();
     let mut peak = 0;
     while report.try_wait().unwrap().is_none() {
         let status =
@@ -108,8 +109,8 @@ fn peak_kb(place: &Place, files: usize) -> u64 {
 }
 
 fn ten_times_the_files_take_no_more_memory() {
-    let place = Place::new();
-    // Both with more rows than are gathered before they are written: 16 a file.
-    let (few, many) = (peak_kb(&place, 600), peak_kb(&place, 3_000));
+    let sandbox = Sandbox::new();
+    // Both have more rows than are collected before a write. A file has 16 rows.
+    let (few, many) = (peak_kb(&sandbox, 600), peak_kb(&sandbox, 3_000));
     assert!(many < few + 20_000, "{few} kB of 600 files, {many} kB of 3,000");
 }

@@ -1,17 +1,17 @@
-//! Data larger than memory: limits by a control group, which takes root, and cold reads.
+//! Data larger than memory: limits by a control group, which needs root, and cold reads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use crate::common::{self, Place, is_here, left_in, wait_for};
+use crate::common::{self, Sandbox, is_here, processes_using, wait_for};
 use embermark_model::result::{Cell, ResultFile, Run};
 use embermark_model::{MemoryLimit, Status};
 use embermark_skips::skipped;
 
 const LIMIT: u64 = 32 << 20;
 
-/// Whether limits could be set; where they could not, the test is skipped.
+/// Whether limits could be set. Otherwise skips the test.
 fn limited(result: &ResultFile) -> bool {
     let cells = result.cells.iter().filter(|cell| cell.id.memory_limit.is_some());
     let why =
@@ -22,7 +22,7 @@ fn limited(result: &ResultFile) -> bool {
     why.is_none()
 }
 
-/// Groups of memory that a run has left, by its id.
+/// Returns the memory control groups that a run has left, by its id.
 fn groups(run_id: &str) -> Vec<PathBuf> {
     let folders = ["/sys/fs/cgroup", "/sys/fs/cgroup/memory"];
     let entries = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
@@ -40,17 +40,17 @@ fn an_engine_and_the_page_cache_of_its_files_stay_within_the_limit_and_answer_ri
     if !is_here("lmdb") || !is_here("sqlite") {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["run", "sensors", "-e", "lmdb,sqlite,memory", "-s", "200k", "--variant", "bulk"];
     let phases = ["--phases", "load,read,avg_sensor", "--runs", "1", "--trials", "1"];
     let how = ["--memory-limit", "none,32MiB", "--set", "max-run-time=1s", "--out", "out"];
-    let ended = place
+    let ended = sandbox
         .embermark(&[&words[..], &phases, &how, &["--no-counting", "--show", "tables"]].concat());
-    let result = place.result("out");
+    let result = sandbox.result("out");
     if !limited(&result) {
         return;
     }
-    let ended = ended.with(0);
+    let ended = ended.expect_status(0);
     for heading in ["sensors 200k · durability", "sensors 200k within 32 MiB · durability"] {
         assert!(ended.stdout.contains(heading), "{}", ended.stdout);
     }
@@ -69,7 +69,7 @@ fn an_engine_and_the_page_cache_of_its_files_stay_within_the_limit_and_answer_ri
             }
         }
     }
-    // The cache within the limit is a quarter of it.
+    // The cache is a quarter of the limit.
     let setting = |cell: &Cell| cell.trials[0].settings["cache_size"].clone();
     let sqlite: Vec<String> =
         result.cells.iter().filter(|cell| cell.id.engine == "sqlite").map(setting).collect();
@@ -82,30 +82,30 @@ fn a_run_that_is_killed_leaves_no_group_once_it_was_gone_on_with() {
     if !is_here("lmdb") {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["run", "sensors", "-e", "lmdb", "-s", "20k", "--memory-limit", "32MiB"];
     let more = ["--phases", "load,read", "--trials", "2", "--no-counting", "--out", "out"];
-    let mut command = place.command(&[&words[..], &more].concat());
+    let mut command = sandbox.command(&[&words[..], &more].concat());
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let up = wait_for("a database or the end", || match run.try_wait().unwrap() {
         Some(_) => Some(false),
         None => {
-            let entries = fs::read_dir(place.path("out/data")).ok()?;
+            let entries = fs::read_dir(sandbox.path("out/data")).ok()?;
             let mut names = entries.flatten().map(|entry| entry.file_name());
             let of_a_trial = "lmdb-sensors-20k-within-32-MiB";
             names.any(|name| name.to_string_lossy().starts_with(of_a_trial)).then_some(true)
         }
     });
     if !up {
-        assert!(!limited(&place.result("out")), "it ended without a trial");
+        assert!(!limited(&sandbox.result("out")), "it ended without a trial");
         return;
     }
     run.kill().unwrap();
     run.wait().unwrap();
-    let out = fs::canonicalize(place.path("out")).unwrap();
-    wait_for("its processes to end", || left_in(&out).is_empty().then_some(()));
-    place.embermark(&["run", "--resume", "out"]).with(0);
-    let result = place.result("out");
+    let out = fs::canonicalize(sandbox.path("out")).unwrap();
+    wait_for("its processes to end", || processes_using(&out).is_empty().then_some(()));
+    sandbox.embermark(&["run", "--resume", "out"]).expect_status(0);
+    let result = sandbox.result("out");
     assert!(result.cells.iter().all(|cell| cell.trials.len() == 2));
     assert!(
         result.cells.iter().flat_map(|cell| &cell.trials).all(|t| t.limited_peak_bytes.is_some())
@@ -119,13 +119,14 @@ fn cold_reads_come_from_storage_and_warm_ones_do_not() {
     if !engines.iter().all(|engine| is_here(engine)) {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["run", "sensors", "contacts", "events", "htap", "-e", "lmdb,sqlite,memory"];
     let more = ["-s", "3k", "--runs", "2", "--trials", "1", "--no-counting", "--out"];
-    let ended = place.embermark(&[&words[..], &more, &["cold", "--cold"]].concat()).with(0);
-    ended.saying(&["--cold is not for htap: left out"]);
-    place.embermark(&[&words[..], &more, &["warm"]].concat()).with(0);
-    let (cold, warm) = (place.result("cold"), place.result("warm"));
+    let ended =
+        sandbox.embermark(&[&words[..], &more, &["cold", "--cold"]].concat()).expect_status(0);
+    ended.expect_stderr(&["--cold does not apply to htap: left out"]);
+    sandbox.embermark(&[&words[..], &more, &["warm"]].concat()).expect_status(0);
+    let (cold, warm) = (sandbox.result("cold"), sandbox.result("warm"));
     assert!(cold.cells.iter().all(|cell| cell.id.workload != "htap"));
     let reads = [
         ("sensors", "read"),
@@ -152,7 +153,7 @@ fn cold_reads_come_from_storage_and_warm_ones_do_not() {
 
 #[test]
 fn a_plan_file_has_them_too_and_what_cannot_be_had_is_refused() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for (words, saying) in [
         (&["run", "sensors", "--memory-limit", "1MiB"][..], "at least 16MiB"),
         (&["run", "sensors", "--memory-limit", "much"], "--memory-limit 'much' is not a size"),
@@ -164,22 +165,25 @@ fn a_plan_file_has_them_too_and_what_cannot_be_had_is_refused() {
         (&["run", "htap", "--cold"], "reads of htap cannot be cold"),
         (&["run", "machine", "htap", "--cold"], "or run sensors, contacts, events"),
     ] {
-        place.embermark(words).with(2).saying(&[saying]);
+        sandbox.embermark(words).expect_status(2).expect_stderr(&[saying]);
     }
-    place.write("plan.toml", "workloads = ['machine']\nmemory-limit = ['2MiB']\ncold = true\n");
-    place.embermark(&["run", "--plan", "plan.toml"]).with(2).saying(&["at least 16MiB"]);
+    sandbox.write("plan.toml", "workloads = ['machine']\nmemory-limit = ['2MiB']\ncold = true\n");
+    sandbox
+        .embermark(&["run", "--plan", "plan.toml"])
+        .expect_status(2)
+        .expect_stderr(&["at least 16MiB"]);
 }
 
 #[test]
 fn lmdb_has_a_smaller_map_where_a_process_has_less_room_for_addresses() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let limited = ["-c", "ulimit -v 8000000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_embermark")];
     let words = ["run", "sensors", "-e", "lmdb", "-s", "300", "--phases", "load,read"];
     let how = ["--runs", "1", "--trials", "1", "--no-counting", "--out", "out"];
     let words = [&limited, &words[..], &how].concat();
-    let ended = place.command_of(Path::new("/bin/sh"), &words).output().unwrap();
-    common::Ended::from(ended).with(0);
-    let result = place.result("out");
+    let ended = sandbox.command_for(Path::new("/bin/sh"), &words).output().unwrap();
+    common::ProgramOutput::from(ended).expect_status(0);
+    let result = sandbox.result("out");
     let mut maps = result.cells.iter().map(|cell| cell.trials[0].settings["map size"].as_str());
     assert!(maps.all(|map| map == "4294967296 bytes"), "{:?}", result.cells);
 }

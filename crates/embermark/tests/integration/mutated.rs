@@ -1,5 +1,6 @@
-//! Whatever a file or a URL holds, the program ends by itself, with 0, 1 or 2, and does not panic.
-//! `PROPTEST_CASES` says how many of each kind are tried.
+//! For every content of a file or a URL, the program ends by itself with 0, 1 or 2, and does not
+//! panic.
+//! `PROPTEST_CASES` is the number of cases of each kind.
 
 use std::fs;
 use std::path::Path;
@@ -8,27 +9,27 @@ use std::process::Stdio;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::common::{Ended, Place, wait_for};
+use crate::common::{ProgramOutput, Sandbox, wait_for};
 
-/// How many of each kind are tried where nobody says so: each is a process.
+/// Default number of cases of each kind. Each case is a process.
 const CASES: u32 = 12;
 
 fn config() -> ProptestConfig {
     let known = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig {
         cases: known.unwrap_or(CASES),
-        // Nothing is shrunk by minutes of processes, and nothing is written beside the sources.
+        // Limits the time to shrink a failure, and writes nothing next to the sources.
         max_shrink_iters: 32,
         failure_persistence: None,
         ..ProptestConfig::default()
     }
 }
 
-/// Runs the program with a file in place of its standard output and error, so that no pipe fills.
-fn ended(place: &Place, words: &[&str]) -> Result<Ended, TestCaseError> {
-    let at = |name: &str| place.path(name);
+/// Runs the program with files as its standard output and error, so that no pipe becomes full.
+fn ended(sandbox: &Sandbox, words: &[&str]) -> Result<ProgramOutput, TestCaseError> {
+    let at = |name: &str| sandbox.path(name);
     let file = |name: &str| fs::File::create(at(name)).unwrap();
-    let mut command = place.command(words);
+    let mut command = sandbox.command(words);
     let mut child = command
         .stdin(Stdio::null())
         .stdout(file("stdout.txt"))
@@ -38,7 +39,7 @@ fn ended(place: &Place, words: &[&str]) -> Result<Ended, TestCaseError> {
     let status = wait_for("its end", || child.try_wait().unwrap());
     let read = |name: &str| String::from_utf8_lossy(&fs::read(at(name)).unwrap()).into_owned();
     let (stdout, stderr) = (read("stdout.txt"), read("stderr.txt"));
-    let ended = Ended { status: status.code().unwrap_or(-1), stdout, stderr };
+    let ended = ProgramOutput { status: status.code().unwrap_or(-1), stdout, stderr };
     let is_known = (0..=2).contains(&ended.status);
     let panicked = ended.stderr.contains("panicked at");
     prop_assert!(is_known && !panicked, "{words:?}: {} {}", ended.status, ended.stderr);
@@ -46,7 +47,7 @@ fn ended(place: &Place, words: &[&str]) -> Result<Ended, TestCaseError> {
     Ok(ended)
 }
 
-/// A text with some pieces in place of others, of it and of noise.
+/// Returns a text in which some parts are replaced by other parts of it and by noise.
 fn mutated(text: &str, edits: &[(Index, Index, usize, String)]) -> String {
     let mut text: Vec<char> = text.chars().collect();
     for (at, from, length, noise) in edits {
@@ -63,7 +64,7 @@ fn edits() -> impl Strategy<Value = Vec<(Index, Index, usize, String)>> {
     prop::collection::vec((any::<Index>(), any::<Index>(), 0..20_usize, "\\PC{0,6}"), 1..6)
 }
 
-/// A workload file that is small enough to be run whole.
+/// Returns a workload file that is small enough to run completely.
 const WORKLOAD: &str = r#"
 name = "cache"
 about = "a cache"
@@ -102,7 +103,7 @@ do = "delete"
 older = "1h"
 "#;
 
-/// Files of rows.
+/// Returns files of rows.
 const ROWS: [(&str, &str); 4] = [
     (
         "rows.csv",
@@ -120,7 +121,7 @@ const ROWS: [(&str, &str); 4] = [
     ("rows.json", "[{\"id\": 1, \"t\": \"2024-01-01T00:00:00Z\"},\n {\"id\": 2, \"t\": null}]"),
 ];
 
-/// A plan, of what a command line does not say below.
+/// Returns a plan with the options that the command lines below leave out.
 const PLAN: &str = r#"
 seed = 7
 window = "10ms"
@@ -141,7 +142,7 @@ engine = "sqlite"
 settings = { journal_mode = "WAL", cache_size = 7 }
 "#;
 
-/// What keeps a run short, whatever a file says.
+/// Options that keep a run short, regardless of the file.
 const SHORT: [&str; 10] =
     ["--out", "out", "--trials", "1", "--runs", "1", "-s", "10", "--set", "timeout=20s"];
 
@@ -155,23 +156,23 @@ proptest! {
 
     #[test]
     fn a_workload_file_is_run_or_refused(edits in edits()) {
-        let place = Place::new();
-        place.write("own.toml", mutated(WORKLOAD, &edits));
+        let sandbox = Sandbox::new();
+        sandbox.write("own.toml", mutated(WORKLOAD, &edits));
         let words = ["run", "own.toml", "-e", "null,memory", "--set", "max-run-time=100ms"];
-        ended(&place, &[&words[..], &SHORT].concat())?;
+        ended(&sandbox, &[&words[..], &SHORT].concat())?;
     }
 
-    /// What is proposed for rows runs, or they are refused by their file; errors are of usage.
+    /// A proposal for rows runs, or the error names their file and is a usage error.
     #[test]
     fn rows_are_proposed_and_run_or_refused(edits in edits(), base in 0..ROWS.len(), cut in any::<Index>()) {
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         let (name, text) = ROWS[base];
         let text = mutated(text, &edits);
         let end = if edits.len() == 5 { cut.index(text.len() + 1) } else { text.len() };
-        place.write(name, &text.as_bytes()[..end]);
-        let init = ended(&place, &["init", name, "-o", "own.toml"])?;
+        sandbox.write(name, &text.as_bytes()[..end]);
+        let init = ended(&sandbox, &["init", name, "-o", "own.toml"])?;
         if init.status == 0 {
-            let run = ended(&place, &["run", "own.toml", "-e", "null", "--dry-run"])?;
+            let run = ended(&sandbox, &["run", "own.toml", "-e", "null", "--dry-run"])?;
             prop_assert_eq!(run.status, 0, "{} {:?}", run.stderr, text);
         } else {
             prop_assert_eq!(init.status, 2, "{}", init.stderr);
@@ -181,10 +182,10 @@ proptest! {
 
     #[test]
     fn a_plan_file_is_run_or_refused(edits in edits()) {
-        let place = Place::new();
-        place.write("plan.toml", mutated(PLAN, &edits));
+        let sandbox = Sandbox::new();
+        sandbox.write("plan.toml", mutated(PLAN, &edits));
         let words = ["run", "sensors", "-e", "null", "--phases", "load,read", "--plan", "plan.toml"];
-        ended(&place, &[&words[..], &SHORT].concat())?;
+        ended(&sandbox, &[&words[..], &SHORT].concat())?;
     }
 
     #[test]
@@ -196,19 +197,19 @@ proptest! {
             "%zz", "#", " ", "'", "\\", "user=ann", "password='hunter2'", ",", "[::1]", "\u{1b}[2J", "\u{e4}", "a=b",
         ]),
     ) {
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         let given = format!("{engine}={url}");
-        // Nothing is asked of a server: the engine that the URL is of does not run.
+        // No server is contacted, because the engine of the URL does not run.
         let words = ["run", "sensors", "-e", "null", "--phases", "load", "--url", &given];
-        let ended = ended(&place, &[&words[..], &SHORT].concat())?;
+        let ended = ended(&sandbox, &[&words[..], &SHORT].concat())?;
         prop_assert!(!ended.stderr.contains("hunter2") || engine.is_empty() || engine == "x", "{}", ended.stderr);
     }
 
     #[test]
     fn a_result_file_is_shown_or_refused(edits in edits(), how in 0..9_usize) {
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/tests/fixtures/schema-1.json");
-        place.write("result.json", mutated(&fs::read_to_string(fixture).unwrap(), &edits));
+        sandbox.write("result.json", mutated(&fs::read_to_string(fixture).unwrap(), &edits));
         let ways: [&[&str]; 9] = [
             &["report", "result.json"],
             &["report", "result.json", "--show", "tables", "--show", "intervals", "--show", "latency", "--show", "explain"],
@@ -220,6 +221,6 @@ proptest! {
             &["check", "result.json", "--anonymous", "-o", "anonymous.json"],
             &["advise", "result.json"],
         ];
-        ended(&place, ways[how])?;
+        ended(&sandbox, ways[how])?;
     }
 }

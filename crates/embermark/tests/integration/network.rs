@@ -1,12 +1,12 @@
-//! Imitated network links: `--network`. They take a network namespace and `/dev/net/tun`.
+//! Imitated network links: `--network`. They need a network namespace and `/dev/net/tun`.
 
 use embermark_engines::{Kind, registry};
 use embermark_model::Status;
 use embermark_model::result::{Cell, ResultFile};
 use embermark_skips::skipped;
 
-use crate::common::family::nothing_is_left_behind;
-use crate::common::{Place, is_here};
+use crate::common::run_processes::assert_nothing_left;
+use crate::common::{Sandbox, is_here};
 
 /// A round trip of 20 ms, and every fiftieth packet lost.
 const LINK: &str = "about = \"a radio\"\ndelay-ms = 10\nup-mbit-per-s = 20\ndown-mbit-per-s = 20\n\
@@ -44,18 +44,20 @@ fn is_skipped(result: &ResultFile) -> bool {
     why.inspect(|why| skipped("network link", why)).is_some()
 }
 
-/// Every server goes over the link with each question, and an embedded engine beside it does not.
+/// Checks that each query of a server goes over the link, and that an embedded engine does not use
+/// it.
 #[test]
 fn servers_answer_over_the_link_and_embedded_engines_have_none() {
     let servers = registry::ENGINES.iter().filter(|engine| engine.info().kind == Kind::Server);
-    // HarperDB's requests are over HTTP by a Unix socket or TCP alike; its start takes long.
+    // HarperDB has the same HTTP requests over a Unix socket and over TCP, and its start takes
+    // long.
     let servers = servers.map(|engine| engine.info().id).filter(|id| *id != "harperdb");
     let servers: Vec<&str> = servers.filter(|id| is_here(id)).collect();
-    let place = Place::new();
-    place.write("radio.toml", LINK);
+    let sandbox = Sandbox::new();
+    sandbox.write("radio.toml", LINK);
     let engines = [&["sqlite"], &servers[..]].concat().join(",");
-    let ended = place.embermark(&[&RUN[..], &[&engines]].concat()).with(0);
-    let result = place.result("out");
+    let ended = sandbox.embermark(&[&RUN[..], &[&engines]].concat()).expect_status(0);
+    let result = sandbox.result("out");
     if is_skipped(&result) {
         return;
     }
@@ -73,7 +75,7 @@ fn servers_answer_over_the_link_and_embedded_engines_have_none() {
         seen += 1;
         let link = trial.network.unwrap();
         assert!(link.round_trip_ns >= ROUND_TRIP_NS, "{:?}: {link:?}", cell.id);
-        // Each read is a question and an answer at least.
+        // Each read is at least one query and its answer.
         assert!(link.up.packets >= ROWS && link.down.packets >= ROWS, "{:?}: {link:?}", cell.id);
         lost += link.lost();
         let read = trial.phases.iter().find(|phase| phase.phase == "read").unwrap();
@@ -83,18 +85,18 @@ fn servers_answer_over_the_link_and_embedded_engines_have_none() {
     }
     assert_eq!(seen, servers.len());
     assert!(lost > 0 || seen == 0);
-    nothing_is_left_behind(&place);
+    assert_nothing_left(&sandbox);
 }
 
-/// The reader of `machine` is a second process of the same network, and its traffic is counted on the
-/// link.
+/// Checks that the reader of `machine`, a second process, uses the same network, and that its
+/// traffic is counted on the link.
 #[test]
 fn the_machines_reader_goes_over_the_link_too() {
     if !is_here("postgres") {
         return;
     }
-    let place = Place::new();
-    place.write("radio.toml", "delay-ms = 2");
+    let sandbox = Sandbox::new();
+    sandbox.write("radio.toml", "delay-ms = 2");
     let run = [
         "run",
         "machine",
@@ -119,8 +121,8 @@ fn the_machines_reader_goes_over_the_link_too() {
         "--out",
         "out",
     ];
-    place.embermark(&run).with(0);
-    let result = place.result("out");
+    sandbox.embermark(&run).expect_status(0);
+    let result = sandbox.result("out");
     if is_skipped(&result) {
         return;
     }
@@ -130,7 +132,7 @@ fn the_machines_reader_goes_over_the_link_too() {
     let link = trial.network.unwrap();
     let bytes = observed.network_bytes.unwrap();
     assert!(bytes > 0 && bytes < link.up.bytes + link.down.bytes, "{bytes}, {link:?}");
-    // A cycle is found by several questions one after the other.
+    // Finding a cycle takes several queries, one after the other.
     if run.ops > 0 {
         assert!(observed.latencies.values().any(|of| of.p50 >= 8_000_000), "{observed:?}");
     }
@@ -138,16 +140,19 @@ fn the_machines_reader_goes_over_the_link_too() {
 
 #[test]
 fn what_is_no_link_is_refused_before_anything_is_made() {
-    let place = Place::new();
-    place.write("bad.toml", "delay-ms = 1\nloss = 3\n");
-    place.write("range.toml", "delay-ms = 1\nloss-percent = 99\n");
+    let sandbox = Sandbox::new();
+    sandbox.write("bad.toml", "delay-ms = 1\nloss = 3\n");
+    sandbox.write("range.toml", "delay-ms = 1\nloss-percent = 99\n");
     for (given, says) in [
         ("wify", "did you mean 'wifi'?"),
         ("bad.toml", "unknown field `loss`"),
         ("range.toml", "'loss-percent' is 99"),
         ("absent.toml", "absent.toml: No such file"),
     ] {
-        place.embermark(&["run", "--network", given, "--out", "out"]).with(2).saying(&[says]);
-        assert!(!place.path("out").exists());
+        sandbox
+            .embermark(&["run", "--network", given, "--out", "out"])
+            .expect_status(2)
+            .expect_stderr(&[says]);
+        assert!(!sandbox.path("out").exists());
     }
 }

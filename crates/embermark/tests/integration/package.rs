@@ -1,15 +1,15 @@
-//! What a package installs: the program with libraries beside it, by `scripts/install.sh`.
+//! Installing a package by `scripts/install.sh`: the program, with its libraries next to it.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::common::{Ended, Place, is_here};
+use crate::common::{ProgramOutput, Sandbox, is_here};
 
-/// A package as `scripts/dist.sh` lays it out, with this program and DuckDB's library.
-fn package(place: &Place) {
+/// Makes a package like `scripts/dist.sh`, with this program and DuckDB's library.
+fn package(sandbox: &Sandbox) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let of = |name: &str| place.path("package").join(name);
+    let of = |name: &str| sandbox.path("package").join(name);
     for folder in ["bin", "lib/embermark/duckdb", "share/man/man1", "share/doc/embermark"] {
         fs::create_dir_all(of(folder)).unwrap();
     }
@@ -25,49 +25,56 @@ fn package(place: &Place) {
     }
 }
 
-fn install(place: &Place, words: &[&str]) -> Ended {
+fn install(sandbox: &Sandbox, words: &[&str]) -> ProgramOutput {
     let mut command = Command::new("sh");
-    command.arg(place.path("package/install.sh")).args(words).current_dir(place.path(""));
-    let output: Output = command.env("HOME", place.path("home")).output().unwrap();
-    Ended::from(output)
+    command.arg(sandbox.path("package/install.sh")).args(words).current_dir(sandbox.path(""));
+    let output: Output = command.env("HOME", sandbox.path("home")).output().unwrap();
+    ProgramOutput::from(output)
 }
 
 #[test]
 fn what_is_installed_finds_its_libraries_beside_it_and_goes_without_a_trace() {
-    let place = Place::new();
-    package(&place);
-    fs::create_dir_all(place.path("prefix/bin")).unwrap();
-    fs::create_dir_all(place.path("prefix/lib/embermark/of-an-older-version")).unwrap();
-    fs::write(place.path("prefix/bin/other"), "").unwrap();
-    let said = install(&place, &["--prefix", "prefix"]).with(0).stdout;
+    let sandbox = Sandbox::new();
+    package(&sandbox);
+    fs::create_dir_all(sandbox.path("prefix/bin")).unwrap();
+    fs::create_dir_all(sandbox.path("prefix/lib/embermark/of-an-older-version")).unwrap();
+    fs::write(sandbox.path("prefix/bin/other"), "").unwrap();
+    let said = install(&sandbox, &["--prefix", "prefix"]).expect_status(0).stdout;
     assert!(said.contains("prefix/bin/embermark"), "{said}");
-    assert!(!place.path("prefix/lib/embermark/of-an-older-version").exists());
-    let program = place.path("prefix/bin/embermark");
+    assert!(!sandbox.path("prefix/lib/embermark/of-an-older-version").exists());
+    let program = sandbox.path("prefix/bin/embermark");
     if is_here("duckdb") {
-        let ended = Ended::from(place.command_of(&program, &["engines"]).output().unwrap());
-        let prefix = place.path("prefix/lib/embermark/duckdb").canonicalize().unwrap();
-        let ended = ended.with(0);
+        let ended =
+            ProgramOutput::from(sandbox.command_for(&program, &["engines"]).output().unwrap());
+        let prefix = sandbox.path("prefix/lib/embermark/duckdb").canonicalize().unwrap();
+        let ended = ended.expect_status(0);
         assert!(ended.stdout.contains(prefix.to_str().unwrap()), "{}", ended.stdout);
     }
     let words = ["run", "contacts", "-e", "sqlite", "-s", "50", "--trials", "1", "-o", "out"];
-    Ended::from(place.command_of(&program, &words).output().unwrap()).with(0);
+    ProgramOutput::from(sandbox.command_for(&program, &words).output().unwrap()).expect_status(0);
 
-    install(&place, &["--prefix=prefix", "--uninstall"]).with(0);
-    let left: Vec<_> = files(&place.path("prefix"));
-    assert_eq!(left, [place.path("prefix/bin/other")]);
+    install(&sandbox, &["--prefix=prefix", "--uninstall"]).expect_status(0);
+    let left: Vec<_> = files(&sandbox.path("prefix"));
+    assert_eq!(left, [sandbox.path("prefix/bin/other")]);
 }
 
 #[test]
 fn what_cannot_be_installed_says_why() {
-    let place = Place::new();
-    package(&place);
-    install(&place, &["--prefix"]).with(2).saying(&["--prefix takes a folder"]);
-    install(&place, &["--into", "x"]).with(2).saying(&["unknown argument --into", "usage"]);
-    place.write("file", "");
-    install(&place, &["--prefix", "file/prefix"]).with(1).saying(&["file/prefix"]);
-    fs::write(place.path("package/bin/embermark"), "\u{7f}ELF of another machine").unwrap();
-    install(&place, &["--prefix", "prefix"]).with(1).saying(&["for another system"]);
-    assert!(!place.path("prefix").exists());
+    let sandbox = Sandbox::new();
+    package(&sandbox);
+    install(&sandbox, &["--prefix"]).expect_status(2).expect_stderr(&["--prefix takes a folder"]);
+    install(&sandbox, &["--into", "x"])
+        .expect_status(2)
+        .expect_stderr(&["unknown argument --into", "usage"]);
+    sandbox.write("file", "");
+    install(&sandbox, &["--prefix", "file/prefix"])
+        .expect_status(1)
+        .expect_stderr(&["file/prefix"]);
+    fs::write(sandbox.path("package/bin/embermark"), "\u{7f}ELF of another machine").unwrap();
+    install(&sandbox, &["--prefix", "prefix"])
+        .expect_status(1)
+        .expect_stderr(&["for another system"]);
+    assert!(!sandbox.path("prefix").exists());
 }
 
 fn files(folder: &Path) -> Vec<std::path::PathBuf> {

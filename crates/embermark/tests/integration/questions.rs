@@ -1,17 +1,17 @@
-//! Questions in SQL as a user runs them: who says what is right, and what is not known to be.
+//! Questions in SQL: which engines determine the right answer, and which answers are not checked.
 
-use crate::common::{Ended, Place, is_here};
+use crate::common::{ProgramOutput, Sandbox, is_here};
 use embermark_model::Status;
 use embermark_model::result::{PhaseResult, ResultFile};
 
 const QUICK: [&str; 9] =
     ["--runs", "1", "--trials", "2", "--set", "window=5ms", "--out", "out", "--no-counting"];
 
-fn run(place: &Place, words: &[&str]) -> Ended {
-    place.embermark(&[&["run", "questions.toml"], words, &QUICK].concat())
+fn run(sandbox: &Sandbox, words: &[&str]) -> ProgramOutput {
+    sandbox.embermark(&[&["run", "questions.toml"], words, &QUICK].concat())
 }
 
-/// Two tables, and these phases.
+/// Returns a workload file with two tables and these phases.
 fn file(phases: &str) -> String {
     let tables = r#"
         [table.readings]
@@ -32,14 +32,15 @@ fn file(phases: &str) -> String {
     tables.to_owned() + phases
 }
 
-/// The phase of that name in every trial of an engine.
+/// Returns the phase of that name in every trial of an engine.
 fn phases<'a>(result: &'a ResultFile, engine: &str, name: &str) -> Vec<&'a PhaseResult> {
     let cells = result.cells.iter().filter(|cell| cell.id.engine == engine);
     let trials = cells.flat_map(|cell| &cell.trials);
     trials.flat_map(|trial| &trial.phases).filter(|phase| phase.phase == name).collect()
 }
 
-/// How a phase ended on an engine, in every trial alike; who checked it, or why not.
+/// Returns the status of a phase on an engine, and the checking engines or the reason. Asserts that
+/// all trials agree.
 #[track_caller]
 fn ended(result: &ResultFile, engine: &str, name: &str) -> (Status, String) {
     let phases = phases(result, engine, name);
@@ -58,7 +59,7 @@ fn ok(by: &str) -> (Status, String) {
     (Status::Ok, by.to_owned())
 }
 
-/// Both referees, which every test here needs.
+/// Whether both referees, which every test here needs, are available.
 fn referees_are_here() -> bool {
     is_here("sqlite") && is_here("duckdb")
 }
@@ -68,7 +69,7 @@ fn engines_are_held_to_what_both_referees_say_or_one_alone() {
     if !referees_are_here() {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let questions = r#"
         [phase.places]
         sql = "SELECT s.place, COUNT(*), AVG(r.temp), SUM(r.station) FROM readings r JOIN stations s ON s.id = r.station GROUP BY s.place"
@@ -79,13 +80,13 @@ fn engines_are_held_to_what_both_referees_say_or_one_alone() {
         sql-postgres = "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY temp) FROM readings"
         sql-mariadb = "SELECT DISTINCT MEDIAN(temp) OVER () FROM readings"
     "#;
-    place.write("questions.toml", file(questions));
-    let ended_well = run(&place, &["-e", "sqlite,duckdb,postgres,mariadb,lmdb"]).with(0);
-    ended_well.saying(&[
+    sandbox.write("questions.toml", file(questions));
+    let ended_well = run(&sandbox, &["-e", "sqlite,duckdb,postgres,mariadb,lmdb"]).expect_status(0);
+    ended_well.expect_stderr(&[
         "asking sqlite what is right",
         "sqlite cannot answer middle: sqlite could not prepare",
     ]);
-    let result = place.result("out");
+    let result = sandbox.result("out");
     for engine in ["sqlite", "duckdb", "postgres", "mariadb"].into_iter().filter(|id| is_here(id)) {
         for phase in ["places", "notes"] {
             assert_eq!(
@@ -95,10 +96,10 @@ fn engines_are_held_to_what_both_referees_say_or_one_alone() {
             );
         }
         if engine != "sqlite" {
-            assert_eq!(ended(&result, engine, "middle"), ok("by duckdb alone"), "{engine}");
+            assert_eq!(ended(&result, engine, "middle"), ok("only by duckdb"), "{engine}");
         }
     }
-    // What an engine refuses to prepare says nothing against its other phases.
+    // A query that an engine cannot prepare does not affect its other phases.
     let (status, why) = ended(&result, "sqlite", "middle");
     assert_eq!(status, Status::Unsupported);
     assert!(why.contains("no such function: quantile_cont"), "{why}");
@@ -106,8 +107,8 @@ fn engines_are_held_to_what_both_referees_say_or_one_alone() {
     assert_eq!(sqlite.status, Status::Ok);
     let lmdb = phases(&result, "lmdb", "places");
     assert!(lmdb.iter().all(|phase| phase.status == Status::Unsupported));
-    let tables = std::fs::read_to_string(place.path("out/tables.txt")).unwrap();
-    assert!(tables.contains("by duckdb alone: questions middle"), "{tables}");
+    let tables = std::fs::read_to_string(sandbox.path("out/tables.txt")).unwrap();
+    assert!(tables.contains("only by duckdb: questions middle"), "{tables}");
 }
 
 const HALVES: &str = "[phase.halves]\nsql = \"SELECT station, SUM(7/2) FROM readings GROUP BY \
@@ -118,10 +119,10 @@ fn what_the_referees_differ_on_is_disputed_and_no_failure_until_a_file_settles_i
     if !referees_are_here() {
         return;
     }
-    let place = Place::new();
-    place.write("questions.toml", file(HALVES));
-    run(&place, &["-e", "sqlite,duckdb"]).with(0);
-    let result = place.result("out");
+    let sandbox = Sandbox::new();
+    sandbox.write("questions.toml", file(HALVES));
+    run(&sandbox, &["-e", "sqlite,duckdb"]).expect_status(0);
+    let result = sandbox.result("out");
     for engine in ["sqlite", "duckdb"] {
         let (status, why) = ended(&result, engine, "halves");
         assert_eq!(status, Status::Disputed);
@@ -130,18 +131,20 @@ fn what_the_referees_differ_on_is_disputed_and_no_failure_until_a_file_settles_i
     }
     assert!(result.cells.iter().all(|cell| cell.status == Status::Ok));
 
-    // Seven by two is three and a half: so says the file.
+    // The answer file has 3.5 for seven divided by two.
     let settled = HALVES.replacen("station\"", "station\"\nanswer = \"right/halves.csv\"", 1);
-    let place = Place::new();
-    std::fs::create_dir(place.path("right")).unwrap();
-    place.write("questions.toml", file(&settled));
-    run(&place, &["-e", "sqlite,duckdb"]).with(2).saying(&["halves.csv", "cannot be read"]);
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("right")).unwrap();
+    sandbox.write("questions.toml", file(&settled));
+    run(&sandbox, &["-e", "sqlite,duckdb"])
+        .expect_status(2)
+        .expect_stderr(&["halves.csv", "cannot be read"]);
     let settled = settled.replace("SUM(7/2)", "MIN(7/2)");
-    place.write("questions.toml", file(&settled));
+    sandbox.write("questions.toml", file(&settled));
     let rows: String = (1..=9).rev().map(|station| format!("{station},3.50\n")).collect();
-    place.write("right/halves.csv", format!("station,half\n{rows}"));
-    run(&place, &["-e", "sqlite,duckdb"]).with(1);
-    let result = place.result("out");
+    sandbox.write("right/halves.csv", format!("station,half\n{rows}"));
+    run(&sandbox, &["-e", "sqlite,duckdb"]).expect_status(1);
+    let result = sandbox.result("out");
     assert_eq!(ended(&result, "duckdb", "halves"), ok("right/halves.csv"));
     let (status, why) = ended(&result, "sqlite", "halves");
     assert_eq!(status, Status::Wrong);
@@ -153,7 +156,7 @@ fn where_no_referee_can_say_it_engines_are_compared_among_themselves() {
     if !referees_are_here() || !is_here("postgres") || !is_here("mariadb") {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let questions = r#"
         [phase.highest]
         sql-postgres = "SELECT MAX(temp) FROM readings"
@@ -166,9 +169,9 @@ fn where_no_referee_can_say_it_engines_are_compared_among_themselves() {
         [phase.long]
         sql-postgres = "SELECT * FROM readings AS r, generate_series(1, 5)"
     "#;
-    place.write("questions.toml", file(questions));
-    run(&place, &["-e", "sqlite,postgres,mariadb"]).with(0);
-    let result = place.result("out");
+    sandbox.write("questions.toml", file(questions));
+    run(&sandbox, &["-e", "sqlite,postgres,mariadb"]).expect_status(0);
+    let result = sandbox.result("out");
     for engine in ["postgres", "mariadb"] {
         assert_eq!(ended(&result, engine, "highest"), ok("agreed by 2 engines"));
         let (status, why) = ended(&result, engine, "half");
@@ -188,22 +191,22 @@ fn a_run_that_is_gone_on_with_has_the_referees_again() {
     if !referees_are_here() {
         return;
     }
-    let place = Place::new();
-    place.write("questions.toml", file(HALVES));
-    run(&place, &["-e", "sqlite,duckdb"]).with(0);
-    let whole = place.result("out");
-    // As a power cut leaves it, after two trials.
-    let journal = place.path("out/journal.jsonl");
+    let sandbox = Sandbox::new();
+    sandbox.write("questions.toml", file(HALVES));
+    run(&sandbox, &["-e", "sqlite,duckdb"]).expect_status(0);
+    let whole = sandbox.result("out");
+    // Imitates a power cut after two trials.
+    let journal = sandbox.path("out/journal.jsonl");
     let text = std::fs::read_to_string(&journal).unwrap();
     let is_trial = |line: &&str| line.starts_with("{\"cell\"");
     let before: Vec<&str> = text.lines().take_while(|line| !is_trial(line)).collect();
     let trials: Vec<&str> = text.lines().filter(is_trial).collect();
     assert_eq!(trials.len(), 4, "{text}");
     std::fs::write(&journal, [&before[..], &trials[..2]].concat().join("\n") + "\n").unwrap();
-    std::fs::remove_file(place.path("out/result.json")).unwrap();
-    let resumed = place.embermark(&["run", "--resume", "out"]).with(0);
-    resumed.saying(&["asking duckdb what is right", "2 of 4 trials are done"]);
-    let again = place.result("out");
+    std::fs::remove_file(sandbox.path("out/result.json")).unwrap();
+    let resumed = sandbox.embermark(&["run", "--resume", "out"]).expect_status(0);
+    resumed.expect_stderr(&["asking duckdb what is right", "2 of 4 trials are done"]);
+    let again = sandbox.result("out");
     for engine in ["sqlite", "duckdb"] {
         for phase in ["halves", "count"] {
             assert_eq!(ended(&again, engine, phase), ended(&whole, engine, phase));
@@ -211,7 +214,7 @@ fn a_run_that_is_gone_on_with_has_the_referees_again() {
     }
 }
 
-/// What an engine finds only when it comes to a row fails the question and nothing else.
+/// An error that an engine finds only at a row fails this question and nothing else.
 #[test]
 fn a_question_that_fails_when_it_is_run_fails_alone() {
     let engines: Vec<&str> =
@@ -219,7 +222,7 @@ fn a_question_that_fails_when_it_is_run_fails_alone() {
     if engines.is_empty() {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let questions = r#"
         [phase.put]
         do = "insert"
@@ -236,9 +239,9 @@ fn a_question_that_fails_when_it_is_run_fails_alone() {
         [phase.count]
         sql = "SELECT COUNT(*) FROM stations"
     "#;
-    place.write("questions.toml", file(questions));
-    run(&place, &["-e", &engines.join(",")]).with(1);
-    let result = place.result("out");
+    sandbox.write("questions.toml", file(questions));
+    run(&sandbox, &["-e", &engines.join(",")]).expect_status(1);
+    let result = sandbox.result("out");
     for engine in engines {
         for phase in ["cast", "beside"] {
             let (status, why) = ended(&result, engine, phase);
@@ -271,13 +274,13 @@ fn what_asks_for_the_session_and_not_for_rows_is_no_question() {
     ];
     let phase = |(n, text): (usize, &&str)| format!("[phase.q{n}]\nsql = \"{text}\"\n");
     let phases: String = texts.iter().enumerate().map(phase).collect();
-    let place = Place::new();
-    place.write(
+    let sandbox = Sandbox::new();
+    sandbox.write(
         "questions.toml",
         file(&format!("[phase.put]\ndo = \"insert\"\ntable = \"stations\"\n{phases}")),
     );
-    run(&place, &["-e", &engines.join(",")]).with(0);
-    let result = place.result("out");
+    run(&sandbox, &["-e", &engines.join(",")]).expect_status(0);
+    let result = sandbox.result("out");
     for engine in engines {
         for (n, text) in texts.iter().enumerate() {
             let (status, why) = ended(&result, engine, &format!("q{n}"));

@@ -1,4 +1,4 @@
-//! Runs of real engines, killed at any moment and gone on with.
+//! Runs of real engines that are killed at any time and resumed.
 
 use std::collections::HashSet;
 use std::env;
@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::family::signal;
-use crate::common::{self, Place, left_in, wait_for};
+use crate::common::run_processes::signal;
+use crate::common::{self, Sandbox, processes_using, wait_for};
 use embermark_model::Status;
 use embermark_model::result::{Cell, ResultFile};
 use embermark_skips::{LONG, SEED};
@@ -37,13 +37,12 @@ const RUN: [&str; 16] = [
     "max-run-time=none",
 ];
 
-/// Everything about the cells but what was measured.
+/// Returns the content of the cells without the measured values.
 fn shape(result: &ResultFile) -> Value {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(fields) => {
-                // A mean of samples is there where the run lasted long enough for one, and repetitions where
-                // it was short.
+                // A long run has a mean of samples, and a short run has repetitions.
                 fields.remove("mean_bytes");
                 fields.remove("repeated");
                 for (name, value) in fields.iter_mut() {
@@ -65,7 +64,8 @@ fn shape(result: &ResultFile) -> Value {
     shape
 }
 
-/// Where two values first differ, and how; whole results are too long to read.
+/// Returns the position of the first difference between two values, and the values there. Whole
+/// results are too long to read.
 fn first_difference(at: &str, here: &Value, there: &Value) -> Option<String> {
     match (here, there) {
         (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => a
@@ -81,7 +81,7 @@ fn first_difference(at: &str, here: &Value, there: &Value) -> Option<String> {
     }
 }
 
-/// The trials of a journal, each line as it stands there; none where there is no journal yet.
+/// Returns the lines of a journal's trials. Empty if the journal does not exist yet.
 fn trials(out: &Path) -> Vec<String> {
     let text = fs::read(out.join("journal.jsonl")).unwrap_or_default();
     let text = String::from_utf8(text).unwrap();
@@ -90,21 +90,21 @@ fn trials(out: &Path) -> Vec<String> {
     whole.lines().filter(trial).map(str::to_owned).collect()
 }
 
-fn start(place: &Place, words: &[&str], stderr: Stdio) -> Child {
-    place.command(words).stdout(Stdio::null()).stderr(stderr).spawn().unwrap()
+fn start(sandbox: &Sandbox, words: &[&str], stderr: Stdio) -> Child {
+    sandbox.command(words).stdout(Stdio::null()).stderr(stderr).spawn().unwrap()
 }
 
 #[test]
 fn a_run_killed_at_many_moments_comes_to_the_same_end_and_repeats_nothing() {
-    // At moments drawn by the commit, and with all of them twenty.
+    // The times are drawn by the commit. Long campaigns have twenty.
     let seed = env::var(SEED).unwrap_or_default();
     let many = if env::var_os(LONG).is_some() { 20 } else { 3 };
     println!("kills: {many}, by {SEED}={seed}");
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let began = Instant::now();
-    place.embermark(&[&RUN[..], &["--out", "undisturbed"]].concat()).with(0);
+    sandbox.embermark(&[&RUN[..], &["--out", "undisturbed"]].concat()).expect_status(0);
     let time = began.elapsed();
-    let undisturbed = place.result("undisturbed");
+    let undisturbed = sandbox.result("undisturbed");
     let due: usize = undisturbed.cells.iter().map(|cell| cell.trials.len()).sum();
     assert!(due >= 16, "{due}");
 
@@ -118,19 +118,19 @@ fn a_run_killed_at_many_moments_comes_to_the_same_end_and_repeats_nothing() {
         let anew = [&RUN[..], &["--out", &out]].concat();
         let mut kept: Vec<String> = Vec::new();
         loop {
-            // A run that was killed before its journal was there begins anew, in the same folder.
-            let has_journal = place.path(&out).join("journal.jsonl").exists();
+            // A run that was killed before its journal existed begins again in the same folder.
+            let has_journal = sandbox.path(&out).join("journal.jsonl").exists();
             let again = ["run", "--resume", &out];
             let words = if has_journal { &again[..] } else { &anew[..] };
-            let said = place.path("said.txt");
-            let mut run = start(&place, words, File::create(&said).unwrap().into());
+            let said = sandbox.path("said.txt");
+            let mut run = start(&sandbox, words, File::create(&said).unwrap().into());
             std::thread::sleep(moment());
             let ended = run.try_wait().unwrap();
             run.kill().unwrap();
             let status = run.wait().unwrap();
             let ended_well = ended.is_none_or(|status| status.success());
             assert!(ended_well, "{words:?}: {ended:?}: {}", fs::read_to_string(&said).unwrap());
-            let now = trials(&place.path(&out));
+            let now = trials(&sandbox.path(&out));
             assert!(now.starts_with(&kept), "trials were lost or repeated");
             kept = now;
             if status.success() {
@@ -138,17 +138,17 @@ fn a_run_killed_at_many_moments_comes_to_the_same_end_and_repeats_nothing() {
             }
             kills += 1;
         }
-        let result = place.result(&out);
+        let result = sandbox.result(&out);
         let (here, there) = (shape(&result), shape(&undisturbed));
         let differs = first_difference("cells", &here, &there);
         assert_eq!(differs, None, "after {kills} kills, in {out}");
         assert_eq!(kept.len(), due);
         assert_eq!(kept.iter().collect::<HashSet<_>>().len(), due);
-        let dir = fs::canonicalize(place.path(&out)).unwrap();
-        assert_eq!(left_in(&dir), Vec::<String>::new());
+        let dir = fs::canonicalize(sandbox.path(&out)).unwrap();
+        assert_eq!(processes_using(&dir), Vec::<String>::new());
         let mut names: Vec<_> =
             fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name()).collect();
-        // A build with the report's page leaves that as well.
+        // A build with the report's page also writes the page.
         names.retain(|name| name != "report.html");
         names.sort();
         assert_eq!(names, ["journal.jsonl", "result.json", "tables.txt"]);
@@ -157,21 +157,21 @@ fn a_run_killed_at_many_moments_comes_to_the_same_end_and_repeats_nothing() {
 
 #[test]
 fn a_worker_killed_at_any_moment_is_one_failed_trial_and_none_is_missing() {
-    let place = Place::new();
-    place.embermark(&[&RUN[..], &["--out", "undisturbed"]].concat()).with(0);
-    let undisturbed = place.result("undisturbed");
-    let mut run = start(&place, &[&RUN[..], &["--out", "out"]].concat(), Stdio::null());
+    let sandbox = Sandbox::new();
+    sandbox.embermark(&[&RUN[..], &["--out", "undisturbed"]].concat()).expect_status(0);
+    let undisturbed = sandbox.result("undisturbed");
+    let mut run = start(&sandbox, &[&RUN[..], &["--out", "out"]].concat(), Stdio::null());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut killed = 0;
     while run.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(random.random_range(20..400)));
-        // The floor's worker is none of a trial.
-        if trials(&place.path("out")).is_empty() {
+        // The worker that measures the floor does not belong to a trial.
+        if trials(&sandbox.path("out")).is_empty() {
             continue;
         }
         let children = format!("/proc/{0}/task/{0}/children", run.id());
         let children = fs::read_to_string(children).unwrap_or_default();
-        // Nor are the programs that mount a disk for a trial that counts.
+        // The same holds for the programs that mount the disk of a counting trial.
         let is_worker = |pid: &&str| {
             fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.ends_with(b"worker\0"))
         };
@@ -179,7 +179,7 @@ fn a_worker_killed_at_any_moment_is_one_failed_trial_and_none_is_missing() {
             killed += usize::from(signal(worker.parse().unwrap(), Signal::SIGKILL));
         }
     }
-    let result = place.result("out");
+    let result = sandbox.result("out");
     let key = |result: &ResultFile| -> Vec<_> {
         let of = |cell: &Cell| -> Vec<_> {
             let trials = cell.trials.iter().chain(&cell.lost_trials);
@@ -200,30 +200,36 @@ fn a_worker_killed_at_any_moment_is_one_failed_trial_and_none_is_missing() {
 
 #[test]
 fn ctrl_c_leaves_a_run_that_can_be_gone_on_with_and_says_how() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = [&RUN[..], &["--out", "out"]].concat();
-    let run = place.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_for("two trials", || (trials(&place.path("out")).len() >= 2).then_some(()));
+    let run = sandbox.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for("two trials", || (trials(&sandbox.path("out")).len() >= 2).then_some(()));
     assert!(signal(run.id(), Signal::SIGINT));
-    let ended = common::Ended::from(run.wait_with_output().unwrap());
-    ended.with(130).saying(&["interrupted", "embermark run --resume out"]);
-    let before = place.result("out");
+    let ended = common::ProgramOutput::from(run.wait_with_output().unwrap());
+    ended.expect_status(130).expect_stderr(&["interrupted", "embermark run --resume out"]);
+    let before = sandbox.result("out");
     assert_eq!(before.manifest.finished, None);
 
-    // Other options are refused, the same are not, and nothing has changed in between.
+    // Other options are refused, the same options are not, and nothing has changed meanwhile.
     let other = ["run", "--resume", "out", "--runs", "9"];
-    place.embermark(&other).with(2).saying(&["keeps its plan", "runs 2 (now 9)"]);
+    sandbox.embermark(&other).expect_status(2).expect_stderr(&["keeps its plan", "runs 2 (now 9)"]);
     let same = [&RUN[..], &["--resume", "out"]].concat();
-    place.embermark(&same).with(0);
-    let after = place.result("out");
+    sandbox.embermark(&same).expect_status(0);
+    let after = sandbox.result("out");
     assert!(after.manifest.finished.is_some());
     let first = |file: &ResultFile| serde_json::to_string(&file.cells).unwrap().len();
     assert!(first(&after) > first(&before));
-    // What stays of a run that is killed between its last line and its cleaning up.
-    let left = ["rows", "data", "logs"].map(|folder| place.path("out").join(folder));
+    // The remains of a run that is killed between its last line and its cleanup.
+    let left = ["rows", "data", "logs"].map(|folder| sandbox.path("out").join(folder));
     left.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
-    place.embermark(&["run", "--resume", "out"]).with(0).saying(&["was complete"]);
+    sandbox
+        .embermark(&["run", "--resume", "out"])
+        .expect_status(0)
+        .expect_stderr(&["was complete"]);
     assert!(left.iter().all(|folder| !folder.exists()));
-    place.embermark(&["run", "--resume", "out", "--out", "x"]).with(2);
-    place.embermark(&["run", "--resume", "nowhere"]).with(2).saying(&["--resume"]);
+    sandbox.embermark(&["run", "--resume", "out", "--out", "x"]).expect_status(2);
+    sandbox
+        .embermark(&["run", "--resume", "nowhere"])
+        .expect_status(2)
+        .expect_stderr(&["--resume"]);
 }

@@ -1,6 +1,6 @@
-//! The workload `retention` as a user meets it.
+//! The workload `retention`.
 
-use crate::common::{Place, is_here};
+use crate::common::{Sandbox, is_here};
 use embermark_model::Status;
 use embermark_model::result::{Cell, Observed, Run, Timeline};
 use embermark_skips::skipped;
@@ -18,7 +18,7 @@ fn seen(cell: &Cell) -> (&Observed, &Timeline) {
 
 #[test]
 fn a_day_is_kept_over_time_until_the_longest_time_and_shown() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = [
         "run",
         "retention",
@@ -31,10 +31,10 @@ fn a_day_is_kept_over_time_until_the_longest_time_and_shown() {
         "--out",
         "out",
     ];
-    let ended = place.embermark(&[&words[..], &["--show", "tables"]].concat()).with(0);
+    let ended = sandbox.embermark(&[&words[..], &["--show", "tables"]].concat()).expect_status(0);
     assert!(ended.stdout.contains("keep until it is steady"), "{}", ended.stdout);
     assert!(ended.stdout.contains("old rows go"), "{}", ended.stdout);
-    let result = place.result("out");
+    let result = sandbox.result("out");
     assert_eq!(result.cells.len(), 2);
     for cell in &result.cells {
         let ((seen, timeline), run) = (seen(cell), run(cell));
@@ -63,7 +63,10 @@ fn a_day_is_kept_over_time_until_the_longest_time_and_shown() {
             false => skipped("root", "a file system of a trial's own takes it"),
         }
     }
-    let csv = place.embermark(&["report", "out/result.json", "--format", "csv"]).with(0).stdout;
+    let csv = sandbox
+        .embermark(&["report", "out/result.json", "--format", "csv"])
+        .expect_status(0)
+        .stdout;
     let header = csv.lines().next().unwrap();
     for column in [
         "steady",
@@ -78,7 +81,7 @@ fn a_day_is_kept_over_time_until_the_longest_time_and_shown() {
 
 #[test]
 fn at_a_rate_rows_come_when_they_are_due() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = [
         "run",
         "retention",
@@ -95,13 +98,16 @@ fn at_a_rate_rows_come_when_they_are_due() {
         "--out",
         "out",
     ];
-    // Beside other work they may come late; not again and again.
+    // On a busy machine the rows may be late, but not in every attempt.
     let began = std::time::Instant::now();
     loop {
-        // Its timed trials have the disk.
-        place.embermark(&words).with(0).saying(&["no card is modelled of retention"]);
-        let result = place.result("out");
-        std::fs::remove_dir_all(place.path("out")).unwrap();
+        // The timed trials use the disk.
+        sandbox
+            .embermark(&words)
+            .expect_status(0)
+            .expect_stderr(&["no card is modelled for retention"]);
+        let result = sandbox.result("out");
+        std::fs::remove_dir_all(sandbox.path("out")).unwrap();
         let (_, timeline) = seen(&result.cells[0]);
         assert!(timeline.steady.figures.contains_key("latency"), "{:?}", timeline.steady);
         let run = run(&result.cells[0]);
@@ -116,7 +122,7 @@ fn at_a_rate_rows_come_when_they_are_due() {
 
 #[test]
 fn what_cannot_be_had_is_refused_with_what_to_do() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for (words, says) in [
         (&["--set", "disk-size=1MiB"][..], "give at least 64MiB"),
         (&["--set", "disk-size=much"], "is not a size"),
@@ -125,8 +131,8 @@ fn what_cannot_be_had_is_refused_with_what_to_do() {
         (&["--variant", "single"], "single"),
         (&["-s", "10000M"], "at most"),
     ] {
-        let ended = place.embermark(&[&["run", "retention", "-e", "sqlite"][..], words].concat());
-        // A scale is looked at by the worker.
+        let ended = sandbox.embermark(&[&["run", "retention", "-e", "sqlite"][..], words].concat());
+        // The worker checks the scale.
         assert!([1, 2].contains(&ended.status), "{words:?}: {}", ended.stderr);
         let said = ended.stderr + &ended.stdout;
         assert!(said.contains(says), "{words:?}: {said}");
@@ -135,7 +141,7 @@ fn what_cannot_be_had_is_refused_with_what_to_do() {
 
 #[test]
 fn partitions_go_and_what_servers_do_in_the_background_is_told() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let here: Vec<&str> = ["postgres", "mariadb"].into_iter().filter(|id| is_here(id)).collect();
     if here.is_empty() {
         return;
@@ -143,8 +149,8 @@ fn partitions_go_and_what_servers_do_in_the_background_is_told() {
     let engines = here.join(",");
     let words =
         ["run", "retention", "-e", &engines, "-s", "1k", "--set", "window=500ms", "--out", "out"];
-    place.embermark(&words).with(0);
-    for cell in &place.result("out").cells {
+    sandbox.embermark(&words).expect_status(0);
+    for cell in &sandbox.result("out").cells {
         let (_, timeline) = seen(cell);
         assert!(timeline.expiry.contains("artition") || timeline.expiry.contains("PARTITION"));
         assert!(timeline.background.iter().any(|name| name == "checkpoints"), "{timeline:?}");
@@ -153,7 +159,7 @@ fn partitions_go_and_what_servers_do_in_the_background_is_told() {
 
 #[test]
 fn it_is_no_part_of_a_run_of_every_workload() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = [
         "run",
         "-e",
@@ -165,6 +171,6 @@ fn it_is_no_part_of_a_run_of_every_workload() {
         "--set",
         "max-run-time=50ms",
     ];
-    place.embermark(&words).with(0);
-    assert!(!place.result("out").plan.workloads.iter().any(|id| id == "retention"));
+    sandbox.embermark(&words).expect_status(0);
+    assert!(!sandbox.result("out").plan.workloads.iter().any(|id| id == "retention"));
 }

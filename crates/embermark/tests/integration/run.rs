@@ -2,21 +2,21 @@
 
 use std::path::Path;
 
-use crate::common::{self, Place, name_absent, some_embedded};
+use crate::common::{self, Sandbox, name_absent, some_embedded};
 use embermark_model::{Durability, Status};
 use embermark_skips::skipped;
 
 const QUICK: [&str; 6] = ["--runs", "2", "--trials", "1", "--out", "out"];
 
-fn run(place: &Place, words: &[&str]) -> common::Ended {
-    place.embermark(&[&["run", "sensors"], words, &QUICK].concat())
+fn run(sandbox: &Sandbox, words: &[&str]) -> common::ProgramOutput {
+    sandbox.embermark(&[&["run", "sensors"], words, &QUICK].concat())
 }
 
 #[test]
 fn every_embedded_engine_answers_every_phase_as_the_oracle_does() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let ended = run(
-        &place,
+        &sandbox,
         &[
             "--show",
             "tables",
@@ -28,8 +28,8 @@ fn every_embedded_engine_answers_every_phase_as_the_oracle_does() {
             "single,commit-each,bulk",
         ],
     )
-    .with(0);
-    let result = place.result("out");
+    .expect_status(0);
+    let result = sandbox.result("out");
     name_absent(&result);
     for cell in &result.cells {
         let expected = [Status::Ok, Status::Unavailable];
@@ -51,9 +51,9 @@ fn every_embedded_engine_answers_every_phase_as_the_oracle_does() {
 
 #[test]
 fn every_tier_an_engine_offers_is_measured_and_read_back() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     run(
-        &place,
+        &sandbox,
         &[
             "--engines",
             &some_embedded(),
@@ -65,8 +65,8 @@ fn every_tier_an_engine_offers_is_measured_and_read_back() {
             "load,update",
         ],
     )
-    .with(0);
-    let result = place.result("out");
+    .expect_status(0);
+    let result = sandbox.result("out");
     name_absent(&result);
     assert_eq!(result.cells.len(), result.plan.engines.len() * 3 * 2);
     let measured: Vec<_> = result.cells.iter().filter(|cell| cell.status == Status::Ok).collect();
@@ -82,48 +82,52 @@ fn real_rows_are_read_plain_and_their_account_is_kept() {
     else {
         return skipped("sensor log", "none lies beside the project");
     };
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let log = log.to_str().unwrap();
     run(
-        &place,
+        &sandbox,
         &["--engines", &some_embedded(), "--scale", "full", "--variant", "bulk", "--data", log],
     )
-    .with(0);
-    let set = &place.result("out").manifest.datasets["sensors"];
+    .expect_status(0);
+    let set = &sandbox.result("out").manifest.datasets["sensors"];
     assert_eq!((set.rows, set.sensors), (9_719 - set.dropped.values().sum::<u64>(), 3));
 }
 
 #[test]
 fn the_result_reads_back_in_every_format() {
-    let place = Place::new();
-    let quiet = run(&place, &["--engines", "memory", "--scale", "100", "--format", "json"]).with(0);
+    let sandbox = Sandbox::new();
+    let quiet = run(&sandbox, &["--engines", "memory", "--scale", "100", "--format", "json"])
+        .expect_status(0);
     let printed: embermark_model::result::ResultFile = serde_json::from_str(&quiet.stdout).unwrap();
-    assert_eq!(printed.manifest.run_id, place.result("out").manifest.run_id);
+    assert_eq!(printed.manifest.run_id, sandbox.result("out").manifest.run_id);
     for (format, mark) in [("table", "full_profile"), ("csv", "elapsed_ns"), ("markdown", "| load")]
     {
-        let shown = place.embermark(&["report", "out/result.json", "--format", format]).with(0);
+        let shown =
+            sandbox.embermark(&["report", "out/result.json", "--format", format]).expect_status(0);
         assert!(shown.stdout.contains(mark), "{format}:\n{}", shown.stdout);
     }
 }
 
 #[test]
 fn a_plan_file_is_obeyed_and_the_command_line_wins() {
-    let place = Place::new();
-    place.write(
+    let sandbox = Sandbox::new();
+    sandbox.write(
         "plan.toml",
         "engines = ['memory']\nscale = ['300']\ntrials = 1\nruns = 4\nphases = ['read']\n",
     );
-    place.embermark(&["run", "--plan", "plan.toml", "--runs", "2", "--out", "out"]).with(0);
-    let result = place.result("out");
+    sandbox
+        .embermark(&["run", "--plan", "plan.toml", "--runs", "2", "--out", "out"])
+        .expect_status(0);
+    let result = sandbox.result("out");
     let phases = &result.cells[0].trials[0].phases;
     assert_eq!((phases.len(), phases[0].ops, phases[0].runs.len()), (1, 300, 2));
 }
 
 #[test]
 fn a_capped_run_is_marked_and_keeps_its_figures() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     run(
-        &place,
+        &sandbox,
         &[
             "--engines",
             "memory",
@@ -135,8 +139,8 @@ fn a_capped_run_is_marked_and_keeps_its_figures() {
             "load,read",
         ],
     )
-    .with(0);
-    let result = place.result("out");
+    .expect_status(0);
+    let result = sandbox.result("out");
     let cell = &result.cells[0];
     assert_eq!(cell.status, Status::Capped);
     let read = cell.trials[0].phases.iter().find(|phase| phase.phase == "read").unwrap();

@@ -1,4 +1,4 @@
-//! How a run ends whose folder, disk or terminal goes away.
+//! Ends of runs whose folder, disk or terminal disappears.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -6,8 +6,8 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::family::{nothing_is_left_behind, signal};
-use crate::common::{Ended, Place, is_here, wait_for};
+use crate::common::run_processes::{assert_nothing_left, signal};
+use crate::common::{ProgramOutput, Sandbox, is_here, wait_for};
 use embermark_model::Status;
 use embermark_model::result::ResultFile;
 use embermark_skips::{sampled, skipped};
@@ -16,29 +16,29 @@ use nix::sys::signal::Signal;
 
 #[test]
 fn a_run_whose_folder_is_removed_keeps_what_it_measured_and_says_where() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["run", "sensors", "-e", "memory", "-s", "1k", "--runs", "2", "--trials", "1000"];
-    let mut command = place.command(&[&words[..], &["--no-counting", "--out", "out"]].concat());
+    let mut command = sandbox.command(&[&words[..], &["--no-counting", "--out", "out"]].concat());
     let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let journal = place.path("out/journal.jsonl");
+    let journal = sandbox.path("out/journal.jsonl");
     let ended = wait_for("the first trial", || {
         let text = fs::read_to_string(&journal).unwrap_or_default();
         let ended = text.contains("{\"cell\":");
         (ended || run.try_wait().unwrap().is_some()).then_some(ended)
     });
     assert!(ended);
-    fs::rename(place.path("out"), place.path("gone")).unwrap();
-    let ended = Ended::from(run.wait_with_output().unwrap()).with(1);
+    fs::rename(sandbox.path("out"), sandbox.path("gone")).unwrap();
+    let ended = ProgramOutput::from(run.wait_with_output().unwrap()).expect_status(1);
     let kept = ended.stderr.split("the result is in ").nth(1).unwrap_or_default();
     let kept = Path::new(kept.lines().next().unwrap_or_default());
     let result: ResultFile = serde_json::from_slice(&fs::read(kept).unwrap()).unwrap();
     assert!(!result.cells[0].trials.is_empty());
-    nothing_is_left_behind(&place);
+    assert_nothing_left(&sandbox);
 }
 
 #[test]
 fn a_run_whose_terminal_is_closed_leaves_result_page_and_tables() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let terminal = openpty(None, None).unwrap();
     for side in [&terminal.master, &terminal.slave] {
         // A program that held it open would keep it from being closed.
@@ -47,31 +47,32 @@ fn a_run_whose_terminal_is_closed_leaves_result_page_and_tables() {
     }
     let end = || Stdio::from(File::from(terminal.slave.try_clone().unwrap()));
     let words = ["run", "sensors", "-e", "memory", "-s", "1k", "--runs", "2", "--trials", "3"];
-    let mut command = place.command(&[&words[..], &["--out", "out"]].concat());
+    let mut command = sandbox.command(&[&words[..], &["--out", "out"]].concat());
     let mut run = command.stdout(end()).stderr(end()).spawn().unwrap();
-    // Whatever is written from now on fails.
+    // Every later write fails.
     drop(terminal);
     drop(command);
     let status = run.wait().unwrap();
     assert_ne!(status.code(), Some(101), "it panicked");
-    assert!(place.result("out").manifest.finished.is_some());
-    assert!(place.path("out/tables.txt").exists());
-    nothing_is_left_behind(&place);
+    assert!(sandbox.result("out").manifest.finished.is_some());
+    assert!(sandbox.path("out/tables.txt").exists());
+    assert_nothing_left(&sandbox);
 }
 
 #[test]
 fn an_output_that_cannot_be_written_is_said_before_anything_is_read() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for out in ["no/such/folder/page.html", "no/such/folder/runs.csv"] {
-        let ended = place.embermark(&["report", "absent.json", "-f", "csv", "-o", out]).with(2);
-        ended.saying(&["cannot write no/such/folder"]);
+        let ended =
+            sandbox.embermark(&["report", "absent.json", "-f", "csv", "-o", out]).expect_status(2);
+        ended.expect_stderr(&["cannot write no/such/folder"]);
     }
     let long = "x".repeat(300);
     let words = ["run", "sensors", "-e", "memory", "-s", "100", "--out", &long];
-    place.embermark(&words).with(2).saying(&["--out"]);
+    sandbox.embermark(&words).expect_status(2).expect_stderr(&["--out"]);
 }
 
-/// A small file system in memory, while it is not dropped.
+/// A small file system in memory, unmounted when dropped.
 struct Small(std::path::PathBuf);
 
 impl Small {
@@ -97,47 +98,54 @@ impl Drop for Small {
 
 #[test]
 fn a_full_disk_is_called_so_whatever_the_engine_says() {
-    let place = Place::new();
-    let Some(small) = Small::at(place.path("small")) else { return };
+    let sandbox = Sandbox::new();
+    let Some(small) = Small::at(sandbox.path("small")) else { return };
     let engines = ["sqlite", "lmdb", "leveldb", "redb", "wiredtiger", "duckdb", "berkeleydb"];
     let engines = sampled(engines.into_iter().filter(|engine| is_here(engine)), 4).join(",");
     let words = ["run", "sensors", "-e", &engines, "-s", "200k", "--phases", "load", "--runs", "1"];
     let more = ["--trials", "1", "--no-counting", "--dir", "small", "--out", "out"];
-    place.embermark(&[&words[..], &more].concat()).with(1);
-    for cell in place.result("out").cells {
+    sandbox.embermark(&[&words[..], &more].concat()).expect_status(1);
+    for cell in sandbox.result("out").cells {
         let reason = cell.reason.clone().or(cell.trials[0].reason.clone()).unwrap_or_default();
         if cell.status == Status::Failed {
             assert!(reason.contains("disk full"), "{}: {reason}", cell.id);
         }
     }
     let failed =
-        place.result("out").cells.iter().filter(|cell| cell.status == Status::Failed).count();
+        sandbox.result("out").cells.iter().filter(|cell| cell.status == Status::Failed).count();
     assert!(failed > 1);
     drop(small);
 }
 
 #[test]
 fn rows_that_do_not_fit_on_the_disk_are_refused_with_the_figures_before_they_are_written() {
-    let place = Place::new();
-    if let Some(small) = Small::at(place.path("small")) {
+    let sandbox = Sandbox::new();
+    if let Some(small) = Small::at(sandbox.path("small")) {
         let words = ["run", "sensors", "-e", "memory", "-s", "1000M", "--out", "small/out"];
-        let ended = place.embermark(&words).with(2);
-        let ended = ended.saying(&["take at least", "GB are free", "--scale"]);
-        assert!(!place.path("small/out").exists(), "{}", ended.stderr);
-        // The rows of a workload file lie in several files: a gigabyte here.
+        let ended = sandbox.embermark(&words).expect_status(2);
+        let ended = ended.expect_stderr(&["take at least", "GB are free", "--scale"]);
+        assert!(!sandbox.path("small/out").exists(), "{}", ended.stderr);
+        // The rows of the workload file are in several files, of a gigabyte in total.
         let words = ["run", "ycsb-c", "-e", "memory", "-s", "1M", "--out", "small/out"];
-        place.embermark(&words).with(2).saying(&["ycsb-c: ", "take at least", "GB are free"]);
+        sandbox.embermark(&words).expect_status(2).expect_stderr(&[
+            "ycsb-c: ",
+            "take at least",
+            "GB are free",
+        ]);
         drop(small);
     }
     let words = ["run", "sensors", "-e", "memory", "-s", "100", "--cache", "64TiB", "--out", "out"];
-    place.embermark(&words).with(2).saying(&["65536.0 GiB", "this machine's memory"]);
+    sandbox
+        .embermark(&words)
+        .expect_status(2)
+        .expect_stderr(&["65536.0 GiB", "this machine's memory"]);
 }
 
 #[test]
 fn an_interrupt_is_heard_while_rows_are_prepared() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["run", "sensors", "-e", "memory", "-s", "20M", "--out", "out"];
-    let mut command = place.command(&words);
+    let mut command = sandbox.command(&words);
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
     assert!(said.any(|line| line.starts_with("preparing rows of sensors")));
@@ -145,5 +153,5 @@ fn an_interrupt_is_heard_while_rows_are_prepared() {
     let said: Vec<String> = said.collect();
     assert_eq!(run.wait().unwrap().code(), Some(130), "{said:?}");
     assert!(said.iter().any(|line| line.contains("interrupted before a trial had ended")));
-    assert!(!place.path("out/result.json").exists());
+    assert!(!sandbox.path("out/result.json").exists());
 }

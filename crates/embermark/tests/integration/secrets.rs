@@ -1,17 +1,17 @@
-//! The password of a server given by URL is for its client alone.
+//! Only the client of a server gets the password in its URL.
 
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::family::{family, nothing_is_left_behind, signal, workers};
-use crate::common::{self, Place, is_here, wait_for};
+use crate::common::run_processes::{assert_nothing_left, running_processes, signal, workers};
+use crate::common::{self, Sandbox, is_here, wait_for};
 use embermark_skips::skipped;
 use nix::sys::signal::Signal;
 
 const PASSWORD: &str = "s3cr3t-of-ann";
 
-/// Every file below a folder that holds the password, read as it is.
+/// Returns every file below a folder whose bytes contain the password.
 fn holders(dir: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![dir.to_owned()];
@@ -36,41 +36,44 @@ fn no_file_of_a_run_holds_it_and_resume_asks_for_it_again() {
     if !is_here("postgres") {
         return skipped("postgres", "its client library is not here");
     }
-    let place = Place::new();
-    // Nobody listens there: the cell fails with what the client says.
+    let sandbox = Sandbox::new();
+    // No server listens there, so the cell fails with the client's error.
     let url = format!("postgres=postgresql://ann:{PASSWORD}@127.0.0.1:1/x?connect_timeout=2");
     let cells = ["run", "sensors", "-e", "postgres,sqlite", "-s", "100", "--phases", "load,read"];
     let more = ["--trials", "1", "--runs", "1", "--url", &url, "--out", "out"];
-    let ended = place.embermark(&[&cells[..], &more].concat()).with(1);
+    let ended = sandbox.embermark(&[&cells[..], &more].concat()).expect_status(1);
     assert!(
         !ended.stdout.contains(PASSWORD) && !ended.stderr.contains(PASSWORD),
         "{}",
         ended.stderr
     );
-    assert_eq!(holders(&place.path("out")), Vec::<String>::new());
-    let journal = fs::read_to_string(place.path("out/journal.jsonl")).unwrap();
+    assert_eq!(holders(&sandbox.path("out")), Vec::<String>::new());
+    let journal = fs::read_to_string(sandbox.path("out/journal.jsonl")).unwrap();
     assert!(journal.contains("postgresql://***@127.0.0.1:1/x\""), "{journal}");
 
-    // As if it had been cut off before its last trials.
+    // Imitates an interruption before the last trials.
     let begun: String = journal.split_inclusive('\n').take(2).collect();
-    fs::remove_file(place.path("out/result.json")).unwrap();
-    fs::write(place.path("out/journal.jsonl"), begun).unwrap();
-    let refused = place.embermark(&["run", "--resume", "out"]).with(2);
-    refused.saying(&["--url postgres=URL", "EMBERMARK_PASSWORD_POSTGRES"]);
+    fs::remove_file(sandbox.path("out/result.json")).unwrap();
+    fs::write(sandbox.path("out/journal.jsonl"), begun).unwrap();
+    let refused = sandbox.embermark(&["run", "--resume", "out"]).expect_status(2);
+    refused.expect_stderr(&["--url postgres=URL", "EMBERMARK_PASSWORD_POSTGRES"]);
     let elsewhere = "postgres=postgresql://ann@127.0.0.1:2/x";
-    let refused = place.embermark(&["run", "--resume", "out", "--url", elsewhere]).with(2);
-    refused.saying(&["127.0.0.1:1/x", "127.0.0.1:2/x"]);
+    let refused =
+        sandbox.embermark(&["run", "--resume", "out", "--url", elsewhere]).expect_status(2);
+    refused.expect_stderr(&["127.0.0.1:1/x", "127.0.0.1:2/x"]);
     let user = "postgres=postgresql://ann@127.0.0.1:1/x?connect_timeout=2";
-    let mut command = place.command(&["run", "--resume", "out", "--url", user]);
-    common::Ended::from(command.env("EMBERMARK_PASSWORD_POSTGRES", PASSWORD).output().unwrap())
-        .with(1);
-    assert!(place.result("out").manifest.finished.is_some());
-    assert_eq!(holders(&place.path("out")), Vec::<String>::new());
+    let mut command = sandbox.command(&["run", "--resume", "out", "--url", user]);
+    common::ProgramOutput::from(
+        command.env("EMBERMARK_PASSWORD_POSTGRES", PASSWORD).output().unwrap(),
+    )
+    .expect_status(1);
+    assert!(sandbox.result("out").manifest.finished.is_some());
+    assert_eq!(holders(&sandbox.path("out")), Vec::<String>::new());
 }
 
 #[test]
 fn a_malformed_url_ends_before_anything_is_written_and_is_not_repeated() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for url in [
         "postgres=host = h password='s3cr3t-of-ann",
         "postgres=postgres://ann:s3cr3t-of-ann/x@h/y",
@@ -81,20 +84,21 @@ fn a_malformed_url_ends_before_anything_is_written_and_is_not_repeated() {
         "s3cr3t-of-ann=x",
     ] {
         for format in ["--url", "--plan"] {
-            let plan = place.write("plan.toml", format!("url = [\"\"\"{url}\"\"\"]\n"));
+            let plan = sandbox.write("plan.toml", format!("url = [\"\"\"{url}\"\"\"]\n"));
             let given = if format == "--url" { url } else { plan.to_str().unwrap() };
             let words = ["run", "sensors", "-e", "sqlite", "-s", "100", "--out", "out"];
-            let ended = place.embermark(&[&words[..], &[format, given]].concat()).with(2);
+            let ended =
+                sandbox.embermark(&[&words[..], &[format, given]].concat()).expect_status(2);
             assert!(ended.stderr.contains("--url"), "{}", ended.stderr);
-            ended.saying_nothing_of(PASSWORD);
-            assert!(!place.path("out").exists(), "{url}");
+            ended.expect_not_printed(PASSWORD);
+            assert!(!sandbox.path("out").exists(), "{url}");
         }
     }
 }
 
 #[test]
 fn a_plan_file_that_is_wrong_names_the_line_and_repeats_no_secret() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for (line, says) in [
         (format!("url = \"postgres=postgres://ann:{PASSWORD}@h\""), "sequence"),
         (format!("runs = \"{PASSWORD}\""), "u32"),
@@ -102,39 +106,40 @@ fn a_plan_file_that_is_wrong_names_the_line_and_repeats_no_secret() {
         (format!("url = [[\"{PASSWORD}\"]]"), "string"),
         (format!("url = {{ postgres = \"{PASSWORD}\" }}"), "sequence"),
     ] {
-        let plan = place.write("plan.toml", format!("trials = 1\n\n{line}\n"));
-        let ended = place.embermark(&["run", "--plan", plan.to_str().unwrap()]).with(2);
-        let ended = ended.saying(&["plan.toml, line 3: ", says]);
-        ended.saying_nothing_of(PASSWORD);
+        let plan = sandbox.write("plan.toml", format!("trials = 1\n\n{line}\n"));
+        let ended = sandbox.embermark(&["run", "--plan", plan.to_str().unwrap()]).expect_status(2);
+        let ended = ended.expect_stderr(&["plan.toml, line 3: ", says]);
+        ended.expect_not_printed(PASSWORD);
     }
 }
 
 #[test]
 fn no_process_of_a_run_has_a_password_in_its_environment() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let mut engines = vec!["sqlite"];
     engines.extend(["postgres", "valkey"].into_iter().filter(|engine| is_here(engine)));
     for engine in engines {
         let words = ["run", "sensors", "-e", engine, "-s", "100k", "--runs", "100", "--out"];
         let words = [&words[..], &[engine, "--set", "max-run-time=none", "--trials", "1"]].concat();
-        let mut command = place.command(&words);
+        let mut command = sandbox.command(&words);
         for other in ["POSTGRES", "VALKEY"] {
             command.env(format!("EMBERMARK_PASSWORD_{other}"), PASSWORD);
         }
         let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let root = run.id();
-        // A worker of a trial, and where the engine is a server its server.
+        // The worker of a trial, and its server if the engine is one.
         let most = if engine == "sqlite" { 1 } else { 2 };
         let others = wait_for("the processes of a trial", || {
-            let family = family(&place).into_iter().filter(|pid| *pid != root);
-            let others: Vec<u32> = family.collect();
-            let is_there = !workers(&place).is_empty() && others.len() >= most;
+            let running = running_processes(&sandbox).into_iter().filter(|pid| *pid != root);
+            let others: Vec<u32> = running.collect();
+            let is_there = !workers(&sandbox).is_empty() && others.len() >= most;
             (is_there || run.try_wait().unwrap().is_some()).then_some(others)
         });
         assert!(others.len() >= most, "{engine}: it ended");
         for pid in others {
             for file in ["environ", "cmdline"] {
-                // One that was just forked has those of its parent until it becomes its program.
+                // A process that was just forked has those of its parent until it executes its
+                // program.
                 wait_for(&format!("{engine}: the {file} of {pid} without the password"), || {
                     let text = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
                     (!String::from_utf8_lossy(&text).contains(PASSWORD)).then_some(())
@@ -144,16 +149,16 @@ fn no_process_of_a_run_has_a_password_in_its_environment() {
         signal(root, Signal::SIGINT);
         run.wait().unwrap();
     }
-    nothing_is_left_behind(&place);
+    assert_nothing_left(&sandbox);
 }
 
 #[test]
 fn an_engine_of_another_version_does_not_go_on_with_a_run() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["run", "sensors", "-e", "sqlite", "-s", "100", "--phases", "load", "--runs", "1"];
-    place.embermark(&[&words[..], &["--trials", "3", "--out", "out"]].concat()).with(0);
-    let journal = fs::read_to_string(place.path("out/journal.jsonl")).unwrap();
-    let version = place.result("out").cells[0].trials[0].version.clone().unwrap();
+    sandbox.embermark(&[&words[..], &["--trials", "3", "--out", "out"]].concat()).expect_status(0);
+    let journal = fs::read_to_string(sandbox.path("out/journal.jsonl")).unwrap();
+    let version = sandbox.result("out").cells[0].trials[0].version.clone().unwrap();
     let first = journal.find("{\"cell\":").unwrap();
     let end = first + journal[first..].find('\n').unwrap() + 1;
     let begun = journal[..end].to_owned();
@@ -162,15 +167,15 @@ fn an_engine_of_another_version_does_not_go_on_with_a_run() {
         "\"version\":\"3.0.1\",\"settings\"",
     );
     assert_ne!(begun, older);
-    fs::remove_file(place.path("out/result.json")).unwrap();
-    fs::write(place.path("out/journal.jsonl"), &older).unwrap();
-    let refused = place.embermark(&["run", "--resume", "out"]).with(2);
+    fs::remove_file(sandbox.path("out/result.json")).unwrap();
+    fs::write(sandbox.path("out/journal.jsonl"), &older).unwrap();
+    let refused = sandbox.embermark(&["run", "--resume", "out"]).expect_status(2);
     assert!(
         refused.stderr.contains(&format!("sqlite was 3.0.1 in the trials before and is {version}")),
         "{}",
         refused.stderr
     );
-    // With the engine put back it goes on.
-    fs::write(place.path("out/journal.jsonl"), &begun).unwrap();
-    place.embermark(&["run", "--resume", "out"]).with(0);
+    // The run resumes with the original engine.
+    fs::write(sandbox.path("out/journal.jsonl"), &begun).unwrap();
+    sandbox.embermark(&["run", "--resume", "out"]).expect_status(0);
 }

@@ -1,4 +1,4 @@
-//! `embermark site`: many results, folders that hold other files too, and the commands that cells show.
+//! `embermark site`: many results, folders with other files, and the commands that cells show.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,12 +10,12 @@ use embermark_report::site;
 use embermark_skips::{LONG, skipped};
 use serde_json::Value;
 
-use crate::common::Place;
-use crate::hostile::is_harmless;
+use crate::common::Sandbox;
+use crate::hostile::assert_harmless;
 use crate::many_results::ENGINES;
 use crate::many_results::made_up::{self, Shape};
 
-/// What a reader loads before the first figure is shown, in bytes.
+/// Bytes that a browser loads before it shows the first figure.
 const FIRST_VIEW: u64 = 300_000;
 
 /// Five workloads at five scales in two tiers.
@@ -32,7 +32,7 @@ const LINES: &[(&str, &str, &str)] = &{
     lines
 };
 
-/// 1,000 results of 500 cells where long campaigns run, else 20 of 60.
+/// Makes 1,000 results of 500 cells in long campaigns, otherwise 20 of 60.
 fn shape() -> Shape {
     let is_long = std::env::var_os(LONG).is_some();
     let (devices, versions, lines) = if is_long { (100, 10, 50) } else { (5, 4, 6) };
@@ -48,7 +48,7 @@ fn shape() -> Shape {
     }
 }
 
-/// Whether this build has the page, without which there is no site.
+/// Whether this build has the page, which a site needs.
 fn is_built() -> bool {
     if !site::is_built() {
         skipped("page", "this build has none; make build");
@@ -60,14 +60,14 @@ fn size(path: PathBuf) -> u64 {
     fs::metadata(path).unwrap().len()
 }
 
-/// The size of the largest file below a folder.
+/// Returns the size of the largest file below a folder.
 fn largest(folder: &Path) -> u64 {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let sizes = paths.map(|path| if path.is_dir() { largest(&path) } else { size(path) });
     sizes.max().unwrap()
 }
 
-/// What a data file hands to the page.
+/// Returns the data that a data file passes to the page.
 fn data(path: &Path) -> Value {
     let text = fs::read_to_string(path).unwrap();
     let inside = text.strip_prefix("embermark(").and_then(|rest| rest.strip_suffix(")\n")).unwrap();
@@ -79,19 +79,19 @@ fn each_view_of_many_results_is_small_where_it_is_the_first() {
     if !is_built() {
         return;
     }
-    let (place, shape) = (Place::new(), shape());
-    // A folder that EMBERMARK_MADE_UP names stays, for a look in a browser.
-    let folder =
-        std::env::var_os("EMBERMARK_MADE_UP").map_or_else(|| place.path("made-up"), PathBuf::from);
+    let (sandbox, shape) = (Sandbox::new(), shape());
+    // The folder that EMBERMARK_MADE_UP names is kept, to open it in a browser.
+    let folder = std::env::var_os("EMBERMARK_MADE_UP")
+        .map_or_else(|| sandbox.path("made-up"), PathBuf::from);
     made_up::write(&folder.join("results"), &shape);
     let words =
         [folder.join("results"), folder.join("site")].map(|path| path.display().to_string());
     let began = Instant::now();
-    let made = place.embermark(&["site", &words[0], "-o", &words[1]]).with(0);
+    let made = sandbox.embermark(&["site", &words[0], "-o", &words[1]]).expect_status(0);
     println!("made in {:.1?}", began.elapsed());
     let (results, cells) =
         (shape.devices * shape.versions, shape.lines.len() * shape.engines.len());
-    made.saying(&[&format!("{results} results with {} cells of ", results * cells)]);
+    made.expect_stderr(&[&format!("{results} results with {} cells of ", results * cells)]);
     let site = folder.join("site");
     let page: u64 =
         ["index.html", "site.css", "site.js"].map(|name| size(site.join(name))).iter().sum();
@@ -115,22 +115,22 @@ fn files_that_are_no_results_are_named_and_left_out() {
     if !is_built() {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let small = Shape { devices: 2, versions: 1, lines: &LINES[..1], ..shape() };
-    made_up::write(&place.path("results"), &small);
-    let good = fs::read(place.path("results/device-0000/result.json")).unwrap();
+    made_up::write(&sandbox.path("results"), &small);
+    let good = fs::read(sandbox.path("results/device-0000/result.json")).unwrap();
     let mut future: Value = serde_json::from_slice(&good).unwrap();
     future["schema"] = 99.into();
-    place.write("results/cut.json", &good[..good.len() / 3]);
-    place.write("results/foreign.json", "{\"packages\": []}");
-    place.write("results/future.json", future.to_string());
-    place.write("results/same-run.json", &good);
-    place.write("results/\u{1b}[2Jname.json", "\u{1b}[2J");
-    // Gzip by its first bytes.
-    place.write("results/cut.json.gz", [0x1f, 0x8b, 8]);
-    place.write("results/notes.txt", "not looked at");
-    let ended = place.embermark(&["site", "results", "-o", "site"]).with(0);
-    is_harmless(&ended, "names of files");
+    sandbox.write("results/cut.json", &good[..good.len() / 3]);
+    sandbox.write("results/foreign.json", "{\"packages\": []}");
+    sandbox.write("results/future.json", future.to_string());
+    sandbox.write("results/same-run.json", &good);
+    sandbox.write("results/\u{1b}[2Jname.json", "\u{1b}[2J");
+    // Gzip is recognized by its first bytes.
+    sandbox.write("results/cut.json.gz", [0x1f, 0x8b, 8]);
+    sandbox.write("results/notes.txt", "not looked at");
+    let ended = sandbox.embermark(&["site", "results", "-o", "site"]).expect_status(0);
+    assert_harmless(&ended, "names of files");
     let named = [
         "cut.json ",
         "cut.json.gz",
@@ -139,19 +139,28 @@ fn files_that_are_no_results_are_named_and_left_out() {
         "hold the same run",
         "2 results",
     ];
-    let ended = ended.saying(&named).saying(&["upgrade embermark"]);
+    let ended = ended.expect_stderr(&named).expect_stderr(&["upgrade embermark"]);
     assert!(!ended.stderr.contains("notes.txt"), "{}", ended.stderr);
-    place.embermark(&["site", "results", "-o", "site", "--strict"]).with(1).saying(&["2 results"]);
-    // Made up of a tree with changes, or of none that is known.
+    sandbox
+        .embermark(&["site", "results", "-o", "site", "--strict"])
+        .expect_status(1)
+        .expect_stderr(&["2 results"]);
+    // The made-up results name a tree with changes, or an unknown one.
     let checked =
-        place.embermark(&["site", "results/device-0000/result.json", "--checked", "-o", "site"]);
-    checked.with(2).saying(&["fails ", "clean-tree", "embermark check"]);
-    place.embermark(&["site", "results/cut.json", "-o", "site"]).with(2).saying(&["no result"]);
-    // The site of before is there still, and nothing of the one that was not finished.
-    assert!(place.path("site/index.html").exists());
-    fs::remove_file(place.path("results/cut.json")).unwrap();
-    place.embermark(&["site", "results", "-o", "results"]).with(2).saying(&["is not a site"]);
-    let left = fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+        sandbox.embermark(&["site", "results/device-0000/result.json", "--checked", "-o", "site"]);
+    checked.expect_status(2).expect_stderr(&["fails ", "clean-tree", "embermark check"]);
+    sandbox
+        .embermark(&["site", "results/cut.json", "-o", "site"])
+        .expect_status(2)
+        .expect_stderr(&["no result"]);
+    // The earlier site still exists, without any file of the unfinished one.
+    assert!(sandbox.path("site/index.html").exists());
+    fs::remove_file(sandbox.path("results/cut.json")).unwrap();
+    sandbox
+        .embermark(&["site", "results", "-o", "results"])
+        .expect_status(2)
+        .expect_stderr(&["is not a site"]);
+    let left = fs::read_dir(sandbox.path("")).unwrap().map(|entry| entry.unwrap().file_name());
     assert_eq!(left.collect::<BTreeSet<_>>(), ["results", "site"].map(Into::into).into());
 }
 
@@ -160,7 +169,7 @@ fn the_command_of_a_cell_repeats_it() {
     if !is_built() {
         return;
     }
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words =
         ["run", "sensors", "-e", "sqlite-defaults", "-s", "100", "--runs", "3", "--trials", "2"];
     let more = [
@@ -176,20 +185,20 @@ fn the_command_of_a_cell_repeats_it() {
         "-o",
         "first",
     ];
-    place.embermark(&[&words[..], &more].concat()).with(0);
-    place.embermark(&["site", "first", "-o", "site"]).with(0);
-    let first = place.result("first");
+    sandbox.embermark(&[&words[..], &more].concat()).expect_status(0);
+    sandbox.embermark(&["site", "first", "-o", "site"]).expect_status(0);
+    let first = sandbox.result("first");
     // There is one table.
-    let folder = place.path("site/data/cells").join(&first.manifest.run_id);
+    let folder = sandbox.path("site/data/cells").join(&first.manifest.run_id);
     let cells = data(&folder.join("0.js"));
     let cells = cells["cells"].as_array().unwrap();
     assert_eq!(cells.len(), first.cells.len());
-    // The last one is of a configuration, in a variant that does not run every phase.
+    // The last one belongs to a configuration, in a variant that does not run every phase.
     let (cell, shown) = (first.cells.last().unwrap(), cells.last().unwrap());
     let command = shown["command"].as_str().unwrap();
     let words: Vec<&str> = command.strip_prefix("embermark ").unwrap().split(' ').collect();
-    place.embermark(&[&words[..], &["--no-counting", "-o", "again"]].concat()).with(0);
-    let again: ResultFile = place.result("again");
+    sandbox.embermark(&[&words[..], &["--no-counting", "-o", "again"]].concat()).expect_status(0);
+    let again: ResultFile = sandbox.result("again");
     let same = again.cells.iter().find(|other| other.id == cell.id).unwrap();
     let phases = |cell: &embermark_model::result::Cell| {
         let phases = cell.trials[0].phases.iter();

@@ -1,18 +1,18 @@
-//! Imitated storages: `--storage`. They take root, FUSE, loop devices and mkfs.ext4.
+//! Imitated storages: `--storage`. They need root, FUSE, loop devices and mkfs.ext4.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::family::{nothing_is_left_behind, signal};
-use crate::common::{Place, left_in, wait_for};
+use crate::common::run_processes::{assert_nothing_left, signal};
+use crate::common::{Sandbox, processes_using, wait_for};
 use embermark_model::Status;
 use embermark_model::result::{Cell, ResultFile};
 use embermark_skips::skipped;
 use nix::sys::signal::Signal;
 
-/// Each write takes 3 ms, and there is no cache that could hide it.
+/// A storage whose writes take 3 ms each, without a cache that could hide it.
 const SLOW: &str = "like = \"sd-a1\"\nflash = false\nread = { random-us = 300, sequential-us = 300 }\n\
                     write = { random-us = 3000, sequential-us = 3000, mb-per-s = 40 }\n";
 const WRITE_NS: u64 = 3_000_000;
@@ -44,11 +44,11 @@ fn is_skipped(result: &ResultFile) -> bool {
 
 #[test]
 fn commits_on_an_imitated_storage_take_the_time_of_its_writes_and_are_cells_of_their_own() {
-    let place = Place::new();
-    place.write("slow.toml", SLOW);
+    let sandbox = Sandbox::new();
+    sandbox.write("slow.toml", SLOW);
     let further = ["commit-each", "--storage", "none,slow.toml", "--out", "out"];
-    let ended = place.embermark(&[&RUN[..], &further].concat()).with(0);
-    let result = place.result("out");
+    let ended = sandbox.embermark(&[&RUN[..], &further].concat()).expect_status(0);
+    let result = sandbox.result("out");
     if is_skipped(&result) {
         return;
     }
@@ -63,19 +63,20 @@ fn commits_on_an_imitated_storage_take_the_time_of_its_writes_and_are_cells_of_t
         assert_eq!(cell.status, Status::Ok, "{}: {:?}", cell.id, cell.reason);
         let trial = &cell.trials[0];
         let load = trial.phases.iter().find(|phase| phase.phase == "load").unwrap();
-        // Each commit waits for a write at least: the storage works on one request at a time.
+        // Each commit waits for at least one write, because the storage serves one request at a
+        // time.
         let took = load.runs[0].elapsed_ns;
         assert!(took >= ROWS * WRITE_NS, "{}: {took} ns for {ROWS} commits", cell.id);
         let times = trial.storage_times.unwrap();
         assert!(times.requests >= ROWS && times.time_ns >= ROWS * WRITE_NS, "{times:?}");
-        // The trial that counts lies there too.
+        // The counting trial uses the storage too.
         let counting = cell.counting.as_ref().unwrap();
         assert!(counting.storage_times.unwrap().time_ns >= ROWS * WRITE_NS);
         assert!(counting.phases[0].runs[0].device_io.unwrap().written_bytes > 0);
     }
     assert_eq!(cells(Some(slow.name)).count(), 2);
     assert!(cells(None).all(|cell| cell.trials[0].storage_times.is_none()));
-    // A reference engine writes nothing to storage, and runs on each all the same: it is what the others stand beside.
+    // A reference engine writes nothing to the storage, but still runs on each for comparison.
     let memory = result.cells.iter().filter(|cell| cell.id.engine == "memory");
     for cell in memory {
         assert_eq!(cell.status, Status::Ok, "{}: {:?}", cell.id, cell.reason);
@@ -86,48 +87,54 @@ fn commits_on_an_imitated_storage_take_the_time_of_its_writes_and_are_cells_of_t
     let imitated =
         "imitated: a model of slow with its likely values, not a measurement of a device";
     assert!(ended.stdout.contains(imitated), "{}", ended.stdout);
-    let tables = place.embermark(&["report", "out/result.json", "--show", "tables"]).with(0).stdout;
+    let tables = sandbox
+        .embermark(&["report", "out/result.json", "--show", "tables"])
+        .expect_status(0)
+        .stdout;
     for says in
         ["sensors 200 on slow · durability power", imitated, "write 3.00 ms", "queue depth 1"]
     {
         assert!(tables.contains(says), "{says}: {tables}");
     }
-    let csv = place.embermark(&["report", "out/result.json", "--format", "csv"]).with(0).stdout;
+    let csv = sandbox
+        .embermark(&["report", "out/result.json", "--format", "csv"])
+        .expect_status(0)
+        .stdout;
     assert!(csv.lines().next().unwrap().split(',').any(|column| column == "storage"));
-    assert_eq!(left_in(&place.path("out")), Vec::<String>::new());
+    assert_eq!(processes_using(&sandbox.path("out")), Vec::<String>::new());
 
-    // Another medium of that name is none to compare with, and its cells are no other medium's.
+    // A different storage of that name cannot be compared, and its cells belong only to it.
     let write = |name: &str, change: &dyn Fn(&mut ResultFile)| {
-        let mut other = place.result("out");
+        let mut other = sandbox.result("out");
         change(&mut other);
-        place.write(name, serde_json::to_vec(&other).unwrap());
+        sandbox.write(name, serde_json::to_vec(&other).unwrap());
     };
     write("other.json", &|other| {
         other.plan.storages[1].as_mut().unwrap().write.random_us.typical = 4_000;
     });
     write("own.json", &|own| own.cells.retain(|cell| cell.id.storage.is_none()));
     write("on.json", &|on| on.cells.retain(|cell| cell.id.storage.is_some()));
-    let compare = |new: &str, old: &str| place.embermark(&["compare", old, new]);
+    let compare = |new: &str, old: &str| sandbox.embermark(&["compare", old, new]);
     compare("other.json", "out/result.json")
-        .with(2)
-        .saying(&["storage slow: read", "write 4.00 ms"]);
-    compare("own.json", "on.json").with(2).saying(&["no cell is in both files"]);
-    compare("out/result.json", "out/result.json").with(0);
+        .expect_status(2)
+        .expect_stderr(&["storage slow: read", "write 4.00 ms"]);
+    compare("own.json", "on.json").expect_status(2).expect_stderr(&["no cell is in both files"]);
+    compare("out/result.json", "out/result.json").expect_status(0);
 }
 
 #[test]
 fn a_plan_file_names_storages_and_a_medium_that_is_too_small_or_too_fast_is_unavailable() {
-    let place = Place::new();
-    place.write(
+    let sandbox = Sandbox::new();
+    sandbox.write(
         "tiny.toml",
         "like = \"sd-a1\"\n[flash]\nlike = \"sd-32gb\"\ncapacity = \"512 MB\"\n",
     );
     let fast = "like = \"sd-a1\"\nread = { random-us = 1, sequential-us = 1, mb-per-s = 20000 }\n";
-    place.write("fast.toml", fast);
-    place.write("plan.toml", "storage = [\"tiny.toml\", \"fast.toml\"]\nengines = [\"lmdb\"]\n");
+    sandbox.write("fast.toml", fast);
+    sandbox.write("plan.toml", "storage = [\"tiny.toml\", \"fast.toml\"]\nengines = [\"lmdb\"]\n");
     let words = ["run", "sensors", "--plan", "plan.toml", "--scale", "100", "--phases", "load"];
-    place.embermark(&[&words[..], &["--trials", "1", "--out", "out"]].concat());
-    let result = place.result("out");
+    sandbox.embermark(&[&words[..], &["--trials", "1", "--out", "out"]].concat());
+    let result = sandbox.result("out");
     let why = |name: &str| {
         let of = |cell: &&Cell| cell.id.storage.is_some_and(|own| own.as_str() == name);
         let cell = result.cells.iter().find(of).unwrap();
@@ -143,14 +150,14 @@ fn a_plan_file_names_storages_and_a_medium_that_is_too_small_or_too_fast_is_unav
 
 #[test]
 fn what_is_no_storage_is_refused_with_the_nearest_name_and_the_field() {
-    let place = Place::new();
-    place.write("bad.toml", "like = \"sd-a1\"\nflush = 3\n");
-    place.write("less.toml", "like = \"sd-a1\"\nflush-us = -3\n");
-    place.write("lone.toml", "flush-us = 3\n");
-    place.write("none.toml", "queue-depth = 3 GB");
-    place.write("sd-a1.toml", "like = \"sd-a2\"\n");
+    let sandbox = Sandbox::new();
+    sandbox.write("bad.toml", "like = \"sd-a1\"\nflush = 3\n");
+    sandbox.write("less.toml", "like = \"sd-a1\"\nflush-us = -3\n");
+    sandbox.write("lone.toml", "flush-us = 3\n");
+    sandbox.write("none.toml", "queue-depth = 3 GB");
+    sandbox.write("sd-a1.toml", "like = \"sd-a2\"\n");
     let refused = |words: &[&str], saying: &[&str]| {
-        place.embermark(words).with(2).saying(saying);
+        sandbox.embermark(words).expect_status(2).expect_stderr(saying);
     };
     let run = |storage: &str, saying: &[&str]| {
         refused(&["run", "sensors", "--storage", storage], saying);
@@ -168,10 +175,10 @@ fn what_is_no_storage_is_refused_with_the_nearest_name_and_the_field() {
     for option in [&["--states", "9"][..], &["--full-disk"], &["--device-lies"], &["--kills", "0"]]
     {
         let words = [&durability[..], &["sd-a1"], option].concat();
-        refused(&words, &["--storage is for kills", option[0]]);
+        refused(&words, &["--storage is only for kills", option[0]]);
     }
     let advise = ["advise", "result.json", "--storage", "sd-a1"];
-    place.write("result.json", include_bytes!("../../../report/tests/fixtures/schema-1.json"));
+    sandbox.write("result.json", include_bytes!("../../../report/tests/fixtures/schema-1.json"));
     refused(&advise, &["nothing was measured with --storage sd-a1, but with none"]);
 }
 
@@ -180,13 +187,13 @@ fn an_ordinary_user_is_told_why_a_storage_is_not_imitated_and_the_rest_runs() {
     if !nix::unistd::geteuid().is_root() {
         return skipped("root", "becoming another user takes it");
     }
-    // In a folder that everybody may go into.
-    let place = Place::new_in("/tmp");
+    // In a folder that every user can access.
+    let sandbox = Sandbox::new_in("/tmp");
     let words =
         ["run", "sensors", "-e", "lmdb", "--scale", "100", "--phases", "load", "--runs", "1"];
     let further = ["--trials", "1", "--storage", "none,sd-a1", "--out", "out"];
-    let ended = place.as_ordinary_user(&[&words[..], &further].concat()).with(0);
-    let result = place.result("out");
+    let ended = sandbox.as_ordinary_user(&[&words[..], &further].concat()).expect_status(0);
+    let result = sandbox.result("out");
     for cell in &result.cells {
         let status = if cell.id.storage.is_some() { Status::Unavailable } else { Status::Ok };
         assert_eq!(cell.status, status, "{}", cell.id);
@@ -199,27 +206,28 @@ fn an_ordinary_user_is_told_why_a_storage_is_not_imitated_and_the_rest_runs() {
 #[test]
 fn a_dry_run_names_the_card_that_a_device_takes_or_why_it_cannot_be_imitated() {
     let words = ["run", "sensors:1k", "-e", "memory", "--device", "pi3", "--dry-run"];
-    let place = Place::new_in("/tmp");
+    let sandbox = Sandbox::new_in("/tmp");
     if nix::unistd::geteuid().is_root() {
-        let shown = place.as_ordinary_user(&words).with(0).stdout;
+        let shown = sandbox.as_ordinary_user(&words).expect_status(0).stdout;
         let why = "cannot be imitated here: only root may give a trial an imitated storage";
         assert!(shown.contains(why) && shown.starts_with("sensors 1k process"), "{shown}");
     }
-    let shown = place.embermark(&words).with(0).stdout;
+    let shown = sandbox.embermark(&words).expect_status(0).stdout;
     if shown.contains("cannot be imitated here") {
         return skipped("FUSE", shown);
     }
     assert!(shown.starts_with("sensors 1k on sd-a1 process"), "{shown}");
     assert!(shown.contains("pi3 takes the storage sd-a1, which is imitated"), "{shown}");
-    // Which storage was asked for is seen in the cells.
-    let named = place.embermark(&[&words[..], &["--storage", "none"]].concat()).with(0).stdout;
+    // The cells show which storage was requested.
+    let named =
+        sandbox.embermark(&[&words[..], &["--storage", "none"]].concat()).expect_status(0).stdout;
     assert!(named.starts_with("sensors 1k process") && !named.contains("pi3"), "{named}");
 }
 
-/// More than a journal and some rows, and less than the image of a file system.
+/// More bytes than a journal and some rows, and fewer than the image of a file system.
 const LITTLE: u64 = 1 << 20;
 
-/// Bytes that files below a folder take on the disk.
+/// Returns the bytes that files below a folder take on the disk.
 fn taken(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let of = |path: &Path| match path.is_dir() {
@@ -234,15 +242,15 @@ fn killed_in_the_middle_a_medium_leaves_no_process_no_loop_device_and_no_image()
     if !nix::unistd::geteuid().is_root() || !Path::new("/dev/fuse").exists() {
         return skipped("FUSE", "a medium is imitated, which takes root and FUSE");
     }
-    let place = Place::new();
-    place.write("slow.toml", SLOW.replace("3000", "30000"));
+    let sandbox = Sandbox::new();
+    sandbox.write("slow.toml", SLOW.replace("3000", "30000"));
     let load = ["--phases", "load", "--variant", "commit-each"];
     let tune = [&["tune", "sqlite", "sensors:100"][..], &load, &["--for", "10m"]].concat();
     let durability = ["durability", "sqlite", "--kills", "1000"];
     let run = [&["run", "sensors:10k", "-e", "sqlite"][..], &load].concat();
     for (out, words) in [("run", &run[..]), ("tune", &tune), ("durability", &durability)] {
         let words = [words, &["--storage", "slow.toml", "--out", out]].concat();
-        let mut child = place.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut child = sandbox.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let child = child.as_mut().unwrap();
         // proc_pid_mountinfo(5): 3 the device, 5 where it is mounted.
         let medium = || {
@@ -252,20 +260,20 @@ fn killed_in_the_middle_a_medium_leaves_no_process_no_loop_device_and_no_image()
             let mount = mounts.find(|line| line.contains(&own))?;
             Some(mount.split_whitespace().nth(2)?.to_owned())
         };
-        // Its image loses its name right after it was mounted.
-        let ready = || medium().filter(|_| taken(&place.path(out)) < LITTLE);
+        // The name of its image is removed right after the mount.
+        let ready = || medium().filter(|_| taken(&sandbox.path(out)) < LITTLE);
         let device = wait_for("a medium to be in use", ready);
         assert!(signal(child.id(), Signal::SIGKILL));
         child.wait().unwrap();
-        nothing_is_left_behind(&place);
+        assert_nothing_left(&sandbox);
         let size = format!("/sys/dev/block/{device}/size");
         let is_free = || {
-            // Another test may have taken it since.
+            // Another test may use it by now.
             let blocks = fs::read_to_string(&size).map_or(0, |size| size.trim().parse().unwrap());
             (blocks == 0_u64).then_some(())
         };
         wait_for("the loop device to be free", is_free);
-        let bytes = taken(&place.path(out));
+        let bytes = taken(&sandbox.path(out));
         assert!(bytes < LITTLE, "{out}: {bytes} bytes are left");
     }
 }

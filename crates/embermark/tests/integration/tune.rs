@@ -1,4 +1,4 @@
-//! `embermark tune` as a user meets it.
+//! `embermark tune`.
 
 use std::fs;
 use std::path::Path;
@@ -8,11 +8,11 @@ use embermark_engines::registry;
 use embermark_skips::{sampled, skipped};
 use serde_json::{Value, json};
 
-use crate::common::Place;
+use crate::common::Sandbox;
 
-fn found(place: &Place, engine: &str) -> Value {
+fn found(sandbox: &Sandbox, engine: &str) -> Value {
     let all: Value =
-        serde_json::from_slice(&fs::read(place.path("out/tune.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(sandbox.path("out/tune.json")).unwrap()).unwrap();
     all["engines"][engine].clone()
 }
 
@@ -23,17 +23,17 @@ fn tried<'a>(found: &'a Value, name: &str, value: &str) -> &'a Value {
 
 #[test]
 fn candidates_are_measured_and_what_weakens_the_tier_is_told_and_not_taken() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words =
         ["tune", "sqlite", "sensors:300", "--phases", "load", "--for", "30m", "--kills", "2"];
     let unsafe_one = ["--states", "0", "--try", "sqlite:synchronous=OFF", "--out", "out"];
-    let ended = place.embermark(&[&words[..], &unsafe_one].concat()).with(0);
+    let ended = sandbox.embermark(&[&words[..], &unsafe_one].concat()).expect_status(0);
     assert!(ended.stdout.contains("sqlite, tier power, for sensors"), "{}", ended.stdout);
-    let found = found(&place, "sqlite");
-    // Every candidate of the table was tried, and the one that was given.
+    let found = found(&sandbox, "sqlite");
+    // Every candidate of the table was tried, and the given one.
     assert!(found["tried"].as_array().unwrap().len() > 8, "{found}");
     let off = tried(&found, "synchronous", "OFF");
-    // It saves a sync a commit. Where that is no gain, as on a disk in memory, it is not taken either.
+    // It saves one sync per commit. If that gains nothing, as on a disk in memory, it is not taken.
     assert!(["broken", "not-faster"].contains(&off["outcome"].as_str().unwrap()), "{off}");
     if off["outcome"] == "broken" {
         assert!(off["lost"].as_str().unwrap().contains("synchronous"), "{off}");
@@ -47,8 +47,9 @@ fn candidates_are_measured_and_what_weakens_the_tier_is_told_and_not_taken() {
 }
 
 /// Whether a sync takes time here.
-fn has_a_disk(place: &Place) -> bool {
-    let told = Command::new("stat").args(["-f", "-c", "%T"]).arg(place.path("")).output().unwrap();
+fn has_a_disk(sandbox: &Sandbox) -> bool {
+    let told =
+        Command::new("stat").args(["-f", "-c", "%T"]).arg(sandbox.path("")).output().unwrap();
     if told.stdout.starts_with(b"tmpfs") {
         skipped("disk", "on a file system in memory a sync takes no time");
         return false;
@@ -56,11 +57,12 @@ fn has_a_disk(place: &Place) -> bool {
     true
 }
 
-/// A commit without a sync takes a tenth of the time and less, however busy the machine is.
+/// The words of a search in which a commit without a sync takes at most a tenth of the time,
+/// however busy the machine is.
 const COMMITS: [&str; 7] =
     ["sensors:100", "--phases", "load", "--variant", "commit-each", "--for", "5m"];
 
-/// One of the two, as [`sampled`]: each is a whole search.
+/// Tests one of two searches, as [`sampled`], because each takes long.
 #[test]
 fn what_is_faster_is_taken_where_it_is_safe_and_caught_where_it_is_not() {
     let searches: [fn(); 2] = [
@@ -75,14 +77,14 @@ fn what_is_faster_and_unsafe_is_caught_by_the_cut() {
         skipped("root", "power is cut on a recorded device, which is for root alone");
         return;
     }
-    let place = Place::new();
-    if !has_a_disk(&place) {
+    let sandbox = Sandbox::new();
+    if !has_a_disk(&sandbox) {
         return;
     }
     let planted = ["tune", "sqlite", "--try", "sqlite:synchronous=OFF", "--kills", "2"];
     let cuts = ["--states", "12", "--short-works", "2", "--out", "out"];
-    place.embermark(&[&planted[..], &cuts, &COMMITS].concat()).with(0);
-    let found = found(&place, "sqlite");
+    sandbox.embermark(&[&planted[..], &cuts, &COMMITS].concat()).expect_status(0);
+    let found = found(&sandbox, "sqlite");
     let off = tried(&found, "synchronous", "OFF");
     assert_eq!(off["outcome"], "broken", "{off}");
     assert!(off["lost"].as_str().unwrap().starts_with("power cut: "), "{off}");
@@ -91,28 +93,28 @@ fn what_is_faster_and_unsafe_is_caught_by_the_cut() {
 }
 
 fn what_is_faster_and_safe_is_found_and_printed_whole() {
-    let place = Place::new();
-    if !has_a_disk(&place) {
+    let sandbox = Sandbox::new();
+    if !has_a_disk(&sandbox) {
         return;
     }
-    // What a kill leaves is promised, and no sync is needed for it.
+    // The tier promises to survive kills, which needs no sync.
     let words =
         ["tune", "mine", "--tier", "process", "--configuration", "mine=sqlite:synchronous=FULL"];
-    let ended = place
+    let ended = sandbox
         .embermark(&[&words[..], &["--kills", "2", "--out", "out"], &COMMITS].concat())
-        .with(0);
-    let found = found(&place, "mine");
+        .expect_status(0);
+    let found = found(&sandbox, "mine");
     let synced = found["winner"]["synchronous"].as_str().unwrap();
     assert!(["OFF", "NORMAL"].contains(&synced), "{found}");
     assert!(found["gain"]["interval"][0].as_f64() > Some(1.05), "{found}");
     assert_eq!((&found["kept"]["kept"], &found["kept"]["kills"]), (&"shown".into(), &2.into()));
-    // With what the tier sets, in the order in which SQLite takes it.
+    // Includes the tier's settings, in the order in which SQLite needs them.
     let pasted = found["in_a_program"][1].to_string();
     let lines = [&*format!("PRAGMA synchronous = {synced};"), "PRAGMA journal_mode = wal;"];
     let places = lines.map(|line| pasted.find(line));
     assert!(places[0].is_some() && places[0] < places[1], "{pasted}");
     if ended.stdout.contains("report.html") {
-        let page = fs::read_to_string(place.path("out/report.html")).unwrap();
+        let page = fs::read_to_string(sandbox.path("out/report.html")).unwrap();
         assert!(page.contains(&format!("synchronous={synced}")));
     } else {
         skipped("page", "this build has none; make build");
@@ -139,33 +141,33 @@ fn what_is_printed_runs_in_plain_programs() {
         "lmdb": engine("lmdb", &[("MDB_WRITEMAP", "OFF"), ("MDB_NORDAHEAD", "ON")]),
         "rocksdb": engine("rocksdb", &[("block_size", "4096"), ("recycle_log_file_num", "4")]),
     });
-    let place = Place::new();
-    fs::write(place.path("tune.json"), json!({ "engines": engines }).to_string()).unwrap();
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.path("tune.json"), json!({ "engines": engines }).to_string()).unwrap();
     let mut compare = Command::new(root.join("examples/pasted/compare.py"));
-    compare.arg(place.path("tune.json")).args(["--rounds", "1", "--rows", "20", "--data"]);
-    let ended = compare.arg(place.path("")).output().unwrap();
+    compare.arg(sandbox.path("tune.json")).args(["--rounds", "1", "--rows", "20", "--data"]);
+    let ended = compare.arg(sandbox.path("")).output().unwrap();
     let (said, failed) =
         [ended.stdout, ended.stderr].map(|text| String::from_utf8(text).unwrap()).into();
     assert!(failed.is_empty(), "{failed}");
-    // What they gain in twenty commits says nothing.
+    // The gain in twenty commits is not significant.
     assert_eq!(said.matches("with the pasted settings").count(), 3, "{said}");
 }
 
 #[test]
 fn what_keeps_a_weaker_tier_by_its_manual_is_shown_and_not_tried() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["tune", "redb", "lmdb", "sensors:100", "--phases", "load", "--states", "0"];
     let words = [&words[..], &["--kills", "1", "--for", "10m", "--out", "out"]].concat();
-    let ended = place.embermark(&words).with(0);
-    let weaker = tried(&found(&place, "lmdb"), "MDB_NOMETASYNC", "ON").clone();
+    let ended = sandbox.embermark(&words).expect_status(0);
+    let weaker = tried(&found(&sandbox, "lmdb"), "MDB_NOMETASYNC", "ON").clone();
     assert_eq!((&weaker["outcome"], &weaker["keeps"]), (&"weaker".into(), &"process".into()));
     assert!(ended.stdout.contains("not tried: keeps process at most, by its manual"));
-    assert_eq!(found(&place, "redb")["tried"].as_array().unwrap().len(), 2);
+    assert_eq!(found(&sandbox, "redb")["tried"].as_array().unwrap().len(), 2);
 }
 
 #[test]
 fn what_cannot_be_tuned_is_refused_with_what_can() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for (words, says) in [
         (&["hybrid"][..], "hybrid has nothing to tune except its cache; engines that have: "),
         (&["sqlight"], "sqlight"),
@@ -178,7 +180,7 @@ fn what_cannot_be_tuned_is_refused_with_what_can() {
             "the time is too short for sqlite: a first look at its",
         ),
     ] {
-        let ended = place.embermark(&[&["tune"][..], words].concat()).with(2);
+        let ended = sandbox.embermark(&[&["tune"][..], words].concat()).expect_status(2);
         assert!(ended.stderr.contains(says), "{words:?}: {}", ended.stderr);
     }
 }

@@ -1,8 +1,8 @@
-//! A workload file is data: what it holds as SQL runs as one query over its tables, or not at all.
+//! A workload file is data. SQL in it runs as one query over its tables, or not at all.
 
 use std::fs;
 
-use crate::common::{Place, is_here};
+use crate::common::{Sandbox, is_here};
 use embermark_model::Status;
 use embermark_model::result::{PhaseResult, ResultFile};
 use embermark_skips::sampled;
@@ -23,7 +23,7 @@ const TABLE: &str = r#"
     do = "insert"
 "#;
 
-/// What a stranger could have in mind. `OUT` is a folder of the test's, which stays empty.
+/// SQL that an attacker could write. `OUT` is a folder of the test, which must stay empty.
 const HOSTILE: &[(&str, &str)] = &[
     ("copy", "COPY readings TO 'OUT/copy.csv'"),
     ("copy_query", "COPY (SELECT 1) TO 'OUT/copy_query.csv'"),
@@ -83,7 +83,7 @@ const HOSTILE: &[(&str, &str)] = &[
     ("xml", "SELECT query_to_xml('DELETE FROM readings', true, true, '')"),
 ];
 
-/// What is one SELECT and asks for a file, and is told nothing.
+/// Single SELECT statements that try to read a file, and must get nothing.
 const FRUITLESS: &[(&str, &str)] = &[("load_file", "SELECT LOAD_FILE('/etc/passwd')")];
 
 const HONEST: &[(&str, &str)] = &[
@@ -106,9 +106,9 @@ fn outcomes<'a>(result: &'a ResultFile, engine: &str) -> Vec<&'a PhaseResult> {
 #[test]
 fn sql_of_a_file_is_a_query_on_every_engine_and_everything_else_is_refused() {
     let here = sampled(SQL_ENGINES.into_iter().filter(|id| is_here(id)), 3);
-    let place = Place::new();
-    fs::create_dir(place.path("stolen")).unwrap();
-    let out = place.path("stolen").display().to_string();
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("stolen")).unwrap();
+    let out = sandbox.path("stolen").display().to_string();
     let text = [
         TABLE,
         &phases(HOSTILE, &out),
@@ -117,11 +117,11 @@ fn sql_of_a_file_is_a_query_on_every_engine_and_everything_else_is_refused() {
         "[phase.update_all]\ndo = \"update\"\nset = [\"temp\"]\nops = 50\n",
     ]
     .concat();
-    place.write("stranger.toml", text);
+    sandbox.write("stranger.toml", text);
     let words = ["run", "stranger.toml", "-e", &here.join(",")];
-    place.embermark(&[&words[..], &QUICK].concat()).with(0);
+    sandbox.embermark(&[&words[..], &QUICK].concat()).expect_status(0);
 
-    let result = place.result("out");
+    let result = sandbox.result("out");
     for engine in here {
         let outcomes = outcomes(&result, engine);
         for phase in &outcomes {
@@ -139,8 +139,8 @@ fn sql_of_a_file_is_a_query_on_every_engine_and_everything_else_is_refused() {
         let wanted = 2 + HOSTILE.len() + FRUITLESS.len() + HONEST.len();
         assert_eq!(outcomes.len(), wanted, "{engine}: every phase had its turn");
     }
-    assert_eq!(fs::read_dir(place.path("stolen")).unwrap().count(), 0);
-    let text = fs::read_to_string(place.path("out/result.json")).unwrap();
+    assert_eq!(fs::read_dir(sandbox.path("stolen")).unwrap().count(), 0);
+    let text = fs::read_to_string(sandbox.path("out/result.json")).unwrap();
     assert!(!text.contains("root:x:0"), "what a file holds is in the result");
 }
 
@@ -149,10 +149,12 @@ fn referees_that_nobody_asked_for_refuse_it_too() {
     if !is_here("duckdb") {
         return;
     }
-    let place = Place::new();
-    fs::create_dir(place.path("stolen")).unwrap();
-    let out = place.path("stolen").display().to_string();
-    place.write("stranger.toml", [TABLE, &phases(HOSTILE, &out)].concat());
-    place.embermark(&[&["run", "stranger.toml", "-e", "lmdb"], &QUICK[..]].concat()).with(0);
-    assert_eq!(fs::read_dir(place.path("stolen")).unwrap().count(), 0);
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("stolen")).unwrap();
+    let out = sandbox.path("stolen").display().to_string();
+    sandbox.write("stranger.toml", [TABLE, &phases(HOSTILE, &out)].concat());
+    sandbox
+        .embermark(&[&["run", "stranger.toml", "-e", "lmdb"], &QUICK[..]].concat())
+        .expect_status(0);
+    assert_eq!(fs::read_dir(sandbox.path("stolen")).unwrap().count(), 0);
 }

@@ -1,11 +1,13 @@
-//! The wording of help texts and messages: none has a phrase that we replace by plain English.
+//! Help texts and messages do not use phrases that have a plainer replacement.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::Place;
+use crate::common::Sandbox;
 
-/// Phrases with a plainer replacement: *the number of*, *only*, *resume*, *per second*, *instead of*, *not a*.
+/// Phrases with a plainer replacement: *the number of*, *only*, *resume*, *per second*, *instead
+/// of*,
+/// *not a*.
 const PHRASES: [&str; 15] = [
     " a second",
     " are no ",
@@ -24,7 +26,7 @@ const PHRASES: [&str; 15] = [
     "in place of",
 ];
 
-/// Phrases that program code may have and a help text may not.
+/// Phrases that are banned only in help texts.
 const PHRASES_OF_HELP: [&str; 7] =
     [" alone", " beside ", " says", " stands ", " tells", " told", " who "];
 
@@ -32,23 +34,23 @@ fn found<'a>(text: &str, phrases: impl IntoIterator<Item = &'a str>) -> Vec<&'a 
     phrases.into_iter().filter(|phrase| text.contains(phrase)).collect()
 }
 
-/// The long help of a command, and of all commands below it.
-fn helps(place: &Place, command: &[&str]) -> Vec<String> {
-    let help = place.embermark(&[command, &["--help"]].concat()).with(0).stdout;
+/// Returns the long help of a command and of all its subcommands.
+fn helps(sandbox: &Sandbox, command: &[&str]) -> Vec<String> {
+    let help = sandbox.embermark(&[command, &["--help"]].concat()).expect_status(0).stdout;
     let listed = help.split_once("\nCommands:\n").map_or("", |(_, listed)| listed);
     let listed = listed.lines().take_while(|line| !line.is_empty());
     let named = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let named = named.filter_map(|line| line.split_whitespace().next());
     let mut all = vec![help.split_whitespace().collect::<Vec<_>>().join(" ")];
     for name in named.filter(|name| *name != "help") {
-        all.extend(helps(place, &[command, &[name]].concat()));
+        all.extend(helps(sandbox, &[command, &[name]].concat()));
     }
     all
 }
 
 #[test]
 fn every_help_text_is_in_plain_english() {
-    let all = helps(&Place::new(), &[]);
+    let all = helps(&Sandbox::new(), &[]);
     assert!(all.len() > 25, "{} help texts", all.len());
     for help in all {
         let found = found(&help, PHRASES.into_iter().chain(PHRASES_OF_HELP));
@@ -56,7 +58,7 @@ fn every_help_text_is_in_plain_english() {
     }
 }
 
-/// The lines of a source file that are neither comments nor unit tests.
+/// Returns the lines of a source file without comments and unit tests.
 fn lines_of_code(path: &Path) -> Vec<(usize, String)> {
     let text = fs::read_to_string(path).unwrap();
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
@@ -64,7 +66,7 @@ fn lines_of_code(path: &Path) -> Vec<(usize, String)> {
     lines.filter(|(_, line)| !line.trim_start().starts_with("//")).collect()
 }
 
-/// The source files below a folder, without unit tests.
+/// Returns the source files below a folder, without unit tests.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

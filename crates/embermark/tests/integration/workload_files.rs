@@ -1,5 +1,4 @@
-//! Workload files as a user runs them: proposed for rows, run on real engines, refused with their
-//! mistakes.
+//! Workload files: proposals for rows, runs on real engines, and errors that show the mistakes.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -7,17 +6,17 @@ use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::common::{Ended, Place, is_here, name_absent, some_embedded};
+use crate::common::{ProgramOutput, Sandbox, is_here, name_absent, some_embedded};
 use embermark_model::Status;
 use embermark_model::result::{PhaseResult, ResultFile};
 
 const QUICK: [&str; 7] = ["--runs", "2", "--trials", "1", "--out", "out", "--no-counting"];
 
-fn run(place: &Place, words: &[&str]) -> Ended {
-    place.embermark(&[&["run"], words, &QUICK].concat())
+fn run(sandbox: &Sandbox, words: &[&str]) -> ProgramOutput {
+    sandbox.embermark(&[&["run"], words, &QUICK].concat())
 }
 
-/// Readings of three stations, one every ten minutes each.
+/// Returns readings of three stations, each with one every ten minutes.
 fn readings() -> String {
     let mut text = "station,time,Temp (C),note\n".to_owned();
     for row in 0..900 {
@@ -36,27 +35,28 @@ fn phases<'a>(result: &'a ResultFile, engine: &str) -> Vec<&'a PhaseResult> {
 
 #[test]
 fn rows_are_looked_at_and_the_file_proposed_runs_as_it_is() {
-    let place = Place::new();
-    place.write("readings.csv", readings());
+    let sandbox = Sandbox::new();
+    sandbox.write("readings.csv", readings());
     let init = ["init", "readings.csv", "--live", "-o", "weather.toml"];
-    place.embermark(&init).with(0).saying(&[
+    sandbox.embermark(&init).expect_status(0).expect_stderr(&[
         "900 rows",
         "key station, time",
         "a row every 199.3 s",
     ]);
-    let text = std::fs::read_to_string(place.path("weather.toml")).unwrap();
+    let text = std::fs::read_to_string(sandbox.path("weather.toml")).unwrap();
     for line in ["key = [\"station\", \"time\"]", "from = \"Temp (C)\"", "text?"] {
         assert!(text.contains(line), "no {line} in\n{text}");
     }
-    // Nobody's file is written over.
-    place
+    // An existing file is not overwritten.
+    sandbox
         .embermark(&["init", "readings.csv", "-o", "weather.toml"])
-        .with(2)
-        .saying(&["already exists"]);
-    // Half a second of the mix in place of half a minute.
-    place.write("weather.toml", text.replace("for = \"30s\"", "for = \"500ms\""));
-    run(&place, &["weather.toml", "-e", &some_embedded(), "--set", "window=10ms"]).with(0);
-    let result = place.result("out");
+        .expect_status(2)
+        .expect_stderr(&["already exists"]);
+    // Runs the mix for half a second instead of half a minute.
+    sandbox.write("weather.toml", text.replace("for = \"30s\"", "for = \"500ms\""));
+    run(&sandbox, &["weather.toml", "-e", &some_embedded(), "--set", "window=10ms"])
+        .expect_status(0);
+    let result = sandbox.result("out");
     name_absent(&result);
     for cell in result.cells.iter().filter(|cell| cell.status != Status::Unavailable) {
         assert_eq!(cell.status, Status::Ok, "{}: {:?}", cell.id, cell.reason);
@@ -66,7 +66,7 @@ fn rows_are_looked_at_and_the_file_proposed_runs_as_it_is() {
         }
     }
     assert_eq!(result.plan.workload_files["weather"].text.lines().count(), text.lines().count());
-    let page = std::fs::read_to_string(place.path("out/report.html")).unwrap();
+    let page = std::fs::read_to_string(sandbox.path("out/report.html")).unwrap();
     assert!(page.contains("weather"));
     // Each phase counts for a criterion of advice.
     let words = [
@@ -77,18 +77,18 @@ fn rows_are_looked_at_and_the_file_proposed_runs_as_it_is() {
         "--weight",
         "ingest=2,point=1,analytics=1,mixed=1",
     ];
-    let advice = place.embermark(&words).with(0).stdout;
-    // A mix that fewer than two engines can do and kept up with, on a machine that others use, has no times that
-    // compare.
+    let advice = sandbox.embermark(&words).expect_status(0).stdout;
+    // On a busy machine, fewer than two engines may keep up with a mix. Its times then cannot be
+    // compared.
     let kept_up = result.cells.iter().filter(|cell| {
         let phases = cell.trials.iter().flat_map(|trial| &trial.phases);
-        // Its parts are due at rates of their own: `live/window`.
+        // Its parts have separate rates: `live/window`.
         let live = phases.filter(|phase| phase.phase.starts_with("live"));
         let mut runs = live.flat_map(|phase| &phase.runs).peekable();
         runs.peek().is_some() && runs.all(|run| run.schedule.is_none_or(|s| s.kept_up()))
     });
     let kept_up = kept_up.count() > 1;
-    // An engine that did not keep up, as on a machine that others use, has no place in any criterion.
+    // An engine that did not keep up, for example on a busy machine, has no rank in any criterion.
     if !kept_up && advice.contains(" achieved ") {
         return;
     }
@@ -101,7 +101,7 @@ fn rows_are_looked_at_and_the_file_proposed_runs_as_it_is() {
 
 #[test]
 fn each_part_of_a_mix_has_its_rate_and_its_response_time() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let file = r#"
         [table.t]
         rows = 500
@@ -125,9 +125,9 @@ fn each_part_of_a_mix_has_its_rate_and_its_response_time() {
         clients = 2
         ops = 200
     "#;
-    place.write("mix.toml", file);
-    run(&place, &["mix.toml", "-e", "sqlite,lmdb", "--phases", "live,busy"]).with(0);
-    let result = place.result("out");
+    sandbox.write("mix.toml", file);
+    run(&sandbox, &["mix.toml", "-e", "sqlite,lmdb", "--phases", "live,busy"]).expect_status(0);
+    let result = sandbox.result("out");
     for engine in ["sqlite", "lmdb"].into_iter().filter(|engine| is_here(engine)) {
         let phases = phases(&result, engine);
         let of = |name: &str| *phases.iter().find(|phase| phase.phase == name).unwrap();
@@ -157,10 +157,10 @@ fn each_part_of_a_mix_has_its_rate_and_its_response_time() {
 
 #[test]
 fn clients_share_the_operations_of_a_file() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["ycsb-c", "-e", "sqlite,rocksdb", "-s", "300", "--clients", "3"];
-    run(&place, &[&words[..], &["--phases", "load"]].concat()).with(0);
-    let result = place.result("out");
+    run(&sandbox, &[&words[..], &["--phases", "load"]].concat()).expect_status(0);
+    let result = sandbox.result("out");
     for engine in ["sqlite", "rocksdb"].into_iter().filter(|engine| is_here(engine)) {
         let load = phases(&result, engine)[0];
         assert_eq!((load.phase.as_str(), load.status), ("load", Status::Ok), "{:?}", load.reason);
@@ -170,42 +170,44 @@ fn clients_share_the_operations_of_a_file() {
 
 #[test]
 fn every_mistake_is_shown_in_its_place_and_nothing_runs() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let file = "[table.t]\nrows = 10\nkey = [\"idd\"]\n[table.t.columns]\n\
                 id = { type = \"u32\", make = \"sequence\" }\n[phase.p]\ndo = \"gett\"\n";
-    place.write("wrong.toml", file);
-    let ended = run(&place, &["wrong.toml"]).with(2);
-    let ended = ended.saying(&["wrong.toml:3:8", "'idd'", "'id'", "wrong.toml:7:6", "'gett'"]);
-    assert!(!place.path("out").exists(), "{}", ended.stderr);
-    run(&place, &["nowhere.toml"]).with(2).saying(&["nowhere.toml"]);
-    run(&place, &["ycsb-z"]).with(2).saying(&["ycsb-z", "ycsb-a", "FILE.toml"]);
-    run(&place, &["sensors", "--lenient", "5%"]).with(2).saying(&["--lenient"]);
-    run(&place, &["ycsb-a", "--lenient", "many"]).with(2).saying(&["5%"]);
+    sandbox.write("wrong.toml", file);
+    let ended = run(&sandbox, &["wrong.toml"]).expect_status(2);
+    let ended =
+        ended.expect_stderr(&["wrong.toml:3:8", "'idd'", "'id'", "wrong.toml:7:6", "'gett'"]);
+    assert!(!sandbox.path("out").exists(), "{}", ended.stderr);
+    run(&sandbox, &["nowhere.toml"]).expect_status(2).expect_stderr(&["nowhere.toml"]);
+    run(&sandbox, &["ycsb-z"]).expect_status(2).expect_stderr(&["ycsb-z", "ycsb-a", "FILE.toml"]);
+    run(&sandbox, &["sensors", "--lenient", "5%"]).expect_status(2).expect_stderr(&["--lenient"]);
+    run(&sandbox, &["ycsb-a", "--lenient", "many"]).expect_status(2).expect_stderr(&["5%"]);
 }
 
 #[test]
 fn rows_that_do_not_fit_are_counted_and_refused_above_a_share() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let mut rows = readings();
     rows += "9,1700000000,warm,\n9,1700000600,cold,\n";
     for row in 0..20 {
         let _ = writeln!(rows, "{row},x,1.0,");
     }
-    place.write("readings.csv", rows);
+    sandbox.write("readings.csv", rows);
     let file = "[table.readings]\nfile = \"readings.csv\"\nkey = [\"station\", \"time\"]\n\
                 [table.readings.columns]\nstation = \"u16\"\n\
                 time = { type = \"timestamp\", unit = \"s\" }\n\
                 temp = { type = \"f64\", from = \"Temp (C)\" }\n[phase.load]\ndo = \"insert\"\n\
                 commit = \"bulk\"\n";
-    place.write("weather.toml", file);
-    let refused = run(&place, &["weather.toml", "-e", "sqlite"]).with(2);
-    refused.saying(&["readings.csv", "time", "20", "--lenient"]);
-    let shown = run(&place, &["weather.toml", "-e", "sqlite", "--lenient", "3%"]).with(0);
+    sandbox.write("weather.toml", file);
+    let refused = run(&sandbox, &["weather.toml", "-e", "sqlite"]).expect_status(2);
+    refused.expect_stderr(&["readings.csv", "time", "20", "--lenient"]);
+    let shown =
+        run(&sandbox, &["weather.toml", "-e", "sqlite", "--lenient", "3%"]).expect_status(0);
     let says = "weather: 22 rows are not used";
     assert!(shown.stdout.contains(says), "{}", shown.stdout);
-    let page = std::fs::read_to_string(place.path("out/report.html")).unwrap();
+    let page = std::fs::read_to_string(sandbox.path("out/report.html")).unwrap();
     assert!(page.contains(says));
-    let dataset = place.result("out").manifest.datasets["weather"].clone();
+    let dataset = sandbox.result("out").manifest.datasets["weather"].clone();
     assert_eq!((dataset.rows, dataset.dropped.values().sum::<u64>()), (900, 22), "{dataset:?}");
     let reasons: Vec<&str> = dataset.dropped.keys().map(String::as_str).collect();
     assert!(reasons.iter().any(|reason| reason.contains("temp")), "{reasons:?}");
@@ -213,66 +215,71 @@ fn rows_that_do_not_fit_are_counted_and_refused_above_a_share() {
 
 #[test]
 fn what_init_proposes_a_run_takes_and_what_it_cannot_propose_it_refuses() {
-    let place = Place::new();
-    std::fs::create_dir(place.path("days")).unwrap();
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("days")).unwrap();
     for day in 1..4 {
         let hour = |hour| format!("{day:02}.06.2024 {hour:02}:00;S{};{},5\n", hour % 3, hour + day);
         let rows: String = (0..24).map(hour).collect();
-        place.write(&format!("days/day{day}.csv"), format!("zeit;ort;temp\n{rows}"));
+        sandbox.write(&format!("days/day{day}.csv"), format!("zeit;ort;temp\n{rows}"));
     }
-    place
+    sandbox
         .embermark(&["init", "days", "-o", "days.toml"])
-        .with(0)
-        .saying(&["72 rows", "semicolons"]);
-    run(&place, &["days.toml", "-e", "sqlite", "--set", "window=10ms"]).with(0);
-    assert_eq!(place.result("out").manifest.datasets["days"].rows, 72);
+        .expect_status(0)
+        .expect_stderr(&["72 rows", "semicolons"]);
+    run(&sandbox, &["days.toml", "-e", "sqlite", "--set", "window=10ms"]).expect_status(0);
+    assert_eq!(sandbox.result("out").manifest.datasets["days"].rows, 72);
     let sql = "SELECT row_number() OVER () AS n, upper(ort) AS ort FROM read_csv('days/*.csv')";
-    place.embermark(&["init", "--query", sql, "-o", "query.toml"]).with(0).saying(&["72 rows"]);
-    // Lines that are too short may be filled up, which is said; of those that are too long a value would be lost.
-    place.write("short.csv", format!("id,name\n{}", "1,a\n2\n".repeat(50)));
-    let short = place.embermark(&["init", "short.csv", "-o", "short.toml"]).with(0);
-    short.saying(&["line 3", "too few fields", "null_padding"]);
-    place.write("bad.csv", format!("id,name\n{}", "1,a\n2,b,c\n".repeat(50)));
-    let refused = place.embermark(&["init", "bad.csv", "-o", "bad.toml"]).with(2);
-    refused.saying(&["nothing is proposed", "too many fields", "line 3"]);
-    assert!(!place.path("bad.toml").exists());
+    sandbox
+        .embermark(&["init", "--query", sql, "-o", "query.toml"])
+        .expect_status(0)
+        .expect_stderr(&["72 rows"]);
+    // Short lines can be padded, which the message suggests. A line that is too long would lose a
+    // value.
+    sandbox.write("short.csv", format!("id,name\n{}", "1,a\n2\n".repeat(50)));
+    let short = sandbox.embermark(&["init", "short.csv", "-o", "short.toml"]).expect_status(0);
+    short.expect_stderr(&["line 3", "too few fields", "null_padding"]);
+    sandbox.write("bad.csv", format!("id,name\n{}", "1,a\n2,b,c\n".repeat(50)));
+    let refused = sandbox.embermark(&["init", "bad.csv", "-o", "bad.toml"]).expect_status(2);
+    refused.expect_stderr(&["nothing is proposed", "too many fields", "line 3"]);
+    assert!(!sandbox.path("bad.toml").exists());
 }
 
 #[test]
 fn a_run_that_was_cut_off_goes_on_without_the_file() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let file = "[table.t]\nrows = 200\nkey = [\"id\"]\n[table.t.columns]\n\
                 id = { type = \"u32\", make = \"sequence\" }\n[phase.load]\ndo = \"insert\"\n\
                 [phase.read]\ndo = \"get\"\n";
-    place.write("own.toml", file);
-    run(&place, &["own.toml", "-e", "sqlite"]).with(0);
-    let whole = place.result("out");
-    // As a power cut leaves it: the journal without its last line, and no result.
-    let journal = place.path("out/journal.jsonl");
+    sandbox.write("own.toml", file);
+    run(&sandbox, &["own.toml", "-e", "sqlite"]).expect_status(0);
+    let whole = sandbox.result("out");
+    // Imitates a power cut: the journal lacks its last line, and the result does not exist.
+    let journal = sandbox.path("out/journal.jsonl");
     let text = std::fs::read_to_string(&journal).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let kept = lines.iter().position(|line| line.contains("\"trial\"")).unwrap();
     std::fs::write(&journal, lines[..kept].join("\n") + "\n").unwrap();
-    std::fs::remove_file(place.path("out/result.json")).unwrap();
-    std::fs::remove_file(place.path("own.toml")).unwrap();
-    place.embermark(&["run", "--resume", "out"]).with(0);
-    let again = place.result("out");
+    std::fs::remove_file(sandbox.path("out/result.json")).unwrap();
+    std::fs::remove_file(sandbox.path("own.toml")).unwrap();
+    sandbox.embermark(&["run", "--resume", "out"]).expect_status(0);
+    let again = sandbox.result("out");
     assert_eq!(again.plan, whole.plan);
     assert_eq!(phases(&again, "sqlite").len(), 2);
 }
 
 #[test]
 fn a_built_in_file_is_printed_to_start_from() {
-    let place = Place::new();
-    let printed = place.embermark(&["workloads", "gateway"]).with(0).stdout;
-    place.write("mine.toml", printed.replace("name = \"gateway\"", "name = \"mine\""));
-    run(&place, &["mine.toml", "-e", "sqlite", "-s", "500", "--phases", "backfill,latest"]).with(0);
-    place.embermark(&["workloads", "gatewy"]).with(2).saying(&["gateway"]);
-    let listed = place.embermark(&["workloads"]).with(0).stdout;
+    let sandbox = Sandbox::new();
+    let printed = sandbox.embermark(&["workloads", "gateway"]).expect_status(0).stdout;
+    sandbox.write("mine.toml", printed.replace("name = \"gateway\"", "name = \"mine\""));
+    run(&sandbox, &["mine.toml", "-e", "sqlite", "-s", "500", "--phases", "backfill,latest"])
+        .expect_status(0);
+    sandbox.embermark(&["workloads", "gatewy"]).expect_status(2).expect_stderr(&["gateway"]);
+    let listed = sandbox.embermark(&["workloads"]).expect_status(0).stdout;
     assert!(listed.contains("ycsb-a") && listed.contains("embermark init"), "{listed}");
 }
 
-/// Positions of vehicles, out of order.
+/// Returns positions of vehicles, out of order.
 fn positions() -> String {
     let mut lines = vec!["vehicle,time,lat,lon,speed".to_owned()];
     for n in 0..600 {
@@ -288,18 +295,18 @@ fn the_example_of_the_readme_runs() {
     let document = include_str!("../../../../README.md");
     let block = document.split("```toml\n").nth(1).and_then(|block| block.split("```").next());
     let text = block.expect("an example").replace("\"1/s\" }", "\"1/s\" }\nfor = \"500ms\"");
-    let place = Place::new();
-    place.write("positions.csv", positions());
-    place.write("fleet.toml", text);
-    run(&place, &["fleet.toml", "-e", "sqlite,lmdb", "--set", "window=10ms"]).with(0);
+    let sandbox = Sandbox::new();
+    sandbox.write("positions.csv", positions());
+    sandbox.write("fleet.toml", text);
+    run(&sandbox, &["fleet.toml", "-e", "sqlite,lmdb", "--set", "window=10ms"]).expect_status(0);
     for engine in ["sqlite", "lmdb"] {
-        for phase in phases(&place.result("out"), engine) {
+        for phase in phases(&sandbox.result("out"), engine) {
             assert_eq!(phase.status, Status::Ok, "{engine} {}: {:?}", phase.phase, phase.reason);
         }
     }
 }
 
-/// 600 rows with a document, one a day, not every field in each.
+/// Returns 600 rows with a document, one per day. Not every row has every field.
 fn metrics() -> String {
     let row = |id: u64| {
         let level = ["info", "error"][usize::from(id.is_multiple_of(7))];
@@ -324,20 +331,21 @@ fn the_examples_of_the_documentation_run() {
         .collect();
     assert_eq!(blocks.len(), 4);
     for (number, block) in blocks.into_iter().enumerate() {
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         let rows = readings().replace("Temp (C)", "temp").replace("note", "Remark (free text)");
-        place.write("readings.csv", rows);
-        place.write("metrics.json", metrics());
-        // A mix by rates goes on for half a minute otherwise.
+        sandbox.write("readings.csv", rows);
+        sandbox.write("metrics.json", metrics());
+        // Otherwise a mix with rates runs for half a minute.
         let text = block.replace("hourly = \"1/s\" }", "hourly = \"1/s\" }\nfor = \"500ms\"");
         let file = format!("example{number}.toml");
-        place.write(&file, text);
+        sandbox.write(&file, text);
         let scale = if number == 0 { "full" } else { "500" };
-        run(&place, &[&file, "-e", "sqlite,lmdb", "-s", scale, "--set", "window=10ms"]).with(0);
-        let result = place.result("out");
+        run(&sandbox, &[&file, "-e", "sqlite,lmdb", "-s", scale, "--set", "window=10ms"])
+            .expect_status(0);
+        let result = sandbox.result("out");
         for engine in ["sqlite", "lmdb"].into_iter().filter(|engine| is_here(engine)) {
             for phase in phases(&result, engine) {
-                // A key-value store says no SQL.
+                // A key-value store does not support SQL.
                 let fine = phase.status == Status::Ok
                     || (phase.status == Status::Unsupported && engine == "lmdb");
                 assert!(fine, "{file} {engine} {}: {:?}", phase.phase, phase.reason);
@@ -348,9 +356,9 @@ fn the_examples_of_the_documentation_run() {
 
 #[test]
 fn init_proposes_nothing_for_a_file_that_is_written_to_meanwhile() {
-    let place = Place::new();
-    place.write("log.csv", "id,v\n1,1\n2,2\n");
-    let (path, done) = (place.path("log.csv"), AtomicBool::new(false));
+    let sandbox = Sandbox::new();
+    sandbox.write("log.csv", "id,v\n1,1\n2,2\n");
+    let (path, done) = (sandbox.path("log.csv"), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut log = File::options().append(true).open(&path).unwrap();
@@ -362,16 +370,20 @@ fn init_proposes_nothing_for_a_file_that_is_written_to_meanwhile() {
                 std::thread::sleep(Duration::from_micros(100));
             }
         });
-        // It may be that nothing is written while it reads.
+        // In an attempt, nothing may be written while it reads.
         for attempt in 0.. {
-            let _ = std::fs::remove_file(place.path("log.toml"));
-            let ended = place.embermark(&["init", "log.csv", "-o", "log.toml"]);
+            let _ = std::fs::remove_file(sandbox.path("log.toml"));
+            let ended = sandbox.embermark(&["init", "log.csv", "-o", "log.toml"]);
             if ended.status == 2 || attempt == 100 {
                 done.store(true, Ordering::Relaxed);
-                ended.with(2).saying(&["log.csv", "changed while it was read", "copy it"]);
+                ended.expect_status(2).expect_stderr(&[
+                    "log.csv",
+                    "changed while it was read",
+                    "copy it",
+                ]);
                 break;
             }
         }
     });
-    assert!(!place.path("log.toml").exists());
+    assert!(!sandbox.path("log.toml").exists());
 }

@@ -9,7 +9,7 @@ use embermark_engines::registry::find;
 use embermark_engines::{OpenOptions, Result, Scope, Store};
 use embermark_model::Durability;
 
-use super::turns::{alone, compare};
+use super::turns::{compare, measure_library};
 
 const ROWS: u64 = 100_000;
 const CALLS: u64 = 200_000;
@@ -68,11 +68,11 @@ struct Opened {
 }
 
 impl Opened {
-    fn of(id: &str) -> Self {
+    fn open(id: &str) -> Self {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let options = OpenOptions::new(dir.path(), Durability::None, 128 << 20);
         let Store::Kv(mut store) = find(id).unwrap().open(&options).unwrap().store else {
-            panic!("{id} is no key-value store")
+            panic!("{id} is not a key-value store")
         };
         let table = store.table(&TableDef::named("t")).unwrap();
         store.bulk(table, &mut Numbered(0, [0; 8])).unwrap();
@@ -92,8 +92,8 @@ impl Opened {
     }
 }
 
-fn both(compiled_in: &str, library: &str, called: &str, scope: Scope, calls: Calls) {
-    let [mut ours, mut theirs] = [compiled_in, library].map(Opened::of);
+fn compare_engines(compiled_in: &str, library: &str, called: &str, scope: Scope, calls: Calls) {
+    let [mut ours, mut theirs] = [compiled_in, library].map(Opened::open);
     let called = format!("{called} of {compiled_in}");
     compare(&called, [&mut || ours.time(scope, calls), &mut || theirs.time(scope, calls)]);
     ours.store.close().unwrap();
@@ -103,13 +103,13 @@ fn both(compiled_in: &str, library: &str, called: &str, scope: Scope, calls: Cal
 /// Prints the times of the calls on the named engines.
 pub fn measure() {
     for (ours, theirs) in [("null", "null-library"), ("redb", "redb-library")] {
-        both(ours, theirs, "get", Scope::Snapshot, gets);
-        both(ours, theirs, "get by itself", Scope::PerOperation, gets);
-        both(ours, theirs, "put", Scope::Batch, puts);
+        compare_engines(ours, theirs, "get", Scope::Snapshot, gets);
+        compare_engines(ours, theirs, "get by itself", Scope::PerOperation, gets);
+        compare_engines(ours, theirs, "put", Scope::Batch, puts);
     }
     // Embermark's `null` has none of these calls.
-    let mut null = Opened::of("null-library");
-    alone("a pair of a scan of null-library", &mut || null.time(Scope::Snapshot, pairs));
+    let mut null = Opened::open("null-library");
+    measure_library("a pair of a scan of null-library", &mut || null.time(Scope::Snapshot, pairs));
     null.store.close().unwrap();
-    both("redb", "redb-library", "a pair of a scan", Scope::Snapshot, pairs);
+    compare_engines("redb", "redb-library", "a pair of a scan", Scope::Snapshot, pairs);
 }

@@ -27,7 +27,7 @@ fn main() {
     let (Some(null), Some(null_sql)) = (null, null_sql) else { return };
     let sqlite = compiled::sqlite();
     for library in [null, null_sql, compiled::redb()].into_iter().chain(sqlite.clone()) {
-        add(Described::of(&library).unwrap()).unwrap();
+        add(Described::load(&library).unwrap()).unwrap();
     }
     key_value::measure();
     sql::measure(sqlite.is_some());

@@ -1,4 +1,4 @@
-/* An engine that does nothing, as `null` of embermark: what a call of it takes is the interface's. */
+/* An engine that does nothing, like embermark's `null`. The time of a call is the cost of the interface. */
 #include <embermark_engine.h>
 
 struct embermark_client {
@@ -27,7 +27,7 @@ static int32_t del(struct embermark_client *client, uint32_t table, struct ember
     return (void)client, (void)table, (void)key, EMBERMARK_OK;
 }
 
-/* A thousand pairs, whatever is asked for. */
+/* Passes a thousand pairs, for any range. */
 static int32_t scan(struct embermark_client *client, uint32_t table, const struct embermark_range *range,
                     embermark_visit visit, void *context) {
     struct embermark_bytes value = {VALUE, sizeof VALUE};

@@ -1,5 +1,5 @@
-/* An SQL engine that does nothing: what a call of it takes is the interface's. Every query has a row of four numbers,
- * but one that says `all`, which has a thousand, handed out together. */
+/* An SQL engine that does nothing. The time of a call is the cost of the interface. A query returns one row of four
+ * numbers. A query with the word `all` returns a thousand rows in one fetch. */
 #include <string.h>
 
 #include <embermark_engine.h>

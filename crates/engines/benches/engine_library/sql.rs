@@ -10,7 +10,7 @@ use embermark_engines::sql::{
 use embermark_engines::{OpenOptions, Result, Store};
 use embermark_model::Durability;
 
-use super::turns::{alone, compare};
+use super::turns::{compare, measure_library};
 
 const ROWS: i64 = 100_000;
 const CALLS: i64 = 100_000;
@@ -103,11 +103,11 @@ fn loaded_rows(opened: &mut Opened) -> Result<i64> {
 }
 
 impl Opened {
-    fn of(id: &str) -> Self {
+    fn open(id: &str) -> Self {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let options = OpenOptions::new(dir.path(), Durability::None, 128 << 20);
         let Store::Sql(mut store) = find(id).unwrap().open(&options).unwrap().store else {
-            panic!("{id} answers no SQL")
+            panic!("{id} is not an SQL engine")
         };
         let dialect = store.dialect();
         store.batch(&dialect.create_table(&TABLE)).unwrap();
@@ -125,13 +125,13 @@ impl Opened {
     /// Returns the time of a call in a transaction, in ns.
     fn time(&mut self, calls: Calls) -> f64 {
         self.store.begin(Access::Write).unwrap();
-        let time = self.time_alone(calls);
+        let time = self.time_without_transaction(calls);
         self.store.commit().unwrap();
         time
     }
 
     /// Returns the time of a call without a transaction, in ns.
-    fn time_alone(&mut self, calls: Calls) -> f64 {
+    fn time_without_transaction(&mut self, calls: Calls) -> f64 {
         let began = Instant::now();
         let calls = calls(self).unwrap();
         began.elapsed().as_nanos() as f64 / calls as f64
@@ -145,22 +145,24 @@ pub fn measure(has_sqlite: bool) {
         ("a row of a query of 1,000", rows_of_scans),
         ("an update", updates),
     ];
-    let mut null = Opened::of("null-sql");
+    let mut null = Opened::open("null-sql");
     for (called, calls) in CALLED {
-        alone(&format!("{called} of null-sql"), &mut || null.time(calls));
+        measure_library(&format!("{called} of null-sql"), &mut || null.time(calls));
     }
-    alone("a loaded row of null-sql", &mut || null.time_alone(loaded_rows));
+    measure_library("a loaded row of null-sql", &mut || null.time_without_transaction(loaded_rows));
     null.store.close().unwrap();
     if !has_sqlite {
         return;
     }
-    let [mut ours, mut theirs] = ["sqlite", "sqlite-library"].map(Opened::of);
+    let [mut ours, mut theirs] = ["sqlite", "sqlite-library"].map(Opened::open);
     for (called, calls) in CALLED {
         let called = format!("{called} of sqlite");
         compare(&called, [&mut || ours.time(calls), &mut || theirs.time(calls)]);
     }
     let both: [&mut dyn FnMut() -> f64; 2] =
-        [&mut || ours.time_alone(loaded_rows), &mut || theirs.time_alone(loaded_rows)];
+        [&mut || ours.time_without_transaction(loaded_rows), &mut || {
+            theirs.time_without_transaction(loaded_rows)
+        }];
     compare("a loaded row of sqlite", both);
     ours.store.close().unwrap();
     theirs.store.close().unwrap();

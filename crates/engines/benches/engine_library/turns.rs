@@ -27,7 +27,7 @@ pub fn compare(called: &str, times: [&mut dyn FnMut() -> f64; 2]) {
 }
 
 /// Prints the times of calls that only a library has.
-pub fn alone(called: &str, time: &mut dyn FnMut() -> f64) {
+pub fn measure_library(called: &str, time: &mut dyn FnMut() -> f64) {
     let [low, median, high] = quartiles((0..TURNS).map(|_| time()).collect());
     println!("{called}: {median:.1} ns (quartiles {low:.1} to {high:.1})");
 }

@@ -7,13 +7,13 @@
 
 use embermark_contract::ReadBack;
 use embermark_model::Durability;
-use embermark_model::explained::{Explained, StandsOut};
+use embermark_model::explained::{CostAnomaly, Explained};
 use embermark_model::result::Counts;
 
 use crate::settings::{SWITCH, lines};
 use crate::{Candidate, Embedded, Setting, Settings, Takes, TierSetting, TierTable};
 
-#[cfg_attr(not(berkeleydb_linked), path = "../unlinked.rs")]
+#[cfg_attr(not(berkeleydb_linked), path = "../missing_library.rs")]
 mod store;
 
 const ID: &str = "berkeleydb";
@@ -22,7 +22,7 @@ const REMEDY: &str = "apt-get install libdb5.3-dev, then build again";
 
 /// With transactions or without, and with `DB_TXN_WRITE_NOSYNC` or without.
 const TIERS: TierTable<(bool, bool)> = TierTable {
-    none: TierSetting::of(
+    none: TierSetting::new(
         Durability::None,
         (false, false),
         "no transactions, no log: changes stay in the process's cache until it is full or the \
@@ -31,7 +31,7 @@ const TIERS: TierTable<(bool, bool)> = TierTable {
     )
     .reads(&[(INIT_TXN, &["off"]), ("DB_INIT_LOG", &["off"])])
     .or_at_least(&[(INIT_TXN, &["off", "on"])]),
-    process: TierSetting::of(
+    process: TierSetting::new(
         Durability::Process,
         (true, true),
         "DB_TXN_WRITE_NOSYNC: a commit writes the log to the operating system, without a sync",
@@ -39,7 +39,7 @@ const TIERS: TierTable<(bool, bool)> = TierTable {
     )
     .reads(&[TXN, SYNCS, ("DB_TXN_WRITE_NOSYNC", &["on"])])
     .or_at_least(&[TXN, SYNCS]),
-    power: TierSetting::of(
+    power: TierSetting::new(
         Durability::Power,
         (true, false),
         "DB_TXN_SYNC (default): a commit writes and syncs the log",
@@ -53,7 +53,7 @@ const MANUAL: &str = "https://docs.oracle.com/cd/E17276_01/html/api_reference/C/
 
 /// The explanation in `docs/engines/berkeleydb.md`.
 const EXPLAINED: &[Explained] = &[Explained {
-    how: StandsOut::Lag,
+    how: CostAnomaly::Lag,
     counts: &[Counts::Start],
     phases: &[],
     why: "opening runs recovery, which fills its log file of 10 MB with zeros",

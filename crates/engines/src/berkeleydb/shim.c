@@ -1,5 +1,5 @@
-/* Berkeley DB's functions are members of its handles, whose layout only db.h knows: one plain
- * function for each call the engine makes, and nothing else. */
+/* One plain C function for each Berkeley DB call that the engine makes. Berkeley DB's own functions
+ * are members of its handles, whose layout only db.h defines. */
 #include <db.h>
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #error "Berkeley DB 5 or later is needed"
 #endif
 
-/* Outside of the library's own codes (-30800 to -30999) and of errno (positive). */
+/* Codes of this file, outside of the library's own codes (-30800 to -30999) and of errno (positive). */
 #define ABSENT (-1)
 #define TOO_SMALL (-2)
 #define DAMAGED (-3)
@@ -19,7 +19,7 @@ struct facts {
 	u_int32_t is_private, locking, logging, transactions, write_nosync, nosync, auto_remove;
 };
 
-/* Some bytes of every value: what a secondary index finds. */
+/* Position and length of the bytes of every value that a secondary index covers. */
 struct field {
 	u_int32_t at, length;
 };
@@ -29,20 +29,22 @@ struct bytes {
 	u_int32_t size;
 };
 
-/* By initializers, so that a DBT is made where it is used. One that is set to zero, filled in and
- * then copied is loaded before its parts have left the CPU's store buffer, and every call waits. */
+/* Uses an initializer, so that the compiler creates the DBT where it is used. A DBT that is zeroed,
+ * filled in and then copied is loaded before its parts have left the CPU's store buffer, and every
+ * call waits for that. */
 static DBT dbt(struct bytes bytes)
 {
 	return (DBT){ .data = (void *)bytes.at, .size = bytes.size };
 }
 
-/* What the library is to fill, in memory of ours. */
-static DBT room(void *at, u_int32_t size)
+/* A DBT that the library fills, in memory that this process owns. */
+static DBT output_dbt(void *at, u_int32_t size)
 {
 	return (DBT){ .data = at, .ulen = size, .flags = DB_DBT_USERMEM };
 }
 
-static struct bytes of(const DBT *d)
+/* The bytes that a DBT points to. */
+static struct bytes bytes_of(const DBT *d)
 {
 	struct bytes bytes = { d->data, d->size };
 	return bytes;
@@ -50,7 +52,8 @@ static struct bytes of(const DBT *d)
 
 static const struct bytes NOTHING = { NULL, 0 };
 
-static int plain(int rc)
+/* Maps a library code to a code of this file, if it has one. */
+static int shim_code(int rc)
 {
 	if (rc == DB_BUFFER_SMALL)
 		return TOO_SMALL;
@@ -116,8 +119,8 @@ static u_int32_t auto_commit(DB_ENV *env)
 	return opened & DB_INIT_TXN ? DB_AUTO_COMMIT : 0;
 }
 
-/* Writes what is changed to the tables' files: by a checkpoint where there is a log, if that has grown by more than so
- * many KiB since the last. */
+/* Writes changes to the tables' files. With a log this is a checkpoint, taken only if the log has
+ * grown by more than `kib` KiB since the last one. */
 int ember_env_checkpoint(DB_ENV *env, u_int32_t kib)
 {
 	return auto_commit(env) ? env->txn_checkpoint(env, kib, 0, 0) : env->memp_sync(env, NULL);
@@ -138,8 +141,8 @@ int ember_begin(DB_ENV *env, DB_TXN **out, int bulk)
 int ember_commit(DB_TXN *txn) { return txn->commit(txn, 0); }
 int ember_abort(DB_TXN *txn) { return txn->abort(txn); }
 
-/* With duplicates a key may have many values: those of a secondary index, the primary's keys. A table
- * that is there keeps its page size. */
+/* Opens or creates a table. With `duplicates` a key can have many values: a secondary index has the
+ * primary's keys as values. An existing table keeps its page size. */
 int ember_open(DB **out, DB_ENV *env, const char *file, u_int32_t page, int duplicates)
 {
 	DB *db;
@@ -156,7 +159,8 @@ int ember_open(DB **out, DB_ENV *env, const char *file, u_int32_t page, int dupl
 	return rc;
 }
 
-static int pick(DB *secondary, const DBT *key, const DBT *value, DBT *out)
+/* Extracts the indexed bytes of a value. */
+static int extract_field(DB *secondary, const DBT *key, const DBT *value, DBT *out)
 {
 	const struct field *field = secondary->app_private;
 	(void)key;
@@ -167,23 +171,23 @@ static int pick(DB *secondary, const DBT *key, const DBT *value, DBT *out)
 	return 0;
 }
 
-/* `field` has to outlive the secondary's handle. */
+/* Makes the library maintain a secondary index. `field` must outlive the secondary's handle. */
 int ember_associate(DB *primary, DB *secondary, const struct field *field)
 {
 	secondary->app_private = (void *)field;
-	return primary->associate(primary, NULL, secondary, pick, 0);
+	return primary->associate(primary, NULL, secondary, extract_field, 0);
 }
 
 int ember_close(DB *db, int sync) { return db->close(db, sync ? 0 : DB_NOSYNC); }
 int ember_drop(DB *db) { return ember_close(db, 0); }
 
-/* Into `size` bytes, which it sets to what the value has. */
+/* Copies a value to `value`, which has `*size` bytes. Sets `*size` to the size of the value. */
 int ember_get(DB *db, DB_TXN *txn, struct bytes key, void *value, u_int32_t *size)
 {
-	DBT k = dbt(key), v = room(value, *size);
+	DBT k = dbt(key), v = output_dbt(value, *size);
 	int rc = db->get(db, txn, &k, &v, 0);
 	*size = v.size;
-	return plain(rc);
+	return shim_code(rc);
 }
 
 int ember_put(DB *db, DB_TXN *txn, struct bytes key, struct bytes value)
@@ -194,7 +198,7 @@ int ember_put(DB *db, DB_TXN *txn, struct bytes key, struct bytes value)
 
 int ember_put_batch(DB *db, DB_TXN *txn, void *batch, u_int32_t size)
 {
-	DBT k = room(batch, size), v = dbt(NOTHING);
+	DBT k = output_dbt(batch, size), v = dbt(NOTHING);
 	k.flags |= DB_DBT_BULK;
 	return db->put(db, txn, &k, &v, DB_MULTIPLE_KEY);
 }
@@ -202,42 +206,42 @@ int ember_put_batch(DB *db, DB_TXN *txn, void *batch, u_int32_t size)
 int ember_del(DB *db, DB_TXN *txn, struct bytes key)
 {
 	DBT k = dbt(key);
-	return plain(db->del(db, txn, &k, 0));
+	return shim_code(db->del(db, txn, &k, 0));
 }
 
 int ember_cursor(DB *db, DB_TXN *txn, DBC **out) { return db->cursor(db, txn, out, 0); }
 int ember_cursor_close(DBC *cursor) { return cursor->close(cursor); }
 
-/* `to` is one of the places below; those by key read *key, and all set the pair found. */
+/* Moves to `positions[to]`. Moves by key read `*key`. All set `*key` and `*value` to the pair found. */
 int ember_move(DBC *cursor, int to, struct bytes *key, struct bytes *value)
 {
-	static const u_int32_t places[] = { DB_FIRST, DB_LAST, DB_NEXT, DB_PREV, DB_SET, DB_SET_RANGE };
+	static const u_int32_t positions[] = { DB_FIRST, DB_LAST, DB_NEXT, DB_PREV, DB_SET, DB_SET_RANGE };
 	DBT k = dbt(*key), v = dbt(NOTHING);
-	int rc = cursor->get(cursor, &k, &v, places[to]);
-	*key = of(&k);
-	*value = of(&v);
-	return plain(rc);
+	int rc = cursor->get(cursor, &k, &v, positions[to]);
+	*key = bytes_of(&k);
+	*value = bytes_of(&v);
+	return shim_code(rc);
 }
 
-/* The next pair of a secondary index: the bytes indexed, then the pair of the primary. With `seek`
- * the first whose bytes are not below *index. */
+/* Reads the next pair of a secondary index: the indexed bytes, then the pair of the primary. With
+ * `seek` it reads the first pair whose indexed bytes are not below `*index`. */
 int ember_find(DBC *cursor, int seek, struct bytes *index, struct bytes *key, struct bytes *value)
 {
 	DBT i = dbt(*index), k = dbt(NOTHING), v = dbt(NOTHING);
 	int rc = cursor->pget(cursor, &i, &k, &v, seek ? DB_SET_RANGE : DB_NEXT);
-	*index = of(&i);
-	*key = of(&k);
-	*value = of(&v);
-	return plain(rc);
+	*index = bytes_of(&i);
+	*key = bytes_of(&k);
+	*value = bytes_of(&v);
+	return shim_code(rc);
 }
 
-/* The next pairs, as many as there is room for in `size` bytes, which it sets to what it needs. */
+/* Reads as many of the next pairs as fit into `*size` bytes. Sets `*size` to the size needed. */
 int ember_next_batch(DBC *cursor, void *batch, u_int32_t *size)
 {
-	DBT k = dbt(NOTHING), v = room(batch, *size);
+	DBT k = dbt(NOTHING), v = output_dbt(batch, *size);
 	int rc = cursor->get(cursor, &k, &v, DB_NEXT | DB_MULTIPLE_KEY);
 	*size = v.size;
-	return plain(rc);
+	return shim_code(rc);
 }
 
 int ember_replace(DBC *cursor, struct bytes value)
@@ -246,29 +250,29 @@ int ember_replace(DBC *cursor, struct bytes value)
 	return cursor->put(cursor, &k, &v, DB_CURRENT);
 }
 
-/* Where the library's messages go during a verification. */
+/* Receiver of the library's messages during a verification. */
 struct listener {
-	void (*tell)(void *to, const char *message);
+	void (*report)(void *to, const char *message);
 	void *to;
 };
 
-static void told(const DB_ENV *env, const char *prefix, const char *message)
+static void forward_message(const DB_ENV *env, const char *prefix, const char *message)
 {
 	const struct listener *listener = env->app_private;
 	(void)prefix;
-	listener->tell(listener->to, message);
+	listener->report(listener->to, message);
 }
 
-/* Of a file that no handle has open; its messages are told as they come. */
-int ember_verify(DB_ENV *env, const char *file, void (*tell)(void *, const char *), void *to)
+/* Verifies a file that no handle has open. Passes each message to `report` as it arrives. */
+int ember_verify(DB_ENV *env, const char *file, void (*report)(void *, const char *), void *to)
 {
-	struct listener listener = { tell, to };
+	struct listener listener = { report, to };
 	DB *db;
 	int rc = db_create(&db, env, 0);
 	if (rc != 0)
 		return rc;
 	env->app_private = &listener;
-	env->set_errcall(env, told);
+	env->set_errcall(env, forward_message);
 	rc = db->verify(db, file, NULL, NULL, 0);
 	env->set_errcall(env, NULL);
 	env->app_private = NULL;

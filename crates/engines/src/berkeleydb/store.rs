@@ -50,7 +50,7 @@ pub(super) fn open(options: &OpenOptions, &(tier, write_nosync): &(bool, bool)) 
     let env = Rc::new(env);
     let (settings, buffers) = (env.settings(tier)?, (Vec::new(), Multiple::new()));
     let dir = options.dir.clone();
-    let store = Trees { tables: Vec::new(), env, buffers, dir, crashes: false };
+    let store = BtreeStore { tables: Vec::new(), env, buffers, dir, crashes: false };
     Ok(Opened::embedded(store, ffi::version(), settings))
 }
 
@@ -78,22 +78,22 @@ pub(super) fn line(name: &str, value: &str) -> String {
 }
 
 /// An open environment and its tables.
-struct Trees {
+struct BtreeStore {
     tables: Vec<Tree>,
     env: Rc<Env>,
     /// Memory for values and for batches of pairs.
     buffers: (Vec<u8>, Multiple),
     /// Folder of its files.
     dir: PathBuf,
-    /// Whether closing leaves it as a crash does.
+    /// Whether closing must leave the files as a crash would.
     crashes: bool,
 }
 
-/// What is unsupported without a log.
+/// Reason that recovery is unsupported without a log.
 const NO_LOG: &str = "recovery without transactions, as in the tier `none`: there is no log, and what \
                       is in the cache would be lost";
 
-impl Lifecycle for Trees {
+impl Lifecycle for BtreeStore {
     fn maintain(&mut self) -> Result<()> {
         self.env.checkpoint(0)
     }
@@ -108,8 +108,8 @@ impl Lifecycle for Trees {
 
     fn join(&self) -> Join {
         Join::Exclusive(
-            "its environment is opened with DB_PRIVATE and without locking: one process alone may \
-             use it (https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envopen.html)",
+            "its environment is opened with DB_PRIVATE and without locking: only one process can use \
+             it (https://docs.oracle.com/cd/E17276_01/html/api_reference/C/envopen.html)",
         )
     }
 
@@ -122,13 +122,13 @@ impl Lifecycle for Trees {
 
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
         let kept = [INIT_TXN, "DB_TXN_WRITE_NOSYNC", "DB_TXN_NOSYNC"];
-        let told = self.env.settings(true)?.into_iter().filter(|(name, _)| kept.contains(name));
-        Ok(told.map(|(name, value)| (name.to_owned(), value)).collect())
+        let settings = self.env.settings(true)?.into_iter().filter(|(name, _)| kept.contains(name));
+        Ok(settings.map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
     fn connection(&mut self) -> Result<ConnectionParameters> {
-        let told = self.env.settings(false)?;
-        let on = told.iter().filter(|(name, value)| name.starts_with("DB_") && value == "on");
+        let settings = self.env.settings(false)?;
+        let on = settings.iter().filter(|(name, value)| name.starts_with("DB_") && value == "on");
         let flags: Vec<&str> = on.map(|(name, _)| *name).collect();
         Ok(vec![
             ("dir", self.dir.to_string_lossy().into_owned()),
@@ -161,12 +161,12 @@ impl Lifecycle for Trees {
         let closed = self.tables.iter_mut().map(|tree| tree.close(!self.env.transactions));
         closed.fold(Ok(()), Result::and)?;
         let checked = check::verify(&self.env);
-        let opened = self.tables.iter_mut().map(Tree::connect).fold(Ok(()), Result::and);
+        let opened = self.tables.iter_mut().map(Tree::open_files).fold(Ok(()), Result::and);
         checked.and_then(|checked| opened.map(|()| checked))
     }
 
-    /// Takes a checkpoint, then closes the tables and the environment, as the manual asks. Tries
-    /// all of it and returns the first error. Tables whose changes are in the log are closed with
+    /// Takes a checkpoint, then closes the tables and the environment, as the manual requires. Does
+    /// every step and returns the first error. Tables whose changes are in the log are closed with
     /// `DB_NOSYNC`, which leaves the cache's content in the log
     /// (<https://docs.oracle.com/cd/E17276_01/html/api_reference/C/dbclose.html>).
     fn close(self: Box<Self>) -> Result<()> {
@@ -179,7 +179,7 @@ impl Lifecycle for Trees {
     }
 }
 
-impl KvStore for Trees {
+impl KvStore for BtreeStore {
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
         if let Some(known) = self.tables.iter().position(|tree| tree.is_named(def.name)) {
             return Ok(Table(known));
@@ -205,7 +205,7 @@ impl KvStore for Trees {
         txn.commit().map(|()| rows)
     }
 
-    /// A snapshot is the current environment, because nobody else can change it. Without
+    /// A snapshot is the current environment, because no other process can change it. Without
     /// transactions the changes of a batch are like any others: if it fails, its earlier changes
     /// stay.
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
@@ -234,8 +234,8 @@ struct Scoped<'a> {
 }
 
 impl<'a> Scoped<'a> {
-    /// Returns the transaction of a change.
-    fn writing(&self) -> Result<Option<&'a Txn<'a>>> {
+    /// Returns the transaction for a change. Fails in a snapshot.
+    fn transaction_to_write(&self) -> Result<Option<&'a Txn<'a>>> {
         if self.scope == Scope::Snapshot { Err(EngineError::read_only(ID)) } else { Ok(self.txn) }
     }
 }
@@ -260,13 +260,13 @@ impl Operations for Scoped<'_> {
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        self.tables[table.0].put(self.writing()?, key, value)
+        self.tables[table.0].put(self.transaction_to_write()?, key, value)
     }
 
     /// Uses a cursor, which must be in a transaction.
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
         let tree = &self.tables[table.0];
-        let Some(txn) = self.writing()? else {
+        let Some(txn) = self.transaction_to_write()? else {
             let txn = self.env.begin(false)?;
             let done = tree.cursor(Some(&txn))?.modify(key, change)?;
             return txn.commit().map(|()| done);
@@ -275,6 +275,6 @@ impl Operations for Scoped<'_> {
     }
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
-        self.tables[table.0].delete(self.writing()?, key)
+        self.tables[table.0].delete(self.transaction_to_write()?, key)
     }
 }

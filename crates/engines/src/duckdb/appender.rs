@@ -5,7 +5,7 @@ use std::ptr;
 
 use super::NAME;
 use crate::sql::{Param, Rows, SqlType, TableDef};
-use crate::sql_driver::misfit::{check_width, not_taken};
+use crate::sql_driver::value_errors::{check_width, not_taken};
 use crate::{EngineError, Result};
 use embermark_libraries::duckdb::api::{Api, Handle, Owned, SUCCESS, TypeId, types};
 use embermark_libraries::duckdb::connection::{Connection, terminated, text};
@@ -15,15 +15,15 @@ struct Appender<'a> {
     api: &'static Api,
     raw: Handle,
     chunk: Owned,
-    columns: Vec<Target>,
+    columns: Vec<ColumnTarget>,
     size: usize,
     capacity: usize,
     table: &'a TableDef,
 }
 
-/// Where the values of a column are written.
-struct Target {
-    of: TypeId,
+/// Addresses in the current chunk where the values of a column are written.
+struct ColumnTarget {
+    type_id: TypeId,
     vector: Handle,
     data: *mut std::ffi::c_void,
     validity: *mut u64,
@@ -39,7 +39,7 @@ fn type_id(of: SqlType) -> TypeId {
     }
 }
 
-/// Appends rows to a table, up to a limit. Returns their number.
+/// Appends at most `most` rows to a table. Returns the number of rows appended.
 pub(super) fn append(
     connection: &Connection,
     table: &TableDef,
@@ -62,8 +62,8 @@ impl<'a> Appender<'a> {
     fn new(connection: &Connection, table: &'a TableDef) -> Result<Self> {
         let api = connection.api;
         let name = terminated("load a table", table.name)?;
-        let target = |&(_, of, _): &(_, SqlType, _)| Target {
-            of: type_id(of),
+        let target = |&(_, of, _): &(_, SqlType, _)| ColumnTarget {
+            type_id: type_id(of),
             vector: ptr::null_mut(),
             data: ptr::null_mut(),
             validity: ptr::null_mut(),
@@ -71,7 +71,7 @@ impl<'a> Appender<'a> {
         let mut appender = Self {
             api,
             raw: ptr::null_mut(),
-            chunk: Owned::unmade(api.destroy_data_chunk),
+            chunk: Owned::null(api.destroy_data_chunk),
             columns: table.columns.iter().map(target).collect(),
             size: 0,
             // SAFETY: it only returns a constant.
@@ -85,22 +85,23 @@ impl<'a> Appender<'a> {
             if (api.appender_create)(connection.raw(), ptr::null(), name.as_ptr(), raw) != SUCCESS {
                 return Err(appender.error());
             }
-            let create = |column: &Target| {
-                Owned::new((api.create_logical_type)(column.of), api.destroy_logical_type)
+            let create = |column: &ColumnTarget| {
+                Owned::new((api.create_logical_type)(column.type_id), api.destroy_logical_type)
             };
             let logical: Vec<Owned> = appender.columns.iter().map(create).collect();
             let mut types: Vec<Handle> = logical.iter().map(|of| of.raw).collect();
             appender.chunk.raw = (api.create_data_chunk)(types.as_mut_ptr(), types.len() as u64);
         }
         if appender.chunk.raw.is_null() {
-            return Err(appender.failed("it gave no data chunk"));
+            return Err(appender.failed("it returned no data chunk"));
         }
-        appender.restart();
+        appender.reset_chunk();
         Ok(appender)
     }
 
-    /// Empties the chunk and gets its vectors again, because a reset can move them.
-    fn restart(&mut self) {
+    /// Empties the chunk and reads the addresses of its vectors again, because a reset can move
+    /// them.
+    fn reset_chunk(&mut self) {
         self.size = 0;
         // SAFETY: the chunk is alive and has these columns; a mask that was made writable exists.
         unsafe {
@@ -138,7 +139,7 @@ impl<'a> Appender<'a> {
         if code != SUCCESS {
             return Err(self.error());
         }
-        self.restart();
+        self.reset_chunk();
         Ok(())
     }
 
@@ -170,15 +171,15 @@ impl Drop for Appender<'_> {
     }
 }
 
-impl Target {
-    /// Writes a value. Returns whether it fits the column.
+impl ColumnTarget {
+    /// Writes a value. Returns false if the column's type does not accept it.
     ///
     /// # Safety
     /// The row must be below the capacity of the chunk.
     unsafe fn write(&self, api: &Api, row: usize, param: Param<'_>) -> bool {
         // SAFETY: the vector has room for that row of its type.
         unsafe {
-            match (self.of, param) {
+            match (self.type_id, param) {
                 (_, Param::Null) => *self.validity.add(row / 64) &= !(1 << (row % 64)),
                 (types::INTEGER, Param::Int(number)) => match i32::try_from(number) {
                     Ok(short) => self.data.cast::<i32>().add(row).write(short),

@@ -37,8 +37,8 @@ impl Dialect for DuckDialect {
         format!("{dividend} // {divisor}")
     }
 
-    /// Text that is checked to be JSON: <https://duckdb.org/docs/stable/data/json/json_type>. There
-    /// is no binary form.
+    /// Text that DuckDB validates as JSON: <https://duckdb.org/docs/stable/data/json/json_type>. It
+    /// has no binary form.
     fn json(&self) -> Option<&'static str> {
         Some("JSON")
     }
@@ -59,8 +59,8 @@ impl Dialect for DuckDialect {
 
     /// <https://duckdb.org/docs/stable/sql/functions/timestamp>
     fn month(&self, milliseconds: &str) -> Option<String> {
-        let moment = format!("make_timestamp_ms({milliseconds})");
-        Some(format!("(year({moment}) * 100 + month({moment}))"))
+        let timestamp = format!("make_timestamp_ms({milliseconds})");
+        Some(format!("(year({timestamp}) * 100 + month({timestamp}))"))
     }
 
     /// DuckDB's CORR is NaN without variance, where the standard requires NULL. Its NaN equals
@@ -69,8 +69,8 @@ impl Dialect for DuckDialect {
         Some(format!("NULLIF(CORR({y}, {x}), 'NaN'::DOUBLE)"))
     }
 
-    /// It scans in either case, and without row values it can skip row groups by their least and
-    /// greatest values.
+    /// DuckDB scans with and without row values. Without them it can skip row groups by their least
+    /// and greatest values.
     fn row_values(&self) -> bool {
         false
     }
@@ -79,8 +79,8 @@ impl Dialect for DuckDialect {
         false
     }
 
-    /// A comparison with a constant is pushed down into the scan, where it skips row groups. One
-    /// with a parameter is not.
+    /// A comparison with a constant is pushed down into the scan, where it skips row groups. A
+    /// comparison with a parameter is not.
     fn plans_with_constants(&self) -> bool {
         true
     }

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use embermark_model::result::Counts;
-use embermark_model::{Durability, Explained, StandsOut};
+use embermark_model::{CostAnomaly, Durability, Explained};
 
 use crate::settings::lines;
 use crate::sql_driver::Stopped;
@@ -32,13 +32,13 @@ use store::Session;
 pub(crate) use tier::FSYNC_MODE;
 use tier::{Log, tiers};
 
-/// The database's file in its directory.
+/// Name of the database's file in its folder.
 const FILE: &str = "embermark.duckdb";
 
 /// The explanations of single rows and of opening in `docs/engines/duckdb.md`.
 const EXPLAINED: &[Explained] = &[
     Explained {
-        how: StandsOut::Lag,
+        how: CostAnomaly::Lag,
         counts: &[Counts::Point, Counts::Ingest, Counts::Update],
         phases: &[],
         why: "a prepared statement is planned anew each time it is executed",
@@ -46,7 +46,7 @@ const EXPLAINED: &[Explained] = &[
         section: "docs/engines/duckdb.md#what-measurements-show",
     },
     Explained {
-        how: StandsOut::Lag,
+        how: CostAnomaly::Lag,
         counts: &[Counts::Start],
         phases: &[],
         why: "opening an instance builds its catalogue of functions",
@@ -96,13 +96,13 @@ impl Engine for DuckDb {
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let library = LIBRARY.get()?;
         let tiers = tiers(Some(library));
-        let row = tiers.of(options.durability);
-        let place = Place { library, log: row.set, options: options.clone() };
-        let connection = Rc::new(place.open()?);
+        let row = tiers.for_tier(options.durability);
+        let config = DatabaseConfig { library, log: row.set, options: options.clone() };
+        let connection = Rc::new(config.open()?);
         let mut settings = read_back(&connection, options)?;
-        SETTINGS.taken(NAME, options, &mut settings)?;
-        row.check(NAME, options, &mut settings)?;
-        let store = Session::store(connection, place)?;
+        SETTINGS.check_accepted(NAME, options, &mut settings)?;
+        row.check_settings(NAME, options, &mut settings)?;
+        let store = Session::store(connection, config)?;
         Ok(Opened { store, version: library.version.clone(), settings, server: None })
     }
 }
@@ -110,28 +110,28 @@ impl Engine for DuckDb {
 /// Option of `ATTACH` that turns the log off.
 const NO_LOG: &str = "RECOVERY_MODE no_wal_writes";
 
-/// How to open a database.
+/// The library, the log setting and the options that a database is opened with.
 #[derive(Clone)]
-struct Place {
+struct DatabaseConfig {
     library: &'static DuckLib,
     log: Log,
     options: OpenOptions,
 }
 
-impl Place {
+impl DatabaseConfig {
     /// Opens the database, new or existing.
     fn open(&self) -> Result<Connection> {
         let connection = self.connect()?;
         self.configure(&connection).map(|()| connection)
     }
 
-    /// Returns the settings at opening.
+    /// Returns the settings that are passed when the database is opened.
     fn settings(&self) -> Vec<(&str, String)> {
         let options = &self.options;
-        let mut ours = vec![
+        let mut settings = vec![
             ("memory_limit", format!("{}B", memory_limit(options))),
             ("temp_directory", options.dir.join("spill").to_string_lossy().into_owned()),
-            // No question and no load here depends on the order of insertion
+            // No query and no load here depends on the order of insertion
             // (<https://duckdb.org/docs/stable/guides/performance/how_to_tune_workloads>).
             ("preserve_insertion_order", "false".to_owned()),
             // A benchmark must not load anything from the network.
@@ -139,15 +139,15 @@ impl Place {
             ("autoload_known_extensions", "false".to_owned()),
         ];
         if self.library.has_block_size {
-            ours.push((BLOCK_SIZE.0, BLOCK_SIZE.1.to_string()));
+            settings.push((BLOCK_SIZE.0, BLOCK_SIZE.1.to_string()));
         }
         // Its checkpoints would sync.
         if self.log != Log::Synced && self.library.has_fsync_mode {
-            ours.push((FSYNC_MODE, "none".to_owned()));
+            settings.push((FSYNC_MODE, "none".to_owned()));
         }
         let block_size = options.configured().filter(|(name, _)| *name == BLOCK_SIZE.0);
         let block_size = block_size.map(|(name, value)| (name, value.to_owned()));
-        options.not_configured(ours).chain(block_size).collect()
+        options.not_configured(settings).chain(block_size).collect()
     }
 
     fn connect(&self) -> Result<Connection> {
@@ -163,7 +163,7 @@ impl Place {
     }
 
     /// Returns the settings of a configuration that an open database accepts.
-    fn later(&self) -> impl Iterator<Item = (&str, &str)> {
+    fn runtime_settings(&self) -> impl Iterator<Item = (&str, &str)> {
         self.options.configured().filter(|(name, _)| *name != BLOCK_SIZE.0)
     }
 
@@ -173,12 +173,13 @@ impl Place {
             let pairs = pairs.into_iter().map(|(name, value)| (name.to_owned(), value.into()));
             serde_json::Value::Object(pairs.collect()).to_string()
         };
-        let later = self.later().map(|(name, value)| (name, value.to_owned())).collect();
+        let runtime_settings =
+            self.runtime_settings().map(|(name, value)| (name, value.to_owned())).collect();
         let attach = if self.log == Log::None { NO_LOG } else { "" };
         vec![
             ("file", self.options.dir.join(FILE).display().to_string()),
             ("settings", json(self.settings())),
-            ("set", json(later)),
+            ("set", json(runtime_settings)),
             ("attach", attach.to_owned()),
             ("version", self.library.version.clone()),
         ]
@@ -186,7 +187,7 @@ impl Place {
 
     /// Sets on a connection those settings of a configuration that an open database accepts.
     fn configure(&self, connection: &Connection) -> Result<()> {
-        self.later().try_for_each(|(name, value)| {
+        self.runtime_settings().try_for_each(|(name, value)| {
             connection.batch(&format!("SET {name} = {}", literal(value))).map(drop)
         })
     }
@@ -197,10 +198,10 @@ impl Place {
 /// nearest name.
 pub(crate) const SETTINGS: Settings = Settings {
     known: &[
-        Setting::new("memory_limit", Takes::Any).left_by_default(),
-        Setting::new("preserve_insertion_order", Takes::Any).left_by_default(),
-        Setting::new(BLOCK_SIZE.0, Takes::Number).left_by_default(),
-        Setting::new(FSYNC_MODE, Takes::Any).left_by_default(),
+        Setting::new("memory_limit", Takes::Any).engine_default(),
+        Setting::new("preserve_insertion_order", Takes::Any).engine_default(),
+        Setting::new(BLOCK_SIZE.0, Takes::Number).engine_default(),
+        Setting::new(FSYNC_MODE, Takes::Any).engine_default(),
     ],
     others: Some("what SET takes"),
     reserved: &[
@@ -237,18 +238,18 @@ const CANDIDATES: &[Candidate] = &[
 /// Setting of the block size in bytes, which is set before a database is created, and its least
 /// value (<https://duckdb.org/docs/stable/sql/statements/attach>). A change of a key keeps each
 /// block of the index that it has visited in memory until a checkpoint. With the default of 256
-/// KiB, 1,000 random deletes from ten million rows fill `memory_limit`. Loads and questions take as
-/// much processor time with either.
+/// KiB, 1,000 random deletes from ten million rows fill `memory_limit`. Loads and queries take the
+/// same processor time with both sizes.
 const BLOCK_SIZE: (&str, u32) = ("default_block_size", 16_384);
 
-/// Returns DuckDB's memory limit, which is for everything and not only for its cache: a load of a
+/// Returns DuckDB's memory limit in bytes. It covers everything and not only the cache: a load of a
 /// million rows in one transaction fails at 64 MiB. So the working memory that the manual requires
-/// is added to the cache's: "a minimum of 125 MB of memory per thread"
-/// (<https://duckdb.org/docs/stable/guides/performance/environment>). Where memory is limited it is
-/// at most two fifths of that, because some allocations bypass DuckDB's limit and it would be
-/// killed (<https://duckdb.org/docs/stable/guides/troubleshooting/oom_errors>, which advises half
-/// or more). With three fifths of 256 MiB, deletes from a million rows got it killed in three of
-/// four trials.
+/// is added to the cache: "a minimum of 125 MB of memory per thread"
+/// (<https://duckdb.org/docs/stable/guides/performance/environment>). If memory is limited,
+/// DuckDB's limit is at most two fifths of it. Some allocations bypass DuckDB's limit, and the
+/// process would be killed (<https://duckdb.org/docs/stable/guides/troubleshooting/oom_errors>,
+/// which advises half or more). With three fifths of 256 MiB, three of four trials were killed
+/// during deletes from a million rows.
 fn memory_limit(options: &OpenOptions) -> u64 {
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get) as u64;
     let wanted = options.memory + threads * 125_000_000;
@@ -266,7 +267,7 @@ fn literal(text: &str) -> String {
 }
 
 /// Settings that decide speed and durability, as the database reports them. (It does not report
-/// RECOVERY_MODE. That it is in effect shows in the missing log.)
+/// RECOVERY_MODE. If the log is missing, it is in effect.)
 const REPORTED: [&str; 6] = [
     "threads",
     "memory_limit",
@@ -277,14 +278,14 @@ const REPORTED: [&str; 6] = [
 ];
 
 fn read_back(connection: &Rc<Connection>, options: &OpenOptions) -> Result<Vec<(String, String)>> {
-    let own = options.settings.iter().map(|(name, _)| &**name);
-    let names: Vec<String> = REPORTED.into_iter().chain(own).map(literal).collect();
-    let question = format!(
+    let configured = options.settings.iter().map(|(name, _)| &**name);
+    let names: Vec<String> = REPORTED.into_iter().chain(configured).map(literal).collect();
+    let query = format!(
         "SELECT name, value FROM duckdb_settings() WHERE name IN ({}) ORDER BY name",
         names.join(", ")
     );
     let mut settings = Vec::new();
-    let read = Prepared::new(connection, &question, 0)?.query(&[], &mut |row| {
+    let read = Prepared::new(connection, &query, 0)?.query(&[], &mut |row| {
         let [name, value] =
             [row.text(0)?, row.text(1)?].map(|text| text.unwrap_or_default().into());
         settings.push((name, value));

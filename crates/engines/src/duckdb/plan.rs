@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::sql::{Explain, ResultRow};
 use crate::{EngineError, Result};
 
-/// As JSON, because by default it draws boxes
+/// Asks for JSON, because by default DuckDB draws boxes
 /// (<https://duckdb.org/docs/stable/guides/meta/explain>).
 pub(super) const EXPLAIN: Explain = Explain { prefix: "EXPLAIN (FORMAT json)", read };
 
@@ -14,12 +14,12 @@ pub(super) const EXPLAIN: Explain = Explain { prefix: "EXPLAIN (FORMAT json)", r
 fn read(row: &dyn ResultRow, plan: &mut String) -> Result<()> {
     let steps = serde_json::from_str(row.text(1)?.unwrap_or_default())
         .map_err(|error| EngineError::failed(NAME, "read a plan", error))?;
-    each(&steps, 0, plan);
+    write_steps(&steps, 0, plan);
     Ok(())
 }
 
 /// Writes steps and their inputs: `HASH_GROUP_BY Groups: #0, Aggregates: avg(#1)`.
-fn each(steps: &Value, depth: usize, plan: &mut String) {
+fn write_steps(steps: &Value, depth: usize, plan: &mut String) {
     for step in steps.as_array().into_iter().flatten() {
         plan.extend(std::iter::repeat_n("  ", depth));
         plan.push_str(step["name"].as_str().unwrap_or_default().trim());
@@ -31,7 +31,7 @@ fn each(steps: &Value, depth: usize, plan: &mut String) {
             plan.push_str(&more.join(", "));
         }
         plan.push('\n');
-        each(&step["children"], depth + 1, plan);
+        write_steps(&step["children"], depth + 1, plan);
     }
 }
 
@@ -48,14 +48,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_stand_below_the_one_that_they_are_part_of() {
+    fn a_step_is_followed_by_its_inputs() {
         let steps = serde_json::json!([{
             "name": "PROJECTION", "extra_info": {"Projections": ["a", "b"]}, "children": [
                 {"name": "SEQ_SCAN ", "children": [], "extra_info": {"Table": "t"}},
             ]
         }]);
         let mut plan = String::new();
-        each(&steps, 0, &mut plan);
+        write_steps(&steps, 0, &mut plan);
         assert_eq!(plan, "PROJECTION Projections: a, b\n  SEQ_SCAN Table: t\n");
     }
 }

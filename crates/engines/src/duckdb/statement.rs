@@ -9,7 +9,7 @@ use crate::sql::{Param, Visit};
 use crate::sql_driver::Stopped;
 use crate::{EngineError, Result};
 use embermark_libraries::duckdb::api::{Api, Owned, SELECT, SUCCESS, TypeId, types};
-use embermark_libraries::duckdb::connection::{Answer, Connection, terminated, text};
+use embermark_libraries::duckdb::connection::{Connection, QueryResult, terminated, text};
 
 /// A prepared statement.
 pub(super) struct Prepared {
@@ -26,27 +26,27 @@ pub(super) struct Prepared {
 /// The type that a parameter must be bound as. DuckDB plans a statement again if a value has
 /// another type than the plan expects, which costs more than running a short statement.
 struct Parameter {
-    of: TypeId,
+    type_id: TypeId,
     /// A NULL of this type, or null if there is none.
     null: Owned,
 }
 
 impl Parameter {
-    fn new(api: &Api, statement: &Owned, place: u64) -> Self {
+    fn new(api: &Api, statement: &Owned, position: u64) -> Self {
         // SAFETY: the statement is alive and has that parameter.
-        let of = unsafe { (api.param_type)(statement.raw, place) };
+        let type_id = unsafe { (api.param_type)(statement.raw, position) };
         let known = [types::INTEGER, types::BIGINT, types::DOUBLE, types::VARCHAR, types::BLOB];
-        if !known.contains(&of) {
-            return Self { of, null: Owned::unmade(api.destroy_value) };
+        if !known.contains(&type_id) {
+            return Self { type_id, null: Owned::null(api.destroy_value) };
         }
         let value = |raw| Owned::new(raw, api.destroy_value);
         // SAFETY: a null of a type is made as the only element of a list of that type, which casts
         // it; a call that fails returns null, which all of these functions accept.
         unsafe {
-            let logical = Owned::new((api.create_logical_type)(of), api.destroy_logical_type);
+            let logical = Owned::new((api.create_logical_type)(type_id), api.destroy_logical_type);
             let mut untyped = value((api.create_null_value)());
             let list = value((api.create_list_value)(logical.raw, &raw mut untyped.raw, 1));
-            Self { of, null: value((api.get_list_child)(list.raw, 0)) }
+            Self { type_id, null: value((api.get_list_child)(list.raw, 0)) }
         }
     }
 }
@@ -57,7 +57,7 @@ impl Prepared {
         let api = connection.api;
         let doing = format!("prepare `{sql}`");
         let terminated = terminated(&doing, sql)?;
-        let mut statement = Owned::unmade(api.destroy_prepare);
+        let mut statement = Owned::null(api.destroy_prepare);
         let raw = &raw mut statement.raw;
         // SAFETY: the connection is open and the text terminated.
         if unsafe { (api.prepare)(connection.raw(), terminated.as_ptr(), raw) } != SUCCESS {
@@ -67,7 +67,8 @@ impl Prepared {
         }
         // SAFETY: the statement was prepared just now.
         let count = unsafe { (api.nparams)(statement.raw) };
-        let parameters = (1..=count).map(|place| Parameter::new(api, &statement, place)).collect();
+        let parameters =
+            (1..=count).map(|position| Parameter::new(api, &statement, position)).collect();
         let (columns, connection) = (RefCell::default(), Rc::clone(connection));
         Ok(Self { statement, parameters, columns, sql: sql.into(), changes, connection })
     }
@@ -84,7 +85,7 @@ impl Prepared {
         &self.sql
     }
 
-    /// Returns whether its plan can depend on data that has changed since.
+    /// Returns whether its plan can depend on data that has changed since it was prepared.
     pub(super) const fn is_stale(&self, changes: u64) -> bool {
         self.parameters.is_empty() && self.changes != changes
     }
@@ -115,7 +116,7 @@ impl Prepared {
             }
             for (number, column) in (0..).zip(columns.iter_mut()) {
                 // SAFETY: the chunk is alive and has as many vectors as the result columns.
-                unsafe { column.point(api, (api.data_chunk_get_vector)(chunk.raw, number)) };
+                unsafe { column.set_vector(api, (api.data_chunk_get_vector)(chunk.raw, number)) };
             }
             // SAFETY: the chunk is alive.
             let rows = unsafe { (api.data_chunk_get_size)(chunk.raw) } as usize;
@@ -127,18 +128,18 @@ impl Prepared {
         }
     }
 
-    fn execute(&self, params: &[Param<'_>]) -> Result<Answer> {
+    fn execute(&self, params: &[Param<'_>]) -> Result<QueryResult> {
         if params.len() != self.parameters.len() {
             let (given, wanted) = (params.len(), self.parameters.len());
-            return Err(self.failed(&format!("{given} parameters given, {wanted} wanted")));
+            return Err(self.failed(&format!("{given} parameters given, {wanted} expected")));
         }
-        for ((place, param), parameter) in (1..).zip(params).zip(&self.parameters) {
+        for ((position, param), parameter) in (1..).zip(params).zip(&self.parameters) {
             // SAFETY: the statement is alive and has that parameter.
-            if unsafe { self.bind(place, *param, parameter) } != SUCCESS {
-                return Err(self.failed(&format!("parameter {place} could not be bound")));
+            if unsafe { self.bind(position, *param, parameter) } != SUCCESS {
+                return Err(self.failed(&format!("parameter {position} could not be bound")));
             }
         }
-        let mut answer = Answer::new(self.connection.api);
+        let mut answer = QueryResult::new(self.connection.api);
         // SAFETY: the statement is alive, all its parameters are bound, and the result may be
         // filled.
         match unsafe {
@@ -153,32 +154,32 @@ impl Prepared {
     ///
     /// # Safety
     /// The statement must have that parameter.
-    unsafe fn bind(&self, place: u64, param: Param<'_>, parameter: &Parameter) -> u32 {
+    unsafe fn bind(&self, position: u64, param: Param<'_>, parameter: &Parameter) -> u32 {
         let api = self.connection.api;
         // SAFETY: the statement is alive; DuckDB copies its arguments.
         unsafe {
             match param {
                 Param::Null if parameter.null.raw.is_null() => {
-                    (api.bind_null)(self.statement.raw, place)
+                    (api.bind_null)(self.statement.raw, position)
                 }
-                Param::Null => (api.bind_value)(self.statement.raw, place, parameter.null.raw),
-                Param::Int(number) => match (parameter.of, i32::try_from(number)) {
+                Param::Null => (api.bind_value)(self.statement.raw, position, parameter.null.raw),
+                Param::Int(number) => match (parameter.type_id, i32::try_from(number)) {
                     (types::INTEGER, Ok(short)) => {
-                        (api.bind_int32)(self.statement.raw, place, short)
+                        (api.bind_int32)(self.statement.raw, position, short)
                     }
                     (types::DOUBLE, Ok(short)) => {
-                        (api.bind_double)(self.statement.raw, place, f64::from(short))
+                        (api.bind_double)(self.statement.raw, position, f64::from(short))
                     }
-                    _ => (api.bind_int64)(self.statement.raw, place, number),
+                    _ => (api.bind_int64)(self.statement.raw, position, number),
                 },
-                Param::Float(number) => (api.bind_double)(self.statement.raw, place, number),
+                Param::Float(number) => (api.bind_double)(self.statement.raw, position, number),
                 Param::Text(text) => {
                     let (start, length) = (text.as_ptr().cast(), text.len() as u64);
-                    (api.bind_varchar_length)(self.statement.raw, place, start, length)
+                    (api.bind_varchar_length)(self.statement.raw, position, start, length)
                 }
                 Param::Bytes(bytes) => {
                     let (start, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
-                    (api.bind_blob)(self.statement.raw, place, start, length)
+                    (api.bind_blob)(self.statement.raw, position, start, length)
                 }
             }
         }

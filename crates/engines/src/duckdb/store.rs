@@ -5,8 +5,10 @@ use std::rc::Rc;
 use super::dialect::DuckDialect;
 use super::statement::Prepared;
 use super::tier::{Log, tiers};
-use super::{BLOCK_SIZE, FILE, NAME, Place, appender, memory_limit, quoted, read_back, untrusted};
-use crate::clients::Moved;
+use super::{
+    BLOCK_SIZE, DatabaseConfig, FILE, NAME, appender, memory_limit, quoted, read_back, untrusted,
+};
+use crate::clients::SendHandle;
 use crate::log_files::log_files;
 use crate::sql::{Access, CsvFile, Dialect, Param, QueryKind, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped};
@@ -28,24 +30,24 @@ pub(super) struct Session {
     /// Number of data changes, counted by calls.
     changes: u64,
     connection: Rc<Connection>,
-    place: Place,
+    config: DatabaseConfig,
 }
 
 impl Session {
     /// Returns the store of a connection.
-    pub(super) fn store(connection: Rc<Connection>, place: Place) -> Result<Store> {
+    pub(super) fn store(connection: Rc<Connection>, config: DatabaseConfig) -> Result<Store> {
         let prepare = |sql| Prepared::new(&connection, sql, 0);
         let [begin, commit, rollback] =
             [prepare("BEGIN TRANSACTION")?, prepare("COMMIT")?, prepare("ROLLBACK")?];
-        let session = Self { begin, commit, rollback, changes: 0, connection, place };
+        let session = Self { begin, commit, rollback, changes: 0, connection, config };
         Ok(Store::Sql(Connected::new(session)))
     }
 
-    /// Refuses what needs a log in a tier without one.
-    fn logged(&self) -> Result<()> {
+    /// Fails in a tier without a log.
+    fn require_log(&self) -> Result<()> {
         let what = "recovery in the tier `none`: it writes no log, so what was committed since the \
                     last checkpoint would be lost";
-        let is_logged = self.place.log != Log::None;
+        let is_logged = self.config.log != Log::None;
         if is_logged { Ok(()) } else { Err(EngineError::unsupported(NAME, what)) }
     }
 }
@@ -71,7 +73,7 @@ impl Driver for Session {
     }
 
     fn prepare_untrusted(&mut self, sql: &str) -> Result<Prepared> {
-        let configured = self.place.options.configured().map(|(name, _)| name);
+        let configured = self.config.options.configured().map(|(name, _)| name);
         untrusted::prepare(&self.connection, sql, self.changes, configured)
     }
 
@@ -90,8 +92,8 @@ impl Driver for Session {
             return statement.run(params).map_err(conflict);
         };
         if statement.is_stale(self.changes) {
-            let again = Prepared::new(&self.connection, statement.sql(), self.changes);
-            *statement = again.map_err(Stopped::Engine)?;
+            let prepared = Prepared::new(&self.connection, statement.sql(), self.changes);
+            *statement = prepared.map_err(Stopped::Engine)?;
         }
         statement.query(params, visit).map(|()| 0)
     }
@@ -101,7 +103,7 @@ impl Driver for Session {
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.commit.run(&[]).map(drop).map_err(explained)
+        self.commit.run(&[]).map(drop).map_err(with_memory_advice)
     }
 
     fn roll_back(&mut self) -> Result<()> {
@@ -110,7 +112,7 @@ impl Driver for Session {
 
     fn load(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         self.changes += 1;
-        appender::append(&self.connection, table, rows, u64::MAX).map_err(explained)
+        appender::append(&self.connection, table, rows, u64::MAX).map_err(with_memory_advice)
     }
 
     /// Commits every [`COMMIT_ROWS`] rows with a checkpoint after each. What a transaction has
@@ -122,7 +124,7 @@ impl Driver for Session {
             self.changes += 1;
             self.begin(Access::Write)?;
             let appended = appender::append(&self.connection, table, rows, COMMIT_ROWS);
-            let appended = appended.map_err(explained)?;
+            let appended = appended.map_err(with_memory_advice)?;
             self.commit()?;
             total += appended;
             if appended < COMMIT_ROWS {
@@ -136,8 +138,8 @@ impl Driver for Session {
         true
     }
 
-    /// Uses one COPY (<https://duckdb.org/docs/stable/sql/statements/copy>), with everything
-    /// specified that it would detect in the file.
+    /// Uses one COPY (<https://duckdb.org/docs/stable/sql/statements/copy>). It specifies
+    /// everything that COPY would otherwise detect in the file.
     fn load_csv(&mut self, table: &TableDef, file: &CsvFile<'_>) -> Result<u64> {
         self.changes += 1;
         let (name, columns, path) = (table.name, file.columns.join(", "), quoted(file.path));
@@ -145,7 +147,7 @@ impl Driver for Session {
             "COPY {name} ({columns}) FROM {path} \
              (FORMAT csv, HEADER true, DELIMITER ',', NULLSTR '', AUTO_DETECT false)"
         );
-        Prepared::new(&self.connection, &copy, self.changes)?.run(&[]).map_err(explained)
+        Prepared::new(&self.connection, &copy, self.changes)?.run(&[]).map_err(with_memory_advice)
     }
 
     /// Makes plans stale, as its own changes do: see [`run`](Self::run).
@@ -153,7 +155,7 @@ impl Driver for Session {
         self.changes += 1;
     }
 
-    /// Short statements run fastest on one thread, without passing work on. Long ones run on all
+    /// Sets the number of threads. Short statements are fastest on one thread. Long ones use all
     /// threads.
     fn expect(&mut self, step: QueryKind) -> Result<()> {
         self.batch(match step {
@@ -162,10 +164,10 @@ impl Driver for Session {
         })
     }
 
-    /// An appender holds blocks of 16 KiB of each column, a vector of 2,048 numbers, and what is
-    /// flushed of it, within `memory_limit`.
+    /// For each column an appender needs blocks of 16 KiB, a vector of 2,048 numbers, and the
+    /// flushed data. All of it must fit into `memory_limit`.
     fn limits(&self) -> Limits {
-        let columns = memory_limit(&self.place.options) / (3 * u64::from(BLOCK_SIZE.1));
+        let columns = memory_limit(&self.config.options) / (3 * u64::from(BLOCK_SIZE.1));
         Limits {
             columns: usize::try_from(columns).ok(),
             manual: "https://duckdb.org/docs/stable/operations_manual/limits",
@@ -178,15 +180,15 @@ impl Driver for Session {
     }
 
     /// Leaves the log as the commits left it, with `PRAGMA disable_checkpoint_on_shutdown`
-    /// (<https://duckdb.org/docs/stable/configuration/pragmas>). Opening replays it. From 2.0 on a
-    /// locked configuration refuses this, and cannot make an exception for it.
+    /// (<https://duckdb.org/docs/stable/configuration/pragmas>). Opening replays it. From 2.0 on
+    /// a locked configuration refuses this and allows no exception for it.
     fn crash_on_close(&mut self) -> Result<()> {
-        self.logged()?;
+        self.require_log()?;
         let done = self.connection.batch("PRAGMA disable_checkpoint_on_shutdown").map(drop);
         done.map_err(|error| match error.to_string().contains("has been locked") {
             true => EngineError::unsupported(
                 NAME,
-                "recovery after a query of a workload file: its configuration is locked then, and \
+                "recovery after a query of a workload file: its configuration is then locked, and \
                  closing takes a checkpoint",
             ),
             false => error,
@@ -196,29 +198,29 @@ impl Driver for Session {
     /// Sets `wal_autocheckpoint`, the size at which a commit takes a checkpoint
     /// (<https://duckdb.org/docs/stable/configuration/overview>), a setting of the open database.
     fn suspend_checkpoints(&mut self, _: u64) -> Result<()> {
-        self.logged()?;
+        self.require_log()?;
         self.connection.batch("SET GLOBAL wal_autocheckpoint = '1TB'").map(drop)
     }
 
     fn log_bytes(&mut self) -> Result<u64> {
-        log_files(NAME, &self.place.options.dir, |name| name == format!("{FILE}.wal"))
+        log_files(NAME, &self.config.options.dir, |name| name == format!("{FILE}.wal"))
     }
 
     fn check(&mut self) -> Result<Checked> {
-        let what = "a check of a database: none of its pragmas does it \
+        let what = "a check of a database: it has no pragma for one \
                     (https://duckdb.org/docs/stable/configuration/pragmas); it compares each \
                     block's checksum when it reads the block";
         Err(EngineError::unsupported(NAME, what))
     }
 
     fn connection(&mut self) -> Result<ConnectionParameters> {
-        Ok(self.place.connection())
+        Ok(self.config.connection())
     }
 
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        let settings = read_back(&self.connection, &self.place.options)?;
-        let tiers = tiers(Some(self.place.library));
-        Ok(tiers.of(self.place.options.durability).of_settings(settings))
+        let settings = read_back(&self.connection, &self.config.options)?;
+        let tiers = tiers(Some(self.config.library));
+        Ok(tiers.for_tier(self.config.options.durability).filter_settings(settings))
     }
 
     fn join(&self) -> Join {
@@ -231,17 +233,17 @@ impl Driver for Session {
     /// Opens another connection to the database in this process. One thread at a time uses each
     /// (<https://duckdb.org/docs/stable/connect/concurrency>).
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let place = self.place.clone();
+        let config = self.config.clone();
         // SAFETY: a separate connection, which only the other thread will use.
-        let connection = unsafe { Moved::new(self.connection.another()?) };
+        let connection = unsafe { SendHandle::new(self.connection.open_another()?) };
         Ok(ClientOpener::new(move || {
             let connection = connection.take();
-            if place.log == Log::None {
+            if config.log == Log::None {
                 // It is attached explicitly, so connections do not begin in it.
                 connection.batch("USE embermark")?;
             }
-            place.configure(&connection)?;
-            Self::store(Rc::new(connection), place)
+            config.configure(&connection)?;
+            Self::store(Rc::new(connection), config)
         }))
     }
 
@@ -252,13 +254,13 @@ impl Driver for Session {
     }
 }
 
-/// Returns a conflict if a change was rolled back because of another client's, and should be
-/// repeated, as the manual describes (<https://duckdb.org/docs/stable/connect/concurrency>,
+/// Returns [`Stopped::Conflict`] if a change was rolled back because of another client's change.
+/// The manual asks the client to repeat it (<https://duckdb.org/docs/stable/connect/concurrency>,
 /// "optimistic concurrency control").
 #[cold]
 fn conflict(error: EngineError) -> Stopped {
     if is_out_of_memory(&error) {
-        return Stopped::Engine(explained(error));
+        return Stopped::Engine(with_memory_advice(error));
     }
     match error.to_string().contains("TransactionContext Error") {
         true => Stopped::Conflict(error),
@@ -275,13 +277,13 @@ fn is_out_of_memory(error: &EngineError) -> bool {
     words.iter().any(|words| text.contains(words))
 }
 
-/// Returns an error of a change, with advice if the memory is used up.
+/// Returns the error of a change. If the memory is used up, adds advice.
 #[cold]
-fn explained(error: EngineError) -> EngineError {
+fn with_memory_advice(error: EngineError) -> EngineError {
     if !is_out_of_memory(&error) {
         return error;
     }
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
-    EngineError::outgrown(NAME, "go on with it", first, "its memory_limit")
+    EngineError::transaction_too_large(NAME, "continue the transaction", first, "its memory_limit")
 }

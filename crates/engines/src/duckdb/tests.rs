@@ -94,7 +94,7 @@ fn a_type_that_is_not_read_is_an_error_that_says_so() {
     let Some(connection) = connection() else { return };
     for expression in ["DATE '2004-02-28'", "[1, 2]", "'a'::BLOB"] {
         let error = one(&connection, expression, |row| row.int(0)).unwrap_err().to_string();
-        assert!(error.contains("column 0") && error.contains("no integer"), "{error}");
+        assert!(error.contains("column 0") && error.contains("not an integer"), "{error}");
         assert!(one(&connection, expression, |row| row.float(0)).is_err());
         assert!(one(&connection, expression, |row| row.text(0).map(drop)).is_err());
     }
@@ -138,7 +138,7 @@ fn only_the_tiers_that_keep_a_commit_write_a_log() {
         store.batch("CREATE TABLE t (a BIGINT); INSERT INTO t VALUES (1)").unwrap();
         let logged =
             std::fs::metadata(options.dir.join(format!("{FILE}.wal"))).map_or(0, |m| m.len());
-        let expected = tiers(Some(library)).of(durability).set != Log::None;
+        let expected = tiers(Some(library)).for_tier(durability).set != Log::None;
         assert_eq!(logged > 0, expected, "{durability}: {logged} bytes");
         store.close().unwrap();
     }

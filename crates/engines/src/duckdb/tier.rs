@@ -6,7 +6,7 @@ use super::OVERVIEW;
 use crate::{TierSetting, TierTable};
 use embermark_libraries::duckdb::library::DuckLib;
 
-/// What a tier requires of the log.
+/// How a tier uses the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Log {
     /// There is no log. Only a checkpoint writes to the file.
@@ -21,11 +21,11 @@ pub(super) enum Log {
 /// metadata into the free part of a block that the database's header already points to, and
 /// overwrites the whole block in place (`AllocateHandle`,
 /// <https://github.com/duckdb/duckdb/blob/v1.5.5/src/storage/metadata/metadata_manager.cpp>). If
-/// the power is cut meanwhile the block's checksum is wrong, and the file cannot be opened. No
-/// setting changes that.
+/// the power is cut during that write, the block's checksum is wrong and the file cannot be opened.
+/// No setting changes that.
 pub(super) const BROKEN: [&str; 3] = ["1.5.6", "2.0.0", "2.0.1"];
 
-/// Returns the tiers of a library. Without a library, it describes those of the newest.
+/// Returns the tiers of a library, or of the latest version if there is no library.
 ///
 /// - `power`: a commit writes the log and syncs it, which is DuckDB's default. In a version in
 ///   [`BROKEN`] this only keeps `process`.
@@ -48,14 +48,18 @@ pub(super) fn tiers(library: Option<&DuckLib>) -> TierTable<Log> {
     TierTable { none, process, power }
 }
 
-/// What is synced: `STANDARD`, `NONE`, or `FULL`, which differs from `STANDARD` only on macOS
-/// (<https://github.com/duckdb/duckdb/pull/25784>).
+/// Setting of what is synced: `STANDARD`, `NONE`, or `FULL`, which differs from `STANDARD` only on
+/// macOS (<https://github.com/duckdb/duckdb/pull/25784>).
 pub(crate) const FSYNC_MODE: &str = "fsync_mode";
 
-const NO_LOG: TierSetting<Log> =
-    TierSetting::of(Durability::None, Log::None, "ATTACH with RECOVERY_MODE no_wal_writes", MANUAL);
+const NO_LOG: TierSetting<Log> = TierSetting::new(
+    Durability::None,
+    Log::None,
+    "ATTACH with RECOVERY_MODE no_wal_writes",
+    MANUAL,
+);
 
-const UNSYNCED: TierSetting<Log> = TierSetting::of(
+const UNSYNCED: TierSetting<Log> = TierSetting::new(
     Durability::Process,
     Log::Unsynced,
     "write-ahead log, fsync_mode=none",
@@ -70,14 +74,14 @@ const SYNCED: TierSetting<Log> = synced(Durability::Power, AS_SHIPPED);
 const SYNCED_FOR_PROCESS: TierSetting<Log> = synced(Durability::Process, AS_SHIPPED);
 const NOT_KEPT: TierSetting<Log> = synced(
     Durability::Process,
-    "after a power cut in the middle of a checkpoint its file may not open: a block that is in use is \
-     written again where it is (docs/durability.md); DUCKDB_LIB_DIR has another version run",
+    "after a power cut in the middle of a checkpoint its file may not open: a block in use is \
+     overwritten in place (docs/durability.md); set DUCKDB_LIB_DIR to run another version",
 );
 
 const AS_SHIPPED: &str = "write-ahead log, synced at commit (the default)";
 
 const fn synced(effective: Durability, words: &'static str) -> TierSetting<Log> {
-    TierSetting::of(effective, Log::Synced, words, MANUAL)
+    TierSetting::new(effective, Log::Synced, words, MANUAL)
 }
 
 const MANUAL: &str = "https://duckdb.org/docs/stable/sql/statements/attach";

@@ -5,15 +5,15 @@ use std::{ptr, str};
 
 use super::NAME;
 use crate::sql::{Param, ResultRow};
-use crate::sql_driver::misfit::no_column;
 use crate::sql_driver::times::{self, Form};
+use crate::sql_driver::value_errors::no_column;
 use crate::{EngineError, Result};
 use embermark_libraries::duckdb::api::{Api, Handle, Owned, RawString, TypeId, types};
-use embermark_libraries::duckdb::connection::Answer;
+use embermark_libraries::duckdb::connection::QueryResult;
 
 /// A column of a result: the layout of its values, and their address in the current chunk.
 pub(super) struct Column {
-    of: TypeId,
+    type_id: TypeId,
     /// Digits after the point of a decimal. 0 for other types.
     scale: u8,
     is_decimal: bool,
@@ -24,22 +24,27 @@ pub(super) struct Column {
 
 impl Column {
     /// Describes the columns of a result.
-    pub(super) fn describe(api: &'static Api, answer: &mut Answer, columns: &mut Vec<Self>) {
+    pub(super) fn describe(api: &'static Api, answer: &mut QueryResult, columns: &mut Vec<Self>) {
         columns.clear();
         let result = &raw mut answer.raw;
         // SAFETY: the result is alive.
         let count = unsafe { (api.column_count)(result) };
         columns.extend((0..count).map(|number| {
             // SAFETY: the result is alive and has that column.
-            let of = unsafe { (api.column_type)(result, number) };
-            let mut column =
-                Self { of, scale: 0, is_decimal: false, data: ptr::null(), validity: ptr::null() };
-            if of == types::DECIMAL {
+            let type_id = unsafe { (api.column_type)(result, number) };
+            let mut column = Self {
+                type_id,
+                scale: 0,
+                is_decimal: false,
+                data: ptr::null(),
+                validity: ptr::null(),
+            };
+            if type_id == types::DECIMAL {
                 // SAFETY: as above.
                 unsafe {
                     let logical = (api.column_logical_type)(result, number);
                     let logical = Owned::new(logical, api.destroy_logical_type);
-                    column.of = (api.decimal_internal_type)(logical.raw);
+                    column.type_id = (api.decimal_internal_type)(logical.raw);
                     column.scale = (api.decimal_scale)(logical.raw);
                 }
                 column.is_decimal = true;
@@ -48,11 +53,11 @@ impl Column {
         }));
     }
 
-    /// Points it at its vector in a chunk.
+    /// Sets the addresses of its values to those of its vector in a chunk.
     ///
     /// # Safety
-    /// The vector must be of this column.
-    pub(super) unsafe fn point(&mut self, api: &'static Api, vector: Handle) {
+    /// The vector must belong to this column.
+    pub(super) unsafe fn set_vector(&mut self, api: &'static Api, vector: Handle) {
         // SAFETY: the vector is alive.
         unsafe {
             self.data = (api.vector_get_data)(vector);
@@ -92,7 +97,7 @@ impl<'a> Row<'a> {
                 i128::from(unsafe { column.data.cast::<$of>().add(self.row).read() })
             };
         }
-        Some(match column.of {
+        Some(match column.type_id {
             types::BOOLEAN | types::UTINYINT => read!(u8),
             types::TINYINT => read!(i8),
             types::SMALLINT => read!(i16),
@@ -111,10 +116,10 @@ impl<'a> Row<'a> {
     }
 
     /// Returns the bytes of a value of a type that is stored as a string.
-    fn string(&self, column: usize, of: TypeId, wanted: &str) -> Result<Option<&[u8]>> {
+    fn string(&self, column: usize, type_id: TypeId, wanted: &str) -> Result<Option<&[u8]>> {
         let Some(found) = self.column(column)? else { return Ok(None) };
-        if found.of != of {
-            return self.is_no(column, wanted);
+        if found.type_id != type_id {
+            return self.wrong_type(column, wanted);
         }
         // SAFETY: the vector holds a string for the row, which lives as long as the chunk.
         Ok(Some(unsafe { (*found.data.cast::<RawString>().add(self.row)).bytes() }))
@@ -125,7 +130,7 @@ impl<'a> Row<'a> {
         // SAFETY: the vector holds a valid value of this type for the row: days for a date, a
         // number of units for all others.
         let wide = || i128::from(unsafe { column.data.cast::<i64>().add(self.row).read() });
-        Some(match column.of {
+        Some(match column.type_id {
             types::DATE => {
                 // SAFETY: as above.
                 let days = unsafe { column.data.cast::<i32>().add(self.row).read() };
@@ -142,9 +147,9 @@ impl<'a> Row<'a> {
     }
 
     #[cold]
-    fn is_no<T>(&self, column: usize, wanted: &str) -> Result<T> {
-        let of = self.columns.get(column).map_or(0, |column| column.of);
-        let what = format!("it is of DuckDB's type {of}, no {wanted}");
+    fn wrong_type<T>(&self, column: usize, wanted: &str) -> Result<T> {
+        let type_id = self.columns.get(column).map_or(0, |column| column.type_id);
+        let what = format!("a value of DuckDB's type {type_id} is not {wanted}");
         Err(EngineError::failed(NAME, format!("read column {column} of a result"), what))
     }
 }
@@ -155,8 +160,8 @@ impl ResultRow for Row<'_> {
         let integer = if found.scale == 0 { self.integer(found) } else { None };
         match integer.map(i64::try_from) {
             Some(Ok(number)) => Ok(Some(number)),
-            Some(Err(_)) => self.is_no(column, "64-bit integer: the value is too large"),
-            None => self.is_no(column, "integer"),
+            Some(Err(_)) => self.wrong_type(column, "a 64-bit integer: it is too large"),
+            None => self.wrong_type(column, "an integer"),
         }
     }
 
@@ -164,25 +169,25 @@ impl ResultRow for Row<'_> {
     /// would return it.
     fn float(&self, column: usize) -> Result<Option<f64>> {
         let Some(found) = self.column(column)? else { return Ok(None) };
-        match found.of {
+        match found.type_id {
             // SAFETY: the vector holds a valid value of this type for the row.
             types::DOUBLE => Ok(Some(unsafe { found.data.cast::<f64>().add(self.row).read() })),
             types::FLOAT => {
                 // SAFETY: as above.
                 Ok(Some(f64::from(unsafe { found.data.cast::<f32>().add(self.row).read() })))
             }
-            types::BOOLEAN if !found.is_decimal => self.is_no(column, "number"),
+            types::BOOLEAN if !found.is_decimal => self.wrong_type(column, "a number"),
             _ => match self.integer(found) {
                 // Up to 2^53 both are exact, so the quotient is rounded once.
                 Some(number) => Ok(Some(number as f64 / 10f64.powi(i32::from(found.scale)))),
-                None => self.is_no(column, "number"),
+                None => self.wrong_type(column, "a number"),
             },
         }
     }
 
     fn text(&self, column: usize) -> Result<Option<&str>> {
         let Some(bytes) = self.string(column, types::VARCHAR, "text")? else { return Ok(None) };
-        str::from_utf8(bytes).map(Some).or_else(|_| self.is_no(column, "valid UTF-8"))
+        str::from_utf8(bytes).map(Some).or_else(|_| self.wrong_type(column, "valid UTF-8"))
     }
 
     fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
@@ -195,7 +200,7 @@ impl ResultRow for Row<'_> {
 
     fn any<'a>(&'a self, column: usize, room: &'a mut String) -> Result<Param<'a>> {
         let Some(found) = self.column(column)? else { return Ok(Param::Null) };
-        let value = match found.of {
+        let value = match found.type_id {
             types::DOUBLE | types::FLOAT => self.float(column)?.map(Param::Float),
             types::VARCHAR => self.text(column)?.map(Param::Text),
             types::BLOB => self.bytes(column)?.map(Param::Bytes),
@@ -212,11 +217,11 @@ impl ResultRow for Row<'_> {
                     times::write(nanoseconds, form, room).map(|()| Param::Text(room))
                 }
                 (None, None) => {
-                    let what = format!("a result of its type {of} here: cast it in the statement");
+                    let what = format!("a result of its type {of}: cast it in the statement");
                     return Err(EngineError::unsupported(NAME, what));
                 }
             },
         };
-        value.ok_or(()).or_else(|()| self.is_no(column, "time of the years -9999 to 9999"))
+        value.ok_or(()).or_else(|()| self.wrong_type(column, "a time in the years -9999 to 9999"))
     }
 }

@@ -11,8 +11,8 @@ pub(super) struct Api {
     pub open: unsafe extern "C" fn(*const abi::Options, *mut *mut abi::Client) -> i32,
     pub close: abi::OfClient,
     pub functions: Functions,
-    /// The library's struct, for everything else.
-    pub more: abi::Engine,
+    /// The library's struct, which has the optional functions.
+    pub raw: abi::Engine,
     pub autocommit: bool,
     pub reads_batch: bool,
     pub blind_delete: bool,
@@ -43,8 +43,8 @@ pub(super) struct KeyValue {
         abi::Visit,
         *mut c_void,
     ) -> i32,
-    /// The library's struct, for everything else.
-    pub more: abi::KeyValue,
+    /// The library's struct, which has the optional functions.
+    pub raw: abi::KeyValue,
 }
 
 /// The functions of an SQL engine, and its dialect.
@@ -59,8 +59,8 @@ pub(super) struct Sql {
     pub query: abi::Query,
     pub fetch: abi::Fetch,
     pub end_query: abi::OfStatement,
-    /// The library's struct, for everything else.
-    pub more: abi::Sql,
+    /// The library's struct, which has the optional functions.
+    pub raw: abi::Sql,
 }
 
 /// The functions of transactions, which every family has.
@@ -79,9 +79,9 @@ impl Transactions {
         undo: Option<abi::OfClient>,
     ) -> Result<Self, String> {
         Ok(Self {
-            begin: begin.ok_or_else(lacks("begin"))?,
-            commit: commit.ok_or_else(lacks("commit"))?,
-            undo: undo.ok_or_else(lacks("undo"))?,
+            begin: begin.ok_or_else(missing("begin"))?,
+            commit: commit.ok_or_else(missing("commit"))?,
+            undo: undo.ok_or_else(missing("undo"))?,
         })
     }
 }
@@ -98,7 +98,7 @@ impl AsRef<Transactions> for Sql {
     }
 }
 
-fn lacks(name: &'static str) -> impl FnOnce() -> String {
+fn missing(name: &'static str) -> impl FnOnce() -> String {
     move || format!("its function `{name}` is NULL")
 }
 
@@ -108,11 +108,11 @@ impl KeyValue {
     pub fn new(of: abi::KeyValue) -> Result<Self, String> {
         Ok(Self {
             transactions: Transactions::new(of.begin, of.commit, of.undo)?,
-            get: of.get.ok_or_else(lacks("get"))?,
-            put: of.put.ok_or_else(lacks("put"))?,
-            del: of.del.ok_or_else(lacks("del"))?,
-            scan: of.scan.ok_or_else(lacks("scan"))?,
-            more: of,
+            get: of.get.ok_or_else(missing("get"))?,
+            put: of.put.ok_or_else(missing("put"))?,
+            del: of.del.ok_or_else(missing("del"))?,
+            scan: of.scan.ok_or_else(missing("scan"))?,
+            raw: of,
         })
     }
 }
@@ -124,14 +124,14 @@ impl Sql {
         Ok(Self {
             dialect,
             transactions: Transactions::new(of.begin, of.commit, of.undo)?,
-            script: of.script.ok_or_else(lacks("script"))?,
-            prepare: of.prepare.ok_or_else(lacks("prepare"))?,
-            finish: of.finish.ok_or_else(lacks("finish"))?,
-            execute: of.execute.ok_or_else(lacks("execute"))?,
-            query: of.query.ok_or_else(lacks("query"))?,
-            fetch: of.fetch.ok_or_else(lacks("fetch"))?,
-            end_query: of.end_query.ok_or_else(lacks("end_query"))?,
-            more: of,
+            script: of.script.ok_or_else(missing("script"))?,
+            prepare: of.prepare.ok_or_else(missing("prepare"))?,
+            finish: of.finish.ok_or_else(missing("finish"))?,
+            execute: of.execute.ok_or_else(missing("execute"))?,
+            query: of.query.ok_or_else(missing("query"))?,
+            fetch: of.fetch.ok_or_else(missing("fetch"))?,
+            end_query: of.end_query.ok_or_else(missing("end_query"))?,
+            raw: of,
         })
     }
 }
@@ -144,10 +144,10 @@ impl Api {
     pub fn new(engine: abi::Engine, functions: Functions) -> Result<Self, String> {
         let is = |flag: u32| engine.flags & flag != 0;
         Ok(Self {
-            open: engine.open.ok_or_else(lacks("open"))?,
-            close: engine.close.ok_or_else(lacks("close"))?,
+            open: engine.open.ok_or_else(missing("open"))?,
+            close: engine.close.ok_or_else(missing("close"))?,
             functions,
-            more: engine,
+            raw: engine,
             autocommit: is(abi::AUTOCOMMIT),
             reads_batch: is(abi::READS_BATCH),
             blind_delete: is(abi::BLIND_DELETE),

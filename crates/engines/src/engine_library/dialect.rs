@@ -59,7 +59,7 @@ unsafe fn text(at: *const c_char, name: &str) -> Result<Text, String> {
 }
 
 /// Replaces numbers in braces, from 1 on, with these values. Other braces stay.
-fn filled(text: &str, given: &[&str]) -> String {
+fn fill(text: &str, given: &[&str]) -> String {
     let mut parts = text.split('{');
     let mut whole = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -76,7 +76,7 @@ impl LibraryDialect {
     /// Reads a library's dialect.
     ///
     /// # Errors
-    /// Returns what is wrong with it.
+    /// Returns the reason that it is invalid.
     ///
     /// # Safety
     /// Its texts must be null or live as long as the process, and so must its function.
@@ -84,7 +84,7 @@ impl LibraryDialect {
         // SAFETY: the caller's promise.
         let texts = unsafe { Texts::read(from) }?;
         if texts.placeholder.is_none_or(str::is_empty) {
-            return Err("its dialect's `placeholder` says nothing".to_owned());
+            return Err("its dialect's `placeholder` is empty".to_owned());
         }
         let (has, longest, table_options) = (from.has, from.longest, from.table_options);
         Ok(Self { texts, has, longest, table_options })
@@ -95,9 +95,9 @@ impl LibraryDialect {
     }
 }
 
-/// Returns a text with its placeholders filled, or that of standard SQL.
-fn or(text: Text, standard: &str, given: &[&str]) -> String {
-    filled(text.unwrap_or(standard), given)
+/// Returns a text, or the one of standard SQL, with its placeholders filled.
+fn fill_or_standard(text: Text, standard: &str, given: &[&str]) -> String {
+    fill(text.unwrap_or(standard), given)
 }
 
 impl Dialect for LibraryDialect {
@@ -121,7 +121,7 @@ impl Dialect for LibraryDialect {
     }
 
     fn placeholder(&self, n: usize) -> String {
-        or(self.texts.placeholder, "?", &[&n.to_string()])
+        fill_or_standard(self.texts.placeholder, "?", &[&n.to_string()])
     }
 
     fn longest(&self) -> Option<usize> {
@@ -134,7 +134,7 @@ impl Dialect for LibraryDialect {
             SqlType::Bytes => self.texts.sized_bytes,
             _ => None,
         };
-        Some(filled(text?, &[&longest.to_string()]))
+        Some(fill(text?, &[&longest.to_string()]))
     }
 
     fn long_text(&self) -> &'static str {
@@ -142,12 +142,12 @@ impl Dialect for LibraryDialect {
     }
 
     fn indexed_type(&self, of: SqlType) -> &'static str {
-        let own = match of {
+        let indexed = match of {
             SqlType::Text => self.texts.indexed_text,
             SqlType::Bytes => self.texts.indexed_bytes,
             _ => None,
         };
-        own.unwrap_or_else(|| self.type_name(of))
+        indexed.unwrap_or_else(|| self.type_name(of))
     }
 
     fn json(&self) -> Option<&'static str> {
@@ -159,27 +159,27 @@ impl Dialect for LibraryDialect {
     }
 
     fn binary_json_of(&self, text: &str) -> String {
-        or(self.texts.binary_json_of, "{1}", &[text])
+        fill_or_standard(self.texts.binary_json_of, "{1}", &[text])
     }
 
     fn json_number(&self, column: &str, field: &str) -> Option<String> {
-        Some(filled(self.texts.json_number?, &[column, field]))
+        Some(fill(self.texts.json_number?, &[column, field]))
     }
 
     fn json_text(&self, column: &str, field: &str) -> Option<String> {
-        Some(filled(self.texts.json_text?, &[column, field]))
+        Some(fill(self.texts.json_text?, &[column, field]))
     }
 
     fn month(&self, milliseconds: &str) -> Option<String> {
-        Some(filled(self.texts.month?, &[milliseconds]))
+        Some(fill(self.texts.month?, &[milliseconds]))
     }
 
     fn drop_table(&self, name: &str) -> String {
-        or(self.texts.drop_table, "DROP TABLE IF EXISTS {1}", &[&self.table(name)])
+        fill_or_standard(self.texts.drop_table, "DROP TABLE IF EXISTS {1}", &[&self.table(name)])
     }
 
     fn not_null(&self, of: &str) -> String {
-        or(self.texts.not_null, "{1} NOT NULL", &[of])
+        fill_or_standard(self.texts.not_null, "{1} NOT NULL", &[of])
     }
 
     fn around_table(&self, table: &TableDef) -> (&'static str, &'static str) {
@@ -187,46 +187,46 @@ impl Dialect for LibraryDialect {
             self.table_options.zip(Table::new(table).ok()).and_then(|(options, table)| {
                 // SAFETY: as the header requires: the table lives through the call, and the text as
                 // long as the library, which stays loaded.
-                let said = unsafe { text(options(&table.to_abi()), "table_options") };
-                said.ok().flatten()
+                let text = unsafe { text(options(&table.to_abi()), "table_options") };
+                text.ok().flatten()
             });
         (self.texts.create_table.unwrap_or("CREATE TABLE"), options.unwrap_or_default())
     }
 
     fn index_names(&self, table: &str) -> Option<String> {
-        Some(filled(self.texts.index_names?, &[table]))
+        Some(fill(self.texts.index_names?, &[table]))
     }
 
     fn integer_division(&self, dividend: &str, divisor: &str) -> String {
-        or(self.texts.integer_division, "{1} / {2}", &[dividend, divisor])
+        fill_or_standard(self.texts.integer_division, "{1} / {2}", &[dividend, divisor])
     }
 
     fn remainder(&self, dividend: &str, divisor: &str) -> String {
-        or(self.texts.remainder, "{1} % {2}", &[dividend, divisor])
+        fill_or_standard(self.texts.remainder, "{1} % {2}", &[dividend, divisor])
     }
 
     fn mean(&self, column: &str) -> String {
-        or(self.texts.mean, "AVG({1})", &[column])
+        fill_or_standard(self.texts.mean, "AVG({1})", &[column])
     }
 
     fn limit(&self, rows: &str) -> String {
-        or(self.texts.limit, "LIMIT {1}", &[rows])
+        fill_or_standard(self.texts.limit, "LIMIT {1}", &[rows])
     }
 
     fn value(&self, expression: &str) -> String {
-        or(self.texts.value, "SELECT {1}", &[expression])
+        fill_or_standard(self.texts.value, "SELECT {1}", &[expression])
     }
 
     fn sample_deviation(&self, column: &str) -> Option<String> {
-        Some(filled(self.texts.sample_deviation?, &[column]))
+        Some(fill(self.texts.sample_deviation?, &[column]))
     }
 
     fn correlation(&self, y: &str, x: &str) -> Option<String> {
-        Some(filled(self.texts.correlation?, &[y, x]))
+        Some(fill(self.texts.correlation?, &[y, x]))
     }
 
     fn table(&self, name: &str) -> String {
-        or(self.texts.name, "{1}", &[name])
+        fill_or_standard(self.texts.name, "{1}", &[name])
     }
 
     fn column(&self, name: &str) -> String {

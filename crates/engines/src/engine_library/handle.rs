@@ -11,7 +11,7 @@ use std::ptr;
 use embermark_abi as abi;
 
 use super::api::{Api, Transactions};
-use crate::clients::again_if;
+use crate::clients::retry_if;
 use crate::{Checked, EngineError, OpenOptions, Result};
 pub(super) use statements::Prepared;
 
@@ -67,17 +67,17 @@ impl<F> Handle<F> {
         let c_text =
             |text: &[u8]| CString::new(text).map_err(|error| EngineError::failed(id, DOING, error));
         let dir = c_text(options.dir.as_os_str().as_bytes())?;
-        let own = options.configured();
-        let own =
-            own.map(|(name, value)| Ok((c_text(name.as_bytes())?, c_text(value.as_bytes())?)));
-        let own = own.collect::<Result<Vec<_>>>()?;
+        let configured = options.configured();
+        let configured = configured
+            .map(|(name, value)| Ok((c_text(name.as_bytes())?, c_text(value.as_bytes())?)));
+        let configured = configured.collect::<Result<Vec<_>>>()?;
         let pair = |(name, value): &(CString, CString)| abi::Pair {
             name: name.as_ptr(),
             value: value.as_ptr(),
         };
         let end = abi::Pair { name: ptr::null(), value: ptr::null() };
-        let settings: Vec<abi::Pair> = own.iter().map(pair).chain([end]).collect();
-        let with = abi::Options {
+        let settings: Vec<abi::Pair> = configured.iter().map(pair).chain([end]).collect();
+        let options = abi::Options {
             size: size_of::<abi::Options>() as u32,
             tier: options.durability as u32,
             dir: dir.as_ptr(),
@@ -88,25 +88,25 @@ impl<F> Handle<F> {
         };
         let mut raw = ptr::null_mut();
         // SAFETY: everything that the options point to lives through the call.
-        let status = unsafe { (api.open)(&with, &mut raw) };
-        match made(raw, status) {
+        let status = unsafe { (api.open)(&options, &mut raw) };
+        match check_client(raw, status) {
             Ok(raw) => Ok(Self { api, functions, id, raw, refused: false }),
-            Err(status) => Err(why(api, id, ptr::null_mut(), status, DOING)),
+            Err(status) => Err(failure(api, id, ptr::null_mut(), status, DOING)),
         }
     }
 
     /// Opens another client, for another thread.
-    pub fn another(&mut self) -> Result<Self> {
+    pub fn open_client(&mut self) -> Result<Self> {
         const DOING: &str = "open another client";
-        let Some(open) = self.api.more.open_client else {
+        let Some(open) = self.api.raw.open_client else {
             return Err(EngineError::unsupported(self.id, "more than one client at a time"));
         };
         let mut raw = ptr::null_mut();
         // SAFETY: open, and this thread's.
         let status = unsafe { open(self.raw, &mut raw) };
-        match made(raw, status) {
+        match check_client(raw, status) {
             Ok(raw) => Ok(Self { raw, refused: false, ..*self }),
-            Err(status) => Err(why(self.api, self.id, self.raw, status, DOING)),
+            Err(status) => Err(failure(self.api, self.id, self.raw, status, DOING)),
         }
     }
 
@@ -130,14 +130,14 @@ impl<F> Handle<F> {
     #[cold]
     fn failed(&mut self, status: i32, doing: &str) -> EngineError {
         self.refused = status == abi::CONFLICT;
-        why(self.api, self.id, self.raw, status, doing)
+        failure(self.api, self.id, self.raw, status, doing)
     }
 
-    /// Calls a function of a client. With `patient`, a refused call is repeated.
+    /// Calls a function of a client. With `retries`, a refused call is repeated.
     #[inline]
     fn call(
         &mut self,
-        patient: bool,
+        retries: bool,
         doing: &str,
         call: impl Fn(*mut abi::Client) -> i32,
     ) -> Result<()> {
@@ -146,64 +146,67 @@ impl<F> Handle<F> {
             abi::OK => Ok(()),
             status => Err(status),
         };
-        let done = again_if(|status| patient && *status == abi::CONFLICT, call);
+        let done = retry_if(|status| retries && *status == abi::CONFLICT, call);
         done.map_err(|status| self.failed(status, doing))
     }
 
     /// Reads the settings back.
     pub fn settings(&mut self) -> Result<Vec<(String, String)>> {
-        let mut told: Vec<(String, String)> = Vec::new();
-        if let Some(settings_of) = self.api.more.settings_of {
-            let context = (&raw mut told).cast();
+        let mut settings: Vec<(String, String)> = Vec::new();
+        if let Some(settings_of) = self.api.raw.settings_of {
+            let context = (&raw mut settings).cast();
             // SAFETY: open; the list lives through the call, and the callback gets the context that
             // it was made for.
-            self.call(false, "tell its settings", |raw| unsafe {
+            self.call(false, "report its settings", |raw| unsafe {
                 settings_of(raw, take_setting, context)
             })?;
         }
-        Ok(told)
+        Ok(settings)
     }
 
     /// Runs maintenance, if the engine has it.
     pub fn maintain(&mut self) -> Result<()> {
-        let Some(maintain) = self.api.more.maintain else { return Ok(()) };
+        let Some(maintain) = self.api.raw.maintain else { return Ok(()) };
         // SAFETY: open, and in no scope.
         self.call(false, "do its maintenance", |raw| unsafe { maintain(raw) })
     }
 
     /// Returns the bytes of its log.
     pub fn log_bytes(&mut self) -> Result<u64> {
-        let lacks =
-            || EngineError::unsupported(self.id, "the size of a log: its library tells none");
-        let log_bytes = self.api.more.log_bytes.ok_or_else(lacks)?;
+        let lacks = || {
+            EngineError::unsupported(self.id, "the size of a log: its library does not report it")
+        };
+        let log_bytes = self.api.raw.log_bytes.ok_or_else(lacks)?;
         let mut bytes = 0;
         let into = &raw mut bytes;
         // SAFETY: open; the place for the number lives through the call.
-        self.call(false, "tell the size of its log", |raw| unsafe { log_bytes(raw, into) })?;
+        self.call(false, "report the size of its log", |raw| unsafe { log_bytes(raw, into) })?;
         Ok(bytes)
     }
 
-    /// Makes the next close leave the database as a crash does.
+    /// Makes the next close leave the database as a crash would.
     pub fn crash_on_close(&mut self) -> Result<()> {
-        let lacks = || EngineError::unsupported(self.id, "recovery: its library says of none");
-        let crash = self.api.more.crash_on_close.ok_or_else(lacks)?;
+        let lacks =
+            || EngineError::unsupported(self.id, "recovery: its library has no function for it");
+        let crash = self.api.raw.crash_on_close.ok_or_else(lacks)?;
         // SAFETY: open.
         self.call(false, "leave a log to recover", |raw| unsafe { crash(raw) })
     }
 
-    /// Keeps it from taking checkpoints by itself.
+    /// Suspends its automatic checkpoints.
     pub fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
-        let lacks = || EngineError::unsupported(self.id, "to keep every change in a log");
-        let suspend = self.api.more.suspend_checkpoints.ok_or_else(lacks)?;
+        let lacks = || EngineError::unsupported(self.id, "keeping every change in a log");
+        let suspend = self.api.raw.suspend_checkpoints.ok_or_else(lacks)?;
         // SAFETY: open.
         self.call(false, "suspend its checkpoints", |raw| unsafe { suspend(raw, bytes) })
     }
 
     /// Runs its check.
     pub fn check(&mut self, name: &'static str) -> Result<Checked> {
-        let lacks = || EngineError::unsupported(self.id, "a check: its library has none");
-        let check = self.api.more.check.ok_or_else(lacks)?;
-        let mut checked = Checked::by(name);
+        let lacks =
+            || EngineError::unsupported(self.id, "a check: its library has no function for it");
+        let check = self.api.raw.check.ok_or_else(lacks)?;
+        let mut checked = Checked::new(name);
         let context = (&raw mut checked).cast();
         // SAFETY: open, and in no scope; the result lives through the call, and the callback gets
         // the context that it was made for.
@@ -219,25 +222,25 @@ impl<F> Handle<F> {
         match status {
             abi::OK => Ok(()),
             status => {
-                Err(why(closed.api, closed.id, ptr::null_mut(), status, "close the database"))
+                Err(failure(closed.api, closed.id, ptr::null_mut(), status, "close the database"))
             }
         }
     }
 }
 
 impl<F> Drop for Handle<F> {
-    /// There is nobody left to report the result to.
+    /// Ignores the result, because no caller can receive it.
     fn drop(&mut self) {
         // SAFETY: open, and not used again.
         unsafe { (self.api.close)(self.raw) };
     }
 }
 
-/// Status for EMBERMARK_OK without a client.
+/// Internal status: the library returned EMBERMARK_OK and no client.
 const NO_CLIENT: i32 = i32::MIN;
 
-/// Returns the client that a library has made, if it reports success.
-fn made(raw: *mut abi::Client, status: i32) -> std::result::Result<*mut abi::Client, i32> {
+/// Returns the client that a library has opened. Fails with the library's status, or [`NO_CLIENT`].
+fn check_client(raw: *mut abi::Client, status: i32) -> std::result::Result<*mut abi::Client, i32> {
     match status {
         abi::OK if raw.is_null() => Err(NO_CLIENT),
         abi::OK => Ok(raw),
@@ -245,28 +248,30 @@ fn made(raw: *mut abi::Client, status: i32) -> std::result::Result<*mut abi::Cli
     }
 }
 
-/// Returns the message for a failed status, from a client or without one.
-fn why(
+/// Returns the error for a failed status, with the message of a client if there is one.
+fn failure(
     api: &Api,
     id: &'static str,
-    teller: *mut abi::Client,
+    client: *mut abi::Client,
     status: i32,
     doing: &str,
 ) -> EngineError {
     // SAFETY: an open client, or none; a text ends with a NUL and exists until the next call.
-    let said = api.more.error.and_then(|tell| unsafe {
-        let text: *const c_char = tell(teller);
+    let said = api.raw.error.and_then(|error| unsafe {
+        let text: *const c_char = error(client);
         (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
     });
     let said = said.filter(|text| !text.trim().is_empty());
     let or = |other: &str| said.unwrap_or_else(|| other.to_owned());
     let message = match status {
         abi::UNSUPPORTED => return EngineError::unsupported(id, or(doing)),
-        abi::CONFLICT => format!("another client stands in the way: {}", or("it says no more")),
+        abi::CONFLICT => format!("a conflict with another client: {}", or("it gave no reason")),
         abi::FAILED => or("it gave no reason"),
-        abi::NOT_FOUND => "it returned EMBERMARK_NOT_FOUND where no key is looked for".to_owned(),
+        abi::NOT_FOUND => {
+            "it returned EMBERMARK_NOT_FOUND for a call that does not look for a key".to_owned()
+        }
         NO_CLIENT => "it returned EMBERMARK_OK, and no client".to_owned(),
-        other => format!("it returned {other}, which is no status of the interface"),
+        other => format!("it returned {other}, which is not a status of the interface"),
     };
     EngineError::failed(id, doing, message)
 }

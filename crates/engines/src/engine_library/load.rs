@@ -1,4 +1,4 @@
-//! Loads a library and reads its description. Everything that can be checked is checked.
+//! Loads a library, and reads and validates its description.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -10,18 +10,20 @@ use embermark_abi as abi;
 use embermark_model::Durability;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
-use super::about::{About, Offer, SettingAbout, TakesAbout, TierAbout};
 use super::api::{Api, Functions, KeyValue, Sql};
+use super::description::{
+    AllowedValues, EngineDescription, Offer, SettingDescription, TierDescription,
+};
 use super::dialect::LibraryDialect;
 
-/// Most entries of a list. A longer list has no end.
-const MOST: usize = 1_000;
+/// Maximum number of entries of a list. A longer list probably lacks its end mark.
+const MAX_ENTRIES: usize = 1_000;
 
 /// Loads a library, which stays loaded, and reads its description.
 ///
 /// # Errors
-/// Returns why it cannot be used.
-pub(super) fn load(path: &Path) -> Result<(Api, About), String> {
+/// Returns the reason that the library cannot be used.
+pub(super) fn load(path: &Path) -> Result<(Api, EngineDescription), String> {
     // SAFETY: a library is code that the user has chosen to run. All its symbols have to be
     // resolved now.
     let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
@@ -48,7 +50,7 @@ fn with_cause(error: &libloading::Error) -> String {
 ///
 /// # Safety
 /// It must be null, or as the header requires, and live as long as the process.
-unsafe fn read(engine: *const abi::Engine) -> Result<(Api, About), String> {
+unsafe fn read(engine: *const abi::Engine) -> Result<(Api, EngineDescription), String> {
     if engine.is_null() {
         return Err(format!("it does not know version {} of the interface", abi::ABI));
     }
@@ -56,41 +58,42 @@ unsafe fn read(engine: *const abi::Engine) -> Result<(Api, About), String> {
     let version = unsafe { (&raw const (*engine).abi).read() };
     if version != abi::ABI {
         return Err(format!(
-            "it is of version {version} of the interface, and this embermark knows version {}: compile it \
-             with the header of this one",
+            "it has version {version} of the interface, and this embermark knows version {}: compile it \
+             with the header of this embermark",
             abi::ABI
         ));
     }
     // SAFETY: the caller's promise: each is as in the header.
     unsafe {
         let least = offset_of!(abi::Engine, error);
-        let engine: abi::Engine = part(engine, least, "embermark_engine")?;
+        let engine: abi::Engine = read_struct(engine, least, "embermark_engine")?;
         let functions = match engine.family {
             abi::KEY_VALUE => {
                 let least = offset_of!(abi::KeyValue, table);
-                let of = part(engine.key_value, least, "embermark_key_value")?;
+                let of = read_struct(engine.key_value, least, "embermark_key_value")?;
                 Functions::KeyValue(KeyValue::new(of)?)
             }
             abi::SQL => {
-                let of: abi::Sql = part(engine.sql, offset_of!(abi::Sql, bulk), "embermark_sql")?;
+                let of: abi::Sql =
+                    read_struct(engine.sql, offset_of!(abi::Sql, bulk), "embermark_sql")?;
                 let least = offset_of!(abi::Dialect, type_int);
-                let dialect: abi::Dialect = part(of.dialect, least, "embermark_dialect")?;
+                let dialect: abi::Dialect = read_struct(of.dialect, least, "embermark_dialect")?;
                 Functions::Sql(Box::new(Sql::new(of, LibraryDialect::read(&dialect)?)?))
             }
             other => {
                 return Err(format!("its family is {other}, but must be 1 (key-value) or 2 (SQL)"));
             }
         };
-        let about = about(&engine)?;
+        let about = read_description(&engine)?;
         Ok((Api::new(engine, functions)?, about))
     }
 }
 
-/// Reads a struct that begins with its size. Missing fields at its end become zero.
+/// Reads a struct that begins with its size. Fields missing at its end become zero.
 ///
 /// # Safety
 /// It must be null, or begin with its size in bytes. Zeros must be valid for each field.
-unsafe fn part<T>(at: *const T, least: usize, name: &str) -> Result<T, String> {
+unsafe fn read_struct<T>(at: *const T, least: usize, name: &str) -> Result<T, String> {
     if at.is_null() {
         return Err(format!("its `struct {name}` is NULL"));
     }
@@ -98,7 +101,7 @@ unsafe fn part<T>(at: *const T, least: usize, name: &str) -> Result<T, String> {
     let size = unsafe { at.cast::<u32>().read_unaligned() } as usize;
     if size < least {
         return Err(format!(
-            "its `struct {name}` has {size} bytes, and {least} are the least: set its size to sizeof of it"
+            "its `struct {name}` has {size} bytes, but needs at least {least}: set its size to its sizeof"
         ));
     }
     let mut copy = MaybeUninit::<T>::zeroed();
@@ -120,14 +123,14 @@ pub(super) fn is_id(text: &str) -> bool {
 ///
 /// # Safety
 /// Its texts and lists must be as the header requires.
-unsafe fn about(engine: &abi::Engine) -> Result<About, String> {
+unsafe fn read_description(engine: &abi::Engine) -> Result<EngineDescription, String> {
     // SAFETY: the caller's promise.
     unsafe {
         let id = text(engine.id, "id")?;
         if !is_id(&id) {
             return Err(format!(
-                "its id '{}' is none: lower-case letters, digits, '-' and '_', and not with '-defaults' at \
-                 its end",
+                "its id '{}' is invalid: use lower-case letters, digits, '-' and '_', and do not end it with \
+                 '-defaults'",
                 id.escape_debug()
             ));
         }
@@ -136,9 +139,9 @@ unsafe fn about(engine: &abi::Engine) -> Result<About, String> {
         }
         let tier = |durability: Durability| {
             let tier = engine.tiers.add(durability as usize).read();
-            tier_about(&tier, durability).map_err(|why| format!("its tier '{durability}' {why}"))
+            read_tier(&tier, durability).map_err(|why| format!("its tier '{durability}' {why}"))
         };
-        Ok(About {
+        Ok(EngineDescription {
             id,
             name: text(engine.name, "name")?,
             version: text(engine.version, "version")?,
@@ -147,8 +150,8 @@ unsafe fn about(engine: &abi::Engine) -> Result<About, String> {
             forbids_publishing: engine.flags & abi::FORBIDS_PUBLISHING != 0,
             appends_only: engine.flags & abi::APPENDS_ONLY != 0,
             has_maintenance: engine.maintain.is_some(),
-            check: optional(engine.check_name, "check_name")?,
-            exclusive: optional(engine.exclusive, "exclusive")?,
+            check: optional_text(engine.check_name, "check_name")?,
+            exclusive: optional_text(engine.exclusive, "exclusive")?,
             tiers: Durability::ALL.into_iter().map(tier).collect::<Result<_, _>>()?,
             settings: settings(engine.settings)?,
         })
@@ -156,32 +159,34 @@ unsafe fn about(engine: &abi::Engine) -> Result<About, String> {
 }
 
 /// # Safety
-/// The same as for [`about`].
-unsafe fn tier_about(tier: &abi::Tier, promised: Durability) -> Result<TierAbout, String> {
+/// The same as for [`read_description`].
+unsafe fn read_tier(tier: &abi::Tier, promised: Durability) -> Result<TierDescription, String> {
     // SAFETY: the caller's promise.
     let (setting, why, read_back) = unsafe {
-        let setting = optional(tier.setting, "setting")?;
-        (setting, optional(tier.unsupported, "unsupported")?, pairs(tier.read_back)?)
+        let setting = optional_text(tier.setting, "setting")?;
+        (setting, optional_text(tier.unsupported, "unsupported")?, pairs(tier.read_back)?)
     };
     let offer = match (setting, why) {
-        (Some(_), Some(_)) => return Err("has a `setting` and is `unsupported` as well".to_owned()),
-        (None, None) => return Err("has no `setting`, and no reason `unsupported`".to_owned()),
+        (Some(_), Some(_)) => {
+            return Err("has both a `setting` and a reason `unsupported`".to_owned());
+        }
+        (None, None) => return Err("has neither a `setting` nor a reason `unsupported`".to_owned()),
         (None, Some(why)) => Offer::Unsupported { why },
         (Some(setting), None) => {
             let survives = Durability::ALL.into_iter().find(|known| *known as u32 == tier.survives);
-            let survives =
-                survives.ok_or_else(|| format!("survives {}, which is no tier", tier.survives))?;
+            let survives = survives
+                .ok_or_else(|| format!("survives {}, which is not a tier", tier.survives))?;
             if survives < promised {
                 return Err(format!(
                     "survives '{survives}', which is less than it promises: make it `unsupported`"
                 ));
             }
             // SAFETY: the caller's promise.
-            let manual = unsafe { optional(tier.manual, "manual")? }.unwrap_or_default();
+            let manual = unsafe { optional_text(tier.manual, "manual")? }.unwrap_or_default();
             Offer::Offered { survives, setting, manual }
         }
     };
-    Ok(TierAbout { offer, read_back })
+    Ok(TierDescription { offer, read_back })
 }
 
 /// Returns the values of each name, in the order of their first occurrence.
@@ -205,29 +210,31 @@ unsafe fn pairs(first: *const abi::Pair) -> Result<Vec<(String, Vec<String>)>, S
 
 /// # Safety
 /// The same as for [`pairs`].
-unsafe fn settings(first: *const abi::Setting) -> Result<Vec<SettingAbout>, String> {
+unsafe fn settings(first: *const abi::Setting) -> Result<Vec<SettingDescription>, String> {
     let (mut found, mut names) = (Vec::new(), BTreeSet::new());
     // SAFETY: the caller's promise.
     unsafe {
         for setting in list(first, |setting| setting.name.is_null(), "settings")? {
             let name = text(setting.name, "name")?;
             if name == "library" || !names.insert(name.clone()) {
-                return Err(format!("its setting '{name}' has another one's name"));
+                return Err(format!("its setting '{name}' has a reserved or repeated name"));
             }
             let takes = match setting.takes {
-                abi::ANY => TakesAbout::Any,
-                abi::NUMBER => TakesAbout::Number,
+                abi::ANY => AllowedValues::Any,
+                abi::NUMBER => AllowedValues::Number,
                 abi::WORD => {
                     let words = list(setting.words, |word| word.is_null(), "words")?;
                     let words = words.into_iter().map(|word| text(word, "word"));
-                    TakesAbout::Word(words.collect::<Result<_, _>>()?)
+                    AllowedValues::Word(words.collect::<Result<_, _>>()?)
                 }
                 other => {
-                    return Err(format!("its setting '{name}' takes {other}, which is nothing"));
+                    return Err(format!(
+                        "its setting '{name}' takes {other}, which is not a known kind of value"
+                    ));
                 }
             };
-            let by_default = optional(setting.by_default, "by_default")?;
-            found.push(SettingAbout { name, takes, by_default });
+            let by_default = optional_text(setting.by_default, "by_default")?;
+            found.push(SettingDescription { name, takes, by_default });
         }
     }
     Ok(found)
@@ -246,15 +253,15 @@ unsafe fn list<T: Copy>(
     if first.is_null() {
         return Ok(found);
     }
-    for place in 0..MOST {
+    for position in 0..MAX_ENTRIES {
         // SAFETY: the caller's promise: the end was not reached yet.
-        let next = unsafe { first.add(place).read() };
+        let next = unsafe { first.add(position).read() };
         if ends(&next) {
             return Ok(found);
         }
         found.push(next);
     }
-    Err(format!("its `{name}` do not end: the last one has the name NULL"))
+    Err(format!("its `{name}` have no end: the last entry must have the name NULL"))
 }
 
 /// Reads a required text that is not empty.
@@ -263,15 +270,15 @@ unsafe fn list<T: Copy>(
 /// It must be null or end with a NUL.
 unsafe fn text(at: *const c_char, name: &str) -> Result<String, String> {
     // SAFETY: the caller's promise.
-    let text = unsafe { optional(at, name) }?;
-    text.filter(|text| !text.trim().is_empty()).ok_or_else(|| format!("its `{name}` says nothing"))
+    let text = unsafe { optional_text(at, name) }?;
+    text.filter(|text| !text.trim().is_empty()).ok_or_else(|| format!("its `{name}` is empty"))
 }
 
 /// Reads an optional text.
 ///
 /// # Safety
 /// The same as for [`text`].
-unsafe fn optional(at: *const c_char, name: &str) -> Result<Option<String>, String> {
+unsafe fn optional_text(at: *const c_char, name: &str) -> Result<Option<String>, String> {
     if at.is_null() {
         return Ok(None);
     }

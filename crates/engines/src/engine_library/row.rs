@@ -3,7 +3,7 @@
 use embermark_abi as abi;
 
 use crate::sql::{Param, ResultRow};
-use crate::sql_driver::misfit::no_column;
+use crate::sql_driver::value_errors::no_column;
 use crate::{EngineError, Result};
 
 /// A row, valid while it is visited.
@@ -21,8 +21,8 @@ impl Row<'_> {
     }
 
     #[cold]
-    fn is_no<T>(&self, column: usize, wanted: &str) -> Result<T> {
-        let why = format!("it holds no {wanted}: cast it in the statement");
+    fn wrong_kind<T>(&self, column: usize, wanted: &str) -> Result<T> {
+        let why = format!("its value is not {wanted}: cast it in the statement");
         Err(EngineError::failed(self.id, format!("read column {column} of a row"), why))
     }
 
@@ -32,7 +32,12 @@ impl Row<'_> {
         // SAFETY: it is a text or bytes, and the pointer is that of its content.
         let bytes = unsafe { value.bytes() };
         if bytes.at.is_null() && bytes.size > 0 {
-            return self.is_no(column, "bytes, but so many at NULL");
+            let why = format!("its value has {} bytes at NULL", bytes.size);
+            return Err(EngineError::failed(
+                self.id,
+                format!("read column {column} of a row"),
+                why,
+            ));
         }
         // SAFETY: as the header promises: they exist until the next row is fetched, and the row is
         // not used after that.
@@ -46,9 +51,9 @@ impl ResultRow for Row<'_> {
         let value = self.value(column)?;
         match value.kind {
             abi::NULL => Ok(None),
-            // SAFETY: of its kind.
+            // SAFETY: the value is of this kind.
             abi::INTEGER => Ok(Some(unsafe { value.content.integer })),
-            _ => self.is_no(column, "integer"),
+            _ => self.wrong_kind(column, "an integer"),
         }
     }
 
@@ -57,11 +62,11 @@ impl ResultRow for Row<'_> {
         let value = self.value(column)?;
         match value.kind {
             abi::NULL => Ok(None),
-            // SAFETY: of its kind.
+            // SAFETY: the value is of this kind.
             abi::DOUBLE => Ok(Some(unsafe { value.content.number })),
             // SAFETY: as above.
             abi::INTEGER => Ok(Some(unsafe { value.content.integer } as f64)),
-            _ => self.is_no(column, "number"),
+            _ => self.wrong_kind(column, "a number"),
         }
     }
 
@@ -71,9 +76,9 @@ impl ResultRow for Row<'_> {
             abi::NULL => Ok(None),
             abi::TEXT => {
                 let text = std::str::from_utf8(self.bytes_of(column, value)?);
-                text.map(Some).or_else(|_| self.is_no(column, "valid UTF-8"))
+                text.map(Some).or_else(|_| self.wrong_kind(column, "valid UTF-8"))
             }
-            _ => self.is_no(column, "text"),
+            _ => self.wrong_kind(column, "text"),
         }
     }
 
@@ -82,7 +87,7 @@ impl ResultRow for Row<'_> {
         match value.kind {
             abi::NULL => Ok(None),
             abi::BLOB => self.bytes_of(column, value).map(Some),
-            _ => self.is_no(column, "bytes"),
+            _ => self.wrong_kind(column, "bytes"),
         }
     }
 
@@ -97,7 +102,11 @@ impl ResultRow for Row<'_> {
             abi::DOUBLE => self.float(column)?.map(Param::Float),
             abi::TEXT => self.text(column)?.map(Param::Text),
             abi::BLOB => self.bytes(column)?.map(Param::Bytes),
-            other => return self.is_no(column, &format!("value of a kind: {other} is none")),
+            other => {
+                let why = format!("unknown kind of value {other}");
+                let doing = format!("read column {column} of a row");
+                return Err(EngineError::failed(self.id, doing, why));
+            }
         };
         Ok(value.unwrap_or(Param::Null))
     }

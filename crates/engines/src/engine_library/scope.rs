@@ -7,28 +7,28 @@ use smallvec::SmallVec;
 
 use super::api::KeyValue;
 use super::handle::Handle;
-use crate::kv::{Blind, Change, Operations, Range, SeePut, Table, Visit};
+use crate::kv::{BlindWrites, Change, Operations, Range, Table, Visit, VisitPut};
 use crate::{EngineError, Result};
 
-/// Tables of a library without tables: a prefix byte of the keys per table, with their names in the
-/// first.
-pub(super) struct Prefixed {
-    /// By number. The one of [`NAMES`] belongs to no table.
+/// Tables for a library without tables. Each table has a prefix byte of the keys. Their names are
+/// in the table [`NAMES`].
+pub(super) struct PrefixedTables {
+    /// Names by table number. The entry of [`NAMES`] is unused.
     pub names: Vec<Vec<u8>>,
     /// Memory for a key, or for the ends of a scan.
     keys: [Vec<u8>; 2],
 }
 
-/// Names of the tables, each with its number.
+/// Table with the name of each table as a key and its number as the value.
 pub(super) const NAMES: Table = Table(0);
-/// The last prefix byte that has a successor, at which the last table's keys end.
-const MOST: usize = 254;
+/// Highest table number. The keys of a table end at the next prefix byte, so 255 is not usable.
+const MAX_TABLES: usize = 254;
 
-impl Prefixed {
+impl PrefixedTables {
     /// Reads the tables of a database.
     pub fn read(handle: &mut Handle<KeyValue>) -> Result<Self> {
         let (mut names, mut keys) = (vec![(0, Vec::new())], Default::default());
-        let range = within(&mut keys, NAMES, Range::default());
+        let range = prefixed_range(&mut keys, NAMES, Range::default());
         handle.scan::<1>(0, range, &mut |name, number| {
             names.push((number.first().copied().unwrap_or_default(), name.to_vec()));
             ControlFlow::Continue(())
@@ -40,14 +40,18 @@ impl Prefixed {
     /// Returns the number of a new table.
     pub fn next(&self, engine: &'static str) -> Result<Table> {
         match self.names.len() {
-            number @ ..=MOST => Ok(Table(number)),
+            number @ ..=MAX_TABLES => Ok(Table(number)),
             _ => Err(EngineError::unsupported(engine, "more than 254 tables, a byte for each")),
         }
     }
 }
 
 /// Returns a table's prefix byte and a key, written to `into`.
-pub(super) fn whole<'a>(into: &'a mut Vec<u8>, Table(number): Table, key: &[u8]) -> &'a [u8] {
+pub(super) fn prefixed_key<'a>(
+    into: &'a mut Vec<u8>,
+    Table(number): Table,
+    key: &[u8],
+) -> &'a [u8] {
     into.clear();
     into.push(number as u8);
     into.extend_from_slice(key);
@@ -55,78 +59,82 @@ pub(super) fn whole<'a>(into: &'a mut Vec<u8>, Table(number): Table, key: &[u8])
 }
 
 /// Returns a range of a table's keys as a range of all keys.
-fn within<'a>([from, to]: &'a mut [Vec<u8>; 2], table: Table, range: Range<'_>) -> Range<'a> {
-    let from = whole(from, table, range.from.unwrap_or_default());
+fn prefixed_range<'a>(
+    [from, to]: &'a mut [Vec<u8>; 2],
+    table: Table,
+    range: Range<'_>,
+) -> Range<'a> {
+    let from = prefixed_key(from, table, range.from.unwrap_or_default());
     let to = match range.to {
-        Some(end) => whole(to, table, end),
-        None => whole(to, Table(table.0 + 1), &[]),
+        Some(end) => prefixed_key(to, table, end),
+        None => prefixed_key(to, Table(table.0 + 1), &[]),
     };
     Range { from: Some(from), to: Some(to), direction: range.direction }
 }
 
-/// What a scope can do, and how.
+/// Kind of a scope.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// It changes nothing.
+    /// Read-only.
     Snapshot,
-    /// It is one transaction.
+    /// One transaction.
     Batch,
     /// Each operation is its own transaction, and is repeated if it is refused.
-    Alone,
+    PerOperation,
 }
 
 /// The operations of the library.
 pub(super) struct Scoped<'a> {
     pub handle: &'a mut Handle<KeyValue>,
-    pub prefixed: Option<&'a mut Prefixed>,
+    pub prefixed: Option<&'a mut PrefixedTables>,
     pub access: Access,
     /// Whether a deletion does not report if the key existed.
     pub blind_delete: bool,
 }
 
 /// Returns the library's table, and a key in it.
-macro_rules! place {
+macro_rules! table_and_key {
     ($prefixed:expr, $table:ident, $key:ident) => {
         match &mut $prefixed {
             None => ($table.0 as u32, $key),
-            Some(prefixed) => (0, whole(&mut prefixed.keys[0], $table, $key)),
+            Some(prefixed) => (0, prefixed_key(&mut prefixed.keys[0], $table, $key)),
         }
     };
 }
 
 impl Scoped<'_> {
-    const fn is_patient(&self) -> bool {
-        matches!(self.access, Access::Alone)
+    const fn retries(&self) -> bool {
+        matches!(self.access, Access::PerOperation)
     }
 
-    fn may_change(&self) -> Result<()> {
+    fn require_writable(&self) -> Result<()> {
         match self.access {
             Access::Snapshot => Err(EngineError::read_only(self.handle.id())),
-            Access::Batch | Access::Alone => Ok(()),
+            Access::Batch | Access::PerOperation => Ok(()),
         }
     }
 
-    /// Removes a key. Returns whether it existed, as far as the library reports it.
+    /// Removes a key. Returns whether it existed, if the library reports it.
     fn remove(&mut self, table: Table, key: &[u8]) -> Result<bool> {
-        let patient = self.is_patient();
-        let (table, key) = place!(self.prefixed, table, key);
-        self.handle.delete(patient, table, key)
+        let retries = self.retries();
+        let (table, key) = table_and_key!(self.prefixed, table, key);
+        self.handle.delete(retries, table, key)
     }
 }
 
 impl Operations for Scoped<'_> {
     #[inline]
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        let patient = self.is_patient();
-        let (table, key) = place!(self.prefixed, table, key);
-        self.handle.get(patient, table, key)
+        let retries = self.retries();
+        let (table, key) = table_and_key!(self.prefixed, table, key);
+        self.handle.get(retries, table, key)
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         match &mut self.prefixed {
             None => self.handle.scan::<0>(table.0 as u32, range, visit),
             Some(prefixed) => {
-                self.handle.scan::<1>(0, within(&mut prefixed.keys, table, range), visit)
+                self.handle.scan::<1>(0, prefixed_range(&mut prefixed.keys, table, range), visit)
             }
         }
     }
@@ -141,27 +149,27 @@ impl Operations for Scoped<'_> {
 
     #[inline]
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        self.may_change()?;
-        let patient = self.is_patient();
-        let (table, key) = place!(self.prefixed, table, key);
-        self.handle.put(patient, table, key, value)
+        self.require_writable()?;
+        let retries = self.retries();
+        let (table, key) = table_and_key!(self.prefixed, table, key);
+        self.handle.put(retries, table, key, value)
     }
 
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
-        self.may_change()?;
-        let patient = self.is_patient();
-        let (number, whole) = place!(self.prefixed, table, key);
-        if let Some(done) = self.handle.modify(patient, number, whole, change) {
+        self.require_writable()?;
+        let retries = self.retries();
+        let (number, key) = table_and_key!(self.prefixed, table, key);
+        if let Some(done) = self.handle.modify(retries, number, key, change) {
             return done;
         }
-        let Some(found) = self.handle.get(patient, number, whole)? else { return Ok(false) };
+        let Some(found) = self.handle.get(retries, number, key)? else { return Ok(false) };
         let mut value = SmallVec::<[u8; 64]>::from_slice(found);
         change(&mut value);
-        self.handle.put(patient, number, whole, &value).map(|()| true)
+        self.handle.put(retries, number, key, &value).map(|()| true)
     }
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
-        self.may_change()?;
+        self.require_writable()?;
         if self.blind_delete && self.get(table, key)?.is_none() {
             return Ok(false);
         }
@@ -169,21 +177,22 @@ impl Operations for Scoped<'_> {
     }
 }
 
-/// A batch whose reads do not see its changes, and its puts until the first read.
-pub(super) struct Unread<'a> {
+/// A batch whose reads do not see its changes. It records its puts until an overlay takes them.
+pub(super) struct BlindBatch<'a> {
     pub scoped: Scoped<'a>,
-    /// The puts in sequence.
+    /// The puts in order.
     pub puts: &'a mut Puts,
-    /// Whether an overlay keeps them by now.
-    pub seen: Cell<bool>,
+    /// Whether an overlay has taken the puts.
+    pub taken: Cell<bool>,
 }
 
-/// Puts in order: the table, the lengths of key and value, and then both, for each.
+/// Puts in order. Each is stored as the table, the lengths of key and value, the key, and the
+/// value.
 #[derive(Default)]
 pub(super) struct Puts(Vec<u8>);
 
 impl Puts {
-    /// Forgets the puts.
+    /// Removes all puts.
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -196,7 +205,8 @@ impl Puts {
         self.0.extend_from_slice(value);
     }
 
-    fn see(&self, see: &mut SeePut<'_>) {
+    /// Calls `see` for each put.
+    fn for_each(&self, see: &mut VisitPut<'_>) {
         let mut rest = &*self.0;
         let number = |bytes: &[u8]| usize::from_ne_bytes(bytes.try_into().unwrap_or_default());
         while let Some((head, behind)) = rest.split_at_checked(3 * size_of::<usize>()) {
@@ -211,7 +221,7 @@ impl Puts {
     }
 }
 
-impl Blind for Unread<'_> {
+impl BlindWrites for BlindBatch<'_> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         self.scoped.get(table, key)
     }
@@ -223,15 +233,15 @@ impl Blind for Unread<'_> {
     fn set(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         let Some(value) = value else { return self.scoped.remove(table, key).map(drop) };
         self.scoped.put(table, key, value)?;
-        if !self.seen.get() {
+        if !self.taken.get() {
             self.puts.add(table, key, value);
         }
         Ok(())
     }
 
-    fn puts(&self, see: &mut SeePut<'_>) -> Result<()> {
-        self.puts.see(see);
-        self.seen.set(true);
+    fn puts(&self, see: &mut VisitPut<'_>) -> Result<()> {
+        self.puts.for_each(see);
+        self.taken.set(true);
         Ok(())
     }
 }

@@ -2,19 +2,19 @@
 
 use embermark_abi as abi;
 
-use super::about::About;
 use super::api::{Api, Sql};
+use super::description::EngineDescription;
 use super::handle::{Handle, Prepared};
 use super::row::Row;
 use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
-use crate::sql_driver::misfit::check_width;
+use crate::sql_driver::value_errors::check_width;
 use crate::sql_driver::{Connected, Driver, Stopped};
 use crate::{Checked, ClientOpener, Join, OpenOptions, Result, Store};
 
 /// A client.
 pub(super) struct Session {
     handle: Handle<Sql>,
-    about: &'static About,
+    about: &'static EngineDescription,
 }
 
 impl Session {
@@ -23,7 +23,7 @@ impl Session {
         api: &'static Api,
         functions: &'static Sql,
         id: &'static str,
-        about: &'static About,
+        about: &'static EngineDescription,
         options: &OpenOptions,
     ) -> Result<Self> {
         Ok(Self { handle: Handle::open(api, functions, id, options)?, about })
@@ -61,7 +61,7 @@ impl Driver for Session {
     }
 
     fn bulk_sorted(&self) -> bool {
-        self.handle.functions().more.wants & abi::BULK_SORTED != 0
+        self.handle.functions().raw.wants & abi::BULK_SORTED != 0
     }
 
     fn dialect(&self) -> &'static dyn Dialect {
@@ -104,7 +104,7 @@ impl Driver for Session {
     }
 
     fn load(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
-        match self.handle.functions().more.bulk {
+        match self.handle.functions().raw.bulk {
             Some(bulk) => self.handle.load(bulk, table, rows),
             None => self.insert(table, rows),
         }
@@ -119,7 +119,7 @@ impl Driver for Session {
     }
 
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let (handle, about) = (self.handle.another()?, self.about);
+        let (handle, about) = (self.handle.open_client()?, self.about);
         Ok(ClientOpener::new(move || Ok(Self { handle, about }.store())))
     }
 

@@ -5,22 +5,22 @@ use std::ops::ControlFlow;
 
 use embermark_abi as abi;
 
-use super::about::About;
 use super::api::{Api, KeyValue};
+use super::description::EngineDescription;
 use super::handle::Handle;
-use super::scope::{Access, NAMES, Prefixed, Puts, Scoped, Unread, whole};
-use crate::clients::again_if;
+use super::scope::{Access, BlindBatch, NAMES, PrefixedTables, Puts, Scoped, prefixed_key};
+use crate::clients::retry_if;
 use crate::kv::{Change, KvStore, Operations, Overlay, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::{Checked, ClientOpener, Join, Lifecycle, OpenOptions, Result, Scope};
 
-/// Keys deleted per transaction when a table is cleared.
-const TOGETHER: usize = 10_000;
+/// Number of keys deleted per transaction when a table is cleared.
+const CLEAR_BATCH: usize = 10_000;
 
 /// A client.
 pub(super) struct Client {
     handle: Handle<KeyValue>,
-    /// Prefixes, if the library has no tables.
-    prefixed: Option<Prefixed>,
+    /// Tables by prefix, if the library has no tables.
+    prefixed: Option<PrefixedTables>,
     puts: Puts,
     /// The value returned last.
     value: Vec<u8>,
@@ -43,7 +43,7 @@ impl Client {
         api: &'static Api,
         functions: &'static KeyValue,
         id: &'static str,
-        about: &'static About,
+        about: &'static EngineDescription,
         options: &OpenOptions,
     ) -> Result<Self> {
         let facts = Facts {
@@ -57,7 +57,8 @@ impl Client {
     }
 
     fn new(mut handle: Handle<KeyValue>, facts: Facts) -> Result<Self> {
-        let prefixed = (!handle.has_tables()).then(|| Prefixed::read(&mut handle)).transpose()?;
+        let prefixed =
+            (!handle.has_tables()).then(|| PrefixedTables::read(&mut handle)).transpose()?;
         Ok(Self { handle, prefixed, puts: Puts::default(), value: Vec::new(), facts })
     }
 
@@ -70,14 +71,14 @@ impl Client {
         self.parts(access).0
     }
 
-    /// Returns the operations, and what is kept beside them.
+    /// Returns the operations, the recorded puts, and the buffer of the value returned last.
     fn parts(&mut self, access: Access) -> (Scoped<'_>, &mut Puts, &mut Vec<u8>) {
         let Self { handle, prefixed, puts, value, facts } = self;
         let (prefixed, blind_delete) = (prefixed.as_mut(), facts.blind_delete);
         (Scoped { handle, prefixed, access, blind_delete }, puts, value)
     }
 
-    /// Does work in a scope.
+    /// Runs `work` in a scope, then commits. Rolls back after an error.
     fn within<T>(&mut self, scope: u32, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.handle.begin(scope)?;
         match work(self) {
@@ -90,9 +91,9 @@ impl Client {
         }
     }
 
-    /// Does an operation in its own transaction, and repeats it if the library refuses it because
-    /// of another client.
-    fn alone<T>(
+    /// Runs an operation in its own transaction. Repeats it if the library refuses it because of
+    /// another client.
+    fn in_own_transaction<T>(
         &mut self,
         scope: u32,
         mut operation: impl FnMut(&mut Self) -> Result<T>,
@@ -101,7 +102,7 @@ impl Client {
             let done = self.within(scope, &mut operation);
             done.map_err(|error| (self.handle.was_refused(), error))
         };
-        again_if(|(refused, _)| *refused, once).map_err(|(_, error)| error)
+        retry_if(|(refused, _)| *refused, once).map_err(|(_, error)| error)
     }
 }
 
@@ -115,7 +116,7 @@ impl Lifecycle for Client {
     }
 
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let (other, facts) = (self.handle.another()?, self.facts);
+        let (other, facts) = (self.handle.open_client()?, self.facts);
         Ok(ClientOpener::kv(move || Self::new(other, facts)))
     }
 
@@ -151,14 +152,19 @@ impl KvStore for Client {
             return Ok(Table(known));
         }
         let table = prefixed.next(id)?;
-        self.alone(abi::BATCH, |client| {
-            client.handle.put(false, 0, whole(&mut Vec::new(), NAMES, name), &[table.0 as u8])
+        self.in_own_transaction(abi::BATCH, |client| {
+            client.handle.put(
+                false,
+                0,
+                prefixed_key(&mut Vec::new(), NAMES, name),
+                &[table.0 as u8],
+            )
         })?;
         self.prefixed.iter_mut().for_each(|prefixed| prefixed.names.push(name.to_vec()));
         Ok(table)
     }
 
-    /// Without a function for it, deletes the keys. Maintenance frees the space.
+    /// Deletes the keys if the library has no function for it. Maintenance frees the space.
     fn clear(&mut self, table: Table) -> Result<()> {
         if self.prefixed.is_none()
             && let Some(done) = self.handle.clear(table.0 as u32)
@@ -170,7 +176,7 @@ impl KvStore for Client {
             self.within(abi::SNAPSHOT, |client| {
                 client.scoped(Access::Snapshot).scan(table, Range::default(), &mut |key, _| {
                     keys.push(key.to_vec());
-                    if keys.len() < TOGETHER {
+                    if keys.len() < CLEAR_BATCH {
                         ControlFlow::Continue(())
                     } else {
                         ControlFlow::Break(())
@@ -187,7 +193,7 @@ impl KvStore for Client {
         }
     }
 
-    /// Without a function for it, one batch.
+    /// Inserts the pairs in one batch if the library has no bulk function.
     fn bulk(&mut self, table: Table, pairs: &mut dyn Pairs) -> Result<u64> {
         if self.prefixed.is_none()
             && let Some(done) = self.handle.bulk(table.0 as u32, pairs)
@@ -206,7 +212,9 @@ impl KvStore for Client {
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         match scope {
-            Scope::PerOperation if self.facts.autocommit => work(&mut self.scoped(Access::Alone)),
+            Scope::PerOperation if self.facts.autocommit => {
+                work(&mut self.scoped(Access::PerOperation))
+            }
             Scope::PerOperation => work(&mut Each(self)),
             Scope::Snapshot => {
                 self.within(abi::SNAPSHOT, |client| work(&mut client.scoped(Access::Snapshot)))
@@ -217,7 +225,7 @@ impl KvStore for Client {
             Scope::Batch => self.within(abi::BATCH, |client| {
                 let (scoped, puts, _) = client.parts(Access::Batch);
                 puts.clear();
-                work(&mut Overlay::of(scope, Unread { scoped, puts, seen: Cell::new(false) }))
+                work(&mut Overlay::new(scope, BlindBatch { scoped, puts, taken: Cell::new(false) }))
             }),
         }
     }
@@ -229,7 +237,7 @@ struct Each<'a>(&'a mut Client);
 impl Operations for Each<'_> {
     /// Returns a copy, because the snapshot ends before the value is used.
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        let found = self.0.alone(abi::SNAPSHOT, |client| {
+        let found = self.0.in_own_transaction(abi::SNAPSHOT, |client| {
             let (mut scoped, _, value) = client.parts(Access::Snapshot);
             let Some(found) = scoped.get(table, key)? else { return Ok(false) };
             value.clear();
@@ -247,18 +255,26 @@ impl Operations for Each<'_> {
     }
 
     fn count(&mut self, table: Table) -> Result<Option<u64>> {
-        self.0.alone(abi::SNAPSHOT, |client| client.scoped(Access::Snapshot).count(table))
+        self.0.in_own_transaction(abi::SNAPSHOT, |client| {
+            client.scoped(Access::Snapshot).count(table)
+        })
     }
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
-        self.0.alone(abi::BATCH, |client| client.scoped(Access::Batch).put(table, key, value))
+        self.0.in_own_transaction(abi::BATCH, |client| {
+            client.scoped(Access::Batch).put(table, key, value)
+        })
     }
 
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
-        self.0.alone(abi::BATCH, |client| client.scoped(Access::Batch).modify(table, key, change))
+        self.0.in_own_transaction(abi::BATCH, |client| {
+            client.scoped(Access::Batch).modify(table, key, change)
+        })
     }
 
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
-        self.0.alone(abi::BATCH, |client| client.scoped(Access::Batch).delete(table, key))
+        self.0.in_own_transaction(abi::BATCH, |client| {
+            client.scoped(Access::Batch).delete(table, key)
+        })
     }
 }

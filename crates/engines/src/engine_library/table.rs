@@ -7,7 +7,7 @@ use embermark_abi as abi;
 
 use crate::sql::{Nullable, SqlType, TableDef};
 
-/// A table, with everything that its pointers point to.
+/// A table definition that owns everything its pointers point to.
 pub(super) struct Table {
     columns: Vec<abi::Column>,
     key: Vec<*const c_char>,
@@ -38,7 +38,7 @@ impl Table {
         })
     }
 
-    /// Returns the struct for the library, valid as long as this value.
+    /// Returns the struct for the library. It is valid as long as `self`.
     pub fn to_abi(&self) -> abi::Table {
         abi::Table {
             name: self.name.as_ptr(),

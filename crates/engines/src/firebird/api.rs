@@ -80,7 +80,7 @@ interfaces! {
         9 util() -> Option<Util>;
     }
 
-    /// `IStatus`: the outcome of a call. It is passed to the call, and says nothing until the call
+    /// `IStatus`: the outcome of a call. It is passed to the call, and is empty until the call
     /// fails.
     Status {
         0 dispose();
@@ -169,7 +169,7 @@ interfaces! {
         1 release() -> c_int;
         2 count(status: Status) -> c_uint;
         6 alias(status: Status, place: c_uint) -> *const c_char;
-        7 of(status: Status, place: c_uint) -> c_uint;
+        7 sql_type(status: Status, place: c_uint) -> c_uint;
         9 sub_type(status: Status, place: c_uint) -> c_int;
         10 length(status: Status, place: c_uint) -> c_uint;
         11 scale(status: Status, place: c_uint) -> c_int;

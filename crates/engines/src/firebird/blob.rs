@@ -4,7 +4,7 @@ use std::ffi::c_uint;
 use std::ptr;
 
 use super::api::{self, Quad, Transaction, answer};
-use super::connection::{Connection, Done};
+use super::connection::{Connection, FbResult};
 
 /// Most bytes of one call.
 const SEGMENT: usize = 65_535;
@@ -13,18 +13,22 @@ const SEGMENT: usize = 65_535;
 const STREAM: [u8; 4] = [1, 3, 1, 1];
 
 /// Stores a value in a transaction. Returns its id.
-pub(super) fn store(connection: &Connection, transaction: Transaction, value: &[u8]) -> Done<Quad> {
+pub(super) fn store(
+    connection: &Connection,
+    transaction: Transaction,
+    value: &[u8],
+) -> FbResult<Quad> {
     let (status, attachment) = (connection.status(), connection.attachment()?);
     let mut id = Quad::default();
     // SAFETY: attachment and transaction are alive, and the number is written to at once.
-    let blob = connection.some(unsafe {
+    let blob = connection.check_object(unsafe {
         let (bytes, parameters) = (STREAM.len() as c_uint, STREAM.as_ptr());
         attachment.create_blob(status, transaction, &raw mut id, bytes, parameters)
     })?;
     let put = value.chunks(SEGMENT).try_for_each(|part| {
         // SAFETY: the blob is open, and the part has the given length.
         unsafe { blob.put_segment(status, part.len() as c_uint, part.as_ptr().cast()) };
-        connection.done(())
+        connection.check_status(())
     });
     close(connection, blob, put).map(|()| id)
 }
@@ -35,11 +39,12 @@ pub(super) fn read(
     transaction: Transaction,
     mut id: Quad,
     into: &mut Vec<u8>,
-) -> Done<()> {
+) -> FbResult<()> {
     let (status, attachment) = (connection.status(), connection.attachment()?);
     // SAFETY: attachment and transaction are alive.
-    let blob = connection
-        .some(unsafe { attachment.open_blob(status, transaction, &raw mut id, 0, ptr::null()) })?;
+    let blob = connection.check_object(unsafe {
+        attachment.open_blob(status, transaction, &raw mut id, 0, ptr::null())
+    })?;
     into.clear();
     let read = loop {
         let (held, mut length) = (into.len(), 0);
@@ -52,7 +57,7 @@ pub(super) fn read(
             into.set_len(held + length as usize);
             came
         };
-        match connection.done(came) {
+        match connection.check_status(came) {
             Ok(answer::OK | answer::SEGMENT) => {}
             other => break other.map(drop),
         }
@@ -61,11 +66,11 @@ pub(super) fn read(
 }
 
 /// Closes a blob, and returns the first error.
-fn close(connection: &Connection, blob: api::Blob, done: Done<()>) -> Done<()> {
-    // SAFETY: it is not used again. If it could not be closed, it is still ours to release.
+fn close(connection: &Connection, blob: api::Blob, done: FbResult<()>) -> FbResult<()> {
+    // SAFETY: it is not used again. If it could not be closed, this must release it.
     let closed = unsafe {
         blob.close(connection.status());
-        connection.done(()).inspect_err(|_| {
+        connection.check_status(()).inspect_err(|_| {
             blob.release();
         })
     };

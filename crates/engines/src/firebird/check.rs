@@ -1,8 +1,8 @@
 //! Firebird's own check.
 
 use super::api::{info, open};
+use super::config::{DatabaseConfig, OpenMode};
 use super::connection::Connection;
-use super::place::{Made, Place};
 use super::{NAME, failed};
 use crate::{Checked, EngineError, Result};
 
@@ -22,10 +22,10 @@ const COUNTED: [(u8, &str); 7] = [
 /// (<https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html>).
 /// It counts errors, and describes them only in its log. Pages have no checksums, so it does not
 /// detect a changed byte of a value.
-pub(super) fn validate(place: &Place) -> Result<Checked> {
-    let mut checked = Checked::by("validation (gfix -validate -full)");
+pub(super) fn validate(config: &DatabaseConfig) -> Result<Checked> {
+    let mut checked = Checked::new("validation (gfix -validate -full)");
     let how = open::VERIFY_PAGES | open::VERIFY_RECORDS | open::VERIFY_ONLY;
-    let connection = match Connection::open(place, Made::There, &[(open::VERIFY, how)]) {
+    let connection = match Connection::open(config, OpenMode::Existing, &[(open::VERIFY, how)]) {
         Ok(connection) => connection,
         // Damage that it cannot get past.
         Err(error) => {
@@ -37,7 +37,7 @@ pub(super) fn validate(place: &Place) -> Result<Checked> {
     let counted = counted.map_err(|e| failed("read what its validation found", &e))?;
     for (item, what) in COUNTED {
         let Some((_, count)) = counted.iter().find(|(known, _)| *known == item) else {
-            let why = format!("it does not tell the number of {what}");
+            let why = format!("it does not report the number of {what}");
             return Err(EngineError::failed(NAME, "validate the database", why));
         };
         if *count > 0 {

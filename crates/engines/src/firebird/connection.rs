@@ -12,9 +12,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::api::{self, LOCK_PREFIX, info};
+use super::config::{DatabaseConfig, OpenMode};
 use super::failure::Failure;
 use super::library::FbLib;
-use super::place::{Made, Place};
 use super::statement::Handle;
 use super::{NAME, failed};
 use crate::{EngineError, Result};
@@ -37,13 +37,13 @@ pub(super) struct Connection {
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Connection {
-    /// Connects to the database of a place with further parameters. Creates a missing one if `made`
+    /// Connects to a database, with additional parameters. Creates a missing one if `mode`
     /// is new.
-    pub fn open(place: &Place, made: Made, more: &[(u8, u8)]) -> Result<Rc<Self>> {
-        let library = place.library;
-        let doing = || format!("open {}", place.file().display());
+    pub fn open(config: &DatabaseConfig, mode: OpenMode, more: &[(u8, u8)]) -> Result<Rc<Self>> {
+        let library = config.library;
+        let doing = || format!("open {}", config.file().display());
         let could_not = |why: &str| EngineError::failed(NAME, doing(), why);
-        let status = library.status().ok_or_else(|| could_not("it gives no status"))?;
+        let status = library.status().ok_or_else(|| could_not("its library returned no status"))?;
         let connection = Rc::new(Self {
             library,
             status,
@@ -53,17 +53,22 @@ impl Connection {
             changing: Cell::new(None),
             prepared: RefCell::default(),
         });
-        connection.attach(place, made, more).map_err(|e| failed(doing(), &e))?;
+        connection.attach(config, mode, more).map_err(|e| failed(doing(), &e))?;
         Ok(connection)
     }
 
     /// Connects, unless it is connected. The file is locked as long as any process has it open. A
     /// process that was just started has everything open that this one had, until it executes
     /// another program, so this waits for it.
-    pub fn attach(&self, place: &Place, made: Made, more: &[(u8, u8)]) -> Done<()> {
+    pub fn attach(
+        &self,
+        config: &DatabaseConfig,
+        mode: OpenMode,
+        more: &[(u8, u8)],
+    ) -> FbResult<()> {
         let began = Instant::now();
         loop {
-            match self.attach_at_once(place, made, more) {
+            match self.try_attach(config, mode, more) {
                 Err(failure) if failure.is_still_open() && began.elapsed() < PATIENCE => {
                     thread::sleep(Duration::from_millis(1));
                 }
@@ -72,46 +77,51 @@ impl Connection {
         }
     }
 
-    fn attach_at_once(&self, place: &Place, made: Made, more: &[(u8, u8)]) -> Done<()> {
+    fn try_attach(
+        &self,
+        config: &DatabaseConfig,
+        mode: OpenMode,
+        more: &[(u8, u8)],
+    ) -> FbResult<()> {
         let text = |path: &std::path::Path| {
-            CString::new(path.as_os_str().as_bytes()).map_err(|e| Failure::own(&e.to_string()))
+            CString::new(path.as_os_str().as_bytes()).map_err(|e| Failure::new(&e.to_string()))
         };
-        let (file, folder) = (text(&place.file())?, text(&place.options.dir)?);
-        let parameters = place.parameters(made, more);
+        let (file, folder) = (text(&config.file())?, text(&config.options.dir)?);
+        let parameters = config.parameters(mode, more);
         let (bytes, parameters) = (parameters.len() as _, parameters.as_ptr());
         let provider = self.library.provider;
         let held = self.library.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the texts are terminated and the parameters have the given length; no other
-        // database is opened meanwhile, for which the folder would be another.
+        // SAFETY: the texts are terminated and the parameters have the given length; the lock
+        // prevents that another database, with another folder, is opened at the same time.
         let attachment = unsafe {
             (self.library.api.gds__get_prefix)(LOCK_PREFIX, folder.as_ptr());
-            match made {
-                Made::New => {
+            match mode {
+                OpenMode::New => {
                     provider.create_database(self.status, file.as_ptr(), bytes, parameters)
                 }
-                Made::There => {
+                OpenMode::Existing => {
                     provider.attach_database(self.status, file.as_ptr(), bytes, parameters)
                 }
             }
         };
         drop(held);
-        self.attachment.set(Some(self.some(attachment)?));
+        self.attachment.set(Some(self.check_object(attachment)?));
         Ok(())
     }
 
     /// Ends its transactions, releases its statements, and then closes the database.
-    pub fn detach(&self) -> Done<()> {
-        self.release();
-        let ended = self.rest();
+    pub fn detach(&self) -> FbResult<()> {
+        self.release_statements();
+        let ended = self.end_statement_transactions();
         if let Some(begun) = self.begun.take() {
             self.end(begun, api::Transaction::rollback)?;
         }
         let Some(attachment) = self.attachment.take() else { return ended };
         // SAFETY: the attachment is alive, and nothing of it is used again. If it could not be
-        // detached, it is still ours to release.
+        // detached, this must release it.
         unsafe {
             attachment.detach(self.status);
-            self.done(()).inspect_err(|_| {
+            self.check_status(()).inspect_err(|_| {
                 attachment.release();
             })
         }
@@ -122,22 +132,23 @@ impl Connection {
         self.status
     }
 
-    pub fn attachment(&self) -> Done<api::Attachment> {
-        self.attachment.get().ok_or_else(|| Failure::own("the database was closed"))
+    pub fn attachment(&self) -> FbResult<api::Attachment> {
+        self.attachment.get().ok_or_else(|| Failure::new("the database was closed"))
     }
 
-    /// Returns the result of a call, or its error.
+    /// Returns the value that a call returned, or the call's error.
     #[inline]
-    pub fn done<T>(&self, given: T) -> Done<T> {
+    pub fn check_status<T>(&self, value: T) -> FbResult<T> {
         // SAFETY: the status is alive.
         let state = unsafe { self.status.state() };
-        if state & api::STATE_ERRORS == 0 { Ok(given) } else { Err(self.failure()) }
+        if state & api::STATE_ERRORS == 0 { Ok(value) } else { Err(self.failure()) }
     }
 
-    /// Returns the object that a call returned.
+    /// Returns the object that a call returned, or the call's error.
     #[inline]
-    pub fn some<T>(&self, given: Option<T>) -> Done<T> {
-        self.done(given)?.ok_or_else(|| Failure::own("it gave nothing, and no error"))
+    pub fn check_object<T>(&self, object: Option<T>) -> FbResult<T> {
+        self.check_status(object)?
+            .ok_or_else(|| Failure::new("it returned neither an object nor an error"))
     }
 
     #[cold]
@@ -151,7 +162,7 @@ impl Connection {
     }
 
     /// Reads information items from the database, a number for each.
-    pub fn numbers(&self, items: &[u8]) -> Done<Vec<(u8, i64)>> {
+    pub fn numbers(&self, items: &[u8]) -> FbResult<Vec<(u8, i64)>> {
         let mut room = [0u8; 1024];
         let attachment = self.attachment()?;
         // SAFETY: the attachment is alive, and items and room have the given lengths.
@@ -159,7 +170,7 @@ impl Connection {
             let (count, bytes) = (items.len() as _, room.len() as _);
             attachment.get_info(self.status, count, items.as_ptr(), bytes, room.as_mut_ptr());
         }
-        self.done(()).map(|()| numbers(&room))
+        self.check_status(()).map(|()| numbers(&room))
     }
 }
 
@@ -181,8 +192,7 @@ fn numbers(mut room: &[u8]) -> Vec<(u8, i64)> {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // Without `close` an error was reported earlier, and there is nobody left to report this
-        // one to.
+        // Without `close` an earlier error was already reported. No caller can receive this one.
         let _ = self.detach();
         // SAFETY: it is not used again.
         unsafe { self.status.dispose() };
@@ -190,7 +200,7 @@ impl Drop for Connection {
 }
 
 /// A result with Firebird's error.
-pub(super) type Done<T> = std::result::Result<T, Failure>;
+pub(super) type FbResult<T> = std::result::Result<T, Failure>;
 
 #[cfg(test)]
 mod tests {
@@ -206,12 +216,12 @@ mod tests {
     /// Opens the database in a folder and closes it.
     fn opened(dir: &Path) -> Result<()> {
         let options = OpenOptions::new(dir, Durability::Process, 16 << 20);
-        let Store::Sql(store) = Firebird.open(&options)?.store else { panic!("it answers SQL") };
+        let Store::Sql(store) = Firebird.open(&options)?.store else { panic!("not an SQL store") };
         store.close()
     }
 
     #[test]
-    fn a_file_that_is_locked_for_a_moment_more_is_waited_for_and_one_that_stays_locked_is_told() {
+    fn opening_waits_for_a_lock_and_reports_one_that_stays() {
         if !embermark_skips::is_here(&Firebird) {
             return;
         }

@@ -1,4 +1,4 @@
-//! Firebird's SQL where the standard leaves something open.
+//! Firebird's SQL dialect.
 
 use crate::sql::{Dialect, SqlType, TableDef};
 
@@ -155,9 +155,9 @@ impl Dialect for FirebirdSql {
 
     /// Milliseconds are added to a time without a zone.
     fn month(&self, milliseconds: &str) -> Option<String> {
-        let moment =
+        let timestamp =
             format!("DATEADD({milliseconds} MILLISECOND TO TIMESTAMP '1970-01-01 00:00:00')");
-        Some(format!("(EXTRACT(YEAR FROM {moment}) * 100 + EXTRACT(MONTH FROM {moment}))"))
+        Some(format!("(EXTRACT(YEAR FROM {timestamp}) * 100 + EXTRACT(MONTH FROM {timestamp}))"))
     }
 
     fn index_names(&self, table: &str) -> Option<String> {
@@ -185,13 +185,13 @@ impl Dialect for FirebirdSql {
         format!("SELECT {expression} FROM RDB$DATABASE")
     }
 
-    /// It has no comparison of rows.
+    /// Firebird does not compare row values.
     fn row_values(&self) -> bool {
         false
     }
 
-    /// It joins them by a nested loop without materialising any. With that, `compare_two` took 9 s
-    /// for 20,000 readings, and now takes 15 ms.
+    /// Firebird joins derived tables by a nested loop and does not materialise them. `compare_two` over
+    /// 20,000 readings took 9 s with derived tables, and takes 15 ms without them.
     fn joins_derived_tables(&self) -> bool {
         false
     }

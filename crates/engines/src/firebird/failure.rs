@@ -16,20 +16,20 @@ const IN_USE: isize = 335_544_453;
 /// `isc_already_opened`: another process has the file open.
 const STILL_OPEN: isize = 335_545_107;
 
-/// Most bytes of a message that are kept.
-const WORDS: usize = 4096;
+/// Maximum number of bytes of a message.
+const MAX_MESSAGE: usize = 4096;
 
 /// An error of Firebird.
 #[derive(Debug)]
 pub(super) struct Failure {
     codes: Vec<isize>,
-    words: String,
+    message: String,
 }
 
 impl Failure {
     /// Creates an error without a code.
-    pub fn own(words: &str) -> Self {
-        Self { codes: Vec::new(), words: words.to_owned() }
+    pub fn new(message: &str) -> Self {
+        Self { codes: Vec::new(), message: message.to_owned() }
     }
 
     /// Reads an error from a status.
@@ -37,17 +37,18 @@ impl Failure {
     /// # Safety
     /// The status must be alive, and of a failed call.
     pub unsafe fn read(status: api::Status, util: Util) -> Self {
-        let mut room = vec![0u8; WORDS];
+        let mut room = vec![0u8; MAX_MESSAGE];
         // SAFETY: as the caller promises; no more is written than fits.
         let (codes, length) = unsafe {
-            let length = util.format_status(room.as_mut_ptr().cast::<c_char>(), WORDS as _, status);
+            let length =
+                util.format_status(room.as_mut_ptr().cast::<c_char>(), MAX_MESSAGE as _, status);
             (codes(status.errors()), length as usize)
         };
-        let said = String::from_utf8_lossy(&room[..length.min(WORDS)]);
+        let text = String::from_utf8_lossy(&room[..length.min(MAX_MESSAGE)]);
         // One line each, all but the first with a dash before them.
-        let lines = said.lines().map(|line| line.trim_start_matches('-').trim());
-        let words: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-        Self { codes, words: words.join("; ") }
+        let lines = text.lines().map(|line| line.trim_start_matches('-').trim());
+        let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+        Self { codes, message: lines.join("; ") }
     }
 
     /// Returns whether it was because of another transaction, so that the call can be repeated.
@@ -91,6 +92,6 @@ unsafe fn codes(mut at: *const isize) -> Vec<isize> {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.words)
+        f.write_str(&self.message)
     }
 }

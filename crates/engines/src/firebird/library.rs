@@ -14,11 +14,11 @@ pub(super) const VARIABLE: &str = "FIREBIRD_LIB_DIR";
 /// The library.
 pub(super) static LIBRARY: Loaded<FbLib> = Loaded::new(
     NAME,
-    crate::deps::got_by(
-        "run `make deps`, or set FIREBIRD_LIB_DIR to the folder `lib` of a Firebird 5 that holds \
-         libfbclient.so.2 and, beside that folder, plugins/libEngine13.so",
+    crate::deps::install_hint(
+        "run `make deps`, or set FIREBIRD_LIB_DIR to the folder `lib` of a Firebird 5 that has \
+         libfbclient.so.2 and, next to that folder, plugins/libEngine13.so",
         "install embermark's package again, or set FIREBIRD_LIB_DIR to the folder `lib` of a \
-         Firebird 5 that holds libfbclient.so.2 and, beside that folder, plugins/libEngine13.so",
+         Firebird 5 that has libfbclient.so.2 and, next to that folder, plugins/libEngine13.so",
     ),
     load,
 );
@@ -58,10 +58,10 @@ fn load() -> Result<(FbLib, PathBuf), String> {
     let api = unsafe { Api::load(library) }?;
     let version = version(&api);
     if !version.starts_with("5.") {
-        return Err(format!("its library is Firebird {version}, and 5 is needed"));
+        return Err(format!("its library is Firebird {version}, but version 5 is needed"));
     }
-    has_engine(&path)?;
-    // The ICU beside it, where `make deps` has unpacked one. The engine finds it by itself, but
+    check_engine_file(&path)?;
+    // The ICU next to it, if `make deps` has unpacked one. The engine finds it by itself, but
     // ICU's libraries do not find each other. Without one, the engine uses the system's.
     let icu = Search { variable: VARIABLE, file: "libicui18n.so", folders: &[] };
     let _ = path.parent().map(|folder| icu.open_from(Some(folder)));
@@ -80,25 +80,25 @@ fn load() -> Result<(FbLib, PathBuf), String> {
 fn version(api: &Api) -> String {
     let mut room = [0 as c_char; 256];
     // SAFETY: the manual asks for that many bytes of room; what is written is terminated.
-    let said = unsafe {
+    let text = unsafe {
         (api.isc_get_client_version)(room.as_mut_ptr());
         CStr::from_ptr(room.as_ptr()).to_string_lossy()
     };
-    of_words(&said)
+    parse_version(&text)
 }
 
-fn of_words(said: &str) -> String {
-    let (numbers, release) = said.split_once(" Firebird ").unwrap_or((said, "of no known version"));
+fn parse_version(text: &str) -> String {
+    let (numbers, release) = text.split_once(" Firebird ").unwrap_or((text, "of no known version"));
     let release = release.split(' ').next().unwrap_or_default();
     numbers.split('.').nth(2).map_or(release.to_owned(), |point| format!("{release}.{point}"))
 }
 
 /// Checks that the engine is present too. Without it the library is only a client of servers.
-fn has_engine(library: &Path) -> Result<(), String> {
+fn check_engine_file(library: &Path) -> Result<(), String> {
     let root = library.parent().and_then(Path::parent);
     match root.map(|root| root.join("plugins/libEngine13.so")) {
         Some(engine) if !engine.is_file() => {
-            Err(format!("its library is there, and its engine is not: no {}", engine.display()))
+            Err(format!("its library exists, but its engine is missing: no {}", engine.display()))
         }
         _ => Ok(()),
     }
@@ -106,12 +106,12 @@ fn has_engine(library: &Path) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::of_words;
+    use super::parse_version;
 
     #[test]
     fn the_version_is_that_of_the_release() {
-        assert_eq!(of_words("LI-V6.3.4.1812 Firebird 5.0"), "5.0.4");
-        assert_eq!(of_words("LI-T6.4.0.15 Firebird 6.0 Initial"), "6.0.0");
-        assert!(!of_words("other words").starts_with("5."));
+        assert_eq!(parse_version("LI-V6.3.4.1812 Firebird 5.0"), "5.0.4");
+        assert_eq!(parse_version("LI-T6.4.0.15 Firebird 6.0 Initial"), "6.0.0");
+        assert!(!parse_version("other words").starts_with("5."));
     }
 }

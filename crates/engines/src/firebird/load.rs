@@ -5,18 +5,18 @@ use std::ffi::c_void;
 use std::rc::Rc;
 
 use super::api::{self, NO_MORE_ERRORS, kind, types};
-use super::connection::{Connection, Done};
+use super::connection::{Connection, FbResult};
 use super::message::{Field, Message};
-use super::param::{natural, put};
+use super::param::{parameter_shapes, put};
 use super::statement::Prepared;
 use super::{NAME, failed};
 use crate::sql::{Dialect, Param, Rows, TableDef};
 use crate::sql_driver::Stopped;
-use crate::sql_driver::misfit::{check_width, not_taken};
+use crate::sql_driver::value_errors::{check_width, not_taken};
 use crate::{EngineError, Result};
 
-/// Approximate bytes of rows passed at a time. The engine buffers at most 16 MB before it is told
-/// to store them.
+/// Approximate bytes of rows passed at a time. The engine buffers at most 16 MB before a
+/// call stores them.
 const BYTES: usize = 256 * 1024;
 
 /// Inserts all rows into a table, in the open transaction. Returns their number.
@@ -68,26 +68,27 @@ struct Batch<'a> {
     /// Rows in sequence, as words.
     memory: Vec<u64>,
     rows: usize,
-    room: usize,
+    /// Maximum number of rows.
+    capacity: usize,
 }
 
 impl<'a> Batch<'a> {
-    fn new(connection: &'a Connection, insert: &Prepared) -> Done<Self> {
+    fn new(connection: &'a Connection, insert: &Prepared) -> FbResult<Self> {
         let (statement, described) = insert.input()?;
         // A separate description with the same types.
-        let message = described.shaped(connection, &natural(described))?;
-        let room = (BYTES / message.stride.max(1)).max(1);
-        let memory = vec![0; (room * message.stride).div_ceil(size_of::<u64>())];
+        let message = described.shaped(connection, &parameter_shapes(described))?;
+        let capacity = (BYTES / message.stride.max(1)).max(1);
+        let memory = vec![0; (capacity * message.stride).div_ceil(size_of::<u64>())];
         // SAFETY: the statement is alive, and the description lives as long as the batch.
         let batch = unsafe {
             statement.create_batch(connection.status(), message.metadata(), 0, std::ptr::null())
         };
-        let batch = Some(connection.some(batch)?);
-        Ok(Self { connection, batch, message, memory, rows: 0, room })
+        let batch = Some(connection.check_object(batch)?);
+        Ok(Self { connection, batch, message, memory, rows: 0, capacity })
     }
 
     fn is_full(&self) -> bool {
-        self.rows == self.room
+        self.rows == self.capacity
     }
 
     /// Adds a row.
@@ -98,7 +99,7 @@ impl<'a> Batch<'a> {
         let message = &mut bytes[at..at + stride];
         for (column, (field, value)) in self.message.fields.iter().zip(row).enumerate() {
             if !put(field, message, *value) {
-                return Err(refused(table, column, field, *value));
+                return Err(value_error(table, column, field, *value));
             }
         }
         self.rows += 1;
@@ -106,40 +107,40 @@ impl<'a> Batch<'a> {
     }
 
     /// Stores the rows added so far.
-    fn send(&mut self) -> Done<()> {
+    fn send(&mut self) -> FbResult<()> {
         let (rows, status) = (std::mem::take(&mut self.rows), self.connection.status());
         let Some(batch) = self.batch.filter(|_| rows > 0) else { return Ok(()) };
         let transaction = self.connection.transaction(kind::DEFINE)?;
         // SAFETY: batch and transaction are alive, and that many rows are in memory.
         let state = unsafe {
             batch.add(status, rows as _, self.memory.as_ptr().cast::<c_void>());
-            self.connection.done(())?;
-            self.connection.some(batch.execute(status, transaction))?
+            self.connection.check_status(())?;
+            self.connection.check_object(batch.execute(status, transaction))?
         };
         // SAFETY: the state is alive, and not used after it is disposed.
         unsafe {
-            let wrong = self.connection.done(state.find_error(status, 0));
+            let wrong = self.connection.check_status(state.find_error(status, 0));
             let wrong = wrong.and_then(|wrong| {
                 if wrong != NO_MORE_ERRORS {
                     state.status_of(status, status, wrong);
                 }
-                self.connection.done(())
+                self.connection.check_status(())
             });
             state.dispose();
             wrong
         }
     }
 
-    fn close(mut self) -> Done<()> {
+    fn close(mut self) -> FbResult<()> {
         self.end()
     }
 
-    fn end(&mut self) -> Done<()> {
+    fn end(&mut self) -> FbResult<()> {
         let Some(batch) = self.batch.take() else { return Ok(()) };
-        // SAFETY: it is not used again. If it could not be closed, it is still ours to release.
+        // SAFETY: it is not used again. If it could not be closed, this must release it.
         unsafe {
             batch.close(self.connection.status());
-            self.connection.done(()).inspect_err(|_| {
+            self.connection.check_status(()).inspect_err(|_| {
                 batch.release();
             })
         }
@@ -155,16 +156,16 @@ impl Drop for Batch<'_> {
 
 /// Returns the error for a value that its column does not accept: of another kind, or too long.
 #[cold]
-fn refused(table: &TableDef, column: usize, field: &Field, value: Param<'_>) -> EngineError {
+fn value_error(table: &TableDef, column: usize, field: &Field, value: Param<'_>) -> EngineError {
     let length = match value {
         Param::Text(text) => text.len(),
         Param::Bytes(bytes) => bytes.len(),
         _ => 0,
     };
-    if field.of == types::VARYING && length > field.length {
+    if field.sql_type == types::VARYING && length > field.length {
         let (name, ..) = table.columns[column];
         let why =
-            format!("{length} bytes are too long for column {name}, which has {}", field.length);
+            format!("{length} bytes are too long for column {name}, which takes {}", field.length);
         return EngineError::failed(NAME, format!("load a row into {}", table.name), why);
     }
     not_taken(NAME, table, column, value)

@@ -3,13 +3,13 @@
 use std::ffi::{CStr, c_uint, c_void};
 
 use super::api;
-use super::connection::{Connection, Done};
+use super::connection::{Connection, FbResult};
 
 /// Offset and type of a value in a message.
 pub(super) struct Field {
     pub name: Box<str>,
     /// One of [`types`](api::types).
-    pub of: c_uint,
+    pub sql_type: c_uint,
     pub sub_type: i32,
     /// Its character set, and in the second byte its collation.
     pub character_set: c_uint,
@@ -33,7 +33,7 @@ impl Field {
 /// A requested type of a value in a message.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
-    pub of: c_uint,
+    pub sql_type: c_uint,
     pub length: usize,
     pub character_set: c_uint,
 }
@@ -52,56 +52,56 @@ pub(super) struct Message {
 
 impl Message {
     /// Creates it from the engine's description, which it releases.
-    pub fn new(connection: &Connection, metadata: api::Metadata) -> Done<Self> {
+    pub fn new(connection: &Connection, metadata: api::Metadata) -> FbResult<Self> {
         let mut message =
             Self { metadata, fields: Vec::new(), memory: Vec::new(), length: 0, stride: 0 };
         let status = connection.status();
         // SAFETY: the description is alive; names are copied before it is released.
         unsafe {
             let count = metadata.count(status);
-            for place in 0..count {
-                let alias = metadata.alias(status, place);
+            for position in 0..count {
+                let alias = metadata.alias(status, position);
                 let name = match alias.is_null() {
                     true => Box::default(),
                     false => CStr::from_ptr(alias).to_string_lossy().into(),
                 };
                 message.fields.push(Field {
                     name,
-                    of: metadata.of(status, place) & !1,
-                    sub_type: metadata.sub_type(status, place),
-                    character_set: metadata.character_set(status, place),
-                    length: metadata.length(status, place) as usize,
-                    scale: metadata.scale(status, place),
-                    offset: metadata.offset(status, place) as usize,
-                    null: metadata.null_offset(status, place) as usize,
+                    sql_type: metadata.sql_type(status, position) & !1,
+                    sub_type: metadata.sub_type(status, position),
+                    character_set: metadata.character_set(status, position),
+                    length: metadata.length(status, position) as usize,
+                    scale: metadata.scale(status, position),
+                    offset: metadata.offset(status, position) as usize,
+                    null: metadata.null_offset(status, position) as usize,
                 });
             }
             message.length = metadata.message_length(status) as usize;
             message.stride = metadata.aligned_length(status) as usize;
         }
         message.memory = vec![0; message.length.div_ceil(size_of::<u64>())];
-        connection.done(message)
+        connection.check_status(message)
     }
 
     /// Returns a message with other types, where they are given, and without values.
-    pub fn shaped(&self, connection: &Connection, shapes: &[Option<Shape>]) -> Done<Self> {
+    pub fn shaped(&self, connection: &Connection, shapes: &[Option<Shape>]) -> FbResult<Self> {
         let status = connection.status();
         // SAFETY: the description is alive.
-        let builder = connection.some(unsafe { self.metadata.builder(status) })?;
-        for (place, shape) in (0..).zip(shapes) {
-            let Some(Shape { of, length, character_set }) = *shape else { continue };
-            // SAFETY: the builder is alive and has that place.
+        let builder = connection.check_object(unsafe { self.metadata.builder(status) })?;
+        for (position, shape) in (0..).zip(shapes) {
+            let Some(Shape { sql_type, length, character_set }) = *shape else { continue };
+            // SAFETY: the builder is alive and has that position.
             unsafe {
-                builder.set_type(status, place, of);
-                builder.set_sub_type(status, place, 0);
-                builder.set_scale(status, place, 0);
-                builder.set_length(status, place, length as c_uint);
-                builder.set_character_set(status, place, character_set);
+                builder.set_type(status, position, sql_type);
+                builder.set_sub_type(status, position, 0);
+                builder.set_scale(status, position, 0);
+                builder.set_length(status, position, length as c_uint);
+                builder.set_character_set(status, position, character_set);
             }
         }
         // SAFETY: as above; it is released once.
         let metadata = unsafe {
-            let metadata = connection.some(builder.metadata(status));
+            let metadata = connection.check_object(builder.metadata(status));
             builder.release();
             metadata?
         };

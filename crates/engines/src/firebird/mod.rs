@@ -4,6 +4,7 @@
 mod api;
 mod blob;
 mod check;
+mod config;
 mod connection;
 mod dialect;
 mod failure;
@@ -11,7 +12,6 @@ mod library;
 mod load;
 mod message;
 mod param;
-mod place;
 mod row;
 mod script;
 mod settings;
@@ -20,28 +20,28 @@ mod store;
 mod tier;
 
 use embermark_model::result::Counts;
-use embermark_model::{Durability, Explained, StandsOut};
+use embermark_model::{CostAnomaly, Durability, Explained};
 
 use crate::{
     Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
     Settings, Tier,
 };
+use config::DatabaseConfig;
 use failure::Failure;
 use library::LIBRARY;
-use place::Place;
 use settings::SETTINGS;
 use store::Session;
 use tier::TIERS;
 
-/// Its name in errors.
+/// Name of the engine in errors.
 const NAME: &str = "firebird";
 
-/// The database's file in its directory.
+/// Name of the database's file in its folder.
 const FILE: &str = "embermark.fdb";
 
 /// The explanation of opening in `docs/engines/firebird.md`.
 const EXPLAINED: &[Explained] = &[Explained {
-    how: StandsOut::Lag,
+    how: CostAnomaly::Lag,
     counts: &[Counts::Start],
     phases: &[],
     why: "an opening makes five files of shared memory anew, and looks up every folder above them",
@@ -76,7 +76,7 @@ impl Engine for Firebird {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        tier::of(durability)
+        tier::for_durability(durability)
     }
 
     fn explained(&self) -> &'static [Explained] {
@@ -89,11 +89,11 @@ impl Engine for Firebird {
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let library = LIBRARY.get()?;
-        let place = Place::new(library, options)?;
-        let session = Session::open(place)?;
+        let config = DatabaseConfig::new(library, options)?;
+        let session = Session::open(config)?;
         let mut settings = session.settings()?;
-        SETTINGS.taken(NAME, options, &mut settings)?;
-        TIERS.of(options.durability).check(NAME, options, &mut settings)?;
+        SETTINGS.check_accepted(NAME, options, &mut settings)?;
+        TIERS.for_tier(options.durability).check_settings(NAME, options, &mut settings)?;
         let (store, version) = (session.into_store(), library.version.clone());
         Ok(Opened { store, version, settings, server: None })
     }

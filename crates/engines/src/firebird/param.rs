@@ -17,12 +17,12 @@ const OCTETS: u32 = 1;
 /// Returns the types in which parameters with these descriptions are sent: integers in 64 bits,
 /// floats in double precision, and texts with their length and the bytes of their column. `None`
 /// where the type stays.
-pub(super) fn natural(described: &Message) -> Vec<Option<Shape>> {
-    let shape = |field: &Field| match field.of {
+pub(super) fn parameter_shapes(described: &Message) -> Vec<Option<Shape>> {
+    let shape = |field: &Field| match field.sql_type {
         types::SHORT | types::LONG | types::INT64 => Some(integer()),
         types::FLOAT | types::DOUBLE => Some(double()),
         types::TEXT => Some(Shape {
-            of: types::VARYING,
+            sql_type: types::VARYING,
             length: field.length,
             character_set: field.character_set,
         }),
@@ -32,16 +32,16 @@ pub(super) fn natural(described: &Message) -> Vec<Option<Shape>> {
 }
 
 /// Returns the types in which these values can be sent, where the message's types do not fit.
-pub(super) fn suiting(message: &Message, params: &[Param<'_>]) -> Vec<Option<Shape>> {
+pub(super) fn fitting_shapes(message: &Message, params: &[Param<'_>]) -> Vec<Option<Shape>> {
     let shape = |(field, param): (&Field, &Param<'_>)| {
-        if suits(field, *param) {
+        if fits(field, *param) {
             return None;
         }
         let text = |bytes: &[u8], own| {
-            let is_text = matches!(field.of, types::VARYING | types::TEXT);
+            let is_text = matches!(field.sql_type, types::VARYING | types::TEXT);
             let length = bytes.len().max(LEAST_TEXT).next_power_of_two().min(LONGEST);
             let character_set = if is_text { field.character_set } else { own };
-            Some(Shape { of: types::VARYING, length, character_set })
+            Some(Shape { sql_type: types::VARYING, length, character_set })
         };
         match param {
             Param::Null => None,
@@ -55,17 +55,17 @@ pub(super) fn suiting(message: &Message, params: &[Param<'_>]) -> Vec<Option<Sha
 }
 
 const fn integer() -> Shape {
-    Shape { of: types::INT64, length: 8, character_set: NONE }
+    Shape { sql_type: types::INT64, length: 8, character_set: NONE }
 }
 
 const fn double() -> Shape {
-    Shape { of: types::DOUBLE, length: 8, character_set: NONE }
+    Shape { sql_type: types::DOUBLE, length: 8, character_set: NONE }
 }
 
 /// Returns whether a value fits a field.
 #[inline]
-fn suits(field: &Field, param: Param<'_>) -> bool {
-    match (field.of, param) {
+fn fits(field: &Field, param: Param<'_>) -> bool {
+    match (field.sql_type, param) {
         (_, Param::Null)
         | (types::INT64 | types::DOUBLE | types::BOOLEAN, Param::Int(_))
         | (types::DOUBLE, Param::Float(_))
@@ -80,13 +80,13 @@ fn suits(field: &Field, param: Param<'_>) -> bool {
 /// whose id is all that the message has.
 #[inline]
 pub(super) fn put(field: &Field, message: &mut [u8], param: Param<'_>) -> bool {
-    if !suits(field, param) {
+    if !fits(field, param) {
         return false;
     }
     let is_null = u16::from(param == Param::Null);
     message[field.null..field.null + 2].copy_from_slice(&is_null.to_ne_bytes());
     let at = field.offset;
-    match (field.of, param) {
+    match (field.sql_type, param) {
         (_, Param::Null) => {}
         (types::INT64, Param::Int(value)) => write(message, at, value.to_ne_bytes()),
         (types::DOUBLE, Param::Int(value)) => write(message, at, (value as f64).to_ne_bytes()),

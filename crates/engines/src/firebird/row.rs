@@ -6,8 +6,8 @@ use super::NAME;
 use super::api::types;
 use super::message::Field;
 use crate::sql::{Param, ResultRow};
-use crate::sql_driver::misfit::{no_column, not_wanted};
 use crate::sql_driver::times::{self, Form};
+use crate::sql_driver::value_errors::{no_column, not_wanted};
 use crate::{EngineError, Result};
 
 /// The row fetched last.
@@ -66,7 +66,7 @@ impl<'a> Row<'a> {
         }
         match read(field) {
             Some(value) => Ok(Some(value)),
-            None => Err(not_wanted(NAME, column, &field.name, name_of(field.of), wanted)),
+            None => Err(not_wanted(NAME, column, &field.name, name_of(field.sql_type), wanted)),
         }
     }
 
@@ -84,7 +84,7 @@ impl<'a> Row<'a> {
 
     #[inline]
     fn decimal(&self, field: &Field) -> Option<Decimal> {
-        let number = match field.of {
+        let number = match field.sql_type {
             types::SHORT => i16::from_ne_bytes(self.at(field)).into(),
             types::LONG => i32::from_ne_bytes(self.at(field)).into(),
             types::INT64 => i64::from_ne_bytes(self.at(field)).into(),
@@ -96,7 +96,7 @@ impl<'a> Row<'a> {
 
     #[inline]
     fn number(&self, field: &Field) -> Option<f64> {
-        match field.of {
+        match field.sql_type {
             types::DOUBLE => Some(f64::from_ne_bytes(self.at(field))),
             types::FLOAT => Some(f32::from_ne_bytes(self.at(field)).into()),
             _ => self.decimal(field).map(|decimal| decimal.float()),
@@ -106,7 +106,7 @@ impl<'a> Row<'a> {
     /// Returns the bytes of a text or byte string.
     fn string(&self, column: usize, field: &Field) -> Option<&'a [u8]> {
         let (message, at) = (self.message, field.offset);
-        match field.of {
+        match field.sql_type {
             types::VARYING => {
                 let length = usize::from(u16::from_ne_bytes(self.at(field)));
                 message.get(at + 2..at + 2 + length)
@@ -118,7 +118,7 @@ impl<'a> Row<'a> {
     }
 
     fn are_bytes(&self, field: &Field) -> bool {
-        match field.of {
+        match field.sql_type {
             types::BLOB => field.sub_type != 1,
             _ => field.character_set == OCTETS || field.character_set == self.bytes,
         }
@@ -130,7 +130,7 @@ impl<'a> Row<'a> {
         let days = |at| i128::from(i32::from_ne_bytes(self.bytes_at(at))) - DAYS_TO_1970;
         let units = |at| i128::from(u32::from_ne_bytes(self.bytes_at(at))) * NANOSECONDS;
         let at = field.offset;
-        Some(match field.of {
+        Some(match field.sql_type {
             types::DATE => (days(at) * NANOSECONDS_OF_DAY, Form::Date),
             types::TIME => (units(at), Form::Time),
             types::TIMESTAMP => (days(at) * NANOSECONDS_OF_DAY + units(at + 4), Form::DateTime),
@@ -143,7 +143,7 @@ impl<'a> Row<'a> {
 
 impl ResultRow for Row<'_> {
     fn int(&self, column: usize) -> Result<Option<i64>> {
-        self.read(column, "integer", |field| match field.of {
+        self.read(column, "integer", |field| match field.sql_type {
             types::INT64 if field.scale == 0 => Some(i64::from_ne_bytes(self.at(field))),
             types::BOOLEAN => Some(i64::from(self.message[field.offset] != 0)),
             _ => self.decimal(field)?.whole(),
@@ -168,33 +168,34 @@ impl ResultRow for Row<'_> {
 
     fn any<'r>(&'r self, column: usize, room: &'r mut String) -> Result<Param<'r>> {
         if let Some(field) = self.fields.get(column)
-            && matches!(field.of, types::TIME_TZ)
+            && matches!(field.sql_type, types::TIME_TZ)
         {
             let what = "a TIME WITH TIME ZONE in a result here: cast it in the statement";
             return Err(EngineError::unsupported(NAME, what));
         }
-        let value = self.read(column, "value that can be told", |field| match field.of {
-            types::DOUBLE | types::FLOAT => self.number(field).map(Param::Float),
-            types::BOOLEAN => Some(Param::Int((self.message[field.offset] != 0).into())),
-            types::VARYING | types::TEXT | types::BLOB => {
-                let string = self.string(column, field)?;
-                match self.are_bytes(field) {
-                    true => Some(Param::Bytes(string)),
-                    false => str::from_utf8(string).ok().map(Param::Text),
+        let value =
+            self.read(column, "value that embermark reads", |field| match field.sql_type {
+                types::DOUBLE | types::FLOAT => self.number(field).map(Param::Float),
+                types::BOOLEAN => Some(Param::Int((self.message[field.offset] != 0).into())),
+                types::VARYING | types::TEXT | types::BLOB => {
+                    let string = self.string(column, field)?;
+                    match self.are_bytes(field) {
+                        true => Some(Param::Bytes(string)),
+                        false => str::from_utf8(string).ok().map(Param::Text),
+                    }
                 }
-            }
-            _ => match (self.decimal(field), self.time(field)) {
-                (Some(decimal), _) => match decimal.whole() {
-                    Some(whole) => Some(Param::Int(whole)),
-                    None => Some(Param::Float(decimal.float())),
+                _ => match (self.decimal(field), self.time(field)) {
+                    (Some(decimal), _) => match decimal.whole() {
+                        Some(whole) => Some(Param::Int(whole)),
+                        None => Some(Param::Float(decimal.float())),
+                    },
+                    (None, Some((nanoseconds, form))) => {
+                        times::write(nanoseconds, form, room)?;
+                        Some(Param::Text(&*room))
+                    }
+                    (None, None) => None,
                 },
-                (None, Some((nanoseconds, form))) => {
-                    times::write(nanoseconds, form, room)?;
-                    Some(Param::Text(&*room))
-                }
-                (None, None) => None,
-            },
-        })?;
+            })?;
         Ok(value.unwrap_or(Param::Null))
     }
 }

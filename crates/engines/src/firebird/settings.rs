@@ -39,12 +39,12 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("page_size", "4096")], "more pages for a row", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
     Candidate::new(&[("page_size", "16384")], "a change of a row writes more", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
     Candidate::new(&[("page_size", "32768")], "a change of a row writes more", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
-    Candidate::new(&[("sweep_interval", "0")], "old versions of rows stay until somebody sweeps", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
+    Candidate::new(&[("sweep_interval", "0")], "old versions of rows stay until a sweep", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html"),
     Candidate::new(&[("forced_writes", "OFF")], "a power cut may damage the file", "https://firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html").keeping(Durability::Process),
 ];
 
 /// Information item of each setting.
-pub(super) const ASKED: [(u8, &str); 4] = [
+pub(super) const INFO_ITEMS: [(u8, &str); 4] = [
     (info::FORCED_WRITES, "forced_writes"),
     (info::PAGE_SIZE, "page_size"),
     (info::PAGE_BUFFERS, "page_buffers"),

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use std::{ptr, slice};
 
 use super::api::{self, Quad, Transaction, answer, kind, types};
-use super::connection::{Connection, Done};
+use super::connection::{Connection, FbResult};
 use super::failure::Failure;
 use super::message::{Field, Message, Shape};
-use super::param::{natural, put, put_blob, suiting};
+use super::param::{fitting_shapes, parameter_shapes, put, put_blob};
 use super::row::Row;
 use super::{blob, failed};
 use crate::EngineError;
@@ -33,7 +33,8 @@ impl Handle {
 /// engine once, and again only if a value does not fit.
 pub(super) struct Prepared {
     handle: Rc<Handle>,
-    of: u32,
+    /// One of [`kind`].
+    kind: u32,
     input: Message,
     output: Message,
     has_blobs: bool,
@@ -47,26 +48,27 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Prepares the one statement of `sql`. Columns with the character set `bytes` have bytes.
-    pub fn new(connection: &Rc<Connection>, sql: &str, bytes: u32) -> Done<Self> {
+    pub fn new(connection: &Rc<Connection>, sql: &str, bytes: u32) -> FbResult<Self> {
         let statement = connection.prepare(sql)?;
         let handle = Rc::new(Handle(Cell::new(Some(statement))));
-        connection.keep(&handle);
+        connection.register(&handle);
         let status = connection.status();
         // SAFETY: the statement is alive.
-        let (of, input, output) = unsafe {
-            let of = connection.done(statement.kind(status))?;
-            let input = connection.some(statement.input_metadata(status))?;
+        let (statement_kind, input, output) = unsafe {
+            let statement_kind = connection.check_status(statement.kind(status))?;
+            let input = connection.check_object(statement.input_metadata(status))?;
             let input = Message::new(connection, input)?;
-            let output = connection.some(statement.output_metadata(status))?;
-            (of, input, Message::new(connection, output)?)
+            let output = connection.check_object(statement.output_metadata(status))?;
+            (statement_kind, input, Message::new(connection, output)?)
         };
         let input = match input.fields.is_empty() {
             true => input,
-            false => input.shaped(connection, &natural(&input))?,
+            false => input.shaped(connection, &parameter_shapes(&input))?,
         };
-        let is_decfloat = |field: &Field| matches!(field.of, types::DECFLOAT16 | types::DECFLOAT34);
+        let is_decfloat =
+            |field: &Field| matches!(field.sql_type, types::DECFLOAT16 | types::DECFLOAT34);
         let as_double = |field: &Field| {
-            let double = Shape { of: types::DOUBLE, length: 8, character_set: 0 };
+            let double = Shape { sql_type: types::DOUBLE, length: 8, character_set: 0 };
             is_decfloat(field).then_some(double)
         };
         let output = match output.fields.iter().any(is_decfloat) {
@@ -76,23 +78,33 @@ impl Prepared {
             }
             false => output,
         };
-        let has_blobs = output.fields.iter().any(|field| field.of == types::BLOB);
+        let has_blobs = output.fields.iter().any(|field| field.sql_type == types::BLOB);
         let blobs = vec![Vec::new(); output.fields.len()];
         let (sql, connection) = (sql.into(), Rc::clone(connection));
-        Ok(Self { handle, of, input, output, has_blobs, blobs, sql, bytes, connection })
+        Ok(Self {
+            handle,
+            kind: statement_kind,
+            input,
+            output,
+            has_blobs,
+            blobs,
+            sql,
+            bytes,
+            connection,
+        })
     }
 
     /// Returns whether it is a query that locks no row.
     pub fn is_select(&self) -> bool {
-        self.of == kind::SELECT
+        self.kind == kind::SELECT
     }
 
     /// Returns its detailed plan, line by line.
-    pub fn plan(&self) -> Done<String> {
+    pub fn plan(&self) -> FbResult<String> {
         let (statement, _) = self.input()?;
         // SAFETY: the statement is alive, and so is its plan, a terminated text or null.
         let plan = unsafe {
-            let plan = self.connection.done(statement.plan(self.connection.status(), 1))?;
+            let plan = self.connection.check_status(statement.plan(self.connection.status(), 1))?;
             (!plan.is_null()).then(|| CStr::from_ptr(plan).to_string_lossy())
         };
         Ok(plan.as_deref().unwrap_or_default().trim().to_owned())
@@ -100,12 +112,12 @@ impl Prepared {
 
     /// Returns whether some of its parameters are blobs.
     pub fn takes_blobs(&self) -> bool {
-        self.input.fields.iter().any(|field| field.of == types::BLOB)
+        self.input.fields.iter().any(|field| field.sql_type == types::BLOB)
     }
 
     /// Returns the prepared statement, and the description of its parameters.
-    pub fn input(&self) -> Done<(api::Statement, &Message)> {
-        let statement = self.handle.0.get().ok_or_else(|| Failure::own("it is not prepared"))?;
+    pub fn input(&self) -> FbResult<(api::Statement, &Message)> {
+        let statement = self.handle.0.get().ok_or_else(|| Failure::new("it is not prepared"))?;
         Ok((statement, &self.input))
     }
 
@@ -116,10 +128,12 @@ impl Prepared {
         params: &[Param<'_>],
         visit: Option<&mut Visit<'_>>,
     ) -> Result<u64, Stopped> {
-        let Some(statement) = self.handle.0.get() else { return self.run_anew(params, visit) };
-        let transaction = self.connection.transaction(self.of).map_err(|e| self.stopped(&e))?;
+        let Some(statement) = self.handle.0.get() else {
+            return self.prepare_and_run(params, visit);
+        };
+        let transaction = self.connection.transaction(self.kind).map_err(|e| self.stopped(&e))?;
         self.put(transaction, params)?;
-        if matches!(self.of, kind::SELECT | kind::SELECT_FOR_UPDATE) {
+        if matches!(self.kind, kind::SELECT | kind::SELECT_FOR_UPDATE) {
             return self.query(statement, transaction, visit).map(|()| 0);
         }
         let status = self.connection.status();
@@ -131,14 +145,15 @@ impl Prepared {
             let output = returns.then_some(output);
             let row = if returns { row } else { ptr::null_mut() };
             statement.execute(status, transaction, Some(input), values, output, row);
-            self.connection.done(()).map_err(|e| self.stopped(&e))?;
+            self.connection.check_status(()).map_err(|e| self.stopped(&e))?;
             statement.affected_records(status)
         };
-        let changed = self.connection.done(changed).map_err(|e| self.stopped(&e))?;
+        let changed = self.connection.check_status(changed).map_err(|e| self.stopped(&e))?;
         if let Some(visit) = visit
             && returns
         {
-            // SAFETY: what was returned has been written, and nothing writes to it before the next run.
+            // SAFETY: what was returned has been written, and nothing writes to it before the next
+            // run.
             unsafe { self.visit(row, transaction, visit)? };
         }
         Ok(changed)
@@ -146,7 +161,7 @@ impl Prepared {
 
     /// Runs it after its connection has released it.
     #[cold]
-    fn run_anew(
+    fn prepare_and_run(
         &mut self,
         params: &[Param<'_>],
         visit: Option<&mut Visit<'_>>,
@@ -169,13 +184,13 @@ impl Prepared {
             statement.open_cursor(status, transaction, Some(input), values, Some(output), 0)
         };
         let connection = Rc::clone(&self.connection);
-        let cursor = connection.some(cursor).map_err(|e| self.stopped(&e))?;
+        let cursor = connection.check_object(cursor).map_err(|e| self.stopped(&e))?;
         let cursor = Cursor { cursor, connection: &connection };
         let mut seen = false;
         loop {
             // SAFETY: the cursor is open, and the message is as described; nothing reads it now.
             let came = unsafe { cursor.cursor.fetch_next(status, row) };
-            match connection.done(came) {
+            match connection.check_status(came) {
                 Ok(answer::OK) => {}
                 Ok(_) => return cursor.close().map_err(|e| self.stopped(&e)),
                 Err(failure) if seen => return Err(Stopped::Engine(self.failed(&failure))),
@@ -192,7 +207,7 @@ impl Prepared {
     /// Passes a row to the visitor.
     ///
     /// # Safety
-    /// The row must be completely written, and nothing may write to it meanwhile.
+    /// The row must be completely written, and nothing may write to it during the call.
     #[inline]
     unsafe fn visit(
         &mut self,
@@ -211,9 +226,9 @@ impl Prepared {
     }
 
     /// Reads the blobs of a row.
-    fn read_blobs(&mut self, message: &[u8], transaction: Transaction) -> Done<()> {
+    fn read_blobs(&mut self, message: &[u8], transaction: Transaction) -> FbResult<()> {
         let blobs = self.output.fields.iter().zip(&mut self.blobs);
-        for (field, into) in blobs.filter(|(field, _)| field.of == types::BLOB) {
+        for (field, into) in blobs.filter(|(field, _)| field.sql_type == types::BLOB) {
             if !field.is_null(message) {
                 let id = Quad::read(message, field.offset);
                 blob::read(&self.connection, transaction, id, into)?;
@@ -226,30 +241,30 @@ impl Prepared {
     #[inline]
     fn put(&mut self, transaction: Transaction, params: &[Param<'_>]) -> Result<(), Stopped> {
         if params.len() != self.input.fields.len() {
-            return Err(Stopped::Engine(self.has_other_parameters(params.len())));
+            return Err(Stopped::Engine(self.wrong_parameter_count(params.len())));
         }
         let (fields, message) = self.input.parts();
         let put = |(field, param): (&Field, &Param<'_>)| put(field, message, *param);
         match fields.iter().zip(params).all(put) {
             true => Ok(()),
-            false => self.put_others(transaction, params),
+            false => self.put_converted(transaction, params),
         }
     }
 
     /// Writes parameters of which some are blobs or do not fit.
     #[cold]
-    fn put_others(
+    fn put_converted(
         &mut self,
         transaction: Transaction,
         params: &[Param<'_>],
     ) -> Result<(), Stopped> {
-        let shapes = suiting(&self.input, params);
+        let shapes = fitting_shapes(&self.input, params);
         if shapes.iter().any(Option::is_some) {
             let input = self.input.shaped(&self.connection, &shapes);
             self.input = input.map_err(|e| self.stopped(&e))?;
         }
-        for (place, param) in params.iter().enumerate() {
-            let value = match (self.input.fields[place].of, *param) {
+        for (position, param) in params.iter().enumerate() {
+            let value = match (self.input.fields[position].sql_type, *param) {
                 (types::BLOB, Param::Text(text)) => Some(text.as_bytes()),
                 (types::BLOB, Param::Bytes(bytes)) => Some(bytes),
                 _ => None,
@@ -264,23 +279,23 @@ impl Prepared {
             let (fields, message) = self.input.parts();
             let is_put = match id {
                 Some(id) => {
-                    put_blob(&fields[place], message, id);
+                    put_blob(&fields[position], message, id);
                     true
                 }
-                None => put(&fields[place], message, *param),
+                None => put(&fields[position], message, *param),
             };
             if !is_put {
-                let why = format!("parameter {} is longer than a VARCHAR", place + 1);
-                return Err(Stopped::Engine(self.failed(&Failure::own(&why))));
+                let why = format!("parameter {} is longer than a VARCHAR", position + 1);
+                return Err(Stopped::Engine(self.failed(&Failure::new(&why))));
             }
         }
         Ok(())
     }
 
     #[cold]
-    fn has_other_parameters(&self, given: usize) -> EngineError {
-        let why = format!("it has {} parameters, {given} are given", self.input.fields.len());
-        self.failed(&Failure::own(&why))
+    fn wrong_parameter_count(&self, given: usize) -> EngineError {
+        let why = format!("it has {} parameters, but {given} were given", self.input.fields.len());
+        self.failed(&Failure::new(&why))
     }
 
     #[cold]
@@ -311,17 +326,17 @@ struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    fn close(self) -> Done<()> {
+    fn close(self) -> FbResult<()> {
         let closed = self.end();
         std::mem::forget(self);
         closed
     }
 
-    fn end(&self) -> Done<()> {
-        // SAFETY: it is not used again. If it could not be closed, it is still ours to release.
+    fn end(&self) -> FbResult<()> {
+        // SAFETY: it is not used again. If it could not be closed, this must release it.
         unsafe {
             self.cursor.close(self.connection.status());
-            self.connection.done(()).inspect_err(|_| {
+            self.connection.check_status(()).inspect_err(|_| {
                 self.cursor.release();
             })
         }

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use super::connection::{Connection, Done};
+use super::config::{DatabaseConfig, OpenMode};
+use super::connection::{Connection, FbResult};
 use super::dialect::{BYTES, COLLATIONS, FirebirdSql, INDEXED};
-use super::place::{Made, Place};
-use super::settings::ASKED;
+use super::settings::INFO_ITEMS;
 use super::statement::Prepared;
 use super::tier::TIERS;
 use super::{NAME, check, failed, load};
@@ -13,7 +13,7 @@ use crate::sql::{Access, Dialect, Param, Rows, TableDef, Visit};
 use crate::sql_driver::{Connected, Driver, Stopped, refused};
 use crate::{Checked, ClientOpener, EngineError, Join, Limits, Result, Store};
 
-/// Why no other process can open a database that one has open.
+/// Reason that only one process can open a database.
 const EXCLUSIVE: &str = "in the server mode Super, which a library has as shipped, the engine has exclusive access to each database file \
      (https://www.firebirdsql.org/file/documentation/html/en/refdocs/fbconf/firebird-configuration-reference.html#fbconf-conf-server-mode)";
 
@@ -22,39 +22,39 @@ pub(super) struct Session {
     /// Character set of columns with bytes.
     bytes: u32,
     connection: Rc<Connection>,
-    place: Place,
+    config: DatabaseConfig,
 }
 
 impl Session {
-    /// Opens the database of a place, or creates it.
-    pub fn open(place: Place) -> Result<Self> {
-        let made = place.is_there();
-        let connection = Connection::open(&place, made, &[])?;
-        if made == Made::New {
-            place.settle()?;
+    /// Opens the database, and creates a missing one.
+    pub fn open(config: DatabaseConfig) -> Result<Self> {
+        let mode = config.open_mode();
+        let connection = Connection::open(&config, mode, &[])?;
+        if mode == OpenMode::New {
+            config.sync_new_files()?;
         }
         let ready = ready(&connection);
         let bytes = ready.map_err(|e| failed("make its collations", &e))?;
-        Ok(Self { bytes, connection, place })
+        Ok(Self { bytes, connection, config })
     }
 
     /// Opens a further client of an open database. It has its own connection, and shares the cache
     /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fbconf/firebird-configuration-reference.html#fbconf-conf-server-mode>).
-    fn join(place: Place) -> Result<Self> {
-        let connection = Connection::open(&place, Made::There, &[])?;
+    fn join(config: DatabaseConfig) -> Result<Self> {
+        let connection = Connection::open(&config, OpenMode::Existing, &[])?;
         let bytes = collation(&connection).map_err(|e| failed("find its collations", &e))?;
         let bytes = bytes.ok_or_else(|| {
             EngineError::failed(NAME, "find its collations", format!("there is no {BYTES}"))
         })?;
-        Ok(Self { bytes, connection, place })
+        Ok(Self { bytes, connection, config })
     }
 
     /// Reads back the settings that matter.
     pub fn settings(&self) -> Result<Vec<(String, String)>> {
-        let items = ASKED.map(|(item, _)| item);
+        let items = INFO_ITEMS.map(|(item, _)| item);
         let numbers = self.connection.numbers(&items);
         let numbers = numbers.map_err(|e| failed("read its settings", &e))?;
-        let named = ASKED.iter().filter_map(|(item, name)| {
+        let named = INFO_ITEMS.iter().filter_map(|(item, name)| {
             let (_, number) = numbers.iter().find(|(known, _)| known == item)?;
             Some(((*name).to_owned(), number.to_string()))
         });
@@ -73,18 +73,19 @@ impl Session {
     }
 
     /// Ends the transactions in which it reads, because they keep old versions of rows.
-    fn rest(&self) -> Result<()> {
-        self.connection.rest().map_err(|e| failed("end its transactions", &e))
+    fn end_reads(&self) -> Result<()> {
+        self.connection.end_statement_transactions().map_err(|e| failed("end its transactions", &e))
     }
 
     /// Ends the engine's garbage collector thread, by closing and reopening the database. If the
     /// thread is working in a table that is dropped, it fails with "bad pointer page" in
-    /// firebird.log, and ends while holding that page's latch, so whoever gets the page next waits
+    /// firebird.log, and ends while holding that page's latch, so the next user of the page waits
     /// forever (5.0.4, seen with a debugger; `Database::garbage_collector` in its vio.cpp releases
     /// no latch after an error). If another client has the database open, the thread continues.
     fn end_garbage_collection(&self) -> Result<()> {
         let again = self.connection.detach();
-        let again = again.and_then(|()| self.connection.attach(&self.place, Made::There, &[]));
+        let again =
+            again.and_then(|()| self.connection.attach(&self.config, OpenMode::Existing, &[]));
         again.map_err(|e| failed("open the database again before a table is dropped", &e))
     }
 
@@ -94,16 +95,16 @@ impl Session {
 }
 
 /// Creates the two collations, if they are missing. Returns the character set of bytes.
-fn ready(connection: &Rc<Connection>) -> Done<u32> {
+fn ready(connection: &Rc<Connection>) -> FbResult<u32> {
     if let Some(bytes) = collation(connection)? {
         return Ok(bytes);
     }
     COLLATIONS.iter().try_for_each(|sql| connection.batch(sql))?;
-    collation(connection)?.ok_or_else(|| super::Failure::own("they are not there"))
+    collation(connection)?.ok_or_else(|| super::Failure::new("they are missing"))
 }
 
 /// Returns the character set and collation of columns with bytes.
-fn collation(connection: &Rc<Connection>) -> Done<Option<u32>> {
+fn collation(connection: &Rc<Connection>) -> FbResult<Option<u32>> {
     let sql = format!(
         "SELECT c.RDB$CHARACTER_SET_ID + 256 * c.RDB$COLLATION_ID FROM RDB$COLLATIONS c \
          WHERE c.RDB$COLLATION_NAME = '{BYTES}'"
@@ -116,7 +117,7 @@ fn collation(connection: &Rc<Connection>) -> Done<Option<u32>> {
     let asked = Prepared::new(connection, &sql, 0)?.run(&[], Some(&mut visit));
     match asked {
         Ok(_) => Ok(found),
-        Err(stopped) => Err(super::Failure::own(&stopped.into_error().to_string())),
+        Err(stopped) => Err(super::Failure::new(&stopped.into_error().to_string())),
     }
 }
 
@@ -150,7 +151,11 @@ impl Driver for Session {
         let prepared = Prepared::new(&self.connection, &nested, self.bytes)
             .and_then(|_| Prepared::new(&self.connection, sql, self.bytes))
             .map_err(|e| refused(NAME, sql, e))?;
-        if prepared.is_select() { Ok(prepared) } else { Err(refused(NAME, sql, "it is no SELECT")) }
+        if prepared.is_select() {
+            Ok(prepared)
+        } else {
+            Err(refused(NAME, sql, "it is not a SELECT"))
+        }
     }
 
     #[inline]
@@ -164,8 +169,8 @@ impl Driver for Session {
     }
 
     fn plan(&mut self, sql: &str) -> Result<Option<String>> {
-        let told = Prepared::new(&self.connection, sql, self.bytes).and_then(|query| query.plan());
-        told.map(Some).map_err(|e| failed(format!("tell its plan of `{sql}`"), &e))
+        let plan = Prepared::new(&self.connection, sql, self.bytes).and_then(|query| query.plan());
+        plan.map(Some).map_err(|e| failed(format!("explain `{sql}`"), &e))
     }
 
     fn begin(&mut self, access: Access) -> Result<()> {
@@ -186,22 +191,22 @@ impl Driver for Session {
 
     /// Updates the selectivities of indexes, as is advised after many changes
     /// (<https://www.firebirdsql.org/file/documentation/html/en/refdocs/fblangref50/firebird-50-language-reference.html#fblangref50-ddl-index-setstat>),
-    /// and reads every row, which removes versions of rows that nobody sees
+    /// and reads every row, which removes versions of rows that no transaction sees
     /// (<https://www.firebirdsql.org/file/documentation/html/en/firebirddocs/gfix/firebird-gfix.html#gfix-housekeeping>).
     /// A sweep would do this too, but can restore rows of an interrupted transaction
-    /// ([`SWEEP_INTERVAL`](super::place)).
+    /// ([`SWEEP_INTERVAL`](super::config)).
     fn maintain(&mut self) -> Result<()> {
         let indexes = "SELECT TRIM(RDB$INDEX_NAME) FROM RDB$INDICES WHERE RDB$SYSTEM_FLAG = 0";
         for name in self.names(indexes)? {
             self.batch(&format!("SET STATISTICS INDEX \"{name}\""))?;
         }
-        self.rest()?;
+        self.end_reads()?;
         let tables = "SELECT TRIM(RDB$RELATION_NAME) FROM RDB$RELATIONS WHERE RDB$SYSTEM_FLAG = 0";
         for name in self.names(tables)? {
             let mut all = self.prepare(&format!("SELECT COUNT(*) FROM \"{name}\""))?;
             all.run(&[], Some(&mut |_| Ok(()))).map_err(Stopped::into_error)?;
         }
-        self.rest()
+        self.end_reads()
     }
 
     fn limits(&self) -> Limits {
@@ -217,7 +222,7 @@ impl Driver for Session {
     }
 
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        Ok(TIERS.of(self.place.options.durability).of_settings(self.settings()?))
+        Ok(TIERS.for_tier(self.config.options.durability).filter_settings(self.settings()?))
     }
 
     fn join(&self) -> Join {
@@ -225,8 +230,8 @@ impl Driver for Session {
     }
 
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let place = self.place.clone();
-        Ok(ClientOpener::new(move || Ok(Self::join(place)?.into_store())))
+        let config = self.config.clone();
+        Ok(ClientOpener::new(move || Ok(Self::join(config)?.into_store())))
     }
 
     fn crash_on_close(&mut self) -> Result<()> {
@@ -236,8 +241,8 @@ impl Driver for Session {
 
     fn check(&mut self) -> Result<Checked> {
         self.connection.detach().map_err(|e| failed("close the database for a check", &e))?;
-        let checked = check::validate(&self.place);
-        let again = self.connection.attach(&self.place, Made::There, &[]);
+        let checked = check::validate(&self.config);
+        let again = self.connection.attach(&self.config, OpenMode::Existing, &[]);
         again.map_err(|e| failed("open the database after a check", &e))?;
         checked
     }

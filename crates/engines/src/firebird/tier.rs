@@ -23,7 +23,7 @@ pub(super) struct Writes {
 pub(super) static TIERS: TierTable<Writes> =
     TierTable { none: UNFORCED, process: UNFORCED, power: FORCED };
 
-const UNFORCED: TierSetting<Writes> = TierSetting::of(
+const UNFORCED: TierSetting<Writes> = TierSetting::new(
     Durability::Process,
     Writes { forced_writes: false },
     "forced writes off: pages are handed to the operating system at commit",
@@ -32,7 +32,7 @@ const UNFORCED: TierSetting<Writes> = TierSetting::of(
 .reads(&[("forced_writes", &["0"])])
 .or_at_least(&[("forced_writes", &["0", "1"])]);
 
-const FORCED: TierSetting<Writes> = TierSetting::of(
+const FORCED: TierSetting<Writes> = TierSetting::new(
     Durability::Power,
     Writes { forced_writes: true },
     "forced writes on: every page is synced as it is written, at commit at the latest",
@@ -45,10 +45,10 @@ const FORCED: TierSetting<Writes> = TierSetting::of(
 /// second time.
 const BROKEN: [&str; 1] = ["5.0.4"];
 
-const NOT_KEPT: &str = "after a power cut a page that was written in part stays so: rows or an index may be corrupt, or the file may not open (docs/durability.md); FIREBIRD_LIB_DIR has another version run";
+const NOT_KEPT: &str = "after a power cut a page can stay partly written: rows or an index may be corrupt, or the file may not open (docs/durability.md); set FIREBIRD_LIB_DIR to run another version";
 
 /// Returns the tier as the present version keeps it.
-pub(super) fn of(durability: Durability) -> Tier {
+pub(super) fn for_durability(durability: Durability) -> Tier {
     let is_broken = LIBRARY.get().is_ok_and(|library| BROKEN.contains(&&*library.version));
     match durability {
         Durability::Power if is_broken => Tier::Unsupported { why: NOT_KEPT },

@@ -34,7 +34,7 @@ pub(super) const SETTINGS: Settings =
             Setting::new(BLOCK_COMPRESSION, COMPRESSION),
         ],
         others: None,
-        reserved: &[("manual_journal_persist", "each change is persisted as --tier says")],
+        reserved: &[("manual_journal_persist", "--tier sets how each change is persisted")],
         candidates: CANDIDATES,
         written: |set| {
             lines("// of Database::builder, and of KeyspaceCreateOptions", set, |name, value| {
@@ -90,7 +90,7 @@ pub(super) fn open(options: &OpenOptions, cache: u64) -> Result<Database> {
 }
 
 /// Returns the options of new tables.
-pub(super) fn of_tables(options: &OpenOptions) -> Result<KeyspaceCreateOptions> {
+pub(super) fn table_options(options: &OpenOptions) -> Result<KeyspaceCreateOptions> {
     let mut tables = KeyspaceCreateOptions::default();
     if let Some(block) = bounded(options, BLOCK_SIZE, BLOCKS)? {
         tables = tables.data_block_size_policy(BlockSizePolicy::all(block));
@@ -110,8 +110,8 @@ fn bounded<T: Copy + PartialOrd + Display + FromStr<Err = ParseIntError>>(
     match options.number(ID, name)? {
         Some(value) if !bounds.contains(&value) => {
             let (least, most) = (bounds.start(), bounds.end());
-            let why = format!("{name}={value}: it takes {least} to {most}");
-            Err(EngineError::failed(ID, "set what its configuration has", why))
+            let why = format!("{name}={value} is outside of {least} to {most}");
+            Err(EngineError::failed(ID, "apply its configuration", why))
         }
         value => Ok(value),
     }

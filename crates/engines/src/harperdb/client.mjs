@@ -1,4 +1,4 @@
-// HarperDB by HTTP requests to its operations API: see NodeClient in crates/contract for what this exports.
+// A client that sends HTTP requests to HarperDB's operations API. NodeClient in crates/contract describes its exports.
 
 import http from "node:http";
 import https from "node:https";

@@ -3,7 +3,7 @@
 //! and no window functions.
 //!
 //! Its manual calls SQL a means for "ad-hoc data investigation", not for large tables. Seen with
-//! 4.7: HAVING takes aggregates, but an alias in it matches nothing and is no error; a result
+//! 4.7: HAVING takes aggregates, but an alias in it matches nothing and is not an error; a result
 //! column without an alias is named by the text of its expression.
 
 use crate::sql::Dialect;

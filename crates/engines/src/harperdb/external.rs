@@ -24,7 +24,7 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
 /// # Errors
 /// What is wrong with the URL.
 pub(super) fn client(url: &str, name: &str) -> std::result::Result<HttpClient, &'static str> {
-    let client = HttpClient::of_url(NAME, url, name)?;
+    let client = HttpClient::from_url(NAME, url, name)?;
     client.authorization.is_some().then_some(client).ok_or("it names no user")
 }
 

@@ -39,10 +39,15 @@ pub(super) fn conditions(out: &mut Vec<u8>, key: Key, filter: &Filter<'_>) -> Re
             out.extend_from_slice(if n == 0 { b"" } else { b"," });
             conditions(out, key, filter)
         }),
-        Filter::Equal(field, of) => condition(out, field, "equals", |out| request::value(out, of)),
-        Filter::Between { field, from, to } => {
-            range(out, field, |out| request::value(out, from), |out| request::value(out, to))
+        Filter::Equal(field, of) => {
+            condition(out, field, "equals", |out| request::write_value(out, of))
         }
+        Filter::Between { field, from, to } => range(
+            out,
+            field,
+            |out| request::write_value(out, from),
+            |out| request::write_value(out, to),
+        ),
     }
 }
 
@@ -65,9 +70,9 @@ fn condition(
     value: impl FnOnce(&mut Vec<u8>) -> Result<()>,
 ) -> Result<()> {
     out.extend_from_slice(b"{\"attribute\":");
-    request::string(out, field);
+    request::write_string(out, field);
     out.extend_from_slice(b",\"comparator\":");
-    request::string(out, comparator);
+    request::write_string(out, comparator);
     out.extend_from_slice(b",\"value\":");
     value(out)?;
     out.push(b'}');

@@ -1,4 +1,4 @@
-//! Finding HarperDB and the Node.js that runs it.
+//! Finds HarperDB and the Node.js that runs it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,8 @@ pub(super) struct Installation {
     pub version: String,
 }
 
-/// Finds the package in the folder that the variable names, or else in the one beside this program.
+/// Finds the package in the folder that the variable names, or else in the one next to this
+/// program.
 pub(super) fn find() -> Result<Installation, Missing> {
     let ours = deps::folder(NAME);
     let prefix = ours.display();
@@ -45,10 +46,10 @@ pub(super) fn find() -> Result<Installation, Missing> {
 fn version(package: &Path) -> Result<String, String> {
     let text = fs::read(package).map_err(|error| format!("could not be read: {error}"))?;
     let json: Value =
-        serde_json::from_slice(&text).map_err(|error| format!("is no JSON: {error}"))?;
+        serde_json::from_slice(&text).map_err(|error| format!("is not JSON: {error}"))?;
     match (json["name"].as_str(), json["version"].as_str()) {
         (Some(NAME), Some(version)) => Ok(version.to_owned()),
-        _ => Err("is another package's".to_owned()),
+        _ => Err("belongs to another package".to_owned()),
     }
 }
 
@@ -64,9 +65,9 @@ mod tests {
             fs::write(&package, text).unwrap();
             version(&package)
         };
-        assert!(says("name").unwrap_err().contains("is no JSON"));
+        assert!(says("name").unwrap_err().contains("is not JSON"));
         let other = r#"{"name": "other", "version": "1.0.0"}"#;
-        assert!(says(other).unwrap_err().contains("is another package's"));
+        assert!(says(other).unwrap_err().contains("belongs to another package"));
         let its = r#"{"name": "harperdb", "version": "4.7.29"}"#;
         assert_eq!(says(its).as_deref(), Ok("4.7.29"));
         assert!(version(dir.path()).unwrap_err().contains("could not be read"));

@@ -36,20 +36,21 @@ impl Key {
         }
     }
 
-    /// Returns the fields that a record holds beside its primary key.
-    pub fn beside(self) -> &'static [&'static str] {
+    /// Returns the key's fields that a record has in addition to its primary key.
+    pub fn extra_fields(self) -> &'static [&'static str] {
         match self.fields {
             [_] => &[],
             fields => fields,
         }
     }
 
-    /// Whether the key has a field of that name.
+    /// Returns whether the key has a field of that name.
     pub fn has(self, field: &str) -> bool {
         self.fields.contains(&field)
     }
 
-    /// Whether `field` is the first of several fields: the texts of keys then begin with its text.
+    /// Returns whether `field` is the first of several fields: the texts of keys then begin with
+    /// its text.
     pub fn begins_with(self, field: &str) -> bool {
         self.fields.len() > 1 && self.fields.first() == Some(&field)
     }
@@ -70,7 +71,7 @@ impl Key {
     /// Writes the lowest key that begins with these values, as JSON.
     pub fn write_from(self, out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<()> {
         match (self.fields, values) {
-            ([_], [only]) => plain(out, *only),
+            ([_], [only]) => write_single(out, *only),
             _ => self.write_parts(out, values, ""),
         }
     }
@@ -83,7 +84,7 @@ impl Key {
     fn write_parts(self, out: &mut Vec<u8>, values: &[Value<'_>], end: &str) -> Result<()> {
         out.push(b'"');
         for of in values {
-            part(out, *of)?;
+            write_part(out, *of)?;
         }
         out.extend_from_slice(end.as_bytes());
         out.push(b'"');
@@ -92,18 +93,18 @@ impl Key {
 }
 
 /// Writes a key of one field as its value. Its order is HarperDB's own: numbers, then texts.
-fn plain(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
+fn write_single(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
     match of {
-        Value::Int(_) | Value::Float(_) | Value::Text(_) => request::value(out, of),
-        other => Err(no_part(other)),
+        Value::Int(_) | Value::Float(_) | Value::Text(_) => request::write_value(out, of),
+        other => Err(invalid_key(other)),
     }
 }
 
 /// Writes one part of a key. The texts of parts sort as the parts do, and none is the beginning of
 /// another of its kind: integers and doubles are hexadecimal digits of one length, the lowest being
-/// zero; a text ends with a blank, and `!` with two digits stands for a blank, a `!` and every
+/// zero; a text ends with a blank, and `!` with two digits encodes a blank, a `!` and every
 /// character below them.
-fn part(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
+fn write_part(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
     let written = match of {
         // Any integer may bound a range; one that is too large for a record is refused where its
         // field is written.
@@ -117,22 +118,22 @@ fn part(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
         Value::Text(text) => {
             let mut rest = text;
             while let Some(at) = rest.find(|c| c <= '!') {
-                piece(out, &rest[..at]);
+                write_text(out, &rest[..at]);
                 // Writing into memory cannot fail.
                 let _ = write!(out, "!{:02x}", rest.as_bytes()[at]);
                 rest = &rest[at + 1..];
             }
-            piece(out, rest);
+            write_text(out, rest);
             out.push(b' ');
             Ok(())
         }
-        other => return Err(no_part(other)),
+        other => return Err(invalid_key(other)),
     };
     written.map_err(|error| EngineError::failed(NAME, "write a key", error))
 }
 
 /// Writes a piece of a JSON string that has no control characters.
-fn piece(out: &mut Vec<u8>, text: &str) {
+fn write_text(out: &mut Vec<u8>, text: &str) {
     for byte in text.bytes() {
         if matches!(byte, b'"' | b'\\') {
             out.push(b'\\');
@@ -141,7 +142,7 @@ fn piece(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-fn no_part(of: Value<'_>) -> EngineError {
+fn invalid_key(of: Value<'_>) -> EngineError {
     EngineError::unsupported(NAME, format!("{of:?} as a key"))
 }
 
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beginning_of_keys_is_below_them_and_what_is_above_it_above() {
+    fn a_prefix_of_keys_is_below_them_and_its_upper_bound_above() {
         let key = Key::new(&PAIR);
         let mut above = Vec::new();
         key.write_above(&mut above, &[Value::Int(4)]).unwrap();

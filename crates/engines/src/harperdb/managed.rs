@@ -15,7 +15,7 @@ use super::rest::{self, Rest};
 use super::session::Session;
 use super::tier::TIERS;
 use crate::http::HttpClient;
-use crate::server::address::Listening;
+use crate::server::address::ListenAddresses;
 use crate::server::{self, Account, Home, Server, ServerSpec, template};
 use crate::{EngineError, Link, OpenOptions, Result};
 
@@ -25,8 +25,8 @@ pub(super) const DATABASE: &str = "data";
 /// The super user. Each template has a new password.
 const USER: &str = "embermark";
 
-/// Stands in a template for the paths of the directory in which the template was made.
-const PLACE: &str = "@EMBERMARK@";
+/// Placeholder in a template for the path of the folder in which the template was made.
+const PATH_PLACEHOLDER: &str = "@EMBERMARK@";
 
 /// The file of a template that holds the password, readable only by its owner.
 const PASSWORD: &str = "password";
@@ -34,13 +34,12 @@ const PASSWORD: &str = "password";
 /// The script that sets the password at the first start.
 const SCRIPT: &str = "password.cjs";
 
-/// The operations API: the Unix socket in the server's directory, and the setting for the port.
+/// Unix socket of the operations API in the server's folder, and the setting of its port.
 const SOCKET: &str = "root/operations-server";
 const PORT: &str = "OPERATIONSAPI_NETWORK_PORT";
 
-/// The files that contain paths of their own directory. The second one records where that directory
-/// was.
-const WITH_PATHS: [&str; 2] =
+/// Files that contain paths of their own folder. The second one records the path of that folder.
+const FILES_WITH_PATHS: [&str; 2] =
     ["home/.harperdb/hdb_boot_properties.file", "root/harperdb-config.yaml"];
 
 /// Starts a server on the existing data, or on a copy of the template, which is made first if
@@ -49,17 +48,17 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let by_rest = rest::is_chosen(options);
     let installation = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
-    let data = home.made(NAME, "data", options.durability, |data| {
+    let data = home.create_once(NAME, "data", options.durability, |data| {
         let name = format!("harperdb-{}-1", installation.version);
-        // A program that copies the directory does not know the number under which the server
-        // reaches it.
+        // A program that copies the folder does not have the file descriptor through which the
+        // server reaches it.
         let real = fs::canonicalize(data).map_err(|e| EngineError::file(NAME, "find", data, e))?;
         template::fill(NAME, &name, &real, |dir| install(&installation, &home, dir))
     })?;
-    place(&data)?;
-    rest::place(&data, by_rest)?;
-    // Left over from a server that was killed. It names a process, and the next server refuses to
-    // start if another process has that number by now. The server replaces its socket by itself.
+    update_paths(&data)?;
+    rest::install_component(&data, by_rest)?;
+    // A killed server leaves this file with its process id. The next server refuses to start if
+    // another process has that id. The server replaces its socket by itself.
     home.remove(NAME, "data/root/hdb.pid")?;
     let password = data.join(PASSWORD);
     let password = fs::read_to_string(&password)
@@ -82,29 +81,29 @@ fn launch(
     env.extend(settings.into_iter().map(|(name, value)| (name.into(), value.into())));
     let listening = |socket: &str| {
         let socket = data.strip_prefix(home.path()).unwrap_or(data).join(socket);
-        Listening::at(NAME, link, home, socket, |port| format!("http://127.0.0.1:{port}"))
+        ListenAddresses::at(NAME, link, home, socket, |port| format!("http://127.0.0.1:{port}"))
     };
     let operations = listening(SOCKET)?;
-    // This comes after the setting that there is no port, and so overrides it.
+    // This overrides the earlier setting that disables the port.
     env.extend(operations.port.map(|port| (PORT.into(), port.to_string().into())));
     let rest = if by_rest { Some(listening(rest::SOCKET)?) } else { None };
-    if let Some(Listening { port, .. }) = &rest {
+    if let Some(ListenAddresses { port, .. }) = &rest {
         // A port given as a path is a Unix socket.
         let socket = || data.join(rest::SOCKET).into_os_string();
         env.push((rest::PORT.into(), port.map_or_else(socket, |port| port.to_string().into())));
     }
     let user = format!("{USER}:{password}");
-    let client = |Listening { here, elsewhere, .. }: &Listening| {
-        HttpClient::new(NAME, DATABASE, Some(&user), here, elsewhere)
+    let client = |ListenAddresses { local, for_others, .. }: &ListenAddresses| {
+        HttpClient::new(NAME, DATABASE, Some(&user), local, for_others)
     };
     let connect = |_: &Home| {
         let session = Session::connect(client(&operations)).map_err(|error| error.to_string())?;
         Ok(session.with_rest(rest.as_ref().map(|rest| Rest::new(client(rest)))))
     };
     // The server also listens on a port of its own choice on every address, which no setting
-    // prevents. Where we have a port, its network is already ours.
+    // prevents. If we have a port, the server's network namespace is already isolated.
     if link == Link::Loopback {
-        server::alone(NAME)?;
+        server::require_isolated_network(NAME)?;
     }
     let args = vec![installation.program.clone().into_os_string()];
     let spec = ServerSpec {
@@ -117,7 +116,7 @@ fn launch(
 }
 
 /// Makes a template: starts the server for the first time in its home, which creates everything,
-/// then copies its files with their paths replaced by [`PLACE`].
+/// then copies its files with their paths replaced by [`PATH_PLACEHOLDER`].
 fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     let password = server::random(NAME)?;
     let data = home.emptied(NAME, "first")?;
@@ -142,7 +141,7 @@ fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     drop(session);
     server.stop()?;
     home.remove(NAME, &format!("first/{SCRIPT}"))?;
-    replace(&data, &data.to_string_lossy(), PLACE)?;
+    replace(&data, &data.to_string_lossy(), PATH_PLACEHOLDER)?;
     let done = || {
         fs::set_permissions(dir, Permissions::from_mode(0o700))?;
         template::copy(&data, dir)?;
@@ -151,8 +150,8 @@ fn install(installation: &Installation, home: &Home, dir: &Path) -> Result<()> {
     done().map_err(|error| EngineError::file(NAME, "make a template in", dir, error))
 }
 
-/// The environment of the server: its directory, and the user's consent to the licence, without
-/// which it does not start.
+/// Returns the environment of the server: its folder, and the user's consent to the licence.
+/// Without the consent it does not start.
 fn environment(dir: &Path) -> Vec<(OsString, OsString)> {
     vec![
         ("HOME".into(), dir.join("home").into()),
@@ -162,19 +161,19 @@ fn environment(dir: &Path) -> Vec<(OsString, OsString)> {
     ]
 }
 
-/// The settings a server is started with
+/// Returns the settings that a server is started with
 /// (<https://docs.harperdb.io/docs/deployments/configuration>). Everything not listed here has
 /// HarperDB's default.
 fn settings(durability: Durability) -> Vec<(&'static str, &'static str)> {
-    let write_async = if TIERS.of(durability).set { "true" } else { "false" };
+    let write_async = if TIERS.for_tier(durability).set { "true" } else { "false" };
     let mut all = vec![
         ("STORAGE_WRITEASYNC", write_async),
-        // We use one connection, which needs one thread.
+        // One connection needs one thread.
         ("THREADS_COUNT", "1"),
         // The audit log is a second copy of every change, for replication and for finding out who
         // changed what.
         ("LOGGING_AUDITLOG", "false"),
-        // Messages go to the log beside the server's directory, which is shown with an error.
+        // Messages go to the log next to the server's folder, which is shown with an error.
         ("LOGGING_LEVEL", "error"),
         ("LOGGING_FILE", "false"),
         ("LOGGING_STDSTREAMS", "true"),
@@ -204,13 +203,13 @@ fn settings(durability: Durability) -> Vec<(&'static str, &'static str)> {
     all
 }
 
-/// Writes the present path of `data` into the files that contain paths. Until now they have the
-/// placeholder of a template, or the number of the previous start.
-fn place(data: &Path) -> Result<()> {
+/// Writes the current path of `data` into the files that contain paths. Before, they have the
+/// placeholder of a template, or the file descriptor of the previous start.
+fn update_paths(data: &Path) -> Result<()> {
     let now = data.to_string_lossy();
-    let path = data.join(WITH_PATHS[1]);
+    let path = data.join(FILES_WITH_PATHS[1]);
     let text = fs::read_to_string(&path).map_err(|e| EngineError::file(NAME, "read", &path, e))?;
-    // The line is `rootPath: PLACE/root`.
+    // The line is `rootPath: PATH_PLACEHOLDER/root`.
     let root = text.lines().find_map(|line| line.strip_prefix("rootPath: "));
     let before = root.and_then(|root| root.trim().strip_suffix("/root")).ok_or_else(|| {
         EngineError::failed(NAME, format!("read {}", path.display()), "it has no line rootPath")
@@ -220,11 +219,11 @@ fn place(data: &Path) -> Result<()> {
 
 /// Replaces a text by another in the files that contain paths.
 fn replace(dir: &Path, old: &str, new: &str) -> Result<()> {
-    for name in WITH_PATHS {
+    for name in FILES_WITH_PATHS {
         let file = dir.join(name);
         let replace = || {
             let text = fs::read_to_string(&file)?.replace(old, new);
-            // The file has to be complete at any moment: it may belong to a database.
+            // The file must be complete at any time, because it may belong to a database.
             let next = file.with_extension("next");
             File::create(&next).and_then(|mut next| {
                 next.write_all(text.as_bytes())?;

@@ -43,7 +43,7 @@ impl Request {
 
     /// Appends a string.
     pub fn text(&mut self, text: &str) -> &mut Self {
-        string(&mut self.body, text);
+        write_string(&mut self.body, text);
         self
     }
 
@@ -66,15 +66,15 @@ impl Request {
     pub fn fields<'a>(&mut self, fields: impl IntoIterator<Item = Field<'a>>) -> Result<()> {
         for (name, of) in fields {
             self.raw(",").text(name).raw(":");
-            value(&mut self.body, of)?;
+            write_value(&mut self.body, of)?;
         }
         Ok(())
     }
 }
 
 /// Writes a value. Doubles are written with the digits that read back as the same double. Fails for
-/// an integer that a JavaScript number does not hold, and for a double that JSON does not.
-pub(super) fn value(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
+/// an integer that a JavaScript number cannot represent, and for a double that JSON cannot.
+pub(super) fn write_value(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
     match of {
         Value::Null => out.extend_from_slice(b"null"),
         Value::Int(int) => {
@@ -85,14 +85,14 @@ pub(super) fn value(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
         Value::Float(float) => {
             return Err(EngineError::unsupported(NAME, format!("the number {float}")));
         }
-        Value::Text(text) => string(out, text),
+        Value::Text(text) => write_string(out, text),
         Value::Bytes(_) => return Err(EngineError::unsupported(NAME, "bytes: JSON has none")),
         Value::Date(_) => return Err(EngineError::unsupported(NAME, "dates: JSON has none")),
         Value::List(values) => {
             out.push(b'[');
             for (n, of) in values.iter().enumerate() {
                 out.extend_from_slice(if n == 0 { b"" } else { b"," });
-                value(out, *of)?;
+                write_value(out, *of)?;
             }
             out.push(b']');
         }
@@ -100,9 +100,9 @@ pub(super) fn value(out: &mut Vec<u8>, of: Value<'_>) -> Result<()> {
             out.push(b'{');
             for (n, (name, of)) in fields.iter().enumerate() {
                 out.extend_from_slice(if n == 0 { b"" } else { b"," });
-                string(out, name);
+                write_string(out, name);
                 out.push(b':');
-                value(out, *of)?;
+                write_value(out, *of)?;
             }
             out.push(b'}');
         }
@@ -120,7 +120,7 @@ pub(super) fn exact(int: i64) -> Result<()> {
 }
 
 /// Writes a string, quoted and escaped.
-pub(super) fn string(out: &mut Vec<u8>, text: &str) {
+pub(super) fn write_string(out: &mut Vec<u8>, text: &str) {
     wrote(serde_json::to_writer(out, text));
 }
 
@@ -135,7 +135,7 @@ mod tests {
 
     fn written(of: Value<'_>) -> Result<String> {
         let mut out = Vec::new();
-        value(&mut out, of).map(|()| String::from_utf8(out).unwrap())
+        write_value(&mut out, of).map(|()| String::from_utf8(out).unwrap())
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_javascript_number_does_not_hold_is_refused() {
+    fn values_that_a_javascript_number_cannot_represent_are_refused() {
         for of in [Value::Int(EXACT + 1), Value::Int(i64::MIN), Value::Float(f64::NAN)] {
             assert!(written(of).unwrap_err().is_unsupported(), "{of:?}");
         }

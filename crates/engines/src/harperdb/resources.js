@@ -1,4 +1,4 @@
-// A resource by which tables that are there become resources: POST /Exports/ {"database": …, "table": …}
+// A resource that exports existing tables as resources: POST /Exports/ {"database": …, "table": …}
 export class Exports extends Resource {
   static loadAsInstance = false;
 

@@ -17,7 +17,7 @@ use crate::{EngineError, OpenOptions, Result, Setting, Settings, Takes};
 /// The setting that chooses the interface.
 const INTERFACE: &str = "interface";
 
-/// What a configuration may set.
+/// Settings that a configuration can change.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[Setting::new(INTERFACE, Takes::Word(&["operations", "rest"]))],
     others: None,
@@ -25,7 +25,7 @@ pub(super) const SETTINGS: Settings = Settings {
     ..Settings::NONE
 };
 
-/// Whether rows are to be inserted by the REST interface.
+/// Returns whether rows are inserted by the REST interface.
 pub(super) fn is_chosen(options: &OpenOptions) -> bool {
     let is_rest = |interface: &str| interface == "1" || interface.eq_ignore_ascii_case("rest");
     options.setting(INTERFACE).is_some_and(is_rest)
@@ -45,8 +45,8 @@ pub(super) const SOCKET: &str = "root/rest-server";
 /// The setting for its port, or for the path of its socket.
 pub(super) const PORT: &str = "HTTP_PORT";
 
-/// Puts the component into an instance's folder, or removes it.
-pub(super) fn place(data: &Path, is_wanted: bool) -> Result<()> {
+/// Installs the component in an instance's folder, or removes it.
+pub(super) fn install_component(data: &Path, is_wanted: bool) -> Result<()> {
     let folder = data.join(COMPONENT);
     let failed = |doing| {
         let folder = folder.clone();
@@ -76,18 +76,18 @@ impl Rest {
     }
 
     /// Makes another client of the same interface.
-    pub fn another(at: &str) -> Result<Self> {
+    pub fn join(at: &str) -> Result<Self> {
         Ok(Self::new(HttpClient::join(NAME, at)?))
     }
 
     /// Returns the address of the interface.
-    pub fn at(&self) -> &str {
-        &self.http.at
+    pub fn join_address(&self) -> &str {
+        &self.http.join_address
     }
 
     /// Ends the connection; the next request makes a new one.
-    pub fn renew(&mut self) {
-        self.http.renew();
+    pub fn reconnect(&mut self) {
+        self.http.reconnect();
     }
 
     /// Makes a table of the database a resource.
@@ -146,12 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn the_component_is_there_when_it_is_wanted_alone() {
+    fn the_component_exists_only_if_it_is_wanted() {
         let data = tempfile::tempdir().unwrap();
-        place(data.path(), true).unwrap();
+        install_component(data.path(), true).unwrap();
         let file = data.path().join(COMPONENT).join("resources.js");
         assert!(file.is_file());
-        place(data.path(), false).unwrap();
+        install_component(data.path(), false).unwrap();
         assert!(!file.exists() && data.path().join("root/components").is_dir());
     }
 }

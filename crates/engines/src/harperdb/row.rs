@@ -17,7 +17,7 @@ const READ: usize = 8 * 1024;
 
 /// Visits the objects of a list as rows of these columns. A member that an object lacks is NULL.
 /// The answer is read to its end, so that the connection can be used again.
-pub(super) fn each(
+pub(super) fn visit_rows(
     answer: impl Read,
     cells: &mut Cells,
     columns: &[&str],
@@ -27,7 +27,7 @@ pub(super) fn each(
     let mut stopped = None;
     let rows = Rows { cells, columns, visit, stopped: &mut stopped };
     let read = json.deserialize_seq(rows).and_then(|()| json.end());
-    stopped.map_or_else(|| read.map_err(unreadable), Err)
+    stopped.map_or_else(|| read.map_err(invalid_answer), Err)
 }
 
 /// Reads the number of records that a change reports.
@@ -38,13 +38,13 @@ pub(super) fn count(answer: impl Read) -> Result<u64> {
         hashes: Vec<IgnoredAny>,
     }
     let answer = BufReader::with_capacity(READ, answer);
-    let changed: Changed = serde_json::from_reader(answer).map_err(unreadable)?;
+    let changed: Changed = serde_json::from_reader(answer).map_err(invalid_answer)?;
     Ok(changed.hashes.len() as u64)
 }
 
 /// Makes the error for an answer that is not what it should be.
-pub(super) fn unreadable(error: serde_json::Error) -> EngineError {
-    EngineError::failed(NAME, "give an answer that can be read", error)
+pub(super) fn invalid_answer(error: serde_json::Error) -> EngineError {
+    EngineError::failed(NAME, "give a valid answer", error)
 }
 
 struct Rows<'a, 'v> {
@@ -65,7 +65,7 @@ impl<'de> Visitor<'de> for Rows<'_, '_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<(), A::Error> {
         while let Some(row) = list.next_element_seed(self.cells.columns(self.columns))? {
             if row != Cell::Compound {
-                return Err(A::Error::custom("a row is no object"));
+                return Err(A::Error::custom("a row is not an object"));
             }
             let row = Columns { cells: &self.cells.cells, row: self.cells };
             if let Err(error) = (self.visit)(&row) {
@@ -84,7 +84,7 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    fn misfit(&self, column: usize, wanted: &str) -> EngineError {
+    fn wrong_type(&self, column: usize, wanted: &str) -> EngineError {
         let found = match self.cells.get(column) {
             None => "nothing: there is no such column".to_owned(),
             Some(Cell::List(_) | Cell::Compound) => "a list or a document".to_owned(),
@@ -101,17 +101,17 @@ impl ResultRow for Columns<'_> {
             Some(Cell::Null) => Ok(None),
             // A larger number may have been rounded.
             Some(Cell::Int(int)) if (-EXACT..=EXACT).contains(int) => Ok(Some(*int)),
-            _ => Err(self.misfit(column, "an integer")),
+            _ => Err(self.wrong_type(column, "an integer")),
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "JavaScript has doubles alone")]
+    #[expect(clippy::cast_precision_loss, reason = "JavaScript only has doubles")]
     fn float(&self, column: usize) -> Result<Option<f64>> {
         match self.cells.get(column) {
             Some(Cell::Null) => Ok(None),
             Some(Cell::Int(int)) => Ok(Some(*int as f64)),
             Some(Cell::Float(float)) => Ok(Some(*float)),
-            _ => Err(self.misfit(column, "a number")),
+            _ => Err(self.wrong_type(column, "a number")),
         }
     }
 
@@ -119,7 +119,7 @@ impl ResultRow for Columns<'_> {
         match self.cells.get(column) {
             Some(Cell::Null) => Ok(None),
             Some(Cell::Text(range)) => Ok(Some(&self.row.text[range.clone()])),
-            _ => Err(self.misfit(column, "a text")),
+            _ => Err(self.wrong_type(column, "a text")),
         }
     }
 
@@ -127,7 +127,7 @@ impl ResultRow for Columns<'_> {
         let elements = match self.cells.get(column) {
             Some(Cell::Null) => return Ok(false),
             Some(Cell::List(elements)) => &self.row.elements[elements.clone()],
-            _ => return Err(self.misfit(column, "a list")),
+            _ => return Err(self.wrong_type(column, "a list")),
         };
         for items in elements {
             visit(&Columns { cells: &self.row.items[items.clone()], row: self.row })?;
@@ -144,7 +144,7 @@ mod tests {
 
     fn rows(json: &str, columns: &[&str]) -> Result<Vec<Seen>> {
         let mut seen = Vec::new();
-        each(json.as_bytes(), &mut Cells::default(), columns, &mut |row| {
+        visit_rows(json.as_bytes(), &mut Cells::default(), columns, &mut |row| {
             seen.push((row.int(0)?, row.float(1)?, row.text(2)?.map(str::to_owned)));
             Ok(())
         })?;
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_kind_is_an_error_that_says_what_there_is() {
+    fn a_value_of_another_kind_is_an_error_with_the_value() {
         let failed = |json: &str| rows(json, &["a", "b", "c"]).unwrap_err().to_string();
         assert!(failed(r#"[{"a":1.5}]"#).contains("Float(1.5)"));
         assert!(failed(r#"[{"a":9007199254740994}]"#).contains("an integer"));
@@ -175,7 +175,9 @@ mod tests {
         assert!(failed(r#"[{"c":[1]}]"#).contains("a list"));
         assert!(failed(r#"[{"a":1"#).contains("EOF"));
         assert!(failed(r#"{"message":"x"}"#).contains("expected a list of rows"));
-        assert!(failed("[7]").contains("no object") && failed("[[]]").contains("no object"));
+        assert!(
+            failed("[7]").contains("not an object") && failed("[[]]").contains("not an object")
+        );
         assert!(failed(r#"[{"a":1}] x"#).contains("trailing"));
     }
 
@@ -183,7 +185,7 @@ mod tests {
     fn the_elements_of_a_list_are_rows_of_their_items() {
         let json = r#"[{"s":[[1,2],[-3,"x"],4,[]],"t":null,"a":7},{"a":8,"s":[]},{"s":{"b":[1]}}]"#;
         let mut seen = Vec::new();
-        each(json.as_bytes(), &mut Cells::default(), &["a", "s", "t", "s.b"], &mut |row| {
+        visit_rows(json.as_bytes(), &mut Cells::default(), &["a", "s", "t", "s.b"], &mut |row| {
             let (mut elements, mut texts) = (Vec::new(), Vec::new());
             let found = row.list(1, &mut |element| {
                 elements.push((element.int(0).ok().flatten(), element.int(1).ok().flatten()));

@@ -9,11 +9,11 @@ use crate::Result;
 use crate::http::{self, HttpClient};
 use crate::row::Visit;
 
-/// A connection, and our database on it.
+/// A connection to one database of a server.
 pub(super) struct Session {
     pub http: HttpClient,
-    /// Whether the database was made for this run on a server that is not ours.
-    guest: bool,
+    /// Whether the database was created for this run on a given server, and is dropped at the end.
+    drops_database: bool,
     /// How single rows are inserted, if not by the operations API.
     pub rest: Option<Rest>,
     pub request: Request,
@@ -24,7 +24,7 @@ impl Session {
     /// Opens a session on a client, once the server has answered and let the user in.
     pub fn connect(http: HttpClient) -> Result<Self> {
         let (request, cells) = (Request::default(), Cells::default());
-        let mut session = Self { http, guest: false, rest: None, request, cells };
+        let mut session = Self { http, drops_database: false, rest: None, request, cells };
         session.request.plain("registration_info");
         session.run().map(|()| session)
     }
@@ -44,27 +44,27 @@ impl Session {
     /// Creates the database, which is dropped when the session ends.
     pub fn create_database(&mut self) -> Result<()> {
         self.database_operation("create_database")?;
-        self.guest = true;
+        self.drops_database = true;
         Ok(())
     }
 
-    /// Drops the database if it was made for this run.
-    pub fn leave(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.guest) {
+    /// Drops the database if it was created for this run.
+    pub fn drop_own_database(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.drops_database) {
             self.database_operation("drop_database")
         } else {
             Ok(())
         }
     }
 
-    /// Drops what a killed client has left of the database.
+    /// Drops the database if a killed client has left it.
     pub fn remove(&mut self) -> Result<()> {
-        let is_there = self.described()?.get(&self.http.database).is_some();
+        let is_there = self.describe_all()?.get(&self.http.database).is_some();
         if is_there { self.database_operation("drop_database") } else { Ok(()) }
     }
 
     /// Returns all databases with their tables.
-    fn described(&mut self) -> Result<serde_json::Value> {
+    fn describe_all(&mut self) -> Result<serde_json::Value> {
         self.request.plain("describe_all");
         self.answer()
     }
@@ -80,7 +80,7 @@ impl Session {
 
     /// Drops a table of the database if it exists.
     pub fn drop_table(&mut self, table: &str) -> Result<()> {
-        let all = self.described()?;
+        let all = self.describe_all()?;
         if all.get(&self.http.database).is_none_or(|tables| tables.get(table).is_none()) {
             return Ok(());
         }
@@ -93,7 +93,7 @@ impl Session {
         self.request.begin(operation, &self.http.database, table)
     }
 
-    /// Sends the request. Only an error in the answer matters.
+    /// Sends the request and drops the answer, unless it is an error.
     pub fn run(&mut self) -> Result<()> {
         http::discard(NAME, send(&self.http, &self.request)?)
     }
@@ -101,16 +101,16 @@ impl Session {
     /// Sends the request and returns its whole answer.
     pub fn answer(&mut self) -> Result<serde_json::Value> {
         let body = http::reader(send(&self.http, &self.request)?);
-        serde_json::from_reader(body).map_err(row::unreadable)
+        serde_json::from_reader(body).map_err(row::invalid_answer)
     }
 
     /// Sends the request and visits the rows of the answer.
     pub fn rows(&mut self, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
         let body = http::reader(send(&self.http, &self.request)?);
-        row::each(body, &mut self.cells, columns, visit)
+        row::visit_rows(body, &mut self.cells, columns, visit)
     }
 
-    /// Sends a change and returns the number of records that it made.
+    /// Sends a change and returns the number of records that it changed.
     pub fn count(&mut self) -> Result<u64> {
         row::count(http::reader(send(&self.http, &self.request)?))
     }
@@ -118,8 +118,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Where `leave` was not called, something else has failed already.
-        let _ = self.leave();
+        // If `drop_own_database` was not called, another error was already reported.
+        let _ = self.drop_own_database();
     }
 }
 

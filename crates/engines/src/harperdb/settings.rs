@@ -1,4 +1,4 @@
-//! The settings that the server really runs with.
+//! Settings that the server runs with.
 
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ pub(super) fn read_back(session: &mut Session) -> Result<ReadBack> {
 }
 
 /// Reads the settings that decide what a commit survives.
-pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
+pub(super) fn tier_settings(session: &mut Session) -> Result<Vec<(String, String)>> {
     let mut settings = configuration(session)?;
     settings.retain(|(name, _)| name == super::tier::SETTING);
     Ok(settings)

@@ -79,7 +79,7 @@ impl HarperStore {
 fn record(request: &mut request::Request, key: Key, document: &Document<'_>) -> Result<()> {
     request.raw("{").text(key.attribute()).raw(":");
     key.write(&mut request.body, document.key)?;
-    request.fields(key.beside().iter().copied().zip(document.key.iter().copied()))?;
+    request.fields(key.extra_fields().iter().copied().zip(document.key.iter().copied()))?;
     request.fields(document.fields.iter().copied())?;
     request.raw("}");
     Ok(())
@@ -93,7 +93,7 @@ impl DocumentStore for HarperStore {
             return Err(EngineError::unsupported(NAME, what));
         }
         if def.key.is_empty() {
-            let what = "documents without a key of the client's that are found by a date: JSON has \
+            let what = "documents that the client gives no key and finds by a date: JSON has \
                         no dates";
             return Err(EngineError::unsupported(NAME, what));
         }
@@ -109,11 +109,11 @@ impl DocumentStore for HarperStore {
         // https://docs.harperdb.io/docs/developers/operations-api/databases-and-tables#create-table
         // Without names it takes every attribute that comes by an operation and indexes it, which
         // is its own default. (One that comes by the REST interface it stores but does not know.)
-        let mut fields = key.beside().iter().chain(def.fields);
+        let mut fields = key.extra_fields().iter().chain(def.fields);
         let by_itself = !def.fields.is_empty() && fields.all(|field| indexed(field)) && !by_rest;
         if !by_itself {
             request.raw(",\"attributes\":[{\"name\":").text(key.attribute()).raw("}");
-            for field in key.beside().iter().chain(def.fields) {
+            for field in key.extra_fields().iter().chain(def.fields) {
                 request.raw(",{\"name\":").text(field);
                 request.raw(if indexed(field) { ",\"indexed\":true}" } else { "}" });
             }

@@ -16,13 +16,13 @@ pub(super) const SETTING: &str = "storage.writeAsync";
 /// (<https://docs.harperdb.io/docs/reference/storage-algorithm>); seen with strace: a commit is
 /// synced before it is answered. There is no setting in between.
 pub(super) static TIERS: TierTable<bool> = TierTable {
-    none: TierSetting::of(Durability::None, true, "storage.writeAsync=true", MANUAL),
+    none: TierSetting::new(Durability::None, true, "storage.writeAsync=true", MANUAL),
     process: SYNCED,
     power: SYNCED,
 };
 
 const SYNCED: TierSetting<bool> =
-    TierSetting::of(Durability::Power, false, "storage.writeAsync=false", MANUAL)
+    TierSetting::new(Durability::Power, false, "storage.writeAsync=false", MANUAL)
         .reads(&[(SETTING, &["false"])]);
 
 const MANUAL: &str = "https://docs.harperdb.io/docs/deployments/configuration#storage";
@@ -34,11 +34,11 @@ mod tests {
 
     fn check(tier: Durability, settings: &[(String, String)]) -> crate::Result<()> {
         let options = OpenOptions::new("/nowhere", tier, 0);
-        TIERS.of(tier).check("harperdb", &options, &mut settings.to_vec())
+        TIERS.for_tier(tier).check_settings("harperdb", &options, &mut settings.to_vec())
     }
 
     #[test]
-    fn a_server_that_does_not_sync_is_refused_unless_nothing_was_asked_of_it() {
+    fn a_server_that_does_not_sync_is_refused_except_in_the_tier_none() {
         let server = |value: &str| [(SETTING.to_owned(), value.to_owned())];
         for durability in Durability::ALL {
             assert!(check(durability, &server("false")).is_ok(), "{durability}");

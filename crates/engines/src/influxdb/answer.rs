@@ -1,4 +1,4 @@
-//! Answers to questions: series of rows, read as they arrive.
+//! Answers to queries: series of rows, read as they arrive.
 
 use std::io::{self, BufRead};
 use std::ops::Range;
@@ -62,14 +62,14 @@ pub(super) fn read(input: impl BufRead, receive: &mut Receive<'_>) -> Result<()>
     let answered = reading.chunks();
     answered.map_err(|stop| match stop {
         Stop::Read(error) => EngineError::failed(NAME, "end its answer", error),
-        Stop::Said(message) => EngineError::failed(NAME, "answer the question", message),
+        Stop::Server(message) => EngineError::failed(NAME, "answer the question", message),
         Stop::Receiver(error) => error,
     })
 }
 
 enum Stop {
     Read(io::Error),
-    Said(String),
+    Server(String),
     Receiver(EngineError),
 }
 
@@ -100,13 +100,13 @@ impl<R: BufRead> Reading<'_, '_, R> {
                             self.result()?;
                         }
                     }
-                    "error" => return Err(Stop::Said(self.string()?)),
-                    _ => self.pass()?,
+                    "error" => return Err(Stop::Server(self.string()?)),
+                    _ => self.skip_value()?,
                 }
             }
         }
         match self.partial {
-            true => Err(Stop::Said("rows are missing at its end (is max-row-limit set?)".into())),
+            true => Err(Stop::Server("rows are missing at its end (is max-row-limit set?)".into())),
             false => Ok(()),
         }
     }
@@ -120,9 +120,9 @@ impl<R: BufRead> Reading<'_, '_, R> {
                         self.series()?;
                     }
                 }
-                "partial" => self.more_follows()?,
-                "error" => return Err(Stop::Said(self.string()?)),
-                _ => self.pass()?,
+                "partial" => self.read_partial()?,
+                "error" => return Err(Stop::Server(self.string()?)),
+                _ => self.skip_value()?,
             }
         }
         Ok(())
@@ -148,8 +148,8 @@ impl<R: BufRead> Reading<'_, '_, R> {
                     }
                 }
                 "values" => self.rows()?,
-                "partial" => self.more_follows()?,
-                _ => self.pass()?,
+                "partial" => self.read_partial()?,
+                _ => self.skip_value()?,
             }
         }
         Ok(())
@@ -191,7 +191,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         })
     }
 
-    fn more_follows(&mut self) -> Read {
+    fn read_partial(&mut self) -> Read {
         match self.decoder.token()? {
             Token::Bool(more) => self.partial |= more,
             token => self.decoder.skip(token)?,
@@ -202,7 +202,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
     fn map(&mut self) -> Read<usize> {
         match self.decoder.token()? {
             Token::Map(keys) => Ok(keys),
-            _ => Err(invalid("no map where one should be").into()),
+            _ => Err(invalid("another value instead of a map").into()),
         }
     }
 
@@ -210,7 +210,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         match self.decoder.token()? {
             Token::Array(items) => Ok(items),
             Token::Nil => Ok(0),
-            _ => Err(invalid("no list where one should be").into()),
+            _ => Err(invalid("another value instead of a list").into()),
         }
     }
 
@@ -226,7 +226,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
         Ok(string)
     }
 
-    fn pass(&mut self) -> Read {
+    fn skip_value(&mut self) -> Read {
         let token = self.decoder.token()?;
         Ok(self.decoder.skip(token)?)
     }
@@ -236,7 +236,7 @@ impl<R: BufRead> Reading<'_, '_, R> {
 fn text(decoder: &mut Decoder<impl BufRead>, to: &mut String) -> io::Result<()> {
     match decoder.token()? {
         Token::Text(bytes) => decoder.text(bytes, to),
-        _ => Err(invalid("no text where one should be")),
+        _ => Err(invalid("another value instead of a text")),
     }
 }
 
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn values_without_a_meaning_are_passed_over_and_an_answer_is_whole_or_an_error() {
+    fn unknown_values_are_skipped_and_incomplete_answers_are_errors() {
         // [{"a": [nil, true]}, an extension of four bytes, 1].
         let other = [0x93, 0x81, 0xa1, b'a', 0x92, 0xc0, 0xc3, 0xd6, 5, 1, 2, 3, 4, 1];
         assert_eq!(one(&other).unwrap(), Value::Other);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_told_wherever_it_stands_and_so_is_a_result_without_its_end() {
+    fn errors_and_incomplete_results_are_reported() {
         for bytes in [&b"\x81\xa5error\xa3bad"[..], b"\x81\xa7results\x91\x81\xa5error\xa3bad"] {
             let error = values(bytes).unwrap_err().to_string();
             assert_eq!(error, "influxdb could not answer the question: bad");

@@ -9,7 +9,7 @@ use crate::{EngineError, OpenOptions, Result};
 /// touched.
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let mut session = reach(url, &options.guest)?;
-    session.keep(options.durability);
+    session.set_durability(options.durability);
     session.end()?;
     session.create_database()?;
     session.drop_database_at_end();
@@ -21,7 +21,7 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
 /// # Errors
 /// Returns what is wrong with the URL.
 pub(super) fn client(url: &str, name: &str) -> std::result::Result<HttpClient, &'static str> {
-    HttpClient::of_url(NAME, url, name)
+    HttpClient::from_url(NAME, url, name)
 }
 
 /// Connects. The database `name` is dropped at the end.

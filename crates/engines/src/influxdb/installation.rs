@@ -28,7 +28,7 @@ pub(super) fn find() -> Result<Installation, Missing> {
     let search = Search {
         variable: VARIABLE,
         folders,
-        install: deps::got_by("make servers", "install InfluxDB 1.x").to_owned(),
+        install: deps::install_hint("make servers", "install InfluxDB 1.x").to_owned(),
     };
     let [influxd] = search.find(["influxd"])?;
     let version = search.version(Command::new(&influxd).arg("version"), number)?;

@@ -10,9 +10,9 @@ use embermark_model::Durability;
 use super::installation;
 use super::session::Session;
 use super::udp::READ_BUFFER;
-use super::{NAME, rest};
+use super::{NAME, idle};
 use crate::http::HttpClient;
-use crate::server::address::Listening;
+use crate::server::address::ListenAddresses;
 use crate::server::{self, Account, Home, Server, ServerSpec};
 use crate::{EngineError, OpenOptions, Result};
 
@@ -34,8 +34,8 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
     let password = password(&home, options.durability)?;
     let url = |port| format!("http://127.0.0.1:{port}");
-    let Listening { here, elsewhere, port } =
-        Listening::at(NAME, options.link, &home, "socket", url)?;
+    let ListenAddresses { local, for_others, port } =
+        ListenAddresses::at(NAME, options.link, &home, "socket", url)?;
     let text = configuration(options, &home.path(), port.unwrap_or(0), password.is_some());
     let file = home.write(NAME, "influxdb.conf", &text)?;
     // https://docs.influxdata.com/influxdb/v1.8/introduction/install/: a service ends by SIGTERM.
@@ -45,7 +45,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     spec.env.extend(without_overrides(env::vars_os().map(|(name, _)| name)));
     spec.env.extend(options.settings.iter().map(|(name, value)| (variable(name), value.into())));
     let session_of = |user: Option<&str>| {
-        Session::connect(HttpClient::new(NAME, DATABASE, user, &here, &elsewhere))
+        Session::connect(HttpClient::new(NAME, DATABASE, user, &local, &for_others))
     };
     let (server, mut session) =
         Server::start(spec, &home, |_| session_of(None).map_err(|error| error.to_string()))?;
@@ -62,14 +62,14 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     }
 }
 
-/// Returns the administrator's password, where there is one. It is stored beside the database,
-/// which knows the administrator.
+/// Returns the administrator's password, if there is one. It is stored next to the database, which
+/// has the administrator.
 fn password(home: &Home, durability: Durability) -> Result<Option<String>> {
     if let Some(known) = home.read(NAME, PASSWORD)? {
         return Ok(Some(known));
     }
     let Some(password) = server::password(NAME)? else { return Ok(None) };
-    home.made(NAME, "user", durability, |folder| {
+    home.create_once(NAME, "user", durability, |folder| {
         let file = folder.join("password");
         fs::write(&file, &password).map_err(|e| EngineError::file(NAME, "write", &file, e))
     })?;
@@ -95,9 +95,9 @@ pub(super) fn variable(name: &str) -> OsString {
 /// compaction.
 fn configuration(options: &OpenOptions, home: &Path, port: u16, has_users: bool) -> String {
     let home = home.display();
-    // The data being written and the data that gathers meanwhile are in memory together.
+    // The data being written and the data that arrives during the write are both in memory.
     let snapshot = (options.memory / 2).max(MIB);
-    let cold = rest::COLD.as_millis();
+    let cold = idle::COLD.as_millis();
     // TCP offers nothing that the Unix socket does not, but its listeners cannot be turned off.
     // They take free ports of the loopback address, which 0 asks for.
     let mut text = format!(

@@ -6,21 +6,21 @@
 //! integers from floats.
 
 mod answer;
-mod bucket;
+mod columns;
 mod external;
+mod idle;
 mod installation;
 mod line;
 mod managed;
 mod msgpack;
 mod queue;
-mod rest;
-mod selected;
 mod session;
 mod settings;
 mod shards;
 mod store;
-mod third;
 mod udp;
+mod version_2;
+mod version_3;
 
 use embermark_model::Durability;
 
@@ -31,7 +31,7 @@ use session::Session;
 use store::InfluxStore;
 use udp::Sender;
 
-/// Its name in errors.
+/// Name of the engine in errors.
 const NAME: &str = "influxdb";
 
 /// Whether points are sent over UDP.
@@ -47,7 +47,7 @@ const NAME: &str = "influxdb";
 /// the server does not start. `embermark durability` found this in 60 of 60 states, and others have
 /// too (<https://github.com/influxdata/influxdb/issues/10543>). No setting changes it.
 static TIERS: TierTable<bool> = TierTable {
-    none: TierSetting::of(
+    none: TierSetting::new(
         Durability::None,
         true,
         "points sent over UDP",
@@ -63,7 +63,7 @@ static TIERS: TierTable<bool> = TierTable {
 const fn synced(words: &'static str) -> TierSetting<bool> {
     let manual =
         "https://docs.influxdata.com/influxdb/v1.8/administration/config/#wal-fsync-delay--0s";
-    TierSetting::of(Durability::Process, false, words, manual)
+    TierSetting::new(Durability::Process, false, words, manual)
 }
 
 /// The engine.
@@ -88,13 +88,14 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     read_back: settings::read_back,
     // A joined client writes over HTTP in every tier.
     store: |session, server, options| {
-        let pid = server.as_ref().filter(|_| TIERS.of(options.durability).set).map(Server::pid);
-        let sender = pid.map(Sender::to).transpose()?;
+        let pid =
+            server.as_ref().filter(|_| TIERS.for_tier(options.durability).set).map(Server::pid);
+        let sender = pid.map(Sender::connect).transpose()?;
         Ok(Store::Series(Box::new(InfluxStore::new(
             session,
             server,
             sender,
-            rest::is_ours(options),
+            idle::expects_cold_shards(options),
         ))))
     },
     join: Session::join,

@@ -121,7 +121,7 @@ fn text_or_bytes(text: bool, length: usize) -> Token {
 
 /// Returns the error for an unexpected answer.
 pub(super) fn invalid(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("the answer holds {what}"))
+    io::Error::new(io::ErrorKind::InvalidData, format!("the answer has {what}"))
 }
 
 #[cfg(test)]
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_meaning_is_passed_over_and_an_end_too_early_is_an_error() {
+    fn unknown_values_are_skipped_and_an_early_end_is_an_error() {
         // [{"a": [nil, true]}, an extension of four bytes, 1], then "bc".
         let bytes =
             [0x93, 0x81, 0xa1, b'a', 0x92, 0xc0, 0xc3, 0xd6, 5, 1, 2, 3, 4, 1, 0xa2, b'b', b'c'];

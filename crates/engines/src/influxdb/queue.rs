@@ -19,7 +19,7 @@ pub(super) struct Queue {
 
 /// A socket, from a line of the table.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct SocketState {
     port: u16,
     inode: u64,
     /// Bytes in its queue including the kernel's overhead, which the kernel compares with the
@@ -37,13 +37,13 @@ impl Queue {
         table.read_to_string(&mut text)?;
         let sockets = sockets(pid)?;
         let mut its = lines(&text).filter(|line| sockets.contains(&line.inode));
-        let Line { port, inode, .. } = its.next().ok_or(io::ErrorKind::NotFound)?;
+        let SocketState { port, inode, .. } = its.next().ok_or(io::ErrorKind::NotFound)?;
         drop(its);
         Ok(Self { table, text, inode, port })
     }
 
     /// Reads its current state.
-    pub fn filling(&mut self) -> io::Result<Line> {
+    pub fn read_state(&mut self) -> io::Result<SocketState> {
         self.text.clear();
         self.table.rewind()?;
         self.table.read_to_string(&mut self.text)?;
@@ -61,12 +61,12 @@ fn sockets(pid: u32) -> io::Result<Vec<u64>> {
         .collect())
 }
 
-fn lines(table: &str) -> impl Iterator<Item = Line> {
+fn lines(table: &str) -> impl Iterator<Item = SocketState> {
     table.lines().skip(1).filter_map(line)
 }
 
 /// `13785: 0100007F:DBE8 00000000:0000 07 00000000:00000000 00:00000000 00000000 0 0 314100 2 … 0`
-fn line(text: &str) -> Option<Line> {
+fn line(text: &str) -> Option<SocketState> {
     let mut words = text.split_ascii_whitespace().skip(1);
     let (_, port) = words.next()?.split_once(':')?;
     let (_, bytes) = words.nth(2)?.split_once(':')?;
@@ -74,7 +74,7 @@ fn line(text: &str) -> Option<Line> {
     // references to the socket and its address.
     let inode = words.nth(4)?;
     let dropped = words.nth(2)?;
-    Some(Line {
+    Some(SocketState {
         port: u16::from_str_radix(port, 16).ok()?,
         inode: inode.parse().ok()?,
         bytes: usize::from_str_radix(bytes, 16).ok()?,
@@ -98,21 +98,21 @@ mod tests {
         let port = receiver.local_addr().unwrap().port();
         let table = fs::read_to_string(TABLE).unwrap();
         queue.inode = lines(&table).find(|line| line.port == port).unwrap().inode;
-        let none = queue.filling().unwrap();
+        let none = queue.read_state().unwrap();
         assert_eq!((none.bytes, none.dropped), (0, 0));
         sender.send(&[7; 100]).unwrap();
-        let one = queue.filling().unwrap();
+        let one = queue.read_state().unwrap();
         assert!(one.bytes >= 100 && one.dropped == 0, "{one:?}");
         for _ in 0..20_000 {
             sender.send(&[7; 1000]).unwrap();
         }
-        assert!(queue.filling().unwrap().dropped > 0);
+        assert!(queue.read_state().unwrap().dropped > 0);
         drop(receiver);
         // A child process that another test starts now has the socket too, until it executes a
         // program.
         let waiting = Instant::now();
         let gone = loop {
-            match queue.filling() {
+            match queue.read_state() {
                 Err(error) => break error,
                 Ok(_) => assert!(waiting.elapsed() < Duration::from_secs(30), "still there"),
             }

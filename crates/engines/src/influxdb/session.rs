@@ -7,9 +7,9 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::NAME;
 use super::answer::{self, Receive, Row, Value};
-use super::bucket;
-use super::selected::{self, Chosen, Place};
-use super::third;
+use super::columns::{self, ColumnSource, SelectedRow};
+use super::version_2;
+use super::version_3;
 use crate::http::{HttpClient, discard, reader};
 use crate::row::Visit;
 use crate::{EngineError, Result};
@@ -31,7 +31,7 @@ pub(super) struct Session {
     query_path: String,
     write_path: String,
     form: String,
-    places: Vec<Place>,
+    sources: Vec<ColumnSource>,
     drop_database: bool,
     version: Version,
     /// Whether a server of version 3 acknowledges writes before they are in its log, and whether
@@ -51,28 +51,28 @@ impl Session {
     /// Connects through a client to a server whose version is unknown.
     pub fn connect_to_any(mut client: HttpClient) -> Result<Self> {
         let mut version = Version::First;
-        if let Some(second) = bucket::version(&client) {
+        if let Some(second) = version_2::version(&client) {
             version = Version::Second(second);
-            client.authorization = bucket::authorization(&client);
+            client.authorization = version_2::authorization(&client);
         } else {
-            let of_third = third::authorization(&client);
+            let of_third = version_3::authorization(&client);
             let of_first = std::mem::replace(&mut client.authorization, of_third);
-            match third::version(&client) {
+            match version_3::version(&client) {
                 Some(third) => version = Version::Third(third),
                 None => client.authorization = of_first,
             }
         }
         let mut session = Self::connect(client)?;
         session.version = version;
-        session.keep(Durability::Process);
+        session.set_durability(Durability::Process);
         Ok(session)
     }
 
-    /// Makes a server of version 3 acknowledge writes as a tier needs it. In other versions this is
-    /// no setting of a request.
-    pub fn keep(&mut self, durability: Durability) {
-        if self.third().is_some() {
-            self.write_path = third::write_path(&self.client.database, durability);
+    /// Sets when a server of version 3 acknowledges writes, as a tier requires. In other versions
+    /// this is not a setting of a request.
+    pub fn set_durability(&mut self, durability: Durability) {
+        if self.version_3().is_some() {
+            self.write_path = version_3::write_path(&self.client.database, durability);
             self.no_sync = durability == Durability::None;
         }
     }
@@ -88,7 +88,7 @@ impl Session {
             write_path: format!("/write?db={database}&precision=n"),
             client,
             form: String::new(),
-            places: Vec::new(),
+            sources: Vec::new(),
             drop_database: false,
             version: Version::First,
             no_sync: false,
@@ -107,20 +107,20 @@ impl Session {
     pub fn create_database(&mut self) -> Result<()> {
         match self.version {
             Version::First => {}
-            Version::Second(_) => return bucket::create(&self.client),
-            Version::Third(_) => return third::create(&self.client),
+            Version::Second(_) => return version_2::create(&self.client),
+            Version::Third(_) => return version_3::create(&self.client),
         }
         let sql = format!("CREATE DATABASE \"{}\" WITH SHARD DURATION 52w", self.client.database);
         self.execute(&sql)
     }
 
     /// Returns the version of a server of version 2, or `None`.
-    pub fn second(&self) -> Option<&str> {
+    pub fn version_2(&self) -> Option<&str> {
         if let Version::Second(version) = &self.version { Some(version) } else { None }
     }
 
     /// Returns the version of a server of version 3, or `None`.
-    pub fn third(&self) -> Option<&str> {
+    pub fn version_3(&self) -> Option<&str> {
         if let Version::Third(version) = &self.version { Some(version) } else { None }
     }
 
@@ -138,20 +138,20 @@ impl Session {
         self.execute(&sql)
     }
 
-    /// Drops the database when the session ends, in whatever way.
+    /// Drops the database when the session ends, also after an error.
     pub fn drop_database_at_end(&mut self) {
         self.drop_database = true;
     }
 
-    /// Drops the database now, if it is to be dropped at the end.
+    /// Drops the database now, if [`drop_database_at_end`](Self::drop_database_at_end) was called.
     pub fn end(&mut self) -> Result<()> {
         if !std::mem::take(&mut self.drop_database) {
             return Ok(());
         }
         match self.version {
             Version::First => {}
-            Version::Second(_) => return bucket::delete(&self.client),
-            Version::Third(_) => return third::delete(&self.client),
+            Version::Second(_) => return version_2::delete(&self.client),
+            Version::Third(_) => return version_3::delete(&self.client),
         }
         let sql = format!("DROP DATABASE \"{}\"", self.client.database);
         self.execute(&sql)
@@ -160,7 +160,7 @@ impl Session {
     /// Deletes a measurement, if it exists.
     pub fn drop_measurement(&mut self, measurement: &str) -> Result<()> {
         match self.version {
-            Version::Third(_) => third::delete_table(&self.client, measurement),
+            Version::Third(_) => version_3::delete_table(&self.client, measurement),
             _ => self.execute(&format!("DROP MEASUREMENT \"{measurement}\"")),
         }
     }
@@ -168,7 +168,7 @@ impl Session {
     /// Waits until everything written can be read.
     pub fn flush(&mut self) -> Result<()> {
         match std::mem::take(&mut self.unsynced) {
-            true => third::flush(&self.client),
+            true => version_3::flush(&self.client),
             false => Ok(()),
         }
     }
@@ -183,19 +183,19 @@ impl Session {
         discard(NAME, answer)
     }
 
-    /// Asks a question and visits its rows with these columns.
+    /// Runs a query and visits its rows with these columns.
     pub fn query(&mut self, influxql: &str, columns: &[&str], visit: &mut Visit<'_>) -> Result<()> {
-        if self.third().is_some() {
-            return third::query(&self.client, influxql, columns, visit);
+        if self.version_3().is_some() {
+            return version_3::query(&self.client, influxql, columns, visit);
         }
-        let mut found = std::mem::take(&mut self.places);
+        let mut found = std::mem::take(&mut self.sources);
         let answered = self.series(influxql, &mut |row, first, series| {
             if first {
-                selected::places(columns, series, &mut found)?;
+                columns::find_columns(columns, series, &mut found)?;
             }
-            visit(&Chosen { row, series, places: &found })
+            visit(&SelectedRow { row, series, sources: &found })
         });
-        self.places = found;
+        self.sources = found;
         answered
     }
 
@@ -205,24 +205,25 @@ impl Session {
     /// Returns the engine's message. Unsupported in version 3, which cannot delete points
     /// (<https://docs.influxdata.com/influxdb3/core/reference/influxql/feature-support/>).
     pub fn execute(&mut self, influxql: &str) -> Result<()> {
-        if self.third().is_some() {
-            let what = "deleting points in version 3, which deletes whole tables alone";
+        if self.version_3().is_some() {
+            let what = "deleting points in version 3, which can only delete whole tables";
             return Err(EngineError::unsupported(NAME, what));
         }
         self.series(influxql, &mut |_, _, _| Ok(()))
     }
 
-    /// Asks a question and passes on its rows as they arrive, with their series.
+    /// Runs a query and passes on its rows as they arrive, with their series.
     fn series(&mut self, influxql: &str, receive: &mut Receive<'_>) -> Result<()> {
-        let answer = self.ask(influxql)?;
+        let answer = self.send_statement(influxql)?;
         answer::read(BufReader::with_capacity(READ, reader(answer)), receive)
     }
 
-    /// Asks for an answer in one chunk of JSON. In MessagePack version 1.6 omits durations and
-    /// sizes, which only the list of its settings has, and with them the order of a row.
+    /// Runs a statement and returns its answer as one chunk of JSON. In MessagePack, version 1.6
+    /// omits durations and sizes, so that the values of a row do not match its columns. Only the
+    /// list of its settings has such values.
     pub fn json(&mut self, influxql: &str) -> Result<serde_json::Value> {
         self.client.accept = Some("application/json");
-        let answer = self.ask(influxql);
+        let answer = self.send_statement(influxql);
         self.client.accept = Some(MESSAGE_PACK);
         let mut answer = reader(answer?);
         let json: serde_json::Value = serde_json::from_reader(&mut answer)
@@ -234,9 +235,9 @@ impl Session {
         }
     }
 
-    /// Uses POST for everything, because statements that change something need it, and it has no
-    /// limit for long questions.
-    fn ask(&mut self, influxql: &str) -> Result<ureq::Body> {
+    /// Sends a statement. Uses POST for every statement, because changes require it, and because it
+    /// has no limit for long statements.
+    fn send_statement(&mut self, influxql: &str) -> Result<ureq::Body> {
         self.form.clear();
         self.form.push_str("q=");
         self.form.extend(utf8_percent_encode(influxql, NON_ALPHANUMERIC));
@@ -270,7 +271,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // There is nobody left to report it to.
+        // No caller can receive the error.
         let _ = self.end();
     }
 }

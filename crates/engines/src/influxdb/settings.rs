@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::session::Session;
-use super::{TIERS, bucket, rest, third, udp};
+use super::{TIERS, idle, udp, version_2, version_3};
 use crate::server::engine::ReadBack;
 use crate::settings::lines;
 use crate::{Candidate, OpenOptions, Result, Setting, Settings, Takes};
@@ -14,21 +14,21 @@ use crate::{Candidate, OpenOptions, Result, Setting, Settings, Takes};
 const SECTIONS: [&str; 4] = ["config-data", "config-coordinator", "config-udp", "runtime"];
 
 /// Paths of files, which are irrelevant and differ each time.
-const LEFT_OUT: [&str; 2] = ["dir", "wal-dir"];
+const IGNORED_SETTINGS: [&str; 2] = ["dir", "wal-dir"];
 
-/// Setting of the bytes that the cache gathers before they are written.
+/// Setting of the bytes that the cache collects before they are written.
 const SNAPSHOT: &str = "data.cache-snapshot-memory-size";
 
 /// Lines of the configuration, with their section
 /// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/>), which the server reports.
-/// It ignores unknown lines silently, so they are listed here. Lines that are set differently have
-/// InfluxDB's default beside them.
+/// It ignores unknown lines silently, so the known ones are listed here. Lines that embermark sets
+/// differently have InfluxDB's default next to them.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("data.cache-max-memory-size", Takes::Any),
         Setting::new(SNAPSHOT, Takes::Any).by_default("25m"),
-        Setting::new(rest::WHEN[0], Takes::Any).by_default("10m"),
-        Setting::new(rest::WHEN[1], Takes::Any).by_default("4h"),
+        Setting::new(idle::COLD_SETTINGS[0], Takes::Any).by_default("10m"),
+        Setting::new(idle::COLD_SETTINGS[1], Takes::Any).by_default("4h"),
         Setting::new("data.max-concurrent-compactions", Takes::Number),
         Setting::new("data.max-index-log-file-size", Takes::Any),
         Setting::new("data.series-id-set-cache-size", Takes::Number),
@@ -70,19 +70,19 @@ const CANDIDATES: &[Candidate] = &[
     ),
 ];
 
-/// Setting of how long a write waits for others to be synced with it.
+/// Setting of the time that a write waits for other writes, to be synced with them.
 const FSYNC_DELAY: &str = "data.wal-fsync-delay";
 
 /// Returns the settings that decide what a commit survives.
 ///
 /// # Errors
 /// Fails as [`read_back`] does.
-pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
-    if session.third().is_some() {
-        return Ok(vec![of_third(session)]);
+pub(super) fn tier_settings(session: &mut Session) -> Result<Vec<(String, String)>> {
+    if session.version_3().is_some() {
+        return Ok(vec![no_sync_setting(session)]);
     }
-    if session.second().is_some() {
-        let mut settings = bucket::settings(&session.client);
+    if session.version_2().is_some() {
+        let mut settings = version_2::settings(&session.client);
         settings.retain(|(name, _)| name == "storage-wal-fsync-delay");
         return Ok(settings);
     }
@@ -98,31 +98,31 @@ pub(super) fn of_tier(session: &mut Session) -> Result<Vec<(String, String)>> {
 /// Returns the engine's message. On a given server the user must be an administrator.
 pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
     let given = options.url.is_some();
-    if let Some(version) = session.third() {
-        let (version, settings) = (version.to_owned(), vec![of_third(session)]);
+    if let Some(version) = session.version_3() {
+        let (version, settings) = (version.to_owned(), vec![no_sync_setting(session)]);
         return Ok(ReadBack { version, settings, cache: None });
     }
-    if let Some(version) = session.second() {
-        let (version, settings) = (version.to_owned(), bucket::settings(&session.client));
+    if let Some(version) = session.version_2() {
+        let (version, settings) = (version.to_owned(), version_2::settings(&session.client));
         return Ok(ReadBack { version, settings, cache: None });
     }
     let (version, mut settings) = diagnostics(session)?;
     settings.retain(|(name, _)| !(given && name.starts_with("udp.")));
     let version = version.ok_or_else(|| {
-        Session::failed("say its version", "SHOW DIAGNOSTICS has no section `build`")
+        Session::failed("report its version", "SHOW DIAGNOSTICS has no section `build`")
     })?;
     let size = settings.iter().find(|(name, _): &&(String, String)| name == SNAPSHOT);
-    // A private server has twice this: what is written, and what gathers meanwhile.
+    // A private server uses twice this: the data being written, and the data that arrives then.
     let cache = size.and_then(|(_, bytes)| bytes.parse::<u64>().ok()).map(|bytes| 2 * bytes);
-    if !given && TIERS.of(options.durability).set {
+    if !given && TIERS.for_tier(options.durability).set {
         settings.push(udp::setting());
     }
     Ok(ReadBack { version, settings, cache })
 }
 
 /// Returns the setting of requests to a server of version 3, which reports no settings of its own.
-fn of_third(session: &Session) -> (String, String) {
-    (third::NO_SYNC.to_owned(), session.no_sync().to_string())
+fn no_sync_setting(session: &Session) -> (String, String) {
+    (version_3::NO_SYNC.to_owned(), session.no_sync().to_string())
 }
 
 /// A version, and settings by name.
@@ -140,7 +140,7 @@ fn diagnostics(session: &mut Session) -> Result<Diagnostics> {
         }
         if SECTIONS.contains(&name) {
             let name = name.strip_prefix("config-").unwrap_or(name);
-            let kept = named(section).filter(|(name, _)| !LEFT_OUT.contains(name));
+            let kept = named(section).filter(|(name, _)| !IGNORED_SETTINGS.contains(name));
             settings.extend(kept.map(|(setting, value)| (format!("{name}.{setting}"), value)));
         }
     }

@@ -1,8 +1,8 @@
-//! The store.
+//! The series store over InfluxDB.
 
 use super::NAME;
+use super::idle;
 use super::line;
-use super::rest;
 use super::session::Session;
 use super::settings;
 use super::shards;
@@ -16,7 +16,8 @@ use crate::{Checked, ClientOpener, EngineError, Join, Lifecycle, Result, Store};
 /// (<https://docs.influxdata.com/influxdb/v1.8/guides/write_data/>: 5,000 to 10,000 per batch).
 const BATCH: u64 = 5_000;
 
-/// Bytes after which a request is sent, whatever it contains. The server accepts 25 MB
+/// Bytes after which a request is sent, even if it has fewer points than [`BATCH`]. The server
+/// accepts 25 MB
 /// (<https://docs.influxdata.com/influxdb/v1.8/administration/config/#max-body-size--25000000>).
 const BATCH_BYTES: usize = 8 << 20;
 
@@ -27,8 +28,9 @@ pub(super) struct InfluxStore {
     server: Option<Server>,
     sender: Option<Sender>,
     lines: Vec<u8>,
-    /// Whether the server becomes idle by the settings of a private one.
-    rests: bool,
+    /// Whether the server has the settings of a private one for [cold
+    /// shards](idle::expects_cold_shards).
+    expects_cold_shards: bool,
     /// Whether anything was written or deleted since the server was last idle.
     written: bool,
     deleted: bool,
@@ -36,16 +38,16 @@ pub(super) struct InfluxStore {
 
 impl InfluxStore {
     /// Creates the store on a private server, which ends with it, or on a given one. Points go
-    /// through `sender`, if there is one. The server [becomes idle](rest::is_ours) by the settings
-    /// of a private one, or not.
+    /// through `sender`, if there is one. `expects_cold_shards` is the result of
+    /// [`idle::expects_cold_shards`].
     pub fn new(
         session: Session,
         server: Option<Server>,
         sender: Option<Sender>,
-        rests: bool,
+        expects_cold_shards: bool,
     ) -> Self {
         let lines = Vec::with_capacity(1 << 20);
-        Self { session, server, sender, lines, rests, written: false, deleted: false }
+        Self { session, server, sender, lines, expects_cold_shards, written: false, deleted: false }
     }
 
     fn post_all(&mut self, measurement: &str, points: &mut dyn Points) -> Result<u64> {
@@ -69,17 +71,17 @@ impl InfluxStore {
         let mut count = 0;
         let mut send = || {
             while let Some(point) = points.next() {
-                sender.pack(measurement, &point)?;
+                sender.push(measurement, &point)?;
                 count += 1;
             }
-            sender.rest()
+            sender.send_rest()
         };
         let sent = send();
-        sender.forget();
+        sender.discard_packet();
         sent.map(|()| count)
     }
 
-    /// Sends the lines that were gathered.
+    /// Sends the collected lines.
     fn post(&mut self) -> Result<()> {
         let answered = self.session.write(&self.lines);
         self.lines.clear();
@@ -89,16 +91,16 @@ impl InfluxStore {
 
 impl Lifecycle for InfluxStore {
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        settings::of_tier(&mut self.session)
+        settings::tier_settings(&mut self.session)
     }
 
     fn maintain(&mut self) -> Result<()> {
         self.flush()?;
         if self.written || self.deleted {
-            if self.rests {
-                rest::ours(&mut self.session, self.deleted)?;
+            if self.expects_cold_shards {
+                idle::wait_until_cold(&mut self.session, self.deleted)?;
             } else {
-                rest::given(&mut self.session)?;
+                idle::wait_for_compactions(&mut self.session)?;
             }
         }
         (self.written, self.deleted) = (false, false);
@@ -108,8 +110,8 @@ impl Lifecycle for InfluxStore {
     fn reconnect(&mut self) -> Option<Result<()>> {
         // A new client would miss points that are still on their way.
         let flushed = self.flush();
-        self.session.client.renew();
-        Some(flushed.and_then(|()| self.sender.as_mut().map_or(Ok(()), Sender::renew)))
+        self.session.client.reconnect();
+        Some(flushed.and_then(|()| self.sender.as_mut().map_or(Ok(()), Sender::reconnect)))
     }
 
     fn connects_by_request(&self) -> bool {
@@ -127,17 +129,17 @@ impl Lifecycle for InfluxStore {
     }
 
     fn join(&self) -> Join {
-        Join::At(self.session.client.at.clone())
+        Join::At(self.session.client.join_address.clone())
     }
 
     /// Opens another connection, over HTTP.
     fn open_client(&mut self) -> Result<ClientOpener> {
         if self.sender.is_some() {
-            let what = "more than one client at a time where points go over UDP: the server counts \
-                        what arrives, not from whom";
+            let what = "more than one client at a time with points over UDP: the server counts \
+                        points, not points per client";
             return Err(EngineError::unsupported(NAME, what));
         }
-        let at = self.session.client.at.clone();
+        let at = self.session.client.join_address.clone();
         Ok(ClientOpener::new(move || {
             Ok(Store::Series(Box::new(Self::new(Session::join(&at)?, None, None, false))))
         }))
@@ -164,7 +166,7 @@ impl SeriesStore for InfluxStore {
         self.lines.clear();
         line::append(&mut self.lines, measurement, point)?;
         match &mut self.sender {
-            Some(sender) => sender.one(&self.lines),
+            Some(sender) => sender.send_line(&self.lines),
             None => self.post(),
         }
     }
@@ -190,8 +192,9 @@ impl SeriesStore for InfluxStore {
 
     /// Sets the duration of the database's shards from now on. They span a year by default.
     fn keep_by(&mut self, span_ns: i64) -> Result<()> {
-        if self.session.second().is_some() || self.session.third().is_some() {
-            let what = "dropping a shard in versions 2 and 3: their servers do so by the time of day alone";
+        if self.session.version_2().is_some() || self.session.version_3().is_some() {
+            let what =
+                "dropping a shard in versions 2 and 3: their servers only do so by the wall clock";
             return Err(EngineError::unsupported(NAME, what));
         }
         shards::set_duration(&mut self.session, span_ns)

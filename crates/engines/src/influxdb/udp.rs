@@ -1,10 +1,10 @@
 //! Sends points over UDP, at the pace at which the server takes them.
 //!
-//! Nobody acknowledges a datagram, and the kernel drops one if the queue of its receiver is full.
-//! But sender and receiver share a kernel, which reports how full that queue is and how much was
-//! dropped. So the sender waits when half of it can be in use, and nothing is lost there. Nothing
-//! is lost after the queue either: the server does not read a datagram before it has room for it,
-//! and counts the points that it has written.
+//! Datagrams are not acknowledged, and the kernel drops one if the queue of its receiver is full.
+//! But sender and receiver share a kernel, which reports how full that queue is and how many
+//! datagrams it dropped. The sender waits when half of the queue can be in use, so nothing is lost
+//! there. Nothing is lost after the queue either: the server does not read a datagram before it has
+//! memory for it, and counts the points that it has written.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -30,13 +30,13 @@ const GRANTED: usize = 212_992;
 const DATAGRAM: usize = 32 * 1024;
 
 /// Interval between two checks of a full queue.
-const LOOK_EVERY: Duration = Duration::from_micros(50);
+const QUEUE_POLL_INTERVAL: Duration = Duration::from_micros(50);
 
-/// Interval between two checks of what was written.
-const ASK_EVERY: Duration = Duration::from_millis(1);
+/// Interval between two reads of the server's counters.
+const COUNTER_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// How long the server may not make progress with what it was sent.
-const STUCK_AFTER: Duration = Duration::from_secs(30);
+/// Maximum time that the server can make no progress with the points that it was sent.
+const STALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long after its first answer over HTTP a server may take to listen for datagrams.
 const LISTENS_WITHIN: Duration = Duration::from_secs(5);
@@ -60,7 +60,7 @@ pub(super) struct Sender {
 
 impl Sender {
     /// Creates a sender to the server with this process id.
-    pub fn to(pid: u32) -> Result<Self> {
+    pub fn connect(pid: u32) -> Result<Self> {
         // The server answers over HTTP before it listens for datagrams.
         let began = Instant::now();
         let (socket, queue) = loop {
@@ -81,19 +81,19 @@ impl Sender {
     }
 
     /// Continues with a new socket. What was sent before is still waited for.
-    pub fn renew(&mut self) -> Result<()> {
+    pub fn reconnect(&mut self) -> Result<()> {
         self.socket = socket(self.queue.port)
             .map_err(|error| Session::failed("be reached over UDP again", error))?;
         Ok(())
     }
 
     /// Returns whether points were sent that are not known to be written.
-    pub fn owes(&self) -> bool {
+    pub fn has_unconfirmed(&self) -> bool {
         self.stored < self.sent
     }
 
     /// Sends one line.
-    pub fn one(&mut self, line: &[u8]) -> Result<()> {
+    pub fn send_line(&mut self, line: &[u8]) -> Result<()> {
         self.wait_for_room(line.len())?;
         send(&self.socket, line)?;
         self.sent += 1;
@@ -101,7 +101,7 @@ impl Sender {
     }
 
     /// Adds a point to the current datagram, which is sent when it is full.
-    pub fn pack(&mut self, measurement: &str, point: &Point<'_>) -> Result<()> {
+    pub fn push(&mut self, measurement: &str, point: &Point<'_>) -> Result<()> {
         let before = self.packet.len();
         line::append(&mut self.packet, measurement, point)?;
         if self.packet.len() > DATAGRAM && before > 0 {
@@ -112,12 +112,12 @@ impl Sender {
     }
 
     /// Sends the current datagram.
-    pub fn rest(&mut self) -> Result<()> {
+    pub fn send_rest(&mut self) -> Result<()> {
         if self.packet.is_empty() { Ok(()) } else { self.send_packet(self.packet.len()) }
     }
 
     /// Drops the current datagram.
-    pub fn forget(&mut self) {
+    pub fn discard_packet(&mut self) {
         self.packet.clear();
         self.waiting = 0;
     }
@@ -138,7 +138,7 @@ impl Sender {
         if self.filled <= self.room {
             return Ok(());
         }
-        let deadline = Instant::now() + STUCK_AFTER;
+        let deadline = Instant::now() + STALL_TIMEOUT;
         loop {
             self.filled = self.queued()? + counted;
             if self.filled <= self.room {
@@ -148,13 +148,14 @@ impl Sender {
                 let why = format!("{} bytes wait in its queue", self.filled - counted);
                 return Err(Session::failed("fetch datagrams", why));
             }
-            sleep(LOOK_EVERY);
+            sleep(QUEUE_POLL_INTERVAL);
         }
     }
 
     /// Returns the bytes in the queue.
     fn queued(&mut self) -> Result<usize> {
-        let filling = self.queue.filling().map_err(|e| Session::failed("receive datagrams", e))?;
+        let filling =
+            self.queue.read_state().map_err(|e| Session::failed("receive datagrams", e))?;
         match filling.dropped {
             0 => Ok(filling.bytes),
             dropped => {
@@ -168,9 +169,9 @@ impl Sender {
     /// dropped, or the server could not parse one or write a point.
     pub fn flush(&mut self, session: &mut Session) -> Result<()> {
         let mut since = Instant::now();
-        while self.owes() {
+        while self.has_unconfirmed() {
             let queued = self.queued()?;
-            let now = Counters::ask(session)?;
+            let now = Counters::read(session)?;
             if now.not_understood > 0 || now.not_written > 0 {
                 let why = format!(
                     "it did not understand {} datagrams and failed to write {} batches: points \
@@ -181,16 +182,16 @@ impl Sender {
             }
             if now.written != self.stored {
                 (self.stored, since) = (now.written, Instant::now());
-            } else if since.elapsed() > STUCK_AFTER {
+            } else if since.elapsed() > STALL_TIMEOUT {
                 let why = format!(
                     "of {} points it wrote {}, {queued} bytes wait, and nothing has happened for \
-                     {STUCK_AFTER:?}",
+                     {STALL_TIMEOUT:?}",
                     self.sent, self.stored
                 );
                 return Err(Session::failed("write what it was sent over UDP", why));
             }
-            if self.owes() {
-                sleep(ASK_EVERY);
+            if self.has_unconfirmed() {
+                sleep(COUNTER_POLL_INTERVAL);
             }
         }
         Ok(())
@@ -234,7 +235,7 @@ struct Counters {
 }
 
 impl Counters {
-    fn ask(session: &mut Session) -> Result<Self> {
+    fn read(session: &mut Session) -> Result<Self> {
         let mut counters = Self::default();
         session.statistics("udp", &mut |name, value| match name {
             "pointsTx" => counters.written += value,

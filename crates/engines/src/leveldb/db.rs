@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{ptr, slice};
 
 use super::api::{self, Api};
-use crate::lsm::{self, Batch, Bytes, Iter, Reads, To, Value};
+use crate::lsm::{self, Batch, Bytes, Destination, Iter, ReadOptions, Value};
 use crate::owned::Owned;
 use crate::{EngineError, Result};
 
@@ -51,8 +51,8 @@ pub(super) fn open(folder: &Path, options: Options) -> Result<Db> {
     let ((lib, api), doing) =
         (api::library()?, format!("open the database in {}", folder.display()));
     let path = lib.path(folder, &doing)?;
-    // SAFETY: everything is ours; `open` copies the options, and the cache and the policy live as
-    // long as the database.
+    // SAFETY: all objects are owned here; `open` copies the options, and the cache and the policy
+    // live as long as the database.
     unsafe {
         let all = Owned::new((lib.api.options_create)(), lib.api.options_destroy);
         let cache = Owned::new((api.cache_create_lru)(options.cache), api.cache_destroy);
@@ -94,7 +94,7 @@ impl Changes<'_> {
     /// Sets the value of a key, or removes the key. Writes the batch once it has the size of four
     /// write buffers, because all of it is in memory.
     pub(super) fn set(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
-        self.db.set(&mut To::Batch(&mut self.batch), key, value)?;
+        self.db.set(&mut Destination::Batch(&mut self.batch), key, value)?;
         self.bytes += key.len() + value.map_or(0, <[u8]>::len);
         if self.bytes >= 4 * self.db.own.options.write_buffer {
             self.db.write(&self.batch)?;
@@ -112,20 +112,20 @@ impl Changes<'_> {
 impl Db {
     /// Returns the value of a key.
     #[inline]
-    pub(super) fn get<'a>(&'a self, reads: &Reads, key: &[u8]) -> Result<Option<Value<'a>>> {
+    pub(super) fn get<'a>(&'a self, reads: &ReadOptions, key: &[u8]) -> Result<Option<Value<'a>>> {
         let mut size = 0;
         // SAFETY: all are open; the key lives through the call.
         let at = self.lib.call("get a value", |error| unsafe {
             let (db, reads, at) = (self.raw.raw, reads.0.raw, key.as_ptr());
             (self.own.api.get)(db, reads, at, key.len(), &mut size, error)
         })?;
-        // SAFETY: a copy of that many bytes, and ours.
+        // SAFETY: a copy of that many bytes, owned here.
         let found = || unsafe { Value::new(at.cast(), size, Owned::new(at, self.lib.api.free)) };
         Ok((!at.is_null()).then(found))
     }
 
     /// Returns an iterator over all pairs.
-    pub(super) fn iter<'a>(&'a self, reads: &'a Reads) -> Iter<'a> {
+    pub(super) fn iter<'a>(&'a self, reads: &'a ReadOptions) -> Iter<'a> {
         // SAFETY: all are open, and borrowed by the iterator.
         unsafe {
             let raw = (self.own.api.create_iterator)(self.raw.raw, reads.0.raw);
@@ -135,23 +135,30 @@ impl Db {
 
     /// Sets the value of a key, or removes the key.
     #[inline]
-    pub(super) fn set(&self, to: &mut To<'_>, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+    pub(super) fn set(
+        &self,
+        to: &mut Destination<'_>,
+        key: &[u8],
+        value: Option<&[u8]>,
+    ) -> Result<()> {
         let (lib, api, db, writes) = (self.lib, self.own.api, self.raw.raw, self.writes.raw);
         let (at, size) = (key.as_ptr(), key.len());
         // SAFETY: all are open; key and value live through the call, which copies them.
         unsafe {
             match (to, value) {
-                (To::Nowhere, _) => return Err(EngineError::read_only(lib.id)),
-                (To::Database, Some(value)) => lib.call("put a value", |error| {
+                (Destination::ReadOnly, _) => return Err(EngineError::read_only(lib.id)),
+                (Destination::Database, Some(value)) => lib.call("put a value", |error| {
                     (api.put)(db, writes, at, size, value.as_ptr(), value.len(), error);
                 })?,
-                (To::Database, None) => lib.call("delete a key", |error| {
+                (Destination::Database, None) => lib.call("delete a key", |error| {
                     (api.delete)(db, writes, at, size, error);
                 })?,
-                (To::Batch(batch), Some(value)) => {
-                    (api.writebatch_put)(batch.adding(), at, size, value.as_ptr(), value.len());
+                (Destination::Batch(batch), Some(value)) => {
+                    (api.writebatch_put)(batch.raw_mut(), at, size, value.as_ptr(), value.len());
                 }
-                (To::Batch(batch), None) => (api.writebatch_delete)(batch.adding(), at, size),
+                (Destination::Batch(batch), None) => {
+                    (api.writebatch_delete)(batch.raw_mut(), at, size)
+                }
             }
         }
         Ok(())
@@ -174,7 +181,7 @@ impl Db {
         }
         extern "C" fn delete(_: *mut c_void, _: Bytes, _: usize) {}
         let see: *mut See<'_> = &mut see;
-        // SAFETY: the batch is ours, and `see` outlives the call; a panic in it ends the process.
+        // SAFETY: the batch is owned here, and `see` outlives the call; a panic in it ends the process.
         unsafe { (self.own.api.writebatch_iterate)(batch.raw(), see.cast(), put, delete) }
     }
 

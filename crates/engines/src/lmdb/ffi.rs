@@ -17,7 +17,9 @@ pub(super) use lmdb_master_sys::{
 };
 
 use super::{ID, MANUAL};
-use crate::mapped::library::{Env, Facts, Library, MODE, Move, Pair, Slot, TABLES, Write, check};
+use crate::mapped::library::{
+    CursorMove, Env, Facts, Library, MODE, Pair, Slot, TABLES, Write, check,
+};
 use crate::{Checked, EngineError, Result, owned};
 
 /// LMDB.
@@ -58,7 +60,7 @@ unsafe impl Library for Lmdb {
     const ABORT: unsafe extern "C" fn(*mut Self::Txn) = ffi::mdb_txn_abort;
     const CLOSE_CURSOR: unsafe extern "C" fn(*mut Self::Cursor) = ffi::mdb_cursor_close;
 
-    fn words(code: c_int) -> String {
+    fn error_message(code: c_int) -> String {
         // SAFETY: returns a NUL-terminated string for any code, which is copied at once.
         unsafe { CStr::from_ptr(ffi::mdb_strerror(code)) }.to_string_lossy().into_owned()
     }
@@ -88,14 +90,14 @@ unsafe impl Library for Lmdb {
     /// `mdb_env_copy2`). The library has no other function that reads all pages, and its pages have
     /// no checksums.
     fn walk(env: &Env<Self>) -> Result<Checked> {
-        let mut checked = Checked::by("mdb_env_copyfd2 with MDB_CP_COMPACT");
+        let mut checked = Checked::new("mdb_env_copyfd2 with MDB_CP_COMPACT");
         let nowhere = OpenOptions::new().write(true).open("/dev/null");
         let nowhere = nowhere.map_err(|error| EngineError::file(ID, "open", "/dev/null", error))?;
         // SAFETY: both are open, and neither is closed before the call returns.
         let code =
             unsafe { ffi::mdb_env_copyfd2(env.0.raw, nowhere.as_raw_fd(), ffi::MDB_CP_COMPACT) };
         match check::<Self>(code, "check the environment") {
-            Err(_) if DAMAGE.contains(&code) => checked.found(Self::words(code)),
+            Err(_) if DAMAGE.contains(&code) => checked.found(Self::error_message(code)),
             done => done?,
         }
         Ok(checked)
@@ -188,14 +190,18 @@ unsafe impl Library for Lmdb {
     }
 
     #[inline]
-    unsafe fn step(cursor: *mut Self::Cursor, pair: &mut Pair<Self>, to: Move) -> c_int {
+    unsafe fn move_cursor(
+        cursor: *mut Self::Cursor,
+        pair: &mut Pair<Self>,
+        to: CursorMove,
+    ) -> c_int {
         let to = match to {
-            Move::First => ffi::MDB_FIRST,
-            Move::Last => ffi::MDB_LAST,
-            Move::Next => ffi::MDB_NEXT,
-            Move::Previous => ffi::MDB_PREV,
-            Move::At => ffi::MDB_SET,
-            Move::From => ffi::MDB_SET_RANGE,
+            CursorMove::First => ffi::MDB_FIRST,
+            CursorMove::Last => ffi::MDB_LAST,
+            CursorMove::Next => ffi::MDB_NEXT,
+            CursorMove::Previous => ffi::MDB_PREV,
+            CursorMove::At => ffi::MDB_SET,
+            CursorMove::From => ffi::MDB_SET_RANGE,
         };
         ffi::mdb_cursor_get(cursor, &mut pair.key, &mut pair.value, to)
     }

@@ -21,7 +21,7 @@ const ID: &str = "lmdb";
 
 /// The flags of an environment.
 const TIERS: TierTable<u32> = TierTable { none: UNSYNCED, process: UNSYNCED, power: SYNCED };
-const UNSYNCED: TierSetting<u32> = TierSetting::of(
+const UNSYNCED: TierSetting<u32> = TierSetting::new(
     Durability::Process,
     ffi::MDB_WRITEMAP | ffi::MDB_NOSYNC,
     "MDB_NOSYNC | MDB_WRITEMAP: a commit leaves its pages in the operating system's page cache, \
@@ -30,7 +30,7 @@ const UNSYNCED: TierSetting<u32> = TierSetting::of(
 )
 .reads(&[("MDB_NOSYNC", &["on"]), ("MDB_WRITEMAP", &["on"])])
 .or_at_least(&[("MDB_NOSYNC", &["on", "off"])]);
-const SYNCED: TierSetting<u32> = TierSetting::of(
+const SYNCED: TierSetting<u32> = TierSetting::new(
     Durability::Power,
     0,
     "neither MDB_NOSYNC nor MDB_NOMETASYNC: a commit syncs its pages, then the page that makes them \

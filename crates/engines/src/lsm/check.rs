@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{Db, Iter, Reads};
+use super::{Db, Iter, ReadOptions};
 use crate::kv::Range;
 use crate::{Checked, Result};
 
@@ -11,7 +11,7 @@ use crate::{Checked, Result};
 const DAMAGE: &str = "Corruption: ";
 
 /// Adds an error about damage to the findings of a check, and returns other errors.
-pub(crate) fn damage(done: Result<()>, checked: &mut Checked) -> Result<()> {
+pub(crate) fn record_damage(done: Result<()>, checked: &mut Checked) -> Result<()> {
     let Err(error) = done else { return Ok(()) };
     let said = error.to_string();
     let Some(at) = said.find(DAMAGE) else { return Err(error) };
@@ -22,9 +22,9 @@ pub(crate) fn damage(done: Result<()>, checked: &mut Checked) -> Result<()> {
 impl<X> Db<X> {
     /// Returns options to read with that compare the checksum of each block, and do not fill the
     /// cache.
-    pub fn verifying(&self) -> Reads {
-        let (api, reads) = (self.lib.api, self.reads());
-        // SAFETY: ours.
+    pub fn verifying_read_options(&self) -> ReadOptions {
+        let (api, reads) = (self.lib.api, self.read_options());
+        // SAFETY: owned here.
         unsafe {
             (api.readoptions_set_verify_checksums)(reads.0.raw, 1);
             (api.readoptions_set_fill_cache)(reads.0.raw, 0);
@@ -36,6 +36,6 @@ impl<X> Db<X> {
 impl Iter<'_> {
     /// Reads every pair, and adds damage to the findings.
     pub fn verify(&self, checked: &mut Checked) -> Result<()> {
-        damage(self.walk(Range::default(), &mut |_, _| ControlFlow::Continue(())), checked)
+        record_damage(self.walk(Range::default(), &mut |_, _| ControlFlow::Continue(())), checked)
     }
 }

@@ -19,7 +19,7 @@ pub(crate) const MODE: u16 = 0o664;
 
 /// Where a cursor moves.
 #[derive(Clone, Copy)]
-pub(crate) enum Move {
+pub(crate) enum CursorMove {
     First,
     Last,
     Next,
@@ -93,7 +93,7 @@ pub(crate) unsafe trait Library: Sized + 'static {
     const CLOSE_CURSOR: unsafe extern "C" fn(*mut Self::Cursor);
 
     /// Returns the library's message for a code.
-    fn words(code: c_int) -> String;
+    fn error_message(code: c_int) -> String;
     fn version() -> String;
     fn val(bytes: &[u8]) -> Self::Val;
     /// # Safety
@@ -122,7 +122,11 @@ pub(crate) unsafe trait Library: Sized + 'static {
     unsafe fn put(txn: *mut Self::Txn, table: u32, pair: &mut Pair<Self>) -> c_int;
     unsafe fn delete(txn: *mut Self::Txn, table: u32, key: &mut Self::Val) -> c_int;
     unsafe fn open_cursor(txn: *mut Self::Txn, table: u32, cursor: Slot<Self::Cursor>) -> c_int;
-    unsafe fn step(cursor: *mut Self::Cursor, pair: &mut Pair<Self>, to: Move) -> c_int;
+    unsafe fn move_cursor(
+        cursor: *mut Self::Cursor,
+        pair: &mut Pair<Self>,
+        to: CursorMove,
+    ) -> c_int;
     unsafe fn write(cursor: *mut Self::Cursor, pair: &mut Pair<Self>, how: Write) -> c_int;
 }
 
@@ -140,7 +144,7 @@ pub(crate) fn found<L: Library>(code: c_int, doing: &str) -> Result<bool> {
 
 #[cold]
 fn error<L: Library>(code: c_int, doing: &str) -> EngineError {
-    EngineError::failed(L::ID, doing, L::words(code))
+    EngineError::failed(L::ID, doing, L::error_message(code))
 }
 
 /// What an open environment reports about itself.
@@ -169,7 +173,7 @@ unsafe impl<L: Library> Send for Env<L> {}
 unsafe impl<L: Library> Sync for Env<L> {}
 
 impl<L: Library> Env<L> {
-    /// Opens the environment in a directory. Missing files are created.
+    /// Opens the environment in a folder. Missing files are created.
     pub fn open(dir: &Path, flags: u32) -> Result<Arc<Self>> {
         use std::os::unix::ffi::OsStrExt;
         let doing = format!("open the environment in {}", dir.display());

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::fs;
 use std::sync::Arc;
 
-use crate::kv::{Each, KvStore, Pairs, Table, TableDef, Work};
+use crate::kv::{Autocommit, KvStore, Pairs, Table, TableDef, Work};
 use crate::{
     Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits, OpenOptions,
     Opened, Result, Scope, Store,
@@ -163,7 +163,7 @@ impl<L: Library> KvStore for Databases<L> {
                 work(&mut writer)?;
                 writer.commit()
             }
-            Scope::PerOperation => work(&mut Each::of(self)),
+            Scope::PerOperation => work(&mut Autocommit::new(self)),
         }
     }
 }

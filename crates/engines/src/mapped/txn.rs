@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::library::{Env, Library, Move, Pair, Write, check, found};
+use super::library::{CursorMove, Env, Library, Pair, Write, check, found};
 use crate::Result;
 use crate::kv::{Change, Direction, Operations, Pairs, Range, Table, Visit};
 use crate::owned::Owned;
@@ -58,21 +58,21 @@ impl<L: Library> Operations for Txn<L> {
         let (from, to) = (range.from.unwrap_or_default(), range.to);
         let forward = range.direction == Direction::Forward;
         let mut at = match to {
-            _ if forward && from.is_empty() => cursor.step(Move::First, &[])?,
-            _ if forward => cursor.step(Move::From, from)?,
+            _ if forward && from.is_empty() => cursor.move_cursor(CursorMove::First, &[])?,
+            _ if forward => cursor.move_cursor(CursorMove::From, from)?,
             Some([]) => None,
-            Some(to) if cursor.step(Move::From, to)?.is_some() => {
-                cursor.step(Move::Previous, &[])?
+            Some(to) if cursor.move_cursor(CursorMove::From, to)?.is_some() => {
+                cursor.move_cursor(CursorMove::Previous, &[])?
             }
-            _ => cursor.step(Move::Last, &[])?,
+            _ => cursor.move_cursor(CursorMove::Last, &[])?,
         };
-        let next = if forward { Move::Next } else { Move::Previous };
+        let next = if forward { CursorMove::Next } else { CursorMove::Previous };
         let is_in = |key| if forward { to.is_none_or(|to| key < to) } else { key >= from };
         while let Some((key, value)) = at
             && is_in(key)
             && visit(key, value).is_continue()
         {
-            at = cursor.step(next, &[])?;
+            at = cursor.move_cursor(next, &[])?;
         }
         Ok(())
     }
@@ -138,8 +138,8 @@ impl<L: Library> Writer<L> {
         check::<L>(unsafe { L::commit(self.txn.raw.take()) }, "commit")
     }
 
-    /// Opens a named database. (A transaction that creates one must not run beside another that
-    /// does. Two that write never do.)
+    /// Opens a named database. (A transaction that creates one must not run at the same time as
+    /// another that does. Two write transactions never do.)
     pub fn open(&mut self, name: &CStr, creates: bool) -> Result<Table> {
         let (flags, mut dbi) = (if creates { L::CREATE } else { 0 }, 0);
         // SAFETY: the transaction is open; the name lives through the call.
@@ -197,7 +197,7 @@ impl<L: Library> Operations for Writer<L> {
     fn modify(&mut self, table: Table, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
         let (cursor, mut pair) = (self.changing(table)?, Pair::<L>::new(key, &[]));
         // SAFETY: open; the key is only read.
-        let code = unsafe { L::step(cursor, &mut pair, Move::At) };
+        let code = unsafe { L::move_cursor(cursor, &mut pair, CursorMove::At) };
         if !found::<L>(code, "get a value")? {
             return Ok(false);
         }
@@ -233,10 +233,14 @@ impl<'txn, L: Library> Cursor<'txn, L> {
 
     /// Moves to a pair. Only moves by key use `key`.
     #[inline]
-    fn step(&mut self, to: Move, key: &[u8]) -> Result<Option<(&'txn [u8], &'txn [u8])>> {
+    fn move_cursor(
+        &mut self,
+        to: CursorMove,
+        key: &[u8],
+    ) -> Result<Option<(&'txn [u8], &'txn [u8])>> {
         let mut pair = Pair::new(key, &[]);
         // SAFETY: open; the key is only read.
-        let code = unsafe { L::step(self.0.raw, &mut pair, to) };
+        let code = unsafe { L::move_cursor(self.0.raw, &mut pair, to) };
         let is_found = found::<L>(code, "move a cursor")?;
         // SAFETY: it was found, so key and value are in the map until the transaction changes
         // something or ends.

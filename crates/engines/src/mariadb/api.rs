@@ -62,7 +62,7 @@ functions! {
 
 functions! {
     /// MariaDB's own functions, without the `mariadb_` of their names.
-    pub(super) struct OwnApi of "mariadb_";
+    pub(super) struct MariaDbApi of "mariadb_";
 
     stmt_fetch_fields(statement: Raw) -> *const Field;
 }

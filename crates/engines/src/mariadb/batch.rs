@@ -9,7 +9,7 @@ use super::handle::Handle;
 use super::param::length;
 use crate::Result;
 use crate::sql::{Param, SqlType, TableDef};
-use crate::sql_driver::misfit::{check_width, not_taken};
+use crate::sql_driver::value_errors::{check_width, not_taken};
 
 /// Approximate bytes of the rows in a packet, if the server accepts packets of that size.
 const PACKET: usize = 1024 * 1024;
@@ -323,8 +323,8 @@ mod tests {
         let bad: [(&[Param<'_>], &str); 4] = [
             (&[Param::Int(1)], "it has 1 values, the table 3 columns"),
             (&[Param::Int(1 << 31), Param::Null, Param::Null], "does not fit column i"),
-            (&[Param::Int(1), Param::Float(f64::NAN), Param::Null], "as column d wants"),
-            (&[Param::Int(1), Param::Null, Param::Int(5)], "as column w wants"),
+            (&[Param::Int(1), Param::Float(f64::NAN), Param::Null], "which column d requires"),
+            (&[Param::Int(1), Param::Null, Param::Int(5)], "which column w requires"),
         ];
         for (row, why) in bad {
             let error =

@@ -6,7 +6,7 @@ use crate::{Checked, Result};
 
 /// Checks every table and its indexes (<https://mariadb.com/kb/en/check-table/>).
 pub(super) fn tables(session: &mut Session) -> Result<Checked> {
-    let mut checked = Checked::by("CHECK TABLE … EXTENDED");
+    let mut checked = Checked::new("CHECK TABLE … EXTENDED");
     let tables = session.tables()?.join(", ");
     if tables.is_empty() {
         return Ok(checked);

@@ -8,7 +8,7 @@ use super::NAME;
 use super::api::{Bind, Field, Flag, UNSIGNED, types};
 use crate::Result;
 use crate::sql::{Param, ResultRow};
-use crate::sql_driver::misfit::{no_column, not_wanted};
+use crate::sql_driver::value_errors::{no_column, not_wanted};
 
 /// A column, and its value in the row fetched last. The library writes to cells, or to memory in
 /// cells, so a reference to a column does not invalidate its pointers.

@@ -162,7 +162,7 @@ impl RangePartitions for MariaSql {
         format!("ALTER TABLE {table} DROP PARTITION {name}")
     }
 
-    fn about(&self) -> &'static str {
+    fn method(&self) -> &'static str {
         "ALTER TABLE … DROP PARTITION"
     }
 }

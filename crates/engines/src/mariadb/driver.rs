@@ -167,15 +167,15 @@ impl Driver for Session {
 
     fn connection(&mut self) -> Result<ConnectionParameters> {
         let database = ("database", self.database.clone());
-        Ok(vec![self.elsewhere.parameter(), database, ("settings", Self::settings())])
+        Ok(vec![self.for_others.parameter(), database, ("settings", Self::settings())])
     }
 
     fn join(&self) -> Join {
-        Join::At(format!("{} {}", self.database, self.elsewhere))
+        Join::At(format!("{} {}", self.database, self.for_others))
     }
 
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let at = format!("{} {}", self.database, self.elsewhere);
+        let at = format!("{} {}", self.database, self.for_others);
         Ok(ClientOpener::new(move || Self::join(&at)))
     }
 

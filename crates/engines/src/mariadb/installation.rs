@@ -33,7 +33,8 @@ pub(super) struct Installation {
 /// Finds the programs: in the variable's folder, else the downloaded release, else the system's.
 pub(super) fn find() -> Result<Installation, Missing> {
     let (mut search, fetched) = (of_system(), fetched());
-    search.install = deps::got_by("make servers", "apt-get install mariadb-server-core").to_owned();
+    search.install =
+        deps::install_hint("make servers", "apt-get install mariadb-server-core").to_owned();
     search.folders.splice(..0, VARIABLE.below.iter().map(|below| fetched.join(below)));
     let ([mariadbd], [install_db]) = (search.find([SERVER])?, search.find([INSTALL])?);
     let base = search.named().or_else(|| mariadbd.starts_with(&fetched).then_some(fetched));

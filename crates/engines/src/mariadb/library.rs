@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 
 use super::NAME;
-use super::api::{Api, OwnApi};
+use super::api::{Api, MariaDbApi};
 use crate::library::{Loaded, Search};
 
 /// The library.
 pub(super) static LIBRARY: Loaded<Connector> = Loaded::new(
     NAME,
-    crate::deps::got_by(
+    crate::deps::install_hint(
         "run `make servers`, or set MARIADB_LIB_DIR to a folder that holds libmariadb.so",
         "apt-get install libmariadb3, or set MARIADB_LIB_DIR to a folder that holds libmariadb.so",
     ),
@@ -26,10 +26,10 @@ const PLUGINS: &str = "libmariadb3/plugin";
 /// The loaded library.
 pub(super) struct Connector {
     pub api: Api,
-    pub own: OwnApi,
+    pub mariadb: MariaDbApi,
     /// Its version as it reports it, for example `3.3.20`.
     pub version: String,
-    /// Folder of its plugins, if it is beside the library. Otherwise the library has its own.
+    /// Folder of its plugins, if it is next to the library. Otherwise the library has its own.
     pub plugins: Option<CString>,
 }
 
@@ -39,7 +39,7 @@ fn load() -> Result<(Connector, PathBuf), String> {
     let (library, path) = search.open()?;
     // SAFETY: by its name the library is Connector/C; the functions have kept their types since
     // version 3.0, the first of that name.
-    let (api, own) = unsafe { (Api::load(library)?, OwnApi::load(library)?) };
+    let (api, mariadb) = unsafe { (Api::load(library)?, MariaDbApi::load(library)?) };
     // SAFETY: no arguments are given, and none are read.
     if unsafe { (api.server_init)(0, ptr::null_mut(), ptr::null_mut()) } != 0 {
         return Err("its library could not be initialised".to_owned());
@@ -47,7 +47,7 @@ fn load() -> Result<(Connector, PathBuf), String> {
     // SAFETY: the version is a constant text.
     let version = unsafe { CStr::from_ptr((api.get_client_info)()) }.to_string_lossy().into();
     let plugins = plugins(&api);
-    Ok((Connector { api, own, version, plugins }, path))
+    Ok((Connector { api, mariadb, version, plugins }, path))
 }
 
 fn plugins(api: &Api) -> Option<CString> {

@@ -34,7 +34,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     let found = installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &options.dir, Account::ourselves())?;
     home.subdirectory(NAME, "tmp")?;
-    let data = home.made(NAME, "data", options.durability, |data| {
+    let data = home.create_once(NAME, "data", options.durability, |data| {
         template::fill(NAME, &template_name(&found), data, |data| initialise(&found, &home, data))
     })?;
     // The socket and the pid file, perhaps of a killed server. The folder corresponds to
@@ -51,12 +51,12 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     // Later settings override earlier ones, so a configuration's come last.
     let own = options.settings.iter().map(|(name, value)| format!("--{name}={value}"));
     args.extend(own.map(OsString::from));
-    let (target, elsewhere) = match options.link {
+    let (target, for_others) = match options.link {
         Link::Socket => {
-            // The server only listens on the Unix socket in its own directory.
+            // The server only listens on the Unix socket in its own folder.
             args.push("--skip-networking".into());
-            let elsewhere = home.path_elsewhere().join("run/socket");
-            (Target::socket(&socket), Address::Socket(elsewhere))
+            let for_others = home.path_for_others().join("run/socket");
+            (Target::socket(&socket), Address::Socket(for_others))
         }
         Link::Loopback => {
             let port = address::free_port(NAME)?;
@@ -79,7 +79,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
         }
     };
     let connect = |_: &Home| {
-        let session = Session::connect(library, target.clone(), elsewhere.clone());
+        let session = Session::connect(library, target.clone(), for_others.clone());
         session.map_err(|failure| failure.to_string())
     };
     // SIGTERM is a normal shutdown: transactions are ended and pages written
@@ -95,7 +95,7 @@ fn template_name(found: &Installation) -> String {
     format!("mariadb-{}-root-without-password-uid-{}", found.version, geteuid())
 }
 
-/// Creates the system tables. `root` needs no password, which is safe for a socket in a directory
+/// Creates the system tables. `root` needs no password, which is safe for a socket in a folder
 /// closed to others (<https://mariadb.com/kb/en/mariadb-install-db/>).
 fn initialise(found: &Installation, home: &Home, data: &Path) -> Result<()> {
     let mut args = first_arguments(found);
@@ -108,7 +108,7 @@ fn initialise(found: &Installation, home: &Home, data: &Path) -> Result<()> {
     run_to_end(ServerSpec::new(NAME, &found.install_db, args), home)
 }
 
-/// `--no-defaults` must come first. A server run by root must be told to run as root, in the
+/// `--no-defaults` must come first. A server run by root needs an option to run as root, in the
 /// option's short form, because `mariadb-install-db` would understand `--user` as a request to
 /// change the owners of the *installation's* files.
 fn first_arguments(found: &Installation) -> Vec<OsString> {
@@ -136,7 +136,7 @@ fn path_argument(name: &str, path: &Path) -> OsString {
 /// MiB: a smaller log would make the server write pages in the middle of a trial.
 fn configuration(options: &OpenOptions) -> Vec<String> {
     let Variables { flush_log_at_trx_commit, doublewrite, flush_method, .. } =
-        TIERS.of(options.durability).set;
+        TIERS.for_tier(options.durability).set;
     let pool = options.memory.max(LEAST_MEMORY);
     // A larger intermediate result goes to disk, whatever the cache: at least the default of 16
     // MiB, and plenty with a large cache.

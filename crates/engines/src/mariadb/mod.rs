@@ -58,7 +58,8 @@ impl Engine for MariaDb {
     }
 
     fn availability(&self) -> Availability {
-        LIBRARY.beside(program::availability(installation::find().map(|found| found.version)))
+        LIBRARY
+            .combined_with(program::availability(installation::find().map(|found| found.version)))
     }
 
     fn library(&self) -> Option<&'static str> {
@@ -82,7 +83,7 @@ impl Engine for MariaDb {
     }
 
     fn tier(&self, durability: Durability) -> Tier {
-        tier::of(durability)
+        tier::for_version(durability)
     }
 
     fn settings(&self) -> Settings {
@@ -95,10 +96,10 @@ impl Engine for MariaDb {
         session.server = server;
         let (version, mut settings) = settings::read_back(&session, options)?;
         settings::check(options, &settings)?;
-        SETTINGS.taken(NAME, options, &mut settings)?;
+        SETTINGS.check_accepted(NAME, options, &mut settings)?;
         let pool = settings.iter().find(|(name, _)| name == "innodb_buffer_pool_size");
         let cache = pool.and_then(|(_, bytes)| bytes.parse().ok());
-        server::check(NAME, options, &mut settings, cache, tier::misfit)?;
+        server::check_tier(NAME, options, &mut settings, cache, tier::weaker_settings)?;
         Ok(Opened { store: session.into_store(), version, settings, server: pid })
     }
 

@@ -53,7 +53,7 @@ fn user(session: &Session, target: Target) -> Result<Target> {
     Ok(Target { user: Some(READER.to_owned()), ..target })
 }
 
-/// Refuses a user of a given server who can do more than a query of a workload file may.
+/// Refuses a user of a given server that has more privileges than a query of a workload file needs.
 fn check_user(session: &Session) -> Result<()> {
     let reaches: Option<Vec<[String; 1]>> = session.connection.rows(REACHES_FILES).ok();
     let what = match reaches.as_ref().and_then(|rows| rows.first()) {

@@ -35,7 +35,7 @@ pub(super) struct Session {
     pub target: Target,
     pub database: String,
     /// The server's address for another process.
-    pub elsewhere: Address,
+    pub for_others: Address,
     /// Whether the server is a given one, and the database still exists.
     pub given: bool,
 }
@@ -45,12 +45,12 @@ impl Session {
     pub fn connect(
         library: &'static Connector,
         target: Target,
-        elsewhere: Address,
+        for_others: Address,
     ) -> std::result::Result<Self, Failure> {
         let connection = Rc::new(Connection::open(library, &target)?);
         let (reader, server, database) = (None, None, String::new());
         let (largest_packet, given) = (0, false);
-        Ok(Self { connection, reader, server, largest_packet, target, database, elsewhere, given })
+        Ok(Self { connection, reader, server, largest_packet, target, database, for_others, given })
     }
 
     /// Opens the store of a further client of a database, whose address is from
@@ -111,7 +111,7 @@ impl Session {
         let rows: Vec<[String; 1]> = rows.map_err(|e| failed(doing, &e))?;
         let packet = rows.first().and_then(|[bytes]| bytes.parse().ok());
         self.largest_packet =
-            packet.ok_or_else(|| EngineError::failed(NAME, doing, "it is no number"))?;
+            packet.ok_or_else(|| EngineError::failed(NAME, doing, "it is not a number"))?;
         Ok(self)
     }
 
@@ -198,8 +198,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Without `close` an error was reported earlier, and there is nobody left to report this
-        // one to.
+        // Without `close` an error was reported earlier, and this one cannot be
+        // reported.
         let _ = self.drop_database();
     }
 }

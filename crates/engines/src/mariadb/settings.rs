@@ -20,7 +20,7 @@ const NAMES: &str = "\
 
 /// Every option of the server with a variable of its name
 /// (<https://mariadb.com/kb/en/server-system-variables/>). The server refuses to start with an
-/// unknown one. Those that are set here have MariaDB's default beside them.
+/// unknown one. Those that are set here also have MariaDB's default.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("innodb_flush_log_at_trx_commit", Takes::Any).by_default("1"),
@@ -39,12 +39,12 @@ pub(super) const SETTINGS: Settings = Settings {
         ("socket", OURS),
         ("pid_file", OURS),
         ("basedir", OURS),
-        ("log_error", "its log is read where it fails"),
+        ("log_error", "embermark reads its log after a failure"),
         ("innodb_data_home_dir", OURS),
         ("innodb_log_group_home_dir", OURS),
-        ("port", "a free one is found"),
-        ("bind_address", "its clients are ours alone"),
-        ("skip_networking", "its clients are ours alone"),
+        ("port", "embermark chooses a free port"),
+        ("bind_address", "only embermark connects to it"),
+        ("skip_networking", "only embermark connects to it"),
     ],
     candidates: CANDIDATES,
     written: |set| lines("[mysqld]", set, |name, value| format!("{name} = {value}")),
@@ -59,21 +59,21 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("innodb_flush_method", "fsync")], "pages are cached twice", INNODB),
     Candidate::new(
         &[("innodb_flush_method", "O_DIRECT")],
-        "none where the pool holds the rows",
+        "none if the pool holds the rows",
         INNODB,
     ),
     Candidate::new(&[("innodb_flush_neighbors", "0")], "more writes on a disk that seeks", INNODB),
-    Candidate::new(&[("innodb_adaptive_hash_index", "ON")], "memory, and locking of it", INNODB),
+    Candidate::new(&[("innodb_adaptive_hash_index", "ON")], "memory, and locks on it", INNODB),
     Candidate::new(
         &[("innodb_flush_log_at_trx_commit", "2")],
-        "a power cut takes the last second of commits",
+        "a power cut loses the last second of commits",
         INNODB,
     )
     .keeping(Durability::Process),
     Candidate::new(&[("innodb_doublewrite", "OFF")], "a power cut may damage a page", INNODB)
         .keeping(Durability::Process),
 ];
-const OURS: &str = "its files lie in its folder";
+const OURS: &str = "embermark chooses its folder";
 
 type ReadBack = Vec<(String, String)>;
 
@@ -86,7 +86,7 @@ pub(super) fn check(options: &OpenOptions, found: &[(String, String)]) -> Result
     for (name, value) in &options.settings {
         let back = found.iter().find(|(known, _)| known == name).map(|(_, back)| back);
         if let Some(back) = back.filter(|back| !is(value, back)) {
-            let why = format!("it did not take {name}={value}: it has {back}");
+            let why = format!("it did not accept {name}={value}: it has {back}");
             return Err(EngineError::failed(NAME, "set what its configuration has", why));
         }
     }
@@ -129,7 +129,7 @@ pub(super) fn read_back(session: &Session, options: &OpenOptions) -> Result<(Str
     let version = found.iter().position(|(name, _)| name == "version");
     let version = version.map(|at| found.swap_remove(at).1).unwrap_or_default();
     if !version.contains("MariaDB") {
-        let why = format!("the server is version '{version}' of something else");
+        let why = format!("the server is not MariaDB: its version is '{version}'");
         return Err(EngineError::failed(NAME, doing, why));
     }
     found.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));

@@ -55,7 +55,7 @@ impl Prepared {
         if count == 0 {
             return Ok(self.handle.changed());
         }
-        let mut rest = Rest { handle: &self.handle, is_read: false };
+        let mut rest = UnreadResults { handle: &self.handle, is_read: false };
         if rest.are_several_results() {
             self.columns.clear();
             let why = "it returns several results, of which one would be read";
@@ -176,12 +176,12 @@ fn stopped(sql: &str, failure: &Failure, seen: bool) -> Stopped {
 
 /// The unread part of a result. When dropped, also by a panic, it is read and forgotten, because
 /// nothing else can run before.
-struct Rest<'a> {
+struct UnreadResults<'a> {
     handle: &'a Handle,
     is_read: bool,
 }
 
-impl Rest<'_> {
+impl UnreadResults<'_> {
     /// Returns whether there are several results, as from a procedure, and reads them. The library
     /// has then forgotten where columns are bound.
     fn are_several_results(&self) -> bool {
@@ -195,7 +195,7 @@ impl Rest<'_> {
     }
 }
 
-impl Drop for Rest<'_> {
+impl Drop for UnreadResults<'_> {
     fn drop(&mut self) {
         if !self.is_read {
             // SAFETY: the statement is alive and was executed.
@@ -209,7 +209,7 @@ impl Drop for Rest<'_> {
 fn bind_columns(handle: &Handle, columns: &mut Vec<Column>, count: c_uint) -> Result<(), Failure> {
     // SAFETY: the library has that many fields of the result, and keeps them until the next call.
     let fields = unsafe {
-        let fields = (handle.connection().library.own.stmt_fetch_fields)(handle.raw());
+        let fields = (handle.connection().library.mariadb.stmt_fetch_fields)(handle.raw());
         slice::from_raw_parts(fields, count as usize)
     };
     let are_there = columns.len() == fields.len()

@@ -84,7 +84,7 @@ impl Target {
             "socket" => self.place = Place::Socket(value.into()),
             "tcp_connect_timeout_ms" => {
                 let within: u32 =
-                    value.parse().map_err(|_| "its tcp_connect_timeout_ms is no number")?;
+                    value.parse().map_err(|_| "its tcp_connect_timeout_ms is not a number")?;
                 self.connect_within = Duration::from_secs(within.div_ceil(1000).max(1).into());
             }
             _ => return Err("its parameters can be socket and tcp_connect_timeout_ms".to_owned()),
@@ -119,7 +119,7 @@ fn host_and_port(address: &str) -> Result<(String, u16), String> {
         return Err("it names no host".to_owned());
     }
     let port = port.map_or(Ok(PORT), str::parse);
-    Ok((host.to_owned(), port.map_err(|_| "its port is no number up to 65535")?))
+    Ok((host.to_owned(), port.map_err(|_| "its port is not a number up to 65535")?))
 }
 
 fn decoded(text: &str) -> Result<String, String> {

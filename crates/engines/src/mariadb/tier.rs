@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use embermark_model::Durability;
 
 use super::installation;
-use crate::{Misfit, Tier, TierSetting, TierTable};
+use crate::{Tier, TierSetting, TierTable, WeakerSettings};
 
 /// The settings of a tier.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ pub(super) struct Variables {
 /// - `none`, 0: nothing is done at a commit, and "0 has no guarantees in case of crash". Pages then
 ///   need no second copy either, and no sync afterwards.
 pub(super) static TIERS: TierTable<Variables> = TierTable {
-    none: TierSetting::of(
+    none: TierSetting::new(
         Durability::None,
         Variables {
             flush_log_at_trx_commit: 0,
@@ -37,7 +37,7 @@ pub(super) static TIERS: TierTable<Variables> = TierTable {
          innodb_flush_method=O_DIRECT_NO_FSYNC",
         MANUAL,
     ),
-    process: TierSetting::of(
+    process: TierSetting::new(
         Durability::Process,
         Variables { flush_log_at_trx_commit: 2, doublewrite: true, flush_method: "O_DIRECT" },
         "innodb_flush_log_at_trx_commit=2, innodb_doublewrite=ON, innodb_flush_method=O_DIRECT",
@@ -48,7 +48,7 @@ pub(super) static TIERS: TierTable<Variables> = TierTable {
         ("innodb_doublewrite", &["ON", "FAST"]),
         ("innodb_flush_log_at_trx_commit", &["2", "1", "3"]),
     ]),
-    power: TierSetting::of(
+    power: TierSetting::new(
         Durability::Power,
         Variables { flush_log_at_trx_commit: 1, doublewrite: true, flush_method: "O_DIRECT" },
         "innodb_flush_log_at_trx_commit=1, innodb_doublewrite=ON, innodb_flush_method=O_DIRECT",
@@ -74,7 +74,7 @@ const NOT_KEPT: &str = "after a power cut a page that was written in part may st
      (docs/durability.md); EMBERMARK_MARIADB_DIR has another version run";
 
 /// Returns the tier as the present version keeps it.
-pub(super) fn of(durability: Durability) -> Tier {
+pub(super) fn for_version(durability: Durability) -> Tier {
     static VERSION: OnceLock<Option<String>> = OnceLock::new();
     let version = VERSION.get_or_init(|| installation::find().ok().map(|found| found.version));
     let is_broken = version.as_deref().is_some_and(|version| BROKEN.contains(&version));
@@ -86,13 +86,19 @@ pub(super) fn of(durability: Durability) -> Tier {
 
 /// With a binary log, recovery keeps what is in that log and rolls the rest back.
 const BINARY_LOG: TierSetting<()> =
-    TierSetting::of(Durability::Power, (), "", MANUAL).reads(&[("sync_binlog", &["1"])]);
+    TierSetting::new(Durability::Power, (), "", MANUAL).reads(&[("sync_binlog", &["1"])]);
 
 /// Returns where the settings read back are weaker than the tier.
-pub(super) fn misfit(durability: Durability, settings: &[(String, String)]) -> Option<Misfit> {
+pub(super) fn weaker_settings(
+    durability: Durability,
+    settings: &[(String, String)],
+) -> Option<WeakerSettings> {
     let binlog = settings.iter().any(|(name, value)| name == "log_bin" && value == "ON");
     let logged = (binlog && durability == Durability::Power).then_some(BINARY_LOG);
-    TIERS.of(durability).misfit(settings).or_else(|| logged?.misfit(settings))
+    TIERS
+        .for_tier(durability)
+        .weaker_settings(settings)
+        .or_else(|| logged?.weaker_settings(settings))
 }
 
 #[cfg(test)]
@@ -102,7 +108,13 @@ mod tests {
     /// Checks settings as the engine does for a private server.
     fn check(tier: Durability, settings: &[(String, String)]) -> crate::Result<()> {
         let options = crate::OpenOptions::new("/nowhere", tier, 1);
-        crate::server::check("mariadb", &options, &mut settings.to_vec(), None, misfit)
+        crate::server::check_tier(
+            "mariadb",
+            &options,
+            &mut settings.to_vec(),
+            None,
+            weaker_settings,
+        )
     }
 
     #[test]

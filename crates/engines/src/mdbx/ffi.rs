@@ -15,7 +15,9 @@ pub(super) use signet_mdbx_sys::{
 };
 
 use super::{ID, MANUAL};
-use crate::mapped::library::{Env, Facts, Library, MODE, Move, Pair, Slot, TABLES, Write, check};
+use crate::mapped::library::{
+    CursorMove, Env, Facts, Library, MODE, Pair, Slot, TABLES, Write, check,
+};
 use crate::{Checked, Result, owned};
 
 /// Internal tables: of free pages, and of table names.
@@ -55,7 +57,7 @@ unsafe impl Library for Mdbx {
     const ABORT: unsafe extern "C" fn(*mut Self::Txn) -> c_int = ffi::mdbx_txn_abort;
     const CLOSE_CURSOR: unsafe extern "C" fn(*mut Self::Cursor) = ffi::mdbx_cursor_close;
 
-    fn words(code: c_int) -> String {
+    fn error_message(code: c_int) -> String {
         // SAFETY: returns a NUL-terminated string for any code, which is copied at once.
         unsafe { CStr::from_ptr(ffi::mdbx_strerror(code)) }.to_string_lossy().into_owned()
     }
@@ -81,7 +83,7 @@ unsafe impl Library for Mdbx {
     /// Checks what the tool `mdbx_chk` checks: every page of every tree, the order of keys, and the
     /// record of free pages.
     fn walk(env: &Env<Self>) -> Result<Checked> {
-        let mut checked = Checked::by("mdbx_env_chk");
+        let mut checked = Checked::new("mdbx_env_chk");
         // SAFETY: C structs of integers and pointers, and of functions that may be null; zeros are
         // valid for all of them.
         let (mut callbacks, context) =
@@ -201,14 +203,18 @@ unsafe impl Library for Mdbx {
     }
 
     #[inline]
-    unsafe fn step(cursor: *mut Self::Cursor, pair: &mut Pair<Self>, to: Move) -> c_int {
+    unsafe fn move_cursor(
+        cursor: *mut Self::Cursor,
+        pair: &mut Pair<Self>,
+        to: CursorMove,
+    ) -> c_int {
         let to = match to {
-            Move::First => ffi::MDBX_FIRST,
-            Move::Last => ffi::MDBX_LAST,
-            Move::Next => ffi::MDBX_NEXT,
-            Move::Previous => ffi::MDBX_PREV,
-            Move::At => ffi::MDBX_SET,
-            Move::From => ffi::MDBX_SET_RANGE,
+            CursorMove::First => ffi::MDBX_FIRST,
+            CursorMove::Last => ffi::MDBX_LAST,
+            CursorMove::Next => ffi::MDBX_NEXT,
+            CursorMove::Previous => ffi::MDBX_PREV,
+            CursorMove::At => ffi::MDBX_SET,
+            CursorMove::From => ffi::MDBX_SET_RANGE,
         };
         ffi::mdbx_cursor_get(cursor, &mut pair.key, &mut pair.value, to)
     }

@@ -6,7 +6,7 @@
 //! page.
 
 use embermark_model::result::Counts;
-use embermark_model::{Durability, Explained, StandsOut};
+use embermark_model::{CostAnomaly, Durability, Explained};
 
 use crate::mapped::{self, library::Library};
 use crate::settings::{SWITCH, is_on, lines};
@@ -23,7 +23,7 @@ const FLAGS: &str = "https://libmdbx.dqdkfa.ru/group__c__opening.html";
 
 /// The flags of an environment.
 const TIERS: TierTable<u32> = TierTable { none: UNSYNCED, process: UNSYNCED, power: SYNCED };
-const UNSYNCED: TierSetting<u32> = TierSetting::of(
+const UNSYNCED: TierSetting<u32> = TierSetting::new(
     Durability::Process,
     ffi::MDBX_WRITEMAP | ffi::MDBX_UTTERLY_NOSYNC,
     "MDBX_UTTERLY_NOSYNC | MDBX_WRITEMAP: a commit leaves its pages in the operating system's page \
@@ -32,7 +32,7 @@ const UNSYNCED: TierSetting<u32> = TierSetting::of(
 )
 .reads(&[("MDBX_UTTERLY_NOSYNC", &["on"]), ("MDBX_WRITEMAP", &["on"])])
 .or_at_least(&[("MDBX_UTTERLY_NOSYNC", &["on", "off"])]);
-const SYNCED: TierSetting<u32> = TierSetting::of(
+const SYNCED: TierSetting<u32> = TierSetting::new(
     Durability::Power,
     0,
     "MDBX_SYNC_DURABLE (default): a commit syncs its pages, then the page that makes them valid",
@@ -63,7 +63,7 @@ pub(crate) static ENGINE: Embedded<u32> = Embedded {
 
 /// The explanation of opening in `docs/engines/mdbx.md`.
 const EXPLAINED: &[Explained] = &[Explained {
-    how: StandsOut::Lag,
+    how: CostAnomaly::Lag,
     counts: &[Counts::Start],
     phases: &[],
     why: "the first process that opens it makes its lock file anew and syncs that, in every tier",
@@ -85,8 +85,8 @@ const SETTINGS: Settings = Settings {
     others: None,
     reserved: &[
         ("MDBX_NOSTICKYTHREADS", "a client may be used by any thread"),
-        ("MDBX_EXCLUSIVE", "a second process may open it"),
-        ("MDBX_NOSUBDIR", "its files lie in its folder"),
+        ("MDBX_EXCLUSIVE", "a second process can open it"),
+        ("MDBX_NOSUBDIR", "embermark chooses its folder"),
         ("MDBX_RDONLY", "it is written"),
     ],
     candidates: CANDIDATES,
@@ -104,7 +104,7 @@ const SETTINGS: Settings = Settings {
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("MDBX_WRITEMAP", "ON")],
-        "a stray write of the program damages the file",
+        "a stray write of the program can damage the file",
         FLAGS,
     ),
     Candidate::new(
@@ -129,13 +129,13 @@ const CANDIDATES: &[Candidate] = &[
     ),
     Candidate::new(
         &[("MDBX_UTTERLY_NOSYNC", "OFF"), ("MDBX_SAFE_NOSYNC", "ON")],
-        "a larger file, and a sync before it grows; a power cut takes the last commits and no more",
+        "a larger file, and a sync before it grows; a power cut loses only the last commits",
         MANUAL,
     )
     .keeping(Durability::Process),
     Candidate::new(
         &[("MDBX_UTTERLY_NOSYNC", "OFF"), ("MDBX_NOMETASYNC", "ON")],
-        "a sync for each commit; a power cut may take the last one",
+        "a sync for each commit; a power cut may lose the last one",
         MANUAL,
     )
     .keeping(Durability::Process),

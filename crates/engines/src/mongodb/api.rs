@@ -40,7 +40,7 @@ impl BsonError {
     }
 
     /// Returns the driver's message.
-    pub fn words(&self) -> String {
+    pub fn message(&self) -> String {
         // SAFETY: the driver ends its text with a NUL; without an error there are only NULs.
         unsafe { CStr::from_ptr(self.message.as_ptr()) }.to_string_lossy().into_owned()
     }

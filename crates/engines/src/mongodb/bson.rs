@@ -26,7 +26,7 @@ pub(super) struct Writer {
 
 /// A document or list that was begun, and must be [`end`](Writer::end)ed.
 #[must_use]
-pub(super) struct Begun(usize);
+pub(super) struct OpenElement(usize);
 
 impl Writer {
     /// Creates an empty document with this capacity in bytes.
@@ -49,7 +49,7 @@ impl Writer {
 
     /// Ends the document and returns its bytes. It must be cleared before anything else is written.
     pub fn finish(&mut self) -> Result<&[u8], Failure> {
-        self.end(Begun(0));
+        self.end(OpenElement(0));
         match self.has_bad_name {
             true => Err(Failure::new("a field's name may hold no NUL")),
             false => Ok(&self.bytes),
@@ -72,19 +72,19 @@ impl Writer {
     }
 
     /// Begins a nested document that is written in several steps.
-    pub fn begin_within(&mut self, name: &str) -> Begun {
+    pub fn begin_within(&mut self, name: &str) -> OpenElement {
         self.name(DOCUMENT, name);
         self.begin()
     }
 
     /// Begins a nested list that is written in several steps.
-    pub fn begin_list(&mut self, name: &str) -> Begun {
+    pub fn begin_list(&mut self, name: &str) -> OpenElement {
         self.name(ARRAY, name);
         self.begin()
     }
 
     /// Ends a document or list.
-    pub fn end(&mut self, begun: Begun) {
+    pub fn end(&mut self, begun: OpenElement) {
         self.bytes.push(0);
         let length = length(self.bytes.len() - begun.0);
         self.bytes[begun.0..begun.0 + 4].copy_from_slice(&length);
@@ -160,10 +160,10 @@ impl Writer {
         }
     }
 
-    fn begin(&mut self) -> Begun {
+    fn begin(&mut self) -> OpenElement {
         let at = self.bytes.len();
         self.bytes.extend([0; 4]);
-        Begun(at)
+        OpenElement(at)
     }
 
     fn name(&mut self, of_type: u8, name: &str) {

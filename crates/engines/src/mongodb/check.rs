@@ -25,7 +25,7 @@ const AGAIN_AFTER: Duration = Duration::from_millis(100);
 /// Validates every collection and its indexes, with each file also checked by the storage engine
 /// (<https://www.mongodb.com/docs/v6.0/reference/command/validate/>).
 pub(super) fn validate(session: &mut Session) -> Result<Checked> {
-    let mut checked = Checked::by("validate, full: true");
+    let mut checked = Checked::new("validate, full: true");
     for name in collections(session)? {
         let until = Instant::now() + WITHIN;
         let found = loop {

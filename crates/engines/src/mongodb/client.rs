@@ -46,7 +46,7 @@ impl Client {
             )
         };
         if client.raw.is_null() {
-            return Err(Failure::new(error.words()));
+            return Err(Failure::new(error.message()));
         }
         let (options, reply) = (Owned::empty(library), Owned::empty(library));
         let mut this = Self { library, session, client, options, reply };
@@ -74,7 +74,7 @@ impl Client {
             // SAFETY: the client's own session, and a document of our own that can grow.
             unsafe { (mongoc.client_session_append)(self.session.raw, options, &raw mut error) }
         };
-        if is_begun { Ok(()) } else { Err(Failure::new(error.words())) }
+        if is_begun { Ok(()) } else { Err(Failure::new(error.message())) }
     }
 
     /// Runs a command on a database once, and returns the answer. A write that the server refused
@@ -87,7 +87,7 @@ impl Client {
         let is_done = unsafe {
             let framed = &raw mut framed;
             if !(self.library.bson.init_static)(framed, command.as_ptr(), command.len()) {
-                return Err(Failure::new("the command is no well-formed BSON"));
+                return Err(Failure::new("the command is not well-formed BSON"));
             }
             (self.library.bson.destroy)(self.reply.bson());
             (self.library.mongoc.client_command_with_opts)(
@@ -107,6 +107,6 @@ impl Client {
         Err(answer
             .ok()
             .and_then(Failure::from_answer)
-            .unwrap_or_else(|| Failure::new(error.words())))
+            .unwrap_or_else(|| Failure::new(error.message())))
     }
 }

@@ -106,5 +106,5 @@ impl<'a> Elements<'a> {
 /// Returns the error for an unreadable answer.
 #[cold]
 pub(super) fn malformed() -> Failure {
-    Failure::new("it is no well-formed BSON")
+    Failure::new("it is not well-formed BSON")
 }

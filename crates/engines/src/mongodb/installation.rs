@@ -48,7 +48,7 @@ fn located() -> Result<Installation, Missing> {
     let search = Search {
         variable: VARIABLE,
         folders,
-        install: deps::got_by("make servers", "install MongoDB").to_owned(),
+        install: deps::install_hint("make servers", "install MongoDB").to_owned(),
     };
     let [mongod] = search.find(["mongod"])?;
     let is_ours = fs::canonicalize(&mongod).is_ok_and(|mongod| mongod.starts_with(&ours));

@@ -11,7 +11,7 @@ use crate::library::{Loaded, Search};
 /// The library.
 pub(super) static LIBRARY: Loaded<MongoLib> = Loaded::new(
     NAME,
-    crate::deps::got_by(
+    crate::deps::install_hint(
         "run `make servers`, or set MONGOC_LIB_DIR to a folder that holds libmongoc-1.0.so and \
          libbson-1.0.so",
         "apt-get install libmongoc-1.0-0, or set MONGOC_LIB_DIR to a folder that holds \

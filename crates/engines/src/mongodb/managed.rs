@@ -9,11 +9,11 @@ use super::session::Session;
 use super::settings::{self, COMPRESSORS, ENGINE_CONFIG};
 use super::tier::{self, TIERS};
 use super::uri::Uri;
-use crate::server::address::Listening;
+use crate::server::address::ListenAddresses;
 use crate::server::{self, Account, Home, Server, ServerSpec};
 use crate::{OpenOptions, Result};
 
-/// Name of its socket, in its directory.
+/// Name of its socket, in its folder.
 const SOCKET: &str = "mongod.sock";
 
 /// Name of the database on a private server.
@@ -35,8 +35,8 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     // The other option suppresses the socket that mongod would create in /tmp.
     args.extend(["--nounixsocket".into(), "--bind_ip".into()]);
     let url = |port| format!("mongodb://127.0.0.1:{port}/?directConnection=true");
-    let Listening { here, elsewhere, port } =
-        Listening::at(NAME, options.link, &home, SOCKET, url)?;
+    let ListenAddresses { local, for_others, port } =
+        ListenAddresses::at(NAME, options.link, &home, SOCKET, url)?;
     match port {
         // A path among the addresses is a Unix socket, and if it is the only one, nothing else
         // listens
@@ -44,7 +44,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
         None => args.push(home.path().join(SOCKET).into()),
         Some(port) => {
             // It does not ask for a password.
-            server::alone(NAME)?;
+            server::require_isolated_network(NAME)?;
             args.extend(["127.0.0.1".into(), "--port".into(), port.to_string().into()]);
         }
     }
@@ -57,8 +57,8 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     // A driver that once found no server waits before it tries again, so each attempt uses a new
     // one.
     Server::start(spec, &home, |_| {
-        let uri = Uri::new(library, &here)?;
-        let session = Session::new(library, uri, DATABASE, elsewhere.clone(), false);
+        let uri = Uri::new(library, &local)?;
+        let session = Session::new(library, uri, DATABASE, for_others.clone(), false);
         session.map_err(|failure| failure.to_string())
     })
 }
@@ -67,7 +67,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
 /// including documents compressed by snappy.
 fn configuration(options: &OpenOptions, version: &str) -> Vec<String> {
     let cache = options.memory.max(SMALLEST_CACHE);
-    let sync = TIERS.of(options.durability).set.engine_config;
+    let sync = TIERS.for_tier(options.durability).set.engine_config;
     // --wiredTigerCacheSizeGB accepts no less than 0.25 GB, whatever other engines have. Three
     // files of the journal are created in advance, with a default of 100 MB each.
     let engine = format!("cache_size={cache}B,log=(file_max=16MB){sync}");

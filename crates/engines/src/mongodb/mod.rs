@@ -55,7 +55,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     settings: settings::SETTINGS,
     variable: installation::VARIABLE.name,
     find: || installation::find().map(|found| (vec![("mongod", found.mongod)], found.version)),
-    library: |found| LIBRARY.beside(found),
+    library: |found| LIBRARY.combined_with(found),
     // Without its driver it is unavailable, whatever the URL.
     check_url: |url| match LIBRARY.get() {
         Ok(library) => Uri::new(library, &Address::Url(url.to_owned())).map(drop),
@@ -65,7 +65,7 @@ pub(crate) static ENGINE: &dyn Engine = &ServerEngine {
     private: managed::start,
     read_back: settings::read_back,
     store: |session, server, options| {
-        let waits = tier::waits(options, session.is_given);
+        let waits = tier::waits_for_journal(options, session.is_given);
         let store = MongoStore::new(session, server, waits);
         Ok(Store::Document(Box::new(store)))
     },

@@ -36,7 +36,7 @@ impl Owned {
         };
         match is_read {
             true => Ok(Self { library, bson: Box::into_raw(bson) }),
-            false => Err(Failure::new(error.words())),
+            false => Err(Failure::new(error.message())),
         }
     }
 

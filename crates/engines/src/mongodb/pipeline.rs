@@ -46,7 +46,7 @@ fn read(library: &'static MongoLib, text: &str) -> std::result::Result<Vec<u8>, 
     let list = Owned::of_json(library, text)?;
     for stage in list.document()? {
         if stage?.1.as_document().is_none() {
-            return Err(Failure::new("a stage is no document"));
+            return Err(Failure::new("a stage is not a document"));
         }
     }
     let mut element = vec![ARRAY];

@@ -36,7 +36,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Creates the columns of a question's result.
-    pub fn made(names: &[&'a str]) -> Self {
+    pub fn for_query(names: &[&'a str]) -> Self {
         Self { places: names.iter().map(|name| Self::place(name)).collect() }
     }
 
@@ -91,7 +91,7 @@ impl<'a> Row<'a> {
         EngineError::failed(
             NAME,
             format!("read column `{name}`"),
-            format!("{found} is no {wanted}"),
+            format!("{found} is not of type {wanted}"),
         )
     }
 }

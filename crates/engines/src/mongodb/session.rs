@@ -35,7 +35,7 @@ pub(super) struct Session {
     /// Whether the server is a given one, where the database is dropped at the end.
     pub is_given: bool,
     /// The server's address for another process.
-    elsewhere: Address,
+    for_others: Address,
 }
 
 impl Session {
@@ -45,7 +45,7 @@ impl Session {
         library: &'static MongoLib,
         uri: Uri,
         name: &str,
-        elsewhere: Address,
+        for_others: Address,
         is_given: bool,
     ) -> std::result::Result<Self, Failure> {
         let name = CString::new(name).map_err(|_| Failure::new("a database's name holds a NUL"))?;
@@ -53,7 +53,7 @@ impl Session {
         let mut ping = Writer::new(SMALL);
         ping.int32("ping", 1);
         client.run(&name, ping.finish()?)?;
-        Ok(Self { client, library, uri, name, is_given, elsewhere })
+        Ok(Self { client, library, uri, name, is_given, for_others })
     }
 
     /// Creates a session with a database that another process has opened, and that is not dropped.
@@ -67,12 +67,12 @@ impl Session {
 
     /// Returns the address of the database for another process.
     pub fn at(&self) -> String {
-        format!("{} {}", self.name.to_string_lossy(), self.elsewhere)
+        format!("{} {}", self.name.to_string_lossy(), self.for_others)
     }
 
     /// Returns the parameters for a program in another language.
     pub fn connection(&self) -> [(&'static str, String); 2] {
-        [self.elsewhere.parameter(), ("database", self.name.to_string_lossy().into_owned())]
+        [self.for_others.parameter(), ("database", self.name.to_string_lossy().into_owned())]
     }
 
     /// Makes a new connection, with a driver that knows nothing of the server. It is made before
@@ -152,7 +152,7 @@ impl Session {
                 return visited;
             }
             if visited.is_err() {
-                self.forget(command, collection, id);
+                self.kill_cursor(command, collection, id);
                 return visited;
             }
             part = "nextBatch";
@@ -165,7 +165,7 @@ impl Session {
 
     /// Tells the server that no more documents of a cursor are wanted. Otherwise it would forget
     /// the cursor after ten minutes, so a failure is not an error.
-    fn forget(&mut self, command: &mut Writer, collection: &str, cursor: i64) {
+    fn kill_cursor(&mut self, command: &mut Writer, collection: &str, cursor: i64) {
         command.clear();
         command.text("killCursors", collection);
         command.list("cursors", |cursors| cursors.int64("0", cursor));
@@ -207,8 +207,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Without `close` an error was reported earlier, and there is nobody left to report this
-        // one to.
+        // Without `close` an error was reported earlier, and this one cannot be
+        // reported.
         let _ = self.end();
     }
 }

@@ -6,7 +6,7 @@ use super::names::{CONCERN, HANDED, JOURNAL, JOURNAL_ENABLED};
 use super::session::Session;
 use super::tier::{self, HANDS_OVER};
 use crate::server::engine::ReadBack;
-use crate::settings::{LEFT, lines};
+use crate::settings::{ENGINE_DEFAULT, lines};
 use crate::{Candidate, EngineError, OpenOptions, Result, Setting, Settings, Takes, as_set};
 
 /// Option of the server that is set here, and that a configuration can leave to it.
@@ -59,10 +59,10 @@ pub(super) fn arguments(name: &str, value: &str) -> Vec<String> {
 /// refuses to start with an unknown one.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
-        left(ENGINE_CONFIG),
-        left(JOURNAL_ENABLED),
-        left(COMPRESSORS),
-        left(CONCERN),
+        engine_default(ENGINE_CONFIG),
+        engine_default(JOURNAL_ENABLED),
+        engine_default(COMPRESSORS),
+        engine_default(CONCERN),
         Setting::new(COLLECTIONS, Takes::Word(COMPRESSED)),
         Setting::new(JOURNAL_COMPRESSOR, Takes::Word(COMPRESSED)),
         Setting::new(PREFIXES, Takes::Word(&["false", "true"])),
@@ -88,7 +88,7 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[(COLLECTIONS, "zstd")], "processor time for fewer bytes", MANUAL),
     Candidate::new(&[(JOURNAL_COMPRESSOR, "none")], "more bytes of journal", MANUAL),
     Candidate::new(&[(PREFIXES, "false")], "larger indexes", MANUAL),
-    Candidate::new(&[(INDEX_FOLDER, "true")], "none where both folders are on one disk", MANUAL),
+    Candidate::new(&[(INDEX_FOLDER, "true")], "none if both folders are on one disk", MANUAL),
     Candidate::new(
         &[(COMMIT_INTERVAL, "500")],
         "a write that does not wait for the journal may be lost for half a second",
@@ -97,8 +97,8 @@ const CANDIDATES: &[Candidate] = &[
 ];
 
 /// Returns a setting that is not a parameter: it can only be left to the server.
-const fn left(name: &'static str) -> Setting {
-    Setting::new(name, Takes::Word(&[LEFT])).left_by_default()
+const fn engine_default(name: &'static str) -> Setting {
+    Setting::new(name, Takes::Word(&[ENGINE_DEFAULT])).engine_default()
 }
 
 /// Returns the version, and the settings with the names in the server's answers.
@@ -119,7 +119,7 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     let cache = status.at(CACHE);
     keep(CACHE, cache);
     let cache = cache.and_then(Value::as_integer).and_then(|bytes| bytes.try_into().ok());
-    let waits = tier::waits(options, session.is_given);
+    let waits = tier::waits_for_journal(options, session.is_given);
     let mut handed = waits == Some(true);
     // On a given server only an administrator may ask, so it is not required there.
     if let Ok(started) = session.admin("getCmdLineOpts", |_| {}) {
@@ -144,7 +144,7 @@ pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<
     if session.clusters()? {
         settings.push(("clusteredIndex".to_owned(), as_set("keys of several fields")));
     }
-    settings.push(waits.map_or_else(|| (CONCERN.to_owned(), as_set(LEFT)), concern));
+    settings.push(waits.map_or_else(|| (CONCERN.to_owned(), as_set(ENGINE_DEFAULT)), concern));
     settings.push(("libmongoc".to_owned(), session.library.version.clone()));
     Ok(ReadBack { version, settings, cache })
 }

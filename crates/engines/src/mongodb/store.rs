@@ -241,7 +241,7 @@ impl DocumentStore for MongoStore {
         command.within("cursor", |cursor| cursor.int32("batchSize", BATCH));
         // What exceeds a stage's memory (100 MB) goes to files instead of failing.
         command.bool("allowDiskUse", true);
-        self.stream(def, &Columns::made(columns), visit, || format!("answer `{question}`"))
+        self.stream(def, &Columns::for_query(columns), visit, || format!("answer `{question}`"))
     }
 }
 

@@ -36,20 +36,20 @@ pub(super) const HANDS_OVER: &str = ",transaction_sync=(enabled=true,method=none
 ///   is enough: a server killed right after an acknowledgment restarted with all of it, and without
 ///   the setting it did not.
 pub(super) static TIERS: TierTable<Concern> = TierTable {
-    none: TierSetting::of(
+    none: TierSetting::new(
         Durability::None,
         Concern { waits: false, waits_on_given: false, engine_config: "" },
         "w: 1, j: false; no journal (before 6.1)",
         MANUAL,
     ),
-    process: TierSetting::of(
+    process: TierSetting::new(
         Durability::Process,
         Concern { waits: false, waits_on_given: true, engine_config: HANDS_OVER },
         "w: 1, j: false; journal, transaction_sync=(enabled=true,method=none)",
         MANUAL,
     )
     .reads(&[(JOURNAL, &["true"]), (HANDED, &["true"])]),
-    power: TierSetting::of(
+    power: TierSetting::new(
         Durability::Power,
         Concern { waits: true, waits_on_given: true, engine_config: "" },
         "w: 1, j: true; journal",
@@ -62,8 +62,8 @@ const MANUAL: &str = "https://www.mongodb.com/docs/v6.0/reference/write-concern/
 
 /// Returns whether each write waits until the journal is synced. `None`: it does not say, and the
 /// server uses its default.
-pub(super) fn waits(options: &OpenOptions, is_given: bool) -> Option<bool> {
-    let set = TIERS.of(options.durability).set;
+pub(super) fn waits_for_journal(options: &OpenOptions, is_given: bool) -> Option<bool> {
+    let set = TIERS.for_tier(options.durability).set;
     let waits = if is_given { set.waits_on_given } else { set.waits };
     options.setting(CONCERN).is_none().then_some(waits)
 }
@@ -84,7 +84,7 @@ mod tests {
 
     fn check(tier: Durability, settings: &[(String, String)]) -> crate::Result<()> {
         let options = OpenOptions::new("/nowhere", tier, 0);
-        TIERS.of(tier).check("mongodb", &options, &mut settings.to_vec())
+        TIERS.for_tier(tier).check_settings("mongodb", &options, &mut settings.to_vec())
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Uri {
     fn of_url(library: &'static MongoLib, url: &str) -> Result<Self, String> {
         let uri = Self::parse(library, url).map_err(|why| match split_at_user(url) {
             None if server_part(url).split(',').all(has_port) => why,
-            None => "its port is no number".to_owned(),
+            None => "its port is not a number".to_owned(),
             // The driver's messages quote parts of the URL. Those about the same URL with another
             // password do not contain the password.
             Some((before, after)) => {
@@ -66,7 +66,7 @@ impl Uri {
         let handle = unsafe { (library.mongoc.uri_new_with_error)(text.as_ptr(), &raw mut error) };
         // SAFETY: it is ours to destroy, by that function; clients have copies.
         let handle = unsafe { Owned::new(handle, library.mongoc.uri_destroy) };
-        if handle.raw.is_null() { Err(error.words()) } else { Ok(Self { library, handle }) }
+        if handle.raw.is_null() { Err(error.message()) } else { Ok(Self { library, handle }) }
     }
 
     /// Sets what a client with one thread needs, whatever the URL says, and times that it does not

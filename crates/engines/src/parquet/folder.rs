@@ -67,7 +67,7 @@ fn names(folder: &Path) -> Result<Vec<String>> {
 }
 
 impl Folder {
-    /// Returns an empty folder beside the tables, for what is created at each opening.
+    /// Returns an empty folder next to the tables, for what is created at each opening.
     pub fn scratch(&self) -> Result<PathBuf> {
         let path = self.dir.join(format!("duckdb{LEFT}"));
         self.remove(&path)?;
@@ -89,7 +89,7 @@ impl Folder {
             let is_merged = |part: &Part| all.iter().filter(|other| other.holds(*part)).count() > 1;
             let (merged, parts): (Vec<Part>, Vec<Part>) =
                 all.iter().partition(|part| is_merged(part));
-            merged.into_iter().try_for_each(|part| self.forget(&table, part))?;
+            merged.into_iter().try_for_each(|part| self.remove_part(&table, part))?;
             tables.push((table, parts));
         }
         Ok(tables)
@@ -119,19 +119,19 @@ impl Folder {
     }
 
     /// Returns where the next file of a table is written.
-    pub fn unfinished(&self, table: &str) -> PathBuf {
+    pub fn temporary_path(&self, table: &str) -> PathBuf {
         self.dir.join(table).join(UNFINISHED)
     }
 
     /// Renames the written file. Its rows are durable from then on.
     pub fn finish(&self, table: &str, part: Part) -> Result<()> {
-        let file = self.unfinished(table);
+        let file = self.temporary_path(table);
         self.sync(&file)?;
         self.rename(&file, &self.file(table, part))
     }
 
     /// Removes a file whose commits are in another one.
-    pub fn forget(&self, table: &str, part: Part) -> Result<()> {
+    pub fn remove_part(&self, table: &str, part: Part) -> Result<()> {
         let file = self.file(table, part);
         fs::remove_file(&file).map_err(failed("remove", &file))
     }

@@ -6,7 +6,7 @@ mod store;
 mod table;
 
 use embermark_model::result::Counts;
-use embermark_model::{Durability, Explained, StandsOut};
+use embermark_model::{CostAnomaly, Durability, Explained};
 
 use crate::duckdb::{self, DuckDb};
 use crate::settings::lines;
@@ -20,14 +20,14 @@ const COPY: &str = "https://duckdb.org/docs/stable/sql/statements/copy";
 
 /// Whether a commit syncs its file and its folder.
 const TIERS: TierTable<bool> = TierTable { none: UNSYNCED, process: UNSYNCED, power: SYNCED };
-const UNSYNCED: TierSetting<bool> = TierSetting::of(
+const UNSYNCED: TierSetting<bool> = TierSetting::new(
     Durability::Process,
     false,
     "no fsync: a commit is a file in the operating system's page cache, which a killed process does not \
      take along",
     COPY,
 );
-const SYNCED: TierSetting<bool> = TierSetting::of(
+const SYNCED: TierSetting<bool> = TierSetting::new(
     Durability::Power,
     true,
     "a commit is a file: written, fsync, renamed, fsync of the folder",
@@ -84,7 +84,7 @@ const fn explained(
     evidence: &'static str,
 ) -> Explained {
     let section = "docs/engines/parquet.md#what-measurements-show";
-    Explained { how: StandsOut::Lag, counts, phases: &[], why, evidence, section }
+    Explained { how: CostAnomaly::Lag, counts, phases: &[], why, evidence, section }
 }
 
 /// The engine.
@@ -125,6 +125,6 @@ impl Engine for Parquet {
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened> {
-        store::open(options, TIERS.of(options.durability).set)
+        store::open(options, TIERS.for_tier(options.durability).set)
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
     add(COMPRESSION, as_set(compression));
     add(ROW_GROUP_SIZE, as_set(group));
     add(FILES, as_set(most));
-    SETTINGS.taken(ID, options, &mut settings)?;
+    SETTINGS.check_accepted(ID, options, &mut settings)?;
     let how = format!("FORMAT parquet, {COMPRESSION} {compression}, {ROW_GROUP_SIZE} {group}");
     let (tables, inserts) = (Vec::new(), Vec::new());
     let mut files =
@@ -85,7 +85,7 @@ impl Files {
             // Empty, because it defines the columns.
             table.write(&mut *self.duckdb, &self.folder)?;
         }
-        table.show(&mut *self.duckdb, &self.folder)?;
+        table.create_view(&mut *self.duckdb, &self.folder)?;
         self.tables.push(table);
         Ok(())
     }
@@ -129,7 +129,7 @@ impl Lifecycle for Files {
 
     fn join(&self) -> Join {
         Join::Exclusive(
-            "one process gives the files of a folder their names; this adapter is told of no other's",
+            "one process names the files of a folder, and this adapter does not see another's files",
         )
     }
 

@@ -46,13 +46,13 @@ impl Table {
         folder: &Folder,
         how: &str,
     ) -> Result<Self> {
-        let (file, new) = (quoted(&folder.unfinished(&name)), kept(format!("{name}{NEW}")));
+        let (file, new) = (quoted(&folder.temporary_path(&name)), kept(format!("{name}{NEW}")));
         let copy = duckdb.prepare(&format!("COPY {new} TO {file} ({how})"))?;
         Ok(Self { name, new, copy, parts })
     }
 
     /// Creates its view.
-    pub fn show(&self, duckdb: &mut dyn SqlStore, folder: &Folder) -> Result<()> {
+    pub fn create_view(&self, duckdb: &mut dyn SqlStore, folder: &Folder) -> Result<()> {
         let Self { name, new, .. } = self;
         let all = quoted(&folder.all(name));
         duckdb.batch(&format!(
@@ -93,12 +93,12 @@ impl Table {
             if run > 1 {
                 let files: Vec<String> =
                     old.iter().map(|part| quoted(&folder.file(name, *part))).collect();
-                let (files, to) = (files.join(", "), quoted(&folder.unfinished(name)));
+                let (files, to) = (files.join(", "), quoted(&folder.temporary_path(name)));
                 duckdb.batch(&format!(
                     "COPY (FROM read_parquet([{files}]) ORDER BY ALL) TO {to} ({how})"
                 ))?;
                 folder.finish(name, part)?;
-                old.iter().try_for_each(|old| folder.forget(name, *old))?;
+                old.iter().try_for_each(|old| folder.remove_part(name, *old))?;
             }
             left.push(part);
             at += run;

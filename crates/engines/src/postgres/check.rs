@@ -13,7 +13,7 @@ const DAMAGED: [&str; 2] = ["XX001", "XX002"];
 /// have each row of its table.
 pub(super) fn tables(session: &mut Session) -> Result<Checked> {
     let schema = extension(session)?;
-    let mut checked = Checked::by("amcheck: verify_heapam, bt_index_parent_check");
+    let mut checked = Checked::new("amcheck: verify_heapam, bt_index_parent_check");
     // Since version 14.
     if session.connection.server_version() >= 140_000 {
         for table in session.tables()? {

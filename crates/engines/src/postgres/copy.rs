@@ -9,7 +9,7 @@ use super::NAME;
 use super::answer::ServerError;
 use super::connection::Connection;
 use crate::sql::{CsvFile, Param, Rows, SqlType, TableDef};
-use crate::sql_driver::misfit::{check_width, not_taken};
+use crate::sql_driver::value_errors::{check_width, not_taken};
 use crate::{EngineError, Result};
 
 const SIGNATURE: &[u8] = b"PGCOPY\n\xFF\r\n\0";
@@ -17,10 +17,10 @@ const SIGNATURE: &[u8] = b"PGCOPY\n\xFF\r\n\0";
 /// Flags, and length of a header extension: none.
 const HEADER: [u8; 8] = [0; 8];
 
-/// End mark, in place of a row's number of columns.
+/// End mark, instead of a row's number of columns.
 const END: i16 = -1;
 
-/// NULL, in place of a value's length.
+/// NULL, instead of a value's length.
 const NULL: i32 = -1;
 
 /// Bytes passed to libpq at once, so that its overhead per piece vanishes.
@@ -119,20 +119,20 @@ fn encode(table: &TableDef, row: &[Param<'_>], out: &mut Vec<u8>) -> Result<()> 
     // A table has at most 1,600 columns.
     out.extend_from_slice(&(row.len() as i16).to_be_bytes());
     for (column, ((_, of, _), value)) in table.columns.iter().zip(row).enumerate() {
-        let misfit = || not_taken(NAME, table, column, *value);
+        let mismatch = || not_taken(NAME, table, column, *value);
         match (*value, of) {
             (Param::Null, _) => out.extend_from_slice(&NULL.to_be_bytes()),
             (Param::Int(value), SqlType::Big) => field(out, value.to_be_bytes()),
             (Param::Int(value), SqlType::Int) => {
-                field(out, i32::try_from(value).map_err(|_| misfit())?.to_be_bytes());
+                field(out, i32::try_from(value).map_err(|_| mismatch())?.to_be_bytes());
             }
             (Param::Float(value), SqlType::Double) => field(out, value.to_be_bytes()),
             (Param::Int(value), SqlType::Double) => field(out, (value as f64).to_be_bytes()),
             (Param::Text(value), SqlType::Text) => {
-                string(out, value.as_bytes()).map_err(|_| misfit())?;
+                string(out, value.as_bytes()).map_err(|_| mismatch())?;
             }
-            (Param::Bytes(value), SqlType::Bytes) => string(out, value).map_err(|_| misfit())?,
-            _ => return Err(misfit()),
+            (Param::Bytes(value), SqlType::Bytes) => string(out, value).map_err(|_| mismatch())?,
+            _ => return Err(mismatch()),
         }
     }
     Ok(())

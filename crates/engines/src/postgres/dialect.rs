@@ -3,27 +3,29 @@
 use embermark_model::Durability;
 
 use super::extension::Extension;
-use super::offers::{Offer, Offers};
+use super::features::{Feature, Features};
 use super::tier::TIERS;
 use crate::sql::{Dialect, Explain, RangePartitions, ResultRow, SqlType, TableDef};
 
 /// Returns the dialect of a tier on a server. Tables that can be lost in a crash are created
 /// UNLOGGED, if the server has that. It is created once per connection to a given server, and never
 /// freed.
-pub(super) fn of(durability: Durability, offers: Offers) -> &'static dyn Dialect {
-    const ALL: Offers = Offers::ALL;
-    match TIERS.of(durability).set.unlogged && offers.has(Offer::Unlogged) {
-        true if offers == ALL => &PostgresSql { create: UNLOGGED, offers: ALL, extension: None },
-        false if offers == ALL => &PostgresSql { create: LOGGED, offers: ALL, extension: None },
-        true => Box::leak(Box::new(PostgresSql { create: UNLOGGED, offers, extension: None })),
-        false => Box::leak(Box::new(PostgresSql { create: LOGGED, offers, extension: None })),
+pub(super) fn for_tier(durability: Durability, features: Features) -> &'static dyn Dialect {
+    const ALL: Features = Features::ALL;
+    match TIERS.for_tier(durability).set.unlogged && features.has(Feature::Unlogged) {
+        true if features == ALL => {
+            &PostgresSql { create: UNLOGGED, features: ALL, extension: None }
+        }
+        false if features == ALL => &PostgresSql { create: LOGGED, features: ALL, extension: None },
+        true => Box::leak(Box::new(PostgresSql { create: UNLOGGED, features, extension: None })),
+        false => Box::leak(Box::new(PostgresSql { create: LOGGED, features, extension: None })),
     }
 }
 
 /// Returns the dialect of a server with TimescaleDB. It is created once per connection, and never
 /// freed.
-pub(super) fn with_hypertables(offers: Offers, extension: Extension) -> &'static dyn Dialect {
-    Box::leak(Box::new(PostgresSql { create: LOGGED, offers, extension: Some(extension) }))
+pub(super) fn with_hypertables(features: Features, extension: Extension) -> &'static dyn Dialect {
+    Box::leak(Box::new(PostgresSql { create: LOGGED, features, extension: Some(extension) }))
 }
 
 const LOGGED: &str = "CREATE TABLE";
@@ -31,7 +33,7 @@ const UNLOGGED: &str = "CREATE UNLOGGED TABLE";
 
 struct PostgresSql {
     create: &'static str,
-    offers: Offers,
+    features: Features,
     /// TimescaleDB, if tables by time become hypertables.
     extension: Option<Extension>,
 }
@@ -54,7 +56,7 @@ impl Dialect for PostgresSql {
             SqlType::Int => "integer",
             SqlType::Big => "bigint",
             SqlType::Double => "double precision",
-            SqlType::Text if self.offers.has(Offer::ByteOrder) => "text COLLATE \"C\"",
+            SqlType::Text if self.features.has(Feature::ByteOrder) => "text COLLATE \"C\"",
             SqlType::Text => "text",
             SqlType::Bytes => "bytea",
         }
@@ -71,7 +73,7 @@ impl Dialect for PostgresSql {
     }
 
     fn index_names(&self, table: &str) -> Option<String> {
-        self.offers.has(Offer::Indexes).then(|| {
+        self.features.has(Feature::Indexes).then(|| {
             format!(
                 "SELECT CAST(indexname AS TEXT) FROM pg_indexes \
                  WHERE schemaname = CURRENT_SCHEMA() AND tablename = '{table}'"
@@ -80,12 +82,12 @@ impl Dialect for PostgresSql {
     }
 
     fn json(&self) -> Option<&'static str> {
-        self.offers.has(Offer::Json).then_some("json")
+        self.features.has(Feature::Json).then_some("json")
     }
 
     /// <https://www.postgresql.org/docs/18/datatype-json.html>
     fn binary_json(&self) -> Option<&'static str> {
-        self.offers.has(Offer::JsonBinary).then_some("jsonb")
+        self.features.has(Feature::JsonBinary).then_some("jsonb")
     }
 
     fn binary_json_of(&self, text: &str) -> String {
@@ -111,7 +113,7 @@ impl Dialect for PostgresSql {
         let month = format!(
             "CAST(date_part('year', {moment}) * 100 + date_part('month', {moment}) AS integer)"
         );
-        self.offers.has(Offer::Months).then_some(month)
+        self.features.has(Feature::Months).then_some(month)
     }
 
     fn around_table(&self, _: &TableDef) -> (&'static str, &'static str) {
@@ -126,7 +128,7 @@ impl Dialect for PostgresSql {
     /// Partitions of PostgreSQL itself, and chunks of TimescaleDB. Other servers with its protocol
     /// have others.
     fn range_partitions(&self) -> Option<&dyn RangePartitions> {
-        (self.offers == Offers::ALL || self.extension.is_some()).then_some(self)
+        (self.features == Features::ALL || self.extension.is_some()).then_some(self)
     }
 }
 
@@ -167,7 +169,7 @@ impl RangePartitions for PostgresSql {
         }
     }
 
-    fn about(&self) -> &'static str {
+    fn method(&self) -> &'static str {
         match self.extension {
             Some(_) => "drop_chunks of a hypertable",
             None => "DROP TABLE of a partition",
@@ -178,6 +180,6 @@ impl RangePartitions for PostgresSql {
 impl PostgresSql {
     /// Returns whether it can read fields of documents.
     fn documents(&self) -> bool {
-        self.offers.has(Offer::Json) || self.offers.has(Offer::JsonBinary)
+        self.features.has(Feature::Json) || self.features.has(Feature::JsonBinary)
     }
 }

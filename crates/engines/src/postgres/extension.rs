@@ -1,6 +1,6 @@
 //! The extension TimescaleDB of a database, and its statements.
 
-use super::offers::Offer;
+use super::features::Feature;
 
 /// Oldest version with the functions that are used here.
 pub(super) const OLDEST: [u32; 2] = [2, 0];
@@ -17,7 +17,7 @@ const CHUNK_DAYS: i64 = 7;
 /// (<https://github.com/timescale/timescaledb/issues/836>), and a COPY that stores rows as a VACUUM
 /// would leave them, which partitioned tables lack
 /// (<https://www.postgresql.org/docs/18/sql-copy.html>).
-pub(super) const LACKS: [Offer; 2] = [Offer::Unlogged, Offer::Fill];
+pub(super) const LACKS: [Feature; 2] = [Feature::Unlogged, Feature::Fill];
 
 /// The extension of a database.
 pub(super) struct Extension {

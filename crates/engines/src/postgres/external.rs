@@ -5,8 +5,8 @@ use std::ptr;
 
 use super::answer::text;
 use super::connection::Connection;
+use super::features::{Feature, Features};
 use super::library::{Libpq, library_for};
-use super::offers::{Offer, Offers};
 use super::session::{Session, settings};
 use super::{NAME, tidy};
 use crate::{EngineError, OpenOptions, Result};
@@ -18,14 +18,14 @@ use crate::{EngineError, OpenOptions, Result};
 /// Fails when the URL is invalid, the server cannot be reached, or the user may not create schemas.
 pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
     let (mut connection, schema) = (reach(url)?, &options.guest);
-    let offers = Offers::of_sessions(&mut connection);
-    remove(&mut connection, schema, offers)?;
+    let features = Features::of_server(&mut connection);
+    remove(&mut connection, schema, features)?;
     run(&mut connection, &format!("CREATE SCHEMA {schema}"))?;
     // From here on, dropping the session drops the schema.
     let mut session = Session::new(connection, Some(schema.clone()), url, options.durability);
-    session.set(settings(schema, options.durability, offers))?;
-    let offers = offers.with_tables(&mut session.connection);
-    session.offering(offers)
+    session.set(settings(schema, options.durability, features))?;
+    let features = features.with_tables(&mut session.connection);
+    session.with_features(features)
 }
 
 /// Removes the schema of a killed client.
@@ -34,14 +34,14 @@ pub(super) fn connect(url: &str, options: &OpenOptions) -> Result<Session> {
 /// Fails when the server cannot be reached, or returns its error.
 pub(super) fn remove_left(url: &str, schema: &str) -> Result<()> {
     let mut connection = reach(url)?;
-    let offers = Offers::of_sessions(&mut connection);
-    remove(&mut connection, schema, offers)
+    let features = Features::of_server(&mut connection);
+    remove(&mut connection, schema, features)
 }
 
 /// Ends the connections of a schema's client, which can still hold locks, and drops the schema.
-fn remove(connection: &mut Connection, schema: &str, offers: Offers) -> Result<()> {
+fn remove(connection: &mut Connection, schema: &str, features: Features) -> Result<()> {
     let drop = format!("DROP SCHEMA IF EXISTS {schema} CASCADE");
-    if !offers.has(Offer::Sessions) {
+    if !features.has(Feature::Sessions) {
         return run(connection, &drop);
     }
     run(
@@ -111,7 +111,7 @@ fn place(library: &Libpq, url: &str) -> std::result::Result<String, String> {
         (api.conninfoFree)(options);
     }
     if !port.bytes().all(|byte| byte.is_ascii_digit() || byte == b',') {
-        return Err("its port is no number".to_owned());
+        return Err("its port is not a number".to_owned());
     }
     let or = |given: String, usual: &str| if given.is_empty() { usual.to_owned() } else { given };
     Ok(format!("{}, port {}", or(host, "this machine"), or(port, "5432")))

@@ -34,7 +34,7 @@ pub(super) struct Installation {
 /// Finds the programs: in the variable's folder, else the downloaded release, else the system's.
 pub(super) fn find() -> Result<Installation, Missing> {
     let mut search = Search {
-        install: deps::got_by("make servers", "apt-get install postgresql").to_owned(),
+        install: deps::install_hint("make servers", "apt-get install postgresql").to_owned(),
         ..of_system()
     };
     // It can be a link into a folder that other users can read.

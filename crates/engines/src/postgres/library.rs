@@ -8,7 +8,7 @@ use super::api::{Api, PipelineApi, SetChunkedRowsMode};
 use crate::Result;
 use crate::library::{Loaded, Search};
 
-const REMEDY: &str = crate::deps::got_by(
+const REMEDY: &str = crate::deps::install_hint(
     "run `make servers`, or set LIBPQ_LIB_DIR to a folder that holds libpq.so",
     "apt-get install libpq5, or set LIBPQ_LIB_DIR to a folder that holds libpq.so",
 );
@@ -32,7 +32,7 @@ const FILE: &str = "libpq.so";
 ///
 /// # Errors
 ///
-/// Fails when there is no library.
+/// Fails when no library is found.
 pub(super) fn library_for(connection: &str) -> Result<&'static Libpq> {
     if connection.contains("sslmode=disable") { LIBRARY.get() } else { FOR_TLS.get() }
 }

@@ -26,11 +26,12 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
     let Installation { initdb, postgres, account, .. } =
         installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &open.dir, account)?;
-    let data =
-        home.made(NAME, "data", open.durability, |data| initialise(&initdb, &home, data, open))?;
+    let data = home.create_once(NAME, "data", open.durability, |data| {
+        initialise(&initdb, &home, data, open)
+    })?;
     // A killed server leaves it. It names a process, and the next server refuses to start if that
     // id is in use again. Debian's pg_ctlcluster removes it too once nothing runs there. The
-    // sockets' directory corresponds to /run, which is empty after a boot.
+    // sockets' folder corresponds to /run, which is empty after a boot.
     home.remove(NAME, "data/postmaster.pid")?;
     let sockets = home.emptied(NAME, "run")?;
     let password = match open.link {
@@ -38,12 +39,12 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
         Link::Loopback => home.read(NAME, PASSWORD)?,
     };
     if open.link == Link::Loopback && password.is_none() {
-        server::alone(NAME)?;
+        server::require_isolated_network(NAME)?;
     }
     let mut args = vec!["-D".into(), data.into(), "-k".into(), sockets.into()];
     let (listen, host, port) = match open.link {
-        // The server only listens on the Unix socket in its own directory.
-        Link::Socket => ("", home.path_elsewhere().join("run").display().to_string(), 5432),
+        // The server only listens on the Unix socket in its own folder.
+        Link::Socket => ("", home.path_for_others().join("run").display().to_string(), 5432),
         Link::Loopback => ("127.0.0.1", "127.0.0.1".to_owned(), address::free_port(NAME)?),
     };
     let listen = [format!("listen_addresses={listen}"), format!("port={port}")];
@@ -69,7 +70,7 @@ fn initialise(initdb: &Path, home: &Home, data: &Path, open: &OpenOptions) -> Re
     // The whole cluster is synced afterwards, if asked for.
     let mut args = words("--no-sync -U postgres -A trust -E UTF8 --locale=C -D");
     args.push(data.into());
-    // A socket in a directory closed to others needs no password.
+    // A socket in a folder closed to others needs no password.
     home.remove(NAME, PASSWORD)?;
     let password = match open.link {
         Link::Socket => None,
@@ -103,7 +104,7 @@ const MIB: u64 = 1024 * 1024;
 /// parallel queries, and compilation of long ones (jit), as for any user.
 fn configuration(open: &OpenOptions) -> Vec<String> {
     let Parameters { fsync, synchronous_commit, full_page_writes, .. } =
-        TIERS.of(open.durability).set;
+        TIERS.for_tier(open.durability).set;
     let buffers = open.memory.max(16 * MIB) / 1024;
     // Memory of one sort or hash, in addition to the cache. The default of 4 MiB would make any
     // larger cache pointless for analytical queries, and 64 MiB for each is plenty.

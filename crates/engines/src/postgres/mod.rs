@@ -9,11 +9,11 @@ mod copy;
 mod dialect;
 mod extension;
 mod external;
+mod features;
 mod installation;
 mod library;
 mod managed;
 mod numeric;
-mod offers;
 mod pipeline;
 mod reader;
 mod row;
@@ -29,7 +29,7 @@ mod value;
 use std::path::{Path, PathBuf};
 
 use embermark_model::result::Counts;
-use embermark_model::{Durability, Explained, StandsOut};
+use embermark_model::{CostAnomaly, Durability, Explained};
 
 use crate::server::{self, Server};
 use crate::{
@@ -47,7 +47,7 @@ const NAME: &str = "postgres";
 
 /// The explanation of connections in `docs/engines/postgres.md`.
 const EXPLAINED: &[Explained] = &[Explained {
-    how: StandsOut::Lag,
+    how: CostAnomaly::Lag,
     counts: &[Counts::Start],
     phases: &[],
     why: "a connection is a process of its own, forked and filled with the catalog",
@@ -70,7 +70,8 @@ impl Engine for Postgres {
     }
 
     fn availability(&self) -> Availability {
-        LIBRARY.beside(program::availability(installation::find().map(|found| found.version)))
+        LIBRARY
+            .combined_with(program::availability(installation::find().map(|found| found.version)))
     }
 
     fn library(&self) -> Option<&'static str> {
@@ -138,10 +139,10 @@ fn opened(
     let pid = server.as_ref().map(Server::pid);
     session.server = server;
     let (version, mut settings) = settings::read_back(&mut session, options)?;
-    SETTINGS.taken(engine, options, &mut settings)?;
+    SETTINGS.check_accepted(engine, options, &mut settings)?;
     let cache = settings::cache(&mut session)?;
-    server::check(engine, options, &mut settings, cache, |tier, found| {
-        TIERS.of(tier).misfit(found)
+    server::check_tier(engine, options, &mut settings, cache, |tier, found| {
+        TIERS.for_tier(tier).weaker_settings(found)
     })?;
     Ok(Opened { store: session.into_store(), version, settings, server: pid })
 }

@@ -60,7 +60,7 @@ fn user(place: &str) -> String {
     )
 }
 
-/// Refuses a user of a given server who can do more than a query of a workload file may.
+/// Refuses a user of a given server that has more privileges than a query of a workload file needs.
 fn check_user(session: &mut Session) -> Result<()> {
     let reaches = session.connection.run(REACHES_FILES).ok();
     let reaches = reaches.and_then(|found| found.texts().into_iter().flatten().next().flatten());

@@ -7,8 +7,8 @@ use super::answer::Answer;
 use super::api::Oid;
 use super::{NAME, numeric, types};
 use crate::sql::{Param, ResultRow};
-use crate::sql_driver::misfit::{no_column, not_wanted};
 use crate::sql_driver::times::{self, Form};
+use crate::sql_driver::value_errors::{no_column, not_wanted};
 use crate::{EngineError, Result};
 
 /// A row of an answer whose values are binary.
@@ -41,7 +41,7 @@ impl View<'_> {
         let Some(bytes) = self.answer.value(self.row, number) else { return Ok(None) };
         match decode(self.type_of(number), bytes) {
             Some(value) => Ok(Some(value)),
-            None => Err(self.misfit(number, wanted)),
+            None => Err(self.mismatch(number, wanted)),
         }
     }
 
@@ -51,7 +51,7 @@ impl View<'_> {
     }
 
     #[cold]
-    fn misfit(&self, column: c_int, wanted: &str) -> EngineError {
+    fn mismatch(&self, column: c_int, wanted: &str) -> EngineError {
         // SAFETY: the answer is alive and has the column: its name is a terminated text.
         let name = unsafe { CStr::from_ptr((self.answer.api.fname)(self.answer.raw, column)) };
         let of = types::name(self.type_of(column));

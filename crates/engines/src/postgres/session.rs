@@ -9,8 +9,8 @@ use embermark_model::Durability;
 use super::answer::Answer;
 use super::connection::Connection;
 use super::extension::{Extension, LACKS};
+use super::features::{Feature, Features, key_of};
 use super::library::Libpq;
-use super::offers::{Offer, Offers, key_of};
 
 use super::tier::{TIERS, on_off};
 use super::{NAME, dialect};
@@ -37,7 +37,7 @@ pub(super) struct Session {
     pub server: Option<Server>,
     pub durability: Durability,
     /// The features of the server.
-    pub offers: Offers,
+    pub features: Features,
     dialect: &'static dyn Dialect,
     /// The schema on a given server. It is dropped at the end.
     schema: Option<String>,
@@ -58,16 +58,16 @@ impl Session {
         place: &str,
         durability: Durability,
     ) -> Self {
-        let at = at(schema.as_deref().unwrap_or(WHOLE), Offers::ALL, place);
+        let at = at(schema.as_deref().unwrap_or(WHOLE), Features::ALL, place);
         let (server, settings, statements) = (None, None, 0);
-        let (offers, dialect) = (Offers::ALL, dialect::of(durability, Offers::ALL));
+        let (features, dialect) = (Features::ALL, dialect::for_tier(durability, Features::ALL));
         let reader = None;
         Self {
             connection,
             reader,
             server,
             durability,
-            offers,
+            features,
             dialect,
             schema,
             at,
@@ -91,10 +91,10 @@ impl Session {
     ///
     /// # Errors
     /// Never, with what [`Session::new`] made.
-    pub fn offering(mut self, offers: Offers) -> Result<Self> {
+    pub fn with_features(mut self, features: Features) -> Result<Self> {
         let [schema, _, place] = address::parts(NAME, &self.at)?;
-        self.at = at(schema, offers, place);
-        (self.offers, self.dialect) = (offers, dialect::of(self.durability, offers));
+        self.at = at(schema, features, place);
+        (self.features, self.dialect) = (features, dialect::for_tier(self.durability, features));
         Ok(self)
     }
 
@@ -104,22 +104,22 @@ impl Session {
     /// # Errors
     /// Never, with what [`Session::new`] made.
     pub fn with_hypertables(self, extension: Extension) -> Result<Self> {
-        let offers = self.offers.without(&LACKS);
-        let mut session = self.offering(offers)?;
-        session.dialect = dialect::with_hypertables(offers, extension);
+        let features = self.features.without(&LACKS);
+        let mut session = self.with_features(features)?;
+        session.dialect = dialect::with_hypertables(features, extension);
         Ok(session)
     }
 
     /// Opens the store of a second connection to a database that another process has opened.
     pub fn join(library: &'static Libpq, at: &str, durability: Durability) -> Result<Store> {
-        let [schema, offers, place] = address::parts(NAME, at)?;
-        let offers = Offers::parse(offers).unwrap_or(Offers::ALL);
+        let [schema, features, place] = address::parts(NAME, at)?;
+        let features = Features::parse(features).unwrap_or(Features::ALL);
         let connection = Connection::open(library, place)
             .map_err(|e| EngineError::failed(NAME, "join a database", e))?;
-        let mut session = Self::new(connection, None, place, durability).offering(offers)?;
+        let mut session = Self::new(connection, None, place, durability).with_features(features)?;
         at.clone_into(&mut session.at);
         if schema != WHOLE {
-            session.set(settings(schema, durability, offers))?;
+            session.set(settings(schema, durability, features))?;
         }
         Ok(session.into_store())
     }
@@ -181,7 +181,7 @@ impl Session {
         send: impl FnOnce(&mut Connection, &str) -> Result<u64>,
     ) -> Result<u64> {
         let name = table.name;
-        if !self.offers.has(Offer::Fill) {
+        if !self.features.has(Feature::Fill) {
             return send(&mut self.connection, "");
         }
         let is_empty = self.ask(&format!("SELECT FROM {name} LIMIT 1"))?.rows() == 0;
@@ -241,19 +241,19 @@ impl Session {
 
 /// Returns the statements that a session in a schema begins with. The server's list of clients has
 /// it by its name.
-pub(super) fn settings(schema: &str, durability: Durability, offers: Offers) -> String {
+pub(super) fn settings(schema: &str, durability: Durability, features: Features) -> String {
     let mut all = vec![format!("SET search_path = {schema}")];
-    if offers.has(Offer::Sessions) {
+    if features.has(Feature::Sessions) {
         all.push(format!("SET application_name = '{schema}'"));
     }
-    if offers.has(Offer::CommitLevel) {
-        let commit = on_off(TIERS.of(durability).set.synchronous_commit);
+    if features.has(Feature::CommitLevel) {
+        let commit = on_off(TIERS.for_tier(durability).set.synchronous_commit);
         all.push(format!("SET synchronous_commit = {commit}"));
     }
-    if offers.has(Offer::TimeZone) {
+    if features.has(Feature::TimeZone) {
         all.push("SET timezone = 'UTC'".to_owned());
     }
-    if !offers.has(Offer::Snapshot) && offers.has(Offer::SessionSnapshot) {
+    if !features.has(Feature::Snapshot) && features.has(Feature::SessionSnapshot) {
         let level = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ";
         all.push(level.to_owned());
     }
@@ -265,14 +265,14 @@ fn is_not_taken(state: &str) -> bool {
 }
 
 /// Returns the address of a database for another process.
-fn at(schema: &str, offers: Offers, place: &str) -> String {
-    format!("{schema} {} {place}", offers.to_text())
+fn at(schema: &str, features: Features, place: &str) -> String {
+    format!("{schema} {} {place}", features.to_text())
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Without `close` an error was reported earlier, and there is nobody left to report this
-        // one to.
+        // Without `close` an error was reported earlier, and this one cannot be
+        // reported.
         let _ = self.drop_schema();
     }
 }

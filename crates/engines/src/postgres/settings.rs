@@ -1,7 +1,7 @@
 //! The settings that the server runs with.
 
 use super::answer::Answer;
-use super::offers::Offer;
+use super::features::Feature;
 use super::session::Session;
 use super::tier::TIERS;
 use embermark_model::Durability;
@@ -51,10 +51,10 @@ pub(super) const SETTINGS: Settings = Settings {
         ("external_pid_file", OURS),
         ("unix_socket_directories", OURS),
         ("unix_socket_permissions", OURS),
-        ("listen_addresses", "its clients are ours alone"),
-        ("port", "a free one is found"),
-        ("logging_collector", "its log is read where it fails"),
-        ("restart_after_crash", "a crash is to be seen"),
+        ("listen_addresses", "only embermark connects to it"),
+        ("port", "embermark chooses a free port"),
+        ("logging_collector", "embermark reads its log after a failure"),
+        ("restart_after_crash", "embermark must see a crash"),
     ],
     candidates: CANDIDATES,
     written: |set| lines("# postgresql.conf", set, |name, value| format!("{name} = '{value}'")),
@@ -74,7 +74,7 @@ const CANDIDATES: &[Candidate] = &[
     ),
     Candidate::new(
         &[("wal_recycle", "off")],
-        "a new log is made when it is needed",
+        "a new log file is created when it is needed",
         "https://www.postgresql.org/docs/current/runtime-config-wal.html",
     ),
     Candidate::new(
@@ -110,7 +110,7 @@ const CANDIDATES: &[Candidate] = &[
     )
     .keeping(Durability::Process),
 ];
-const OURS: &str = "its files lie in its folder";
+const OURS: &str = "embermark chooses its folder";
 
 /// Setting of the features that a given server lacks.
 const LACKS: &str = "lacks";
@@ -154,7 +154,7 @@ pub(super) fn read_back(
         settings.extend(first(found).map(|there| ("pg_jit_available".to_owned(), there)));
     }
     settings.push(("libpq".to_owned(), session.connection.library().version.clone()));
-    if let Some(lacks) = session.offers.lacking() {
+    if let Some(lacks) = session.features.lacking() {
         settings.push((LACKS.to_owned(), lacks));
     }
     let version = if options.url.is_some() { product(session, version)? } else { version };
@@ -164,7 +164,7 @@ pub(super) fn read_back(
 /// Returns the settings that keep the session's tier, as far as the server reports them.
 pub(super) fn of_tier(session: &mut Session) -> Result<ReadBack> {
     let mut settings = ReadBack::new();
-    for (name, _) in TIERS.of(session.durability).read_back {
+    for (name, _) in TIERS.for_tier(session.durability).read_back {
         // A given server can lack the parameter, and was asked when it was opened.
         let asked = session.connection.run(&format!("SELECT current_setting('{name}', true)"));
         let value = asked.ok().and_then(first);
@@ -202,7 +202,7 @@ pub(super) fn cache(session: &mut Session) -> Result<Option<u64>> {
 
 /// Returns how a table is stored, by creating one. `None` where the server does not report it.
 fn persistence(session: &mut Session) -> Result<Option<String>> {
-    if !session.offers.has(Offer::Unlogged) {
+    if !session.features.has(Feature::Unlogged) {
         return Ok(None);
     }
     session.ask(&format!("BEGIN; {}", session.dialect().create_table(&PROBE)))?;

@@ -64,7 +64,7 @@ fn handles(control: &[u8]) -> impl Iterator<Item = u32> {
     (0..items as usize).map_while(move |item| number(ITEMS + item * ITEM))
 }
 
-/// Returns device and inode of a directory and every directory below.
+/// Returns device and inode of a folder and every folder below.
 fn directories(at: &Path, deepest: u32) -> Vec<(u64, u64)> {
     let Ok(meta) = at.symlink_metadata() else { return Vec::new() };
     if !meta.is_dir() {

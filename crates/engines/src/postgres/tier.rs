@@ -29,7 +29,7 @@ pub(super) struct Parameters {
 /// - `none`: neither is waited for, and tables are UNLOGGED: they have no log, and recovery after a
 ///   crash empties them (<https://www.postgresql.org/docs/18/sql-createtable.html>).
 pub(super) static TIERS: TierTable<Parameters> = TierTable {
-    none: TierSetting::of(
+    none: TierSetting::new(
         Durability::None,
         Parameters {
             fsync: false,
@@ -40,14 +40,14 @@ pub(super) static TIERS: TierTable<Parameters> = TierTable {
         "unlogged tables, fsync=off, synchronous_commit=off, full_page_writes=off",
         MANUAL,
     ),
-    process: TierSetting::of(
+    process: TierSetting::new(
         Durability::Process,
         Parameters { fsync: false, ..LOGGED },
         "fsync=off, synchronous_commit=on, full_page_writes=on",
         MANUAL,
     )
     .reads(&[("synchronous_commit", &["on"]), ("full_page_writes", &["on"])]),
-    power: TierSetting::of(
+    power: TierSetting::new(
         Durability::Power,
         LOGGED,
         "fsync=on, synchronous_commit=on, full_page_writes=on",
@@ -84,7 +84,7 @@ mod tests {
         };
         let check = |tier, server: &[_]| {
             let options = OpenOptions::new("/nowhere", tier, 0);
-            TIERS.of(tier).check("postgres", &options, &mut server.to_vec())
+            TIERS.for_tier(tier).check_settings("postgres", &options, &mut server.to_vec())
         };
         for tier in Durability::ALL {
             assert!(check(tier, &server("on", "on")).is_ok(), "{tier}");

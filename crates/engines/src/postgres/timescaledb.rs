@@ -92,7 +92,7 @@ fn extension_of(session: &mut Session) -> Result<Extension> {
         return Err(unusable(why.to_owned()));
     };
     let [Some(version), Some(schema)] = &row[..] else {
-        return Err(unusable("it tells no version of the extension".to_owned()));
+        return Err(unusable("it reports no version of the extension".to_owned()));
     };
     Extension::new(version, schema).ok_or_else(|| {
         let [major, minor] = OLDEST;

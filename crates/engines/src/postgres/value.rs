@@ -86,11 +86,11 @@ impl Values {
             (Param::Int(value), Form::Int8) => self.number(index, value.to_be_bytes()),
             (Param::Int(value), Form::Int4) => match i32::try_from(value) {
                 Ok(value) => self.number(index, value.to_be_bytes()),
-                Err(_) => return Err(self.misfit(index, param)),
+                Err(_) => return Err(self.mismatch(index, param)),
             },
             (Param::Int(value), Form::Int2) => match i16::try_from(value) {
                 Ok(value) => self.number(index, value.to_be_bytes()),
-                Err(_) => return Err(self.misfit(index, param)),
+                Err(_) => return Err(self.mismatch(index, param)),
             },
             (Param::Int(value), Form::Float8) => self.number(index, (value as f64).to_be_bytes()),
             (Param::Int(value), Form::Float4) => self.number(index, (value as f32).to_be_bytes()),
@@ -101,7 +101,7 @@ impl Values {
             (Param::Text(value), Form::Text) => self.bytes(index, value.as_bytes())?,
             (Param::Bytes(value), Form::Bytes) => self.bytes(index, value)?,
             (value, Form::Other) => self.text(index, value)?,
-            _ => return Err(self.misfit(index, param)),
+            _ => return Err(self.mismatch(index, param)),
         }
         Ok(())
     }
@@ -131,7 +131,7 @@ impl Values {
                 return Err(format!("parameter {} has a zero byte in it", index + 1));
             }
             Param::Text(value) => place.write_all(value.as_bytes()),
-            Param::Bytes(_) => return Err(self.misfit(index, value)),
+            Param::Bytes(_) => return Err(self.mismatch(index, value)),
         };
         written.map_err(|e| e.to_string())?;
         place.push(0);
@@ -140,7 +140,7 @@ impl Values {
     }
 
     #[cold]
-    fn misfit(&self, index: usize, value: Param<'_>) -> String {
+    fn mismatch(&self, index: usize, value: Param<'_>) -> String {
         let wanted = types::name(self.types[index]);
         format!("parameter {}: {value:?} where the statement wants {wanted}", index + 1)
     }

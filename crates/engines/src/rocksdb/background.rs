@@ -22,7 +22,7 @@ const IMMUTABLE: (&str, &CStr) = ("memtables to be flushed", c"rocksdb.num-immut
 const VERSIONS: (&str, &CStr) =
     ("memtables filled, flushes and compactions ended", c"rocksdb.current-super-version-number");
 
-pub(super) fn of(tables: &[Arc<Family>], into: &mut Vec<Background>) {
+pub(super) fn read(tables: &[Arc<Family>], into: &mut Vec<Background>) {
     let Some(first) = tables.first() else { return };
     let sum = |property| tables.iter().map(|table| table.number(property)).sum();
     into.extend(OF_ALL.map(|(name, property)| Background::state(name, first.number(property))));

@@ -8,8 +8,8 @@ use crate::{Checked, Result};
 /// `DB::VerifyChecksum`. A cached block was compared when it was read, which is the default for all
 /// reads.
 pub(super) fn checksums(families: &Families) -> Result<Checked> {
-    let mut checked = Checked::by("a scan with verify_checksums");
-    let reads = families.db.verifying();
+    let mut checked = Checked::new("a scan with verify_checksums");
+    let reads = families.db.verifying_read_options();
     families.all().iter().try_for_each(|family| family.iter(&reads).verify(&mut checked))?;
     Ok(checked)
 }

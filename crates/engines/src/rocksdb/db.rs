@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{ptr, slice};
 
 use super::api::Api;
-use crate::lsm::{self, Batch, Handle, Iter, Lib, Reads, To, Value};
+use crate::lsm::{self, Batch, Destination, Handle, Iter, Lib, ReadOptions, Value};
 use crate::owned::{Owned, bytes};
 use crate::{EngineError, Result};
 
 /// The library's functions, the options of the database and of each column family, and the folder.
-pub(super) struct Own {
+pub(super) struct DbContext {
     pub api: &'static Api,
     options: Owned,
     pub dir: PathBuf,
@@ -21,7 +21,7 @@ pub(super) struct Own {
 /// to tables, only what was written without a log
 /// (<https://github.com/facebook/rocksdb/blob/main/include/rocksdb/options.h>,
 /// `avoid_flush_during_shutdown`).
-pub(super) type Db = lsm::Db<Own>;
+pub(super) type Db = lsm::Db<DbContext>;
 
 /// An open database with its column families.
 pub(super) struct Families {
@@ -97,7 +97,7 @@ pub(super) fn open(
         let (of_each, handles) = (of_each.as_ptr(), handles.as_mut_ptr());
         (api.open_column_families)(options, path, count, names, of_each, handles, error)
     })?;
-    let own = Own { api, options, dir: folder.to_owned() };
+    let own = DbContext { api, options, dir: folder.to_owned() };
     // SAFETY: open, and ours; the options are kept alive.
     let db = Arc::new(unsafe { Db::new(lib, raw, synced, own) });
     // SAFETY: open, and nothing was written with it yet.
@@ -134,7 +134,7 @@ pub(super) fn property(db: &Db, name: &CStr) -> Option<String> {
     // SAFETY: open; the name lives through the call.
     let text = unsafe { (db.own.api.property_value)(db.raw.raw, name.as_ptr()) };
     // SAFETY: a text that is ours.
-    (!text.is_null()).then(|| unsafe { db.lib.taken(text) })
+    (!text.is_null()).then(|| unsafe { db.lib.take_text(text) })
 }
 
 /// A column family. Threads share its handle as they share the database, because it only names the
@@ -179,7 +179,7 @@ impl Family {
 
     /// Returns the value of a key.
     #[inline]
-    pub(super) fn get<'a>(&'a self, reads: &Reads, key: &[u8]) -> Result<Option<Value<'a>>> {
+    pub(super) fn get<'a>(&'a self, reads: &ReadOptions, key: &[u8]) -> Result<Option<Value<'a>>> {
         let (lib, api, db, family) = self.parts();
         // SAFETY: all are open; the key lives through the call.
         let slice = lib.call("get a value", |error| unsafe {
@@ -197,7 +197,7 @@ impl Family {
     }
 
     /// Returns an iterator over the pairs.
-    pub(super) fn iter<'a>(&'a self, reads: &'a Reads) -> Iter<'a> {
+    pub(super) fn iter<'a>(&'a self, reads: &'a ReadOptions) -> Iter<'a> {
         let (lib, api, db, family) = self.parts();
         // SAFETY: all are open, and borrowed by the iterator.
         unsafe {
@@ -208,27 +208,32 @@ impl Family {
 
     /// Sets the value of a key, or removes the key.
     #[inline]
-    pub(super) fn set(&self, to: &mut To<'_>, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+    pub(super) fn set(
+        &self,
+        to: &mut Destination<'_>,
+        key: &[u8],
+        value: Option<&[u8]>,
+    ) -> Result<()> {
         let ((lib, api, db, family), writes) = (self.parts(), self.db.writes.raw);
         let (at, size) = (key.as_ptr(), key.len());
         // SAFETY: all are open; key and value live through the call, which copies them.
         unsafe {
             match (to, value) {
-                (To::Nowhere, _) => Err(EngineError::read_only(lib.id)),
-                (To::Database, Some(value)) => lib.call("put a value", |error| {
+                (Destination::ReadOnly, _) => Err(EngineError::read_only(lib.id)),
+                (Destination::Database, Some(value)) => lib.call("put a value", |error| {
                     let (value, of) = (value.as_ptr(), value.len());
                     (api.put_cf)(db, writes, family, at, size, value, of, error);
                 }),
-                (To::Database, None) => lib.call("delete a key", |error| {
+                (Destination::Database, None) => lib.call("delete a key", |error| {
                     (api.delete_cf)(db, writes, family, at, size, error);
                 }),
-                (To::Batch(batch), Some(value)) => {
+                (Destination::Batch(batch), Some(value)) => {
                     let (value, of) = (value.as_ptr(), value.len());
-                    (api.writebatch_put_cf)(batch.adding(), family, at, size, value, of);
+                    (api.writebatch_put_cf)(batch.raw_mut(), family, at, size, value, of);
                     Ok(())
                 }
-                (To::Batch(batch), None) => {
-                    (api.writebatch_delete_cf)(batch.adding(), family, at, size);
+                (Destination::Batch(batch), None) => {
+                    (api.writebatch_delete_cf)(batch.raw_mut(), family, at, size);
                     Ok(())
                 }
             }
@@ -288,7 +293,7 @@ impl Family {
         unsafe { (api.compact_range_cf)(db, family, ptr::null(), 0, ptr::null(), 0) };
     }
 
-    /// Begins a file of ascending pairs beside the database, to ingest later.
+    /// Begins a file of ascending pairs in the database's folder, to ingest later.
     pub(super) fn file(&self, number: usize) -> Result<SstFile> {
         const DOING: &str = "make a file";
         let (lib, api, ..) = self.parts();

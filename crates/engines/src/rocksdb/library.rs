@@ -18,7 +18,7 @@ const FILE: &str = "librocksdb.so";
 /// The library.
 pub(super) static LIBRARY: Loaded<RocksLib> = Loaded::new(
     super::ID,
-    crate::deps::got_by(
+    crate::deps::install_hint(
         "run `make deps`, or set ROCKSDB_LIB_DIR to a folder that holds librocksdb.so",
         "install embermark's package again, or set ROCKSDB_LIB_DIR to a folder that holds librocksdb.so",
     ),
@@ -62,5 +62,5 @@ fn version(lib: Lib, api: &'static Api) -> Result<String, Box<dyn Error>> {
     drop(db::open(lib, api, folder.path(), "create_if_missing=true", (true, false))?);
     let written = options::written(folder.path())?;
     let version = written.into_iter().find(|(name, _)| name == "rocksdb_version");
-    Ok(version.ok_or("no options file tells it")?.1)
+    Ok(version.ok_or("no options file has it")?.1)
 }

@@ -13,11 +13,13 @@ use std::sync::Arc;
 
 use embermark_contract::ReadBack;
 use embermark_model::Durability;
-use embermark_model::explained::{Explained, StandsOut};
+use embermark_model::explained::{CostAnomaly, Explained};
 
-use crate::kv::{Blind, KvStore, Overlay, Pairs, Range, SeePut, Table, TableDef, Visit, Work};
-use crate::log_files::{holds, log_files};
-use crate::lsm::{Batch, Reads, To, Value};
+use crate::kv::{
+    BlindWrites, KvStore, Overlay, Pairs, Range, Table, TableDef, Visit, VisitPut, Work,
+};
+use crate::log_files::{check_write_buffer, log_files};
+use crate::lsm::{Batch, Destination, ReadOptions, Value};
 use crate::{
     Background, Candidate, Checked, ClientOpener, ConnectionParameters, Embedded, EngineError,
     Join, Lifecycle, OpenOptions, Opened, Result, Scope, Settings, TierSetting, TierTable, as_set,
@@ -31,21 +33,21 @@ const ID: &str = "rocksdb";
 /// Whether a write is logged and whether it is synced. These are options of each write, and cannot
 /// be read back.
 const TIERS: TierTable<(bool, bool)> = TierTable {
-    none: TierSetting::of(
+    none: TierSetting::new(
         Durability::None,
         (false, false),
         "disableWAL=true: changes stay in the process's memory until it is full, at maintenance \
          and at close",
         "https://github.com/facebook/rocksdb/wiki/WAL-Performance",
     ),
-    process: TierSetting::of(
+    process: TierSetting::new(
         Durability::Process,
         (true, false),
         "sync=false (default): a commit writes the log to the operating system, without a sync",
         MANUAL,
     )
     .reads(WRITTEN_AT_ONCE),
-    power: TierSetting::of(
+    power: TierSetting::new(
         Durability::Power,
         (true, true),
         "sync=true: a commit writes and syncs the log",
@@ -58,7 +60,7 @@ const WRITTEN_AT_ONCE: &[ReadBack] = &[("manual_wal_flush", &["false"])];
 
 /// The explanation in `docs/engines/rocksdb.md`.
 const EXPLAINED: &[Explained] = &[Explained {
-    how: StandsOut::Lag,
+    how: CostAnomaly::Lag,
     counts: &[],
     phases: &["insert_count"],
     why: "a bulk load writes, syncs and takes in a file, for one row too",
@@ -90,11 +92,11 @@ const SETTINGS: Settings = Settings {
         "options of a database or a column family, as the library's options file has them",
     ),
     reserved: &[
-        ("sync", "it goes with each write, as --tier says"),
-        ("disableWAL", "it goes with each write, as --tier says"),
-        ("create_if_missing", "every trial makes its database"),
-        ("wal_dir", "its files lie in its folder"),
-        ("db_log_dir", "its files lie in its folder, where its options are read back"),
+        ("sync", "embermark sets it for each write, by --tier"),
+        ("disableWAL", "embermark sets it for each write, by --tier"),
+        ("create_if_missing", "every trial creates its database"),
+        ("wal_dir", "embermark chooses its folder"),
+        ("db_log_dir", "embermark chooses its folder, where its options are read back"),
         ("block_based_table_factory", "name its options one by one, such as block_size"),
     ],
     candidates: CANDIDATES,
@@ -164,7 +166,7 @@ const CANDIDATES: &[Candidate] = &[
     ),
     Candidate::new(
         &[("enable_pipelined_write", "true")],
-        "none that its manual names",
+        "none that the manual states",
         "https://github.com/facebook/rocksdb/wiki/Pipelined-Write",
     ),
     Candidate::new(
@@ -212,14 +214,14 @@ struct Client {
     file: u64,
     /// Bytes of changes that stay in memory and in the log.
     buffer: u64,
-    reads: Reads,
+    reads: ReadOptions,
     /// Empty outside of a scope, and kept, because creating one costs 3 % of a small commit.
     batch: Batch,
 }
 
 impl Client {
     fn new(families: Arc<Families>, (file, buffer): (u64, u64)) -> Self {
-        let (reads, batch) = (families.db.reads(), families.db.batch());
+        let (reads, batch) = (families.db.read_options(), families.db.batch());
         Self { families, tables: Vec::new(), file, buffer, reads, batch }
     }
 }
@@ -262,7 +264,7 @@ impl Lifecycle for Client {
 
     fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
         self.crash_on_close()?;
-        holds(ID, self.buffer, bytes, "write_buffer_size and db_write_buffer_size")
+        check_write_buffer(ID, self.buffer, bytes, "write_buffer_size and db_write_buffer_size")
     }
 
     fn log_bytes(&mut self) -> Result<u64> {
@@ -274,7 +276,7 @@ impl Lifecycle for Client {
     }
 
     fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
-        background::of(&self.tables, into);
+        background::read(&self.tables, into);
         Ok(())
     }
 
@@ -338,14 +340,14 @@ impl KvStore for Client {
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         let Self { families, tables, reads, batch, .. } = self;
         let db = &families.db;
-        let mut on = |reads: &Reads, to: To<'_>| {
-            work(&mut Overlay::of(scope, Tables { tables, reads, to, found: None }))
+        let mut on = |reads: &ReadOptions, to: Destination<'_>| {
+            work(&mut Overlay::new(scope, Tables { tables, reads, to, found: None }))
         };
         match scope {
-            Scope::Snapshot => db.snapshot(reads, |reads| on(reads, To::Nowhere)),
-            Scope::PerOperation => on(reads, To::Database),
+            Scope::Snapshot => db.snapshot(reads, |reads| on(reads, Destination::ReadOnly)),
+            Scope::PerOperation => on(reads, Destination::Database),
             Scope::Batch => {
-                let done = on(reads, To::Batch(batch)).and_then(|()| db.write(batch));
+                let done = on(reads, Destination::Batch(batch)).and_then(|()| db.write(batch));
                 db.clear(batch);
                 done
             }
@@ -356,13 +358,13 @@ impl KvStore for Client {
 /// The tables in a scope.
 struct Tables<'a> {
     tables: &'a [Arc<Family>],
-    reads: &'a Reads,
-    to: To<'a>,
+    reads: &'a ReadOptions,
+    to: Destination<'a>,
     /// The value returned last, held until the next one.
     found: Option<Value<'a>>,
 }
 
-impl Blind for Tables<'_> {
+impl BlindWrites for Tables<'_> {
     fn get(&mut self, Table(table): Table, key: &[u8]) -> Result<Option<&[u8]>> {
         self.found = self.tables[table].get(self.reads, key)?;
         Ok(self.found.as_deref())
@@ -376,8 +378,10 @@ impl Blind for Tables<'_> {
         self.tables[table].set(&mut self.to, key, value)
     }
 
-    fn puts(&self, see: &mut SeePut<'_>) -> Result<()> {
-        let (To::Batch(batch), [first, ..]) = (&self.to, self.tables) else { return Ok(()) };
+    fn puts(&self, see: &mut VisitPut<'_>) -> Result<()> {
+        let (Destination::Batch(batch), [first, ..]) = (&self.to, self.tables) else {
+            return Ok(());
+        };
         batch::puts(first.content(batch), |id, key, value| {
             let table = self.tables.iter().position(|family| family.id == id);
             table.into_iter().for_each(|table| see(Table(table), key, value));

@@ -32,9 +32,10 @@ impl Account {
         let named = || users.iter().find_map(|user| User::from_name(user).ok()?);
         match owner.or_else(named) {
             Some(found) => Ok(Self { other: Some((found.uid.as_raw(), found.gid.as_raw())) }),
-            None => {
-                Err(format!("it refuses to run as root, and there is no user {}", users.join(", ")))
-            }
+            None => Err(format!(
+                "it refuses to run as root, and none of these users exists: {}",
+                users.join(", ")
+            )),
         }
     }
 
@@ -46,8 +47,8 @@ impl Account {
         }
     }
 
-    /// Makes the user own a file or directory.
-    pub(super) fn own(self, path: &Path) -> io::Result<()> {
+    /// Makes the user own a file or folder.
+    pub(super) fn chown(self, path: &Path) -> io::Result<()> {
         self.other.map_or(Ok(()), |(uid, gid)| chown(path, Some(uid), Some(gid)))
     }
 }

@@ -62,17 +62,17 @@ pub(crate) fn parts<'a, const N: usize>(engine: &'static str, at: &'a str) -> Re
 }
 
 /// Where a private server listens.
-pub(crate) struct Listening {
+pub(crate) struct ListenAddresses {
     /// Address for this process.
-    pub here: Address,
+    pub local: Address,
     /// Address for any other process.
-    pub elsewhere: Address,
+    pub for_others: Address,
     /// Its port on the loopback address, if it has one.
     pub port: Option<u16>,
 }
 
-impl Listening {
-    /// Returns a socket with this path in a server's directory, or a port with the URL that `url`
+impl ListenAddresses {
+    /// Returns a socket with this path in a server's folder, or a port with the URL that `url`
     /// makes of it.
     pub fn at(
         engine: &'static str,
@@ -81,14 +81,14 @@ impl Listening {
         socket: impl AsRef<Path>,
         url: impl FnOnce(u16) -> String,
     ) -> Result<Self> {
-        let [here, elsewhere] = [home.path(), home.path_elsewhere()]
+        let [local, for_others] = [home.path(), home.path_for_others()]
             .map(|home| Address::Socket(home.join(socket.as_ref())));
         if link == Link::Socket {
-            return Ok(Self { here, elsewhere, port: None });
+            return Ok(Self { local, for_others, port: None });
         }
         let port = free_port(engine)?;
         let url = Address::Url(url(port));
-        Ok(Self { here: url.clone(), elsewhere: url, port: Some(port) })
+        Ok(Self { local: url.clone(), for_others: url, port: Some(port) })
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use embermark_model::Durability;
 
-use super::{Server, check, connect};
+use super::{Server, check_tier, connect};
 use crate::deps;
 use crate::program::{self, Missing};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// An engine's programs by name, and their version.
-pub(crate) type Found = (Vec<(&'static str, PathBuf)>, String);
+pub(crate) type FoundPrograms = (Vec<(&'static str, PathBuf)>, String);
 
 /// Settings that a server reported.
 pub(crate) struct ReadBack {
@@ -34,7 +34,7 @@ pub(crate) struct ServerEngine<T: 'static, S> {
     /// Environment variable with the location of its programs.
     pub variable: &'static str,
     /// Finds its programs, with the server last.
-    pub find: fn() -> std::result::Result<Found, Missing>,
+    pub find: fn() -> std::result::Result<FoundPrograms, Missing>,
     /// Returns whether it can run once its programs were found. It can need a library as well.
     pub library: fn(Availability) -> Availability,
     /// Returns what is wrong with a URL for its client.
@@ -94,9 +94,9 @@ impl<T: Sync, S> Engine for ServerEngine<T, S> {
         let (mut session, server) = connect(options, self.given, self.private)?;
         let pid = server.as_ref().map(Server::pid);
         let ReadBack { version, mut settings, cache } = (self.read_back)(&mut session, options)?;
-        self.settings.taken(self.info.id, options, &mut settings)?;
-        check(self.info.id, options, &mut settings, cache, |tier, found| {
-            self.tiers.of(tier).misfit(found)
+        self.settings.check_accepted(self.info.id, options, &mut settings)?;
+        check_tier(self.info.id, options, &mut settings, cache, |tier, found| {
+            self.tiers.for_tier(tier).weaker_settings(found)
         })?;
         let store = (self.store)(session, server, options)?;
         Ok(Opened { store, version, settings, server: pid })

@@ -1,4 +1,4 @@
-//! The directory of a server.
+//! The folder of a server.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -18,14 +18,14 @@ use crate::{EngineError, Result};
 /// How long the last process of an earlier server may take to end.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
 
-/// A server's directory, with its log beside it. Both are in the directory of the database, which
+/// A server's folder, with its log next to it. Both are in the folder of the database, which
 /// the caller removes. The files of an earlier server are the database and are used, as they can
 /// have been copied there.
 ///
-/// A server that runs as another user could not enter a directory below, say, `/root`. A Unix
-/// socket's path has at most 107 bytes, and a temporary directory's is often longer. So the
-/// directory is opened once and inherited by the server, and both sides reach it as
-/// `/proc/self/fd/N`, which is short and needs no permission on a parent directory. (The number is
+/// A server that runs as another user could not enter a folder below, say, `/root`. A Unix
+/// socket's path has at most 107 bytes, and a temporary folder's is often longer. So the
+/// folder is opened once and inherited by the server, and both sides reach it as
+/// `/proc/self/fd/N`, which is short and needs no permission on a parent folder. (The number is
 /// the same in both processes.)
 #[derive(Clone)]
 pub(crate) struct Home {
@@ -38,7 +38,7 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Opens the directory below `options`, owned by `account` and closed to others, and creates it
+    /// Opens the folder below `options`, owned by `account` and closed to others, and creates it
     /// if it is missing.
     ///
     /// It stays locked until the last process ends that has it open, including the server's. So a
@@ -50,7 +50,7 @@ impl Home {
         let (dir, log) = (options.join("server"), options.join("server.log"));
         let create = || {
             DirBuilder::new().mode(0o700).recursive(true).create(&dir)?;
-            account.own(&dir)?;
+            account.chown(&dir)?;
             File::open(&dir)
         };
         let handle = Arc::new(create().map_err(|e| could_not(engine, &dir, e))?);
@@ -59,10 +59,10 @@ impl Home {
         Ok(Self { dir, log, log_from, handle, account })
     }
 
-    /// Returns the directory `name` in it, which `make` fills if it is missing. It has another name
+    /// Returns the folder `name` in it, which `make` fills if it is missing. It has another name
     /// until it is complete, and in the tier `power` it is synced by then. An incomplete one is
     /// removed.
-    pub fn made(
+    pub fn create_once(
         &self,
         engine: &'static str,
         name: &str,
@@ -92,26 +92,26 @@ impl Home {
         Ok(path)
     }
 
-    /// Returns the path of the directory `name` in it, in the form of [`path`](Self::path), and
+    /// Returns the path of the folder `name` in it, in the form of [`path`](Self::path), and
     /// creates it if it is missing.
     pub fn subdirectory(&self, engine: &'static str, name: &str) -> Result<PathBuf> {
         let path = self.path().join(name);
         let create = || {
             DirBuilder::new().mode(0o700).recursive(true).create(&path)?;
-            self.account.own(&path)
+            self.account.chown(&path)
         };
         create().map_err(|e| could_not(engine, &self.dir.join(name), e))?;
         Ok(path)
     }
 
-    /// Returns the same directory, emptied.
+    /// Returns the path of the folder `name` in it, emptied.
     pub fn emptied(&self, engine: &'static str, name: &str) -> Result<PathBuf> {
         absent(fs::remove_dir_all(self.path().join(name)))
             .map_err(|e| EngineError::file(engine, "remove", self.dir.join(name), e))?;
         self.subdirectory(engine, name)
     }
 
-    /// Removes a file in it, such as one that says that a killed server runs.
+    /// Removes a file in it, such as one that names a killed server as running.
     pub fn remove(&self, engine: &'static str, name: &str) -> Result<()> {
         absent(fs::remove_file(self.path().join(name)))
             .map_err(|e| EngineError::file(engine, "remove", self.dir.join(name), e))
@@ -126,7 +126,7 @@ impl Home {
             let mut file =
                 OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
             file.write_all(text.as_bytes())?;
-            self.account.own(&path)
+            self.account.chown(&path)
         };
         write().map_err(|error| EngineError::file(engine, "write", self.dir.join(name), error))?;
         Ok(path)
@@ -149,7 +149,7 @@ impl Home {
 
     /// Returns its path for another process of the same user, while this process lives. It is short
     /// too.
-    pub fn path_elsewhere(&self) -> PathBuf {
+    pub fn path_for_others(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.handle.as_raw_fd()))
     }
 
@@ -167,7 +167,7 @@ impl Home {
     }
 }
 
-/// Locks a directory. A child process that is being started has it open for a moment too, and so
+/// Locks a folder. A child process that is being started has it open for a moment too, and so
 /// can a server whose owner was killed.
 fn lock(directory: &File) -> io::Result<()> {
     let until = Instant::now() + ENDS_WITHIN;
@@ -178,7 +178,7 @@ fn lock(directory: &File) -> io::Result<()> {
             Err(TryLockError::WouldBlock) if Instant::now() > until => {
                 return Err(io::Error::other("a server runs in it; end that first"));
             }
-            Err(TryLockError::WouldBlock) => sleep(super::LOOK_EVERY),
+            Err(TryLockError::WouldBlock) => sleep(super::POLL_INTERVAL),
         }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A server runs in its own process group, so an interrupt at the terminal does not reach it before
 //! its owner has stopped it. The kernel sends it a signal when its owner dies, in whatever way. Its
-//! files and sockets are in its [`Home`], inside the directory that the caller removes.
+//! files and sockets are in its [`Home`], inside the folder that the caller removes.
 #![cfg_attr(
     not(all(feature = "postgres", feature = "harperdb")),
     allow(dead_code, reason = "each engine needs its part of it")
@@ -36,13 +36,13 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::{EFFECTIVE_DURABILITY, EngineError, Misfit, OpenOptions, Result};
+use crate::{EFFECTIVE_DURABILITY, EngineError, OpenOptions, Result, WeakerSettings};
 pub(crate) use account::Account;
 use embermark_model::Durability;
 pub(crate) use home::Home;
 
 /// Interval between checks of a server that starts or stops.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// How long a server may take to die after the abort signal.
 const ABORT_WITHIN: Duration = Duration::from_secs(10);
@@ -72,8 +72,8 @@ pub(crate) struct ServerSpec<'a> {
     pub ready_within: Duration,
     /// How long it may take to stop properly.
     pub stop_within: Duration,
-    /// Whether it runs in its own network namespace with only a loopback device, where nobody can
-    /// reach what it listens on. Unix sockets with a path work across namespaces.
+    /// Whether it runs in its own network namespace with only a loopback device, where no other
+    /// process can reach what it listens on. Unix sockets with a path work across namespaces.
     pub alone: bool,
 }
 
@@ -109,29 +109,31 @@ pub(crate) fn connect<S>(
     }
 }
 
-/// Compares what a server reported with the tier asked for. `misfit` returns where it is weaker
-/// than a tier. For a given server it adds the tier that it keeps, and its cache in bytes.
+/// Compares what a server reported with the requested tier. `weaker_settings` returns the settings
+/// that are weaker than a tier. For a given server it adds the tier that it keeps, and its cache in
+/// bytes.
 ///
 /// # Errors
 /// Fails when the server keeps less: a private server has failed, and a given one cannot be used.
-pub(crate) fn check(
+pub(crate) fn check_tier(
     engine: &'static str,
     options: &OpenOptions,
     settings: &mut Vec<(String, String)>,
     cache: Option<u64>,
-    misfit: impl Fn(Durability, &[(String, String)]) -> Option<Misfit>,
+    weaker_settings: impl Fn(Durability, &[(String, String)]) -> Option<WeakerSettings>,
 ) -> Result<()> {
     let tier = options.durability;
-    match (misfit(tier, settings), &options.url) {
+    match (weaker_settings(tier, settings), &options.url) {
         (None, None) => return Ok(()),
-        (Some(misfit), None) => return misfit.judge(engine, options, settings),
+        (Some(weaker), None) => return weaker.check_configured(engine, options, settings),
         (Some(why), Some(_)) => {
             let what = format!("a server that does not keep the tier '{tier}': {why}");
             return Err(EngineError::unsupported(engine, what));
         }
         (None, Some(_)) => {}
     }
-    let kept = Durability::ALL.into_iter().rev().find(|tier| misfit(*tier, settings).is_none());
+    let kept =
+        Durability::ALL.into_iter().rev().find(|tier| weaker_settings(*tier, settings).is_none());
     let kept = kept.unwrap_or(tier);
     let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
     add("server", "given by URL".to_owned());
@@ -143,9 +145,9 @@ pub(crate) fn check(
 }
 
 /// Returns a password of 128 random bits for a private server that listens on TCP, or `None` in a
-/// network namespace of our own, where nobody else is.
+/// network namespace of our own, which has no other users.
 pub(crate) fn password(engine: &'static str) -> Result<Option<String>> {
-    if embermark_network::is_own() { Ok(None) } else { random(engine).map(Some) }
+    if embermark_network::is_isolated() { Ok(None) } else { random(engine).map(Some) }
 }
 
 /// Checks that a server may listen on TCP without a password, or on every address: only in a
@@ -153,8 +155,8 @@ pub(crate) fn password(engine: &'static str) -> Result<Option<String>> {
 ///
 /// # Errors
 /// Unsupported in a shared network.
-pub(crate) fn alone(engine: &'static str) -> Result<()> {
-    if embermark_network::is_own() {
+pub(crate) fn require_isolated_network(engine: &'static str) -> Result<()> {
+    if embermark_network::is_isolated() {
         return Ok(());
     }
     let what = "the loopback address of a network that others share: there it would be reached on \
@@ -199,7 +201,7 @@ impl Server {
                     let why = format!("it gave no answer within {within:?} ({last})");
                     return Err(process.failed("start", &why));
                 }
-                Err(_) => sleep(LOOK_EVERY),
+                Err(_) => sleep(POLL_INTERVAL),
             }
         }
     }
@@ -249,7 +251,7 @@ pub(crate) fn run_to_end(spec: ServerSpec<'_>, home: &Home) -> Result<()> {
     }
 }
 
-/// A child process and its directory. Aborted when dropped.
+/// A child process and its folder. Aborted when dropped.
 struct Process {
     engine: &'static str,
     program: String,
@@ -292,7 +294,7 @@ impl Process {
             if Instant::now() > deadline {
                 return false;
             }
-            sleep(LOOK_EVERY);
+            sleep(POLL_INTERVAL);
         }
         true
     }

@@ -18,10 +18,10 @@ pub(super) struct NamespaceEntry {
     failed: PipeWriter,
 }
 
-/// Creates an entry, and the pipe that tells whether it failed.
+/// Creates an entry, and the pipe that receives a byte if it failed.
 pub(super) fn entry() -> io::Result<(NamespaceEntry, PipeReader)> {
     let (told, failed) = io::pipe()?;
-    Ok((NamespaceEntry { identity: Identity::ours()?, failed }, told))
+    Ok((NamespaceEntry { identity: Identity::current()?, failed }, told))
 }
 
 /// Explains an error of starting the child, once the child's [`NamespaceEntry`] is closed.

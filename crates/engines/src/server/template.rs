@@ -9,8 +9,8 @@ use nix::unistd::syncfs;
 
 use crate::{EngineError, Result};
 
-/// Fills the new directory `data` with a copy of the template `name`. If this user does not have it
-/// yet, `make` creates it in a directory. The name contains everything that a template depends on:
+/// Fills the new folder `data` with a copy of the template `name`. If this user does not have it
+/// yet, `make` creates it in a folder. The name contains everything that a template depends on:
 /// the engine, its version, and the settings of the initialisation.
 ///
 /// Templates are in the user's cache folder, where one rename puts them, so that concurrent runs
@@ -54,10 +54,10 @@ fn folder() -> Option<PathBuf> {
     fs::create_dir_all(&folder).ok().map(|()| folder)
 }
 
-/// Copies the content of a directory into another, with owners, modes, and holes. Shares blocks if
+/// Copies the content of a folder into another, with owners, modes, and holes. Shares blocks if
 /// the file system can.
 pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    // `cp` cannot use a path below `/proc/self/fd`, because it does not inherit the directory.
+    // `cp` cannot use a path below `/proc/self/fd`, because it does not inherit the folder.
     let (from, to) = (from.canonicalize()?, to.canonicalize()?);
     let mut command = Command::new("cp");
     command.args(["-a", "--reflink=auto", "--"]).arg(from.join(".")).arg(to);

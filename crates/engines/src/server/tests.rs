@@ -219,7 +219,7 @@ fn a_directory_is_made_once_and_whole() {
     let options = tempfile::tempdir().unwrap();
     let home = home(options.path());
     let made = |text: Option<&str>| {
-        home.made("shell", "data", Durability::Power, |dir| {
+        home.create_once("shell", "data", Durability::Power, |dir| {
             fs::write(dir.join(text.map_or("half", |_| "file")), text.unwrap_or_default()).unwrap();
             let killed = || EngineError::failed("shell", "make it", "it was killed");
             text.map(drop).ok_or_else(killed)

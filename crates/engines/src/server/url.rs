@@ -5,7 +5,7 @@
 ///
 /// # Errors
 /// Returns what is wrong with it, without quoting it.
-pub(crate) fn apart(url: &str) -> Result<(String, Option<&str>), &'static str> {
+pub(crate) fn split_credentials(url: &str) -> Result<(String, Option<&str>), &'static str> {
     let rest = url.strip_prefix("http://").ok_or("it does not begin with http://")?;
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     let (user, place) = match rest.rsplit_once('@') {
@@ -16,7 +16,7 @@ pub(crate) fn apart(url: &str) -> Result<(String, Option<&str>), &'static str> {
         return Err("it names no host, or more than a host and a port");
     }
     if !has_port(place) {
-        return Err("its port is no number");
+        return Err("its port is not a number");
     }
     match user {
         Some(user) if !user.contains(':') => Err("it has no password"),
@@ -51,14 +51,14 @@ mod tests {
 
     #[test]
     fn a_url_is_taken_apart_and_a_wrong_one_is_refused() {
-        let (base, user) = apart("http://ann:a+b%40c@db.example:8086/").unwrap();
+        let (base, user) = split_credentials("http://ann:a+b%40c@db.example:8086/").unwrap();
         assert_eq!((base.as_str(), user), ("http://db.example:8086", Some("ann:a+b%40c")));
-        assert_eq!(apart("http://127.0.0.1:8086").unwrap().1, None);
-        assert!(apart("http://ann:a@[::1]:8086").is_ok());
+        assert_eq!(split_credentials("http://127.0.0.1:8086").unwrap().1, None);
+        assert!(split_credentials("http://ann:a@[::1]:8086").is_ok());
         let without_place =
             ["https://x:1", "x:1", "http://", "http://x/db", "http://ann:a", "http://[::1"];
         for wrong in without_place.into_iter().chain(["http://ann@x:1", "http://a:%4@x:1"]) {
-            assert!(apart(wrong).is_err(), "{wrong}");
+            assert!(split_credentials(wrong).is_err(), "{wrong}");
         }
     }
 

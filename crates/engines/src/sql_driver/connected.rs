@@ -1,7 +1,7 @@
 //! The store over a driver: statements by their numbers, and transactions.
 
 use super::{Driver, Stopped};
-use crate::clients::again_if;
+use crate::clients::retry_if;
 use crate::sql::{
     Access, CsvFile, Dialect, Explain, Param, QueryKind, Rows, SqlStore, Statement, TableDef, Visit,
 };
@@ -19,8 +19,8 @@ pub(crate) struct Connected<D: Driver> {
 
 impl<D: Driver> Connected<D> {
     /// Keeps a prepared statement and returns its number.
-    fn keep(&mut self, prepared: Result<D::Prepared>) -> Result<Statement> {
-        let prepared = self.ending(prepared)?;
+    fn add_statement(&mut self, prepared: Result<D::Prepared>) -> Result<Statement> {
+        let prepared = self.abort_on_error(prepared)?;
         self.prepared.push(prepared);
         Ok(Statement(self.prepared.len() - 1))
     }
@@ -32,15 +32,15 @@ impl<D: Driver> Connected<D> {
 
     /// Passes a result through; an error ends the open transaction.
     #[inline]
-    fn ending<T>(&mut self, done: Result<T>) -> Result<T> {
+    fn abort_on_error<T>(&mut self, done: Result<T>) -> Result<T> {
         if done.is_err() && self.in_transaction {
-            self.undo();
+            self.abort_transaction();
         }
         done
     }
 
     /// Refuses what must be outside a transaction.
-    fn apart(&self, doing: &str) -> Result<()> {
+    fn refuse_in_transaction(&self, doing: &str) -> Result<()> {
         let why = "a transaction is open; end it first";
         if self.in_transaction {
             Err(EngineError::failed(self.driver.name(), doing, why))
@@ -50,7 +50,7 @@ impl<D: Driver> Connected<D> {
     }
 
     #[cold]
-    fn undo(&mut self) {
+    fn abort_transaction(&mut self) {
         self.in_transaction = false;
         // The first error is the one to report; a lost connection also shows in the next call.
         let _ = self.driver.roll_back();
@@ -70,10 +70,10 @@ impl<D: Driver> Connected<D> {
         };
         let refused = |stopped: &Stopped| alone && matches!(stopped, Stopped::Conflict(_));
         let run = || driver.run(prepared, params, visit.as_deref_mut());
-        match again_if(refused, run) {
+        match retry_if(refused, run) {
             Ok(count) => Ok(count),
             Err(Stopped::Visitor(error)) => Err(error),
-            Err(stopped) => self.ending(Err(stopped.into_error())),
+            Err(stopped) => self.abort_on_error(Err(stopped.into_error())),
         }
     }
 }
@@ -85,7 +85,7 @@ fn never_prepared(engine: &'static str, number: usize) -> EngineError {
 
 impl<D: Driver> Lifecycle for Connected<D> {
     fn maintain(&mut self) -> Result<()> {
-        self.apart("do its maintenance")?;
+        self.refuse_in_transaction("do its maintenance")?;
         self.driver.maintain()
     }
 
@@ -125,7 +125,7 @@ impl<D: Driver> Lifecycle for Connected<D> {
     }
 
     fn suspend_checkpoints(&mut self, bytes: u64) -> Result<()> {
-        self.apart("suspend its checkpoints")?;
+        self.refuse_in_transaction("suspend its checkpoints")?;
         self.driver.suspend_checkpoints(bytes)
     }
 
@@ -134,7 +134,7 @@ impl<D: Driver> Lifecycle for Connected<D> {
     }
 
     fn check(&mut self) -> Result<Checked> {
-        self.apart("check the database")?;
+        self.refuse_in_transaction("check the database")?;
         self.driver.check()
     }
 
@@ -152,17 +152,17 @@ impl<D: Driver> SqlStore for Connected<D> {
 
     fn batch(&mut self, sql: &str) -> Result<()> {
         let done = self.driver.batch(sql);
-        self.ending(done)
+        self.abort_on_error(done)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
         let prepared = self.driver.prepare(sql);
-        self.keep(prepared)
+        self.add_statement(prepared)
     }
 
     fn prepare_untrusted(&mut self, sql: &str) -> Result<Statement> {
         let prepared = self.driver.prepare_untrusted(sql);
-        self.keep(prepared)
+        self.add_statement(prepared)
     }
 
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
@@ -180,7 +180,7 @@ impl<D: Driver> SqlStore for Connected<D> {
             return Err(never_prepared(driver.name(), number));
         };
         let done = driver.run_each(prepared, params);
-        self.ending(done)
+        self.abort_on_error(done)
     }
 
     fn pipelines(&self) -> bool {
@@ -204,7 +204,7 @@ impl<D: Driver> SqlStore for Connected<D> {
 
     fn commit(&mut self) -> Result<()> {
         let done = self.driver.commit();
-        self.ending(done)?;
+        self.abort_on_error(done)?;
         self.in_transaction = false;
         Ok(())
     }
@@ -222,7 +222,7 @@ impl<D: Driver> SqlStore for Connected<D> {
             false => self.driver.load_alone(table, rows),
         };
         if done.is_err() {
-            self.undo();
+            self.abort_transaction();
         }
         done
     }
@@ -236,10 +236,10 @@ impl<D: Driver> SqlStore for Connected<D> {
     }
 
     fn load_csv(&mut self, table: &TableDef, file: &CsvFile<'_>) -> Result<u64> {
-        self.apart("load a CSV file")?;
+        self.refuse_in_transaction("load a CSV file")?;
         let done = self.driver.load_csv(table, file);
         if done.is_err() {
-            self.undo();
+            self.abort_transaction();
         }
         done
     }

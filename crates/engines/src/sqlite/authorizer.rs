@@ -27,9 +27,9 @@ struct Rules {
 }
 
 /// An active authorizer. It is removed when dropped.
-struct InForce<'a>(&'a Connection);
+struct ActiveAuthorizer<'a>(&'a Connection);
 
-impl Drop for InForce<'_> {
+impl Drop for ActiveAuthorizer<'_> {
     fn drop(&mut self) {
         // SAFETY: the connection is open.
         unsafe { ffi::sqlite3_set_authorizer(self.0.handle(), None, ptr::null_mut()) };
@@ -46,14 +46,14 @@ pub(super) fn prepare(connection: &Rc<Connection>, sql: &str) -> Result<Prepared
         let rules = (&raw const rules).cast_mut().cast();
         ffi::sqlite3_set_authorizer(connection.handle(), Some(authorize), rules);
     }
-    let in_force = InForce(connection);
+    let active = ActiveAuthorizer(connection);
     let prepared = Prepared::new(connection, sql);
-    drop(in_force);
+    drop(active);
     match (prepared, rules.denied.take()) {
         (Err(_), Some(what)) => Err(refused(NAME, sql, format_args!("it may not {what}"))),
         (Err(error), None) => Err(error),
         (Ok(prepared), None) if prepared.is_query() => Ok(prepared),
-        (Ok(_), _) => Err(refused(NAME, sql, "it is no SELECT")),
+        (Ok(_), _) => Err(refused(NAME, sql, "it is not a SELECT")),
     }
 }
 

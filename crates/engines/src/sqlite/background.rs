@@ -16,7 +16,7 @@ const SEQUENCE: std::ops::Range<usize> = 12..16;
 
 /// Adds the number of checkpoints after which the log restarted. Closing the log's file releases no
 /// locks of SQLite, which are on the database and on the shared memory.
-pub(super) fn of(dir: &Path, into: &mut Vec<Background>) -> Result<()> {
+pub(super) fn read(dir: &Path, into: &mut Vec<Background>) -> Result<()> {
     let path = dir.join(format!("{FILE}-wal"));
     let mut header = [0; HEADER];
     let read = File::open(&path).and_then(|mut file| file.read_exact(&mut header));

@@ -9,7 +9,7 @@ use super::NAME;
 use super::statement::Prepared;
 use crate::Result;
 use crate::sql::{Param, Rows, TableDef};
-use crate::sql_driver::misfit::check_width;
+use crate::sql_driver::value_errors::check_width;
 
 /// Rows per INSERT. 64 rows cost half as much per row as one row, and more rows gain little.
 const ROWS: usize = 64;

@@ -9,7 +9,7 @@ use crate::{Checked, EngineError, Result};
 /// (<https://www.sqlite.org/pragma.html#pragma_integrity_check>). Pages have no checksums, so it
 /// does not detect a changed byte of a value.
 pub(super) fn integrity(connection: &Connection) -> Result<Checked> {
-    let mut checked = Checked::by("PRAGMA integrity_check");
+    let mut checked = Checked::new("PRAGMA integrity_check");
     let mut look = || -> rusqlite::Result<()> {
         let mut statement = connection.prepare("PRAGMA integrity_check")?;
         let mut rows = statement.query([])?;

@@ -15,7 +15,7 @@ export async function open({ package: folder, file, pragmas }) {
   });
   await promised(database, "exec", pragmas);
 
-  // By one prepared statement, until it is told to end.
+  // Uses one prepared statement, until the process is asked to end.
   const insert = async (table, rows, expired) => {
     const columns = Object.keys(rows[0]);
     const places = columns.map(() => "?").join(", ");

@@ -18,7 +18,7 @@ mod tier;
 use std::rc::Rc;
 
 use embermark_model::Durability;
-use embermark_model::explained::{Explained, StandsOut};
+use embermark_model::explained::{CostAnomaly, Explained};
 use embermark_model::result::Counts;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
@@ -35,12 +35,12 @@ use tier::{Pragmas, TIERS};
 /// Its name in errors.
 const NAME: &str = "sqlite";
 
-/// The database's file in its directory.
+/// The database's file in its folder.
 const FILE: &str = "embermark.sqlite";
 
 /// The explanation in `docs/engines/sqlite.md`.
 const EXPLAINED: &[Explained] = &[Explained {
-    how: StandsOut::Lag,
+    how: CostAnomaly::Lag,
     counts: &[Counts::Analytics],
     phases: &[],
     why: "a row store beside a column store: a query interprets one whole row after the other",
@@ -86,11 +86,11 @@ impl Engine for Sqlite {
         let connection = connect(options, Client::First)?;
         let mut settings = read_all(&connection, options)
             .map_err(|e| EngineError::failed(NAME, "read its pragmas back", e))?;
-        SETTINGS.taken(NAME, options, &mut settings)?;
-        TIERS.of(options.durability).check(NAME, options, &mut settings)?;
+        SETTINGS.check_accepted(NAME, options, &mut settings)?;
+        TIERS.for_tier(options.durability).check_settings(NAME, options, &mut settings)?;
         let locking = ("locking_mode".to_owned(), locking_mode(options).to_lowercase());
         if !settings.contains(&locking) {
-            let why = format!("it did not take locking_mode={}", locking.1);
+            let why = format!("it did not accept locking_mode={}", locking.1);
             return Err(EngineError::failed(NAME, "set its pragmas", why));
         }
         let store = Session::store(connection, options)?;
@@ -114,7 +114,7 @@ const LOCKED: &str = "with locking_mode=EXCLUSIVE, set in the tier `none` and wh
 /// Returns whether the file stays locked while it is open. This saves locking in every transaction,
 /// and in write-ahead mode the shared memory (<https://www.sqlite.org/wal.html#noshm>).
 fn is_locked(options: &OpenOptions) -> bool {
-    let ours = || options.is_alone() || TIERS.of(options.durability).set.exclusive;
+    let ours = || options.is_alone() || TIERS.for_tier(options.durability).set.exclusive;
     let own = options.setting("locking_mode");
     own.map_or_else(ours, |mode| mode.eq_ignore_ascii_case("EXCLUSIVE"))
 }
@@ -125,7 +125,7 @@ fn locking_mode(options: &OpenOptions) -> &'static str {
 
 /// Returns whether commits go to a write-ahead log.
 fn has_log(options: &OpenOptions) -> bool {
-    let ours = TIERS.of(options.durability).set.journal_mode;
+    let ours = TIERS.for_tier(options.durability).set.journal_mode;
     options.setting("journal_mode").unwrap_or(ours).eq_ignore_ascii_case("WAL")
 }
 
@@ -194,7 +194,7 @@ fn pragmas(
     client: Client,
 ) -> impl Iterator<Item = (&'static str, String)> + use<'_> {
     let locking_mode = locking_mode(options);
-    let Pragmas { journal_mode, synchronous, .. } = TIERS.of(options.durability).set;
+    let Pragmas { journal_mode, synchronous, .. } = TIERS.for_tier(options.durability).set;
     // A negative cache size counts in KiB. Memory-mapped I/O stays off, its default: the manual
     // promises no gain and warns of its costs (https://www.sqlite.org/mmap.html).
     let cache = options.memory / 1024;

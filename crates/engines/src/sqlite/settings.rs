@@ -69,7 +69,7 @@ const CANDIDATES: &[Candidate] = &[
     ),
     Candidate::new(
         &[("wal_autocheckpoint", "10000")],
-        "a log of up to ten thousand pages beside the database",
+        "a log of up to ten thousand pages next to the database",
         "https://www.sqlite.org/pragma.html#pragma_wal_autocheckpoint",
     ),
     Candidate::new(

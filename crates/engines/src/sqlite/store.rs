@@ -19,7 +19,7 @@ use crate::{
     OpenOptions, Result, Store,
 };
 
-const NO_LOG: &str = "recovery without journal_mode=WAL, as in the tier `none`: there is no log to \
+const NO_LOG: &str = "recovery without journal_mode=WAL, as in the tier `none`: it has no log to \
                       recover";
 
 /// A connection in this process, and the statements of its transactions.
@@ -162,7 +162,7 @@ impl Driver for Session {
 
     fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
         match has_log(&self.options) {
-            true => background::of(&self.options.dir, into),
+            true => background::read(&self.options.dir, into),
             false => Ok(()),
         }
     }
@@ -186,7 +186,7 @@ impl Driver for Session {
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
         let settings = read_all(&self.connection, &self.options)
             .map_err(|e| EngineError::failed(NAME, "read its pragmas back", e))?;
-        Ok(TIERS.of(self.options.durability).of_settings(settings))
+        Ok(TIERS.for_tier(self.options.durability).filter_settings(settings))
     }
 
     fn join(&self) -> Join {

@@ -143,7 +143,7 @@ fn pragmas_that_are_pasted_into_a_program_give_it_the_same_settings() {
     let options = OpenOptions { settings, ..options };
     let read_back = Sqlite.open(&options).unwrap().settings;
     let given = read_back.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let set = SETTINGS.given(given).chain([("page_size", "8192")]);
+    let set = SETTINGS.set_by_embermark(given).chain([("page_size", "8192")]);
     let pasted = SETTINGS.in_a_program(set).join("\n");
     assert!(pasted.contains("PRAGMA synchronous = 2;"), "{pasted}");
     let elsewhere = tempfile::tempdir().unwrap();

@@ -28,7 +28,7 @@ pub(super) struct Pragmas {
 ///
 /// `synchronous` is read back as a number: 0 is OFF, 2 is FULL.
 pub(super) static TIERS: TierTable<Pragmas> = TierTable {
-    none: TierSetting::of(
+    none: TierSetting::new(
         Durability::None,
         Pragmas { journal_mode: "MEMORY", synchronous: "OFF", exclusive: true },
         "journal_mode=MEMORY, synchronous=OFF, locking_mode=EXCLUSIVE",
@@ -36,7 +36,7 @@ pub(super) static TIERS: TierTable<Pragmas> = TierTable {
     )
     .reads(&[("journal_mode", &["memory"]), ("synchronous", &["0"])])
     .or_at_least(&[("synchronous", &ANY)]),
-    process: TierSetting::of(
+    process: TierSetting::new(
         Durability::Process,
         Pragmas { journal_mode: "WAL", synchronous: "OFF", exclusive: false },
         "journal_mode=WAL, synchronous=OFF",
@@ -47,7 +47,7 @@ pub(super) static TIERS: TierTable<Pragmas> = TierTable {
         ("journal_mode", &["wal", "delete", "truncate", "persist"]),
         ("synchronous", &ANY),
     ]),
-    power: TierSetting::of(
+    power: TierSetting::new(
         Durability::Power,
         Pragmas { journal_mode: "WAL", synchronous: "FULL", exclusive: false },
         "journal_mode=WAL, synchronous=FULL",

@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use super::resp::{Answer, Connection, Failure};
-use crate::kv::{SeePut, Table};
+use crate::kv::{Table, VisitPut};
 
 /// Changes per command.
 const AT_A_TIME: usize = 500;
@@ -61,10 +61,10 @@ impl Changes {
         &self.bytes[change.key..change.value.unwrap_or(change.key)]
     }
 
-    /// Calls `see` with the values that were set.
-    pub fn show(&self, see: &mut SeePut<'_>) {
+    /// Calls `visit` with the values that were set.
+    pub fn for_each_put(&self, visit: &mut VisitPut<'_>) {
         for change in self.list.iter().filter(|change| change.value.is_some()) {
-            see(Table(change.table), self.key(change), self.value(change));
+            visit(Table(change.table), self.key(change), self.value(change));
         }
     }
 

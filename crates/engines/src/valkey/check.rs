@@ -21,7 +21,7 @@ const PROGRAMS: [(&str, &str); 2] = [("rdb", "valkey-check-rdb"), ("aof", "valke
 /// the server answers.
 pub(super) fn files(folder: &Path) -> Result<Checked> {
     let (server, _) = installation::find().map_err(|missing| missing.error(NAME))?;
-    let mut checked = Checked::by("valkey-check-rdb, valkey-check-aof");
+    let mut checked = Checked::new("valkey-check-rdb, valkey-check-aof");
     let read = |error: io::Error| EngineError::file(NAME, "read", folder, error);
     for file in fs::read_dir(folder).map_err(read)? {
         let file = file.map_err(read)?.path();

@@ -23,7 +23,7 @@ pub(super) fn find() -> Result<(PathBuf, String), Missing> {
     let search = Search {
         variable: VARIABLE,
         folders,
-        install: deps::got_by("make servers", "apt-get install valkey-server").to_owned(),
+        install: deps::install_hint("make servers", "apt-get install valkey-server").to_owned(),
     };
     let [server] = search.find([SERVER])?;
     let version = search.version(Command::new(&server).arg("--version"), number)?;

@@ -18,7 +18,7 @@ use crate::{
 pub(super) const APPEND_ONLY_FILES: &str = "appendonlydir";
 
 /// Interval between two checks of a rewrite.
-const LOOK_EVERY: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 impl ValkeyStore {
     /// Returns whether it has an append-only file.
@@ -34,7 +34,7 @@ impl ValkeyStore {
             if is("aof_rewrite_in_progress", "0") && is("aof_rewrite_scheduled", "0") {
                 return Ok(is("aof_last_bgrewrite_status", "ok"));
             }
-            sleep(LOOK_EVERY);
+            sleep(POLL_INTERVAL);
         }
     }
 

@@ -9,17 +9,17 @@ use super::session::Session;
 use super::settings::{MAX_MEMORY, SAVE, STOP};
 use super::tier::{APPEND_ONLY, FSYNC, TIERS};
 use super::uri::Uri;
-use crate::server::address::Listening;
+use crate::server::address::ListenAddresses;
 use crate::server::{self, Account, Home, Server, ServerSpec};
 use crate::{OpenOptions, Result};
 
-/// Name of its socket, in its directory.
+/// Name of its socket, in its folder.
 const SOCKET: &str = "socket";
 
-/// File of settings with its password, in its directory.
+/// File of settings with its password, in its folder.
 const PASSWORD: &str = "password.conf";
 
-/// Folder of its files, in its directory.
+/// Folder of its files, in its folder.
 pub(super) const DATA: &str = "data";
 
 /// Starts a server with these options and connects.
@@ -34,8 +34,8 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
     };
     let user = password.as_ref().map_or_else(String::new, |password| format!(":{password}@"));
     let url = |port| format!("valkey://{user}127.0.0.1:{port}");
-    let Listening { here, elsewhere, port } =
-        Listening::at(NAME, options.link, &home, SOCKET, url)?;
+    let ListenAddresses { local, for_others, port } =
+        ListenAddresses::at(NAME, options.link, &home, SOCKET, url)?;
     // A separate file, because everybody can read a command line.
     let file = match &password {
         Some(password) => Some(home.write(NAME, PASSWORD, &format!("requirepass {password}\n"))?),
@@ -60,11 +60,11 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
         set(&name, value.into());
     }
     // SIGTERM is a clean shutdown: the append-only file is written and synced, or without one the
-    // data if the server is told so (https://valkey.io/topics/signals/).
+    // data if a setting requires it (https://valkey.io/topics/signals/).
     let spec = ServerSpec::new(NAME, &program, args);
     Server::start(spec, &home, |_| {
-        let uri = Uri::new(&here).map_err(str::to_owned)?;
-        let session = Session::new(uri, String::new(), elsewhere.clone());
+        let uri = Uri::new(&local).map_err(str::to_owned)?;
+        let session = Session::new(uri, String::new(), for_others.clone());
         session.map_err(|failure| failure.to_string())
     })
 }
@@ -72,7 +72,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
 /// Returns the server's settings. Everything else has Valkey's defaults: one thread executes
 /// commands, and the append-only file is rewritten when it has doubled.
 fn configuration(options: &OpenOptions) -> Vec<(String, String)> {
-    let tier = &TIERS.of(options.durability).set;
+    let tier = &TIERS.for_tier(options.durability).set;
     // Rewriting the file can take twice the memory (https://valkey.io/topics/admin/#memory).
     let most = options.limit.map_or(0, |limit| limit / 2);
     let ours = [

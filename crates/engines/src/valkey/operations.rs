@@ -4,12 +4,12 @@ use smallvec::SmallVec;
 
 use super::NAME;
 use super::changes::{self, Changes};
-use super::moment::Moment;
 use super::names::Names;
 use super::resp::{Answer, Connection};
 use super::scan::{self, Keys};
 use super::session::failed;
-use crate::kv::{Blind, Change, Operations, Range, SeePut, Table, Visit};
+use super::snapshot_check::SnapshotCheck;
+use crate::kv::{BlindWrites, Change, Operations, Range, Table, Visit, VisitPut};
 use crate::{EngineError, Result};
 
 /// Reads of tables.
@@ -28,16 +28,16 @@ impl Reads<'_> {
         &mut self,
         Table(table): Table,
         key: &[u8],
-        mut moment: Option<&mut Moment>,
+        mut check: Option<&mut SnapshotCheck>,
     ) -> Answer<Option<&[u8]>> {
-        if let Some(moment) = &mut moment {
-            moment.ask(self.connection);
+        if let Some(check) = &mut check {
+            check.request_count(self.connection);
         }
         self.connection.command(2, "GET");
         self.connection.word(&[&self.tables[table].rows, key]);
         self.connection.send()?;
-        if let Some(moment) = moment {
-            moment.read(self.connection, 1)?;
+        if let Some(check) = check {
+            check.read_answer(self.connection, 1)?;
         }
         self.connection.bulk()
     }
@@ -48,12 +48,12 @@ impl Reads<'_> {
         Table(table): Table,
         range: Range<'_>,
         visit: &mut Visit<'_>,
-        moment: &mut Moment,
+        check: &mut SnapshotCheck,
     ) -> Result<()> {
         let Self { connection, tables, keys, is_shared } = self;
         let names = &tables[table];
         let scanned = match is_shared {
-            true => scan::visit_in_steps(connection, names, &range, keys, visit, moment),
+            true => scan::visit_in_steps(connection, names, &range, keys, visit, check),
             false => scan::visit(connection, names, &range, keys, visit),
         };
         scanned.map_err(failed("scan"))
@@ -64,7 +64,7 @@ impl Reads<'_> {
 pub(super) struct Single<'a> {
     pub reads: Reads<'a>,
     /// State of a snapshot.
-    pub snapshot: Option<Moment>,
+    pub snapshot: Option<SnapshotCheck>,
 }
 
 impl Single<'_> {
@@ -118,29 +118,29 @@ impl Single<'_> {
 impl Operations for Single<'_> {
     #[inline]
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
-        let moment = self.snapshot.as_mut().filter(|_| self.reads.is_shared);
-        self.reads.get(table, key, moment).map_err(failed("get a value"))
+        let check = self.snapshot.as_mut().filter(|_| self.reads.is_shared);
+        self.reads.get(table, key, check).map_err(failed("get a value"))
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        if let Some(moment) = &mut self.snapshot {
-            return self.reads.scan(table, range, visit, moment);
+        if let Some(check) = &mut self.snapshot {
+            return self.reads.scan(table, range, visit, check);
         }
-        let mut moment = Moment::default();
-        self.reads.scan(table, range, visit, &mut moment)?;
-        moment.end(self.reads.connection)
+        let mut check = SnapshotCheck::default();
+        self.reads.scan(table, range, visit, &mut check)?;
+        check.end(self.reads.connection)
     }
 
     fn count(&mut self, Table(table): Table) -> Result<Option<u64>> {
         let Self { reads: Reads { connection, tables, is_shared, .. }, snapshot } = self;
-        let mut moment = snapshot.as_mut().filter(|_| *is_shared);
-        if let Some(moment) = &mut moment {
-            moment.ask(connection);
+        let mut check = snapshot.as_mut().filter(|_| *is_shared);
+        if let Some(check) = &mut check {
+            check.request_count(connection);
         }
         connection.command(2, "ZCARD");
         connection.word(&[&tables[table].keys]);
         let count = connection.send();
-        let count = count.and_then(|()| moment.map_or(Ok(()), |m| m.read(connection, 1)));
+        let count = count.and_then(|()| check.map_or(Ok(()), |m| m.read_answer(connection, 1)));
         let count = count.and_then(|()| connection.integer());
         count.map(|count| u64::try_from(count).ok()).map_err(failed("count the keys"))
     }
@@ -181,7 +181,7 @@ pub(super) struct Pending<'a> {
     pub found_in: Option<Table>,
 }
 
-impl Blind for Pending<'_> {
+impl BlindWrites for Pending<'_> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         let found = self.reads.get(table, key, None).map_err(failed("get a value"))?;
         self.found.clear();
@@ -193,9 +193,9 @@ impl Blind for Pending<'_> {
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        let mut moment = Moment::default();
-        self.reads.scan(table, range, visit, &mut moment)?;
-        moment.end(self.reads.connection)
+        let mut check = SnapshotCheck::default();
+        self.reads.scan(table, range, visit, &mut check)?;
+        check.end(self.reads.connection)
     }
 
     fn set(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {
@@ -206,8 +206,8 @@ impl Blind for Pending<'_> {
         Ok(())
     }
 
-    fn puts(&self, see: &mut SeePut<'_>) -> Result<()> {
-        self.changes.show(see);
+    fn puts(&self, visit: &mut VisitPut<'_>) -> Result<()> {
+        self.changes.for_each_put(visit);
         Ok(())
     }
 }

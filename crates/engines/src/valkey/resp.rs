@@ -187,7 +187,7 @@ impl Connection {
         }
     }
 
-    /// Reads an answer that also tells whether the command was done: it is not if what it should
+    /// Reads an answer that also reports whether the command was done. It was not if what it should
     /// replace has changed.
     pub fn was_done(&mut self) -> Answer<bool> {
         match self.head_of_answer()? {
@@ -222,7 +222,7 @@ impl Connection {
         }
     }
 
-    /// Reads a string, valid until the next answer is read, or `None` if there is none.
+    /// Reads a string, valid until the next answer is read. `None` for a null string.
     #[inline]
     pub fn bulk(&mut self) -> Answer<Option<&[u8]>> {
         let length = match self.head_of_answer()? {

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use super::moment::Moment;
 use super::names::Names;
 use super::resp::{Answer, Connection};
+use super::snapshot_check::SnapshotCheck;
 use crate::kv::{Direction, Range, Visit};
 
 /// Number of pairs that are read at first, of which a lookup of the newest row needs one. Each
@@ -16,7 +16,7 @@ const MOST: usize = 1024;
 /// Pairs of an open range that are read at first where a command has to be enough.
 const FIRST_OF_OPEN: usize = 64;
 
-/// Keys and values in one command, of one moment.
+/// Script that reads keys and their values in one command, so that they are from one state.
 const PAIRS: &str = "\
 local keys = server.call('ZRANGE', KEYS[1], ARGV[1], ARGV[2], 'BYLEX', 'LIMIT', 0, ARGV[3])
 local rows, pairs = {}, {}
@@ -54,7 +54,7 @@ impl Keys {
     }
 }
 
-/// Where a scan goes on: at the bounds of its range, or behind a key.
+/// Requests the next keys of a scan: from the bounds of its range, or after a key.
 fn ask_keys(
     connection: &mut Connection,
     names: &Names,
@@ -85,8 +85,8 @@ fn write_bounds(connection: &mut Connection, range: &Range<'_>, behind: Option<&
     connection.word(&second);
 }
 
-/// Visits the pairs of a range. Keys and values are read by separate commands: nobody changes them
-/// meanwhile.
+/// Visits the pairs of a range. Keys and values are read by separate commands, because no other
+/// client changes them meanwhile.
 pub(super) fn visit(
     connection: &mut Connection,
     names: &Names,
@@ -133,14 +133,14 @@ pub(super) fn visit(
     }
 }
 
-/// The same by commands that read keys with their values, of one moment.
+/// Visits the pairs of a range by commands that each read keys with their values from one state.
 pub(super) fn visit_in_steps(
     connection: &mut Connection,
     names: &Names,
     range: &Range<'_>,
     keys: &mut Keys,
     visit: &mut Visit<'_>,
-    moment: &mut Moment,
+    check: &mut SnapshotCheck,
 ) -> Answer<()> {
     let is_open = range.from.is_none() || range.to.is_none();
     let mut most = if is_open { FIRST_OF_OPEN } else { MOST };
@@ -149,7 +149,7 @@ pub(super) fn visit_in_steps(
     let script = if is_back { &backward } else { PAIRS };
     let mut is_first = true;
     loop {
-        moment.ask(connection);
+        check.request_count(connection);
         connection.command(8, "EVAL");
         connection.word(&[script.as_bytes()]);
         connection.word(&[b"1"]);
@@ -158,7 +158,7 @@ pub(super) fn visit_in_steps(
         connection.number(most);
         connection.word(&[&names.rows]);
         connection.send()?;
-        moment.read(connection, 1)?;
+        check.read_answer(connection, 1)?;
         let (found, mut flow) = (connection.list()? / 2, ControlFlow::Continue(()));
         for _ in 0..found {
             keys.clear();

@@ -27,14 +27,14 @@ pub(super) struct Session {
     /// Whether the keys are removed at the end.
     is_given: bool,
     /// The address at which another process reaches the server.
-    elsewhere: Address,
+    for_others: Address,
 }
 
 impl Session {
     /// Opens a session on a connection of its own, once the server has answered and let us ask.
-    pub fn new(uri: Uri, prefix: String, elsewhere: Address) -> Answer<Self> {
+    pub fn new(uri: Uri, prefix: String, for_others: Address) -> Answer<Self> {
         let connection = connected(&uri, &prefix)?;
-        Ok(Self { connection, uri, prefix, is_given: false, elsewhere })
+        Ok(Self { connection, uri, prefix, is_given: false, for_others })
     }
 
     /// Opens a session on the keys that another process has opened; they stay when it ends.
@@ -50,12 +50,12 @@ impl Session {
     /// Returns how another process reaches the keys.
     pub fn at(&self) -> String {
         let prefix = if self.prefix.is_empty() { NONE } else { &self.prefix };
-        format!("{prefix} {}", self.elsewhere)
+        format!("{prefix} {}", self.for_others)
     }
 
     /// Returns the parameters by which a program in another language reaches the keys.
     pub fn connection(&self) -> ConnectionParameters {
-        vec![self.elsewhere.parameter(), ("prefix", self.prefix.clone())]
+        vec![self.for_others.parameter(), ("prefix", self.prefix.clone())]
     }
 
     /// Makes the session remove the keys when it ends.
@@ -91,8 +91,8 @@ impl Session {
         (0..pairs).map(|_| Ok((connection.text()?, connection.text()?))).collect()
     }
 
-    /// Removes the keys, once there is no other client that could still make some. The server knows
-    /// such a client, which was killed, by the prefix.
+    /// Removes the keys, once no killed client can still create one. The server lists such a client
+    /// by the prefix.
     pub fn remove(&mut self) -> Answer<()> {
         let began = Instant::now();
         let named = format!(" name={} ", self.name());
@@ -154,8 +154,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Without `close`, an error was reported before; there is nobody left to report this one
-        // to.
+        // Without `close`, an error was reported earlier, and this one cannot be reported.
         let _ = self.end();
     }
 }
@@ -181,7 +180,7 @@ fn connected(uri: &Uri, prefix: &str) -> Answer<Connection> {
     Ok(connection)
 }
 
-/// Makes the error of a command. A data set larger than the server's memory is no failure of the
+/// Makes the error of a command. A data set larger than the server's memory is not a failure of the
 /// server.
 pub(super) fn failed(doing: &str) -> impl FnOnce(Failure) -> EngineError {
     move |failure| match &failure {

@@ -38,20 +38,20 @@ pub(super) const SETTINGS: Settings = Settings {
     known: &[
         Setting::new(APPEND_ONLY, Takes::Word(&["no", "yes"])).by_default("no"),
         Setting::new(FSYNC, Takes::Word(&["no", "everysec", "always"])).by_default("everysec"),
-        Setting::new(SAVE, Takes::Any).left_by_default(),
+        Setting::new(SAVE, Takes::Any).engine_default(),
         Setting::new(STOP, Takes::Any).by_default("default"),
         Setting::new(MAX_MEMORY, Takes::Any).by_default("0"),
     ],
     others: Some("directives of valkey.conf"),
     reserved: &[
-        ("dir", "its files lie in its folder"),
+        ("dir", "embermark chooses its folder"),
         ("port", "it is reached by its socket, or by the port that is counted"),
         ("bind", "it listens on 127.0.0.1 at most"),
-        ("unixsocket", "its socket lies in its folder"),
-        ("requirepass", "it has a password of its own where it needs one"),
+        ("unixsocket", "embermark puts its socket in its folder"),
+        ("requirepass", "embermark sets a password if it needs one"),
         ("daemonize", "it is a child of the process that measures it"),
-        ("logfile", "its log stands beside its folder"),
-        ("include", "it reads no file"),
+        ("logfile", "embermark writes its log next to its folder"),
+        ("include", "it reads no settings file"),
     ],
     candidates: CANDIDATES,
     written: |set| lines("# valkey.conf", set, |name, value| format!("{name} {value}")),
@@ -64,7 +64,7 @@ const DIRECTIVES: &str = "https://github.com/valkey-io/valkey/blob/unstable/valk
 const CANDIDATES: &[Candidate] = &[
     Candidate::new(
         &[("auto-aof-rewrite-percentage", "0")],
-        "the file grows until somebody has it rewritten",
+        "the file grows until a client requests a rewrite",
         PERSISTENCE,
     ),
     Candidate::new(
@@ -80,13 +80,13 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("io-threads", "2")], "a second processor", DIRECTIVES),
     Candidate::new(
         &[(ON_REWRITE, "yes")],
-        "a power cut during a rewrite takes what was committed since it began",
+        "a power cut during a rewrite loses what was committed since it began",
         DIRECTIVES,
     )
     .keeping(Durability::Process),
     Candidate::new(
         &[(FSYNC, "no")],
-        "a power cut takes what the system had not yet written, usually 30 s of it",
+        "a power cut loses what the system had not yet written, usually the last 30 s",
         PERSISTENCE,
     )
     .keeping(Durability::Process),
@@ -102,15 +102,15 @@ const CANDIDATES: &[Candidate] = &[
 /// no cache.
 pub(super) fn read_back(session: &mut Session, options: &OpenOptions) -> Result<ReadBack> {
     let version =
-        value(&session.info("server").map_err(failed("say its version"))?, "valkey_version");
+        value(&session.info("server").map_err(failed("report its version"))?, "valkey_version");
     let version = version.ok_or_else(|| {
-        EngineError::failed(NAME, "say its version", "it is another server than Valkey")
+        EngineError::failed(NAME, "report its version", "the server is not Valkey")
     })?;
     let own = options.configured().map(|(name, _)| name).filter(|name| !READ.contains(name));
     let names: Vec<&str> = READ.into_iter().chain(own).collect();
     let mut settings = session.config(&names).map_err(failed("read its settings back"))?;
     settings.sort_by_key(|(name, _)| names.iter().position(|known| known == name));
-    let memory = session.info("memory").map_err(failed("say what allocates its memory"))?;
+    let memory = session.info("memory").map_err(failed("report its memory allocator"))?;
     settings.extend(value(&memory, ALLOCATOR).map(|value| (ALLOCATOR.to_owned(), value)));
     Ok(ReadBack { version, settings, cache: None })
 }

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use super::changes::{self, Changes};
 use super::managed::DATA;
-use super::moment::Moment;
 use super::names::Names;
 use super::operations::{Pending, Reads, Single};
 use super::resp::Answer;
 use super::scan::Keys;
 use super::session::{Session, failed};
+use super::snapshot_check::SnapshotCheck;
 use crate::kv::{KvStore, Overlay, Pairs, Table, TableDef, Work};
 use crate::server::Server;
 use crate::{OpenOptions, Result, Scope};
@@ -153,15 +153,15 @@ impl KvStore for ValkeyStore {
         match scope {
             Scope::PerOperation => work(&mut Single { reads, snapshot: None }),
             Scope::Snapshot => {
-                let mut single = Single { reads, snapshot: Some(Moment::default()) };
+                let mut single = Single { reads, snapshot: Some(SnapshotCheck::default()) };
                 work(&mut single)?;
                 let Single { reads, snapshot } = single;
-                snapshot.map_or(Ok(()), |moment| moment.end(reads.connection))
+                snapshot.map_or(Ok(()), |check| check.end(reads.connection))
             }
             Scope::Batch => {
                 changes.clear();
                 let pending = Pending { reads, changes, found, found_in: None };
-                work(&mut Overlay::of(scope, pending))?;
+                work(&mut Overlay::new(scope, pending))?;
                 if self.changes.len() == 0 { Ok(()) } else { self.commit() }
             }
         }

@@ -26,20 +26,20 @@ pub(super) struct Persistence {
 ///   up to two seconds, and still answers (`flushAppendOnlyFile`,
 ///   <https://github.com/valkey-io/valkey/blob/unstable/src/aof.c>).
 pub(super) static TIERS: TierTable<Persistence> = TierTable {
-    none: TierSetting::of(
+    none: TierSetting::new(
         Durability::None,
         Persistence { appends: false, fsync: "no" },
         "appendonly=no, save=\"\"; written to a file when it is stopped",
         "https://valkey.io/topics/persistence/#no-persistence",
     ),
-    process: TierSetting::of(
+    process: TierSetting::new(
         Durability::Process,
         Persistence { appends: true, fsync: "no" },
         "appendonly=yes, appendfsync=no",
         MANUAL,
     )
     .reads(&[(APPEND_ONLY, &["yes"]), (FSYNC, &["no", "always"])]),
-    power: TierSetting::of(
+    power: TierSetting::new(
         Durability::Power,
         Persistence { appends: true, fsync: "always" },
         "appendonly=yes, appendfsync=always",

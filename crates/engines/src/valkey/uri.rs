@@ -57,13 +57,13 @@ impl Uri {
         };
         let (host, database) = rest.split_once('/').unwrap_or((rest, ""));
         let database = if database.is_empty() { Ok(0) } else { database.parse() };
-        let database = database.map_err(|_| "what follows its host is no number of a database")?;
+        let database = database.map_err(|_| "the path after its host is not a database number")?;
         if !has_port(host) {
-            return Err("its port is no number");
+            return Err("its port is not a number");
         }
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.ends_with(']') => {
-                (name, port.parse().map_err(|_| "its port is no number")?)
+                (name, port.parse().map_err(|_| "its port is not a number")?)
             }
             _ => (host, PORT),
         };

@@ -59,12 +59,12 @@ fn load() -> Result<(Library, PathBuf), String> {
     let (mut major, mut minor, mut patch) = (0, 0, 0);
     // SAFETY: writes three integers; no other precondition.
     unsafe { (api.version)(&mut major, &mut minor, &mut patch) };
-    let shim = shim::of(major, minor).map_err(|why| format!("{}: {why}", path.display()))?;
+    let shim = shim::find(major, minor).map_err(|why| format!("{}: {why}", path.display()))?;
     Ok((Library { api, shim, version: format!("{major}.{minor}.{patch}") }, path))
 }
 
 /// Returns the library's message for a return code.
-pub(super) fn words(code: c_int) -> String {
+pub(super) fn error_message(code: c_int) -> String {
     // Without a library there is no code.
     let Ok(library) = LIBRARY.get() else { return format!("error {code}") };
     // SAFETY: returns a NUL-terminated text for any code, which is copied at once.

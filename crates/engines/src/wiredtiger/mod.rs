@@ -5,7 +5,7 @@
 
 use embermark_contract::ReadBack;
 use embermark_model::Durability;
-use embermark_model::explained::{Explained, StandsOut};
+use embermark_model::explained::{CostAnomaly, Explained};
 
 use crate::{Candidate, Embedded, Setting, Settings, Takes, TierSetting, TierTable};
 use library::LIBRARY;
@@ -49,7 +49,7 @@ const LOG: ReadBack = ("log", &["(enabled=true,file_max=16MB)"]);
 const fn row(keeps: Durability, set: Parts, words: &'static str) -> TierSetting<Parts> {
     // Its "Flush call configuration".
     let manual = "https://source.wiredtiger.com/11.3.1/tune_durability.html";
-    TierSetting::of(keeps, set, words, manual).reads(set)
+    TierSetting::new(keeps, set, words, manual).reads(set)
 }
 
 /// Bytes of a leaf page, the only setting of tables here.
@@ -61,7 +61,7 @@ const UPDATES_TRIGGER: &str = "eviction_updates_trigger";
 
 /// The explanation in `docs/engines/wiredtiger.md`.
 const EXPLAINED: &[Explained] = &[Explained {
-    how: StandsOut::Lag,
+    how: CostAnomaly::Lag,
     counts: &[],
     phases: &["insert_count"],
     why: "a bulk load makes the table anew and ends in a checkpoint, for one row too",
@@ -78,15 +78,15 @@ const SETTINGS: Settings = Settings {
         Setting::new("log", Takes::Any).by_default("(enabled=false)"),
         Setting::new("transaction_sync", Takes::Any).by_default("(enabled=false)"),
         Setting::new(LEAF_PAGE, Takes::Number).by_default("32768"),
-        Setting::new(UPDATES_TARGET, Takes::Any).left_by_default(),
-        Setting::new(UPDATES_TRIGGER, Takes::Any).left_by_default(),
+        Setting::new(UPDATES_TARGET, Takes::Any).engine_default(),
+        Setting::new(UPDATES_TRIGGER, Takes::Any).engine_default(),
     ],
     others: Some("the configuration of wiredtiger_open"),
     reserved: &[
-        ("create", "every trial makes its database"),
-        ("in_memory", "its files are opened again"),
+        ("create", "every trial creates its database"),
+        ("in_memory", "embermark opens its files again"),
         ("readonly", "it is written"),
-        ("exclusive", "a database is opened again"),
+        ("exclusive", "embermark opens a database again"),
     ],
     candidates: CANDIDATES,
     written: |set| {
@@ -114,7 +114,7 @@ const CANDIDATES: &[Candidate] = &[
     ),
     Candidate::new(
         &[("log", "(enabled=true,file_max=16MB,prealloc=false)")],
-        "a new log is made when it is needed",
+        "a new log file is created when it is needed",
         "https://source.wiredtiger.com/11.3.1/tune_durability.html",
     ),
     Candidate::new(
@@ -134,12 +134,12 @@ const CANDIDATES: &[Candidate] = &[
     ),
     Candidate::new(
         &[("transaction_sync", "(enabled=true,method=dsync)")],
-        "none that its manual names",
+        "none that the manual states",
         "https://source.wiredtiger.com/11.3.1/tune_durability.html",
     ),
     Candidate::new(
         &[("transaction_sync", "(enabled=true,method=none)")],
-        "a power cut takes the last commits",
+        "a power cut loses the last commits",
         "https://source.wiredtiger.com/11.3.1/tune_durability.html",
     )
     .keeping(Durability::Process),

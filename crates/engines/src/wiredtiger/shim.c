@@ -1,32 +1,33 @@
-/* WiredTiger's functions are members of its handles, whose layout only the wiredtiger.h of that
- * version knows: one plain function for each call the engine makes, and a table of them, named
- * SHIM, for each version whose header is there. The library is opened at run time: nothing of it is
- * called here but by its handles. */
+/* WiredTiger's functions are members of its handles, and the layout of the handles differs between
+ * versions. This file is compiled once with each wiredtiger.h that the build finds. It wraps each
+ * call that the adapter makes in a plain function, and lists these functions in a table, SHIM. The
+ * library is opened at run time, so its functions are called only through its handles. */
 #include <wiredtiger.h>
 
 #if WIREDTIGER_VERSION_MAJOR < 3
 #error "WiredTiger 3 or later is needed"
 #endif
 
-/* Outside of the library's own codes (-31800 to -31999) and of errno (positive). */
+/* Code for a missing key. It differs from the library's codes (-31800 to -31999) and from errno
+ * (positive). */
 #define ABSENT (-1)
 
 _Static_assert(WT_ROLLBACK == -31800, "store/ffi.rs has this code");
 
-static int plain(int rc) { return rc == WT_NOTFOUND ? ABSENT : rc; }
+static int or_absent(int rc) { return rc == WT_NOTFOUND ? ABSENT : rc; }
 
 struct bytes {
 	const void *at;
 	size_t size;
 };
 
-static void give_key(WT_CURSOR *cursor, struct bytes key)
+static void set_key(WT_CURSOR *cursor, struct bytes key)
 {
 	WT_ITEM item = { .data = key.at, .size = key.size };
 	cursor->set_key(cursor, &item);
 }
 
-static void give_value(WT_CURSOR *cursor, struct bytes value)
+static void set_value(WT_CURSOR *cursor, struct bytes value)
 {
 	WT_ITEM item = { .data = value.at, .size = value.size };
 	cursor->set_value(cursor, &item);
@@ -61,18 +62,18 @@ static int ember_reset(WT_CURSOR *cursor) { return cursor->reset(cursor); }
 
 static int ember_search(WT_CURSOR *cursor, struct bytes key)
 {
-	give_key(cursor, key);
-	return plain(cursor->search(cursor));
+	set_key(cursor, key);
+	return or_absent(cursor->search(cursor));
 }
 
-static int ember_search_near(WT_CURSOR *cursor, struct bytes key, int *beside)
+static int ember_search_near(WT_CURSOR *cursor, struct bytes key, int *order)
 {
-	give_key(cursor, key);
-	return plain(cursor->search_near(cursor, beside));
+	set_key(cursor, key);
+	return or_absent(cursor->search_near(cursor, order));
 }
 
-static int ember_next(WT_CURSOR *cursor) { return plain(cursor->next(cursor)); }
-static int ember_prev(WT_CURSOR *cursor) { return plain(cursor->prev(cursor)); }
+static int ember_next(WT_CURSOR *cursor) { return or_absent(cursor->next(cursor)); }
+static int ember_prev(WT_CURSOR *cursor) { return or_absent(cursor->prev(cursor)); }
 
 static int ember_key(WT_CURSOR *cursor, struct bytes *key)
 {
@@ -94,39 +95,41 @@ static int ember_value(WT_CURSOR *cursor, struct bytes *value)
 
 static int ember_insert(WT_CURSOR *cursor, struct bytes key, struct bytes value)
 {
-	give_key(cursor, key);
-	give_value(cursor, value);
+	set_key(cursor, key);
+	set_value(cursor, value);
 	return cursor->insert(cursor);
 }
 
 static int ember_update(WT_CURSOR *cursor, struct bytes value)
 {
-	give_value(cursor, value);
+	set_value(cursor, value);
 	return cursor->update(cursor);
 }
 
 static int ember_remove(WT_CURSOR *cursor, struct bytes key)
 {
-	give_key(cursor, key);
-	return plain(cursor->remove(cursor));
+	set_key(cursor, key);
+	return or_absent(cursor->remove(cursor));
 }
 
-/* Removes keys from one up to and with another, which need not be there, by two cursors of the session. */
+/* Removes the keys from one to another, both inclusive, with two cursors of the session. The keys
+ * need not exist. */
 static int ember_truncate(WT_SESSION *session, WT_CURSOR *start, struct bytes from,
     WT_CURSOR *stop, struct bytes last)
 {
-	give_key(start, from);
-	give_key(stop, last);
-	return plain(session->truncate(session, NULL, start, stop, NULL));
+	set_key(start, from);
+	set_key(stop, last);
+	return or_absent(session->truncate(session, NULL, start, stop, NULL));
 }
 
-/* Has the connection count what it does. */
+/* Turns on the connection's statistics. */
 static int ember_count(WT_CONNECTION *connection)
 {
 	return connection->reconfigure(connection, "statistics=(fast)");
 }
 
-/* What it counted: checkpoints that run, and pages that threads of the program had to evict. */
+/* Reads two statistics: the number of running checkpoints, and the number of pages that threads of
+ * the program had to evict. */
 static int ember_counted(WT_SESSION *session, int64_t counted[2])
 {
 #if defined(WT_STAT_CONN_CHECKPOINT_STATE)
@@ -161,27 +164,27 @@ static int ember_counted(WT_SESSION *session, int64_t counted[2])
 	return closed;
 }
 
-/* What a session says of itself, passed on. */
+/* Passes a session's messages to a callback. */
 struct listener {
 	WT_EVENT_HANDLER handler;
-	void (*tell)(void *to, const char *message);
-	void *to;
+	void (*callback)(void *context, const char *message);
+	void *context;
 };
 
-static int told(WT_EVENT_HANDLER *handler, WT_SESSION *session, int error, const char *message)
+static int report_error(WT_EVENT_HANDLER *handler, WT_SESSION *session, int error, const char *message)
 {
 	struct listener *listener = (struct listener *)handler;
 	(void)session;
 	(void)error;
-	listener->tell(listener->to, message);
+	listener->callback(listener->context, message);
 	return 0;
 }
 
-/* In a session of its own, whose errors are told as they come. */
+/* Verifies a table in a separate session and passes its errors to a callback as they occur. */
 static int ember_verify(WT_CONNECTION *connection, const char *uri,
-    void (*tell)(void *, const char *), void *to)
+    void (*callback)(void *, const char *), void *context)
 {
-	struct listener listener = { { .handle_error = told }, tell, to };
+	struct listener listener = { { .handle_error = report_error }, callback, context };
 	WT_SESSION *session;
 	int rc = connection->open_session(connection, &listener.handler, NULL, &session), ended;
 	if (rc != 0)
@@ -204,12 +207,12 @@ struct shim {
 	int (*commit)(WT_SESSION *session);
 	int (*rollback)(WT_SESSION *session);
 	int (*verify)(WT_CONNECTION *connection, const char *uri,
-	    void (*tell)(void *, const char *), void *to);
+	    void (*callback)(void *, const char *), void *context);
 	int (*cursor)(WT_SESSION *session, const char *uri, const char *config, WT_CURSOR **out);
 	int (*cursor_close)(WT_CURSOR *cursor);
 	int (*reset)(WT_CURSOR *cursor);
 	int (*search)(WT_CURSOR *cursor, struct bytes key);
-	int (*search_near)(WT_CURSOR *cursor, struct bytes key, int *beside);
+	int (*search_near)(WT_CURSOR *cursor, struct bytes key, int *order);
 	int (*next)(WT_CURSOR *cursor);
 	int (*prev)(WT_CURSOR *cursor);
 	int (*key)(WT_CURSOR *cursor, struct bytes *key);

@@ -21,8 +21,8 @@ impl Bytes {
     }
 }
 
-/// Passes a message to a listener, which is the first argument.
-pub(super) type Tell = unsafe extern "C" fn(to: *mut c_void, message: Text);
+/// Callback that receives a message, with the context that was passed along with it.
+pub(super) type MessageCallback = unsafe extern "C" fn(context: *mut c_void, message: Text);
 
 /// Functions of one version, for the layout of its handles, in the order of `struct shim`.
 #[repr(C)]
@@ -38,13 +38,17 @@ pub(super) struct Shim {
     pub begin: unsafe extern "C" fn(session: Raw) -> c_int,
     pub commit: unsafe extern "C" fn(session: Raw) -> c_int,
     pub rollback: unsafe extern "C" fn(session: Raw) -> c_int,
-    pub verify:
-        unsafe extern "C" fn(connection: Raw, uri: Text, tell: Tell, to: *mut c_void) -> c_int,
+    pub verify: unsafe extern "C" fn(
+        connection: Raw,
+        uri: Text,
+        callback: MessageCallback,
+        context: *mut c_void,
+    ) -> c_int,
     pub cursor: unsafe extern "C" fn(session: Raw, uri: Text, config: Text, out: *mut Raw) -> c_int,
     pub cursor_close: unsafe extern "C" fn(cursor: Raw) -> c_int,
     pub reset: unsafe extern "C" fn(cursor: Raw) -> c_int,
     pub search: unsafe extern "C" fn(cursor: Raw, key: Bytes) -> c_int,
-    pub search_near: unsafe extern "C" fn(cursor: Raw, key: Bytes, beside: *mut c_int) -> c_int,
+    pub search_near: unsafe extern "C" fn(cursor: Raw, key: Bytes, order: *mut c_int) -> c_int,
     pub next: unsafe extern "C" fn(cursor: Raw) -> c_int,
     pub prev: unsafe extern "C" fn(cursor: Raw) -> c_int,
     pub key: unsafe extern "C" fn(cursor: Raw, key: *mut Bytes) -> c_int,
@@ -70,7 +74,7 @@ unsafe extern "C" {
     safe static ember_wt_system: Shim;
 }
 
-/// Returns those built: with the header in `.deps`, and with the system's.
+/// Returns the shims in this build: for the header in `.deps`, and for the system's.
 fn all() -> impl Iterator<Item = &'static Shim> {
     let found: [Option<&'static Shim>; 2] = [
         #[cfg(wiredtiger_deps)]
@@ -85,20 +89,20 @@ fn all() -> impl Iterator<Item = &'static Shim> {
     found.into_iter().flatten()
 }
 
-/// Returns the one for a version of the library. (Patch releases keep the layout of handles.)
+/// Returns the shim for a version of the library. (Patch releases keep the layout of handles.)
 ///
 /// # Errors
-/// Fails when there is none. The error lists those that there are.
-pub(super) fn of(major: c_int, minor: c_int) -> Result<&'static Shim, String> {
+/// Fails when this build has no shim for the version. The error lists the versions that have one.
+pub(super) fn find(major: c_int, minor: c_int) -> Result<&'static Shim, String> {
     all().find(|shim| (shim.major, shim.minor) == (major, minor)).ok_or_else(|| {
         let known: Vec<_> = all().map(|shim| format!("{}.{}", shim.major, shim.minor)).collect();
         let others = match known.is_empty() {
             true => String::new(),
-            false => format!("; there was that of {}", known.join(" and ")),
+            false => format!("; it has those of {}", known.join(" and ")),
         };
         format!(
-            "it is WiredTiger {major}.{minor}, whose header was not there when embermark was \
-             built{others}"
+            "it is WiredTiger {major}.{minor}, and embermark was built without the header of that \
+             version{others}"
         )
     })
 }
@@ -109,10 +113,13 @@ mod tests {
 
     #[test]
     fn a_version_has_its_shim_or_is_told_with_those_that_have_one() {
-        let why = of(0, 9).err().unwrap();
-        assert!(why.contains("it is WiredTiger 0.9, whose header was not there"), "{why}");
+        let why = find(0, 9).err().unwrap();
+        assert!(
+            why.contains("it is WiredTiger 0.9, and embermark was built without the header"),
+            "{why}"
+        );
         for shim in all() {
-            let found = of(shim.major, shim.minor).unwrap();
+            let found = find(shim.major, shim.minor).unwrap();
             assert_eq!((found.major, found.minor), (shim.major, shim.minor));
             assert!(why.contains(&format!("{}.{}", shim.major, shim.minor)), "{why}");
         }

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::library::LIBRARY;
 use super::{ID, LEAF_PAGE, Parts, UPDATES_TARGET, UPDATES_TRIGGER};
-use crate::clients::again_if;
+use crate::clients::retry_if;
 use crate::kv::{Change, KvStore, Operations, Pairs, Range, Table, TableDef, Visit, Work};
 use crate::log_files::{CHECKPOINT_AFTER, log_files};
 use crate::{
@@ -84,7 +84,7 @@ impl Trees {
 
 impl Lifecycle for Trees {
     fn maintain(&mut self) -> Result<()> {
-        self.trees.iter_mut().for_each(|tree| tree.is_fresh = false);
+        self.trees.iter_mut().for_each(|tree| tree.is_unused = false);
         self.session.checkpoint()
     }
 
@@ -182,12 +182,12 @@ impl KvStore for Trees {
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         let Self { trees, session, .. } = self;
-        let mut scoped = Scoped { trees, scope, is_alone: session.is_alone(), standing: None };
+        let mut scoped = Scoped { trees, scope, is_alone: session.is_alone(), positioned: None };
         match scope {
             Scope::Snapshot | Scope::Batch => session.within(|| work(&mut scoped)),
             Scope::PerOperation => {
                 let done = work(&mut scoped);
-                done.and(scoped.rest())
+                done.and(scoped.reset_positioned())
             }
         }
     }
@@ -197,26 +197,28 @@ impl KvStore for Trees {
 struct Scoped<'a> {
     trees: &'a mut [Tree],
     scope: Scope,
-    /// Whether there is no other client.
+    /// Whether this is the only client.
     is_alone: bool,
-    /// The table whose cursor is still at the last pair read, outside of a transaction.
-    standing: Option<Table>,
+    /// The table whose cursor is still at the last pair read, if each operation is its own
+    /// transaction.
+    positioned: Option<Table>,
 }
 
 impl Scoped<'_> {
     /// Ends the last read outside of a transaction, so that the next one sees later changes.
     #[inline]
-    fn rest(&mut self) -> Result<()> {
-        let Some(Table(standing)) = self.standing.take() else { return Ok(()) };
-        self.trees[standing].cursors()?.other.reset().map_err(Refusal::into_error)
+    fn reset_positioned(&mut self) -> Result<()> {
+        let Some(Table(positioned)) = self.positioned.take() else { return Ok(()) };
+        self.trees[positioned].cursors()?.other.reset().map_err(Refusal::into_error)
     }
 
-    /// Returns a table's cursors for the next operation, which leaves its cursor in place or not.
+    /// Returns a table's cursors for the next operation. `keeps_position` is whether that leaves a
+    /// cursor at a pair.
     #[inline]
-    fn next(&mut self, table: Table, stands: bool) -> Result<&mut Cursors> {
+    fn next(&mut self, table: Table, keeps_position: bool) -> Result<&mut Cursors> {
         if self.scope == Scope::PerOperation {
-            self.rest()?;
-            self.standing = stands.then_some(table);
+            self.reset_positioned()?;
+            self.positioned = keeps_position.then_some(table);
         }
         self.trees[table.0].cursors()
     }
@@ -226,16 +228,16 @@ impl Scoped<'_> {
     fn change<T>(
         &mut self,
         table: Table,
-        stands: bool,
+        keeps_position: bool,
         mut change: impl FnMut(&mut Cursors) -> ffi::Result<T>,
     ) -> Result<T> {
         if self.scope == Scope::Snapshot {
             return Err(EngineError::read_only(ID));
         }
         let (by_itself, is_alone) = (self.scope == Scope::PerOperation, self.is_alone);
-        let cursors = self.next(table, stands)?;
+        let cursors = self.next(table, keeps_position)?;
         let refused = |refusal: &Refusal| by_itself && refusal.is_conflict();
-        again_if(refused, || change(cursors)).map_err(|refusal| refusal.in_transaction(is_alone))
+        retry_if(refused, || change(cursors)).map_err(|refusal| refusal.in_transaction(is_alone))
     }
 }
 

@@ -1,5 +1,5 @@
-//! The bounds of a range, made as long as the keys they are compared with: the engine compares only
-//! keys of the same length.
+//! Bounds of a range, changed to the length of the keys that they are compared with. The engine
+//! only compares keys of the same length.
 
 use super::ffi::Comparison;
 use crate::kv::Direction;
@@ -18,7 +18,7 @@ pub(super) fn comparison(bound: &[u8], direction: Direction, length: usize) -> C
 
 /// Makes a bound as long as `key`: cuts off a longer one, and pads a shorter one with zeros, which
 /// gives the lowest key that begins with it.
-pub(super) fn fit(bound: &[u8], key: &mut [u8]) {
+pub(super) fn fit_length(bound: &[u8], key: &mut [u8]) {
     let shared = bound.len().min(key.len());
     let (head, tail) = key.split_at_mut(shared);
     head.copy_from_slice(&bound[..shared]);
@@ -44,7 +44,7 @@ mod tests {
         bounds.push(Vec::new());
         for bound in &bounds {
             let mut fitted = [0xaa; 2];
-            fit(bound, &mut fitted);
+            fit_length(bound, &mut fitted);
             for key in &keys {
                 for direction in [Direction::Forward, Direction::Backward] {
                     let within = match comparison(bound, direction, 2) {

@@ -32,7 +32,7 @@ impl Batch {
         if needed > PAYLOAD {
             return match file.create(record)? {
                 true => Ok(()),
-                false => Err(EngineError::failed(NAME, DOING, "a key is there already")),
+                false => Err(EngineError::failed(NAME, DOING, "a key exists already")),
             };
         }
         let (api, _) = file.parts();

@@ -116,7 +116,7 @@ impl Drop for Owned {
 pub(super) struct Versions {
     /// The version of the library.
     pub client: String,
-    /// The version of the engine on this machine; none if there is no engine.
+    /// The version of the engine on this machine. `None` if this machine has no engine.
     pub engine: Option<String>,
 }
 
@@ -165,7 +165,7 @@ impl Client {
         Ok(Versions { client, engine: (local > 0).then_some(engine) })
     }
 
-    /// Begins an exclusive transaction, since nobody else uses the files.
+    /// Begins an exclusive transaction, because no other client uses the files.
     pub(super) fn begin(&self) -> Result<()> {
         // SAFETY: the session is open.
         let code = unsafe {

@@ -51,7 +51,7 @@ pub(super) fn create(client: &Client, path: &CStr, fixed: usize, key: Field) -> 
     check(api, code, &format!("create {} (as the user the engine runs as)", path.to_string_lossy()))
 }
 
-/// Removes a file that nobody has open.
+/// Removes a file that no client has open.
 pub(super) fn delete(client: &Client, path: &CStr) -> Result<()> {
     // SAFETY: the session is open, the path lives through the call.
     let code = unsafe { (client.api.ClientFileDelete)(client.raw(), path.as_ptr()) };
@@ -105,7 +105,7 @@ pub(super) struct File {
 }
 
 impl File {
-    /// Opens a file; returns `None` if there is none of that name.
+    /// Opens a file. Returns `None` if it does not exist.
     pub(super) fn open(client: &Rc<Client>, path: &CStr, mode: OpenMode) -> Result<Option<Self>> {
         let (api, mut raw) = (client.api, ptr::null_mut());
         // SAFETY: the session is open, the path lives through the call; the file has no owner
@@ -239,7 +239,7 @@ impl File {
         self.read(read, "retrieve the next record")
     }
 
-    /// Returns the number of bytes read, or none if there is no such record.
+    /// Returns the number of bytes read, or `None` if no such record exists.
     #[inline]
     fn read(&self, read: c_int, doing: &str) -> Result<Option<usize>> {
         if let Ok(length) = usize::try_from(read) {

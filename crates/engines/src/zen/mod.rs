@@ -69,7 +69,7 @@ impl Engine for Zen {
                 Availability::Ready { version: versions.engine.unwrap_or(versions.client) }
             }
             Err(error) => Availability::Missing {
-                why: format!("its library is here, its engine does not answer: {error}"),
+                why: format!("its library is installed, but its engine does not answer: {error}"),
                 remedy: "start Zen's engine".to_owned(),
             },
         }

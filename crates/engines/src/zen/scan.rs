@@ -38,7 +38,7 @@ impl<'a> Start<'a> {
         };
         let Some(limit) = limit else { return Self::Edge };
         let comparison = bound::comparison(limit, range.direction, key.len());
-        bound::fit(limit, key);
+        bound::fit_length(limit, key);
         Self::At(comparison, key)
     }
 }

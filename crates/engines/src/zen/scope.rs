@@ -143,7 +143,7 @@ impl KvStore for Isam {
         self.within(|store| store.load(table, pairs))
     }
 
-    /// A snapshot needs no transaction of the engine: nobody else changes the files. Accelerated
+    /// A snapshot needs no transaction of the engine: no other client changes the files. Accelerated
     /// mode has no transactions, so a batch that fails leaves what it has done until then.
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         match scope {

@@ -32,7 +32,7 @@ pub(super) struct Isam {
 
 /// Opens a database.
 pub(super) fn open(api: &'static Api, options: &OpenOptions) -> Result<Opened> {
-    let row = TIERS.of(options.durability);
+    let row = TIERS.for_tier(options.durability);
     let client = Rc::new(Client::new(api)?);
     let versions = client.versions()?;
     let settings = settings::read(&client, row.set, options, &versions.client)?;
@@ -48,7 +48,7 @@ pub(super) fn open(api: &'static Api, options: &OpenOptions) -> Result<Opened> {
         key: Vec::new(),
     };
     let mut opened = Opened::embedded(store, version, settings);
-    row.check(NAME, options, &mut opened.settings).map(|()| opened)
+    row.check_settings(NAME, options, &mut opened.settings).map(|()| opened)
 }
 
 impl Isam {
@@ -94,7 +94,9 @@ impl Isam {
         }
         match file.retrieve(Comparison::Equal, PRIMARY, key, &mut self.old[..room])? {
             Some(_) => file.update(record),
-            None => Err(EngineError::failed(NAME, "put a value", "its key is there and is not")),
+            None => {
+                Err(EngineError::failed(NAME, "put a value", "its key was found and then missing"))
+            }
         }
     }
 

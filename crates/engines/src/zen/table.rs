@@ -81,7 +81,7 @@ impl IsamTable {
         let key = Field { at: 0, length: self.key_length };
         file::create(client, &self.path, self.fixed, key)?;
         let file = File::open(client, &self.path, mode)?.ok_or_else(|| {
-            EngineError::failed(NAME, "open a file it has just made", "it is not there")
+            EngineError::failed(NAME, "open a file that it has just created", "it does not exist")
         })?;
         for (number, &field) in self.indexes.iter().enumerate() {
             file.add_index(number + 1, field)?;
@@ -126,7 +126,7 @@ impl IsamTable {
     pub(super) fn compose(&mut self, key: &[u8], value: &[u8], record: &mut [u8]) -> Result<usize> {
         let length = key.len() + value.len();
         if key.len() != self.key_length || length < self.fixed || length > MAXIMUM_RECORD_LENGTH {
-            return Err(self.misfit(key.len(), value.len()));
+            return Err(self.mismatch(key.len(), value.len()));
         }
         let (head, tail) = record[..length].split_at_mut(key.len());
         head.copy_from_slice(key);
@@ -137,7 +137,7 @@ impl IsamTable {
     }
 
     #[cold]
-    fn misfit(&self, key: usize, value: usize) -> EngineError {
+    fn mismatch(&self, key: usize, value: usize) -> EngineError {
         let what = if key == self.key_length {
             let least = self.fixed - self.key_length;
             let most = MAXIMUM_RECORD_LENGTH - self.key_length;
@@ -191,7 +191,7 @@ fn layout(def: &TableDef<'_>) -> Result<(usize, Vec<Field>)> {
     Ok((key_length, indexes))
 }
 
-/// Returns the path of a file in the database's directory as C takes it.
+/// Returns the path of a file in the database's folder as C takes it.
 pub(super) fn path(dir: &Path, name: &str) -> Result<CString> {
     let path = dir.join(format!("{name}.btr"));
     CString::new(path.as_os_str().as_bytes())

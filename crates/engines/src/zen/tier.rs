@@ -40,7 +40,7 @@ pub(super) enum Mode {
 
 /// The mode of each tier that is not [refused](refusal).
 pub(super) static TIERS: TierTable<Mode> = TierTable {
-    none: TierSetting::of(
+    none: TierSetting::new(
         Durability::None,
         Mode::Accelerated,
         "accelerated open mode, no transactions",
@@ -49,7 +49,7 @@ pub(super) static TIERS: TierTable<Mode> = TierTable {
     process: DURABLE,
     power: DURABLE,
 };
-const DURABLE: TierSetting<Mode> = TierSetting::of(
+const DURABLE: TierSetting<Mode> = TierSetting::new(
     Durability::Power,
     Mode::Durable,
     "normal open mode, every change in a transaction, and the engine's Transaction Durability on: \

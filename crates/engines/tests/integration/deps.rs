@@ -19,7 +19,7 @@ fn program(folder: &Path, name: &str, does: &str) {
 
 /// The fetched file is not the one whose digest is in the script.
 #[test]
-fn what_is_not_the_file_pinned_is_told_and_not_unpacked() {
+fn a_file_with_another_digest_is_reported_and_not_unpacked() {
     let _alone = ALONE.lock();
     let dir = tempfile::tempdir().unwrap();
     let (scripts, programs) = (dir.path().join("scripts"), dir.path().join("bin"));
@@ -135,7 +135,8 @@ fn archive(files: &[(&str, &str, bool)]) -> Vec<u8> {
         let head = [&[1], &length.to_le_bytes()[..], &(!length).to_le_bytes()].concat();
         let content =
             if *compressed { [&head, text.as_bytes()].concat() } else { text.as_bytes().to_vec() };
-        // Version, flags, method, time and day, checksum, lengths, length of the name, nothing more.
+        // Version, flags, method, time and day, checksum, lengths, length of the name, nothing
+        // more.
         let mut facts = vec![20, 0, 0, 0, if *compressed { 8 } else { 0 }, 0, 0, 0, 0, 0];
         facts.extend(checksum(text.as_bytes()).to_le_bytes());
         facts.extend((content.len() as u32).to_le_bytes());
@@ -171,7 +172,7 @@ fn checksum(bytes: &[u8]) -> u32 {
 }
 
 #[test]
-fn files_are_taken_out_of_an_archive_by_what_their_names_begin_with_or_not_at_all() {
+fn files_are_extracted_from_an_archive_by_the_prefix_of_their_names() {
     let _alone = ALONE.lock();
     let dir = tempfile::tempdir().unwrap();
     let files = [

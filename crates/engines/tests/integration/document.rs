@@ -106,12 +106,12 @@ type Check = fn(&mut Subject);
 const TOPICS: &[(&str, Check)] = &[
     ("a store settles before it holds anything", settles),
     ("every kind of value comes back as it went in", values_round_trip),
-    ("integers of 64 bits come back, where an engine knows any", integers_round_trip),
+    ("integers of 64 bits come back, if the engine has them", integers_round_trip),
     ("a key of one value, a text, finds its document", keys_may_be_one_text),
     ("bytes come back as they went in, or are refused with the reason", bytes_round_trip),
     ("everyday names of fields are taken", names_are_taken),
-    ("a duplicate key is an error, and the store goes on", duplicates_are_refused),
-    ("every filter finds what it says", filters_find),
+    ("a duplicate key is an error, and the store stays usable", duplicates_are_refused),
+    ("every filter finds its documents", filters_find),
     ("order and limit are kept", order_and_limit_are_kept),
     ("columns come in the order asked for, absent ones as NULL", columns_are_as_asked_for),
     ("changes are counted and kept", changes_are_counted),
@@ -119,9 +119,9 @@ const TOPICS: &[(&str, Check)] = &[
     ("a collection created anew is empty", creating_anew_empties),
     ("documents and lists within are read by the language", nested_values_are_read),
     ("a question is answered with its columns by name", questions_are_answered),
-    ("an error names the engine, and the store goes on", errors_name_the_engine),
+    ("an error names the engine, and the store stays usable", errors_name_the_engine),
     ("a visitor's error ends the search and nothing else", visitors_may_stop),
-    ("a store opened again has every document, and goes on", opens_again),
+    ("a reopened store has every document and stays usable", opens_again),
     ("a store settles after all that", settles),
 ];
 

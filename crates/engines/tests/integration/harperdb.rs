@@ -78,7 +78,7 @@ fn numbers_are_exact_or_refused() {
         })
         .unwrap();
     assert_eq!(found, [EXACT, 10, 9, -1, -EXACT].map(|n| (n, n)));
-    // A collection with a key of one field stores nothing beside it, and refuses a change of it.
+    // A collection with a key of one field stores no extra field, and refuses a change of it.
     let change = store.update(numbered, &Filter::All, &[("n", Value::Int(1))]);
     assert!(change.unwrap_err().is_unsupported());
     assert_eq!(store.delete(numbered, &Filter::Key(&[Value::Int(9)])).unwrap(), 1);
@@ -132,7 +132,7 @@ fn a_table_whose_every_attribute_is_indexed_is_indexed_by_itself() {
 }
 
 #[test]
-fn rows_by_the_rest_interface_are_there_also_after_it_was_opened_again() {
+fn rows_inserted_by_the_rest_interface_exist_after_reopening() {
     if !HARPERDB.is_here() {
         return;
     }
@@ -198,7 +198,7 @@ fn a_database_on_a_given_server_is_made_and_dropped() {
 }
 
 #[test]
-fn a_template_is_made_once_for_its_owner_alone_and_knows_no_place() {
+fn a_template_is_made_once_with_private_permissions_and_without_paths() {
     if !HARPERDB.is_here() {
         return;
     }

@@ -64,7 +64,7 @@ fn found(
     keys
 }
 
-fn right(model: &Model, index: usize, range: Range<'_>) -> Vec<Bytes> {
+fn expected(model: &Model, index: usize, range: Range<'_>) -> Vec<Bytes> {
     let IndexDef { at, length, .. } = INDEXES[index];
     let within = |value: &[u8]| {
         let bytes = &value[at..at + length];
@@ -73,15 +73,16 @@ fn right(model: &Model, index: usize, range: Range<'_>) -> Vec<Bytes> {
     model.iter().filter(|(_, value)| within(value)).map(|(key, _)| key.clone()).collect()
 }
 
-fn agrees(reads: &mut (impl Reads + ?Sized), table: Table, model: &Model, at: &str) {
+fn assert_index_matches(reads: &mut (impl Reads + ?Sized), table: Table, model: &Model, at: &str) {
     let bounds: [Option<&[u8]>; 7] =
         [Some(b"a"), Some(b"b"), None, Some(b"ab"), Some(b""), Some(&[0xff]), Some(&[0xff, 0xff])];
     let bounds = &bounds[..if model.len() > 5_000 { 2 } else { bounds.len() }];
     for index in 0..INDEXES.len() {
         for (from, to) in bounds.iter().flat_map(|a| bounds.iter().map(move |b| (*a, *b))) {
             let range = Range { from, to, ..Range::default() };
-            let (found, right) = (found(reads, table, index, range), right(model, index, range));
-            assert_eq!(found, right, "{at}, index {index}, {range:?}");
+            let (found, expected) =
+                (found(reads, table, index, range), expected(model, index, range));
+            assert_eq!(found, expected, "{at}, index {index}, {range:?}");
         }
     }
 }
@@ -109,7 +110,7 @@ impl Pairs for Listed<'_> {
 }
 
 #[test]
-fn an_index_finds_what_was_put_overwritten_modified_and_not_what_was_deleted() {
+fn an_index_finds_current_values_and_no_deleted_ones() {
     on_each(|store, table, name| {
         for scope in [Scope::PerOperation, Scope::Batch] {
             let mut model = Model::new();
@@ -118,20 +119,20 @@ fn an_index_finds_what_was_put_overwritten_modified_and_not_what_was_deleted() {
                 Ok(())
             });
             done.unwrap();
-            agrees(store, table, &model, name);
+            assert_index_matches(store, table, &model, name);
             store.clear(table).unwrap();
-            agrees(store, table, &Model::new(), name);
+            assert_index_matches(store, table, &Model::new(), name);
         }
     });
 }
 
 fn changes(operations: &mut dyn Operations, table: Table, model: &mut Model, name: &str) {
-    agrees(operations, table, model, name);
+    assert_index_matches(operations, table, model, name);
     for (key, value) in rows(0..60) {
         operations.put(table, &key, &value).unwrap();
         model.insert(key, value);
     }
-    agrees(operations, table, model, name);
+    assert_index_matches(operations, table, model, name);
     for n in 0..60 {
         // The indexed bytes of every third value stay the same.
         let key = key(n);
@@ -157,21 +158,21 @@ fn changes(operations: &mut dyn Operations, table: Table, model: &mut Model, nam
             }
         }
     }
-    let nobody = operations.modify(table, &key(99), &mut |_| panic!("called"));
-    assert!(!nobody.unwrap(), "{name}");
-    agrees(operations, table, model, name);
+    let missing = operations.modify(table, &key(99), &mut |_| panic!("called"));
+    assert!(!missing.unwrap(), "{name}");
+    assert_index_matches(operations, table, model, name);
 }
 
 #[test]
 fn a_bulk_load_of_many_alike_is_found_cleared_and_loaded_again() {
     on_each(|store, table, name| {
-        let plain = store.table(&TableDef { indexes: &[], ..TABLE_BESIDE }).unwrap();
+        let plain = store.table(&TableDef { indexes: &[], ..OTHER_TABLE }).unwrap();
         for _ in 0..2 {
             let mut model = rows(0..10_000);
             let loaded = store.bulk(table, &mut Listed(model.iter())).unwrap();
             assert_eq!(loaded, 10_000, "{name}");
-            agrees(store, table, &model, name);
-            assert_eq!(right(&model, 0, Range::between(b"a", Some(b"b"))).len(), 4_000);
+            assert_index_matches(store, table, &model, name);
+            assert_eq!(expected(&model, 0, Range::between(b"a", Some(b"b"))).len(), 4_000);
             // A visitor that stops gets no more.
             for most in [1, 16, 17, 100, 3_000] {
                 let mut seen = 0;
@@ -189,15 +190,15 @@ fn a_bulk_load_of_many_alike_is_found_cleared_and_loaded_again() {
             }
             assert!(store.delete(table, &key(7)).unwrap(), "{name}");
             model.remove(&key(7));
-            agrees(store, table, &model, name);
+            assert_index_matches(store, table, &model, name);
             store.clear(table).unwrap();
-            agrees(store, table, &Model::new(), name);
+            assert_index_matches(store, table, &Model::new(), name);
         }
         assert!(get(store, plain, &key(20_050)).is_some(), "{name}");
     });
 }
 
-const TABLE_BESIDE: TableDef<'_> = TableDef { name: "beside", key_length: Some(8), indexes: &[] };
+const OTHER_TABLE: TableDef<'_> = TableDef { name: "beside", key_length: Some(8), indexes: &[] };
 
 #[test]
 fn an_index_changes_with_its_table_or_not_at_all() {
@@ -235,13 +236,13 @@ fn an_index_changes_with_its_table_or_not_at_all() {
             Err::<(), _>(EngineError::failed("the test", "go on", "enough"))
         });
         assert!(failed.is_err(), "{id}");
-        agrees(&mut *store, table, &model, id);
-        // After it is opened again, it still agrees.
-        let reopener = Reopener::of(*engine, options.clone());
+        assert_index_matches(&mut *store, table, &model, id);
+        // After it is opened again, it still assert_index_matches.
+        let reopener = Reopener::for_engine(*engine, options.clone());
         let Store::Kv(store) = reopener.reopen(Store::Kv(store)).unwrap() else { panic!("{id}") };
         let mut store = Indexed::new(store);
         let table = store.table(&TABLE).unwrap();
-        agrees(&mut *store, table, &model, id);
+        assert_index_matches(&mut *store, table, &model, id);
         assert!(get(&mut *store, table, &key(3)).is_some(), "{id}");
         store.close().unwrap();
     }
@@ -255,18 +256,18 @@ fn a_value_too_short_for_its_indexes_is_refused_and_nothing_of_it_stays() {
         assert!(get(store, table, &key(2)).is_none(), "{name}");
         store.put(table, &key(2), b"abcde").unwrap();
         let model = Model::from([(key(1), value(1)), (key(2), b"abcde".to_vec())]);
-        agrees(store, table, &model, name);
+        assert_index_matches(store, table, &model, name);
         store.clear(table).unwrap();
         let mut model = rows(0..2_000);
         model.insert(key(1_000), b"abcd".to_vec());
         assert!(store.bulk(table, &mut Listed(model.iter())).is_err(), "{name}");
         // Without transactions, a part of it may exist.
         store.clear(table).unwrap();
-        agrees(store, table, &Model::new(), name);
+        assert_index_matches(store, table, &Model::new(), name);
         assert!(get(store, table, &key(0)).is_none(), "{name}");
         model.insert(key(1_000), value(1_000));
         assert_eq!(store.bulk(table, &mut Listed(model.iter())).unwrap(), 2_000, "{name}");
-        agrees(store, table, &model, name);
+        assert_index_matches(store, table, &model, name);
         let range = Range::between(b"abc", None);
         let too_long = store.visit_index(table, 0, range, &mut |_, _| ControlFlow::Break(()));
         assert!(too_long.unwrap_err().is_unsupported(), "{name}");

@@ -18,8 +18,8 @@ use nix::unistd::Pid;
 
 use crate::server::{ServerEngine, given, options, series};
 
-mod second;
-mod third;
+mod version_2;
+mod version_3;
 
 const INFLUXDB: ServerEngine = ServerEngine("influxdb");
 
@@ -28,7 +28,7 @@ const INFLUXDB: ServerEngine = ServerEngine("influxdb");
 fn private(dir: &Path) -> (Box<dyn SeriesStore>, String, String) {
     let options = OpenOptions { link: Link::Loopback, ..options(dir, Durability::Process) };
     let owner = series(INFLUXDB.open(&options).store);
-    let Join::At(at) = owner.join() else { panic!("nobody may join") };
+    let Join::At(at) = owner.join() else { panic!("the database is exclusive") };
     let [_, user, url] = at.split(' ').collect::<Vec<_>>().try_into().unwrap();
     (owner, url.replace("http://", ""), user.to_owned())
 }
@@ -201,7 +201,7 @@ fn nothing_is_lost_by_bulk_or_one_by_one_in_any_tier() {
 }
 
 #[test]
-fn a_store_opened_again_holds_every_point_and_goes_on_in_every_tier() {
+fn a_reopened_store_has_every_point_and_stays_usable_in_every_tier() {
     for durability in Durability::ALL {
         let Some((_dir, mut store)) = INFLUXDB.series(durability) else { return };
         assert_eq!(store.bulk("m", &mut made(0..10_000)).unwrap(), 10_000);
@@ -250,7 +250,7 @@ fn after_rest_a_shard_is_one_file_and_its_log_is_empty() {
 }
 
 #[test]
-fn a_point_written_again_keeps_the_fields_it_does_not_bring_and_deletions_hit_their_point_alone() {
+fn a_rewritten_point_keeps_its_other_fields_and_a_deletion_removes_only_its_point() {
     let Some((_dir, mut store)) = INFLUXDB.series(Durability::Process) else { return };
     let mut write = |sensor, time_ns, fields: &[(&str, FieldValue<'_>)]| {
         let tags = [("sensor", TagValue::Int(sensor))];
@@ -314,7 +314,7 @@ fn an_answer_of_many_pieces_is_complete_and_its_columns_are_found_by_name() {
 }
 
 #[test]
-fn what_the_engine_refuses_is_an_error_that_says_what() {
+fn a_refused_statement_is_an_error_with_the_reason() {
     let Some((_dir, mut store)) = INFLUXDB.series(Durability::Process) else { return };
     write(&mut *store, 1).unwrap();
     let asked = |store: &mut dyn SeriesStore, sql: &str| {
@@ -325,7 +325,7 @@ fn what_the_engine_refuses_is_an_error_that_says_what() {
     let error = asked(&mut *store, "SELECT nonsense(n) FROM m");
     assert!(error.contains("undefined function nonsense()"), "{error}");
     let error = asked(&mut *store, "SELECT half FROM m");
-    assert!(error.contains("column `n`") && error.contains("time, half alone"), "{error}");
+    assert!(error.contains("column `n`") && error.contains("only time, half"), "{error}");
     let error = store.execute("DELETE FROM m WHERE half = 3").unwrap_err().to_string();
     assert!(error.contains("fields not supported in WHERE clause"), "{error}");
     let wrong = [("n", FieldValue::Text("no number"))];
@@ -395,14 +395,14 @@ fn count_after_restart(dir: &Path) -> i64 {
 }
 
 #[test]
-fn a_load_into_a_given_server_is_whole_and_comes_to_rest() {
+fn a_load_into_a_given_server_is_complete_and_the_server_becomes_idle() {
     if !INFLUXDB.is_here() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
     let private = options(dir.path(), Durability::Process);
     let mut owner = series(INFLUXDB.open(&OpenOptions { link: Link::Loopback, ..private }).store);
-    let Join::At(at) = owner.join() else { panic!("nobody may join") };
+    let Join::At(at) = owner.join() else { panic!("the database is exclusive") };
     let [_, who, url] = at.split(' ').collect::<Vec<_>>().try_into().unwrap();
     let url = url.replace("http://", &format!("http://{who}@"));
     let mut guest = series(INFLUXDB.open(&given(&url, Durability::Power)).store);

@@ -1,4 +1,4 @@
-//! Every engine's own check: it finds nothing in a sound database and reports a damaged one.
+//! Every engine's integrity check: it finds nothing in a sound database and reports a damaged one.
 
 use std::fs::{self, OpenOptions as Files};
 use std::ops::Range;
@@ -23,15 +23,15 @@ const WITHOUT: [&str; 8] =
 const WITHOUT_CHECKSUMS: [&str; 7] =
     ["sqlite", "firebird", "berkeleydb", "lmdb", "mdbx", "hybrid", "hybrid-bdb"];
 
-/// What the test passes to itself in another process: engine, tier, folder, and what to do.
-const TOLD: &str = "EMBERMARK_TEST_INTEGRITY";
+/// Environment variable with the request to the helper process: engine, tier, folder, and action.
+const REQUEST_VARIABLE: &str = "EMBERMARK_TEST_INTEGRITY";
 
-/// The beginning of what that process prints, among the output of the test program itself.
-const SAYS: &str = "it says ";
+/// Prefix of the lines that the helper process prints, among the output of the test program.
+const REPORT_PREFIX: &str = "it reports ";
 
-/// The beginning of a fault that the engine did not report: it returned other data than were
-/// written, or died.
-const UNTOLD: &str = "nothing";
+/// Prefix of a fault that the engine did not report: it returned other data than were written, or
+/// died.
+const UNREPORTED: &str = "nothing";
 
 fn options(dir: &Path, tier: Durability) -> OpenOptions {
     // A private server may run as another user.
@@ -56,7 +56,8 @@ fn some_offers() -> Vec<(&'static dyn Engine, Durability)> {
     sampled(some.chain(servers.into_iter().filter(|(_, tier)| *tier == Durability::Process)), 2)
 }
 
-/// Whether the check found nothing; false if the engine has no check, which it has to report.
+/// Returns whether the check found nothing. Returns false if the engine reports that it has no
+/// check.
 fn is_sound(store: &mut Store, id: &str) -> bool {
     match store.lifecycle().check() {
         Ok(Checked { by, findings }) => {
@@ -80,7 +81,7 @@ fn is_sound(store: &mut Store, id: &str) -> bool {
 }
 
 #[test]
-fn a_sound_database_is_found_sound_and_is_used_as_before() {
+fn a_sound_database_passes_its_check_and_stays_usable() {
     let (mut checked, mut there) = (0, 0);
     for (engine, tier) in some_offers() {
         let id = engine.info().id;
@@ -132,10 +133,10 @@ fn a_row_that_an_index_of_postgres_lacks_is_found() {
     let mut store = engine.open(&options(folder.path(), Durability::Process)).unwrap().store;
     fill(&mut store).unwrap();
     if is_sound(&mut store, "postgres") {
-        let Store::Sql(sql) = &mut store else { panic!("it answers SQL") };
+        let Store::Sql(sql) = &mut store else { panic!("not an SQL store") };
         let ready =
             |is| format!("UPDATE pg_index SET indisready = {is} WHERE indrelid = 't'::regclass");
-        // An insertion leaves an index alone that is not ready.
+        // An insertion does not change an index that is not ready.
         for change in [&*ready(false), "INSERT INTO t VALUES (-1, 'x')", &*ready(true)] {
             sql.batch(change).unwrap();
         }
@@ -145,7 +146,7 @@ fn a_row_that_an_index_of_postgres_lacks_is_found() {
     store.close().unwrap();
 }
 
-/// Returns the largest file of a database that is no log, and how far it is written: LMDB's is
+/// Returns the largest file of a database that is not a log, and how far it is written: LMDB's is
 /// longer than that.
 fn largest(dir: &Path) -> (PathBuf, u64) {
     let mut found = (PathBuf::new(), 0);
@@ -188,14 +189,14 @@ fn damage(file: &Path, written: u64, bytes: &Range<u64>) {
 fn faults(id: &str, tier: Durability, dir: &Path, doing: &str) -> Vec<String> {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["integrity::meets_damage", "--exact", "--ignored", "--nocapture"]);
-    let told = format!("{id}\n{tier}\n{}\n{doing}", dir.display());
-    let output = command.env(TOLD, told).output().unwrap();
+    let request = format!("{id}\n{tier}\n{}\n{doing}", dir.display());
+    let output = command.env(REQUEST_VARIABLE, request).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let said = said.lines().filter_map(|line| Some(line.split_once(SAYS)?.1));
+    let said = said.lines().filter_map(|line| Some(line.split_once(REPORT_PREFIX)?.1));
     let mut said: Vec<_> = said.map(str::to_owned).collect();
     if !output.status.success() {
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
-        said.push(format!("{UNTOLD} more, and died: {}: {words}", output.status));
+        said.push(format!("{UNREPORTED} more, and died: {}: {words}", output.status));
     }
     said
 }
@@ -233,7 +234,7 @@ fn on_disk() -> Vec<(&'static dyn Engine, Durability)> {
 }
 
 #[test]
-fn pages_that_are_none_are_told_of() {
+fn damaged_pages_are_reported() {
     for (engine, tier) in on_disk() {
         let (id, [by_reading, by_check]) = (engine.info().id, damaged(engine, tier, &PAGE));
         assert!(!by_reading.is_empty() || !by_check.is_empty(), "{id} was silent");
@@ -242,7 +243,7 @@ fn pages_that_are_none_are_told_of() {
 }
 
 #[test]
-fn changed_values_are_told_of_where_there_are_checksums() {
+fn changed_values_are_reported_if_there_are_checksums() {
     for (engine, tier) in on_disk() {
         let (id, [by_reading, by_check]) = (engine.info().id, damaged(engine, tier, &VALUE));
         if WITHOUT_CHECKSUMS.contains(&id) {
@@ -250,7 +251,7 @@ fn changed_values_are_told_of_where_there_are_checksums() {
             assert!(!by_reading.is_empty(), "{id}");
             continue;
         }
-        let by_engine = |said: &&String| !said.starts_with(UNTOLD);
+        let by_engine = |said: &&String| !said.starts_with(UNREPORTED);
         assert!(by_reading.iter().chain(&by_check).any(|said| by_engine(&said)), "{id} was silent");
         assert!(WITHOUT.contains(&id) || by_check.iter().any(|said| by_engine(&said)), "{id}");
     }
@@ -259,25 +260,27 @@ fn changed_values_are_told_of_where_there_are_checksums() {
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn meets_damage() {
-    let told = std::env::var(TOLD).unwrap();
-    let [id, tier, dir, doing] = told.splitn(4, '\n').collect::<Vec<_>>().try_into().unwrap();
+    let request = std::env::var(REQUEST_VARIABLE).unwrap();
+    let [id, tier, dir, doing] = request.splitn(4, '\n').collect::<Vec<_>>().try_into().unwrap();
     let options = OpenOptions::new(dir, tier.parse().unwrap(), 64 << 20);
     let mut store = match registry::find(id).unwrap().open(&options) {
         Ok(opened) => opened.store,
-        Err(error) => return println!("{SAYS}when it is opened: {error}"),
+        Err(error) => return println!("{REPORT_PREFIX}when it is opened: {error}"),
     };
     if doing == "read" {
         match read(&mut store) {
             Ok(Ok(ROWS)) => {}
-            Ok(Ok(rows)) => println!("{SAYS}{UNTOLD}, and gives {rows} rows"),
-            Ok(Err(wrong)) => println!("{SAYS}{UNTOLD}, and {wrong}"),
-            Err(error) => println!("{SAYS}when it is read: {error}"),
+            Ok(Ok(rows)) => println!("{REPORT_PREFIX}{UNREPORTED}, and gives {rows} rows"),
+            Ok(Err(wrong)) => println!("{REPORT_PREFIX}{UNREPORTED}, and {wrong}"),
+            Err(error) => println!("{REPORT_PREFIX}when it is read: {error}"),
         }
     } else {
         match store.lifecycle().check() {
-            Ok(checked) => checked.findings.iter().for_each(|found| println!("{SAYS}{found}")),
+            Ok(checked) => {
+                checked.findings.iter().for_each(|found| println!("{REPORT_PREFIX}{found}"))
+            }
             Err(error) if error.is_unsupported() => {}
-            Err(error) => println!("{SAYS}when it is checked: {error}"),
+            Err(error) => println!("{REPORT_PREFIX}when it is checked: {error}"),
         }
     }
     // A library that panicked may not close; that is reported above.

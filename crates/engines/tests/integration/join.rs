@@ -10,16 +10,21 @@ use embermark_skips::{is_here, sampled};
 
 pub mod common;
 
-use common::{TOLD, close, count, create, join, options, write};
+use common::{REQUEST_VARIABLE, close, count, create, join, options, write};
 
-/// The beginning of a helper's answers, among the output of the test program itself.
+/// Prefix of a helper's answers, among the output of the test program itself.
 const ANSWER: &str = "answer ";
 
-/// Runs the helper, which gets engine, directory, tier and how the database is reached.
-fn helper(told: &str) -> Child {
+/// Runs the helper, whose request has the engine, folder, tier and address of the database.
+fn helper(request: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["join::joins_and_counts", "--exact", "--ignored", "--nocapture"]);
-    command.env(TOLD, told).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+    command
+        .env(REQUEST_VARIABLE, request)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
 }
 
 fn answer(from: &mut BufReader<ChildStdout>) -> i64 {
@@ -52,8 +57,8 @@ fn what_a_process_commits_another_one_that_joined_it_reads() {
             };
             create(&mut store).unwrap();
             write(&mut store, 1, 1).unwrap();
-            let told = format!("{id}\n{}\n{tier}\n{at}", options.dir.display());
-            let mut child = helper(&told);
+            let request = format!("{id}\n{}\n{tier}\n{at}", options.dir.display());
+            let mut child = helper(&request);
             let mut out = BufReader::new(child.stdout.take().unwrap());
             assert_eq!(answer(&mut out), 1, "{id} ({tier})");
             write(&mut store, 2, 1).unwrap();
@@ -72,8 +77,8 @@ fn what_a_process_commits_another_one_that_joined_it_reads() {
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn joins_and_counts() {
-    let told = std::env::var(TOLD).unwrap();
-    let [id, dir, tier, at] = told.splitn(4, '\n').collect::<Vec<_>>().try_into().unwrap();
+    let request = std::env::var(REQUEST_VARIABLE).unwrap();
+    let [id, dir, tier, at] = request.splitn(4, '\n').collect::<Vec<_>>().try_into().unwrap();
     let tier = tier.parse().unwrap();
     let options = OpenOptions::new(dir, tier, 64 << 20);
     let mut store = registry::find(id).unwrap().join(&options, at).unwrap();

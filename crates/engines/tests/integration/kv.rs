@@ -142,7 +142,7 @@ fn keys_are_ordered_as_bytes() {
 }
 
 #[test]
-fn a_scan_visits_exactly_its_range_both_ways_until_it_is_told_to_stop() {
+fn a_scan_visits_exactly_its_range_in_both_directions_until_it_is_stopped() {
     on_each(|store, name| {
         let some = |n: u64| Some(n.to_be_bytes().to_vec());
         // 3,000 rows go beyond one page and one batch.
@@ -244,7 +244,7 @@ fn a_transaction_sees_its_own_changes_and_they_are_kept() {
 const WITHOUT_UNDO: [&str; 2] = ["berkeleydb", "hybrid-bdb"];
 
 #[test]
-fn a_batch_that_fails_is_undone_and_the_store_goes_on() {
+fn a_failed_batch_is_undone_and_the_store_stays_usable() {
     for (engine, tier, _) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
         if tier == Durability::None && WITHOUT_UNDO.contains(&engine.info().id) {
             continue;
@@ -567,11 +567,11 @@ fn a_closed_database_has_its_content_when_it_is_opened_again() {
 }
 
 #[test]
-fn a_database_opened_again_has_every_table_and_goes_on() {
+fn a_reopened_database_has_every_table_and_stays_usable() {
     for (engine, tier, _) in offers() {
         let name = format!("{} ({tier})", engine.info().id);
         let dir = tempfile::tempdir().unwrap();
-        let reopener = Reopener::of(engine, OpenOptions::new(dir.path(), tier, 64 << 20));
+        let reopener = Reopener::for_engine(engine, OpenOptions::new(dir.path(), tier, 64 << 20));
         let mut store = open(engine, tier, dir.path());
         let tables = |store: &mut dyn KvStore| {
             ["one", "two"].map(|name| store.table(&TableDef::named(name)).unwrap())
@@ -581,7 +581,7 @@ fn a_database_opened_again_has_every_table_and_goes_on() {
         bulk(&mut *store, one, &model);
         store.put(two, b"key", b"value").unwrap();
         for round in 0..3_u8 {
-            store = again(&reopener, store);
+            store = reopen(&reopener, store);
             let store = &mut *store;
             let [one, two] = tables(store);
             assert!(all(store, one) == Vec::from_iter(model.clone()), "{name}, round {round}");
@@ -601,7 +601,7 @@ fn a_database_opened_again_has_every_table_and_goes_on() {
         }
         let [_, two] = tables(&mut *store);
         store.clear(two).unwrap();
-        store = again(&reopener, store);
+        store = reopen(&reopener, store);
         let [_, two] = tables(&mut *store);
         assert_eq!(all(&mut *store, two), [], "{name}");
         store.close().unwrap();
@@ -613,7 +613,7 @@ fn a_table_that_was_cleared_and_loaded_is_there_when_the_database_is_opened_agai
     for (engine, tier, _) in offers() {
         let name = format!("{} ({tier})", engine.info().id);
         let dir = tempfile::tempdir().unwrap();
-        let reopener = Reopener::of(engine, OpenOptions::new(dir.path(), tier, 64 << 20));
+        let reopener = Reopener::for_engine(engine, OpenOptions::new(dir.path(), tier, 64 << 20));
         let mut store = open(engine, tier, dir.path());
         let model = numbered(2_000, 33);
         for round in 0..2 {
@@ -622,7 +622,7 @@ fn a_table_that_was_cleared_and_loaded_is_there_when_the_database_is_opened_agai
             store.clear(table).unwrap();
             bulk(&mut *store, table, &model);
             store.put(table, &0_u64.to_be_bytes(), &[0; 33]).unwrap();
-            store = again(&reopener, store);
+            store = reopen(&reopener, store);
             let table = store.table(&TableDef::named("t")).unwrap();
             let found = all(&mut *store, table);
             assert!(found == Vec::from_iter(model.clone()), "{name}, round {round}");
@@ -631,7 +631,7 @@ fn a_table_that_was_cleared_and_loaded_is_there_when_the_database_is_opened_agai
     }
 }
 
-fn again(reopener: &Reopener, store: Box<dyn KvStore>) -> Box<dyn KvStore> {
+fn reopen(reopener: &Reopener, store: Box<dyn KvStore>) -> Box<dyn KvStore> {
     match reopener.reopen(Store::Kv(store)).unwrap() {
         Store::Kv(store) => store,
         _ => panic!("no key-value store"),
@@ -642,11 +642,11 @@ fn again(reopener: &Reopener, store: Box<dyn KvStore>) -> Box<dyn KvStore> {
 const RECOVER: [&str; 6] = ["berkeleydb", "hybrid-bdb", "leveldb", "logmap", "rocksdb", "fjall"];
 
 #[test]
-fn after_a_crash_the_log_has_every_commit_or_the_engine_says_that_it_has_none() {
+fn after_a_crash_the_log_has_every_commit_or_the_engine_has_no_log() {
     for (engine, tier, keeps) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
         let name = format!("{} ({tier})", engine.info().id);
         let dir = tempfile::tempdir().unwrap();
-        let reopener = Reopener::of(engine, OpenOptions::new(dir.path(), tier, 64 << 20));
+        let reopener = Reopener::for_engine(engine, OpenOptions::new(dir.path(), tier, 64 << 20));
         let mut store = open(engine, tier, dir.path());
         let [_, _, loaded] = victims(&mut *store);
         bulk(&mut *store, loaded, &numbered(5_000, 33));
@@ -664,7 +664,7 @@ fn after_a_crash_the_log_has_every_commit_or_the_engine_says_that_it_has_none() 
             match store.crash_on_close() {
                 Ok(()) => {
                     assert!(recovers, "{name}");
-                    store = again(&reopener, store);
+                    store = reopen(&reopener, store);
                 }
                 Err(error) => assert!(error.is_unsupported() && !recovers, "{name}: {error}"),
             }
@@ -679,7 +679,7 @@ fn after_a_crash_the_log_has_every_commit_or_the_engine_says_that_it_has_none() 
 }
 
 #[test]
-fn a_log_takes_every_change_once_checkpoints_are_suspended_or_the_engine_says_why_not() {
+fn a_log_has_every_change_after_checkpoints_are_suspended_or_the_reason_is_reported() {
     const PAIRS: u64 = 2_000;
     for (engine, tier, keeps) in offers().into_iter().filter(|offer| is_on_disk(offer.0)) {
         let name = format!("{} ({tier})", engine.info().id);

@@ -14,7 +14,7 @@ use embermark_model::Durability;
 const VICTIM: &str = "EMBERMARK_TEST_VICTIM";
 
 #[test]
-fn what_was_committed_survives_a_killed_process_where_the_tier_says_so() {
+fn commits_survive_a_killed_process_if_the_tier_promises_it() {
     for (engine, tier, keeps) in offers() {
         if keeps < Durability::Process {
             continue;

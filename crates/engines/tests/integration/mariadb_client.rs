@@ -6,7 +6,7 @@ use embermark_engines::sql::{Access, Param, ResultRow};
 use embermark_engines::{EngineError, Link, OpenOptions, Result};
 use embermark_model::Durability;
 
-use crate::server::owner::{again, passes, told};
+use crate::server::owner::{run_passing, task, test_command};
 use crate::server::processes::peak;
 use crate::server::readings::one_int;
 use crate::server::{ServerEngine, given, options, sql};
@@ -150,14 +150,14 @@ const LARGE: &str = "SELECT seq, repeat('x', seq MOD 2000) FROM seq_1_to_100000"
 #[test]
 fn a_large_result_is_streamed_and_one_that_is_not_read_to_its_end_is_over() {
     if MARIADB.is_here() {
-        passes(&mut again("mariadb_client::in_little_memory", ""));
+        run_passing(&mut test_command("mariadb_client::in_little_memory", ""));
     }
 }
 
 #[test]
 #[ignore = "a helper of another test"]
 fn in_little_memory() {
-    if told().is_none() {
+    if task().is_none() {
         return;
     }
     let (_dir, mut store) = MARIADB.sql(Durability::None).unwrap();

@@ -106,7 +106,7 @@ fn a_connection_that_was_idle_answers_as_before() {
     store.close().unwrap();
 }
 
-/// Returns the URL of a private server, which stands for a user's own.
+/// Returns the URL of a private server, which acts as a user's server.
 fn url_of(dir: &TempDir) -> String {
     let socket = dir.path().join("server/mongod.sock");
     format!("mongodb://{}/?directConnection=true", socket.to_str().unwrap().replace('/', "%2F"))

@@ -119,10 +119,10 @@ fn a_range_that_went_is_gone_after_the_database_was_opened_again() {
     }
 }
 
-fn told(store: &mut Store) -> Vec<Background> {
-    let mut told = Vec::new();
-    store.lifecycle().background(&mut told).unwrap();
-    told
+fn background_figures(store: &mut Store) -> Vec<Background> {
+    let mut figures = Vec::new();
+    store.lifecycle().background(&mut figures).unwrap();
+    figures
 }
 
 fn opened(id: &str) -> Option<(tempfile::TempDir, Store)> {
@@ -132,21 +132,26 @@ fn opened(id: &str) -> Option<(tempfile::TempDir, Store)> {
     Some((dir, engine.open(&options).unwrap().store))
 }
 
-fn value(told: &[Background], name: &str) -> u64 {
-    told.iter().find(|one| one.name == name).unwrap_or_else(|| panic!("no {name}")).value
+fn value(figures: &[Background], name: &str) -> u64 {
+    figures.iter().find(|one| one.name == name).unwrap_or_else(|| panic!("no {name}")).value
 }
 
 #[test]
 fn engines_that_tell_of_their_background_tell_the_same_each_time() {
     for engine in registry::all().iter().filter(|engine| engine.info().id != "null") {
         let Some((_dir, mut store)) = opened(engine.info().id) else { continue };
-        let names = |told: Vec<Background>| told.iter().map(|one| one.name).collect::<Vec<_>>();
-        let (before, after) = (names(told(&mut store)), names(told(&mut store)));
+        let names =
+            |figures: Vec<Background>| figures.iter().map(|one| one.name).collect::<Vec<_>>();
+        let (before, after) =
+            (names(background_figures(&mut store)), names(background_figures(&mut store)));
         let id = engine.info().id;
         assert_eq!(before, after, "{id}");
-        let tells = ["sqlite", "rocksdb", "wiredtiger", "postgres", "mariadb", "mongodb"];
+        let reporting = ["sqlite", "rocksdb", "wiredtiger", "postgres", "mariadb", "mongodb"];
         // A store without a table has nothing to report yet.
-        assert!(id == "rocksdb" || before.is_empty() != tells.contains(&id), "{id}: {before:?}");
+        assert!(
+            id == "rocksdb" || before.is_empty() != reporting.contains(&id),
+            "{id}: {before:?}"
+        );
         store.close().unwrap();
     }
 }
@@ -155,13 +160,13 @@ fn engines_that_tell_of_their_background_tell_the_same_each_time() {
 #[test]
 fn sqlite_tells_of_checkpoints_that_it_took_by_itself() {
     let Some((_dir, mut store)) = opened("sqlite") else { return };
-    let before = value(&told(&mut store), "checkpoints");
+    let before = value(&background_figures(&mut store), "checkpoints");
     let Store::Sql(sql) = &mut store else { panic!() };
     sql.batch("CREATE TABLE t (v BLOB)").unwrap();
     for _ in 0..20 {
         sql.batch("INSERT INTO t VALUES (randomblob(1000000))").unwrap();
     }
-    let after = value(&told(&mut store), "checkpoints");
+    let after = value(&background_figures(&mut store), "checkpoints");
     assert!((2..=20).contains(&(after - before)), "{before}, then {after}");
     store.close().unwrap();
 }
@@ -174,10 +179,10 @@ fn rocksdb_tells_of_flushes_and_compactions() {
     kv.within(embermark_engines::Scope::PerOperation, |each| each.put(table, b"key", b"value"))
         .unwrap();
     const ENDED: &str = "memtables filled, flushes and compactions ended";
-    let before = value(&told(&mut store), ENDED);
-    assert_eq!(value(&told(&mut store), ENDED), before, "nothing went on");
+    let before = value(&background_figures(&mut store), ENDED);
+    assert_eq!(value(&background_figures(&mut store), ENDED), before, "nothing went on");
     store.lifecycle().maintain().unwrap();
-    let after = told(&mut store);
+    let after = background_figures(&mut store);
     assert!(value(&after, ENDED) > before, "{after:?}");
     assert_eq!(value(&after, "writes stopped"), 0);
     store.close().unwrap();
@@ -188,12 +193,12 @@ fn rocksdb_tells_of_flushes_and_compactions() {
 fn servers_tell_of_checkpoints() {
     for id in ["postgres", "mongodb"] {
         let Some((_dir, mut store)) = opened(id) else { continue };
-        let before = value(&told(&mut store), "checkpoints");
+        let before = value(&background_figures(&mut store), "checkpoints");
         let began = Instant::now();
         let mut after = before;
         while after == before && began.elapsed() < Duration::from_secs(300) {
             store.lifecycle().maintain().unwrap();
-            after = value(&told(&mut store), "checkpoints");
+            after = value(&background_figures(&mut store), "checkpoints");
         }
         assert!(after > before, "{id}: {before}, then {after}");
         store.close().unwrap();

@@ -50,7 +50,7 @@ fn fill(store: &mut Store) -> Result<()> {
 }
 
 /// Opens the store again and reads the row.
-fn again(reopener: &Reopener, store: Store) -> Result<Store> {
+fn reopen(reopener: &Reopener, store: Store) -> Result<Store> {
     let mut store = reopener.reopen(store)?;
     let mut found = false;
     let mut see = |row: &dyn embermark_engines::sql::ResultRow| {
@@ -96,16 +96,16 @@ fn opening_again_fifty_times_leaves_no_file_and_no_thread_behind() {
             }
             let dir = folder.path().to_owned();
             let options = OpenOptions::new(dir, tier, 64 << 20);
-            let reopener = Reopener::of(*engine, options.clone());
+            let reopener = Reopener::for_engine(*engine, options.clone());
             let mut store = engine.open(&options).unwrap().store;
             fill(&mut store).unwrap();
             // What a library keeps for the whole process exists after a few rounds.
             for _ in 0..3 {
-                store = again(&reopener, store).unwrap_or_else(|e| panic!("{id} ({tier}): {e}"));
+                store = reopen(&reopener, store).unwrap_or_else(|e| panic!("{id} ({tier}): {e}"));
             }
             let before = held();
             for _ in 0..TIMES {
-                store = again(&reopener, store).unwrap_or_else(|e| panic!("{id} ({tier}): {e}"));
+                store = reopen(&reopener, store).unwrap_or_else(|e| panic!("{id} ({tier}): {e}"));
             }
             // A thread that was asked to end may need a moment to do so, and a library may start a
             // thread late that it keeps for the process. Anything left behind every time would add

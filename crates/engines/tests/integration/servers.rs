@@ -24,7 +24,7 @@ use embermark_skips::skipped;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 
-use crate::server::owner::{Owner, again, passes, told};
+use crate::server::owner::{Owner, run_passing, task, test_command};
 use crate::server::processes::{Processes, addresses, ports, sockets, uid, unix_listeners};
 use crate::server::rows::{close, count, create, join, write};
 use crate::server::{ServerEngine, given, options, setting};
@@ -34,8 +34,8 @@ use facts::{Facts, Given, Refusal};
 const NOBODY: u32 = 65534;
 
 /// Whether the version that an engine reports begins with the one that its program reports.
-fn is_version(told: &str, version: &str) -> bool {
-    let rest = told.strip_prefix(version);
+fn is_version(reported: &str, version: &str) -> bool {
+    let rest = reported.strip_prefix(version);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '-']))
 }
 
@@ -98,14 +98,14 @@ fn a_server_is_started_again_after_its_processes_were_killed() {
         processes.end();
         drop(store);
         // By now another process may have the number in such a file.
-        let mut told = ["data/postmaster.pid", "data/root/hdb.pid"].map(|file| {
+        let mut reported = ["data/postmaster.pid", "data/root/hdb.pid"].map(|file| {
             let file = dir.path().join("server").join(file);
             let Ok(text) = fs::read_to_string(&file) else { return false };
             let (_, rest) = text.split_once('\n').unwrap_or_default();
             fs::write(&file, format!("{}\n{rest}", std::process::id())).is_ok()
         });
-        told.sort_unstable();
-        assert_eq!(told, [false, ["postgres", "harperdb"].contains(&engine.0)], "{}", engine.0);
+        reported.sort_unstable();
+        assert_eq!(reported, [false, ["postgres", "harperdb"].contains(&engine.0)], "{}", engine.0);
         let mut store = engine.open(&options(dir.path(), Durability::Process)).store;
         assert_eq!(count(&mut store).unwrap(), 3, "{}", engine.0);
         write(&mut store, 4, 1).unwrap();
@@ -246,8 +246,8 @@ fn a_server_that_refuses_to_start_is_reported_with_the_end_of_its_log() {
                 let program = make(*engine, dir.path());
                 let place = dir.path().join("place");
                 fs::create_dir(&place).unwrap();
-                let told = format!("{id}\n{}", place.display());
-                passes(again("servers::is_refused", told).env(variable, program))
+                let task = format!("{id}\n{}", place.display());
+                run_passing(test_command("servers::is_refused", task).env(variable, program))
             }
         };
         assert!(said.contains(&format!("{id} could not start its program")), "{said}");
@@ -258,9 +258,9 @@ fn a_server_that_refuses_to_start_is_reported_with_the_end_of_its_log() {
 }
 
 /// Returns the engine and the folder that another process was given.
-fn told_engine() -> Option<(ServerEngine, OpenOptions)> {
-    let told = told()?;
-    let (id, dir) = told.split_once('\n').unwrap();
+fn task_engine() -> Option<(ServerEngine, OpenOptions)> {
+    let task = task()?;
+    let (id, dir) = task.split_once('\n').unwrap();
     let id = registry::find(id).unwrap().info().id;
     Some((ServerEngine(id), options(Path::new(dir), Durability::Process)))
 }
@@ -268,7 +268,7 @@ fn told_engine() -> Option<(ServerEngine, OpenOptions)> {
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn is_refused() {
-    let Some((engine, options)) = told_engine() else { return };
+    let Some((engine, options)) = task_engine() else { return };
     println!("{}", engine.refused(&options));
 }
 
@@ -397,7 +397,8 @@ fn what_a_killed_client_left_on_a_given_server_is_removed() {
         let name = "embermark_of_a_run";
         let removes = || engine.engine().remove_left(&url, name);
         removes().unwrap();
-        let mut client = again("servers::writes_without_end", format!("{id}\n{name}\n{url}"));
+        let mut client =
+            test_command("servers::writes_without_end", format!("{id}\n{name}\n{url}"));
         let mut client = client.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(client.stdout.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap().contains("writing")), "{id}: it failed, see above");
@@ -415,8 +416,8 @@ fn what_a_killed_client_left_on_a_given_server_is_removed() {
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn writes_without_end() {
-    let Some(told) = told() else { return };
-    let [id, name, url] = told.split('\n').collect::<Vec<_>>().try_into().unwrap();
+    let Some(task) = task() else { return };
+    let [id, name, url] = task.split('\n').collect::<Vec<_>>().try_into().unwrap();
     let options = OpenOptions { guest: name.to_owned(), ..given(url, Durability::None) };
     let mut store = registry::find(id).unwrap().open(&options).unwrap().store;
     create(&mut store).unwrap();
@@ -434,7 +435,7 @@ fn writes_without_end() {
 
 #[test]
 fn over_tcp_nobody_is_let_in_without_a_password() {
-    if embermark_network::is_own() {
+    if embermark_network::is_isolated() {
         return skipped("a shared network", "these tests run in one of their own");
     }
     for Facts { engine, .. } in facts::here() {
@@ -536,15 +537,17 @@ fn without_its_library_an_engine_says_what_is_missing_and_what_gets_it() {
     for Facts { engine, library, .. } in facts::here() {
         let Some(library) = library else { continue };
         let empty = tempfile::tempdir().unwrap();
-        let told = format!("{}\n{}", engine.0, empty.path().display());
-        passes(again("servers::lacks_its_library", told).env(library.variable, empty.path()));
+        let task = format!("{}\n{}", engine.0, empty.path().display());
+        run_passing(
+            test_command("servers::lacks_its_library", task).env(library.variable, empty.path()),
+        );
     }
 }
 
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn lacks_its_library() {
-    let Some((engine, private)) = told_engine() else { return };
+    let Some((engine, private)) = task_engine() else { return };
     let facts = facts::all().find(|facts| facts.engine.0 == engine.0).unwrap();
     let library = facts.library.as_ref().unwrap();
     let Availability::Missing { why, remedy } = engine.engine().availability() else { panic!() };
@@ -562,9 +565,9 @@ fn lacks_its_library() {
 #[test]
 fn without_its_programs_an_engine_says_what_is_missing_and_what_gets_it() {
     for Facts { engine, variable, .. } in facts::all() {
-        let mut command = again("servers::is_skipped", format!("{}\n/nowhere", engine.0));
+        let mut command = test_command("servers::is_skipped", format!("{}\n/nowhere", engine.0));
         // This test is meant to be skipped.
-        let said = passes(command.env(variable, "/nowhere").env_remove(embermark_skips::FILE));
+        let said = run_passing(command.env(variable, "/nowhere").env_remove(embermark_skips::FILE));
         let skip = format!("skipped: {}: no ", engine.0);
         let (_, why) = said.split_once(&skip).unwrap_or_else(|| panic!("{said}"));
         assert!(why.contains(&format!(" at /nowhere, which {variable} names; name ")), "{said}");
@@ -575,6 +578,6 @@ fn without_its_programs_an_engine_says_what_is_missing_and_what_gets_it() {
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn is_skipped() {
-    let Some((engine, _)) = told_engine() else { return };
+    let Some((engine, _)) = task_engine() else { return };
     assert!(!engine.is_here());
 }

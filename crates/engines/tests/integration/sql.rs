@@ -715,7 +715,7 @@ fn reopen(subject: &mut Subject) {
     let options = OpenOptions::new(dir.path(), subject.tier, 16 << 20);
     let meanwhile = sql(subject.engine.open(&options).unwrap());
     let store = Store::Sql(std::mem::replace(&mut subject.store, meanwhile));
-    let reopener = Reopener::of(subject.engine, subject.options.clone());
+    let reopener = Reopener::for_engine(subject.engine, subject.options.clone());
     let Store::Sql(store) = reopener.reopen(store).unwrap() else { panic!("no SQL store") };
     std::mem::replace(&mut subject.store, store).close().unwrap();
 }

@@ -125,12 +125,12 @@ fn every_unit_stays_where_the_table_says_and_counts_once() {
         }
     }
     let mut valid = vec![0; card.valid.len()];
-    for (unit, at) in card.place.iter().enumerate().filter(|(_, at)| **at != NONE) {
-        assert_eq!(card.holds[*at as usize], unit as u32);
+    for (unit, at) in card.position.iter().enumerate().filter(|(_, at)| **at != NONE) {
+        assert_eq!(card.unit_at[*at as usize], unit as u32);
         valid[(at / BLOCK) as usize] += 1;
     }
     assert_eq!(valid, card.valid);
-    let held = card.holds.iter().filter(|unit| **unit != NONE).count();
+    let held = card.unit_at.iter().filter(|unit| **unit != NONE).count();
     assert_eq!(held as u32, valid.iter().sum::<u32>());
 }
 

@@ -16,14 +16,14 @@ fn page_mapped(map_bytes: u64, cleaning: Cleaning) -> Card {
         page_bytes: 16 << 10,
         erase_block_bytes: MIB,
         spare_permille: Spread { low: 20, typical: 70, high: 100 },
-        cycles: Spread::of(1_000),
+        cycles: Spread::exact(1_000),
         cache_bytes: 0,
         filled_permille: 1_000,
     }
 }
 
 fn log_blocks(open: u32) -> Card {
-    let mapping = Mapping::LogBlocks { open_units: Spread::of(open) };
+    let mapping = Mapping::LogBlocks { open_units: Spread::exact(open) };
     Card { mapping, ..page_mapped(16 << 10, Cleaning::Greedy) }
 }
 

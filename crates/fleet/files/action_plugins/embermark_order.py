@@ -1,4 +1,4 @@
-"""Hands an order to a device's client process, and asks for the device's clock, for `embermark fleet run --clients-of`."""
+"""Passes an order to a device's client process and reads the device's clock: `embermark fleet run --clients-of`."""
 
 import json
 import os
@@ -7,12 +7,12 @@ import time
 
 from ansible.plugins.action import ActionBase
 
-# With the device's name the variable that its order is in: the word of its command and its standard input.
+# Prefix of the variable with a device's order, followed by the device's name. The order has a command and its input.
 ORDER = "EMBERMARK_ORDER_"
 
 
 class ActionModule(ActionBase):
-    """The clock first, where it is asked for, then the order."""
+    """Reads the clock, if requested, and then passes the order."""
 
     TRANSFERS_FILES = False
     _VALID_ARGS = frozenset(("home", "plan", "probes"))
@@ -26,19 +26,19 @@ class ActionModule(ActionBase):
         result["probes"] = self._probes(int(args.get("probes", 0)))
         if order is None:
             return result
-        # The home may begin with a ~, which the shell there knows.
+        # The shell on the device expands a ~ at the beginning of the home.
         command = (
             f"cd {args['home']} && home=$PWD && cd plans/{args['plan']}"
             f' && exec "$home/package/bin/embermark" client-machine {order["command"]} "$home/clients"'
         )
-        said = self._low_level_execute_command(command, in_data=order["input"].encode())
-        result.update({key: said[key] for key in ("rc", "stdout", "stderr")})
-        if said["rc"] != 0:
-            result.update(failed=True, msg=f"its client process ended with status {said['rc']}")
+        output = self._low_level_execute_command(command, in_data=order["input"].encode())
+        result.update({key: output[key] for key in ("rc", "stdout", "stderr")})
+        if output["rc"] != 0:
+            result.update(failed=True, msg=f"its client process ended with status {output['rc']}")
         return result
 
     def _probes(self, count):
-        """So many triples of ns: sent here, told there, received here."""
+        """Returns `count` triples of ns: request sent, clock of the device, answer received."""
         if count == 0:
             return []
         try:
@@ -47,11 +47,11 @@ class ActionModule(ActionBase):
             return [self._by_command() for _ in range(count)]
 
     def _in_one_session(self, count):
-        """Over one session of SSH, so that a round trip is one of the network and no login."""
+        """Uses one SSH session, so that a round trip includes no login."""
         connection = self._connection
         if getattr(connection, "sshpass_pipe", None):
-            raise ValueError("a password is asked for")
-        # Opens the connection that sessions share.
+            raise ValueError("SSH asks for a password")
+        # Opens the connection that all sessions share.
         connection.exec_command("true", in_data=b"\n", sudoable=False)
         loop = "while read -r line; do date +%s%N; done"
         command = connection._build_command(connection.get_option("ssh_executable"), "ssh", connection.host, loop)
@@ -67,11 +67,11 @@ class ActionModule(ActionBase):
     def _round_trip(session):
         sent = time.time_ns()
         session.stdin.write(b"\n")
-        told = session.stdout.readline()
-        return [sent, int(told), time.time_ns()]
+        clock = session.stdout.readline()
+        return [sent, int(clock), time.time_ns()]
 
     def _by_command(self):
         sent = time.time_ns()
-        _, told, _ = self._connection.exec_command("date +%s%N", in_data=b"\n", sudoable=False)
+        _, clock, _ = self._connection.exec_command("date +%s%N", in_data=b"\n", sudoable=False)
         received = time.time_ns()
-        return [sent, int(told.split()[-1]), received]
+        return [sent, int(clock.split()[-1]), received]

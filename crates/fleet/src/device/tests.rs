@@ -17,7 +17,7 @@ fn device() -> Device {
 
 fn begun() -> Device {
     let mut device = device();
-    assert_eq!(device.hears(&event("begin", Status::Ok, "", "begun\n")).as_deref(), Some("begun"));
+    assert_eq!(device.record(&event("begin", Status::Ok, "", "begun\n")).as_deref(), Some("begun"));
     device
 }
 
@@ -25,18 +25,18 @@ fn begun() -> Device {
 fn a_run_is_begun_tells_how_far_it_is_and_ends_with_its_result() {
     let mut device = begun();
     let watched = |said: &str| event("watch", Status::Ok, "", said);
-    assert_eq!(device.hears(&watched("running ")), None);
+    assert_eq!(device.record(&watched("running ")), None);
     let line = "running [1/12] sqlite: ok\n";
-    assert_eq!(device.hears(&watched(line)).as_deref(), Some("[1/12] sqlite: ok"));
-    assert_eq!(device.hears(&watched(line)), None, "said before");
-    device.hears(&watched("ended 0"));
+    assert_eq!(device.record(&watched(line)).as_deref(), Some("[1/12] sqlite: ok"));
+    assert_eq!(device.record(&watched(line)), None, "said before");
+    device.record(&watched("ended 0"));
     assert_eq!(device.outcome, None, "its result is not here yet");
-    device.hears(&event("result", Status::Ok, "", ""));
+    device.record(&event("result", Status::Ok, "", ""));
     assert_eq!(device.outcome, Some(Outcome::Done { status: 0 }));
 
     let mut device = begun();
-    device.hears(&watched("ended 1"));
-    device.hears(&event("result", Status::Ok, "", ""));
+    device.record(&watched("ended 1"));
+    device.record(&event("result", Status::Ok, "", ""));
     let outcome = device.outcome.unwrap();
     assert!(outcome.has_result() && !outcome.is_well());
     assert_eq!(outcome.to_string(), "done; a cell was wrong, failed or timed out");
@@ -46,39 +46,39 @@ fn a_run_is_begun_tells_how_far_it_is_and_ends_with_its_result() {
 fn a_device_that_is_off_is_not_waited_for_and_one_that_runs_is_tried_again() {
     let lost = event("watch", Status::Unreachable, "Connection refused\nmore", "");
     let mut off = device();
-    assert_eq!(off.hears(&lost), None);
+    assert_eq!(off.record(&lost), None);
     let why = "Connection refused".to_owned();
     assert_eq!(off.outcome, Some(Outcome::Unreachable { why, begun: false }));
 
     let mut away = begun();
     for _ in 1..MOST_LOST {
-        assert!(away.hears(&lost).unwrap().contains("for a moment"));
+        assert!(away.record(&lost).unwrap().contains("for a moment"));
         assert_eq!(away.outcome, None);
     }
-    away.hears(&event("watch", Status::Ok, "", "running x"));
+    away.record(&event("watch", Status::Ok, "", "running x"));
     for _ in 1..MOST_LOST {
-        away.hears(&lost);
+        away.record(&lost);
     }
     assert_eq!(away.outcome, None, "in a row");
-    away.hears(&lost);
+    away.record(&lost);
     assert!(matches!(away.outcome, Some(Outcome::Unreachable { begun: true, .. })));
 }
 
 #[test]
-fn a_run_that_was_cut_off_is_gone_on_with_but_not_for_ever() {
+fn a_run_that_was_cut_off_is_resumed_but_not_for_ever() {
     let mut device = begun();
     let ended = event("ended", Status::Failed, "its run cut off", "");
     for _ in 0..MOST_CUT {
-        device.hears(&event("watch", Status::Ok, "", "cut off"));
-        device.hears(&ended);
-        device.goes_on();
+        device.record(&event("watch", Status::Ok, "", "cut off"));
+        device.record(&ended);
+        device.resume_if_cut();
         assert!(device.outcome.is_none() && device.cut);
-        device.hears(&event("begin", Status::Ok, "", "gone on with"));
+        device.record(&event("begin", Status::Ok, "", "resumed"));
         assert!(!device.cut);
     }
-    device.hears(&event("watch", Status::Ok, "", "cut off"));
-    device.hears(&ended);
-    device.goes_on();
+    device.record(&event("watch", Status::Ok, "", "cut off"));
+    device.record(&ended);
+    device.resume_if_cut();
     assert_eq!(device.outcome.unwrap().to_string(), "its run cut off (see its log)");
 }
 
@@ -86,7 +86,7 @@ fn a_run_that_was_cut_off_is_gone_on_with_but_not_for_ever() {
 fn what_fails_says_what_it_was() {
     let fails = |event: &Event| {
         let mut device = device();
-        assert_eq!(device.hears(event), None);
+        assert_eq!(device.record(event), None);
         device.outcome.unwrap().to_string()
     };
     let space = "too little space: 12 MB are free";
@@ -105,8 +105,8 @@ fn what_fails_says_what_it_was() {
         "'copy' failed: [Errno 28] No space left on device"
     );
     let mut hot = device();
-    let says = hot.hears(&event("doctor", Status::Retry, "", doctor));
+    let says = hot.record(&event("doctor", Status::Retry, "", doctor));
     assert_eq!(says.as_deref(), Some("waits, busy or hot: cpu is at 85 °C; busy"));
-    assert_eq!(hot.hears(&event("doctor", Status::Retry, "", doctor)), None, "said once");
+    assert_eq!(hot.record(&event("doctor", Status::Retry, "", doctor)), None, "said once");
     assert_eq!(hot.outcome, None);
 }

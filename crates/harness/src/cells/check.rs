@@ -35,11 +35,11 @@ pub(super) fn numbers(plan: &Plan) -> Result<(), HarnessError> {
         FASTEST
     );
     let problems = [
-        (plan.workloads.is_empty(), "no workload is asked for: name at least one"),
-        (plan.engines.is_empty(), "no engine is asked for: name at least one"),
+        (plan.workloads.is_empty(), "no workload is selected: name at least one"),
+        (plan.engines.is_empty(), "no engine is selected: name at least one"),
         (
             plan.durabilities.is_empty(),
-            "no durability is asked for: give at least one, such as process",
+            "no durability tier is selected: give at least one, such as process",
         ),
         (plan.trials == 0, "0 trials measure nothing: give at least 1"),
         (warmup_runs >= runs, &*too_few),
@@ -116,7 +116,7 @@ pub fn check_configurations(
                 configuration.engine
             ));
         }
-        if *configuration == Configuration::of(&*configuration.engine) {
+        if *configuration == Configuration::new(&*configuration.engine) {
             return refused("it has no settings: give NAME=ENGINE:setting=value".to_owned());
         }
     }
@@ -150,7 +150,7 @@ pub(super) fn names(
             .map(|info| info.id)
             .collect();
         return Err(HarnessError::Plan(format!(
-            "none of the workloads has a highest rate to look for: run `embermark rate` with {}, or with a file that has a \
+            "none of the workloads has a highest rate to search for: run `embermark rate` with {}, or with a file that has a \
              phase with `arrive`",
             with.join(", ")
         )));
@@ -171,7 +171,7 @@ pub(super) fn names(
     for phase in plan.phases.iter().flatten() {
         let valid = workloads.iter().flat_map(|w| w.phases).map(|p| p.name);
         check("phase", phase, valid.collect())?;
-        runs_somewhere(plan, phase, workloads)?;
+        check_phase_runs(plan, phase, workloads)?;
     }
     for id in plan.urls.keys() {
         if catalog.engine(id)?.info().kind != Kind::Server {
@@ -193,7 +193,7 @@ pub(super) fn names(
 /// Checks that a phase runs in some variant. It must search for the highest rate if that is
 /// requested, and do something else if it is not. A phase that only runs in its own variants needs
 /// one of them.
-fn runs_somewhere(
+fn check_phase_runs(
     plan: &Plan,
     phase: &str,
     workloads: &[WorkloadInfo],
@@ -204,11 +204,11 @@ fn runs_somewhere(
             let look = workloads.iter().flat_map(|info| info.searches.iter().chain(info.arrivals));
             let look: Vec<&str> = look.copied().collect();
             format!(
-                "phase '{phase}' has no highest rate to look for: name {} in --phases, or leave it out",
+                "phase '{phase}' has no highest rate to search for: name {} in --phases, or leave it out",
                 look.join(" or ")
             )
         } else {
-            format!("phase '{phase}' looks for the highest rate: run it with `embermark rate`")
+            format!("phase '{phase}' searches for the highest rate: run it with `embermark rate`")
         }));
     }
     let Some(workload) = workloads.iter().find(|info| info.apart.contains(&phase)) else {

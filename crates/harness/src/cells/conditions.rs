@@ -13,21 +13,24 @@ pub(super) fn unsupported(why: impl Into<String>) -> Skip {
 }
 
 /// Returns why an engine cannot have the memory limit or storage of a cell, if it cannot.
-pub(super) fn cannot_be_had(id: &CellId, engine: &dyn Engine, plan: &Plan) -> Option<&'static str> {
+pub(super) fn unsupported_condition(
+    id: &CellId,
+    engine: &dyn Engine,
+    plan: &Plan,
+) -> Option<&'static str> {
     let by_url = plan.urls.contains_key(&id.engine);
     if id.memory_limit.is_some() && by_url {
-        return Some("a server given by its URL is under no limit of ours");
+        return Some("embermark cannot limit the memory of a server given by its URL");
     }
     if id.storage.is_some() && by_url {
-        return Some("a server given by its URL has its files on storage of its own");
+        return Some("the files of a server given by its URL are on its own storage");
     }
     match engine.info().kind {
         Kind::Reference if id.memory_limit.is_some() => {
-            Some("it keeps every row in memory: a limit ends it and slows nothing down")
+            Some("it keeps every row in memory, so a limit would only end it")
         }
         Kind::Server if plan.cold => Some(
-            "cold reads of a server take stopping it and starting it on its data again, which \
-                  its adapter does not",
+            "cold reads of a server require a restart on its data, which its adapter cannot do",
         ),
         Kind::Reference if plan.cold => Some("it keeps nothing that could be read from storage"),
         _ => None,
@@ -67,6 +70,6 @@ pub(crate) fn never_cold(plan: &Plan, catalog: &Catalog) -> Result<Option<String
     let infos = infos.collect::<Result<Vec<_>, HarnessError>>()?;
     let without: Vec<&str> =
         infos.iter().filter(|info| plan.cold && !info.cold).map(|info| info.id).collect();
-    let says = || format!("--cold is not for {}: left out", without.join(", "));
+    let says = || format!("--cold does not apply to {}: left out", without.join(", "));
     Ok((!without.is_empty()).then(says))
 }

@@ -11,7 +11,7 @@ use crate::{Catalog, HarnessError};
 /// # Errors
 /// If an option has no effect. The error names the first one and what would give it an effect.
 pub fn check_effects(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError> {
-    let (_, workloads) = super::named(plan, catalog)?;
+    let (_, workloads) = super::resolve_names(plan, catalog)?;
     let runs = |has: &dyn Fn(&WorkloadInfo, &str) -> bool| {
         workloads.iter().any(|info| {
             let mut cells = variants(plan, info).into_iter();
@@ -22,11 +22,11 @@ pub fn check_effects(plan: &Plan, catalog: &Catalog) -> Result<(), HarnessError>
     let options = [
         (
             plan.window_ms.is_some() && !runs(&windowed),
-            "window: no phase that is asked for lasts for a window",
+            "window: no selected phase lasts for a window",
         ),
         (
             plan.warm_up_ms.is_some_and(|ms| ms > 0) && !runs(&|info, _| info.lasts),
-            "warm-up: it is for the workload machine, which is not asked for",
+            "warm-up: only the workload machine uses it, and it is not selected",
         ),
         (
             plan.disk_bytes.is_some() && !runs(&|info, _| info.until_steady),

@@ -3,7 +3,7 @@
 use embermark_model::plan::Plan;
 use embermark_workloads::Info as WorkloadInfo;
 
-use super::{asked, distinct};
+use super::{distinct, is_requested};
 use crate::{Catalog, HarnessError};
 
 /// Largest number of clients of a cell.
@@ -26,10 +26,11 @@ pub(super) fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static st
     let mut planned: Vec<(&str, Vec<String>)> = Vec::new();
     for (variant, phases) in variants {
         let is_new = |name: &str| planned.iter().all(|(_, known)| known.iter().all(|k| k != name));
-        let mine = phases.iter().filter(|name| asked(plan, name) && is_new(name));
+        let mine = phases.iter().filter(|name| is_requested(plan, name) && is_new(name));
         let phases: Vec<String> = mine.map(|name| (*name).to_owned()).collect();
         // Phases with arriving rows have one writer and also take the rate.
-        let arrive = workload.arrivals.iter().filter(|name| asked(plan, name) && is_new(name));
+        let arrive =
+            workload.arrivals.iter().filter(|name| is_requested(plan, name) && is_new(name));
         let arrive = arrive.filter(|_| plan.clients == 1).map(|name| (*name).to_owned());
         let phases: Vec<String> = phases.into_iter().chain(arrive).collect();
         if !phases.is_empty() {
@@ -42,7 +43,7 @@ pub(super) fn variants(plan: &Plan, workload: &WorkloadInfo) -> Vec<(&'static st
 fn check_numbers(plan: &Plan) -> Result<(), HarnessError> {
     if !(1..=MOST_CLIENTS).contains(&plan.clients) {
         return Err(HarnessError::Plan(format!(
-            "{} clients cannot be had: give 1 to {MOST_CLIENTS}",
+            "{} clients are not supported: give 1 to {MOST_CLIENTS}",
             plan.clients
         )));
     }
@@ -92,8 +93,8 @@ pub(super) fn check(
                 .map(|(variant, phases)| format!("{} in {variant}", phases.join(", ")))
                 .collect();
             format!(
-                "of '{}' only point operations run by several clients or at a rate, and none is asked \
-                 for: {}",
+                "only point operations of '{}' can run with several clients or at a rate, and none is \
+                 selected: {}",
                 info.id,
                 phases.join("; ")
             )

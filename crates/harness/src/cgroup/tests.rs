@@ -66,7 +66,7 @@ fn where_limits_cannot_be_set_it_is_refused_with_the_reason_and_the_way_out() {
     assert!(refusal(&tree("")).contains("it has: none"));
     let none = tempfile::tempdir().unwrap();
     assert!(refusal(&none).contains("no cgroup v2 file system is mounted"));
-    // A directory with the file's name stands for a file that cannot be written.
+    // A folder with the file's name acts as a file that cannot be written.
     let closed = tree("cpu memory\n");
     fs::create_dir(closed.path().join("sys/fs/cgroup/cgroup.subtree_control")).unwrap();
     assert!(refusal(&closed).contains("cgroup.subtree_control refuses '+cpu +memory'"));

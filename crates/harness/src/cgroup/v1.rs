@@ -21,7 +21,8 @@ pub(super) fn open(
     let base = |controller: &&'static str| {
         let mount = mounted(&mounts, controller)
             .ok_or_else(|| format!("no cgroup v1 hierarchy has the controller '{controller}'"))?;
-        let own = if superuser { "" } else { own(&groups, controller).unwrap_or_default() };
+        let own =
+            if superuser { "" } else { current_group(&groups, controller).unwrap_or_default() };
         Ok((*controller, system.path(mount).join(own.trim_start_matches('/'))))
     };
     let bases: Result<Vec<_>, String> = controllers.iter().map(base).collect();
@@ -69,7 +70,7 @@ pub(super) fn mounted(mountinfo: &str, controller: &str) -> Option<PathBuf> {
 
 /// Returns the group of this process in a controller's hierarchy (`cgroups(7)`):
 /// `4:cpu,cpuacct:/user`.
-pub(super) fn own<'a>(groups: &'a str, controller: &str) -> Option<&'a str> {
+pub(super) fn current_group<'a>(groups: &'a str, controller: &str) -> Option<&'a str> {
     groups.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
         let has = parts.next()?.split(',').any(|name| name == controller);

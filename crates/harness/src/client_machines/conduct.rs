@@ -1,4 +1,4 @@
-//! Makes the client machines measure a plan, trial by trial.
+//! Conducts the trials of a plan on the client machines.
 
 use std::path::Path;
 use std::time::Instant;
@@ -7,18 +7,18 @@ use embermark_model::Status;
 use embermark_model::plan::Plan;
 use embermark_model::result::{ResultFile, Trial};
 
-use super::carrier::Carrier;
 use super::facts::{in_common, one_tool};
+use super::transport::OrderTransport;
 use crate::cells::{self, PlannedCell};
 use crate::journal::{self, EndedTrial, Head, Line};
 use crate::outdir::OutDir;
 use crate::progress::Progress;
 use crate::result_file::{assemble, write_result};
 use crate::run_options::RunOptions;
-use crate::{HarnessError, manifest, schedule, secrecy};
+use crate::{HarnessError, manifest, redaction, schedule};
 
-/// Measures a plan into a new directory. Its clients are those of each machine, and its URLs are
-/// the server's.
+/// Measures a plan into a new folder. The plan has the number of clients of each machine, and the
+/// URL of the server.
 ///
 /// # Errors
 /// The errors of [`crate::run()`]. If a machine is lost, the run ends: the result has the trials
@@ -26,11 +26,11 @@ use crate::{HarnessError, manifest, schedule, secrecy};
 pub fn conduct(
     plan: &Plan,
     out: &Path,
-    carrier: &mut dyn Carrier,
+    transport: &mut dyn OrderTransport,
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<ResultFile, HarnessError> {
-    let names = carrier.names();
+    let names = transport.names();
     let each = plan.clients;
     let all = u32::try_from(names.len()).ok().and_then(|machines| machines.checked_mul(each));
     let plan = &Plan { clients: all.unwrap_or(u32::MAX), ..plan.clone() };
@@ -44,7 +44,7 @@ pub fn conduct(
     let run_id = manifest::run_id();
     let dirs = OutDir::prepare(out, None, &run_id, false)?;
     let lost = |why: String| HarnessError::Plan(format!("the client machines: {why}"));
-    let facts = carrier.facts().map_err(lost)?;
+    let facts = transport.facts().map_err(lost)?;
     let mut manifest = manifest::begin(&run_id, &dirs.data);
     manifest.machine = in_common(&facts);
     manifest.tool = one_tool(&names, &facts)?;
@@ -62,7 +62,8 @@ pub fn conduct(
     };
     let journal = journal::Writer::create(&dirs.journal(), head)?;
     let guest = manifest::guest(&run_id);
-    let mut conductor = Conductor { plan, names, each, guest, carrier, journal, progress, options };
+    let mut conductor =
+        Conductor { plan, names, each, guest, transport, journal, progress, options };
     let ended = conductor.trials();
     conductor.progress.finished();
     let complete = ended?;
@@ -84,7 +85,7 @@ pub(super) struct Conductor<'a> {
     /// Number of clients on each machine.
     pub each: u32,
     pub guest: String,
-    pub carrier: &'a mut dyn Carrier,
+    pub transport: &'a mut dyn OrderTransport,
     pub journal: journal::Writer,
     pub progress: &'a mut dyn Progress,
     pub options: &'a RunOptions,
@@ -109,10 +110,10 @@ impl From<HarnessError> for Stop {
 }
 
 /// Makes the error for a reply to another order.
-pub(super) fn unheard(what: &str) -> Stop {
+pub(super) fn unexpected_reply(what: &str) -> Stop {
     Stop::Failed(
         Status::Failed,
-        format!("a client machine replied to another order than to {what}"),
+        format!("a client machine replied to another order, not to {what}"),
     )
 }
 
@@ -134,7 +135,7 @@ impl Conductor<'_> {
             let began = Instant::now();
             let mut trial = Trial { index: turn.trial, order: turn.order, ..Trial::default() };
             let ended = self.trial(id, phases, &mut trial);
-            // A failure caused by the interrupt says nothing.
+            // A failure after the interrupt is probably its consequence.
             if self.options.interrupt.is_set() {
                 return Ok(false);
             }
@@ -150,16 +151,15 @@ impl Conductor<'_> {
                 (trial.status, trial.reason) = (status, Some(reason));
             }
             if let Some(url) = self.plan.urls.get(&id.engine) {
-                secrecy::hide(&mut trial, &url.secrets(), self.plan.engine_of(&id.engine));
+                redaction::redact(&mut trial, &url.secrets(), self.plan.engine_of(&id.engine));
             }
-            trial.colour();
+            trial.update_status();
             self.progress.trial_ended(trial.status, trial.reason.as_deref(), began.elapsed());
             let reason = trial.reason.clone().unwrap_or_default();
             self.journal.add(Line::Trial(Box::new(EndedTrial { cell: id.clone(), trial })))?;
             if lost {
-                let says = format!(
-                    "the run ended before its end, because a client machine was lost: {reason}"
-                );
+                let says =
+                    format!("the run ended early, because a client machine was lost: {reason}");
                 self.warn(says)?;
                 return Ok(false);
             }

@@ -1,4 +1,4 @@
-//! One trial's clients on this machine, and how they execute orders.
+//! Executes orders with one trial's clients on this machine.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -19,7 +19,7 @@ use crate::{Catalog, Interrupt};
 const POINTS: u64 = 1_000;
 
 /// Time before the start at which the process stops sleeping and spins on the clock.
-const WAKING_TAKES: Duration = Duration::from_millis(1);
+const SPIN_MARGIN: Duration = Duration::from_millis(1);
 
 /// A trial's clients on this machine.
 pub(super) struct Machine {
@@ -74,7 +74,7 @@ impl Machine {
     }
 
     /// Executes an order.
-    pub(super) fn carry_out(&mut self, order: &Order, catalog: &Catalog) -> Result<Reply, Refused> {
+    pub(super) fn execute(&mut self, order: &Order, catalog: &Catalog) -> Result<Reply, Refused> {
         match order {
             Order::Prepare => self.prepare(catalog),
             Order::Open => self.open(),
@@ -137,7 +137,8 @@ impl Machine {
                 return Err(EngineError::unsupported(self.engine.info().id, what).into());
             }
         };
-        let bench = prepared.open(store, Reopener::of(self.engine, self.options.clone()))?;
+        let bench =
+            prepared.open(store, Reopener::for_engine(self.engine, self.options.clone()))?;
         let phases = bench.phases().iter().map(|phase| phase.to_result()).collect();
         self.bench = Some(bench);
         let trial = Trial {
@@ -181,8 +182,8 @@ impl Machine {
         let (_, client) = self.probes.end(before);
         let Outcome { answer, done, .. } = ran?;
         let at = |then: u64| wall + meter.clock().nanoseconds(ticks, then) as i64;
-        let (began, ended) = meter.between();
-        let all = meter.all_at_work().unwrap_or((began, ended));
+        let (began, ended) = meter.time_span();
+        let all = meter.common_period().unwrap_or((began, ended));
         let point = |n: u64| {
             let ticks =
                 began + (u128::from(ended - began) * u128::from(n) / u128::from(POINTS)) as u64;
@@ -196,7 +197,7 @@ impl Machine {
             capped: meter.measured().capped,
             clients: meter.clients().to_vec(),
             done,
-            answer: Part::of(&answer)
+            answer: Part::from_answer(&answer)
                 .ok_or_else(|| failed(format!("the answer to {phase} has no parts to add up")))?,
             latency: meter.latency(),
             response: meter.response(),
@@ -240,7 +241,7 @@ fn wait_until(begin_ns: i64) {
         if left.is_zero() {
             return;
         }
-        match left.checked_sub(WAKING_TAKES) {
+        match left.checked_sub(SPIN_MARGIN) {
             // In short steps, in case the clock is set meanwhile.
             Some(left) => std::thread::sleep(left.min(Duration::from_millis(100))),
             None => std::hint::spin_loop(),

@@ -7,18 +7,18 @@ use embermark_model::result::{
 
 use super::protocol::{Part, Ran};
 
-/// What one machine did in a run, and the offset of its clock.
-pub(super) struct OfMachine {
+/// The run of one machine, and the offset of its clock.
+pub(super) struct MachineRun {
     pub device: String,
     pub clock: ClockOffset,
-    /// When it was to begin, by its own clock.
+    /// Agreed start of the run on its own clock, in ns since 1970.
     pub begin_ns: i64,
     pub ran: Ran,
 }
 
-impl OfMachine {
+impl MachineRun {
     /// Converts a time of its clock to the conductor's.
-    const fn here(&self, ns: i64) -> i64 {
+    const fn conductor_time(&self, ns: i64) -> i64 {
         ns - self.clock.offset_ns
     }
 
@@ -55,14 +55,14 @@ pub(super) struct Merged {
 ///
 /// # Errors
 /// If the machines were never working at the same time, or their answers are of different kinds.
-pub(super) fn merge(of: &[OfMachine], target_rate: Option<u64>) -> Result<Merged, String> {
-    let starts = of.iter().map(|one| one.here(one.ran.began_ns));
+pub(super) fn merge(of: &[MachineRun], target_rate: Option<u64>) -> Result<Merged, String> {
+    let starts = of.iter().map(|one| one.conductor_time(one.ran.began_ns));
     let first = starts.clone().min().unwrap_or_default();
     let spread = starts.max().unwrap_or_default() - first;
-    let end = of.iter().map(|one| one.here(one.ran.ended_ns)).max().unwrap_or_default();
+    let end = of.iter().map(|one| one.conductor_time(one.ran.ended_ns)).max().unwrap_or_default();
     // The time in which every client of every machine was working.
-    let from = of.iter().map(|one| one.here(one.ran.all_ns.0)).max().unwrap_or_default();
-    let to = of.iter().map(|one| one.here(one.ran.all_ns.1)).min().unwrap_or_default();
+    let from = of.iter().map(|one| one.conductor_time(one.ran.all_ns.0)).max().unwrap_or_default();
+    let to = of.iter().map(|one| one.conductor_time(one.ran.all_ns.1)).min().unwrap_or_default();
     if to <= from {
         return Err(
             "the client machines were never all at work at the same time: give them more operations \
@@ -85,9 +85,10 @@ pub(super) fn merge(of: &[OfMachine], target_rate: Option<u64>) -> Result<Merged
         elapsed_ns: u64::try_from(end - first).unwrap_or_default(),
         ops: done.iter().sum(),
         capped: of.iter().any(|one| one.ran.capped),
-        client: Some(used(of)),
+        client: Some(client_resources(of)),
         clients: of.iter().flat_map(|one| one.ran.clients.iter().copied()).collect(),
-        schedule: target_rate.and_then(|rate| kept(of, rate as f64, response.as_ref(), late)),
+        schedule: target_rate
+            .and_then(|rate| merged_schedule(of, rate as f64, response.as_ref(), late)),
         client_machines: Some(Box::new(ClientMachines {
             start_spread_ns: u64::try_from(spread).unwrap_or_default(),
             common_ns: u64::try_from(to - from).unwrap_or_default(),
@@ -99,7 +100,7 @@ pub(super) fn merge(of: &[OfMachine], target_rate: Option<u64>) -> Result<Merged
     Ok(Merged { run, answer, done, latency, response })
 }
 
-fn machine(one: &OfMachine, from: i64, to: i64) -> ClientMachine {
+fn machine(one: &MachineRun, from: i64, to: i64) -> ClientMachine {
     let ran = &one.ran;
     let own = |here: i64| here + one.clock.offset_ns;
     let common = one.done_by(own(to)) - one.done_by(own(from));
@@ -116,8 +117,8 @@ fn machine(one: &OfMachine, from: i64, to: i64) -> ClientMachine {
 }
 
 /// Returns how well the clients of all machines together kept a schedule.
-fn kept(
-    of: &[OfMachine],
+fn merged_schedule(
+    of: &[MachineRun],
     target_rate: f64,
     response: Option<&Latency>,
     late: Option<Latency>,
@@ -135,7 +136,7 @@ fn kept(
 }
 
 /// Returns the resources that the client processes used together.
-fn used(of: &[OfMachine]) -> Resources {
+fn client_resources(of: &[MachineRun]) -> Resources {
     let sum = |part: fn(&Resources) -> Option<u64>| {
         of.iter().map(|one| one.ran.client.as_ref().and_then(part)).sum::<Option<u64>>()
     };
@@ -163,9 +164,9 @@ mod tests {
 
     /// A machine whose clock is ahead by `offset` and which worked at an even rate between `from`
     /// and `to` of the true time.
-    fn machine(device: &str, offset: i64, (from, to): (i64, i64), ops: u64) -> OfMachine {
+    fn machine(device: &str, offset: i64, (from, to): (i64, i64), ops: u64) -> MachineRun {
         let (began_ns, ended_ns) = (from + offset, to + offset);
-        OfMachine {
+        MachineRun {
             device: device.to_owned(),
             clock: ClockOffset { offset_ns: offset, error_ns: 1_000, probes: 20 },
             begin_ns: 10 * SECOND + offset,

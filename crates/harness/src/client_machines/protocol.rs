@@ -93,7 +93,7 @@ pub enum Part {
 
 impl Part {
     /// Converts an answer. `None` if it cannot have parts.
-    pub(super) const fn of(answer: &Answer) -> Option<Self> {
+    pub(super) const fn from_answer(answer: &Answer) -> Option<Self> {
         match answer {
             Answer::Count(count) => Some(Self::Count(*count)),
             Answer::Checksum(Checksum { rows, sum }) => {

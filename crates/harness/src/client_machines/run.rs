@@ -1,13 +1,13 @@
-//! One run of a phase: prepares every machine, begins at the same time, merges and checks.
+//! Runs a phase once: prepares every machine, begins at the same time, merges and checks.
 
 use std::time::{Duration, Instant};
 
 use embermark_model::result::Run;
 use embermark_model::{CellId, Status};
 
-use super::conduct::{Conductor, Stop, unheard};
+use super::conduct::{Conductor, Stop, unexpected_reply};
 use super::machine::wall_ns;
-use super::merge::{Merged, OfMachine, merge};
+use super::merge::{MachineRun, Merged, merge};
 use super::protocol::{Order, Ran, Reply};
 use crate::HarnessError;
 
@@ -38,12 +38,12 @@ impl Conductor<'_> {
             return Err(Stop::Interrupted);
         }
         let ready = Order::Ready { phase: phase.to_owned() };
-        self.carry(&[(0, vec![ready.clone()])])?;
+        self.send(&[(0, vec![ready.clone()])])?;
         // The other machines' clients, and the clocks of all.
         let mut orders = vec![(0, Vec::new())];
-        orders.extend(self.of_others(&[ready]));
+        orders.extend(self.orders_for_others(&[ready]));
         let began = Instant::now();
-        let (_, clocks) = self.carry_with_clocks(&orders)?;
+        let (_, clocks) = self.send_with_clocks(&orders)?;
         // Time that an order took to reach them.
         let lead = LEAD.max(began.elapsed() * 2);
         let moment = wall_ns() + i64::try_from(lead.as_nanos()).unwrap_or(i64::MAX);
@@ -53,14 +53,13 @@ impl Conductor<'_> {
                 (machine, vec![Order::Run { phase: phase.to_owned(), begin_ns: *begin_ns }])
             })
             .collect();
-        let ran =
-            self.carry(&orders)?.into_iter().map(|replies| match replies.into_iter().next() {
-                Some(Reply::Ran(ran)) => Ok(*ran),
-                _ => Err(unheard("run a phase")),
-            });
+        let ran = self.send(&orders)?.into_iter().map(|replies| match replies.into_iter().next() {
+            Some(Reply::Ran(ran)) => Ok(*ran),
+            _ => Err(unexpected_reply("run a phase")),
+        });
         let ran: Vec<Ran> = ran.collect::<Result<_, Stop>>()?;
         let of = (self.names.iter().zip(clocks).zip(begins).zip(ran))
-            .map(|(((device, clock), begin_ns), ran)| OfMachine {
+            .map(|(((device, clock), begin_ns), ran)| MachineRun {
                 device: device.clone(),
                 clock,
                 begin_ns,
@@ -80,18 +79,18 @@ impl Conductor<'_> {
             capped: merged.run.capped,
             elapsed_ns: merged.run.elapsed_ns,
         };
-        match self.carry(&[(0, vec![check])])?.into_iter().flatten().next() {
+        match self.send(&[(0, vec![check])])?.into_iter().flatten().next() {
             Some(Reply::Checked { status: Status::Ok, .. }) => Ok(Ended::Right(Box::new(merged))),
             Some(Reply::Checked { status, reason }) => {
                 let (run, reason) = (Some(Box::new(merged.run)), reason.unwrap_or_default());
                 Ok(Ended::Wrong { run, status, reason })
             }
-            _ => Err(unheard("check the answer")),
+            _ => Err(unexpected_reply("check the answer")),
         }
     }
 
-    /// Warns about machines that began late, or whose clock is not known exactly enough to tell.
-    pub(super) fn tell_late(
+    /// Warns about machines that began late, or whose clock offset is too inexact to know.
+    pub(super) fn warn_late(
         &mut self,
         id: &CellId,
         phase: &str,
@@ -107,15 +106,15 @@ impl Conductor<'_> {
             let at = format!("{id}, {phase}, run {} of trial {}", run + 1, trial + 1);
             if machine.start_delay_ns > LATE.as_nanos() as i64 {
                 self.warn(format!(
-                    "{at}: {device} began {:.0} ms after the agreed moment, more than {bound} ms: its rate \
+                    "{at}: {device} began {:.0} ms after the agreed time, more than {bound} ms: its rate \
                      counts from there on",
                     ms(machine.start_delay_ns.unsigned_abs())
                 ))?;
             }
             if u128::from(machine.clock.error_ns) > LATE.as_nanos() {
                 self.warn(format!(
-                    "{at}: the clock of {device} is known within {:.0} ms only: whether it began with the \
-                     others is not",
+                    "{at}: the clock of {device} is known only within {:.0} ms, so it may not have begun with the \
+                     others",
                     ms(machine.clock.error_ns)
                 ))?;
             }

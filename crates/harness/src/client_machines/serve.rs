@@ -24,12 +24,12 @@ const SOCKET: &str = "socket";
 /// File for its standard error.
 const LOG: &str = "log";
 
-/// Longest wait for an order. It then closes what it has and ends, because nothing is left to send
-/// one.
+/// Longest wait for an order. The process then closes its clients and ends, because the conductor
+/// is probably gone.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 /// Time in which the process must start to listen.
-const STARTING_TAKES: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Prints a description of this machine as JSON.
 pub fn facts(dir: &Path) -> ExitCode {
@@ -79,7 +79,7 @@ fn start(dir: &Path) -> io::Result<()> {
             let said = fs::read_to_string(dir.join(LOG)).unwrap_or_default();
             return Err(io::Error::other(format!("it ended with {status}: {}", said.trim())));
         }
-        if began.elapsed() > STARTING_TAKES {
+        if began.elapsed() > START_TIMEOUT {
             child.kill()?;
             return Err(io::Error::other("it does not listen"));
         }
@@ -137,8 +137,8 @@ fn serve(dir: &Path, catalog: &Catalog, patience: Duration) -> io::Result<()> {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 if heard.elapsed() > patience {
                     // There is nothing left to report to.
-                    let _ = machine.carry_out(&Order::Close, catalog);
-                    return Err(io::Error::other("no order has come for too long"));
+                    let _ = machine.execute(&Order::Close, catalog);
+                    return Err(io::Error::other("no order arrived in time"));
                 }
                 std::thread::sleep(Duration::from_millis(5));
                 continue;
@@ -153,7 +153,7 @@ fn serve(dir: &Path, catalog: &Catalog, patience: Duration) -> io::Result<()> {
             if text.is_empty() { Vec::new() } else { serde_json::from_slice(&text)? };
         let mut replies = Vec::with_capacity(orders.len());
         for order in &orders {
-            let done: Result<Reply, Refused> = machine.carry_out(order, catalog);
+            let done: Result<Reply, Refused> = machine.execute(order, catalog);
             let failed = done.is_err();
             replies.push(done.unwrap_or_else(Reply::from));
             if failed {

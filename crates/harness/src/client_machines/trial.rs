@@ -4,11 +4,11 @@ use embermark_meter::merge as add_up;
 use embermark_model::result::{ClockOffset, Latency, PhaseResult, Run, Trial};
 use embermark_model::{CellId, Status};
 
-use super::carrier::Carried;
-use super::conduct::{Conductor, Stop, unheard};
+use super::conduct::{Conductor, Stop, unexpected_reply};
 use super::merge::Merged;
 use super::protocol::{Job, Order, Reply};
 use super::run::Ended;
+use super::transport::MachineReplies;
 use crate::journal::{Line, Prepared};
 
 impl Conductor<'_> {
@@ -28,23 +28,24 @@ impl Conductor<'_> {
                 own_clients: machine * self.each..(machine + 1) * self.each,
             })
             .collect();
-        let ended = match self.carrier.start(&jobs) {
+        let ended = match self.transport.start(&jobs) {
             Ok(()) => self.measured(id, phases, trial),
             Err(why) => Err(Stop::Lost(why)),
         };
         // All machines, even if one is lost. The owner of the database comes last, because closing
         // it removes what it made.
-        let (owner, others) = (vec![(0, vec![Order::Close])], self.of_others(&[Order::Close]));
+        let (owner, others) =
+            (vec![(0, vec![Order::Close])], self.orders_for_others(&[Order::Close]));
         let closed = [others, owner]
             .into_iter()
             .filter(|orders| !orders.is_empty())
-            .map(|orders| self.carry(&orders).map(drop))
+            .map(|orders| self.send(&orders).map(drop))
             .fold(Ok(()), Result::and);
         ended.and(closed)
     }
 
     fn measured(&mut self, id: &CellId, phases: &[String], trial: &mut Trial) -> Result<(), Stop> {
-        let replies = self.carry(&self.of_all(&[Order::Prepare]))?;
+        let replies = self.send(&self.orders_for_all(&[Order::Prepare]))?;
         let datasets = replies.into_iter().filter_map(|mut replies| match replies.pop() {
             Some(Reply::Prepared { dataset }) => Some(dataset),
             _ => None,
@@ -58,16 +59,16 @@ impl Conductor<'_> {
             let datasets = [(id.workload.clone(), dataset)].into();
             self.journal.add(Line::Prepared { prepared: Prepared { datasets, floor: None } })?;
         }
-        let opened = self.carry(&[(0, vec![Order::Open])])?;
+        let opened = self.send(&[(0, vec![Order::Open])])?;
         let Some(Reply::Opened { at, trial: known, phases: all }) =
             opened.into_iter().flatten().next()
         else {
-            return Err(unheard("open the database"));
+            return Err(unexpected_reply("open the database"));
         };
         (trial.version, trial.settings) = (known.version, known.settings);
-        let others = self.of_others(&[Order::Join { at }]);
+        let others = self.orders_for_others(&[Order::Join { at }]);
         if !others.is_empty() {
-            self.carry(&others)?;
+            self.send(&others)?;
         }
         for phase in all.into_iter().filter(|phase| phases.contains(&phase.phase)) {
             let result = self.phase(id, phase, trial.index);
@@ -99,7 +100,7 @@ impl Conductor<'_> {
             match self.run(&name) {
                 Ok(Ended::Right(merged)) => {
                     let Merged { run: ran, latency, response, .. } = *merged;
-                    if let Err(error) = self.tell_late(id, &name, trial, run, &ran) {
+                    if let Err(error) = self.warn_late(id, &name, trial, run, &ran) {
                         stop = Some(Stop::Run(error));
                     }
                     if !discarded {
@@ -129,30 +130,27 @@ impl Conductor<'_> {
         (result, stop)
     }
 
-    fn of_all(&self, orders: &[Order]) -> Vec<(usize, Vec<Order>)> {
+    fn orders_for_all(&self, orders: &[Order]) -> Vec<(usize, Vec<Order>)> {
         (0..self.names.len()).map(|machine| (machine, orders.to_vec())).collect()
     }
 
-    pub(super) fn of_others(&self, orders: &[Order]) -> Vec<(usize, Vec<Order>)> {
+    pub(super) fn orders_for_others(&self, orders: &[Order]) -> Vec<(usize, Vec<Order>)> {
         (1..self.names.len()).map(|machine| (machine, orders.to_vec())).collect()
     }
 
     /// Sends orders and returns the replies of each machine. The first one that failed ends the
     /// trial.
-    pub(super) fn carry(
-        &mut self,
-        orders: &[(usize, Vec<Order>)],
-    ) -> Result<Vec<Vec<Reply>>, Stop> {
-        let carried = self.carrier.carry(orders, false);
-        self.replies(orders, carried).map(|(replies, _)| replies)
+    pub(super) fn send(&mut self, orders: &[(usize, Vec<Order>)]) -> Result<Vec<Vec<Reply>>, Stop> {
+        let replied = self.transport.send(orders, false);
+        self.replies(orders, replied).map(|(replies, _)| replies)
     }
 
-    pub(super) fn carry_with_clocks(
+    pub(super) fn send_with_clocks(
         &mut self,
         orders: &[(usize, Vec<Order>)],
     ) -> Result<(Vec<Vec<Reply>>, Vec<ClockOffset>), Stop> {
-        let carried = self.carrier.carry(orders, true);
-        let (replies, clocks) = self.replies(orders, carried)?;
+        let replied = self.transport.send(orders, true);
+        let (replies, clocks) = self.replies(orders, replied)?;
         let all: Option<Vec<ClockOffset>> = clocks.iter().copied().collect();
         let unknown = clocks.iter().position(Option::is_none).unwrap_or_default();
         let says = || {
@@ -168,15 +166,15 @@ impl Conductor<'_> {
     fn replies(
         &self,
         orders: &[(usize, Vec<Order>)],
-        carried: Vec<Carried>,
+        replied: Vec<MachineReplies>,
     ) -> Result<(Vec<Vec<Reply>>, Vec<Option<ClockOffset>>), Stop> {
         let mut all = Vec::with_capacity(orders.len());
         let mut clocks = Vec::with_capacity(orders.len());
         let mut stop = None;
-        for ((machine, _), carried) in orders.iter().zip(carried) {
+        for ((machine, _), replied) in orders.iter().zip(replied) {
             let name = &self.names[*machine];
-            clocks.push(carried.clock);
-            match carried.replies {
+            clocks.push(replied.clock);
+            match replied.replies {
                 // A lost machine explains more than the failures that it causes.
                 Err(why) => return Err(Stop::Lost(format!("{name}: {why}"))),
                 Ok(replies) => {

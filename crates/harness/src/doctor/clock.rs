@@ -12,7 +12,7 @@ fn source(system: &System) -> Option<String> {
 }
 
 /// Returns the clock source, and whether the time of day is synchronised with another clock.
-pub(super) fn described(system: &System) -> Option<String> {
+pub(super) fn describe(system: &System) -> Option<String> {
     let day = if is_synchronised() { "synchronised" } else { "not synchronised" };
     Some(format!("{}, time of day {day}", source(system)?))
 }
@@ -22,12 +22,12 @@ pub(super) fn warnings(system: &System) -> Vec<String> {
     let slow = slow.map(|source| {
         format!(
             "time is read from '{source}', which takes a system call of about a microsecond for each \
-             operation; see whether the kernel has distrusted a faster one (dmesg | grep clocksource)"
+             operation; check whether the kernel rejected a faster one (dmesg | grep clocksource)"
         )
     });
     let wrong = (!is_synchronised()).then(|| {
         "the time of day is not synchronised, so that results of several devices cannot be put in \
-         order; start an NTP client (timedatectl set-ntp true). Durations are right without"
+         order; start an NTP client (timedatectl set-ntp true). Durations do not depend on it"
             .to_owned()
     });
     slow.into_iter().chain(wrong).collect()

@@ -4,7 +4,7 @@ use crate::system::{System, read};
 use crate::throttle;
 
 /// Describes what supplies the machine, if it reports that.
-pub(super) fn described(system: &System) -> Option<String> {
+pub(super) fn describe(system: &System) -> Option<String> {
     let supplies = system.entries("sys/class/power_supply").into_iter().filter_map(|supply| {
         let text = |file: &str| read(&supply.join(file));
         // A mouse has a battery too.
@@ -31,7 +31,7 @@ pub(super) fn described(system: &System) -> Option<String> {
 
 /// Returns what a Raspberry Pi's firmware has detected since boot.
 pub(super) fn warnings(system: &System) -> Option<String> {
-    let seen = throttle::since_it_began(system)?;
+    let seen = throttle::since_boot(system)?;
     Some(format!(
         "the firmware reports that since the machine started {seen}: take a stronger power supply, a \
          shorter cable, or cool it"

@@ -12,11 +12,11 @@ use crate::wear::{life_time, spare_blocks};
 /// Returns the directory in `/sys` of the disk that holds `data`, whose file system was mounted
 /// from `source`.
 pub(super) fn disk_below(system: &System, data: &Path, source: Option<&str>) -> Option<PathBuf> {
-    block_device::below(system, fs::metadata(data).ok()?.dev(), source)
+    block_device::find_disk(system, fs::metadata(data).ok()?.dev(), source)
 }
 
 /// Describes a disk: kind, model, size, name and cache.
-pub(super) fn described(disk: &Path) -> String {
+pub(super) fn describe(disk: &Path) -> String {
     let text = |file: &str| read(&disk.join(file));
     let mut words = vec![kind(disk).name().to_owned()];
     // For a card, the name that its manufacturer gave it.

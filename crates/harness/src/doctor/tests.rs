@@ -49,14 +49,14 @@ fn card(more: &[(&str, &str)]) -> Tree {
 #[test]
 fn a_partition_is_that_of_its_disk_and_a_card_says_what_it_is() {
     let tree = card(&[]);
-    let disk = block_device::below(&tree.system(), makedev(179, 2), Some("/dev/root")).unwrap();
+    let disk = block_device::find_disk(&tree.system(), makedev(179, 2), Some("/dev/root")).unwrap();
     assert_eq!(
-        storage::described(&disk),
+        storage::describe(&disk),
         "SD card SC32G, 29.7 GiB, /dev/mmcblk0, its cache: write through"
     );
     assert_eq!(storage::wear(&disk), None);
     assert_eq!(storage::warning(&disk), None);
-    assert_eq!(block_device::below(&tree.system(), makedev(0, 41), Some("overlay")), None);
+    assert_eq!(block_device::find_disk(&tree.system(), makedev(0, 41), Some("overlay")), None);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn an_emmc_tells_how_worn_it_is_and_is_replaced_at_its_end() {
             ("device/life_time", life),
             ("device/pre_eol_info", spare),
         ]);
-        let disk = block_device::below(&tree.system(), makedev(179, 2), None).unwrap();
+        let disk = block_device::find_disk(&tree.system(), makedev(179, 2), None).unwrap();
         (storage::wear(&disk), storage::warning(&disk).map_or(0, |_| 1))
     };
     let young = "0 to 10 % and 20 to 30 % of its life used; it has spare blocks";
@@ -89,8 +89,8 @@ fn what_is_made_of_disks_is_the_first_of_them_and_a_disk_by_usb_is_told() {
     ]);
     tree.link("sys/devices/virtual/block/dm-0/slaves/sda1", &format!("{usb}/sda1"));
     tree.link("sys/class/block/vault", "sys/devices/virtual/block/dm-0");
-    let disk = block_device::below(&tree.system(), makedev(0, 30), Some("/dev/vault")).unwrap();
-    assert_eq!(storage::described(&disk), "disk by USB Flash Disk, /dev/sda");
+    let disk = block_device::find_disk(&tree.system(), makedev(0, 30), Some("/dev/vault")).unwrap();
+    assert_eq!(storage::describe(&disk), "disk by USB Flash Disk, /dev/sda");
 }
 
 #[test]
@@ -103,8 +103,8 @@ fn a_slow_clock_is_warned_of_and_a_fast_one_is_not() {
     assert!(warned("hpet") && warned("acpi_pm"));
     assert!(!warned("tsc") && !warned("arch_sys_counter"));
     let tree = Tree::of(&[(source, "tsc")]);
-    assert!(clock::described(&tree.system()).unwrap().starts_with("tsc, time of day "));
-    assert_eq!(clock::described(&Tree::of(&[]).system()), None);
+    assert!(clock::describe(&tree.system()).unwrap().starts_with("tsc, time of day "));
+    assert_eq!(clock::describe(&Tree::of(&[]).system()), None);
 }
 
 #[test]
@@ -119,9 +119,9 @@ fn a_supply_says_what_it_is_and_the_firmware_what_it_has_seen() {
         (&format!("{supply}/mouse/type"), "Battery"),
         (&format!("{supply}/mouse/scope"), "Device"),
     ]);
-    let said = power::described(&tree.system());
+    let said = power::describe(&tree.system());
     assert_eq!(said.as_deref(), Some("not plugged in; battery 81 %, discharging"));
-    assert_eq!(power::described(&Tree::of(&[]).system()), None);
+    assert_eq!(power::describe(&Tree::of(&[]).system()), None);
 
     let firmware = "sys/devices/platform/soc/soc:firmware/get_throttled";
     let seen = |bits: &str| power::warnings(&Tree::of(&[(firmware, bits)]).system());
@@ -160,7 +160,7 @@ fn temperatures_are_of_the_zones_that_tell() {
 
 #[test]
 fn this_machine_is_looked_at() {
-    let found = look(Path::new("/proc/self/cwd"));
+    let found = inspect(Path::new("/proc/self/cwd"));
     let names: Vec<&str> = found.facts.iter().map(|fact| fact.name).collect();
     assert!(names.contains(&"memory") && names.contains(&"files"), "{names:?}");
     assert_eq!([size(3 << 20), size(3 << 29)], ["3 MiB", "1.5 GiB"]);

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-/// Smallest number of samples in a period for computing its energy. The time before the first and
-/// after the last sample is then at most a fifth of it.
-pub(crate) const LEAST: usize = 10;
+/// Smallest number of samples for computing the energy of a period. The time before the first and
+/// after the last sample is then at most a fifth of the period.
+pub(crate) const MIN_SAMPLES: usize = 10;
 
 /// Largest number of samples that are kept of a run: one day with ten per second.
-const MOST: usize = 864_000;
+const MAX_SAMPLES: usize = 864_000;
 
 /// Watts at seconds of some clock, in order of time.
 #[derive(Clone, Debug, Default)]
@@ -22,13 +22,13 @@ impl FromIterator<(f64, f64)> for Curve {
 impl Curve {
     pub fn push(&mut self, at: f64, watts: f64) {
         self.0.push_back((at, watts));
-        if self.0.len() > MOST {
+        if self.0.len() > MAX_SAMPLES {
             self.0.pop_front();
         }
     }
 
     /// Removes the samples before `at`, except the last of them.
-    pub fn forget_before(&mut self, at: f64) {
+    pub fn discard_before(&mut self, at: f64) {
         while self.0.get(1).is_some_and(|(next, _)| *next <= at) {
             self.0.pop_front();
         }
@@ -53,10 +53,10 @@ impl Curve {
     pub fn joules(&self, began: f64, ended: f64, gap: f64) -> Result<f64, String> {
         let samples = self.within(began, ended).count();
         self.check_gaps(began, ended, gap)?;
-        if samples < LEAST {
+        if samples < MIN_SAMPLES {
             let lasted = ended - began;
             return Err(format!(
-                "it was read {samples} times in {lasted:.3} s, and {LEAST} times are needed"
+                "it was read {samples} times in {lasted:.3} s, and {MIN_SAMPLES} times are needed"
             ));
         }
         Ok(self.area(began, ended))
@@ -126,7 +126,7 @@ impl Curve {
     }
 
     /// Returns the same samples at other times.
-    pub fn moved(&self, to: impl Fn(f64) -> f64) -> Self {
+    pub fn map_times(&self, to: impl Fn(f64) -> f64) -> Self {
         self.samples().map(|(at, watts)| (to(at), watts)).collect()
     }
 }
@@ -178,13 +178,13 @@ mod tests {
         assert!(why.contains("5 times in 0.500 s, and 10 times are needed"), "{why}");
         assert!(Curve::default().joules(0.0, 9.0, 1.0).is_err());
         assert!(curve.joules(40.0, 50.0, 1.0).is_err(), "after everything");
-        assert!(every_100_ms(3, |_| 1.0).moved(|at| at + 10.0).joules(0.0, 13.0, 1.0).is_err());
+        assert!(every_100_ms(3, |_| 1.0).map_times(|at| at + 10.0).joules(0.0, 13.0, 1.0).is_err());
     }
 
     #[test]
     fn what_is_forgotten_leaves_the_sample_before() {
         let mut curve = every_100_ms(10, |at| at);
-        curve.forget_before(5.05);
+        curve.discard_before(5.05);
         assert_eq!(curve.ends(), Some([5.0, 10.0]));
         assert!(near(curve.interval().unwrap(), 0.1));
     }

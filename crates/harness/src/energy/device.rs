@@ -7,7 +7,7 @@ use super::source::{Found, Power};
 use super::{hwmon, pmic, powercap};
 use crate::system::System;
 
-/// Finds all sources. Those that measure only memory come last.
+/// Finds all energy sources. Sources that measure only memory come last.
 pub(crate) fn find(system: &System) -> Found {
     let all = [powercap::find(system), hwmon::find(system), pmic::find(Path::new(pmic::PROGRAM))];
     let mut found = Found::default();

@@ -1,10 +1,10 @@
-//! The draw of the idle machine.
+//! Measures the power that the idle machine draws.
 
 use std::time::Duration;
 
 use embermark_model::result::EnergySource;
 
-use super::sampler::{Read, Sampler, Watched, seconds};
+use super::sampler::{Read, SampledSource, Sampler, seconds};
 use super::source::{Kind, Power};
 use super::spread::{mean, spread};
 use crate::Interrupt;
@@ -16,14 +16,14 @@ const PARTS: u32 = 10;
 const NAP: Duration = Duration::from_millis(20);
 
 /// Smallest number of power samples for an idle draw.
-const LEAST: usize = 3;
+const MIN_SAMPLES: usize = 3;
 
 impl Sampler {
-    /// Only reads the sources for that time, and records what the idle machine draws. From then on
-    /// the largest power of hwmon comes first: it is probably the board's, and the others are parts
-    /// of it. Returns whether it was not interrupted.
+    /// Reads the sources for `length` without doing anything else, and records the power that the
+    /// idle machine draws. Then moves the largest power of hwmon to the front, because it is
+    /// probably the board's and includes the others. Returns false if it was interrupted.
     pub fn measure_idle(&self, length: Duration, interrupt: &Interrupt) -> bool {
-        let Some(began) = self.look_at_all() else { return true };
+        let Some(began) = self.sample_all() else { return true };
         let mut ends = vec![began];
         for part in 1..=PARTS {
             let until = began + (length * part / PARTS).as_secs_f64();
@@ -33,9 +33,9 @@ impl Sampler {
                 }
                 let left = seconds().map_or(0.0, |now| (until - now).max(0.0));
                 std::thread::sleep(NAP.min(Duration::from_secs_f64(left)));
-                self.look();
+                self.sample();
             }
-            ends.extend(self.look_at_counters());
+            ends.extend(self.sample_counters());
         }
         let ended = ends.last().copied().unwrap_or(began);
         let mut known = self.known();
@@ -52,12 +52,12 @@ impl Sampler {
             };
             largest_first(&mut known.sources, is_hwmon);
         });
-        self.go_on(known);
+        self.restore(known);
         true
     }
 }
 
-/// Sorts the selected sources among each other, within their places.
+/// Sorts the selected sources by idle power, largest first. The other sources keep their positions.
 fn largest_first(sources: &mut [EnergySource], which: impl Fn(&EnergySource) -> bool) {
     let places: Vec<usize> = (0..sources.len()).filter(|place| which(&sources[*place])).collect();
     let mut sorted: Vec<EnergySource> =
@@ -69,21 +69,22 @@ fn largest_first(sources: &mut [EnergySource], which: impl Fn(&EnergySource) -> 
     }
 }
 
-impl Watched {
-    /// Writes into a source what it drew in the parts of a period that end at `ends`.
+impl SampledSource {
+    /// Writes the idle power and its spread into `source`. `ends` has the start of the period and
+    /// the ends of its parts.
     fn describe_idle(&self, source: &mut EnergySource, ends: &[f64]) {
         let (Some(began), Some(ended)) = (ends.first(), ends.last()) else { return };
         let watts: Vec<f64> = match &self.read {
             Read::Power(curve) => curve.within(*began, *ended).collect(),
             Read::Counter(zones) => {
                 let part = |two: &[f64]| {
-                    let joules = zones.iter().map(|zone| zone.about(two[0], two[1]));
+                    let joules = zones.iter().map(|zone| zone.approximate_joules(two[0], two[1]));
                     Some(joules.sum::<Option<f64>>()? / (two[1] - two[0]))
                 };
                 ends.windows(2).filter_map(part).collect()
             }
         };
-        if watts.len() >= LEAST {
+        if watts.len() >= MIN_SAMPLES {
             (source.idle_watts, source.idle_spread_watts) = (mean(&watts), spread(&watts));
         }
         source.reading_ns = self.mean_reading_ns();
@@ -115,7 +116,7 @@ mod tests {
             (&format!("{zone}/energy_uj"), "0"),
             (&format!("{zone}/max_energy_range_uj"), "999999999"),
         ]);
-        let sampler = Sampler::of(find(&System::at(tree.path())));
+        let sampler = Sampler::new(find(&System::at(tree.path())));
         let counter = tree.path().join(format!("{zone}/energy_uj"));
         let began = Instant::now();
         let measured = Arc::new(AtomicBool::new(false));
@@ -144,13 +145,13 @@ mod tests {
         assert_eq!(small.idle_watts, Some(1.5));
         assert!(known.sources.iter().all(|source| source.reading_ns.is_some_and(|ns| ns > 0)));
         // What a run takes above it.
-        let energy = embermark_model::result::Energy::of(large, 10.0, 2.0);
+        let energy = embermark_model::result::Energy::new(large, 10.0, 2.0);
         assert_eq!((energy.over_idle_joules, energy.idle_error_joules), (Some(1.0), Some(0.0)));
     }
 
     #[test]
     fn who_wants_to_stop_does_not_wait_for_it() {
-        let sampler = Sampler::of(find(&System::at(tree(&[]).path())));
+        let sampler = Sampler::new(find(&System::at(tree(&[]).path())));
         let interrupt = Interrupt::default();
         interrupt.set();
         let began = Instant::now();

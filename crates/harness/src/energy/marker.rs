@@ -19,8 +19,8 @@ pub(crate) const PATTERN: [bool; 15] = {
 };
 
 impl Sampler {
-    /// Runs the load pattern that reveals an external meter's clock. Returns whether it was not
-    /// interrupted.
+    /// Runs the load pattern that reveals the offset of an external meter's clock. Returns false if
+    /// it was interrupted.
     pub fn mark(&self, slot: Duration, interrupt: &Interrupt) -> bool {
         let made = make(self, slot, interrupt);
         let is_made = made.is_some();

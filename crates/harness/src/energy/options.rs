@@ -22,9 +22,9 @@ pub struct EnergyOptions {
 }
 
 impl EnergyOptions {
-    /// Makes the sampler of what measures energy here.
+    /// Makes a sampler of the energy sources below `root`.
     pub(crate) fn sampler(&self) -> Sampler {
-        Sampler::of(find(&System::at(&self.root)))
+        Sampler::new(find(&System::at(&self.root)))
     }
 }
 

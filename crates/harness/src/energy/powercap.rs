@@ -12,7 +12,7 @@ const FOLDER: &str = "sys/class/powercap";
 
 /// What a zone measures.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Of {
+enum ZoneKind {
     /// A CPU package, with its cores and graphics.
     Package,
     /// The whole platform including packages, as the processor's firmware counts it.
@@ -23,9 +23,9 @@ enum Of {
     Other(String),
 }
 
-impl Of {
+impl ZoneKind {
     /// Classifies a zone by its name and depth. `None` for a part of another zone that is used.
-    fn named(name: &str, depth: usize) -> Option<Self> {
+    fn classify(name: &str, depth: usize) -> Option<Self> {
         match (name, depth) {
             (name, 1) if name.starts_with("package") => Some(Self::Package),
             ("psys", 1) => Some(Self::Platform),
@@ -62,8 +62,8 @@ impl Of {
 
 /// Finds the readable sources, and why others are not.
 pub(super) fn find(system: &System) -> Found {
-    let mut zones: Vec<(Of, String, Zone)> = Vec::new();
-    let mut refused: Vec<(Of, String)> = Vec::new();
+    let mut zones: Vec<(ZoneKind, String, Zone)> = Vec::new();
+    let mut refused: Vec<(ZoneKind, String)> = Vec::new();
     let mut entries = system.entries(FOLDER);
     // Registers that are also mapped in memory have the same names.
     entries.sort_by_key(|entry| entry.to_string_lossy().contains("mmio"));
@@ -80,7 +80,7 @@ pub(super) fn find(system: &System) -> Found {
             }
             None => name.clone(),
         };
-        let Some(of) = Of::named(&name, depth) else { continue };
+        let Some(of) = ZoneKind::classify(&name, depth) else { continue };
         if depth == 0 || zones.iter().any(|(known, other, _)| *known == of && *other == full) {
             continue;
         }
@@ -89,19 +89,19 @@ pub(super) fn find(system: &System) -> Found {
             Err(why) => refused.push((of, why)),
         }
     }
-    let mut kinds: Vec<&Of> = zones.iter().map(|(of, ..)| of).collect();
+    let mut kinds: Vec<&ZoneKind> = zones.iter().map(|(of, ..)| of).collect();
     kinds.sort();
     kinds.dedup();
-    // A figure for only some of the packages would be useless.
-    let whole = |of: &&&Of| !refused.iter().any(|(other, _)| other == **of);
-    let source = |of: &Of| {
+    // A sum over only some of the packages would be useless.
+    let whole = |of: &&&ZoneKind| !refused.iter().any(|(other, _)| other == **of);
+    let source = |of: &ZoneKind| {
         let own = zones.iter().filter(|(other, ..)| other == of);
         of.source(&own.map(|(_, name, zone)| (name.clone(), zone.clone())).collect::<Vec<_>>())
     };
     let sources = kinds.iter().filter(whole).map(|of| source(of)).collect();
     let mut absent: Vec<String> = refused.into_iter().map(|(_, why)| why).collect();
     absent.dedup();
-    // One reason stands for many zones.
+    // The same reason applies to all zones.
     absent.truncate(1);
     if zones.is_empty() && absent.is_empty() {
         absent.push(format!("no zone in /{FOLDER}"));

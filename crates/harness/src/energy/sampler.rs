@@ -1,4 +1,4 @@
-//! The parent's side: power over time, and the energy of a run.
+//! Samples energy sources in the parent process and computes the energy of runs.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -20,28 +20,28 @@ const COUNTERS_EVERY: Duration = Duration::from_secs(1);
 /// Number of periods without a sample that make a gap.
 const GAP: u32 = 10;
 
-/// Watches the energy sources of a device.
+/// Samples the energy sources of a device.
 pub(crate) struct Sampler {
     clock: WallClock,
-    watched: RefCell<Vec<Watched>>,
-    /// What is known about the sources, those of the figures first.
+    watched: RefCell<Vec<SampledSource>>,
+    /// Facts about the sources. The first source gives the figures.
     pub(super) known: RefCell<EnergyMeasurement>,
 }
 
 /// A source and its readings.
-pub(super) struct Watched {
+pub(super) struct SampledSource {
     pub source: Source,
     pub read: Read,
-    /// When it is read next.
+    /// Time of the next reading in seconds of the monotonic clock.
     due: f64,
     /// Number of readings, and their total duration.
     readings: (u32, Duration),
 }
 
-/// Readings.
+/// Readings of a source.
 pub(super) enum Read {
     Power(Curve),
-    /// For each zone its last value, and the joules since the first one at certain times.
+    /// For each zone the last value, and the joules since the first value over time.
     Counter(Vec<Totals>),
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    fn take(&mut self, at: f64, zone: &Zone) {
+    fn update(&mut self, at: f64, zone: &Zone) {
         let Ok(now) = zone.read() else { return };
         if let Some(last) = self.last {
             self.joules += zone.since(last, now) as f64 / 1e6;
@@ -63,8 +63,8 @@ impl Totals {
         self.at.push((at, self.joules));
     }
 
-    /// Returns the approximate joules of a period: between the outermost readings in it.
-    pub fn about(&self, began: f64, ended: f64) -> Option<f64> {
+    /// Returns the approximate joules of a period: between its first and its last reading.
+    pub fn approximate_joules(&self, began: f64, ended: f64) -> Option<f64> {
         let mut within = self.at.iter().filter(|(at, _)| (began..=ended).contains(at));
         let first = within.next()?;
         let last = within.next_back().unwrap_or(first);
@@ -72,8 +72,8 @@ impl Totals {
     }
 }
 
-impl Watched {
-    fn look(&mut self, now: f64) {
+impl SampledSource {
+    fn sample(&mut self, now: f64) {
         let began = Instant::now();
         match (&self.source.kind, &mut self.read) {
             (Kind::Power(power), Read::Power(curve)) => {
@@ -84,7 +84,7 @@ impl Watched {
                 self.due = now + power.period().as_secs_f64();
             }
             (Kind::Counter(zones), Read::Counter(totals)) => {
-                totals.iter_mut().zip(zones).for_each(|(totals, zone)| totals.take(now, zone));
+                totals.iter_mut().zip(zones).for_each(|(totals, zone)| totals.update(now, zone));
                 self.due = now + COUNTERS_EVERY.as_secs_f64();
             }
             _ => {}
@@ -101,7 +101,7 @@ impl Watched {
 
     /// Returns the joules of a run.
     fn joules(&self, window: &Window) -> Result<f64, String> {
-        let (began, ended) = as_seconds(window.between);
+        let (began, ended) = to_seconds(window.between);
         match (&self.source.kind, &self.read) {
             (Kind::Power(power), Read::Power(curve)) => curve.joules(began, ended, gap(power)),
             (Kind::Counter(zones), Read::Counter(totals)) => {
@@ -115,9 +115,9 @@ impl Watched {
     }
 
     /// Removes what no later run needs.
-    fn forget_before(&mut self, at: f64) {
+    fn discard_before(&mut self, at: f64) {
         match &mut self.read {
-            Read::Power(curve) => curve.forget_before(at - 1.0),
+            Read::Power(curve) => curve.discard_before(at - 1.0),
             Read::Counter(all) => {
                 all.iter_mut().for_each(|totals| totals.at.retain(|of| of.0 >= at))
             }
@@ -125,7 +125,8 @@ impl Watched {
     }
 }
 
-/// Returns what was counted around a run, with the whole ranges that the parent saw pass.
+/// Returns the joules that the worker counted around a run. Adds the whole ranges of a counter that
+/// passed in between, which the parent's readings show.
 fn joules_counted(
     zones: &[Zone],
     totals: &[Totals],
@@ -144,8 +145,9 @@ fn joules_counted(
             return Err(format!("{} could not be read", zone.path.display()));
         };
         let (counted, range) = (*counted as f64 / 1e6, (zone.range as f64 + 1.0) / 1e6);
-        let whole =
-            totals.about(began, ended).map_or(0.0, |about| ((about - counted) / range).round());
+        let whole = totals
+            .approximate_joules(began, ended)
+            .map_or(0.0, |about| ((about - counted) / range).round());
         sum += counted + whole.max(0.0) * range;
     }
     Ok(sum)
@@ -157,9 +159,9 @@ fn gap(power: &Power) -> f64 {
 }
 
 impl Sampler {
-    /// Watches the sources that were found.
-    pub fn of(Found { sources, absent }: Found) -> Self {
-        let known = sources.iter().map(described).collect();
+    /// Makes a sampler of these sources.
+    pub fn new(Found { sources, absent }: Found) -> Self {
+        let known = sources.iter().map(describe_source).collect();
         let known =
             EnergyMeasurement { sources: known, not_measured: absent, ..Default::default() };
         let watched = sources.into_iter().map(|source| {
@@ -167,7 +169,7 @@ impl Sampler {
                 Kind::Power(_) => Read::Power(Curve::default()),
                 Kind::Counter(zones) => Read::Counter(vec![Totals::default(); zones.len()]),
             };
-            Watched { source, read, due: 0.0, readings: (0, Duration::ZERO) }
+            SampledSource { source, read, due: 0.0, readings: (0, Duration::ZERO) }
         });
         Self {
             clock: WallClock::now(),
@@ -186,44 +188,43 @@ impl Sampler {
         self.watched.borrow().iter().filter_map(|watched| watched.source.counter()).collect()
     }
 
-    /// Returns what is known about the sources.
+    /// Returns the facts about the sources.
     pub fn known(&self) -> EnergyMeasurement {
         self.known.borrow().clone()
     }
 
-    /// Restores what was known before the run was interrupted: the idle draw, and which source
-    /// comes first.
-    pub fn go_on(&self, known: EnergyMeasurement) {
+    /// Restores the facts of an interrupted run: the idle power, and the order of the sources.
+    pub fn restore(&self, known: EnergyMeasurement) {
         *self.known.borrow_mut() = known;
     }
 
     /// Reads the sources that are due.
-    pub fn look(&self) {
+    pub fn sample(&self) {
         let Some(now) = seconds() else { return };
         for watched in self.watched.borrow_mut().iter_mut().filter(|watched| watched.due <= now) {
-            watched.look(now);
+            watched.sample(now);
         }
     }
 
     /// Reads all sources. Returns the time before that, in seconds of the monotonic clock.
-    pub(super) fn look_at_all(&self) -> Option<f64> {
+    pub(super) fn sample_all(&self) -> Option<f64> {
         let now = seconds()?;
-        self.watched.borrow_mut().iter_mut().for_each(|watched| watched.look(now));
+        self.watched.borrow_mut().iter_mut().for_each(|watched| watched.sample(now));
         Some(now)
     }
 
-    /// Reads the counters. Returns the time before that, as above.
-    pub(super) fn look_at_counters(&self) -> Option<f64> {
+    /// Reads the counters. Returns the time before that, in seconds of the monotonic clock.
+    pub(super) fn sample_counters(&self) -> Option<f64> {
         let now = seconds()?;
         let mut all = self.watched.borrow_mut();
         let counters = all.iter_mut().filter(|of| matches!(of.source.kind, Kind::Counter(_)));
-        counters.for_each(|watched| watched.look(now));
+        counters.for_each(|watched| watched.sample(now));
         Some(now)
     }
 
-    /// Passes the readings to `look`.
-    pub(super) fn with<T>(&self, look: impl FnOnce(&[Watched]) -> T) -> T {
-        look(&self.watched.borrow())
+    /// Calls a function with the readings.
+    pub(super) fn with<T>(&self, read: impl FnOnce(&[SampledSource]) -> T) -> T {
+        read(&self.watched.borrow())
     }
 
     /// Converts a period in seconds of the monotonic clock to times of day.
@@ -231,15 +232,15 @@ impl Sampler {
         self.clock.period(((began * 1e9) as u64, (ended * 1e9) as u64))
     }
 
-    /// Writes into a run its period and the energy of that time.
-    pub fn of_run(&self, run: &mut Run, window: Option<&Window>) {
+    /// Writes the period and the energy of a run into its record.
+    pub fn record_run(&self, run: &mut Run, window: Option<&Window>) {
         let known = self.known.borrow();
         let Some(window) = window else {
             run.no_energy = known.sources.first().map(|_| "its window was not reported".to_owned());
             return;
         };
         run.period = Some(self.clock.period(window.between));
-        let (began, ended) = as_seconds(window.between);
+        let (began, ended) = to_seconds(window.between);
         let mut watched = self.watched.borrow_mut();
         for (place, source) in known.sources.iter().enumerate() {
             let watched = watched.iter().find(|watched| watched.source.id == source.id);
@@ -247,7 +248,7 @@ impl Sampler {
                 Some(watched) => watched.joules(window),
                 None => Err("it existed when the run began, and does not any more".to_owned()),
             };
-            let energy = joules.map(|joules| Energy::of(source, joules, ended - began));
+            let energy = joules.map(|joules| Energy::new(source, joules, ended - began));
             match (place, energy) {
                 (0, Ok(energy)) => run.energy = Some(energy),
                 (0, Err(why)) => run.no_energy = Some(why),
@@ -255,11 +256,11 @@ impl Sampler {
                 (_, Err(_)) => {}
             }
         }
-        watched.iter_mut().for_each(|watched| watched.forget_before(ended));
+        watched.iter_mut().for_each(|watched| watched.discard_before(ended));
     }
 }
 
-fn described(source: &Source) -> EnergySource {
+fn describe_source(source: &Source) -> EnergySource {
     let sampled_every_ns = match &source.kind {
         Kind::Power(power) => Some(power.period().as_nanos() as u64),
         Kind::Counter(_) => None,
@@ -277,7 +278,7 @@ pub(super) fn seconds() -> Option<f64> {
     monotonic_ns().map(|ns| ns as f64 / 1e9)
 }
 
-fn as_seconds((began, ended): (u64, u64)) -> (f64, f64) {
+fn to_seconds((began, ended): (u64, u64)) -> (f64, f64) {
     (began as f64 / 1e9, ended as f64 / 1e9)
 }
 

@@ -5,8 +5,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::clock::monotonic_ns;
 
-/// A time of day for one time of the monotonic clock. It serves all times of a run, so that setting
-/// the clock meanwhile shifts none against the others.
+/// A time of day and the monotonic clock at that time. All times of a run are derived from it, so
+/// that a clock that is set during the run does not shift them against each other.
 pub(super) struct WallClock {
     monotonic: u64,
     day: Timestamp,

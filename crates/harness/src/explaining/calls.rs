@@ -5,7 +5,7 @@ use std::fs;
 use embermark_model::result::{CallKind, SystemCalls};
 use syscalls::Sysno;
 
-/// A counted system call of a thread whose return must be seen for its bytes.
+/// Direction of a counted system call. Its return value gives the number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transfer {
     /// It reads from a file.
@@ -111,14 +111,14 @@ mod tests {
     fn a_read_of_a_file_has_bytes_and_one_of_a_socket_is_of_the_network() {
         let file = File::open("/proc/self/exe").unwrap();
         let (mut calls, transfer) = counted("pread64", file.as_raw_fd());
-        assert_eq!((calls.of(CallKind::Read), transfer), (1, Some(Transfer::FromFile)));
+        assert_eq!((calls.count(CallKind::Read), transfer), (1, Some(Transfer::FromFile)));
         count_bytes(&mut calls, Transfer::FromFile, 4096);
         count_bytes(&mut calls, Transfer::FromFile, -4);
         assert_eq!((calls.file_read_bytes, calls.file_written_bytes), (4096, 0));
 
         let (socket, _other) = UnixStream::pair().unwrap();
         let (calls, transfer) = counted("write", socket.as_raw_fd());
-        assert_eq!((calls.of(CallKind::Network), calls.total(), transfer), (1, 1, None));
+        assert_eq!((calls.count(CallKind::Network), calls.total(), transfer), (1, 1, None));
         let null = File::open("/dev/null").unwrap();
         assert_eq!(counted("read", null.as_raw_fd()).1, None);
     }

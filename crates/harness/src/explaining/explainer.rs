@@ -8,11 +8,11 @@ use super::marks::Mark;
 use super::usage::{Processes, Reading};
 use crate::protocol::Explain;
 
-/// Explains the runs of a trial.
+/// Reads page faults, context switches and hardware counters around the runs of a trial.
 pub(crate) struct Explainer {
     explain: Explain,
     engine: Processes,
-    /// Set if it is another process than the engine.
+    /// Set if the client is another process than the engine.
     client: Option<Processes>,
 }
 
@@ -41,14 +41,14 @@ impl Explainer {
     /// Makes the clock of a phase notify the tracer of this process.
     pub fn watch(&self, meter: &mut Meter) {
         if self.explain == Explain::Traced {
-            meter.on_clock(Mark::clock);
+            meter.set_clock_hook(Mark::clock);
         }
     }
 
     /// Begins a run. `None` if the run is not explained here.
     pub fn begin(&self) -> Option<Before> {
         if self.explain == Explain::Traced {
-            Mark::RunBegins.tell();
+            Mark::RunBegins.emit();
         }
         (self.explain == Explain::Usage).then(|| {
             let engine = begin(self.engine);
@@ -60,7 +60,7 @@ impl Explainer {
     /// Ends a run.
     pub fn end(&self, before: Option<Before>) -> Option<Explained> {
         if self.explain == Explain::Traced {
-            Mark::RunEnded.tell();
+            Mark::RunEnded.emit();
         }
         let Before { engine, client } = before?;
         let now = |of: Option<Processes>| of.and_then(Processes::read);

@@ -24,18 +24,18 @@ impl Mark {
     const ALL: [Self; 4] = [Self::RunBegins, Self::ClockStarts, Self::ClockStopped, Self::RunEnded];
 
     /// Makes the system call of the mark.
-    pub fn tell(self) {
-        // It always reports that there is no such process.
+    pub fn emit(self) {
+        // The call always fails, because no process has this number.
         let _ = getsid(Some(Pid::from_raw(FIRST + self as i32)));
     }
 
     /// Marks that a clock starts or has stopped.
     pub fn clock(starts: bool) {
-        if starts { Self::ClockStarts } else { Self::ClockStopped }.tell();
+        if starts { Self::ClockStarts } else { Self::ClockStopped }.emit();
     }
 
-    /// Returns the mark that a system call stands for.
-    pub fn of(name: &str, argument: u64) -> Option<Self> {
+    /// Returns the mark that a system call represents.
+    pub fn from_call(name: &str, argument: u64) -> Option<Self> {
         let number = usize::try_from(argument.checked_sub(FIRST as u64)?).ok()?;
         Self::ALL.get(number).copied().filter(|_| name == "getsid")
     }

@@ -78,7 +78,7 @@ pub(super) fn listen(thread: pid_t) -> io::Result<()> {
     request(libc::PTRACE_LISTEN, thread, 0, 0)
 }
 
-/// Returns the system call at which a thread stopped. `None` if it stopped elsewhere.
+/// Returns the system call at which a thread stopped. `None` if it stopped for another reason.
 pub(super) fn system_call(thread: pid_t) -> io::Result<Option<SystemCall>> {
     let mut info = MaybeUninit::<ptrace_syscall_info>::zeroed();
     let (size, place) = (size_of::<ptrace_syscall_info>(), info.as_mut_ptr() as usize);

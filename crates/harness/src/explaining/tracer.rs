@@ -28,7 +28,7 @@ pub struct TracedProcess {
 /// Follows a worker to its end.
 pub(super) struct Tracer<F> {
     worker: Pid,
-    /// Receives the counts of each run. The worker is stopped meanwhile.
+    /// Receives the counts of each run while the worker is stopped.
     report: F,
     /// Number of running clocks. Each of several clients has one.
     clocks: u32,
@@ -113,7 +113,7 @@ impl<F: FnMut(Vec<TracedProcess>) -> io::Result<()>> Tracer<F> {
         match call {
             Some(SystemCall::Entry { number, arguments }) => {
                 let name = calls::name(number);
-                match Mark::of(&name, arguments[0]) {
+                match Mark::from_call(&name, arguments[0]) {
                     Some(mark) => self.mark(mark)?,
                     None if self.clocks > 0 => self.entry(thread, name, &arguments),
                     None => {}

@@ -1,5 +1,5 @@
-//! The parent's side of the explaining trials: which cells have them, and how the two of a cell
-//! become one.
+//! The parent's side of the explaining trials: selects the cells, and merges the two trials of a
+//! cell.
 
 use embermark_model::result::Trial;
 
@@ -11,10 +11,12 @@ use crate::purpose::Purpose;
 use crate::session::Run;
 
 impl Run<'_> {
-    /// Returns those of the running cells that are explained. Not explained are reference engines,
-    /// servers given by URL, and phases that last a fixed time, whose load a traced engine could
-    /// not keep up with.
-    pub(crate) fn explains(&self, cells: &[PlannedCell]) -> Result<Vec<PlannedCell>, HarnessError> {
+    /// Returns the cells to explain. Excluded are reference engines, servers given by URL, and
+    /// phases that last a fixed time, because a traced engine could not keep up with their load.
+    pub(crate) fn cells_to_explain(
+        &self,
+        cells: &[PlannedCell],
+    ) -> Result<Vec<PlannedCell>, HarnessError> {
         let mut due = Vec::new();
         for cell in cells.iter().filter(|cell| self.journal.head.explains && !cell.reference) {
             let private = !self.plan.urls.contains_key(&cell.id.engine);
@@ -28,8 +30,8 @@ impl Run<'_> {
         Ok(due)
     }
 
-    /// Explains the cells that had a trial with figures, and journals the results. Returns whether
-    /// it completed the last one. `before` trials of the run have preceded.
+    /// Explains the cells that had a trial with figures, and journals the results. `before` is the
+    /// number of earlier trials of the run. Returns false if it was interrupted.
     pub(crate) fn explain(
         &mut self,
         cells: &[PlannedCell],
@@ -99,8 +101,8 @@ mod tests {
     use embermark_model::result::{Explained, OsCost, PhaseResult, Run};
 
     use super::*;
-    use crate::explaining::of_traced;
     use crate::explaining::tests::{flushes, process};
+    use crate::explaining::traced_cost;
 
     fn trial(explained: Option<Explained>) -> Trial {
         let run = Run { explained, ..Run::default() };
@@ -117,7 +119,7 @@ mod tests {
     fn the_calls_of_one_trial_come_to_the_faults_of_the_other() {
         let engine = OsCost { minor_faults: Some(3), ..OsCost::default() };
         let used = trial(Some(Explained { engine, ..Explained::default() }));
-        let traced = trial(Some(of_traced(&[process(7, &[], 1)], None, 5)));
+        let traced = trial(Some(traced_cost(&[process(7, &[], 1)], None, 5)));
         let both = with_calls(used.clone(), &traced);
         let both = explained(&both);
         assert_eq!((both.engine.minor_faults, flushes(&both.engine)), (Some(3), 1));

@@ -66,8 +66,8 @@ impl Processes {
 }
 
 impl Reading {
-    /// Returns the increase until `now`. Threads of a server that began and ended meanwhile are
-    /// missing from its switches.
+    /// Returns the increase until `now`. The switches of a server do not include threads that began
+    /// and ended in between.
     pub fn until(&self, now: &Self) -> OsCost {
         let switched = |which: usize| {
             let of = |(thread, after): (&u32, &[u64; 2])| {

@@ -32,7 +32,7 @@ impl Writer {
         let failed = |error| HarnessError::file(path, "create the journal", error);
         let draft = path.with_extension(DRAFT);
         let file = File::create(&draft).map_err(failed)?;
-        let journal = Journal::of(head);
+        let journal = Journal::new(head);
         let mut writer = Self { path: path.to_owned(), file, journal };
         let head = serde_json::to_vec(&writer.journal.head);
         writer.write(head)?;
@@ -56,7 +56,7 @@ impl Writer {
     /// Adds a line.
     pub fn add(&mut self, line: Line) -> Result<(), HarnessError> {
         self.write(serde_json::to_vec(&line))?;
-        self.journal.take(line);
+        self.journal.apply(line);
         Ok(())
     }
 
@@ -68,9 +68,9 @@ impl Writer {
         }
     }
 
-    /// Removes the journal of a run that could not even begin: there is nothing to resume.
+    /// Removes the journal of a run that could not begin, because there is nothing to resume.
     pub fn discard(self) {
-        // If it stays, it describes a run without trials, which is true.
+        // A journal that cannot be removed describes a run without trials, which is correct.
         let _ = fs::remove_file(&self.path);
     }
 
@@ -143,7 +143,7 @@ mod tests {
         let (databases, counts, explains, cells) = (None, false, false, vec![]);
         let head =
             Head { embermark_journal: VERSION, manifest, plan, databases, counts, explains, cells };
-        let journal = Journal::of(head);
+        let journal = Journal::new(head);
         let mut writer = Writer { path: path.to_owned(), file, journal };
         let error = writer.add(Line::End { finished: "now".to_owned() }).unwrap_err();
         assert!(matches!(error, HarnessError::DiskFull { .. }), "{error}");

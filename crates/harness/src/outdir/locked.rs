@@ -1,4 +1,4 @@
-//! A run's folder, one run at a time.
+//! The lock that lets one run at a time use a folder.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -9,21 +9,21 @@ use crate::HarnessError;
 
 /// Time for which a process may hold the lock of a killed run that was just starting it. It
 /// inherits the lock until it executes its program, `execve(2)`, which a busy machine delays.
-const STARTING_TAKES: Duration = Duration::from_secs(2);
+const START_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A run's directory, locked against other runs until it is dropped or its process ends.
+/// A run's folder, locked against other runs until it is dropped or its process ends.
 #[derive(Debug)]
-pub(crate) struct Locked {
+pub(crate) struct LockedFolder {
     pub(super) path: PathBuf,
     _lock: File,
 }
 
-impl Locked {
-    /// Locks the directory of an interrupted run.
+impl LockedFolder {
+    /// Locks the folder of an interrupted run.
     ///
     /// # Errors
     /// If it contains no journal, or a run is active in it.
-    pub fn of_run(out: &Path) -> Result<Self, HarnessError> {
+    pub fn lock_run(out: &Path) -> Result<Self, HarnessError> {
         let refusal = |problem: &str| Err(HarnessError::directory(out, problem));
         if !out.is_dir() {
             return refusal("is not a folder; name the folder of a run with --resume");
@@ -43,21 +43,22 @@ impl Locked {
         let began = Instant::now();
         loop {
             match folder.try_lock() {
-                Err(TryLockError::WouldBlock) if began.elapsed() < STARTING_TAKES => {
+                Err(TryLockError::WouldBlock) if began.elapsed() < START_TIMEOUT => {
                     std::thread::sleep(Duration::from_millis(20));
                 }
                 Err(TryLockError::WouldBlock) => {
-                    let problem = "another run is at work in it; wait for its end, or name another \
+                    let problem = "another run is active in it; wait for its end, or name another \
                                    folder with --out";
                     return Err(HarnessError::directory(&path, problem));
                 }
-                // A file system without locks, such as some network file systems, excludes nobody.
+                // A file system without locks, such as some network file systems, excludes no other
+                // run.
                 Ok(()) | Err(TryLockError::Error(_)) => return Ok(Self { path, _lock: folder }),
             }
         }
     }
 
-    /// Path of the directory.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }

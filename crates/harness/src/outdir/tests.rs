@@ -61,14 +61,14 @@ fn a_folder_that_holds_another_run_or_anything_else_is_refused_with_the_way_out(
 fn a_folder_that_cannot_be_made_is_refused_with_the_way_out() {
     let dir = tempfile::tempdir().unwrap();
     let says = refusal(&dir.path().join("x".repeat(300)));
-    assert!(says.contains("cannot be made") && says.ends_with("with --out"), "{says}");
+    assert!(says.contains("cannot be created") && says.ends_with("with --out"), "{says}");
 }
 
 #[test]
 fn a_run_that_is_at_work_in_a_folder_is_not_taken_for_one_that_was_cut_off() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join(JOURNAL), "").unwrap();
-    let held = Locked::of_run(dir.path()).unwrap();
+    let held = LockedFolder::lock_run(dir.path()).unwrap();
     assert!(refusal(dir.path()).contains("another run is at work"));
     drop(held);
     assert!(refusal(dir.path()).contains("an interrupted run"));
@@ -98,12 +98,12 @@ fn a_lock_that_is_let_go_within_a_moment_keeps_nobody_out_and_one_that_is_kept_d
     fs::write(dir.path().join(JOURNAL), "").unwrap();
     let held = fs::File::open(dir.path()).unwrap();
     held.lock().unwrap();
-    let error = Locked::of_run(dir.path()).unwrap_err();
+    let error = LockedFolder::lock_run(dir.path()).unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("another run is at work"), "{error}");
     let letting_go = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(300));
         drop(held);
     });
-    assert!(Locked::of_run(dir.path()).is_ok());
+    assert!(LockedFolder::lock_run(dir.path()).is_ok());
     letting_go.join().unwrap();
 }

@@ -1,5 +1,5 @@
-//! The first pass of a race: every cell once, one table of competing cells after the other. A table
-//! with unmeasured cells compares nothing, so none is begun that would not end in time.
+//! The first pass of a race: runs every cell once, table by table of competing cells. A table with
+//! unmeasured cells compares nothing, so a table that would not end in time is not begun.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -73,12 +73,13 @@ pub(super) fn follows(id: &CellId, cells: &[PlannedCell]) -> bool {
     })
 }
 
-/// Number of phases that take as long as everything else in a trial: its process, its rows and its
-/// end.
-const BESIDE: u64 = 3;
+/// Number of phases that take as long as the rest of a trial: starting its process, its rows and
+/// its end.
+const OVERHEAD_PHASES: u64 = 3;
 
-/// Returns the expected time of the trials of cells: as long as earlier trials of the same cell.
-/// For a cell without one it is the time per phase of its engine's trials, or of all trials.
+/// Returns the expected time of one trial of each cell, from the earlier trials of the same cell.
+/// For a cell without trials it is estimated from the time per phase of its engine's trials, or of
+/// all trials.
 pub(crate) fn expected(cells: &[&PlannedCell], ended: &[EndedTrial]) -> Duration {
     let mut of_cells = Pace::default();
     let mut of_engines = Pace::default();
@@ -87,13 +88,13 @@ pub(crate) fn expected(cells: &[&PlannedCell], ended: &[EndedTrial]) -> Duration
         of_engines.add(cell.engine.as_str(), trial);
     }
     let of = |cell: &PlannedCell| {
-        let pace = of_cells.of(&cell.id).or_else(|| of_engines.of(cell.id.engine.as_str()));
-        pace.or(of_engines.mean()).unwrap_or(0) * (BESIDE + cell.phases.len() as u64)
+        let pace = of_cells.get(&cell.id).or_else(|| of_engines.get(cell.id.engine.as_str()));
+        pace.or(of_engines.mean()).unwrap_or(0) * (OVERHEAD_PHASES + cell.phases.len() as u64)
     };
     Duration::from_nanos(cells.iter().copied().map(of).sum())
 }
 
-/// The number of phases by key, with [`BESIDE`] more per trial, and their time in ns.
+/// Number of phases by key, with [`OVERHEAD_PHASES`] more per trial, and their total time in ns.
 struct Pace<K>(HashMap<K, (u64, u64)>);
 
 impl<K> Default for Pace<K> {
@@ -105,12 +106,12 @@ impl<K> Default for Pace<K> {
 impl<K: Eq + Hash> Pace<K> {
     fn add(&mut self, key: K, trial: &Trial) {
         let (phases, ns) = self.0.entry(key).or_default();
-        *phases += BESIDE + trial.phases.len() as u64;
+        *phases += OVERHEAD_PHASES + trial.phases.len() as u64;
         *ns += trial.wall_ns;
     }
 
     /// Returns the time of a phase in ns.
-    fn of(&self, key: K) -> Option<u64> {
+    fn get(&self, key: K) -> Option<u64> {
         self.0.get(&key).map(|(phases, ns)| ns / phases)
     }
 
@@ -136,7 +137,7 @@ fn left_out(cells: &[PlannedCell], missed: &[usize]) -> String {
 
 impl Run<'_> {
     /// Runs every cell once that is expected to end in time. Followers may take only half of the
-    /// time. Returns whether it was not interrupted.
+    /// time. Returns false if it was interrupted.
     pub(super) fn first_pass(
         &mut self,
         cells: &[PlannedCell],
@@ -147,7 +148,7 @@ impl Run<'_> {
         let mut missed: Vec<usize> = Vec::new();
         let mut is_shown = false;
         for mut table in tables(cells, self.plan.seed) {
-            table.retain(|at| self.journal.ended(&cells[*at].id, 0).is_none());
+            table.retain(|at| self.journal.find_trial(&cells[*at].id, 0).is_none());
             if table.is_empty() {
                 continue;
             }
@@ -177,7 +178,7 @@ impl Run<'_> {
                 }
                 if Instant::now() >= ends {
                     missed.push(cell);
-                } else if !self.once_more(cell, 0, cells)? {
+                } else if !self.repeat_cell(cell, 0, cells)? {
                     return Ok(false);
                 }
             }
@@ -284,7 +285,7 @@ mod tests {
             ..cell("two", "each", engine)
         });
         assert_eq!(expected(&[&a, &b, &new], &[]), Duration::ZERO);
-        // What is beside the phases takes as long as three, so these trials have ten, four and ten
+        // The overhead of a trial counts as three phases, so these trials have ten, four and ten
         // parts.
         let all = [ended("a", 1_000, 7), ended("a", 600, 1), ended("b", 3_000, 7)];
         let ns = |cells: &[&PlannedCell]| expected(cells, &all).as_nanos();

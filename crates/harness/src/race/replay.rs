@@ -134,7 +134,7 @@ fn raced(of: &Recording, whole: f64, seed: u64) -> (Vec<Lane>, f64) {
     let mut lanes: Vec<Lane> = of.cells.iter().map(lane).collect();
     let mut first = 0..lanes.len();
     let mut seconds = 0.0;
-    while let Some(at) = first.next().or_else(|| next(&lanes)) {
+    while let Some(at) = first.next().or_else(|| next_lane(&lanes)) {
         let Some(trial) = left[at].pop() else {
             if lanes[at].cost.is_infinite() {
                 // All cells that want another trial have none left.

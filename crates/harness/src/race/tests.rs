@@ -16,19 +16,19 @@ fn lane(times: &[f64]) -> Lane {
 #[test]
 fn who_is_far_behind_after_one_trial_is_not_measured_again() {
     let lanes = [lane(&[100.0; 5]), lane(&[130.0; 5]), lane(&[900.0])];
-    assert_eq!(next(&lanes), None, "five trials each, and five times behind after one");
+    assert_eq!(next_lane(&lanes), None, "five trials each, and five times behind after one");
     let lanes = [lane(&[100.0]), lane(&[500.0]), lane(&[5_000.0])];
-    assert!(next(&lanes).is_some_and(|at| at < 2), "the first two have an interval");
+    assert!(next_lane(&lanes).is_some_and(|at| at < 2), "the first two have an interval");
 }
 
 #[test]
 fn a_cell_whose_interval_would_be_the_range_of_three_trials_goes_on_to_five() {
     for trials in [3, 4] {
         let lanes = [lane(&[100.0; 5]), lane(&[130.0; 5]), lane(&[900.0; 5][..trials])];
-        assert_eq!(next(&lanes), Some(2));
+        assert_eq!(next_lane(&lanes), Some(2));
     }
     let out = Lane { out: true, ..lane(&[900.0; 3]) };
-    assert_eq!(next(&[lane(&[100.0; 5]), lane(&[130.0; 5]), out]), None);
+    assert_eq!(next_lane(&[lane(&[100.0; 5]), lane(&[130.0; 5]), out]), None);
 }
 
 #[test]
@@ -38,29 +38,29 @@ fn two_that_are_near_each_other_are_measured_again_until_they_are_told_apart_or_
         lane(&[105.0, 108.0, 101.0, 104.0, 106.0]),
         lane(&[900.0]),
     ];
-    assert!(next(&near).is_some_and(|at| at < 2));
+    assert!(next_lane(&near).is_some_and(|at| at < 2));
     let many: Vec<f64> = (0..40).map(|n| 100.0 + f64::from(n % 5)).collect();
     let alike = [lane(&many), lane(&many.iter().map(|time| time * 1.01).collect::<Vec<_>>())];
-    assert_eq!(next(&alike), None);
+    assert_eq!(next_lane(&alike), None);
 }
 
 #[test]
 fn one_trial_says_nothing_where_those_of_others_differ_tenfold() {
     let scattered = [100.0, 1_100.0, 90.0, 800.0, 120.0, 700.0, 100.0, 900.0];
     let lanes = [lane(&scattered), lane(&scattered), lane(&[3_000.0])];
-    assert_eq!(next(&lanes), Some(2), "it is as likely to have met a busy disk as to be slow");
+    assert_eq!(next_lane(&lanes), Some(2), "it is as likely to have met a busy disk as to be slow");
 }
 
 #[test]
 fn neighbours_behind_the_first_are_told_apart_too() {
     let lanes = [lane(&[10.0; 5]), lane(&[30.0; 5]), lane(&[300.0, 310.0]), lane(&[305.0])];
-    assert_eq!(next(&lanes), Some(3));
+    assert_eq!(next_lane(&lanes), Some(3));
 }
 
 #[test]
 fn a_cell_that_ended_badly_and_a_reference_are_left_alone() {
     let out = Lane { out: true, ..lane(&[101.0]) };
-    assert_eq!(next(&[lane(&[100.0]), out]), None);
+    assert_eq!(next_lane(&[lane(&[100.0]), out]), None);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_run_is_bounded_by_twenty_times_the_shortest_whole_run_of_who_competes() {
 #[test]
 fn cells_of_other_groups_do_not_compete() {
     let other = Lane { group: 1, ..lane(&[101.0]) };
-    assert_eq!(next(&[lane(&[100.0]), other]), None);
+    assert_eq!(next_lane(&[lane(&[100.0]), other]), None);
 }
 
 /// A sample with mean 0 and deviation 1: the sum of twelve uniform ones minus 6.
@@ -120,7 +120,7 @@ fn raced(times: &[f64], most: u32, seed: u64) -> Vec<Lane> {
     let mut truths: Vec<Truth> = times.iter().enumerate().map(truth).collect();
     let mut lanes: Vec<Lane> = truths.iter_mut().map(|truth| lane(&[truth.trial()])).collect();
     for _ in times.len() as u32..most {
-        let Some(at) = next(&lanes) else { break };
+        let Some(at) = next_lane(&lanes) else { break };
         let time = truths[at].trial();
         lanes[at].trials += 1;
         lanes[at].figures.entry("read".to_owned()).or_default().push(time);

@@ -52,7 +52,7 @@ impl Bench for Timed {
     fn run(&mut self, _: usize, meter: &mut Meter) -> Result<Outcome, EngineError> {
         let takes = self.takes[self.ran.min(self.takes.len() - 1)];
         self.ran += 1;
-        meter.lasted(Measured { elapsed_ns: takes.as_nanos() as u64, ops: 1, capped: false });
+        meter.set_measured(Measured { elapsed_ns: takes.as_nanos() as u64, ops: 1, capped: false });
         Ok(Answer::Count(1).into())
     }
 
@@ -145,6 +145,6 @@ fn runs_of_a_millisecond_and_runs_without_operations_are_made_once() {
     assert!(!first(1_000_000, 1, false, Role::Counted));
     assert!(!first(10, 0, false, Role::Counted));
     assert!(!first(10, 1, true, Role::Counted));
-    assert!(!first(10, 1, false, Role::of(0, 2)));
-    assert!(first(10, 1, false, Role::of(1, 2)) && first(10, 1, false, Role::of(2, 2)));
+    assert!(!first(10, 1, false, Role::new(0, 2)));
+    assert!(first(10, 1, false, Role::new(1, 2)) && first(10, 1, false, Role::new(2, 2)));
 }

@@ -1,4 +1,4 @@
-//! All trials of a run, and its result.
+//! Runs all trials and writes the result.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -14,9 +14,9 @@ use crate::result_file::{assemble, write_result};
 use crate::session::Run;
 use crate::{HarnessError, manifest, progress, schedule};
 
-/// Announces the trials before any is timed: `105 trials, each ended after 30 minutes at the latest
+/// Announces the trials before any is timed: `105 trials, each limited to 30 minutes
 /// (timeout)`.
-fn announced(trials: u32, plan: &Plan) -> String {
+fn announcement(trials: u32, plan: &Plan) -> String {
     let plural = if trials == 1 { "" } else { "s" };
     let trials = match plan.budget_ms {
         Some(_) => format!("at most {trials}"),
@@ -24,9 +24,9 @@ fn announced(trials: u32, plan: &Plan) -> String {
     };
     match plan.timeout_ms.map(Duration::from_millis).map(HumanDuration) {
         Some(most) => {
-            format!("{trials} trial{plural}, each ended after {most} at the latest (timeout)")
+            format!("{trials} trial{plural}, each limited to {most} (timeout)")
         }
-        None => format!("{trials} trial{plural}, none of them ended before its end"),
+        None => format!("{trials} trial{plural} without a timeout"),
     }
 }
 
@@ -37,24 +37,24 @@ impl Run<'_> {
         let runnable: Vec<PlannedCell> =
             cells.filter(|cell| cell.skip.is_none()).cloned().collect();
         if let Some(ends) = self.ends() {
-            let complete = self.within(ends, &runnable);
-            return self.finished(complete);
+            let complete = self.run_until(ends, &runnable);
+            return self.finish(complete);
         }
         let trials = cells::trials(self.plan, &runnable, &self.options.catalog)?;
-        let mut turns = self.steps(schedule::order(&trials, self.plan.seed), &runnable);
-        let again = self.first_again(&turns, &runnable).filter(|_| self.journal.drift.is_none());
-        turns.retain(|turn| self.journal.ended(&runnable[turn.cell].id, turn.trial).is_none());
-        let counts = self.counts(&runnable);
+        let mut turns = self.order_by_scale(schedule::order(&trials, self.plan.seed), &runnable);
+        let again = self.drift_turn(&turns, &runnable).filter(|_| self.journal.drift.is_none());
+        turns.retain(|turn| self.journal.find_trial(&runnable[turn.cell].id, turn.trial).is_none());
+        let counts = self.cells_to_count(&runnable);
         let timed = (turns.len() + usize::from(again.is_some())) as u32;
-        let explains = self.explains(&runnable)?;
+        let explains = self.cells_to_explain(&runnable)?;
         let counted = timed + counts.len() as u32;
         let all = counted + explains.len() as u32;
-        self.progress.note(&announced(all, self.plan));
+        self.progress.note(&announcement(all, self.plan));
         self.progress.started(all);
         self.later = counts.iter().chain(&explains).cloned().collect();
         let mut complete = self.before_trials();
         if matches!(complete, Ok(true)) {
-            complete = self.take_steps(&turns, &runnable);
+            complete = self.run_scales(&turns, &runnable);
         }
         if let (Ok(true), Some(again)) = (&complete, again) {
             complete = self.measure_drift(again, timed, &runnable[again.cell]);
@@ -65,11 +65,11 @@ impl Run<'_> {
         if matches!(complete, Ok(true)) {
             complete = self.explain(&explains, counted);
         }
-        self.finished(complete)
+        self.finish(complete)
     }
 
     /// Runs trials until `ends`. Returns `false` if it was interrupted.
-    fn within(&mut self, ends: Instant, cells: &[PlannedCell]) -> Result<bool, HarnessError> {
+    fn run_until(&mut self, ends: Instant, cells: &[PlannedCell]) -> Result<bool, HarnessError> {
         let lasts = Duration::from_millis(self.plan.lasts_ms.unwrap_or_default());
         self.progress.note(&format!(
             "{} cells, each measured once and then again where the order is not certain, within {} (--for)",
@@ -77,26 +77,23 @@ impl Run<'_> {
             progress::format_duration(lasts)
         ));
         self.progress.started_for(self.began, lasts);
-        let counts = self.counts(cells);
+        let counts = self.cells_to_count(cells);
         if !(self.before_trials()? && self.race(cells, ends)?) {
             return Ok(false);
         }
         let trials = self.journal.trials.len() as u32;
-        let explains = self.explains(cells)?;
+        let explains = self.cells_to_explain(cells)?;
         if !(self.count(&counts, trials)? && self.explain(&explains, trials)?) {
             return Ok(false);
         }
-        // The time that the counting trials have left.
-        self.race_on(cells, ends)
+        // The counting trials may have left some time.
+        self.continue_race(cells, ends)
     }
 
     /// Writes the result of a run that is complete or was interrupted.
-    fn finished(
-        mut self,
-        complete: Result<bool, HarnessError>,
-    ) -> Result<ResultFile, HarnessError> {
+    fn finish(mut self, complete: Result<bool, HarnessError>) -> Result<ResultFile, HarnessError> {
         self.progress.finished();
-        if complete.is_err() && !self.dirs.is_there() {
+        if complete.is_err() && !self.dirs.exists() {
             self.keep_result();
         }
         let complete = complete?;
@@ -105,7 +102,7 @@ impl Run<'_> {
             self.journal.add(Line::End { finished: manifest::now() })?;
         }
         let result = assemble(&self.journal);
-        if self.dirs.is_there() {
+        if self.dirs.exists() {
             write_result(&self.dirs.result(), &result)?;
         } else {
             self.keep_result();

@@ -1,4 +1,4 @@
-//! Trials in their order, one by one, and the first one again to measure drift.
+//! Runs trials in their order, and repeats the first one at the end to measure drift.
 
 use embermark_model::CellId;
 use embermark_model::result::{Drift, Trial};
@@ -20,7 +20,7 @@ impl Run<'_> {
         number: u32,
         cells: &[PlannedCell],
     ) -> Result<bool, HarnessError> {
-        let mut slowed = throttle::PhaseObserver::begin(System::here());
+        let mut slowed = throttle::ThrottleMonitor::begin(System::here());
         for (place, (number, turn)) in (number..).zip(turns).enumerate() {
             let cell = &cells[turn.cell];
             let after = turns[place + 1..].iter().map(|turn| &cells[turn.cell]);
@@ -30,7 +30,7 @@ impl Run<'_> {
             self.check_version(&cell.id, &trial)?;
             let cell = cell.id.clone();
             self.journal.add(Line::Trial(Box::new(EndedTrial { cell, trial })))?;
-            if let Some(warning) = slowed.look() {
+            if let Some(warning) = slowed.poll() {
                 self.warn(warning)?;
             }
         }
@@ -79,9 +79,9 @@ impl Run<'_> {
     }
 
     /// Returns the first turn, to be repeated after the last one to measure the machine's drift.
-    /// `None` for a check of answers and for a single trial, for which that shows nothing, and for
-    /// one that runs until it is steady, which would take too long.
-    pub(super) fn first_again(&self, turns: &[Turn], cells: &[PlannedCell]) -> Option<Turn> {
+    /// `None` for a check of answers and for a single trial, which have no drift, and for a trial
+    /// that runs until it is steady, because it takes too long.
+    pub(super) fn drift_turn(&self, turns: &[Turn], cells: &[PlannedCell]) -> Option<Turn> {
         let measures = turns.len() > 1 && !self.options.once_per_setting;
         let first = turns.first().filter(|_| measures)?;
         if self.options.catalog.until_steady(&cells[first.cell].id) {
@@ -98,7 +98,7 @@ impl Run<'_> {
         number: u32,
         cell: &PlannedCell,
     ) -> Result<bool, HarnessError> {
-        let first = self.journal.ended(&cell.id, turn.trial);
+        let first = self.journal.find_trial(&cell.id, turn.trial);
         if !first.is_some_and(|first| first.status.has_figures()) {
             return Ok(true);
         }

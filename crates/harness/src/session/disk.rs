@@ -5,11 +5,11 @@ use std::path::Path;
 use embermark_model::{CellId, StorageName};
 
 use super::Run;
-use crate::isolation::{Disk, Isolation};
+use crate::trial_disk::{Disk, TrialDisks};
 use crate::{HarnessError, sized_disk};
 
 impl Run<'_> {
-    /// Mounts the storage of a cell for one trial, beside `folder`.
+    /// Mounts the storage of a cell for one trial, next to `folder`.
     pub(super) fn imitated_disk(
         &self,
         cell: &CellId,
@@ -25,9 +25,9 @@ impl Run<'_> {
         imitation.disk(folder, bytes, storage).map_err(refused)
     }
 
-    /// Makes a disk beside `folder` for a trial of a cell. `None` if that is impossible, which a
-    /// warning says once, or if only answers are checked. The database is then in the ordinary
-    /// directory.
+    /// Makes a disk next to `folder` for a trial of a cell. `None` if that is impossible, with one
+    /// warning per run, or if only answers are checked. The database is then in the ordinary
+    /// folder.
     pub(super) fn sized_disk(
         &mut self,
         cell: &CellId,
@@ -37,19 +37,19 @@ impl Run<'_> {
             return Ok(None);
         }
         let bytes = sized_disk::bytes(self.plan, cell.scale);
-        if self.isolation.is_none() {
-            let begun = Isolation::begin(&self.dirs.data, bytes);
+        if self.trial_disks.is_none() {
+            let begun = TrialDisks::begin(&self.dirs.data, bytes);
             if let Err(why) = &begun {
                 self.warn(format!(
-                    "{} is in the ordinary folder and not in a file system of a fixed size of its own, \
+                    "{} is in the ordinary folder, and not in its own file system of a fixed size, \
                      whose writes could be counted: {why}",
                     cell.workload
                 ))?;
             }
-            self.isolation = Some(begun);
+            self.trial_disks = Some(begun);
         }
-        match &self.isolation {
-            Some(Ok(isolation)) => isolation.disk_of(folder, bytes).map(Some),
+        match &self.trial_disks {
+            Some(Ok(trial_disks)) => trial_disks.disk_of(folder, bytes).map(Some),
             _ => Ok(None),
         }
     }

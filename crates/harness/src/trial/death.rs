@@ -1,4 +1,4 @@
-//! How a worker died.
+//! Describes how a worker died, and keeps its log short.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use crate::protocol::Job;
 /// Number of lines of the worker's standard error that a failure quotes.
 const LOG_LINES: usize = 5;
 
-/// Largest number of characters that a failure quotes.
+/// Largest number of characters of the log that a failure quotes.
 const LOG_QUOTED: usize = 2_000;
 
 /// Size in bytes at which a log is cut, and how much of its beginning is kept. Engines may write
@@ -35,7 +35,7 @@ pub(super) fn bound(log: &Path) {
     if !log.metadata().is_ok_and(is_long) {
         return;
     }
-    // The log is only an aid: a trial does not fail without it.
+    // A trial does not fail because its log cannot be written.
     let cut = File::options().write(true).open(log).and_then(|file| file.set_len(KEPT_OF_LOG));
     if cut.is_ok() {
         note(log, "the log was longer than 8 MiB: here a part of it is left out");
@@ -43,7 +43,7 @@ pub(super) fn bound(log: &Path) {
 }
 
 /// Describes how and where a worker died, with the end of its output.
-pub(super) fn report(exit: ExitStatus, whereabouts: &str, log: &Path) -> String {
+pub(super) fn report(exit: ExitStatus, position: &str, log: &Path) -> String {
     let how = match (exit.signal(), exit.code()) {
         (Some(number), _) => {
             let name = Signal::try_from(number).map_or("unknown", Signal::as_str);
@@ -57,8 +57,8 @@ pub(super) fn report(exit: ExitStatus, whereabouts: &str, log: &Path) -> String 
         (None, None) => "ended".to_owned(),
     };
     let tail = tail(log);
-    let colon = if tail.is_empty() { "" } else { "; its last words: " };
-    format!("the worker {how} in {whereabouts}{colon}{tail}")
+    let colon = if tail.is_empty() { "" } else { "; its last output: " };
+    format!("the worker {how} in {position}{colon}{tail}")
 }
 
 /// Returns the last lines of a log on one line. For a panic it returns the message without the
@@ -91,7 +91,7 @@ pub(super) fn by_full_disk(how: &str, job: &Job) -> bool {
 
 /// Adds the parent's line to a worker's log.
 pub(super) fn note(log: &Path, text: &str) {
-    // The log is only an aid: a trial does not fail without it.
+    // A trial does not fail because its log cannot be written.
     let _ = fs::OpenOptions::new()
         .append(true)
         .open(log)
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(
             report(ExitStatus::from_raw(11), "run 2 of phase read", &log),
             "the worker was killed by signal 11 (SIGSEGV) in run 2 of phase read; \
-         its last words: 2 | 3 | 4 | 5 | 6"
+         its last output: 2 | 3 | 4 | 5 | 6"
         );
         let absent = dir.path().join("absent");
         let text = report(ExitStatus::from_raw(101 << 8), "opening the engine", &absent);

@@ -15,10 +15,10 @@ const PERIOD: Duration = Duration::from_millis(100);
 const MEMBERS_PERIOD: Duration = Duration::from_secs(1);
 
 /// Smallest number of samples for a mean.
-const LEAST: usize = 3;
+const MIN_SAMPLES: usize = 3;
 
 /// Largest number of samples per run: one hour.
-const MOST: usize = 36_000;
+const MAX_SAMPLES: usize = 36_000;
 
 /// Samples of an engine's memory, with their times.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub(super) struct Samples {
 
 impl Samples {
     /// Takes a sample if one is due: of one process, or of a server's tree.
-    pub fn look(&mut self, root: u32, with_descendants: bool) {
+    pub fn sample(&mut self, root: u32, with_descendants: bool) {
         let due = |at: Option<Instant>, period| at.is_none_or(|at| at.elapsed() >= period);
         if !due(self.last, PERIOD) {
             return;
@@ -47,7 +47,7 @@ impl Samples {
         let bytes = probe::resident_of(&self.members);
         if let Some((bytes, now)) = bytes.zip(clock::monotonic_ns()) {
             self.samples.push_back((now, bytes));
-            if self.samples.len() > MOST {
+            if self.samples.len() > MAX_SAMPLES {
                 self.samples.pop_front();
             }
         }
@@ -60,7 +60,7 @@ impl Samples {
         let within = all.into_iter().filter(|(at, _)| (began..=ended).contains(at));
         let bytes: Vec<u64> = within.map(|(_, bytes)| bytes).collect();
         let sum = bytes.iter().map(|bytes| u128::from(*bytes)).sum::<u128>();
-        (bytes.len() >= LEAST).then(|| (sum / bytes.len() as u128) as u64)
+        (bytes.len() >= MIN_SAMPLES).then(|| (sum / bytes.len() as u128) as u64)
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
     fn samples_are_taken_a_period_apart_and_none_of_a_process_that_is_gone() {
         let mut samples = Samples::default();
         for _ in 0..3 {
-            samples.look(std::process::id(), false);
+            samples.sample(std::process::id(), false);
         }
         assert_eq!(samples.samples.len(), 1);
         assert!(samples.samples[0].1 > 100_000);
@@ -93,7 +93,7 @@ mod tests {
         child.wait().unwrap();
         for tree in [true, false] {
             let mut gone = Samples::default();
-            gone.look(child.id(), tree);
+            gone.sample(child.id(), tree);
             assert!(gone.samples.is_empty());
         }
     }

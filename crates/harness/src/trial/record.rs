@@ -1,4 +1,4 @@
-//! A trial as its events describe it.
+//! Builds the record of a trial from its events.
 
 use embermark_model::Status;
 use embermark_model::foreign::shortened;
@@ -6,7 +6,7 @@ use embermark_model::result::{PhaseResult, Trial};
 
 use super::OnDisk;
 use super::memory::Samples;
-use crate::explaining::{TracedProcess, of_traced};
+use crate::explaining::{TracedProcess, traced_cost};
 use crate::progress::Progress;
 use crate::protocol::{Event, Job};
 
@@ -26,7 +26,7 @@ fn limited(mut trial: Trial) -> Trial {
     trial
 }
 
-/// The trial as far as events have described it, empty at first.
+/// The record of a trial so far.
 #[derive(Default)]
 pub(super) struct Record {
     trial: Trial,
@@ -46,8 +46,8 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Records an event, and tells `progress` when a run begins.
-    pub fn take(&mut self, event: Event, job: &Job, progress: &mut dyn Progress) {
+    /// Records an event, and notifies `progress` when a run begins.
+    pub fn apply(&mut self, event: Event, job: &Job, progress: &mut dyn Progress) {
         match event {
             Event::Ready { trial, server } => {
                 (self.trial, self.server, self.ready) = (limited(*trial), server, true);
@@ -62,7 +62,7 @@ impl Record {
             Event::Traced { processes } => self.traced = Some(processes),
             Event::Run { mut run, between, on_disk, maintenance_on_disk, .. } => {
                 if let Some(processes) = self.traced.take() {
-                    run.explained = Some(of_traced(&processes, self.server, run.ops));
+                    run.explained = Some(traced_cost(&processes, self.server, run.ops));
                 }
                 run.engine.mean_bytes =
                     between.and_then(|(began, ended)| self.memory.mean(began, ended));
@@ -93,20 +93,20 @@ impl Record {
         }
     }
 
-    /// Samples the memory of the engine's processes if that is due: the worker's, or those of its
+    /// Samples the memory of the engine's processes if a sample is due: of the worker, or of its
     /// private server. A server given by URL (`foreign`) is not sampled.
-    pub fn look_at_memory(&mut self, worker: u32, foreign: bool) {
+    pub fn sample_memory(&mut self, worker: u32, foreign: bool) {
         if self.ready && self.open_phase.is_some() {
             match self.server {
-                Some(server) => self.memory.look(server, true),
+                Some(server) => self.memory.sample(server, true),
                 None if foreign => {}
-                None => self.memory.look(worker, false),
+                None => self.memory.sample(worker, false),
             }
         }
     }
 
     /// Describes the current position in the trial, for a message.
-    pub fn whereabouts(&self) -> String {
+    pub fn position(&self) -> String {
         match (&self.open_phase, self.trial.phases.last()) {
             (Some(phase), _) => format!("run {} of phase {}", self.run, phase.phase),
             (None, Some(phase)) => format!("the end of phase {}", phase.phase),
@@ -127,7 +127,7 @@ impl Record {
         if let Some((status, reason)) = failure {
             (trial.status, trial.reason) = (status, Some(reason));
         }
-        trial.colour();
+        trial.update_status();
         trial
     }
 }

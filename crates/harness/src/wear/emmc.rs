@@ -11,14 +11,14 @@ use crate::system::read;
 const LIFE: &str = "device/life_time";
 const SPARE: &str = "device/pre_eol_info";
 
-/// Returns the steps of its cell types that report them, each a tenth of their life. 11 means that
-/// the life is exceeded.
+/// Returns the used life of each cell type that reports it, in tenths. 11 means that the life is
+/// exceeded.
 pub(crate) fn life_time(disk: &Path) -> Option<Vec<u32>> {
     let steps: Vec<u32> = all_life_time(disk)?.into_iter().filter(|step| *step > 0).collect();
     (!steps.is_empty()).then_some(steps)
 }
 
-/// Returns the steps of both cell types. 0 means not reported.
+/// Returns the used life of both cell types in tenths. 0 means not reported.
 fn all_life_time(disk: &Path) -> Option<Vec<u32>> {
     let text = read(&disk.join(LIFE))?;
     Some(text.split_whitespace().filter_map(hexadecimal).collect())

@@ -9,7 +9,7 @@ use crate::block_device;
 use crate::system::System;
 
 pub(super) fn counters(system: &System, device: u64, source: Option<&str>) -> Counted {
-    let partition = block_device::of(system, device, source);
+    let partition = block_device::find(system, device, source);
     let name = partition.as_deref().map(block_device::name).unwrap_or_default();
     let found = ["ext4", "f2fs"].into_iter().find_map(|kind| {
         let file = format!("sys/fs/{kind}/{name}/lifetime_write_kbytes");

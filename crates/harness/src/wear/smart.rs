@@ -18,7 +18,7 @@ const DATA_UNIT: f64 = 512_000.0;
 /// The useful part of smartctl's output.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Said {
+struct SmartctlOutput {
     smartctl: Smartctl,
     logical_block_size: Option<f64>,
     nvme_smart_health_information_log: Option<NvmeLog>,
@@ -93,8 +93,8 @@ const LIFE_LEFT: [(u32, &str); 5] =
 
 pub(super) fn counters(program: &Path, device: &str) -> Counted {
     let output = program::output(program, &["--json", "-x", device])
-        .map_err(|why| format!("the disk's counters take smartctl (smartmontools): {why}"))?;
-    let said: Said = serde_json::from_slice(&output.stdout).map_err(|_| {
+        .map_err(|why| format!("the disk's counters need smartctl (smartmontools): {why}"))?;
+    let said: SmartctlOutput = serde_json::from_slice(&output.stdout).map_err(|_| {
         format!("smartctl reported nothing about {device} as JSON, which needs version 7.0")
     })?;
     let counters: Vec<WearCounter> =
@@ -109,10 +109,10 @@ pub(super) fn counters(program: &Path, device: &str) -> Counted {
         errors if errors.contains("Permission denied") => format!("{errors}; run as root"),
         errors => errors,
     };
-    Err(format!("no counters of wear of {device} by smartctl: {why}"))
+    Err(format!("smartctl reports no wear counters of {device}: {why}"))
 }
 
-impl Said {
+impl SmartctlOutput {
     fn nvme(&self) -> impl Iterator<Item = WearCounter> {
         let log = self.nvme_smart_health_information_log.as_ref();
         let used = log.and_then(|log| log.percentage_used);

@@ -77,14 +77,14 @@ fn an_emmc_tells_its_life_in_steps_before_and_after() {
         "0x03 0x00\n",
     )
     .unwrap();
-    end(&mut wear, &device.wear());
+    add_after(&mut wear, &device.wear());
     assert_eq!(
         wear.counters.iter().map(|of| of.after).collect::<Vec<_>>(),
         [Some(30.0), Some(1.0)]
     );
     // For another disk there is no value after the run.
     let other = Wear { disk: Some("/dev/mmcblk1".to_owned()), ..device.wear() };
-    end(&mut wear, &other);
+    add_after(&mut wear, &other);
     assert_eq!(wear.counters[0].after, None);
 }
 
@@ -135,7 +135,7 @@ fn a_sata_disk_tells_by_statistics_and_else_by_attributes() {
 
 #[test]
 fn what_cannot_be_told_says_why() {
-    assert!(Device::of("nvme0n1", &[], None).why().contains("take smartctl (smartmontools): no "));
+    assert!(Device::of("nvme0n1", &[], None).why().contains("need smartctl (smartmontools): no "));
     let denied = r#"{ "smartctl": { "exit_status": 2, "messages": [
         { "string": "Smartctl open device: /dev/nvme0n1 failed: Permission denied", "severity": "error" } ] } }"#;
     assert!(
@@ -162,7 +162,10 @@ fn what_cannot_be_told_says_why() {
             .contains("does not report its wear")
     );
     let none = read_with(&System::at(tree(&[]).path()), Path::new("/"), Path::new("smartctl"));
-    assert!(none.not_counted[0].contains("no disk of its own") && none.disk.is_none(), "{none:?}");
+    assert!(
+        none.not_counted[0].contains("cannot be identified") && none.disk.is_none(),
+        "{none:?}"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A trial in this process: one cell, prepared, opened and measured phase by phase.
+//! Runs a trial in this process: prepares and opens one cell and measures it phase by phase.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::companion::Starter;
 use crate::explaining::Explainer;
 use crate::loading::Loads;
 use crate::network::Carrier;
-use crate::observing::Traffic;
+use crate::phase_observer::Traffic;
 use crate::probes::Probes;
 use crate::protocol::{Event, Job};
 use crate::referees::REFEREES;
@@ -27,7 +27,7 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
     let catalog = catalog.with_files(&job.plan).map_err(failed)?;
     let engine = catalog.engine_of(&job.plan.configurations, &job.cell.engine).map_err(failed)?;
     let workload = catalog.workload(&job.cell.workload).map_err(failed)?;
-    let traffic = Traffic::of(job, engine.info().kind, workload.info().lasts);
+    let traffic = Traffic::detect(job, engine.info().kind, workload.info().lasts);
     let carrier = carrier(job, &traffic)?;
 
     let configuration = job.plan.configurations.get(&job.cell.engine);
@@ -60,7 +60,7 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
         target_rate: job.plan.target_rate,
         p99_limit: Duration::from_millis(job.plan.p99_limit_ms),
         cold: job.plan.cold,
-        companions: Some(Rc::new(Starter::of(job, options.clone())?)),
+        companions: Some(Rc::new(Starter::new(job, options.clone())?)),
         program,
         engine: engine.info().id.to_owned(),
         appends_only: engine.is_append_only(),
@@ -93,9 +93,9 @@ pub(super) fn run(job: &Job, catalog: &Catalog, events: &mut Events) -> Result<(
         job,
         // The `null` engine has no answers.
         checked: job.cell.engine != "null",
-        bench: prepared.open(store, Reopener::of(engine, options))?,
+        bench: prepared.open(store, Reopener::for_engine(engine, options))?,
         probes: Probes::new(server, job.url.is_some()),
-        loads: Loads::of(job, engine),
+        loads: Loads::new(job, engine),
         explainer: Explainer::new(job.explain, server),
         server,
         traffic,
@@ -132,7 +132,7 @@ fn carrier(job: &Job, traffic: &Traffic) -> Result<Option<Carrier>, Stop> {
             "a network link is imitated in a network namespace of the worker's own, and there is \
              none ({why}): run as root, or leave --network out"
         ))),
-        Traffic::Own => Carrier::start(link, job.plan.seed).map(Some).map_err(unavailable),
+        Traffic::Private => Carrier::start(link, job.plan.seed).map(Some).map_err(unavailable),
     }
 }
 

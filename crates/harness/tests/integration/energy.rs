@@ -52,7 +52,8 @@ fn runs<'a>(result: &'a ResultFile, phase: &str) -> Vec<&'a Run> {
     phases.flat_map(|of| &of.runs).collect()
 }
 
-/// The result, if each run of `read` has its energy: on a busy machine the power may be read too seldom.
+/// The result, if each run of `read` has its energy: on a busy machine the power may be read too
+/// seldom.
 fn sampled(result: ResultFile) -> Result<ResultFile, String> {
     let lacking = runs(&result, "read").into_iter().find_map(|run| run.no_energy.clone());
     lacking.map_or(Ok(result), Err)

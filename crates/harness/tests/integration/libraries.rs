@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use embermark_harness::progress::Silent;
-use embermark_harness::{HarnessError, JOURNAL, cells, resume, try_out};
+use embermark_harness::{HarnessError, JOURNAL, cells, check_settings, resume};
 use embermark_model::plan::Plan;
 use embermark_model::{Configuration, Durability, Status};
 use tempfile::TempDir;
@@ -62,8 +62,13 @@ fn a_library_that_is_not_there_is_told_before_anything_runs() {
     let (folder, out) = (tempfile::tempdir().unwrap(), Out::new());
     let plan = with("opened", folder.path());
     let options = out.options();
-    let tried =
-        try_out(&plan.configurations, &plan.durabilities, folder.path(), &options.worker, &CATALOG);
+    let tried = check_settings(
+        &plan.configurations,
+        &plan.durabilities,
+        folder.path(),
+        &options.worker,
+        &CATALOG,
+    );
     for error in [tried.map(drop).unwrap_err(), run(&plan, &options).map(drop).unwrap_err()] {
         let says = error.to_string();
         let file = folder.path().join("version");

@@ -12,8 +12,8 @@ mod probes;
 mod race;
 mod registry;
 mod resumption;
+mod scale_budget;
 mod sharing;
-mod steps;
 mod toy;
 mod trials;
 mod twins;
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         sharing::TESTS,
         libraries::TESTS,
         race::TESTS,
-        steps::TESTS,
+        scale_budget::TESTS,
         registry::TESTS,
         probes::TESTS,
     ]

@@ -260,7 +260,7 @@ fn a_second_signal_ends_a_run_at_once_that_waits_for_a_server_to_stop() {
         !servers.is_empty()
     });
     kill(pid, Signal::SIGINT).unwrap();
-    // The worker has ended, and the server is left to the run, which has its own keeper.
+    // The worker has ended, and the server is left to the run, which has its own cleanup process.
     until(|| servers.iter().all(|server| children(other.0.id()).contains(server)));
     assert!(other.0.try_wait().unwrap().is_none(), "it did not wait");
     kill(pid, Signal::SIGINT).unwrap();
@@ -289,7 +289,7 @@ fn two_runs_in_one_folder_at_once_are_refused() {
     let _other = Killed(command.args(["run", "hanging"]).arg(out.path("")).spawn().unwrap());
     until(|| out.path(JOURNAL).exists());
     let error = go_on(None, &out.options()).unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains("another run is at work"), "{error}");
+    assert!(error.is_usage() && error.to_string().contains("another run is active"), "{error}");
     let error = embermark_harness::run(&mixed(), &out.options(), &mut Silent).unwrap_err();
     assert!(error.is_usage(), "{error}");
 }

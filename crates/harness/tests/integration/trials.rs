@@ -243,7 +243,7 @@ fn an_engine_that_fails_panics_or_quits_is_told_by_its_last_words() {
         ("panicking", "page 7 is gone"),
         (
             "quitting",
-            "exited with status 0 in run 2 of phase read; its last words: licence expired",
+            "exited with status 0 in run 2 of phase read; its last output: licence expired",
         ),
     ] {
         let (status, reason) = reason(&result, engine);
@@ -262,8 +262,9 @@ fn an_engine_that_hangs_is_timed_out_and_its_server_is_gone() {
         plan.timeout_ms = Some((seconds * 1_000.0) as u64);
         let result = run(&plan, &out.options()).unwrap();
         assert!(!out.path("data").exists());
-        let expected =
-            format!("took longer than the {seconds} s a trial may, in run 2 of phase read");
+        let expected = format!(
+            "took longer than the {seconds} s that a trial may take, in run 2 of phase read"
+        );
         seconds *= 2.0;
         for engine in ["hanging", "stubborn"] {
             let (status, reason) = reason(&result, engine);
@@ -336,7 +337,7 @@ fn a_worker_that_speaks_nonsense_is_a_failed_cell() {
     let result = run(&plan, &script("echo oh >&2; exit 3")).unwrap();
     assert_eq!(
         reason(&result, "good").1,
-        "the worker exited with status 3 in the start of the worker; its last words: oh"
+        "the worker exited with status 3 in the start of the worker; its last output: oh"
     );
 }
 

@@ -57,7 +57,7 @@ pub fn key(sensor: u16, time: i64) -> Vec<u8> {
 pub struct Memory {
     /// DuckDB's cache.
     pub cache: u64,
-    /// Limit of the process and the page cache of its files together, if there is one.
+    /// Limit of the process and the page cache of its files together, if any.
     pub limit: Option<u64>,
 }
 
@@ -76,10 +76,11 @@ pub fn open(
     std::fs::create_dir_all(&front).map_err(|e| EngineError::file("logger", "make", &front, e))?;
     let mut options = OpenOptions::new(front, Durability::Process, memory.cache);
     options.limit = memory.limit;
-    // With a map a full disk is a bus error, which ends the process. With calls it is an error.
+    // With a writable map a full disk is a bus error, which ends the process. With write calls it is
+    // an error.
     options.settings.push(("MDB_WRITEMAP".to_owned(), "OFF".to_owned()));
     let Store::Kv(front) = engine("lmdb")?.open(&options)?.store else {
-        return Err(EngineError::failed("logger", "open LMDB", "it keeps no pairs"));
+        return Err(EngineError::failed("logger", "open LMDB", "it is not a key-value store"));
     };
     let mirror: OpenMirror = Arc::new(move |folder| {
         let mut options = OpenOptions::new(folder, Durability::None, memory.cache);
@@ -88,7 +89,7 @@ pub fn open(
         options.clients = 2;
         match engine("duckdb")?.open(&options)?.store {
             Store::Sql(store) => Ok(store),
-            _ => Err(EngineError::failed("logger", "open DuckDB", "it answers no SQL")),
+            _ => Err(EngineError::failed("logger", "open DuckDB", "it is not an SQL database")),
         }
     });
     let mut options = Options::new(folder.join("mirror"), mirror);
@@ -97,7 +98,7 @@ pub fn open(
         // Rows are in memory until the mirror's file is written.
         options.write_after = 100_000;
     }
-    options.tell = Arc::new(|what| eprintln!("{what}"));
+    options.on_event = Arc::new(|what| eprintln!("{what}"));
     let mut hybrid = Hybrid::open(front, options)?;
     let def = TableDef { key_length: Some(10), ..TableDef::named("readings") };
     let table = hybrid.table(&def)?;

@@ -1,4 +1,4 @@
-//! The client's mirror: opened, refreshed, queried, given up and closed.
+//! Opens, refreshes, queries, discards and closes the client's mirror.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,9 +10,9 @@ use embermark_contract::sql::SqlStore;
 use embermark_contract::{EngineError, Result, Scope};
 
 use super::Hybrid;
-use crate::books::{Entry, Stamp};
+use crate::catalog::{Entry, Stamp};
 use crate::mirror::Connection;
-use crate::refresh::{self, Before, Source};
+use crate::refresh::{self, PrecedingWork, Source};
 use crate::state::State;
 use crate::{NAME, cold};
 
@@ -20,19 +20,19 @@ impl Hybrid {
     /// Stops recording changes. The next query rebuilds the mirror.
     pub(super) fn give_up(&mut self) -> Result<()> {
         self.shared.set_current(None);
-        self.note.books.take_stamp(&mut *self.front)?;
-        self.shared.noting.store(false, Ordering::Release);
+        self.recorder.catalog.take_stamp(&mut *self.front)?;
+        self.shared.recording.store(false, Ordering::Release);
         // The records are useless now. Later transactions remove them.
         let last = self.shared.next.load(Ordering::Acquire) - 1;
         self.shared.applied.store(last, Ordering::Release);
         Ok(())
     }
 
-    /// Opens the shown tables in this client.
-    fn open_shown(&mut self) -> Result<()> {
-        for (id, shown) in self.shared.all_shown() {
+    /// Opens the mirrored tables in this client.
+    fn open_mirrored_tables(&mut self) -> Result<()> {
+        for (id, mirrored) in self.shared.mirrored_tables() {
             if self.tables[usize::from(id)].is_none() {
-                let (name, key_length) = (&*shown.table, shown.key_length);
+                let (name, key_length) = (&*mirrored.table, mirrored.key_length);
                 let table = self.front.table(&TableDef { name, key_length, indexes: &[] })?;
                 self.tables[usize::from(id)] = Some(table);
             }
@@ -47,101 +47,109 @@ impl Hybrid {
     pub fn refresh(&mut self) -> Result<()> {
         let shared = Arc::clone(&self.shared);
         let mut state = shared.state();
-        self.open_shown()?;
+        self.open_mirrored_tables()?;
         if shared.current().is_none() {
             self.open_mirror(&mut state)?;
         }
-        self.connect(state.generation, || shared.keeper.let_in())?;
+        self.connect(state.generation, || shared.mirror_handle.open_client())?;
         self.catch_up(&mut state, None)
     }
 
-    /// Connects to the mirror of a generation with `let_in`, unless already connected.
+    /// Connects to the mirror of a generation with `open_client`, unless already connected.
     fn connect(
         &mut self,
         generation: u64,
-        let_in: impl FnOnce() -> Result<Box<dyn SqlStore>>,
+        open_client: impl FnOnce() -> Result<Box<dyn SqlStore>>,
     ) -> Result<()> {
         if self.connection.as_ref().is_none_or(|known| known.generation != generation) {
             self.connection = None;
-            self.connection = Some(Connection::new(let_in()?, generation));
+            self.connection = Some(Connection::new(open_client()?, generation));
         }
         Ok(())
     }
 
     /// Brings the open mirror up to date over the open connection.
-    pub(crate) fn catch_up(&mut self, state: &mut State, before: Option<Before<'_>>) -> Result<()> {
+    pub(crate) fn catch_up(
+        &mut self,
+        state: &mut State,
+        before: Option<PrecedingWork<'_>>,
+    ) -> Result<()> {
         let shared = Arc::clone(&self.shared);
-        if shared.is_fresh() {
+        if shared.is_up_to_date() {
             return Ok(());
         }
-        let brought =
-            self.with_mirror(|source, sql| refresh::changes(source, sql, (&shared, state), before));
-        if brought.is_err() {
+        let transferred = self.with_mirror(|source, sql| {
+            refresh::transfer_changes(source, sql, (&shared, state), before)
+        });
+        if transferred.is_err() {
             // The mirror's state is unknown.
             shared.set_current(None);
         }
-        brought
+        transferred
     }
 
     fn with_mirror<T>(
         &mut self,
         work: impl FnOnce(Source<'_>, &mut dyn SqlStore) -> Result<T>,
     ) -> Result<T> {
-        let Self { front, note, tables, connection, .. } = self;
+        let Self { front, recorder, tables, connection, .. } = self;
         let Some(connection) = connection else {
             return Err(EngineError::failed(NAME, "refresh its mirror", "it is not connected"));
         };
-        work(Source { front: &mut **front, books: note.books, tables }, &mut *connection.sql)
+        work(
+            Source { front: &mut **front, catalog: recorder.catalog, tables },
+            &mut *connection.sql,
+        )
     }
 
     fn open_mirror(&mut self, state: &mut State) -> Result<()> {
         let shared = Arc::clone(&self.shared);
-        let books = self.note.books;
-        let stamp = books.stamp(&mut *self.front)?;
+        let catalog = self.recorder.catalog;
+        let stamp = catalog.stamp(&mut *self.front)?;
         if stamp.is_some() {
             // From here on the mirror no longer matches the stamp.
-            books.take_stamp(&mut *self.front)?;
+            catalog.take_stamp(&mut *self.front)?;
         }
         self.connection = None;
-        let (generation, fit) = shared.keeper.open(state.generation, stamp)?;
+        let (generation, stored) = shared.mirror_handle.open(state.generation, stamp)?;
         state.generation = generation;
-        if let Some(fit) = fit {
-            state.highest = fit.highest;
-            shared.applied.store(fit.applied, Ordering::Release);
-            self.connect(generation, || shared.keeper.let_in())?;
-            self.with_mirror(|source, sql| refresh::views(source, sql, (&shared, state)))?;
+        if let Some(stored) = stored {
+            state.highest = stored.highest;
+            shared.applied.store(stored.applied, Ordering::Release);
+            self.connect(generation, || shared.mirror_handle.open_client())?;
+            self.with_mirror(|source, sql| refresh::make_views(source, sql, (&shared, state)))?;
         } else {
             state.highest.clear();
-            shared.noting.store(true, Ordering::Release);
+            shared.recording.store(true, Ordering::Release);
             // Transactions after this record see that changes are recorded.
-            let barrier = self.note.all_of(&mut *self.front, &shared, None)?;
-            self.connect(generation, || shared.keeper.let_in())?;
+            let barrier = self.recorder.record_table_change(&mut *self.front, &shared, None)?;
+            self.connect(generation, || shared.mirror_handle.open_client())?;
             let rows =
-                self.with_mirror(|source, sql| refresh::everything(source, sql, (&shared, state)));
+                self.with_mirror(|source, sql| refresh::load_all(source, sql, (&shared, state)));
             if let Err(error) = rows {
-                shared.noting.store(false, Ordering::Release);
+                shared.recording.store(false, Ordering::Release);
                 return Err(error);
             }
             shared.applied.store(barrier, Ordering::Release);
-            shared.noted.store(0, Ordering::Release);
+            shared.recorded_bytes.store(0, Ordering::Release);
         }
         shared.set_current(Some(generation));
         Ok(())
     }
 
     /// Brings an open mirror up to date in the background, unless another client is doing so.
-    /// `let_in` returns a connection.
-    pub(crate) fn catch_up_behind(
+    /// `open_client` returns a connection.
+    pub(crate) fn catch_up_in_background(
         &mut self,
-        let_in: impl FnOnce() -> Result<Box<dyn SqlStore>>,
+        open_client: impl FnOnce() -> Result<Box<dyn SqlStore>>,
     ) -> Result<()> {
         let shared = Arc::clone(&self.shared);
-        let Some(generation) = shared.current().filter(|_| !shared.is_fresh()) else {
+        let Some(generation) = shared.current().filter(|_| !shared.is_up_to_date()) else {
             return Ok(());
         };
         let Some(mut state) = shared.idle_state() else { return Ok(()) };
-        self.open_shown()?;
-        self.connect(generation, let_in)?;
+        self.open_mirrored_tables()?;
+        self.connect(generation, open_client)?;
         self.catch_up(&mut state, None)
     }
 
@@ -152,21 +160,21 @@ impl Hybrid {
         let mut state = shared.state();
         let was_open = shared.current().is_some();
         shared.set_current(None);
-        let stamp = Stamp::draw(shared.next.load(Ordering::Acquire));
+        let stamp = Stamp::new(shared.next.load(Ordering::Acquire));
         let signed = (was_open && !crashed).then(|| (stamp, std::mem::take(&mut *state)));
         let is_signed = signed.is_some();
-        shared.keeper.close(signed)?;
+        shared.mirror_handle.close(signed)?;
         if is_signed {
-            self.note.books.put_stamp(&mut *self.front, stamp)?;
+            self.recorder.catalog.put_stamp(&mut *self.front, stamp)?;
         }
         Ok(())
     }
 
     /// Whether every row of the mirror is readable.
-    fn is_whole(&mut self) -> bool {
+    fn is_readable(&mut self) -> bool {
         let Some(connection) = &mut self.connection else { return false };
-        self.shared.all_shown().iter().all(|(_, shown)| {
-            let text = format!("SELECT COUNT(COLUMNS(*)) FROM {}", shown.rows.name);
+        self.shared.mirrored_tables().iter().all(|(_, mirrored)| {
+            let text = format!("SELECT COUNT(COLUMNS(*)) FROM {}", mirrored.rows.name);
             let sql = &mut *connection.sql;
             let read = sql.prepare(&text).and_then(|all| sql.query(all, &[], &mut |_| Ok(())));
             read.is_ok()
@@ -180,18 +188,18 @@ impl Mirror for Hybrid {
             EngineError::failed(NAME, "show a table", "it was not opened by this client")
         })?;
         let name = self.names[usize::from(id)].clone().unwrap_or_default();
-        let entry = Entry { id, shown: true };
-        let known = self.note.books.entry(&mut *self.front, &name.0)?;
+        let entry = Entry { id, mirrored: true };
+        let known = self.recorder.catalog.entry(&mut *self.front, &name.0)?;
         if known != entry {
-            let books = self.note.books;
-            self.front.within(Scope::Batch, |batch| books.set(batch, &name.0, entry))?;
+            let catalog = self.recorder.catalog;
+            self.front.within(Scope::Batch, |batch| catalog.set_entry(batch, &name.0, entry))?;
         }
         let shared = Arc::clone(&self.shared);
         let _state = shared.state();
-        if shared.show(id, name, decode) && shared.current().is_some() {
-            self.note.all_of(&mut *self.front, &shared, Some(id))?;
+        if shared.set_mirrored_table(id, name, decode) && shared.current().is_some() {
+            self.recorder.record_table_change(&mut *self.front, &shared, Some(id))?;
         }
-        cold::is_dated(&shared, id)
+        cold::check_time_column(&shared, id)
     }
 
     fn refresh(&mut self) -> Result<()> {
@@ -200,15 +208,18 @@ impl Mirror for Hybrid {
 
     fn sql(&mut self) -> Result<(&mut dyn SqlStore, u64)> {
         let generation = self.connection.as_ref().map(|connection| connection.generation);
-        if generation.is_none() || generation != self.shared.current() || !self.shared.is_fresh() {
+        if generation.is_none()
+            || generation != self.shared.current()
+            || !self.shared.is_up_to_date()
+        {
             self.refresh()?;
         }
         let applied = self.shared.applied.load(Ordering::Acquire);
         let Some(connection) = &mut self.connection else {
             return Err(EngineError::failed(NAME, "ask its mirror", "it is not connected"));
         };
-        if connection.knows != applied {
-            connection.knows = applied;
+        if connection.applied != applied {
+            connection.applied = applied;
             connection.sql.data_changed();
         }
         Ok((&mut *connection.sql, connection.generation))
@@ -228,11 +239,11 @@ impl Mirror for Hybrid {
         }
         let shared = Arc::clone(&self.shared);
         let _state = shared.state();
-        let is_whole = self.is_whole();
-        if !is_whole {
-            shared.tell(&format!("the mirror is damaged and is made anew: {error}"));
+        let is_readable = self.is_readable();
+        if !is_readable {
+            shared.report(&format!("the mirror is damaged and is rebuilt: {error}"));
             shared.set_current(None);
         }
-        Ok(!is_whole)
+        Ok(!is_readable)
     }
 }

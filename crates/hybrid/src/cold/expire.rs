@@ -7,50 +7,51 @@ use embermark_contract::kv::{self, Range, Table};
 use embermark_contract::sql::SqlStore;
 use embermark_contract::{EngineError, Result, Scope};
 
-use super::kept::{Chunk, Kept};
+use super::tables::{ArchivedTable, Chunk};
 use crate::client::Hybrid;
-use crate::refresh::Before;
-use crate::{NAME, log};
+use crate::refresh::PrecedingWork;
+use crate::{NAME, change_log};
 
 /// Number of pairs that are deleted per transaction.
 const PAIRS: usize = 10_000;
 
-/// What was removed.
+/// Result of an expiry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Expired {
-    /// Number of pairs of the front.
+    /// Number of pairs removed from the front.
     pub pairs: u64,
-    /// Number of files with cold rows.
+    /// Number of removed files.
     pub chunks: u64,
     /// Number of rows in these files, including those changed or deleted since.
     pub rows: u64,
 }
 
-/// Files whose chunks were removed.
+/// Names of files whose chunks were removed.
 #[derive(Default)]
-pub(crate) struct Removed(Vec<String>);
+pub(crate) struct RemovedFiles(Vec<String>);
 
 impl Hybrid {
     /// Removes the pairs of a table with a time before `before`, and the chunks in which every row
-    /// has one. A chunk that extends beyond it keeps all rows until a later call removes it as a
-    /// whole. The time is the one by which the table was [archived](Self::archive). The table's
-    /// keys are scanned.
+    /// is that old. A chunk with a newer row keeps all rows until a later call removes it as a
+    /// whole. The time column is the one by which the table was [archived](Self::archive). The call
+    /// scans all keys of the table.
     ///
     /// # Errors
     /// If the table is not shown or was never archived, if a file cannot be removed, or the front's
-    /// or the mirror's error. Calling it again continues.
+    /// or the mirror's error. After an error, call it again to continue.
     pub fn expire(&mut self, table: Table, before: i64) -> Result<Expired> {
         let shared = Arc::clone(&self.shared);
-        let (id, _) = self.shown(table, "expire rows")?;
-        let _busy = shared.cold.busy();
-        let kept = shared.cold.get(id).filter(|kept| kept.time.is_some()).ok_or_else(|| {
-            let message = "the table was never archived from, so that its time is not known";
-            EngineError::failed(NAME, "expire rows", message)
-        })?;
+        let (id, _) = self.mirrored_table(table, "expire rows")?;
+        let _run_lock = shared.cold.lock_runs();
+        let archived =
+            shared.cold.get(id).filter(|archived| archived.time.is_some()).ok_or_else(|| {
+                let message = "the table was never archived, so its time column is unknown";
+                EngineError::failed(NAME, "expire rows", message)
+            })?;
         self.refresh()?;
-        let pairs = self.expire_pairs((table, id), &kept, before)?;
+        let pairs = self.expire_pairs((table, id), &archived, before)?;
         let is_past = |chunk: &Chunk| chunk.times.1 < before;
-        let (past, left): (Vec<_>, Vec<_>) = kept.chunks().iter().cloned().partition(is_past);
+        let (past, left): (Vec<_>, Vec<_>) = archived.chunks().iter().cloned().partition(is_past);
         let rows = past.iter().map(|chunk| chunk.rows).sum();
         let expired = Expired { pairs, chunks: past.len() as u64, rows };
         if !past.is_empty() {
@@ -62,14 +63,19 @@ impl Hybrid {
 
     /// Deletes pairs with an earlier time. None of them invalidates a row of a chunk, because
     /// putting it did.
-    fn expire_pairs(&mut self, (table, id): (Table, u8), kept: &Kept, before: i64) -> Result<u64> {
+    fn expire_pairs(
+        &mut self,
+        (table, id): (Table, u8),
+        archived: &ArchivedTable,
+        before: i64,
+    ) -> Result<u64> {
         let shared = Arc::clone(&self.shared);
         let (mut total, mut from) = (0, Vec::new());
         loop {
             let (mut keys, mut next) = (Vec::new(), None);
             self.front.within(Scope::Snapshot, |snapshot| {
                 snapshot.scan(table, Range::between(&from, None), &mut |key, _| {
-                    if kept.time(key).is_some_and(|time| time < before) {
+                    if archived.time(key).is_some_and(|time| time < before) {
                         if keys.len() == PAIRS {
                             next = Some(key.to_vec());
                             return ControlFlow::Break(());
@@ -80,11 +86,11 @@ impl Hybrid {
                 })
             })?;
             if !keys.is_empty() {
-                self.note.apart(&mut *self.front, &shared, |batch, record| {
+                self.recorder.run_recorded(&mut *self.front, &shared, |batch, record| {
                     for key in &keys {
                         if batch.delete(table, key)? {
                             total += 1;
-                            log::append(record, id, key);
+                            change_log::append(record, id, key);
                         }
                     }
                     Ok(())
@@ -98,22 +104,23 @@ impl Hybrid {
     }
 
     /// Removes chunks from the hybrid's own tables and from the view of an open mirror.
-    fn remove_chunks(&mut self, id: u8, past: &[Chunk], left: Vec<Chunk>) -> Result<Removed> {
+    fn remove_chunks(&mut self, id: u8, past: &[Chunk], left: Vec<Chunk>) -> Result<RemovedFiles> {
         let shared = Arc::clone(&self.shared);
         let mut state = shared.state();
-        let cold = self.note.books.cold;
+        let cold = self.recorder.catalog.cold;
         let oldest = left.iter().map(|chunk| chunk.run).min().unwrap_or(u32::MAX);
-        self.note.apart(&mut *self.front, &shared, |batch, _| {
-            past.iter().try_for_each(|chunk| cold.remove(batch, id, chunk))?;
-            cold.forget(batch, id, oldest)
+        self.recorder.run_recorded(&mut *self.front, &shared, |batch, _| {
+            past.iter().try_for_each(|chunk| cold.remove_chunk(batch, id, chunk))?;
+            cold.remove_invalidations(batch, id, oldest)
         })?;
-        shared.cold.change(id, |kept| kept.set_chunks(left));
-        let removed = Removed(past.iter().map(|chunk| chunk.file.clone()).collect());
+        shared.cold.update(id, |archived| archived.set_chunks(left));
+        let removed = RemovedFiles(past.iter().map(|chunk| chunk.file.clone()).collect());
         let generation = self.connection.as_ref().map(|connection| connection.generation);
-        if let Some(shown) = shared.shown(id).filter(|_| shared.current() == generation) {
-            let forget = shown.forget(oldest);
+        if let Some(mirrored) = shared.mirrored_table(id).filter(|_| shared.current() == generation)
+        {
+            let forget = mirrored.remove_invalidations_sql(oldest);
             let work = &mut |sql: &mut dyn SqlStore| sql.batch(&forget);
-            self.catch_up(&mut state, Some(Before { table: id, work }))?;
+            self.catch_up(&mut state, Some(PrecedingWork { table: id, work }))?;
         } else {
             // The mirror is rebuilt from the front's current state.
             shared.set_current(None);
@@ -122,48 +129,50 @@ impl Hybrid {
     }
 
     /// Removes every chunk of a table that will be cleared from the hybrid's own tables.
-    pub(crate) fn clear_cold(&mut self, table: Table) -> Result<Removed> {
+    pub(crate) fn clear_cold(&mut self, table: Table) -> Result<RemovedFiles> {
         let shared = Arc::clone(&self.shared);
-        let Some(id) = self.numbers.get(table) else { return Ok(Removed::default()) };
-        let Some(kept) = shared.cold.get(id) else { return Ok(Removed::default()) };
+        let Some(id) = self.numbers.get(table) else { return Ok(RemovedFiles::default()) };
+        let Some(archived) = shared.cold.get(id) else { return Ok(RemovedFiles::default()) };
         let _state = shared.state();
-        let cold = self.note.books.cold;
-        self.note.apart(&mut *self.front, &shared, |batch, record| {
-            log::append_all(record, id);
-            kept.chunks().iter().try_for_each(|chunk| cold.remove(batch, id, chunk))?;
-            cold.forget(batch, id, u32::MAX)
+        let cold = self.recorder.catalog.cold;
+        self.recorder.run_recorded(&mut *self.front, &shared, |batch, record| {
+            change_log::append_all(record, id);
+            archived.chunks().iter().try_for_each(|chunk| cold.remove_chunk(batch, id, chunk))?;
+            cold.remove_invalidations(batch, id, u32::MAX)
         })?;
-        shared.cold.change(id, |kept| {
-            kept.bound = None;
-            kept.set_chunks(Vec::new());
+        shared.cold.update(id, |archived| {
+            archived.bound = None;
+            archived.set_chunks(Vec::new());
         });
-        Ok(Removed(kept.chunks().iter().map(|chunk| chunk.file.clone()).collect()))
+        Ok(RemovedFiles(archived.chunks().iter().map(|chunk| chunk.file.clone()).collect()))
     }
 
-    /// Removes files that belong to no chunk any more. If there are other clients, whose queries
-    /// may still read them, the next call removes them.
-    pub(crate) fn remove(&mut self, Removed(mut files): Removed) -> Result<()> {
+    /// Removes files that no longer belong to a chunk. If there are other clients, whose queries may
+    /// still read the files, the next call removes them.
+    pub(crate) fn remove(&mut self, RemovedFiles(mut files): RemovedFiles) -> Result<()> {
         let shared = Arc::clone(&self.shared);
         if !files.is_empty() && shared.current().is_some() {
             self.refresh()?;
         }
-        if !shared.is_alone() {
-            let mut unneeded = shared.cold.unneeded.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::swap(&mut files, &mut *unneeded);
+        if !shared.is_only_client() {
+            let mut obsolete_files =
+                shared.cold.obsolete_files.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::swap(&mut files, &mut *obsolete_files);
         }
         shared.files().remove(&files)
     }
 
-    /// Removes the remaining files once no query is running.
-    pub(crate) fn remove_unneeded(&mut self) -> Result<()> {
-        let mut unneeded = self.shared.cold.unneeded.lock().unwrap_or_else(PoisonError::into_inner);
-        self.shared.files().remove(&std::mem::take(&mut *unneeded))
+    /// Removes the files that an earlier call left. No query may be running.
+    pub(crate) fn remove_obsolete_files(&mut self) -> Result<()> {
+        let mut obsolete_files =
+            self.shared.cold.obsolete_files.lock().unwrap_or_else(PoisonError::into_inner);
+        self.shared.files().remove(&std::mem::take(&mut *obsolete_files))
     }
 
     /// Puts pairs into a table that was archived, whose chunks may hold rows with the same keys.
-    pub(crate) fn bulk_noted(&mut self, table: Table, pairs: &mut dyn kv::Pairs) -> Result<u64> {
-        let Self { front, shared, note, numbers, .. } = self;
-        note.batch(&mut **front, (shared, numbers), |batch| {
+    pub(crate) fn bulk_recorded(&mut self, table: Table, pairs: &mut dyn kv::Pairs) -> Result<u64> {
+        let Self { front, shared, recorder, numbers, .. } = self;
+        recorder.batch(&mut **front, (shared, numbers), |batch| {
             let mut loaded = 0;
             while let Some((key, value)) = pairs.next() {
                 batch.put(table, key, value)?;

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use embermark_contract::{EngineError, Result};
 
-use super::kept::Kept;
+use super::tables::ArchivedTable;
 use crate::NAME;
 use crate::shared::Shared;
 
 /// Suffix of an incomplete file.
 const PART: &str = ".part";
 
-/// The directory of the files.
+/// Folder of the files.
 #[derive(Clone, Copy)]
 pub(crate) struct Files<'a>(pub &'a Path);
 
@@ -22,8 +22,8 @@ impl Files<'_> {
         self.0.join(name)
     }
 
-    /// Creates the directory.
-    pub(crate) fn make(self) -> Result<()> {
+    /// Creates the folder.
+    pub(crate) fn create_folder(self) -> Result<()> {
         fs::create_dir_all(self.0).map_err(|e| EngineError::file(NAME, "make", self.0, e))
     }
 
@@ -41,13 +41,16 @@ impl Files<'_> {
     }
 }
 
-/// Makes `write` write a file under another name, and renames it once it is on disk. Returns its
-/// size in bytes.
-pub(crate) fn whole(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<u64> {
+/// Lets `write` write a file under another name, and renames it once it is on disk. Returns its size
+/// in bytes.
+pub(crate) fn write_atomically(
+    path: &Path,
+    write: impl FnOnce(&Path) -> Result<()>,
+) -> Result<u64> {
     let mut part = path.as_os_str().to_owned();
     part.push(PART);
     let part = PathBuf::from(part);
-    let written = write(&part).and_then(|()| settle(&part, path));
+    let written = write(&part).and_then(|()| sync_and_rename(&part, path));
     if written.is_err() {
         // The error that led here is the one to report.
         let _ = fs::remove_file(&part);
@@ -55,10 +58,11 @@ pub(crate) fn whole(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Res
     written
 }
 
-fn settle(part: &Path, path: &Path) -> Result<u64> {
+fn sync_and_rename(part: &Path, path: &Path) -> Result<u64> {
     let file = File::open(part).map_err(|e| EngineError::file(NAME, "open", part, e))?;
     file.sync_all().map_err(|e| EngineError::file(NAME, "sync", part, e))?;
-    let bytes = file.metadata().map_err(|e| EngineError::file(NAME, "look at", part, e))?.len();
+    let bytes =
+        file.metadata().map_err(|e| EngineError::file(NAME, "read the size of", part, e))?.len();
     fs::rename(part, path).map_err(|e| EngineError::file(NAME, "rename", part, e))?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = parent.unwrap_or(Path::new("."));
@@ -69,9 +73,9 @@ fn settle(part: &Path, path: &Path) -> Result<u64> {
 
 /// Checks when the front is opened that every chunk has its file, and removes files without a
 /// chunk.
-pub(crate) fn check(shared: &Shared, kept: &[(u8, Kept)]) -> Result<()> {
+pub(crate) fn check_files(shared: &Shared, archived: &[(u8, ArchivedTable)]) -> Result<()> {
     let files = Files(&shared.options.cold);
-    let chunks = || kept.iter().flat_map(|(_, kept)| kept.chunks());
+    let chunks = || archived.iter().flat_map(|(_, archived)| archived.chunks());
     for chunk in chunks() {
         let path = files.path(&chunk.file);
         if let Err(error) = fs::metadata(&path) {
@@ -87,9 +91,9 @@ pub(crate) fn check(shared: &Shared, kept: &[(u8, Kept)]) -> Result<()> {
     let Ok(entries) = fs::read_dir(&shared.options.cold) else { return Ok(()) };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let ours = name.ends_with(".parquet") || name.ends_with(".parquet.part");
-        if ours && chunks().all(|chunk| chunk.file != name) {
-            shared.tell(&format!("{name} is a file of no cold chunk and is removed"));
+        let is_chunk_file = name.ends_with(".parquet") || name.ends_with(".parquet.part");
+        if is_chunk_file && chunks().all(|chunk| chunk.file != name) {
+            shared.report(&format!("{name} does not belong to a cold chunk and is removed"));
             files.remove(&[name])?;
         }
     }

@@ -1,5 +1,5 @@
-//! Cold chunks: old rows in Parquet files beside the mirror. They do not belong to the mirror but
-//! are the primary data: rows whose pairs were removed from the front exist nowhere else.
+//! Cold chunks: old rows in Parquet files next to the mirror. They are primary data, unlike the
+//! mirror: rows whose pairs were removed from the front exist nowhere else.
 //!
 //! An archiving is a *run*, which has a number and makes one or more files. A row of a file is
 //! valid until its key is put, changed or deleted. The front then stores the number of the newest
@@ -9,15 +9,15 @@
 mod archive;
 mod expire;
 mod files;
-mod kept;
 mod store;
+mod tables;
 mod view;
 
 pub use archive::{Archive, Archived};
 pub use expire::Expired;
 
-pub(crate) use archive::is_dated;
-pub(crate) use files::{Files, check, whole};
-pub(crate) use kept::{Cold, Kept};
-pub(crate) use store::{ColdTables, note};
+pub(crate) use archive::check_time_column;
+pub(crate) use files::{Files, check_files, write_atomically};
+pub(crate) use store::{ColdTables, record_change};
+pub(crate) use tables::{ArchivedTable, Cold};
 pub(crate) use view::{RUN, literal};

@@ -1,4 +1,4 @@
-//! Several clients at once: each query sees what was acknowledged before it, whoever committed it.
+//! Several clients at once: each query sees every commit that was acknowledged before it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,17 +10,16 @@ use embermark_contract::{ClientOpener, Lifecycle, Result, Scope, Store};
 const WRITERS: u16 = 3;
 const BATCHES: u32 = 60;
 
-fn of(opener: ClientOpener) -> (Box<dyn KvStore>, Table) {
+fn open_client(opener: ClientOpener) -> (Box<dyn KvStore>, Table) {
     let Store::Kv(mut store) = opener.open().unwrap() else { panic!("no key-value store") };
     let def = TableDef { key_length: Some(6), ..TableDef::named("things") };
     let table = store.table(&def).unwrap();
     (store, table)
 }
 
-/// Writes batches of ten rows, with the batch's number as the amount, and publishes how many there
-/// are.
+/// Writes batches of ten rows, and publishes the number of rows after each batch.
 fn write(opener: ClientOpener, group: u16, written: &AtomicU64) -> Result<()> {
-    let (mut store, table) = of(opener);
+    let (mut store, table) = open_client(opener);
     for batch in 0..BATCHES {
         store.within(Scope::Batch, |operations| {
             (0..10).try_for_each(|row| {
@@ -32,10 +31,10 @@ fn write(opener: ClientOpener, group: u16, written: &AtomicU64) -> Result<()> {
     Store::Kv(store).close()
 }
 
-/// Counts by SQL until everything is there: never fewer than were acknowledged, never part of a
-/// batch.
+/// Counts the rows by SQL until all exist. Fails if a count has fewer rows than were acknowledged,
+/// or part of a batch.
 fn ask(opener: ClientOpener, written: &AtomicU64) -> Result<()> {
-    let (mut store, _) = of(opener);
+    let (mut store, _) = open_client(opener);
     let mut number = None;
     let mut count = None;
     loop {

@@ -28,7 +28,7 @@ fn filled(folder: &Path) -> (Hybrid, embermark_contract::kv::Table, Rows) {
 fn rows_that_left_answer_questions_and_are_no_pairs() {
     let folder = tempfile::tempdir().unwrap();
     let (mut hybrid, table, mut model) = filled(folder.path());
-    let what = Archive { most: 7, ..Archive::leaving("place", 10) };
+    let what = Archive { rows_per_file: 7, ..Archive::moving("place", 10) };
     let done = hybrid.archive(table, &what).unwrap();
     assert_eq!((done.rows, done.chunks, files(folder.path())), (30, 5, 5));
     assert!(done.bytes > 0);
@@ -71,7 +71,7 @@ fn rows_that_left_answer_questions_and_are_no_pairs() {
 fn rows_that_stay_are_pairs_too() {
     let folder = tempfile::tempdir().unwrap();
     let (mut hybrid, table, mut model) = filled(folder.path());
-    let what = Archive { most: 7, ..Archive::staying("place", 10) };
+    let what = Archive { rows_per_file: 7, ..Archive::copying("place", 10) };
     assert_eq!(hybrid.archive(table, &what).unwrap().rows, 30);
     assert_eq!(rows(&mut hybrid), model);
     assert_eq!(pairs(&mut hybrid, table), model);
@@ -98,7 +98,7 @@ fn rows_that_stay_are_pairs_too() {
 fn an_export_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let (mut hybrid, table, model) = filled(folder.path());
-    hybrid.archive(table, &Archive::leaving("place", 5)).unwrap();
+    hybrid.archive(table, &Archive::moving("place", 5)).unwrap();
     let file = folder.path().join("all 'of' them.parquet");
     assert_eq!(hybrid.export("SELECT * FROM things", &file).unwrap(), model.len() as u64);
     assert!(hybrid.export("SELECT * FROM nothing", &file).is_err());
@@ -120,7 +120,7 @@ fn an_export_is_read_back() {
 fn files_of_no_chunk_are_removed_and_one_that_is_missing_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let (mut hybrid, table, model) = filled(folder.path());
-    hybrid.archive(table, &Archive::leaving("place", 5)).unwrap();
+    hybrid.archive(table, &Archive::moving("place", 5)).unwrap();
     close(hybrid);
     let cold = folder.path().join("mirror-cold");
     let [known] = &std::fs::read_dir(&cold).unwrap().flatten().collect::<Vec<_>>()[..] else {
@@ -129,12 +129,12 @@ fn files_of_no_chunk_are_removed_and_one_that_is_missing_is_named() {
     std::fs::write(cold.join("things-00000007-0000.parquet"), "of a run that was not done")
         .unwrap();
     std::fs::write(cold.join("things-00000007-0001.parquet.part"), "half of").unwrap();
-    let told = Arc::new(Mutex::new(Vec::new()));
+    let events = Arc::new(Mutex::new(Vec::new()));
     let mut noted = options(folder.path());
-    let lines = Arc::clone(&told);
-    noted.tell = Arc::new(move |line| lines.lock().unwrap().push(line.to_owned()));
+    let lines = Arc::clone(&events);
+    noted.on_event = Arc::new(move |line| lines.lock().unwrap().push(line.to_owned()));
     let (mut hybrid, _) = open(folder.path(), noted.clone());
-    assert_eq!(told.lock().unwrap().len(), 2, "{told:?}");
+    assert_eq!(events.lock().unwrap().len(), 2, "{events:?}");
     assert_eq!((rows(&mut hybrid), files(folder.path())), (model, 1));
     close(hybrid);
     std::fs::rename(known.path(), folder.path().join("elsewhere")).unwrap();
@@ -149,7 +149,7 @@ fn the_folder_may_have_moved() {
     let (before, after) = (folder.path().join("before"), folder.path().join("after"));
     std::fs::create_dir(&before).unwrap();
     let (mut hybrid, table, model) = filled(&before);
-    hybrid.archive(table, &Archive::leaving("place", 5)).unwrap();
+    hybrid.archive(table, &Archive::moving("place", 5)).unwrap();
     close(hybrid);
     std::fs::rename(&before, &after).unwrap();
     let (mut hybrid, _) = open(&after, options(&after));

@@ -19,8 +19,8 @@ fn client(opener: ClientOpener) -> Box<dyn KvStore> {
     }
 }
 
-/// Changes rows whose number stays the same, half of them below the bound, by single operations or
-/// by several in a transaction. Returns how many times each was changed.
+/// Changes existing rows by single operations and by transactions. The number of rows stays the
+/// same. Returns the last written row of each key.
 fn write(opener: ClientOpener, is_done: &AtomicBool) -> Rows {
     let mut store = client(opener);
     let def = TableDef { key_length: Some(6), ..TableDef::named("things") };
@@ -45,13 +45,13 @@ fn write(opener: ClientOpener, is_done: &AtomicBool) -> Rows {
             })
             .unwrap();
         written.extend(places.map(|at| (at, (turn, "written".to_owned()))));
-        // Prevents that every row changes during every run.
+        // So that not every row changes during every run.
         thread::sleep(Duration::from_micros(500));
     }
     written
 }
 
-/// Queries whether every key has exactly one row.
+/// Queries the number of rows and of keys, and fails if they differ.
 fn ask(opener: ClientOpener, is_done: &AtomicBool, asked: &AtomicU64) {
     let mut store = client(opener);
     let (mut known, mut statement) = (0, None);
@@ -74,7 +74,7 @@ fn ask(opener: ClientOpener, is_done: &AtomicBool, asked: &AtomicU64) {
     }
 }
 
-fn every_row_is_there_once(leaves: bool, background: bool) {
+fn every_row_is_there_once(removes_pairs: bool, background: bool) {
     let folder = tempfile::tempdir().unwrap();
     let mut options = options(folder.path());
     if background {
@@ -96,7 +96,7 @@ fn every_row_is_there_once(leaves: bool, background: bool) {
         let began = Instant::now();
         while began.elapsed() < Duration::from_secs(2) || runs < 5 {
             let before = if runs % 2 == 0 { 120 } else { 60 };
-            let what = Archive { time: "place", before, leaves, most: 50 };
+            let what = Archive { time: "place", before, removes_pairs, rows_per_file: 50 };
             archived += hybrid.archive(table, &what).unwrap().rows;
             runs += 1;
         }

@@ -17,26 +17,26 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 const FOLDER: &str = "HYBRID_KILLED_FOLDER";
 const FROM: &str = "HYBRID_KILLED_FROM";
 
-/// The step with a number: either done completely or, except for archiving and expiring, not at
-/// all.
+/// A step, determined by its number. It is done completely or not at all. Archiving and expiring
+/// may be done in part.
 enum Step {
     Put(Vec<u32>),
     Delete(u32),
-    Archive { before: u32, leaves: bool },
+    Archive { before: u32, removes_pairs: bool },
     Expire { before: u32 },
-    Ask,
+    Query,
 }
 
 impl Step {
-    fn of(number: u32) -> Self {
+    fn new(number: u32) -> Self {
         let earlier = |spread| number.saturating_sub(number.wrapping_mul(7919) % spread);
         match number {
             _ if number % 200 == 199 => Self::Expire { before: number.saturating_sub(150) },
             _ if number % 60 == 59 => {
-                let leaves = !(number / 60).is_multiple_of(3);
-                Self::Archive { before: number.saturating_sub(30), leaves }
+                let removes_pairs = !(number / 60).is_multiple_of(3);
+                Self::Archive { before: number.saturating_sub(30), removes_pairs }
             }
-            _ if number % 35 == 34 => Self::Ask,
+            _ if number % 35 == 34 => Self::Query,
             _ if number % 5 == 3 => Self::Delete(earlier(100)),
             _ if number % 5 == 4 => Self::Put(vec![number, earlier(90), earlier(170)]),
             _ => Self::Put(vec![number]),
@@ -52,18 +52,18 @@ impl Step {
                 })
                 .unwrap(),
             Self::Delete(place) => drop(hybrid.delete(table, &key_of(*place)).unwrap()),
-            Self::Archive { before, leaves } => {
-                let (leaves, before) = (*leaves, i64::from(*before));
-                let what = Archive { time: "place", before, leaves, most: 15 };
+            Self::Archive { before, removes_pairs } => {
+                let (removes_pairs, before) = (*removes_pairs, i64::from(*before));
+                let what = Archive { time: "place", before, removes_pairs, rows_per_file: 15 };
                 hybrid.archive(table, &what).unwrap();
             }
             Self::Expire { before } => drop(hybrid.expire(table, i64::from(*before)).unwrap()),
-            Self::Ask => drop(rows(hybrid)),
+            Self::Query => drop(rows(hybrid)),
         }
     }
 
-    /// Applies the step to a model of every row since its key was last deleted. If the step lets
-    /// rows expire, those below a place may be present or not.
+    /// Applies the step to a model of the rows. An expiry raises `floor` instead: rows below it may
+    /// be present or not.
     fn model(&self, number: u32, model: &mut Rows, floor: &mut u32) {
         match self {
             Self::Put(places) => {
@@ -72,7 +72,7 @@ impl Step {
             }
             Self::Delete(place) => drop(model.remove(&at(*place))),
             Self::Expire { before } => *floor = *before,
-            Self::Archive { .. } | Self::Ask => {}
+            Self::Archive { .. } | Self::Query => {}
         }
     }
 }
@@ -92,14 +92,14 @@ fn child() {
     let folder = PathBuf::from(folder);
     let (mut hybrid, table) = open(&folder, options(&folder));
     for number in from.parse().unwrap()..u32::MAX {
-        Step::of(number).perform(number, &mut hybrid, table);
-        // In one write.
+        Step::new(number).perform(number, &mut hybrid, table);
+        // In one write, so that the line is complete or absent.
         std::io::stderr().write_all(format!("did {number}\n").as_bytes()).unwrap();
     }
 }
 
-/// Kills a child that begins at a number, this many microseconds after it reported this many steps
-/// as done. Returns the last number that it reported.
+/// Starts a child at step `from` and kills it `after` microseconds after it has reported `steps`
+/// steps as done. Returns the last step that it reported.
 fn kill(folder: &Path, from: u32, steps: u32, after: u64) -> u32 {
     let mut child = Command::new(env::current_exe().unwrap());
     child
@@ -135,10 +135,10 @@ fn nothing_acknowledged_is_lost_or_repeated() {
     for _ in 0..20 {
         let last =
             kill(folder.path(), next, random.random_range(1..150), random.random_range(0..5_000));
-        (next..=last).for_each(|number| Step::of(number).model(number, &mut model, &mut floor));
+        (next..=last).for_each(|number| Step::new(number).model(number, &mut model, &mut floor));
         // The step after it was done or not.
         let mut after = model.clone();
-        Step::of(last + 1).model(last + 1, &mut after, &mut floor);
+        Step::new(last + 1).model(last + 1, &mut after, &mut floor);
         let (mut hybrid, table) = open(folder.path(), options(folder.path()));
         let (rows, pairs) = (rows(&mut hybrid), pairs(&mut hybrid, table));
         let fits = |model: &Rows| {

@@ -12,9 +12,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 type Key = (u16, u32);
 
 /// Pairs of one group, in order.
-struct Listed(std::vec::IntoIter<u32>, (Vec<u8>, Vec<u8>));
+struct PairList(std::vec::IntoIter<u32>, (Vec<u8>, Vec<u8>));
 
-impl Pairs for Listed {
+impl Pairs for PairList {
     fn next(&mut self) -> Option<(&[u8], &[u8])> {
         self.1 = (key(1, self.0.next()?), value(1, "bulk"));
         Some((&self.1.0, &self.1.1))
@@ -34,7 +34,7 @@ struct Model {
     /// Keys of pairs whose rows are in no chunk.
     hot: BTreeSet<Key>,
     chunks: Vec<Chunk>,
-    is_dated: bool,
+    is_archived: bool,
 }
 
 impl Model {
@@ -51,16 +51,16 @@ impl Model {
     }
 
     fn archive(&mut self, what: &Archive<'_>) -> u64 {
-        self.is_dated = true;
+        self.is_archived = true;
         let past: Vec<_> =
             self.hot.iter().copied().filter(|key| i64::from(key.1) < what.before).collect();
-        for part in past.chunks(what.most) {
+        for part in past.chunks(what.rows_per_file) {
             let mut chunk = Chunk::default();
             for key in part {
                 chunk.highest = chunk.highest.max(key.1);
                 chunk.rows.insert(*key, self.pairs[key].clone());
                 self.hot.remove(key);
-                if what.leaves {
+                if what.removes_pairs {
                     self.pairs.remove(key);
                 }
             }
@@ -91,7 +91,7 @@ fn some_row(random: &mut Xoshiro256PlusPlus) -> (Key, (i64, String)) {
     (key, (random.random_range(-3..3_i64), format!("w{}", random.random_range(0..1000))))
 }
 
-/// Does one thing to both.
+/// Applies one random operation to the hybrid and to the model.
 fn step(hybrid: &mut Hybrid, table: Table, model: &mut Model, random: &mut Xoshiro256PlusPlus) {
     let (known, row) = some_row(random);
     let bytes = key(known.0, known.1);
@@ -133,12 +133,12 @@ fn step(hybrid: &mut Hybrid, table: Table, model: &mut Model, random: &mut Xoshi
         14 => {
             if !model.pairs.is_empty() && random.random_bool(0.4) {
                 hybrid.clear(table).unwrap();
-                *model = Model { is_dated: model.is_dated, ..Model::default() };
+                *model = Model { is_archived: model.is_archived, ..Model::default() };
             }
             if model.pairs.is_empty() {
                 let places: Vec<_> = (0..random.random_range(0..40)).collect();
-                let loaded =
-                    hybrid.bulk(table, &mut Listed(places.clone().into_iter(), Default::default()));
+                let loaded = hybrid
+                    .bulk(table, &mut PairList(places.clone().into_iter(), Default::default()));
                 assert_eq!(loaded.unwrap(), places.len() as u64);
                 places.iter().for_each(|place| model.put((1, *place), (1, "bulk".to_owned())));
             }
@@ -147,14 +147,14 @@ fn step(hybrid: &mut Hybrid, table: Table, model: &mut Model, random: &mut Xoshi
             let what = Archive {
                 time: "place",
                 before: random.random_range(0..35),
-                leaves: random.random_bool(0.5),
-                most: random.random_range(1..40),
+                removes_pairs: random.random_bool(0.5),
+                rows_per_file: random.random_range(1..40),
             };
             let (chunks, rows) = (model.chunks.len(), model.archive(&what));
             let done = hybrid.archive(table, &what).unwrap();
             assert_eq!((done.rows, done.chunks), (rows, (model.chunks.len() - chunks) as u64));
         }
-        17 if model.is_dated => {
+        17 if model.is_archived => {
             let before = random.random_range(0..25);
             let (pairs, chunks) = model.expire(before);
             let done = hybrid.expire(table, before.into()).unwrap();

@@ -1,7 +1,7 @@
 //! A process that is killed in the middle of anything: nothing that it acknowledged is lost,
 //! nothing is duplicated, and the rows match the pairs.
 //!
-//! The program is this test again. A variable tells it where to write and how.
+//! The killed program is this test program. An environment variable holds its arguments.
 
 use std::io::{BufRead, BufReader, Write, stdout};
 use std::path::Path;
@@ -14,9 +14,9 @@ use embermark_contract::kv::KvStore;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Variable with the engine, the directory, the milliseconds between refreshes and the number of
-/// the round.
-const TOLD: &str = "EMBERMARK_HYBRID_WRITES";
+/// Environment variable with the engine, the folder, the milliseconds between refreshes and the
+/// number of the round.
+const ARGUMENTS: &str = "EMBERMARK_HYBRID_WRITES";
 
 /// Number of rows per transaction.
 const ROWS: u32 = 20;
@@ -27,8 +27,9 @@ const ROWS: u32 = 20;
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn writes() {
-    let told = std::env::var(TOLD).unwrap();
-    let [engine, folder, every, round] = told.split('\n').collect::<Vec<_>>().try_into().unwrap();
+    let arguments = std::env::var(ARGUMENTS).unwrap();
+    let [engine, folder, every, round] =
+        arguments.split('\n').collect::<Vec<_>>().try_into().unwrap();
     let (every, round): (u64, u16) = (every.parse().unwrap(), round.parse().unwrap());
     let mut options = options(Path::new(folder));
     options.refresh_every = (every > 0).then_some(Duration::from_millis(every));
@@ -57,13 +58,13 @@ fn writes() {
 }
 
 fn begin(engine: &str, folder: &Path, every: u64, round: u16) -> Child {
-    let told = format!("{engine}\n{}\n{every}\n{round}", folder.display());
+    let arguments = format!("{engine}\n{}\n{every}\n{round}", folder.display());
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "kill::writes", "--ignored", "--nocapture"]).env(TOLD, told);
+    child.args(["--exact", "kill::writes", "--ignored", "--nocapture"]).env(ARGUMENTS, arguments);
     child.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Kills a writer after a while, this many times, and checks what is there.
+/// Kills a writer after a while, `kills` times, and checks the stored data each time.
 fn survives(engine: &str, kills: u16, every: u64, seed: u64) {
     let folder = tempfile::tempdir().unwrap();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);

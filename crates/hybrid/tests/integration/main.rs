@@ -1,6 +1,6 @@
 //! The hybrid store: its model, its clients, and kills.
 
-#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+#![allow(clippy::unwrap_used, reason = "a test fails at an error")]
 
 mod clients;
 mod cold;
@@ -10,4 +10,4 @@ mod cold_model;
 mod common;
 mod kill;
 mod model;
-mod unfit;
+mod rebuild;

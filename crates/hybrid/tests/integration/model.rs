@@ -12,22 +12,22 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Pairs from a list.
-struct Listed(std::vec::IntoIter<(Vec<u8>, Vec<u8>)>, (Vec<u8>, Vec<u8>));
+struct PairList(std::vec::IntoIter<(Vec<u8>, Vec<u8>)>, (Vec<u8>, Vec<u8>));
 
-impl Listed {
-    fn of(pairs: Vec<(Vec<u8>, Vec<u8>)>) -> Self {
+impl PairList {
+    fn new(pairs: Vec<(Vec<u8>, Vec<u8>)>) -> Self {
         Self(pairs.into_iter(), Default::default())
     }
 }
 
-impl Pairs for Listed {
+impl Pairs for PairList {
     fn next(&mut self) -> Option<(&[u8], &[u8])> {
         self.1 = self.0.next()?;
         Some((&self.1.0, &self.1.1))
     }
 }
 
-/// Does one thing to both.
+/// Applies one random operation to the hybrid and to the model.
 fn step(hybrid: &mut Hybrid, table: Table, model: &mut Rows, random: &mut Xoshiro256PlusPlus) {
     let some_key = |random: &mut Xoshiro256PlusPlus| {
         (random.random_range(0..4_u16), random.random_range(0..40_u32))
@@ -87,7 +87,7 @@ fn step(hybrid: &mut Hybrid, table: Table, model: &mut Rows, random: &mut Xoshir
             model.clear();
             let list: Vec<_> = (0..random.random_range(0..50)).collect();
             let pairs = list.iter().map(|place| (key(1, *place), value(1, "bulk"))).collect();
-            assert_eq!(hybrid.bulk(table, &mut Listed::of(pairs)).unwrap(), list.len() as u64);
+            assert_eq!(hybrid.bulk(table, &mut PairList::new(pairs)).unwrap(), list.len() as u64);
             model.extend(list.iter().map(|place| ((1, *place), (1, "bulk".to_owned()))));
         }
         17 => hybrid.refresh().unwrap(),
@@ -142,10 +142,10 @@ fn they_are_over_berkeley_db() {
 #[test]
 fn a_mirror_that_was_closed_is_opened_again_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
-    let told = Arc::new(Mutex::new(Vec::new()));
+    let events = Arc::new(Mutex::new(Vec::new()));
     let mut options = options(folder.path());
-    let lines = Arc::clone(&told);
-    options.tell = Arc::new(move |line| lines.lock().unwrap().push(line.to_owned()));
+    let lines = Arc::clone(&events);
+    options.on_event = Arc::new(move |line| lines.lock().unwrap().push(line.to_owned()));
     let (mut hybrid, table) = open(folder.path(), options.clone());
     put(&mut hybrid, table, &key(1, 1), &value(1, "one")).unwrap();
     assert_eq!(rows(&mut hybrid).len(), 1);
@@ -156,12 +156,12 @@ fn a_mirror_that_was_closed_is_opened_again_as_it_is() {
     put(&mut hybrid, table, &key(1, 3), &value(3, "three")).unwrap();
     assert_eq!(rows(&mut hybrid).len(), 3);
     close(hybrid);
-    assert_eq!(*told.lock().unwrap(), [""; 0]);
+    assert_eq!(*events.lock().unwrap(), [""; 0]);
     // Deleted: it is rebuilt, which is reported.
     std::fs::remove_dir_all(folder.path().join("mirror")).unwrap();
     let (mut hybrid, _) = open(folder.path(), options);
     assert_eq!(rows(&mut hybrid).len(), 3);
     close(hybrid);
-    let told = told.lock().unwrap();
-    assert!(told.len() == 1 && told[0].contains("made anew"), "{told:?}");
+    let events = events.lock().unwrap();
+    assert!(events.len() == 1 && events[0].contains("rebuilt"), "{events:?}");
 }

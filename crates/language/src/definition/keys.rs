@@ -16,7 +16,7 @@ pub enum Count {
 
 impl Count {
     /// Returns the number for a table with `rows` rows.
-    pub fn of(&self, rows: u64) -> u64 {
+    pub fn for_rows(&self, rows: u64) -> u64 {
         match self {
             Self::Exactly(count) => *count,
             // Adds a margin before rounding down: 10 % of 30 is 3, and not 2.

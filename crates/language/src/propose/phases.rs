@@ -122,7 +122,7 @@ impl<'a> Phases<'a> {
         let insert = quoted(&format!("{}ingest", self.prefix));
         let keys =
             format!("only = \"rate\"\narrive = \"1000/s\"\ninsert = {insert}\nfor = \"10s\"");
-        self.phase("arrival", "How many rows a second it keeps up with: embermark rate", &keys);
+        self.phase("arrival", "How many rows per second it keeps up with: embermark rate", &keys);
     }
 
     /// Writes a phase of the table.

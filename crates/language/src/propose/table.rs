@@ -5,8 +5,8 @@ use std::fmt::Write;
 use embermark_data::table::{Inferred, InferredColumn};
 use embermark_model::table::{ColumnType, Literal};
 
+use super::column_summary::column_summary;
 use super::shape::Shape;
-use super::told::told;
 use super::{list, quoted};
 
 /// Longest line with which comments are aligned.
@@ -18,7 +18,7 @@ pub fn write(text: &mut String, shape: &Shape<'_>) {
     let names = |key: &[usize]| list(key.iter().map(|place| shape.column(*place)));
     let _ = writeln!(text, "\n[table.{}]", shape.name);
     let mut lines = source(table);
-    if let Some(nearly) = &table.nearly {
+    if let Some(nearly) = &table.near_key {
         let (first, second) = &nearly.first;
         let why = format!(
             "# Unique but for {} rows, first {first} and {second}: the last of each is kept.",
@@ -34,7 +34,7 @@ pub fn write(text: &mut String, shape: &Shape<'_>) {
                 [] => String::new(),
                 others => format!("; so would be {}", others.join(", ")),
             };
-            let unique = if table.nearly.is_some() { "nearly unique" } else { "unique" };
+            let unique = if table.near_key.is_some() { "nearly unique" } else { "unique" };
             lines.push((format!("key = {}", names(key)), format!("{unique}{others}")));
         }
         None => {
@@ -63,8 +63,9 @@ pub fn write(text: &mut String, shape: &Shape<'_>) {
         (column, "the number of the row".to_owned())
     });
     let columns = shape.columns.iter().zip(&table.columns);
-    let columns =
-        columns.map(|(name, column)| (format!("{name} = {}", typed(name, column)), told(column)));
+    let columns = columns.map(|(name, column)| {
+        (format!("{name} = {}", typed(name, column)), column_summary(column))
+    });
     aligned(text, &number.into_iter().chain(columns).collect::<Vec<_>>());
 }
 

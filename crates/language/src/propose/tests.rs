@@ -1,13 +1,13 @@
-use embermark_data::table::{FileStates, Inferred, InferredColumn, Nearly};
+use embermark_data::table::{FileStates, Inferred, InferredColumn, NearKey};
 use embermark_model::table::{
     ColumnType, Field, Keep, Literal, MakeKind, OwnedValue, RowsFile, RowsFrom, Table, TimeUnit,
 };
 
-use super::{Wishes, propose};
+use super::{ProposalOptions, propose};
 use crate::{Definition, Work, parse};
 
 const U16: ColumnType = ColumnType::Int { bits: 16, signed: false };
-const LIVE: Wishes<'_> = Wishes { live: true, statements: None };
+const LIVE: ProposalOptions<'_> = ProposalOptions { live: true, statements: None };
 const SECONDS: ColumnType = ColumnType::Timestamp(TimeUnit::Seconds);
 
 /// A column that every row has, with this number of different integers from 1.
@@ -40,7 +40,7 @@ fn table(
         dropped: [("another number of fields".to_owned(), 3)].into(),
         columns,
         keys: keys.iter().map(|key| key.to_vec()).collect(),
-        nearly: None,
+        near_key: None,
         time,
         schema: None,
         notes: Vec::new(),
@@ -107,7 +107,7 @@ fn a_table_without_a_key_has_the_number_of_the_row() {
     let mut rows = readings();
     rows.keys.clear();
     rows.columns[2].name = "Row".to_owned();
-    let text = propose("x", &[rows.clone()], &Wishes::default()).0;
+    let text = propose("x", &[rows.clone()], &ProposalOptions::default()).0;
     assert!(text.contains("No columns were found that are unique together"), "{text}");
     let (file, _) = read(&[rows]);
     let table = &file.tables[0];
@@ -190,7 +190,7 @@ fn how_rows_are_read_is_written_down_and_read_back() {
         keep: Keep::Last,
     };
     let first = ("line 3".to_owned(), "line 5".to_owned());
-    rows.nearly = Some(Nearly { key: vec![0, 1], rows: 4, first });
+    rows.near_key = Some(NearKey { key: vec![0, 1], rows: 4, first });
     rows.notes = vec!["a note\nof two lines".to_owned()];
     let names = vec!["day".to_owned(), "clock".to_owned()];
     let from = Field { names, format: Some("%d.%m.%Y %H:%M".to_owned()) };

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use embermark_data::table::{Inferred, StagedTable, infer, stage};
-use embermark_language::{Definition, Wishes, parse, propose};
+use embermark_language::{Definition, ProposalOptions, parse, propose};
 use embermark_model::table::{ColumnType, OwnedValue, RowsFile, Table};
 
 fn folder() -> PathBuf {
@@ -25,7 +25,7 @@ fn case_of(from: &RowsFile) -> Case {
 
 pub(crate) fn case_in(folder: &Path, from: &RowsFile) -> Case {
     let inferred = infer(from, folder).unwrap_or_else(|error| panic!("{from:?}: {error}"));
-    let text = propose("case", std::slice::from_ref(&inferred), &Wishes::default()).0;
+    let text = propose("case", std::slice::from_ref(&inferred), &ProposalOptions::default()).0;
     let file = parse("case.toml", &text, &[]).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
     let scratch = tempfile::tempdir().unwrap();
     let to = scratch.path().join("staged");
@@ -103,8 +103,8 @@ fn numbers_have_commas_and_times_are_german() {
 fn words_and_numbers_stand_for_no_value() {
     let air = case("02-missing-markers/air.csv");
     assert_eq!(air.types(), ["timestamp s", "text", "f64?", "f64?"]);
-    assert!(air.notes("\"NA\" stands for no value, 32 times"), "{:?}", air.inferred.notes);
-    assert!(air.notes("\"-9999\" stands for no value, 20 times"));
+    assert!(air.notes("\"NA\" means a missing value, 32 times"), "{:?}", air.inferred.notes);
+    assert!(air.notes("\"-9999\" means a missing value, 20 times"));
     assert_eq!((air.rows.present(2), air.rows.present(3)), (768, 780));
     let power = case("02-missing-markers/power.csv");
     assert_eq!(power.types(), ["timestamp s", "f64?", "f64?"]);
@@ -152,7 +152,7 @@ fn names_that_come_again_are_passed_over_and_files_of_a_day_are_one_table() {
     assert!(again.notes("2 times: the names of the columns again"));
     let days =
         ["day0.csv", "day1.csv", "day2.csv"].map(|day| folder().join("06-header-again").join(day));
-    assert_eq!(embermark_data::table::alike(&days).unwrap().len(), 1);
+    assert_eq!(embermark_data::table::group_by_fields(&days).unwrap().len(), 1);
     let glob = case("06-header-again/day*.csv");
     assert_eq!((glob.rows.rows(), &*glob.table().name), (900, "day"));
 }
@@ -241,7 +241,7 @@ fn other_encodings_are_read_and_archives_named_with_what_unpacks_them() {
 fn a_key_that_nearly_holds_is_named_with_its_first_pair() {
     let desc = case("14-order-and-doubles/desc.csv");
     assert_eq!((desc.key(), desc.rows.rows()), (vec!["sensor", "ts"], 900));
-    let nearly = desc.inferred.nearly.unwrap();
+    let nearly = desc.inferred.near_key.unwrap();
     assert_eq!((nearly.rows, &*nearly.first.1), (5, "line 902"));
 }
 

@@ -152,7 +152,7 @@ fn made_columns() {
             MakeKind::Reference { table: 0, skew: 0.0 },
         ),
     ] {
-        assert_eq!(made(column), (Make::of(kind), false), "{column}");
+        assert_eq!(made(column), (Make::new(kind), false), "{column}");
     }
     let (make, nullable) = made("type = \"u8\", make = \"random\", absent = \"5%\"");
     assert_eq!((make.absent, nullable), (0.05, true));
@@ -323,11 +323,11 @@ fn operations_are_so_many_a_share_of_the_rows_or_as_the_size_says() {
         ("{ \"1M\" = 25, \"10k\" = 1 }", sizes, [1, 1, 2_000_000]),
     ] {
         let file = read(&format!("{READINGS}[phase.p]\ndo = \"get\"\nops = {written}"));
-        assert_eq!([9, 10_000, 2_000_000].map(|rows| ops.of(rows)), of, "{written}");
+        assert_eq!([9, 10_000, 2_000_000].map(|rows| ops.for_rows(rows)), of, "{written}");
         let (keys, snapshot) = (Keys { ops, ..KEYS }, Snapshot::Phase);
         assert_eq!(file.phases[0].work, Work::Get { table: 0, keys, snapshot });
     }
-    assert_eq!([30, 300, 1_000].map(|rows| Count::Share(0.1).of(rows)), [3, 30, 100]);
+    assert_eq!([30, 300, 1_000].map(|rows| Count::Share(0.1).for_rows(rows)), [3, 30, 100]);
 }
 
 #[test]

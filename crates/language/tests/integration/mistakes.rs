@@ -16,7 +16,7 @@ fn ten_mistakes_are_shown_at_once() {
 #[test]
 fn what_is_no_toml_is_shown_alone() {
     let shown = parse("a.toml", "abuot = 1\nname = \"x\n", &ENGINES).unwrap_err().to_string();
-    assert!(shown.contains("error: this is no TOML\n --> a.toml:2:10"), "{shown}");
+    assert!(shown.contains("error: this is not valid TOML\n --> a.toml:2:10"), "{shown}");
     assert!(!shown.contains("abuot'"), "{shown}");
 }
 
@@ -145,7 +145,7 @@ fn made_columns_are_checked() {
     for (column, said) in [
         ("{ type = \"u8\", make = \"sequence\" }", "'x' counts beyond what u8 holds"),
         ("{ type = \"text\", make = \"sequence\" }", "'sequence' counts up"),
-        ("{ type = \"u8\", make = \"sequence\", step = 0 }", "a sequence that stands still"),
+        ("{ type = \"u8\", make = \"sequence\", step = 0 }", "a sequence without progress"),
         ("{ type = \"u16\", make = \"sequence\", late = \"1m\" }", "only a time is late"),
         (
             "{ type = \"timestamp\", unit = \"s\", make = \"sequence\", late = \"1ms\" }",
@@ -195,7 +195,7 @@ fn phases_are_checked() {
         ("about = \"nothing\"", "a phase that does nothing"),
         ("do = \"get\"\nsql = \"SELECT 1\"", "several things in one phase"),
         ("do = \"get\"\nlimit = 3", "unknown key 'limit'"),
-        ("do = \"get\"\nops = 0", "'0' is no count"),
+        ("do = \"get\"\nops = 0", "'0' is not a count"),
         (
             "do = \"get\"\nkeys = { distribution = \"uniform\", skew = 1 }",
             "uniform keys have no skew",
@@ -241,12 +241,12 @@ fn groups_are_checked() {
         ("where = [[\"n\", \">\"]]", "a condition has three parts"),
         ("where = [[\"n\", \">\", 40_000]]", "40000 is no i16"),
         ("where = [[\"n\", \">\", \"much\"]]", "expected an integer"),
-        ("where = [[\"seen\", \">\", \"end - 7y\"]]", "'7y' is no length of time in ms"),
-        ("where = [[\"seen\", \">\", \"noon\"]]", "'noon' is no moment"),
+        ("where = [[\"seen\", \">\", \"end - 7y\"]]", "'7y' is not a length of time in ms"),
+        ("where = [[\"seen\", \">\", \"noon\"]]", "'noon' is not a point in time"),
         ("by = [\"hour(n)\"]", "'n' is i16 and no timestamp"),
         ("by = [\"year(seen)\"]", "unknown bucket of time 'year'"),
         ("by = [\"5y(seen)\"]", "unknown bucket of time '5y'"),
-        ("by = [\"5us(seen)\"]", "'5us' is no whole number of ms"),
+        ("by = [\"5us(seen)\"]", "'5us' is not a whole number of ms"),
         ("having = [[\"avg(n)\", \">\", 1]]", "unknown name in 'compute' 'avg(n)'"),
         ("having = [[\"count\", \">\", 1.5]]", "expected an integer"),
         ("by = [\"n\", \"n\"]", "'n' twice"),
@@ -281,8 +281,8 @@ fn numbers_of_operations_are_checked() {
         ("\"0%\"", "a share of nothing"),
         ("\"200%\"", "expected a share"),
         ("{}", "no number"),
-        ("{ many = 1 }", "'many' is no number of rows"),
-        ("{ \"10k\" = 0 }", "'0' is no count"),
+        ("{ many = 1 }", "'many' is not a number of rows"),
+        ("{ \"10k\" = 0 }", "'0' is not a count"),
         ("[1]", "expected a whole number such as 1000, \"10k\" or \"1M\""),
     ] {
         assert_eq!(said_of_phase(&format!("do = \"get\"\nops = {ops}")), [said], "{ops}");
@@ -311,14 +311,14 @@ fn mixes_are_checked() {
                   [phase.all]\ndo = \"update\"\ncommit = \"all\"\n[phase.m]\n";
     for (mix, said) in [
         ("mix = {}", "a mix of nothing"),
-        ("mix = { get = \"9/y\" }", "'9/y' is no rate"),
+        ("mix = { get = \"9/y\" }", "'9/y' is not a rate"),
         ("mix = { get = 0 }", "a share of nothing"),
         ("mix = { get = 0.9 }", "the shares do not make up the whole"),
         ("mix = { get = \"9/s\" }\nclients = 2", "'clients' in this mix"),
         ("mix = { get = \"9/s\" }\nops = 2", "'ops' in this mix"),
         ("mix = { get = 1 }\nfor = \"until steady\"", "'for' in this mix"),
         ("mix = { get = \"9/s\" }\nat-most = \"9s\"", "'at-most' in this mix"),
-        ("mix = { get = \"9/s\" }\nfor = \"until stedy\"", "'until stedy' is no length of time"),
+        ("mix = { get = \"9/s\" }\nfor = \"until stedy\"", "'until stedy' is not a length of time"),
         ("mix = { get = 1 }\nops = 2\nfor = \"9s\"", "'ops' in this mix"),
         ("mix = { get = 1 }\nclients = 257", "257 clients"),
         ("mix = { load = 1 }", "'load' takes the fastest path"),
@@ -348,8 +348,8 @@ fn what_is_kept_is_checked() {
     let day = "keep = \"1d\"";
     for (table, rest, keep, expected) in [
         ("key = [\"id\"]\nfile = \"t.csv\"", "", day, "the key of 't' begins with 'id'"),
-        (OF_TIME, "", "keep = \"1d\"\nstep = \"7h\"", "a step that is no part of the window"),
-        (OF_TIME, "", "keep = \"1d\"\nstep = \"1s\"", "a step that is no part of the window"),
+        (OF_TIME, "", "keep = \"1d\"\nstep = \"7h\"", "a step that does not fit the window"),
+        (OF_TIME, "", "keep = \"1d\"\nstep = \"1s\"", "a step that does not fit the window"),
         (OF_TIME, "", "keep = \"25ms\"", "a window of no 24 steps"),
         (OF_TIME, "commit = \"all\"", day, "'rows' commits in another way"),
         (OF_TIME, "commit = \"bulk\"", day, "'rows' commits in another way"),
@@ -359,13 +359,13 @@ fn what_is_kept_is_checked() {
             OF_TIME,
             "",
             "keep = \"1d\"\nask = [\"rows\"]",
-            "'rows' is no question about the newest rows",
+            "'rows' is not a question about the newest rows",
         ),
         (
             OF_TIME,
             "[phase.span]\nonly = \"keep\"\ndo = \"range\"\nspan = \"1h\"",
             "keep = \"1d\"\nask = [\"span\"]",
-            "'span' is no question about the newest rows",
+            "'span' is not a question about the newest rows",
         ),
         (
             OF_TIME,
@@ -396,8 +396,8 @@ fn sequences_are_checked() {
         ("sequence = []", "a sequence has two phases or more"),
         ("sequence = [\"count\"]", "a sequence has two phases or more"),
         ("sequence = [\"load\", \"cuont\"]", "unknown phase 'cuont'"),
-        ("sequence = [\"load\", \"get\"]", "'get' is no question of a sequence"),
-        ("sequence = [\"load\", \"own\"]", "'own' is no question of a sequence"),
+        ("sequence = [\"load\", \"get\"]", "'get' is not a question that a sequence can have"),
+        ("sequence = [\"load\", \"own\"]", "'own' is not a question that a sequence can have"),
         ("sequence = [\"count\", \"load\"]", "'load' comes after another phase"),
         ("sequence = [\"count\", \"m\"]", "'m' is made of phases itself"),
         ("sequence = [\"load\", \"count\"]\nops = 3", "'ops' beside an insert"),
@@ -453,12 +453,12 @@ fn what_is_cut_off_anywhere_is_right_or_has_mistakes() {
 #[test]
 fn batches_and_openings_are_checked() {
     for (phase, said) in [
-        ("do = \"insert\"\ncommit = { batch = 0 }", "'0' is no count"),
+        ("do = \"insert\"\ncommit = { batch = 0 }", "'0' is not a count"),
         ("do = \"insert\"\ncommit = { batch = 3, rows = 3 }", "unknown key 'rows'"),
         ("do = \"insert\"\ncommit = { batch = 3, offered = 5 }", "expected a text in quotes"),
         (
             "do = \"insert\"\ncommit = { batch = 3, offered = \"much\" }",
-            "expected rows a second, as in \"100000/s\"",
+            "expected rows per second, as in \"100000/s\"",
         ),
         ("do = \"update\"\ncommit = { batch = 3 }", "only an insert gives rows in batches"),
         ("do = \"insert\"\nover = \"mail\"", "unknown way 'mail'"),
@@ -483,7 +483,7 @@ fn documents_are_checked() {
     let insert = "do = \"insert\"";
     let fields = |fields: &str| format!("{{ type = \"json\", fields = {{ {fields} }} }}");
     for (table, data, what) in [
-        ("", "\"json\"".to_owned(), "a document says what its fields are"),
+        ("", "\"json\"".to_owned(), "a document needs a list of its fields"),
         ("", "{ type = \"json\" }".to_owned(), "'fields' is missing"),
         ("", fields(""), "a document without fields"),
         ("", fields("n = \"u8\""), "'data_n' and 'data.n' are one name in SQL"),
@@ -526,9 +526,9 @@ fn rows_that_arrive_are_checked() {
             "arrive = \"10/s\"",
             "the key of 't' has no time",
         ),
-        (OF_TIME, ROWS, "arrive = \"10\"", "'10' is no rate at which rows can come"),
-        (OF_TIME, ROWS, "arrive = \"1/m\"", "'1/m' is no rate at which rows can come"),
-        (OF_TIME, ROWS, "arrive = \"2000000/s\"", "'2000000/s' is no rate at which rows can come"),
+        (OF_TIME, ROWS, "arrive = \"10\"", "'10' is not a valid arrival rate"),
+        (OF_TIME, ROWS, "arrive = \"1/m\"", "'1/m' is not a valid arrival rate"),
+        (OF_TIME, ROWS, "arrive = \"2000000/s\"", "'2000000/s' is not a valid arrival rate"),
         (OF_TIME, ROWS, "arrive = \"10/s\"\nqueue = 100001", "a queue of 100001 rows"),
         (OF_TIME, ROWS, "arrive = \"10/s\"\nevery = 3", "unknown key 'every'"),
         (

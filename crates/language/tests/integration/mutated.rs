@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use embermark_data::table::{infer, stage};
-use embermark_language::{BUILT_IN, Wishes, parse, propose};
+use embermark_language::{BUILT_IN, ProposalOptions, parse, propose};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -70,14 +70,14 @@ proptest! {
         match infer(&(&*name).into(), folder.path()) {
             Err(error) => prop_assert!(error.to_string().contains(&name), "{error}"),
             Ok(inferred) => {
-                let text = propose("own", std::slice::from_ref(&inferred), &Wishes::default()).0;
+                let text = propose("own", std::slice::from_ref(&inferred), &ProposalOptions::default()).0;
                 let file = parse("own.toml", &text, &[]);
                 prop_assert!(file.is_ok(), "{text}");
                 // Too many rows that do not match are refused, and without matching rows there is
                 // no proposal.
                 let to = folder.path().join("staged");
                 let staged = stage(&file.unwrap().tables, 0, folder.path(), None, 1, 1.0, &to);
-                prop_assert!(staged.as_ref().is_ok_and(|staged| staged.rows == inferred.rows || inferred.nearly.is_some()), "{staged:?}");
+                prop_assert!(staged.as_ref().is_ok_and(|staged| staged.rows == inferred.rows || inferred.near_key.is_some()), "{staged:?}");
             }
         }
     }

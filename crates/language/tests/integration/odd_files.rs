@@ -221,7 +221,7 @@ fn folders_have_each_file_once_and_the_values_in_their_names() {
     let why = infer(&".".into(), folder.path()).unwrap_err().to_string();
     assert!(why.contains("is JSON, and") && why.contains("\"*.csv\""), "{why}");
     let why = infer(&"*.tsv".into(), folder.path()).unwrap_err().to_string();
-    assert!(why.contains("no file with rows has a name of this pattern"), "{why}");
+    assert!(why.contains("no file with rows matches this pattern"), "{why}");
     for (site, day) in [("north", 1), ("south", 2)] {
         let within = place(&format!("parts/site={site}/day={day}"));
         std::fs::create_dir_all(&within).unwrap();

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use embermark_data::table::{infer, stage};
-use embermark_language::{Wishes, parse, propose, time_column};
+use embermark_language::{ProposalOptions, parse, propose, time_column};
 
 /// Writes rows to a file with this name and stages the table that is proposed for it. Returns the
 /// number of staged rows and the proposed text.
@@ -14,7 +14,12 @@ fn staged(name: &str, rows: &str) -> (u64, String) {
     let path = folder.path().join(name);
     std::fs::write(&path, rows).expect("a file");
     let inferred = infer(&name.into(), folder.path()).expect("rows");
-    let text = propose("found", &[inferred], &Wishes { live: true, ..Wishes::default() }).0;
+    let text = propose(
+        "found",
+        &[inferred],
+        &ProposalOptions { live: true, ..ProposalOptions::default() },
+    )
+    .0;
     let file = parse("found.toml", &text, &[]).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
     let to = folder.path().join("staged");
     let base: &Path = folder.path();

@@ -3,7 +3,7 @@
 use embermark_data::table::{
     StagedTable, infer_sqlite, is_sqlite, sqlite_reads, sqlite_tables, sqlite_views, stage,
 };
-use embermark_language::{Wishes, Work, parse, propose, statements};
+use embermark_language::{ProposalOptions, Work, parse, propose, statements};
 use embermark_model::table::{ColumnType, Value};
 use rusqlite::Connection;
 
@@ -52,7 +52,7 @@ fn tables_keys_indexes_and_statements_of_a_database_become_a_workload_file() {
         .filter(|statement| !is_read(statement) || sqlite_reads(&path, statement).unwrap())
         .collect();
     assert_eq!(taken.len(), 11);
-    let wishes = Wishes { live: false, statements: Some(&taken) };
+    let wishes = ProposalOptions { live: false, statements: Some(&taken) };
     let (text, left_out) = propose("app", &found, &wishes);
     assert_eq!(left_out, ["BEGIN", "COMMIT"]);
     let file = parse("app.toml", &text, &[]).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
@@ -106,7 +106,7 @@ fn keys_of_bytes_generated_columns_and_tables_without_row_numbers_are_read_and_v
     let tables = sqlite_tables(&path).unwrap();
     let found = tables.iter().map(|table| infer_sqlite("app.db", table, folder.path()).unwrap());
     let found: Vec<_> = found.collect();
-    let text = propose("app", &found, &Wishes::default()).0;
+    let text = propose("app", &found, &ProposalOptions::default()).0;
     let file = parse("app.toml", &text, &[]).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
     let keys = file.tables.iter().map(|table| {
         let names = table.key.iter().map(|place| &*table.columns[*place].name);
@@ -141,7 +141,7 @@ fn of_an_update_that_sets_the_time_of_a_row_too_the_other_columns_are_set() {
     let touched = "UPDATE orders SET updated = 1704067300 WHERE id = 7";
     let all = [paid, touched].map(str::to_owned);
     let (text, left_out) =
-        propose("app", &[found], &Wishes { live: false, statements: Some(&all) });
+        propose("app", &[found], &ProposalOptions { live: false, statements: Some(&all) });
     assert_eq!(left_out, [touched]);
     assert!(text.contains("# Without updated: a row keeps its key and its time."), "{text}");
     assert!(text.contains("do = \"update\"\nset = [\"status\"]"), "{text}");

@@ -9,7 +9,7 @@ use crate::functions;
 /// DuckDB's objects.
 pub type Handle = *mut c_void;
 
-/// Destroys an object of DuckDB and sets it to null. Does nothing for null.
+/// Function that destroys an object of DuckDB and sets it to null. It does nothing for null.
 pub type Destroy = unsafe extern "C" fn(thing: *mut Handle);
 
 /// An owning pointer to a DuckDB object, null until a call makes it. Destroyed when dropped.
@@ -26,7 +26,7 @@ impl Owned {
     }
 
     /// Makes a null pointer that a call will set.
-    pub const fn unmade(destroy: Destroy) -> Self {
+    pub const fn null(destroy: Destroy) -> Self {
         Self::new(std::ptr::null_mut(), destroy)
     }
 }

@@ -8,25 +8,25 @@ use super::NAME;
 use super::api::{Api, Handle, Owned, RawResult, SUCCESS};
 use embermark_contract::{EngineError, Result};
 
-/// A connection, and the database, which is closed after it. Statements hold a reference to it, so
-/// none is left then.
+/// A connection and its database. The database is closed after the connection. Statements hold a
+/// reference to the connection, so none exists by then.
 pub struct Connection {
     /// The library.
     pub api: &'static Api,
     connection: Owned,
-    /// Null for [another](Self::another) connection.
+    /// Null for [another](Self::open_another) connection.
     database: Owned,
 }
 
 /// A result that is destroyed when dropped.
-pub struct Answer {
+pub struct QueryResult {
     api: &'static Api,
     /// The result.
     pub raw: RawResult,
 }
 
 impl Connection {
-    /// Opens the database in `file`, or one in memory, with settings given by name and value.
+    /// Opens the database in `file`, or one in memory, with settings by name and value.
     pub fn open(
         api: &'static Api,
         file: Option<&Path>,
@@ -37,7 +37,7 @@ impl Connection {
         let config = configuration(api, settings)?;
         let path = file.map(|file| terminated(&doing, &file.to_string_lossy())).transpose()?;
         let path = path.as_ref().map_or(ptr::null(), |path| path.as_ptr());
-        let (mut database, mut error) = (Owned::unmade(api.close), ptr::null_mut());
+        let (mut database, mut error) = (Owned::null(api.close), ptr::null_mut());
         // SAFETY: path and configuration live beyond the call, both out-pointers are valid, and the
         // error is freed after its text was copied.
         unsafe {
@@ -52,12 +52,12 @@ impl Connection {
         Ok(Self { api, connection, database })
     }
 
-    /// Opens another connection to the same database, which lives as long as one of them does. Each
-    /// connection may be used on its own thread
+    /// Opens another connection to the same database, which lives until the last of its connections
+    /// is closed. Each connection may be used on its own thread
     /// (<https://duckdb.org/docs/stable/connect/concurrency>).
-    pub fn another(&self) -> Result<Self> {
+    pub fn open_another(&self) -> Result<Self> {
         let connection = connect(self.api, &self.database, "connect once more")?;
-        Ok(Self { api: self.api, connection, database: Owned::unmade(self.api.close) })
+        Ok(Self { api: self.api, connection, database: Owned::null(self.api.close) })
     }
 
     /// Returns the connection's handle.
@@ -66,10 +66,10 @@ impl Connection {
     }
 
     /// Runs statements without parameters, and returns their last result.
-    pub fn batch(&self, sql: &str) -> Result<Answer> {
+    pub fn batch(&self, sql: &str) -> Result<QueryResult> {
         let doing = format!("run `{sql}`");
         let terminated = terminated(&doing, sql)?;
-        let mut answer = Answer::new(self.api);
+        let mut answer = QueryResult::new(self.api);
         // SAFETY: the connection is open and the text terminated. Dropping the result destroys it,
         // also after an error.
         let code =
@@ -78,13 +78,13 @@ impl Connection {
     }
 }
 
-impl Answer {
-    /// Makes one that a call will fill.
+impl QueryResult {
+    /// Makes an empty result that a call will fill.
     pub fn new(api: &'static Api) -> Self {
         Self { api, raw: RawResult::EMPTY }
     }
 
-    /// Returns the error that occurred while it was `doing` something.
+    /// Returns the error in the result. `doing` is the failed operation.
     #[cold]
     pub fn error(&mut self, doing: impl Into<String>) -> EngineError {
         // SAFETY: a call filled the result, and its message lives as long.
@@ -93,7 +93,7 @@ impl Answer {
     }
 }
 
-impl Drop for Answer {
+impl Drop for QueryResult {
     fn drop(&mut self) {
         // SAFETY: it is destroyed once, and one that was never filled is allowed.
         unsafe { (self.api.destroy_result)(&raw mut self.raw) };
@@ -101,7 +101,7 @@ impl Drop for Answer {
 }
 
 fn connect(api: &Api, database: &Owned, doing: impl Into<String>) -> Result<Owned> {
-    let mut connection = Owned::unmade(api.disconnect);
+    let mut connection = Owned::null(api.disconnect);
     // SAFETY: the database is open and the out-pointer valid.
     match unsafe { (api.connect)(database.raw, &raw mut connection.raw) } {
         SUCCESS => Ok(connection),
@@ -110,7 +110,7 @@ fn connect(api: &Api, database: &Owned, doing: impl Into<String>) -> Result<Owne
 }
 
 fn configuration(api: &Api, settings: &[(&str, String)]) -> Result<Owned> {
-    let mut config = Owned::unmade(api.destroy_config);
+    let mut config = Owned::null(api.destroy_config);
     // SAFETY: the out-pointer is valid.
     if unsafe { (api.create_config)(&raw mut config.raw) } != SUCCESS {
         return Err(EngineError::failed(NAME, "create a configuration", "no reason given"));
@@ -120,7 +120,11 @@ fn configuration(api: &Api, settings: &[(&str, String)]) -> Result<Owned> {
         let (key, text) = (terminated(&doing, name)?, terminated(&doing, value)?);
         // SAFETY: the configuration is alive, and both texts are terminated.
         if unsafe { (api.set_config)(config.raw, key.as_ptr(), text.as_ptr()) } != SUCCESS {
-            return Err(EngineError::failed(NAME, doing, "it does not know it"));
+            return Err(EngineError::failed(
+                NAME,
+                doing,
+                "the setting is unknown or the value is invalid",
+            ));
         }
     }
     Ok(config)

@@ -1,4 +1,4 @@
-//! DuckDB's library, opened once per process.
+//! Loads DuckDB's library, once per process.
 
 use std::env;
 use std::ffi::CStr;
@@ -8,13 +8,13 @@ use super::NAME;
 use super::api::{Api, SUCCESS};
 use crate::{Loaded, Search};
 
-/// Environment variable that names its directory.
+/// Environment variable that names its folder.
 pub const VARIABLE: &str = "DUCKDB_LIB_DIR";
 
 /// The library.
 pub static LIBRARY: Loaded<DuckLib> = Loaded::new(
     NAME,
-    crate::deps::got_by(
+    crate::deps::install_hint(
         "run `make deps`, or set DUCKDB_LIB_DIR to a folder that holds libduckdb.so",
         "install embermark's package again, or set DUCKDB_LIB_DIR to a folder that holds libduckdb.so",
     ),
@@ -31,7 +31,7 @@ pub struct DuckLib {
     pub has_fsync_mode: bool,
     /// Whether the block size of a database can be set.
     pub has_block_size: bool,
-    /// Whether the log can be switched off: an option of ATTACH since 1.5.
+    /// Whether the write-ahead log can be switched off: an option of ATTACH since 1.5.
     pub has_no_wal: bool,
 }
 

@@ -1,4 +1,4 @@
-//! DuckDB by its C interface. The engine with that name uses it, and files of rows are read by it.
+//! DuckDB by its C interface. The engine `duckdb` uses it, and so does the reader of row files.
 
 pub mod api;
 pub mod connection;

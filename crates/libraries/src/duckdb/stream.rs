@@ -7,7 +7,7 @@ use embermark_contract::{EngineError, Result};
 
 use super::NAME;
 use super::api::{Api, Owned, RawString, SUCCESS, TypeId, types};
-use super::connection::{Answer, Connection, terminated, text};
+use super::connection::{Connection, QueryResult, terminated, text};
 
 /// A value of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub enum Cell<'a> {
     Float(f64),
     /// The bytes of a `VARCHAR` or a `BLOB`.
     Text(&'a [u8]),
-    /// Microseconds since 1970 as a local clock shows them: `TIMESTAMP`.
+    /// Microseconds since 1970 in local time: `TIMESTAMP`.
     Micros(i64),
     /// Microseconds since 1970 in UTC: `TIMESTAMP WITH TIME ZONE`.
     Instant(i64),
@@ -44,7 +44,7 @@ pub enum Number {
 /// A result that is being read. No other statement of its connection may run meanwhile.
 pub struct Stream<'c> {
     api: &'static Api,
-    answer: Answer,
+    answer: QueryResult,
     types: Vec<TypeId>,
     /// The statement, which must outlive the result, and the connection.
     _statement: Owned,
@@ -63,27 +63,27 @@ pub struct Chunk {
 struct Vector {
     of: TypeId,
     data: *const c_void,
-    /// A bit per row, set if there is a value. Null if every row has one.
+    /// Bit mask of the rows with a value. Null if every row has one.
     validity: *const u64,
 }
 
 impl Connection {
-    /// Begins to run one statement without parameters.
+    /// Begins to run one statement without parameters, whose rows are fetched chunk by chunk.
     ///
     /// # Errors
     /// DuckDB's message, or an error if a column has a type that [`Cell`] lacks.
     pub fn stream(&self, sql: &str) -> Result<Stream<'_>> {
         let api = self.api;
         let words = terminated("read", sql)?;
-        let mut statement = Owned::unmade(api.destroy_prepare);
+        let mut statement = Owned::null(api.destroy_prepare);
         // SAFETY: the connection is open and the text terminated.
         if unsafe { (api.prepare)(self.raw(), words.as_ptr(), &raw mut statement.raw) } != SUCCESS {
             // SAFETY: a statement that failed holds its message.
             let message = unsafe { text((api.prepare_error)(statement.raw)) };
             return Err(EngineError::failed(NAME, "read", message));
         }
-        let mut pending = Owned::unmade(api.destroy_pending);
-        let mut answer = Answer::new(api);
+        let mut pending = Owned::null(api.destroy_pending);
+        let mut answer = QueryResult::new(api);
         // SAFETY: the statement is prepared and lives as long as the result. The out-pointers are
         // valid, and what failed holds its message.
         unsafe {
@@ -152,7 +152,7 @@ impl Stream<'_> {
         if chunk.raw.is_null() {
             // SAFETY: the result is alive, and the message is null if there is no error.
             let failed = unsafe { !(api.result_error)(&raw mut self.answer.raw).is_null() };
-            return if failed { Err(self.answer.error("read on")) } else { Ok(None) };
+            return if failed { Err(self.answer.error("read")) } else { Ok(None) };
         }
         let vector = |(column, of): (u64, &TypeId)| {
             // SAFETY: the chunk is alive and has as many vectors as the result has columns.
@@ -186,7 +186,7 @@ impl Chunk {
         found
     }
 
-    /// Replaces the content of `into` by the numbers of a column in some rows, with 64 bits each.
+    /// Replaces the content of `into` with the numbers of a column in some rows, 64 bits each.
     /// `None` if one of them is NULL, or the column has another type.
     ///
     /// # Panics

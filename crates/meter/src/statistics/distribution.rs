@@ -18,7 +18,7 @@ type Atom = (f64, f64);
 
 impl Distribution {
     /// Makes it from values in any order, at least one. The same value may occur more than once.
-    pub(super) fn of(mut atoms: Vec<Atom>) -> Self {
+    pub(super) fn new(mut atoms: Vec<Atom>) -> Self {
         atoms.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         Self { atoms }
     }

@@ -42,14 +42,14 @@ pub fn mean_ratio_interval(above: &[Vec<&[f64]>], below: &[Vec<&[f64]>]) -> Opti
 type Sum = (f64, f64);
 
 fn cells(cells: &[Vec<&[f64]>]) -> Option<Vec<Cell>> {
-    let cells: Option<Vec<Cell>> = cells.iter().map(|phases| Cell::of(phases)).collect();
+    let cells: Option<Vec<Cell>> = cells.iter().map(|phases| Cell::new(phases)).collect();
     cells.filter(|cells| !cells.is_empty())
 }
 
 /// Returns the distribution of the geometric mean over all phases.
 fn means(cells: &[Cell], sums: Vec<Sum>) -> Distribution {
     let phases = cells.iter().map(|cell| cell.phases.len()).sum::<usize>() as f64;
-    Distribution::of(sums.into_iter().map(|(sum, share)| ((sum / phases).exp(), share)).collect())
+    Distribution::new(sums.into_iter().map(|(sum, share)| ((sum / phases).exp(), share)).collect())
 }
 
 /// Returns all draws: every one of a cell with every one of the others.
@@ -75,7 +75,7 @@ struct Cell {
 }
 
 impl Cell {
-    fn of(phases: &[&[f64]]) -> Option<Self> {
+    fn new(phases: &[&[f64]]) -> Option<Self> {
         let trials = phases.first()?.len();
         let usable = |phase: &&[f64]| phase.len() == trials && are_enough(phase);
         let sorted = |phase: &&[f64]| {
@@ -108,7 +108,7 @@ impl Cell {
     fn draw(&self, random: &mut Xoshiro256PlusPlus) -> f64 {
         let mut times = vec![0; self.trials];
         for _ in 0..self.trials {
-            times[place(random, self.trials)] += 1;
+            times[random_index(random, self.trials)] += 1;
         }
         self.log_medians(&times)
     }
@@ -147,7 +147,7 @@ fn each_draw(
 }
 
 /// Returns an index below `n`, by Lemire's multiplication: uniform except for a bias of n / 2^64.
-fn place(random: &mut Xoshiro256PlusPlus, n: usize) -> usize {
+fn random_index(random: &mut Xoshiro256PlusPlus, n: usize) -> usize {
     ((u128::from(random.next_u64()) * n as u128) >> 64) as usize
 }
 

@@ -74,7 +74,7 @@ fn medians(trials: &[f64]) -> Option<Distribution> {
         atoms.push((sorted[lower], here));
     }
     atoms.retain(|(_, probability)| *probability > NEVER);
-    Some(Distribution::of(atoms))
+    Some(Distribution::new(atoms))
 }
 
 /// Whether a number of draws among `k` of `n` trials is practically never on the other side of

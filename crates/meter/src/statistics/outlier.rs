@@ -2,8 +2,7 @@
 
 /// Distance of Tukey's inner fences from the quartiles, in interquartile ranges.
 const FENCE: f64 = 1.5;
-/// With fewer trials than this quartiles say nothing: of three or four no value can be beyond the
-/// fences.
+/// Smallest number of trials for fences. Of three or four trials, none can be beyond the fences.
 const FEWEST_FOR_FENCES: usize = 5;
 /// Two-sided critical values of Dixon's Q at 95 %, for 3 and 4 values.
 const DIXON: [(usize, f64); 2] = [(3, 0.970), (4, 0.829)];

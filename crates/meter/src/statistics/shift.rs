@@ -19,7 +19,7 @@ impl Shift {
     /// Compares independent trials, with the degrees of freedom of B. L. Welch, "The generalization
     /// of 'Student's' problem when several different population variances are involved", Biometrika
     /// 34, 1947. `None` with fewer than three trials of either.
-    pub fn of(new: &[f64], old: &[f64]) -> Option<Self> {
+    pub fn unpaired(new: &[f64], old: &[f64]) -> Option<Self> {
         if !are_enough(new) || !are_enough(old) {
             return None;
         }
@@ -36,7 +36,7 @@ impl Shift {
     /// Compares pairs. What both of a pair had in common, such as the machine's speed at that time,
     /// affects neither the difference nor its error. `None` with fewer than three, or if the sets
     /// differ in length.
-    pub fn of_pairs(new: &[f64], old: &[f64]) -> Option<Self> {
+    pub fn paired(new: &[f64], old: &[f64]) -> Option<Self> {
         if new.len() != old.len() || !are_enough(new) || !are_enough(old) {
             return None;
         }
@@ -69,7 +69,7 @@ impl Shift {
         }
     }
 
-    /// Returns the same for a ratio as small as this.
+    /// Returns the probability of a ratio at most as large as this if the true one is `least`.
     pub fn p_below(&self, least: f64) -> f64 {
         Self { difference: -self.difference, ..*self }.p_beyond(1.0 / least)
     }
@@ -140,7 +140,7 @@ mod tests {
         // Means 0.3 and 0.1, variances 0.01 and 0.01, standard error sqrt(0.02 / 3), t = 2.449 with
         // 4 degrees.
         let (new, old) = (times([0.2, 0.3, 0.4]), times([0.0, 0.1, 0.2]));
-        let shift = Shift::of(&new, &old).unwrap();
+        let shift = Shift::unpaired(&new, &old).unwrap();
         assert!((shift.ratio() - 0.2f64.exp()).abs() < 1e-12);
         assert!((shift.p_beyond(1.0) - 0.035_242).abs() < 1e-5, "{}", shift.p_beyond(1.0));
         assert!((shift.p_beyond(0.2f64.exp()) - 0.5).abs() < 1e-9);
@@ -153,21 +153,21 @@ mod tests {
     fn pairs_leave_out_what_both_had_in_common() {
         let (new, old) = (times([0.11, 1.10, 2.09]), times([0.0, 1.0, 2.0]));
         let (paired, apart) =
-            (Shift::of_pairs(&new, &old).unwrap(), Shift::of(&new, &old).unwrap());
+            (Shift::paired(&new, &old).unwrap(), Shift::unpaired(&new, &old).unwrap());
         assert!((paired.ratio() - apart.ratio()).abs() < 1e-12);
         // Differences 0.11, 0.10, 0.09: t = 0.1 / (0.01 / sqrt 3) = 17.32 with 2 degrees.
         assert!((paired.p_beyond(1.0) - 0.001_659).abs() < 1e-5, "{}", paired.p_beyond(1.0));
         assert!(apart.p_beyond(1.0) > 0.4);
-        assert_eq!(Shift::of_pairs(&new, &old[..2]), None);
+        assert_eq!(Shift::paired(&new, &old[..2]), None);
     }
 
     #[test]
     fn trials_that_are_all_alike_are_beyond_what_is_allowed_or_not() {
-        let shift = Shift::of(&[11.0; 5], &[10.0; 5]).unwrap();
+        let shift = Shift::unpaired(&[11.0; 5], &[10.0; 5]).unwrap();
         assert_eq!((shift.p_beyond(1.05), shift.p_beyond(1.2)), (0.0, 1.0));
-        assert_eq!(Shift::of(&[10.0; 5], &[10.0; 5]).unwrap().p_beyond(1.0), 1.0);
-        assert_eq!(Shift::of(&[10.0; 2], &[10.0; 5]), None);
-        assert_eq!(Shift::of(&[10.0, 0.0, 1.0], &[10.0; 5]), None);
+        assert_eq!(Shift::unpaired(&[10.0; 5], &[10.0; 5]).unwrap().p_beyond(1.0), 1.0);
+        assert_eq!(Shift::unpaired(&[10.0; 2], &[10.0; 5]), None);
+        assert_eq!(Shift::unpaired(&[10.0, 0.0, 1.0], &[10.0; 5]), None);
     }
 
     #[test]
@@ -175,9 +175,9 @@ mod tests {
         let trials = |n: usize| -> Vec<f64> {
             (0..n).map(|i| if i % 2 == 0 { 100.0 } else { 104.0 }).collect()
         };
-        let finds = |n: usize| Shift::of(&trials(n), &trials(n)).unwrap().finds(1.05, 0.001);
+        let finds = |n: usize| Shift::unpaired(&trials(n), &trials(n)).unwrap().finds(1.05, 0.001);
         assert!(finds(6) > finds(12) && finds(12) > finds(48) && finds(48) > 1.05);
-        let few = Shift::of(&trials(6), &trials(6)).unwrap();
+        let few = Shift::unpaired(&trials(6), &trials(6)).unwrap();
         let times = few.times_as_many(1.10, 1.05, 0.001);
         assert!(times > 1.0 && finds((6.0 * times).ceil() as usize) <= 1.10, "{times}");
     }

@@ -7,7 +7,7 @@ use super::Shift;
 /// probability of means that are as far apart if there is no difference. `None` with fewer than
 /// three trials of either.
 pub fn welch_p(one: &[f64], other: &[f64]) -> Option<f64> {
-    Some(Shift::of(one, other)?.p_different())
+    Some(Shift::unpaired(one, other)?.p_different())
 }
 
 /// Returns which of many p-values may be called differences so that on average at most `share` of

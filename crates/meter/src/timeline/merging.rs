@@ -1,33 +1,33 @@
 //! Slices whose neighbours are merged when there are too many. Their percentiles cover what was
-//! recorded in both, because the histograms are kept in packed form.
+//! recorded in both, because the histograms are kept, in encoded form.
 
 use embermark_model::result::{Slice, SliceLatency};
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
 use crate::latency::{self, Histogram};
 
-/// A slice and its packed histograms.
-struct Packed {
+/// A slice and its encoded histograms.
+struct EncodedSlice {
     slice: Slice,
     recorded: [Vec<u8>; 3],
 }
 
 /// Slices in order of time.
 pub(super) struct Slices {
-    kept: Vec<Packed>,
+    kept: Vec<EncodedSlice>,
     most: usize,
     /// Number of original slices per kept one.
     each: usize,
     closed: usize,
-    /// Packs histograms.
-    with: V2Serializer,
+    /// Encodes histograms.
+    serializer: V2Serializer,
 }
 
 impl Slices {
     /// Makes an empty list with at most `most` slices.
     pub fn new(most: usize) -> Self {
         let kept = Vec::with_capacity(most + 1);
-        Self { kept, most, each: 1, closed: 0, with: V2Serializer::new() }
+        Self { kept, most, each: 1, closed: 0, serializer: V2Serializer::new() }
     }
 
     /// Returns the number of slices added.
@@ -39,9 +39,9 @@ impl Slices {
     pub fn push(&mut self, slice: Slice, recorded: &[Histogram; 3]) {
         let joins = !self.closed.is_multiple_of(self.each);
         self.closed += 1;
-        let packed = Packed { slice, recorded: self.packed(recorded) };
+        let packed = EncodedSlice { slice, recorded: self.encode(recorded) };
         if joins && let Some(last) = self.kept.pop() {
-            let joined = self.joined(last, packed);
+            let joined = self.merge(last, packed);
             self.kept.push(joined);
             return;
         }
@@ -52,12 +52,12 @@ impl Slices {
     }
 
     /// Returns the slices with their percentiles.
-    pub fn told(&self) -> Vec<Slice> {
-        let told = |Packed { slice, recorded }: &Packed| {
-            let [commits, questions, expiries] = recorded.each_ref().map(|bytes| shown(bytes));
+    pub fn summaries(&self) -> Vec<Slice> {
+        let summary = |EncodedSlice { slice, recorded }: &EncodedSlice| {
+            let [commits, questions, expiries] = recorded.each_ref().map(|bytes| summarize(bytes));
             Slice { commits, questions, expiries, ..slice.clone() }
         };
-        self.kept.iter().map(told).collect()
+        self.kept.iter().map(summary).collect()
     }
 
     /// Merges the slices in pairs.
@@ -66,7 +66,7 @@ impl Slices {
         let mut kept = Vec::with_capacity(self.most + 1);
         while let Some(first) = all.next() {
             kept.push(match all.next() {
-                Some(second) => self.joined(first, second),
+                Some(second) => self.merge(first, second),
                 None => first,
             });
         }
@@ -74,10 +74,10 @@ impl Slices {
         self.each *= 2;
     }
 
-    fn joined(&mut self, first: Packed, second: Packed) -> Packed {
+    fn merge(&mut self, first: EncodedSlice, second: EncodedSlice) -> EncodedSlice {
         let recorded: [Histogram; 3] = std::array::from_fn(|kind| {
-            let mut all = unpacked(&first.recorded[kind]);
-            let _ = all.add(unpacked(&second.recorded[kind]));
+            let mut all = decode(&first.recorded[kind]);
+            let _ = all.add(decode(&second.recorded[kind]));
             all
         });
         let slice = Slice {
@@ -87,29 +87,29 @@ impl Slices {
             rows_out: first.slice.rows_out + second.slice.rows_out,
             ..Slice::default()
         };
-        Packed { slice, recorded: self.packed(&recorded) }
+        EncodedSlice { slice, recorded: self.encode(&recorded) }
     }
 
-    fn packed(&mut self, recorded: &[Histogram; 3]) -> [Vec<u8>; 3] {
+    fn encode(&mut self, recorded: &[Histogram; 3]) -> [Vec<u8>; 3] {
         recorded.each_ref().map(|histogram| {
             let mut bytes = Vec::new();
             // Writing to a Vec, far below the format's limits, does not fail.
             if !histogram.is_empty() {
-                let _ = self.with.serialize(histogram, &mut bytes);
+                let _ = self.serializer.serialize(histogram, &mut bytes);
             }
             bytes
         })
     }
 }
 
-/// Returns an empty histogram if nothing was recorded.
-fn unpacked(bytes: &[u8]) -> Histogram {
+/// Decodes a histogram. Returns an empty one if nothing was recorded.
+fn decode(bytes: &[u8]) -> Histogram {
     let read = (!bytes.is_empty()).then(|| Deserializer::new().deserialize(&mut &*bytes).ok());
     read.flatten().unwrap_or_else(latency::empty)
 }
 
-fn shown(bytes: &[u8]) -> Option<SliceLatency> {
-    let histogram = unpacked(bytes);
+fn summarize(bytes: &[u8]) -> Option<SliceLatency> {
+    let histogram = decode(bytes);
     let samples = histogram.len();
     (samples > 0).then(|| SliceLatency {
         samples,

@@ -27,24 +27,24 @@ pub struct Fill {
     /// Free bytes at that time.
     pub free_bytes: u64,
     /// How the work ended.
-    pub stopped: Said<Stopped>,
+    pub stopped: Observation<Stopped>,
     /// How long the call that ended the work had not returned, in ms. For a call that hangs this is
     /// until it was given room. Absent if no call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_ms: Option<f64>,
     /// Whether every row could be read on the full disk by the process that had filled it.
-    pub reads: Said<Tried>,
+    pub reads: Observation<Tried>,
     /// Whether commits resume when there is room.
-    pub goes_on: Said<GoesOn>,
+    pub goes_on: Observation<CommitRecovery>,
     /// Time in ms from when there was room to the first acknowledged commit, for an engine that
     /// resumes by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goes_on_ms: Option<f64>,
     /// Whether removing a quarter of the rows makes room on the full disk.
-    pub deletes: Said<Deletes>,
+    pub deletes: Observation<DeleteOutcome>,
     /// Whether another process can open the database on the full disk after every process of the
     /// first was killed.
-    pub opens: Said<Tried>,
+    pub opens: Observation<Tried>,
     /// The worst finding about the rows, in any of the checks.
     pub verdict: Verdict,
     /// Where it was found, unless the rows hold.
@@ -54,7 +54,7 @@ pub struct Fill {
 
 /// An observation, and the engine's message if it failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said<T> {
+pub struct Observation<T> {
     /// The observation.
     pub is: T,
     /// The engine's message.
@@ -62,14 +62,14 @@ pub struct Said<T> {
     pub message: Option<String>,
 }
 
-impl<T> Said<T> {
-    /// An observation without a message.
-    pub const fn nothing(is: T) -> Self {
+impl<T> Observation<T> {
+    /// Makes an observation without a message.
+    pub const fn new(is: T) -> Self {
         Self { is, message: None }
     }
 
-    /// An observation with a message.
-    pub fn that(is: T, message: impl Into<String>) -> Self {
+    /// Makes an observation with a message.
+    pub fn with_message(is: T, message: impl Into<String>) -> Self {
         Self { is, message: Some(message.into()) }
     }
 }
@@ -130,7 +130,7 @@ impl Tried {
 /// What was needed for commits to resume once there was room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum GoesOn {
+pub enum CommitRecovery {
     /// Nothing.
     ByItself,
     /// Opening the database again.
@@ -139,7 +139,7 @@ pub enum GoesOn {
     No,
 }
 
-impl GoesOn {
+impl CommitRecovery {
     /// Returns the words that a report uses.
     pub const fn name(self) -> &'static str {
         match self {
@@ -153,7 +153,7 @@ impl GoesOn {
 /// Whether removing rows made room for commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Deletes {
+pub enum DeleteOutcome {
     /// It did.
     MakeRoom,
     /// It did after the engine's own maintenance.
@@ -166,7 +166,7 @@ pub enum Deletes {
     NotAsked,
 }
 
-impl Deletes {
+impl DeleteOutcome {
     /// Returns the words that a report uses.
     pub const fn name(self) -> &'static str {
         match self {

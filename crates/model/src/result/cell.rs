@@ -49,7 +49,7 @@ pub struct Cell {
 impl Cell {
     /// Moves trials that failed or timed out to [`lost_trials`](Self::lost_trials), which keeps the
     /// figures of the others. Moves none if no trial ended well or one answered wrongly.
-    pub fn set_lost_aside(&mut self) {
+    pub fn move_lost_trials(&mut self) {
         let any = |is: fn(Status) -> bool| self.trials.iter().any(|trial| is(trial.status));
         if !any(Status::has_figures) || any(|status| status == Status::Wrong) {
             return;

@@ -21,7 +21,7 @@ pub struct Energy {
 
 impl Energy {
     /// Makes the energy of `joules` over `seconds`, from a source whose idle draw may be known.
-    pub fn of(source: &EnergySource, joules: f64, seconds: f64) -> Self {
+    pub fn new(source: &EnergySource, joules: f64, seconds: f64) -> Self {
         let times = |watts: Option<f64>| watts.map(|watts| watts * seconds);
         Self {
             source: source.id.clone(),

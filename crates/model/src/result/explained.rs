@@ -73,7 +73,7 @@ const fn is_zero(number: &u64) -> bool {
 
 impl SystemCalls {
     /// Returns the number of calls of a kind.
-    pub fn of(&self, kind: CallKind) -> u64 {
+    pub fn count(&self, kind: CallKind) -> u64 {
         self.by_kind
             .get(&kind)
             .map_or(0, |names| names.values().fold(0, |sum: u64, count| sum.saturating_add(*count)))
@@ -81,7 +81,7 @@ impl SystemCalls {
 
     /// Returns the total number of calls.
     pub fn total(&self) -> u64 {
-        CallKind::ALL.into_iter().map(|kind| self.of(kind)).fold(0, u64::saturating_add)
+        CallKind::ALL.into_iter().map(|kind| self.count(kind)).fold(0, u64::saturating_add)
     }
 
     /// Adds the calls of another process.

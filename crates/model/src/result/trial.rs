@@ -70,7 +70,7 @@ impl Trial {
     /// the first two concern only themselves, and what ended a trial is in the trial's own status.
     /// If there are no others, returns the first phase.
     pub fn worst_phase(&self) -> Option<&PhaseResult> {
-        let alone = |status: Status| status.is_of_phase_alone() || status == Status::Failed;
+        let alone = |status: Status| status.concerns_only_phase() || status == Status::Failed;
         let counts = |phase: &&PhaseResult| !alone(phase.status);
         let worst = self.phases.iter().filter(counts).map(|phase| phase.status).max();
         match worst {
@@ -81,7 +81,7 @@ impl Trial {
 
     /// Sets the status of the trial to that of its [worst phase](Self::worst_phase), if that is
     /// worse.
-    pub fn colour(&mut self) {
+    pub fn update_status(&mut self) {
         let Some(worst) = self.worst_phase().filter(|phase| phase.status > self.status) else {
             return;
         };

@@ -27,7 +27,7 @@ pub struct Late {
 
 impl Make {
     /// Values of one kind in every row.
-    pub const fn of(kind: MakeKind) -> Self {
+    pub const fn new(kind: MakeKind) -> Self {
         Self { kind, absent: 0.0, often: None, late: None }
     }
 }

@@ -1,4 +1,4 @@
-//! The parts of a server's URL that no text may show.
+//! Finds the parts of a server's URL that no text may show.
 
 use super::keywords::keywords;
 use super::parts::is_scheme;

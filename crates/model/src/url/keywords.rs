@@ -1,4 +1,4 @@
-//! Keywords and values, as libpq reads them in place of a URL.
+//! Parses keywords and values, which libpq accepts instead of a URL.
 
 /// Splits keywords and values as libpq does:
 /// <https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-KEYWORD-VALUE>.

@@ -1,4 +1,4 @@
-//! The parts of a server's URL, by the rules of the clients that take it.
+//! Parses a server's URL by the rules of the clients that accept it.
 
 use ::url::Url;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -8,7 +8,7 @@ use super::keywords::keywords;
 /// Schemes whose URLs may name several hosts, separated by commas.
 pub(super) const SEVERAL_HOSTS: [&str; 4] = ["postgres", "postgresql", "mongodb", "mongodb+srv"];
 
-/// What embermark reads of a URL.
+/// The parts of a URL that embermark uses.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Parts {
     pub scheme: String,
@@ -37,8 +37,8 @@ pub(super) struct User {
 }
 
 impl Parts {
-    /// The parts that may be kept: scheme, hosts, ports and database. `***@` replaces a user and
-    /// parameters.
+    /// Returns the parts that may be kept: scheme, hosts, ports and database. `***@` replaces a
+    /// user and parameters.
     pub fn kept(&self) -> String {
         let hosts: Vec<String> = self.hosts.iter().map(Host::kept).collect();
         let is_more = self.user.is_some() || self.has_more;
@@ -54,14 +54,14 @@ impl Host {
     }
 }
 
-/// Takes a URL, or libpq's keywords and values, apart.
+/// Parses a URL, or libpq's keywords and values.
 pub(super) fn read(text: &str) -> Result<Parts, &'static str> {
     if text.chars().any(char::is_control) {
         return Err("it has control characters");
     }
     match text.split_once("://") {
-        Some((scheme, rest)) if is_scheme(scheme) => of_url(scheme, rest),
-        _ => of_keywords(text),
+        Some((scheme, rest)) if is_scheme(scheme) => parse_url(scheme, rest),
+        _ => parse_keywords(text),
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn is_scheme(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
 }
 
-fn of_url(scheme: &str, rest: &str) -> Result<Parts, &'static str> {
+fn parse_url(scheme: &str, rest: &str) -> Result<Parts, &'static str> {
     if rest.contains(char::is_whitespace) {
         return Err("it has blanks: write %20");
     }
@@ -114,12 +114,12 @@ fn of_url(scheme: &str, rest: &str) -> Result<Parts, &'static str> {
     let query = query.split_once('#').map_or(query, |(query, _)| query);
     parts.has_more = rest.len() > 1;
     for (name, value) in ::url::form_urlencoded::parse(query.as_bytes()) {
-        let is_place = match scheme {
+        let locates_server = match scheme {
             "postgres" | "postgresql" => parts.set(&name, &value)?,
             "mysql" if name == "socket" => parts.set("host", &value)?,
             _ => false,
         };
-        parts.has_more |= !is_place;
+        parts.has_more |= !locates_server;
     }
     Ok(parts)
 }
@@ -132,7 +132,7 @@ fn has_whole_escapes(text: &str) -> bool {
         && percent_decode_str(text).decode_utf8().is_ok()
 }
 
-/// A host and its port, as the `url` crate reads them
+/// Parses a host and its port with the rules of the `url` crate
 /// (<https://url.spec.whatwg.org/#host-parsing>).
 fn host(text: &str) -> Result<Host, &'static str> {
     if text.is_empty() {
@@ -158,7 +158,7 @@ impl Parts {
                 let ports: Vec<Option<u16>> = self.hosts.iter().map(|host| host.port).collect();
                 self.hosts = (names.iter().enumerate())
                     .map(|(at, name)| Host {
-                        name: place(name),
+                        name: encode_host(name),
                         port: ports.get(at).or(ports.first()).copied().flatten(),
                     })
                     .collect();
@@ -186,13 +186,13 @@ impl Parts {
     }
 }
 
-/// A host, or the folder of a socket, encoded for a URL.
-fn place(name: &str) -> String {
+/// Encodes a host, or the folder of a socket, for a URL.
+fn encode_host(name: &str) -> String {
     const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_');
     utf8_percent_encode(name, ENCODED).to_string()
 }
 
-fn of_keywords(text: &str) -> Result<Parts, &'static str> {
+fn parse_keywords(text: &str) -> Result<Parts, &'static str> {
     let mut parts =
         Parts { scheme: "postgresql".to_owned(), is_keywords: true, ..Parts::default() };
     let mut found = keywords(text)?;

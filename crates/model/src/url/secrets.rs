@@ -1,4 +1,4 @@
-//! The secrets of a server's URL that no text may contain: its user, its passwords, its parameters.
+//! Removes the secrets of a server's URL from texts: its user, its passwords, its parameters.
 
 use percent_encoding::{percent_decode_str, utf8_percent_encode};
 
@@ -18,7 +18,7 @@ pub struct Secrets {
 
 impl Secrets {
     /// Collects the secrets of a URL in each form in which a client or a server may repeat them.
-    pub(super) fn of(url: &ServerUrl) -> Self {
+    pub(super) fn from_url(url: &ServerUrl) -> Self {
         let text = url.reveal();
         let mut words = vec![text.to_owned()];
         for Hidden(part) in hidden(text) {
@@ -32,9 +32,9 @@ impl Secrets {
         Self { words }
     }
 
-    /// Returns the text with `***` in place of each secret. The name of `engine` at its beginning
-    /// stays, in case a user has the same name.
-    pub fn hide(&self, engine: &str, text: &str) -> String {
+    /// Replaces each secret in a text by `***`. The name of `engine` at its beginning stays, in
+    /// case a user has the same name.
+    pub fn redact(&self, engine: &str, text: &str) -> String {
         let (name, said) = match text.strip_prefix(engine) {
             Some(said) if said.starts_with(' ') => text.split_at(text.len() - said.len()),
             _ => ("", text),
@@ -44,7 +44,7 @@ impl Secrets {
     }
 }
 
-/// Returns the text without a word. A short word is removed only if it is a word of its own.
+/// Replaces a secret in a text. A short secret is replaced only where it is a whole word.
 fn without(text: &str, word: &str) -> String {
     let inside = word.chars().count() >= HIDDEN_IN_WORDS;
     let is_apart = |c: Option<char>| !c.is_some_and(|c| c.is_alphanumeric() || c == '_');

@@ -114,7 +114,7 @@ fn urls_that_the_engines_take_are_right() {
 #[test]
 fn what_a_client_says_repeats_no_secret() {
     let said =
-        |url: &str, engine: &str, text: &str| ServerUrl::from(url).secrets().hide(engine, text);
+        |url: &str, engine: &str, text: &str| ServerUrl::from(url).secrets().redact(engine, text);
     for (url, engine, text, hidden) in [
         (
             "postgres://ann:hunter2@db/x",
@@ -193,7 +193,7 @@ proptest! {
         };
         let secrets = ServerUrl::from(&*url).secrets();
         for form in [&secret, &encoded, &url] {
-            let told = secrets.hide("postgres", &format!("{text}{form}{text}"));
+            let told = secrets.redact("postgres", &format!("{text}{form}{text}"));
             let own = text.matches(&**form).count();
             prop_assert!(told.matches(&**form).count() <= 2 * own, "{url}: {told}");
         }

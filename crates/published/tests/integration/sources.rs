@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use embermark_published::{Beside, Evidence, Figure, Headline, Role, Source, all, find};
+use embermark_published::{Evidence, Figure, FigureSource, Headline, Role, Source, all, find};
 
 #[test]
 fn every_source_is_found_by_its_name() {
@@ -80,7 +80,7 @@ fn the_ratio_of_rates_is_that_of_times() {
     let co2 = marending.headlines.iter().find(|h| h.phase == "co2").unwrap();
     // 2.5 requests per second against 35: 14 times as long.
     assert_eq!(co2.printed.unwrap().ratio(), Figure::Number(14.0));
-    // 4,000 inserts per second against 30,000 to 40,000, as the source says in its text.
+    // 4,000 inserts per second against 30,000 to 40,000, according to the source's text.
     let inserts = marending.headlines.iter().find(|h| h.phase == "insert").unwrap();
     assert_eq!(inserts.printed.unwrap().ratio(), Figure::Range([7.5, 10.0]));
     let ulb = find("ulb").unwrap();
@@ -147,8 +147,8 @@ fn has_engine(source: &Source, piece: &str, engine: &str) -> bool {
     engines.any(|of| of == engine)
 }
 
-/// The results beside a headline, with the role that each must have.
-fn places(headline: &Headline) -> Vec<(Option<Role>, &Beside)> {
+/// Returns the results next to a headline, with the role that each must have.
+fn places(headline: &Headline) -> Vec<(Option<Role>, &FigureSource)> {
     let all = [
         (Some(Role::AsPublished), &headline.as_published),
         (Some(Role::Equal), &headline.equal),
@@ -160,7 +160,7 @@ fn places(headline: &Headline) -> Vec<(Option<Role>, &Beside)> {
 }
 
 /// Whether a named piece has the variant.
-fn has_variant(source: &Source, beside: &Beside, variant: &str) -> bool {
+fn has_variant(source: &Source, beside: &FigureSource, variant: &str) -> bool {
     let named = beside.pieces.iter().chain(beside.to_pieces.iter().flatten());
     let pieces = named.filter_map(|name| source.piece(name));
     let mut variants = pieces.filter_map(|piece| piece.plan["variant"].as_array()).flatten();

@@ -1,11 +1,11 @@
-/** What the reader has chosen, as the page's address keeps it: `#for=phone&sort=memory`. */
+/** The reader's choices, as the page's address keeps them: `#for=phone&sort=memory`. */
 
 const chosen = (): URLSearchParams => new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
 
-/** What was chosen under a name; null where nothing was. */
+/** Returns the choice under a name. Null if there is none. */
 export const choice = (name: string): string | null => chosen().get(name);
 
-/** Keeps a choice, or forgets it. */
+/** Keeps a choice, or removes it. */
 export function keep(name: string, value: string | null): void {
   const all = chosen();
   if (value === null) all.delete(name);

@@ -1,9 +1,10 @@
 /**
- * What the sliders make of the program's table, as weights of one's own cannot be ranked beforehand: must-haves
- * leave engines out, and what matters ranks the others by the weighted geometric mean of their ratios to the best, exp(Σ wᵢ ln rᵢ / Σ wᵢ). The geometric mean
- * is the one whose order does not depend on the reference of the ratios (Fleming and Wallace, "How
- * not to lie with statistics", CACM 29(3), 1986). Lower is better; 1 is best at everything weighted.
- * `docs/advice.md` has the same rule, and a test holds it to the orders that the program made.
+ * Ranks the engines of the program's table by the sliders, because a reader's own weights cannot be
+ * ranked beforehand. Must-haves leave engines out. Weights rank the others by the weighted
+ * geometric mean of their ratios to the best, exp(Σ wᵢ ln rᵢ / Σ wᵢ). The order of the geometric
+ * mean does not depend on the reference of the ratios (Fleming and Wallace, "How not to lie with
+ * statistics", CACM 29(3), 1986). Lower is better, and 1 is best at everything weighted.
+ * `docs/advice.md` has the same rule, and a test compares it with the orders that the program made.
  */
 
 import type { AdviceEngine, AdviceTable, LicenceClass, Tier } from "./data";
@@ -13,16 +14,16 @@ import { bytes, count, ratio } from "./format";
 const TIERS: Tier[] = ["none", "process", "power"];
 const CLASSES: LicenceClass[] = ["permissive", "copyleft", "other"];
 
-/** What an engine must be to be listed at all. */
+/** Requirements that an engine must meet to be listed. */
 export interface MustHaves {
   tier: Tier;
   sql: boolean;
   embedded: boolean;
-  /** Most resident memory in bytes. */
+  /** Largest resident memory in bytes. */
   memory: number | null;
-  /** The furthest class of licence that will do. */
+  /** Most restrictive licence class that is accepted. */
   licence: LicenceClass;
-  /** Rows per second that it commits one by one; null: any. */
+  /** Rows per second that it commits one by one. Null for any. */
   rate: number | null;
 }
 
@@ -30,29 +31,34 @@ export interface MustHaves {
 export interface Choice {
   engine: AdviceEngine;
   score: number;
-  /** Its best and its worst weighted criterion, in words. */
+  /** Its best and its worst weighted criterion, as text. */
   reasons: string[];
-  /** The score with every ratio at its lower and its upper end; null where some ratio has no interval. */
+  /**
+   * The score with every ratio at its lower and at its upper end. Null if a ratio has no interval.
+   */
   interval: [number, number] | null;
-  /** Engines behind it whose order is not certain. */
+  /** Engines after it whose order is not certain. */
   uncertain: AdviceEngine[];
 }
 
-/** The short list, and who is not on it. */
+/** The short list, and the engines that are not on it. */
 export interface Advice {
   ranked: Choice[];
-  /** Engines that were not measured for something that matters, with its label. */
+  /** Engines that were not measured for a weighted criterion, with its label. */
   unmeasured: { engine: AdviceEngine; missing: string[]; why: string[] }[];
-  /** Engines that a must-have leaves out, with which. */
+  /** Engines that a must-have leaves out, with the must-have. */
   excluded: { engine: AdviceEngine; why: string }[];
 }
 
-/** Resources that have a criterion of `ingest` alone, and what else must not matter for that: `docs/advice.md`. */
+/**
+ * Resources with a criterion for `ingest` only, and the criteria that must not be weighted for it
+ * to apply: `docs/advice.md`.
+ */
 const WRITES = ["load", "update", "mixed"];
 const TIMES = [...WRITES, "point", "analytics"];
 const OF_INGEST: [string, string[]][] = [["wear", WRITES], ["memory", TIMES], ["cpu", TIMES], ["energy", TIMES]];
 
-/** The weights with resources of one commit a row where that is the work that matters. */
+/** Returns the weights, with resources of one commit per row if only that work is weighted. */
 export function meant(table: AdviceTable, weights: Record<string, number>): Record<string, number> {
   const weighs = (id: string) => (weights[id] ?? 0) > 0;
   const moved = { ...weights };
@@ -65,7 +71,10 @@ export function meant(table: AdviceTable, weights: Record<string, number>): Reco
   return moved;
 }
 
-/** What the ratios of the weighted criteria rest on: `sensors 10k, contacts 1k`; of all criteria without any weight. */
+/**
+ * Returns the scales behind the weighted criteria: `sensors 10k, contacts 1k`. Without weights,
+ * those behind all criteria.
+ */
 export function place(table: AdviceTable, tier: Tier, weights: Record<string, number>): string {
   const own = meant(table, weights);
   const weighted = Object.keys(own).filter((id) => (own[id] ?? 0) > 0);
@@ -75,8 +84,9 @@ export function place(table: AdviceTable, tier: Tier, weights: Record<string, nu
 }
 
 /**
- * The tables that differ in what counts: one that rests on what the one before in its language does says
- * the same again, and one that rests on nothing says nothing, unless all do.
+ * Returns the tables that differ in what counts. A table with the scales of the one before it in
+ * its language is left out, because it would repeat it. A table without measurements is left out
+ * unless all are.
  */
 export function differing(all: AdviceTable[], tier: Tier, weights: Record<string, number>): AdviceTable[] {
   const resting = all.filter((table) => place(table, tier, weights) !== "");
@@ -87,7 +97,7 @@ export function differing(all: AdviceTable[], tier: Tier, weights: Record<string
   });
 }
 
-/** Ranks the engines of a table. Without any weight nothing is ranked. */
+/** Ranks the engines of a table. Without weights nothing is ranked. */
 export function advise(table: AdviceTable, must: MustHaves, asked: Record<string, number>): Advice {
   const weights = meant(table, asked);
   const advice: Advice = { ranked: [], unmeasured: [], excluded: [] };
@@ -99,7 +109,7 @@ export function advise(table: AdviceTable, must: MustHaves, asked: Record<string
     if (why) advice.excluded.push({ engine, why });
     else if (weighted.length === 0) continue;
     else if (missing.length > 0) {
-      // What a cell did not do stands once.
+      // Work that a cell did not do is named once.
       const why = engine.shortfalls.length > 0 ? engine.shortfalls : unique(missing.flatMap(({ id }) => engine.lacks?.[id] ?? []));
       advice.unmeasured.push({ engine, missing: missing.map((criterion) => criterion.label), why });
     } else {
@@ -119,7 +129,10 @@ export function advise(table: AdviceTable, must: MustHaves, asked: Record<string
   return advice;
 }
 
-/** Engines whose setting for another tier has the effective durability asked for. Ratios hold inside one tier, so they cannot be lent. */
+/**
+ * Returns engines whose setting for another tier has the requested effective durability. Ratios are
+ * only valid within a tier, so they cannot be used here.
+ */
 function elsewhere(table: AdviceTable, tier: Tier): Advice["excluded"] {
   const here = new Set(table.engines.filter((engine) => engine.tier === tier).map(({ engine }) => engine));
   const left = new Map<string, AdviceEngine>();
@@ -130,7 +143,7 @@ function elsewhere(table: AdviceTable, tier: Tier): Advice["excluded"] {
   return [...left.values()].map((engine) => ({ engine, why: `its effective durability is ${tier}, but it was not measured in that tier` }));
 }
 
-/** Which must-have leaves an engine out; null for none. */
+/** Returns the must-have that leaves an engine out. Null if none does. */
 function exclusion(engine: AdviceEngine, must: MustHaves): string | null {
   const { facts } = engine;
   if (facts.kind === "reference") return "a reference, no candidate";
@@ -148,7 +161,7 @@ function exclusion(engine: AdviceEngine, must: MustHaves): string | null {
   return null;
 }
 
-/** NaN where a value is missing. */
+/** NaN if a value is missing. */
 function mean(weights: [string, number][], of: (id: string) => number | undefined): number {
   let sum = 0;
   let total = 0;
@@ -171,7 +184,7 @@ function reasons(engine: AdviceEngine, weighted: { id: string; label: string }[]
   return said;
 }
 
-/** `load: the best measured`, `load: 2.31x the best`. */
+/** Formats a ratio: `load: the best measured`, `load: 2.31x the best`. */
 function words(label: string, value: number): string {
   return value <= 1.005 ? `${label}: the best measured` : `${label}: ${ratio(value)} the best`;
 }

@@ -1,4 +1,4 @@
-/** Charts by Observable Plot, each with the same figures as a table. */
+/** Charts by Observable Plot. Each has a table with the same figures. */
 
 import * as Plot from "@observablehq/plot";
 import { h, table, unique } from "./dom";
@@ -9,12 +9,15 @@ import { BY_URL } from "./status";
 import type { Cell, Entry, Page } from "./data";
 import type { State } from "./state";
 
-/** Okabe and Ito's set without its black and its yellow, which one of the two backgrounds would swallow, and six between them: with the symbols twelve engines have twelve marks. */
+/**
+ * Okabe and Ito's colours without black and yellow, each invisible on one of the two backgrounds,
+ * and six colours between them. With the symbols, twelve engines have twelve marks.
+ */
 const COLOURS = [
   "#0077bb", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#7d5ba6", "#8f7b00", "#00a5a0", "#b04a6a", "#a0704a", "#7f8fd0",
 ];
 
-/** What is shown for orientation alone has a colour that no engine has. */
+/** Reference engines have a colour that no other engine has. */
 const REFERENCE = "#8a8a8a";
 const SYMBOLS = ["circle", "square", "triangle", "diamond", "cross", "star", "wye"] as const;
 
@@ -25,11 +28,14 @@ export interface Series {
   symbol: (typeof SYMBOLS)[number];
 }
 
-/** The engines of a page that are references, or those that are not. */
+/** Returns the engines of a page that are references, or those that are not. */
 const engines = (page: Page, references: boolean): string[] =>
   unique(page.cells.filter((cell) => (cell.kind === "reference") === references).map((cell) => cell.engine));
 
-/** The colour an engine has on the whole page; one that was not measured takes one of the next. */
+/**
+ * Returns the colour of an engine on the whole page. An engine that was not measured takes one of
+ * the next colours.
+ */
 export function colourOf(page: Page, engine: string, further: string[] = []): string {
   const competing = engines(page, false);
   if (!competing.includes(engine) && engines(page, true).includes(engine)) return REFERENCE;
@@ -37,7 +43,7 @@ export function colourOf(page: Page, engine: string, further: string[] = []): st
   return COLOURS[place % COLOURS.length] ?? REFERENCE;
 }
 
-/** The series of what the slice shows. */
+/** Returns the series of the slice. */
 export function series(state: State): (cell: Cell) => Series {
   const [competing, references] = [engines(state.page, false), engines(state.page, true)];
   const several = (choices(state)[0]?.chosen ?? "") === "" && state.page.results.length > 1;
@@ -54,7 +60,7 @@ export function series(state: State): (cell: Cell) => Series {
   };
 }
 
-/** Scales of colour and symbol for these series. */
+/** Returns the scales of colour and symbol for these series. */
 export function scales(all: Series[]): Pick<Plot.PlotOptions, "color" | "symbol"> {
   const domain = all.map(({ name }) => name);
   return {
@@ -63,7 +69,7 @@ export function scales(all: Series[]): Pick<Plot.PlotOptions, "color" | "symbol"
   };
 }
 
-/** What the colours and symbols of the charts mean. */
+/** Explains the colours and symbols of the charts. */
 export function legend(all: Series[]): HTMLElement {
   return h("ul", { class: "series" }, all.map(({ name, colour, symbol }) => {
     const mark = Plot.plot({
@@ -75,12 +81,12 @@ export function legend(all: Series[]): HTMLElement {
   }));
 }
 
-/** The series of entries, without repetition. */
+/** Returns the series of entries, without duplicates. */
 export function seriesOf(page: Page, entries: Entry[], of: (cell: Cell) => Series): Series[] {
   return [...new Map(entries.map((entry) => of(cellOf(page, entry))).map((one) => [one.name, one])).values()];
 }
 
-/** A chart with its title, what is said under it, and its table. */
+/** Makes a chart with its title, a text below it, and its table. */
 export function figure(title: string, options: Plot.PlotOptions, header: string[], rows: string[][], says = ""): HTMLElement {
   const svg = Plot.plot({
     width: 340, height: 240, marginLeft: 58, marginBottom: 36,
@@ -93,19 +99,22 @@ export function figure(title: string, options: Plot.PlotOptions, header: string[
     h("details", {}, h("summary", {}, "Table"), table(title, header, rows)));
 }
 
-/** An amount at an axis: without the zeros of its three digits. */
+/** Formats an amount at an axis, without trailing zeros. */
 export const shortest = (amount: string): string => amount.replace(/\.0+( |x|$)/, "$1");
 
-/** A duration at an axis. */
+/** Formats a duration at an axis. */
 export const tick = (ns: number): string => shortest(duration(ns));
 
-/** A number of rows at an axis: `10k`. */
+/** Formats a number of rows at an axis: `10k`. */
 export function rowsTick(rows: number): string {
   if (rows >= 1e6) return `${rows / 1e6}M`;
   return rows >= 1e3 ? `${rows / 1e3}k` : String(rows);
 }
 
-/** A scale by powers of ten, with ticks at 1, and at 2 and 5 too where the values span no more than `dense` times the least. */
+/**
+ * Makes a logarithmic scale. It has ticks at 1, and at 2 and 5 too if the values span no more than
+ * `dense` times the least.
+ */
 export function log(label: string, tickFormat: (value: number) => string, values: number[], dense = 300): Plot.ScaleOptions {
   const least = Math.min(...values);
   const most = Math.max(...values);
@@ -118,7 +127,7 @@ export function log(label: string, tickFormat: (value: number) => string, values
   return { type: "log", label, tickFormat, ticks: ticks.length > 0 ? ticks : [least], grid: true };
 }
 
-/** A line for each name, one below the other. */
+/** Makes a line for each name, one below the other. */
 export function byName(names: string[]): Plot.PlotOptions {
   return {
     height: 34 + 24 * names.length,
@@ -129,7 +138,7 @@ export function byName(names: string[]): Plot.PlotOptions {
   };
 }
 
-/** Entries of each phase, in the order of the data. */
+/** Returns the entries of each phase, in the order of the data. */
 export function byPhase(entries: Entry[]): [string, Entry[]][] {
   const phases = new Map<string, Entry[]>();
   for (const entry of entries) {

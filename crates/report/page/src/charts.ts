@@ -1,4 +1,4 @@
-/** The charts of one slice: latency and resources here, time against rows in `scale.ts`. */
+/** The charts of one slice: latency and resources. Time against rows is in `scale.ts`. */
 
 import * as Plot from "@observablehq/plot";
 import { byName, byPhase, figure, legend, log, scales, type Series, series, seriesOf, shortest, tick } from "./chart";
@@ -17,7 +17,7 @@ const LABELS: Record<SliceName, string> = {
 export function charts(state: State): void {
   const draw = () => {
     byId("slice").replaceChildren(...selects(state, draw));
-    // On paper the selects are gone.
+    // Printed pages do not have the selects.
     byId("slice-said").textContent = choices(state).filter((choice) => !["limit", "storage"].includes(choice.name) || isOffered(choice)).map((choice) => `${LABELS[choice.name]}: ${named(state, choice.name, choice.chosen)}`).join("; ");
     const of = series(state);
     const every = sliced(state, true);
@@ -27,14 +27,14 @@ export function charts(state: State): void {
     byId("scale-said").replaceChildren(...scaleSaid(state, every));
     const entries = sliced(state, false);
     fill("latency", latencyCharts(state.page, entries, of, all),
-      `By percentile${entries.some((entry) => entry.response) ? "; from the scheduled start of an operation" : ""}. A percentile is shown only where there are enough samples for it: 20 for p95, 100 for p99, 1,000 for p99.9.`);
+      `By percentile${entries.some((entry) => entry.response) ? "; from the scheduled start of an operation" : ""}. A percentile is shown only if there are enough samples for it: 20 for p95, 100 for p99, 1,000 for p99.9.`);
     fill("resources", resourceCharts(state.page, entries, of, all),
-      "Of the engine's own processes: one counted run of every phase, summed, and the largest memory of any; medians over the trials. ^ less than the whole work was done.");
+      "The engine's own processes. Each figure is the sum over one counted run of every phase, or the largest memory of any phase, and the median over the trials. ^ less than the whole work was done.");
   };
   draw();
 }
 
-/** What of the slice is told: results, limits of memory and storages only where there are several. */
+/** Whether a choice is shown. Results, memory limits and storages are only if there are several. */
 const isOffered = ({ name, values }: Choice): boolean => values.length > (["result", "limit", "storage"].includes(name) ? 1 : 0);
 
 function selects(state: State, draw: () => void): HTMLElement[] {
@@ -56,16 +56,16 @@ function named(state: State, name: SliceName, value: string): string {
 function fill(id: string, figures: HTMLElement[], hint: string): void {
   const section = byId(id);
   const text = section.querySelector(".hint");
-  if (text) text.textContent = figures.length === 0 ? "Nothing of this was measured for what is shown." : hint;
+  if (text) text.textContent = figures.length === 0 ? "There are no measurements of this for the selection." : hint;
   section.querySelector(".charts")?.replaceChildren(...figures);
 }
 
 const PERCENTILES: [string, "p50" | "p95" | "p99" | "p99_9" | "max"][] = [["p50", "p50"], ["p95", "p95"], ["p99", "p99"], ["p99.9", "p99_9"], ["max", "max"]];
 
-/** Response times where operations were started at a target rate. */
+/** Draws response times if operations were started at a target rate. */
 const shownOf = (entry: Entry): Latency | null => entry.response ?? entry.latency;
 
-/** Percentiles, a chart for each phase that recorded any. */
+/** Draws percentiles, with a chart for each phase that recorded them. */
 function latencyCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, all: Series[]): HTMLElement[] {
   return byPhase(entries).flatMap(([phase, parts]) => {
     const known = parts.filter(shownOf);
@@ -99,7 +99,10 @@ interface Metric {
   show: (value: number) => string;
 }
 
-/** Resources of the whole workload, and what each phase that inserts rows wrote: a chart for each. */
+/**
+ * Draws resources of the whole workload and bytes written by each phase that inserts rows, with a
+ * chart for each.
+ */
 function resourceCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, all: Series[]): HTMLElement[] {
   const cells = unique(entries.map((entry) => cellOf(page, entry)));
   const loads = unique(entries.filter((entry) => entry.phase !== null && entry.loading).map(({ phase }) => phase));

@@ -22,15 +22,15 @@ const LICENCES: Record<LicenceClass, string> = {
   permissive: "permissive",
 };
 
-/** The language that engines are used from, as the whole page shows it; null: every one. */
+/** The language that engines are used from, as on the whole page. Null for every language. */
 export interface Languages {
   shown: () => string | null;
   choose: (language: string | null) => void;
 }
 
 /**
- * Fills the section: of all results together, or of one at a time where they cannot be pooled. Returns what draws the
- * answer again, where another language was chosen.
+ * Fills the section, for all results together, or one at a time if they cannot be pooled. Returns a
+ * function that redraws the answer after another language was chosen.
  */
 export function choose(body: HTMLElement, { advice, presets }: Page, languages?: Languages): () => void {
   const chosen = h("div");
@@ -47,7 +47,7 @@ export function choose(body: HTMLElement, { advice, presets }: Page, languages?:
   return () => update();
 }
 
-/** Every slider begins at nothing, so that nothing is ranked unasked. */
+/** Every slider starts at 0, so that nothing is ranked until the reader asks for it. */
 function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Preset[], languages?: Languages): () => void {
   const engines = tables.flatMap((table) => table.engines);
   const tiers = (["none", "process", "power"] as const).filter((tier) => engines.some((engine) => engine.tier === tier));
@@ -67,7 +67,7 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Pr
   };
 
   const moved = new Map<string, (value: number) => void>();
-  // A resource of ingest is what the resource means beside ingest.
+  // A resource of `ingest` means the resource weighted together with `ingest`.
   const criteria = (tables[0]?.criteria ?? []).filter(({ id }) => !id.startsWith("ingest-"));
   const sliders = criteria.map(({ id, label, about }) => {
     const output = h("output", {}, "0");
@@ -83,7 +83,7 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Pr
     });
     return h("label", { class: "slider", title: about }, h("span", {}, label), input, output);
   });
-  // In a tier that was not measured the list says how to measure it.
+  // In a tier that was not measured, the list shows the command that measures it.
   const inTier = () => engines.filter((engine) => engine.tier === must.tier);
   const isMeasured = (id: string) => inTier().length === 0 || inTier().some((engine) => engine.ratios[id] !== undefined);
   const beginnings = [...presets.slice(1), NOTHING].map(({ name, tier, weights: of, rows_per_second, memory_bytes }) => h("button", { type: "button", class: "small", click: () => {
@@ -96,7 +96,7 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Pr
       const select = body.querySelector<HTMLSelectElement>('select[name="must-tier"]');
       if (select) select.value = tier;
     }
-    // What nobody was measured for would leave everybody out.
+    // A criterion without any measurement would leave out every engine.
     for (const [id, move] of moved) move(isMeasured(id) ? of.find(([other]) => other === id)?.[1] ?? 0 : 0);
     update();
   } }, name));
@@ -111,10 +111,10 @@ function chooseFrom(body: HTMLElement, { tables, turns }: Advisable, presets: Pr
   return update;
 }
 
-/** The language of a table or a turn. */
+/** Returns the language of a table or a change of order. */
 const languageOf = ({ client }: { client?: string }): string => client ?? NATIVE;
 
-/** The question which language engines are used from. */
+/** Asks which language engines are used from. */
 function client(measured: string[], languages: Languages): { select: HTMLElement; chosen: () => string | null } {
   const select = h("select", { name: "must-client", change: () => languages.choose(select.value || null) },
     [h("option", { value: "" }, "each language"), ...measured.map((name) => h("option", { value: name }, name))]) as HTMLSelectElement;
@@ -126,13 +126,13 @@ function client(measured: string[], languages: Languages): { select: HTMLElement
   return { select: h("label", {}, "used from ", select), chosen };
 }
 
-/** At which of the scales, limits of memory and storages measured advice is given. */
+/** The measured scales, memory limits and storages for which advice is given. */
 interface Scale {
-  /** Null: at each. */
+  /** Null for each of them. */
   at: string | null;
 }
 
-/** The question how many rows there will be, and within how much memory, where there is a choice. */
+/** Asks for the number of rows and the memory limit, if there is a choice. */
 function rows(tables: AdviceTable[], scale: Scale, update: () => void): HTMLElement[] {
   if (tables.length < 2) return [];
   const options = [h("option", { value: "" }, "at each scale"), ...tables.map(({ at }) => h("option", { value: at }, `about ${at}`))];
@@ -143,7 +143,7 @@ function rows(tables: AdviceTable[], scale: Scale, update: () => void): HTMLElem
   } }, options))];
 }
 
-/** A short list at each scale that is chosen, and where the order turns between them. */
+/** Shows a short list at each chosen scale, and where the order changes between them. */
 function lists({ tables, turns }: Advisable, scale: Scale, must: MustHaves, weights: Record<string, number>): HTMLElement[] {
   const chosen = tables.filter(({ at }) => scale.at === null || at === scale.at);
   const different = differing(chosen, must.tier, weights);
@@ -151,7 +151,8 @@ function lists({ tables, turns }: Advisable, scale: Scale, must: MustHaves, weig
   const languages = unique(tables.map(languageOf));
   const isWithin = ({ memory_limit_bytes, storage, client }: { memory_limit_bytes?: number; storage?: string; client?: string }) => (table: AdviceTable) =>
     table.memory_limit_bytes === memory_limit_bytes && table.storage === storage && table.client === client;
-  // Without a weight there is no list to be given at each: the largest scale, without a limit where there is one.
+  // Without weights there is nothing to list at each scale, so the largest scale is used, without a
+  // limit if possible.
   const shown = weighted ? different : different.filter(isWithin(different[0] ?? {})).slice(-1);
   const out = new Set(shown.flatMap((table) => advise(table, must, weights).excluded.map(({ engine }) => engine.engine)));
   const turning = turns.filter((turn) => turn.tier === must.tier && shown.some(isWithin(turn)) &&
@@ -208,14 +209,14 @@ function shortList(table: AdviceTable, must: MustHaves, weights: Record<string, 
         open && h("p", { class: "hint" }, `not certainly before ${open}`),
         h("p", { class: "hint" }, `${facts.configuration ? `${facts.configuration}, durability as its author claims; ` : ""}${facts.kind}, ${facts.data_model}, ${facts.licence}${peak}${facts.publishable ? "" : "; NOT TO BE PUBLISHED"}`));
     })));
-    out.push(h("p", { class: "hint" }, "The number is the weighted geometric mean of the engine's ratios to the best of the tier: 1x is best at everything that was asked."));
+    out.push(h("p", { class: "hint" }, "The number is the weighted geometric mean of the engine's ratios to the best of the tier: 1x is the best at every weighted criterion."));
   } else if (!table.engines.some(({ tier }) => tier === must.tier)) {
     const command = table.commands?.[must.tier];
     out.push(h("p", {}, `Nothing was measured in tier ${must.tier}.`, command ? " To measure it: " : "", command ? h("code", {}, command) : ""));
   } else if (Object.values(weights).some((weight) => weight > 0)) {
     out.push(h("p", {}, advice.unmeasured.length > 0
-      ? "No engine that has what it must was measured for all of this."
-      : "No engine that was measured has what it must."));
+      ? "No engine that meets the must-haves was measured for all weighted criteria."
+      : "No measured engine meets the must-haves."));
   } else {
     out.push(h("p", {}, "Move a slider: nothing is ranked until you say what matters."));
   }

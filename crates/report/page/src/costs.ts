@@ -1,11 +1,14 @@
-/** What it costs to keep up with a machine, and what it is like once it has aged: curves, and the tables of the terminal's report. */
+/**
+ * The cost of keeping up with a machine, and the state after ageing: curves, and the tables of the
+ * terminal's report.
+ */
 
 import type { Page } from "./data";
 import { disks } from "./disks";
 import { h, list, table } from "./dom";
 import { timelines } from "./timeline";
 
-/** Fills the section; nothing where no phase lasted by the clock. */
+/** Fills the section. Leaves it empty if no phase had a fixed duration. */
 export function costs(body: HTMLElement, page: Page): void {
   const tables = page.costs.map((one) => {
     const told = page.results.length > 1 ? ` · ${page.results[one.result]?.label}` : "";

@@ -1,5 +1,5 @@
 /**
- * What the page is given.
+ * Data of the page.
  *
  * Generated from the Rust types by `crates/report/src/typescript.rs`: change them there. Times are ns,
  * sizes bytes. Null or absent means not measured, never zero.
@@ -64,9 +64,9 @@ export type AdviceTable = {
   storage?: StorageName,
 };
 
-/** What advice is drawn from. */
+/** Input of advice. */
 export type Advisable = {
-  /** Of which result, by its label; absent where it is of all. */
+  /** Label of the result. Absent if it is of all results. */
   of: string | null,
   /**
    * One per measured scale, the smallest first, or the one nearest to the requested rows. Tables
@@ -82,35 +82,35 @@ export type Advisable = {
 /** Amounts by the key of their column. Absent means not measured. */
 export type Amounts = { [key in string]: number };
 
-/** A table, and what has to be known of it. */
+/** A table with its notes. */
 export type Annotated = {
-  /** What to know. */
+  /** Notes below the table. */
   notes: Array<Note>,
-  /** What it shows. */
+  /** Title. */
   title: string,
-  /** Over the columns but the first. */
+  /** Headings of all columns but the first. */
   header: Array<string>,
   /** Label and texts of each row. */
   rows: Array<[string, Array<Text>]>,
 };
 
-/** What to take by one result: the terminal's screen. */
+/** Recommendations by one result, as on the terminal's screen. */
 export type Answer = {
-  /** Which result, by its place. */
+  /** Index of the result. */
   result: number,
-  /** Of the columns that are used from this language; absent: of all. */
+  /** The language of the columns that it is about. Absent for all. */
   client?: string,
-  /** What to take, in lines. */
+  /** The recommendations, one per line. */
   take: Array<Note>,
   /** The engine of each line. */
   engines: Array<Measured>,
-  /** What the marks mean. */
+  /** Explanations of the marks. */
   legend: Array<string>,
   /** The engines in the order of each of [`Page::presets`]. */
   orders: Array<Ranking>,
-  /** What it shows. */
+  /** Title. */
   title: string,
-  /** Over the columns but the first. */
+  /** Headings of all columns but the first. */
   header: Array<string>,
   /** Label and texts of each row. */
   rows: Array<[string, Array<Text>]>,
@@ -128,21 +128,21 @@ export type BetterSettings = {
 
 /** One cell: engine x workload x scale x tier x variant. */
 export type Cell = {
-  /** Place in [`Page::results`]. */
+  /** Index in [`Page::results`]. */
   result: number,
   /** The workload's id. */
   workload: string,
-  /** The scale as it is written. */
+  /** The scale as text. */
   scale: string,
-  /** The limit of memory as it is written, if any: `256 MiB`. */
+  /** The memory limit as text, if any: `256 MiB`. */
   limit?: string,
-  /** The same in bytes. */
+  /** The memory limit in bytes. */
   memory_limit_bytes?: number,
   /** The imitated storage, if any. */
   storage?: string,
-  /** Rows, where they are known. */
+  /** Number of rows, if known. */
   rows: number | null,
-  /** The tier asked for. */
+  /** The requested tier. */
   tier: Tier,
   /** The variant. */
   variant: string,
@@ -150,34 +150,34 @@ export type Cell = {
   main: boolean,
   /** The engine's id. */
   engine: string,
-  /** `embedded`, `server` or `reference`; absent when neither the facts nor the runs tell. */
+  /** `embedded`, `server` or `reference`. Absent if neither the facts nor the runs show it. */
   kind: string | null,
   /** How it ended. */
   status: Status,
-  /** Why, when not ok. */
+  /** The reason, if it is not ok. */
   reason: string | null,
-  /** The tier really kept, when that is another. */
+  /** The durability that it has, if it differs from the tier. */
   effective_durability: Tier | null,
   /**
-   * Whether it may have a ratio: no reference, not given by its URL, and effective durability not
-   * below the tier.
+   * Whether it may have a ratio: not a reference, not given by its URL, and effective durability
+   * not below the tier.
    */
   ranked: boolean,
-  /** What its tier rests on, in words; absent where the tier promises nothing. */
+  /** Evidence for its tier as text. Absent if the tier promises nothing. */
   durability?: string,
-  /** It was tried, and broke what its tier promises. */
+  /** Whether it broke the promise of its tier in a test. */
   broken?: boolean,
-  /** A server that was given by its URL. */
+  /** Whether it is a server that was given by its URL. */
   by_url?: boolean,
-  /** Of a configuration: the engine and the settings. */
+  /** For a configuration: the engine and the settings. */
   configuration?: string,
-  /** The client that does the timed work; absent: embermark itself. */
+  /** The client that does the timed work. Absent for embermark itself. */
   client?: string,
   /** Its language. */
   language?: string,
-  /** Of a configuration: in what it is not as the tier. */
+  /** For a configuration: how it differs from the tier. */
   own_durability?: string,
-  /** Its licence forbids publishing its figures. */
+  /** Whether its licence forbids publishing its figures. */
   unpublishable: boolean,
   /** The engine's versions over the trials. */
   versions: Array<string>,
@@ -185,9 +185,9 @@ export type Cell = {
   settings: { [key in string]: string },
   /** Its trials. */
   trials: Array<Trial>,
-  /** Those that were lost: they are in no figure. */
+  /** Trials that were lost. They are in no figure. */
   lost_trials?: Array<Trial>,
-  /** What it used for the whole of the workload. */
+  /** Resources for the whole workload. */
   usage: Usage,
 };
 
@@ -208,13 +208,13 @@ export type ClockOffset = {
   probes: number,
 };
 
-/** A column of a table, and a field of what the page is given. */
+/** A column of a table, and a field of the page's data. */
 export type Column = {
   /** Its name for programs. */
   key: string,
-  /** What it is, on the page. */
+  /** Description on the page. */
   about: string,
-  /** What its numbers count. */
+  /** Kind of its numbers. */
   quantity: Quantity,
 };
 
@@ -228,11 +228,11 @@ export type CommitIo = {
   flushes: number,
 };
 
-/** One workload at one scale, within one limit of memory, in one tier. */
+/** One workload at one scale, within one memory limit, in one tier. */
 export type Compared = {
   /** The workload's id. */
   workload: string,
-  /** Scale and limit of memory as they are written: `10k`, `100k within 256 MiB`. */
+  /** Scale and memory limit: `10k`, `100k within 256 MiB`. */
   extent: string,
   /** The tier. */
   tier: Tier,
@@ -286,13 +286,13 @@ export type CriterionTurn = {
 
 /** A device. */
 export type Device = {
-  /** Its name; no other one has it. */
+  /** Unique name. */
   name: string,
-  /** What it is: the board as its firmware calls it, else its CPU. */
+  /** Model of the board from its firmware, or otherwise the CPU. */
   model: string,
-  /** The machine in a line; empty where there is no result. */
+  /** Description of the machine in one line. Empty if there is no result. */
   machine: string,
-  /** What may have disturbed its figures. */
+  /** Conditions that may have disturbed its figures. */
   warnings: Array<string>,
   /** Why there is no result. */
   lacks?: string,
@@ -324,17 +324,17 @@ export type DiskCurve = {
   cpu_ns?: number,
 };
 
-/** What was tried, and what tiers rest on. */
+/** Tests of durability, and the evidence for each tier. */
 export type Durability = {
-  /** How a try can end, in the order in which it is told. */
+  /** Ways in which a try can end, in display order. */
   verdicts: Array<VerdictFacts>,
-  /** What each tier of each engine rests on. */
+  /** Evidence for each tier of each engine. */
   standings: Array<TierStanding>,
   /** Each experiment with each engine in each tier. */
   tested: Array<Tested>,
-  /** What they did when their disk was full. */
+  /** What engines did when their disk was full. */
   full_disk?: Annotated,
-  /** On what, when, and what was not tried. */
+  /** Where and when the tests ran, and what was not tested. */
   notes: Array<Note>,
 };
 
@@ -344,9 +344,9 @@ export type Engine = {
   id: string,
   /** Its versions over the devices. */
   versions: Array<string>,
-  /** Shown and never ranked. */
+  /** Whether it is shown and never ranked. */
   reference: boolean,
-  /** Its licence forbids publishing its figures. */
+  /** Whether its licence forbids publishing its figures. */
   unpublishable: boolean,
 };
 
@@ -378,58 +378,58 @@ export type EngineLibraryFacts = {
 
 /** One phase of one cell. */
 export type Entry = {
-  /** Place in [`Page::cells`]. */
+  /** Index in [`Page::cells`]. */
   cell: number,
-  /** Its name; absent when no cell of the variant came as far as a phase. */
+  /** Its name. Absent if no cell of the variant reached a phase. */
   phase: string | null,
-  /** How it ended; absent when nothing was counted. */
+  /** How it ended. Absent if no run counts. */
   status: Status | null,
-  /** Why, when not ok. */
+  /** The reason, if it is not ok. */
   reason: string | null,
-  /** Who said what is right, where no oracle does. */
+  /** What confirmed the answer, if no oracle checks it. */
   checked_by?: string,
-  /** The plan that the engine has for its query. */
+  /** The engine's query plan. */
   plan?: string,
-  /** What took its times, where that was a client by its own clock. */
+  /** What measured its times, if that was a client by its own clock. */
   timed_by?: string,
-  /** This phase ended well and its cell did not: shown, not ranked. */
+  /** Whether this phase ended well and its cell did not. Such a figure is shown and not ranked. */
   tainted: boolean,
-  /** Trials of its cell that failed or timed out: the figure is of the others. */
+  /** Number of trials of its cell that failed or timed out. The figure is from the others. */
   lost?: number,
-  /** What its cell did not do: shown, not ranked. */
+  /** What its cell failed to do. Such a figure is shown and not ranked. */
   shortfall?: string,
-  /** How its cost stands out, and why where that is known. */
+  /** Why its cost is unusual, with the reason if known. */
   surprise?: string,
-  /** Done by code in the client. */
+  /** Whether code in the client does it. */
   client_side: boolean,
-  /** One commit a row, where other engines put many in one. */
+  /** Whether each row is a commit, while other engines put many in one. */
   commits_each?: boolean,
   /** The time. */
   figure: Figure | null,
   /** The distribution of the latency of one operation. */
   latency: Latency | null,
-  /** The same from the scheduled start of an operation, where there is a schedule. */
+  /** Latency from the scheduled start of an operation, if there is a schedule. */
   response?: Latency,
-  /** What the engine used for a counted run. */
+  /** Resources of the engine for a counted run. */
   usage: Usage,
   /**
-   * Bytes between client and server in a counted run of a phase that is watched: the median over
+   * Bytes between client and server in a counted run of an observed phase: the median over
    * trials.
    */
   network_bytes?: number,
-  /** What a reader of the figures has to know, of a phase that is watched. */
+  /** Remarks on the figures of an observed phase. */
   remarks?: Array<string>,
-  /** What was seen of each counted run of a phase that is watched, in the order of the trials. */
+  /** Observations of each counted run of an observed phase, in the order of the trials. */
   watched?: Array<Watched>,
-  /** What a phase that inserts rows wrote, by the keys of [`Page::load_columns`]. */
+  /** Bytes that a phase that inserts rows wrote, by the keys of [`Page::load_columns`]. */
   loading?: Amounts,
-  /** What a run has to show beside its time, by the keys of [`Page::beside_columns`]. */
+  /** Figures of a run other than its time, by the keys of [`Page::beside_columns`]. */
   beside?: Amounts,
-  /** What an operation asked of the system, by the keys of [`Page::explained_columns`]. */
+  /** Requests of an operation to the system, by the keys of [`Page::explained_columns`]. */
   explained?: Explanation,
   /**
-   * The runs of each trial: elapsed ns, operations, and 0, 1 (discarded), 2 (stopped at the
-   * cap) or 3 (both).
+   * The runs of each trial: elapsed ns, operations, and a flag of 0, 1 (discarded), 2 (stopped
+   * at the cap) or 3 (both).
    */
   runs: Array<Array<[number, number, number]>>,
 };
@@ -441,20 +441,20 @@ export type Example = { verdict: Verdict, of: string, acknowledged: number, last
 /** How a database is interrupted. */
 export type Experiment = "kill" | "power-cut" | "device-lies" | "full-disk";
 
-/** What an operation of a phase asked for, by the keys of [`explained_columns`]. */
+/** Requests of an operation of a phase, by the keys of [`explained_columns`]. */
 export type Explanation = {
-  /** By the engine: the worker of an embedded one, all processes of a server. */
+  /** Requests by the engine: by the worker of an embedded one, or by all processes of a server. */
   engine: Amounts,
-  /** By the client, where it is another process. */
+  /** Requests by the client, if it is another process. */
   client?: Amounts,
   /**
-   * The engine's system calls that are more than 5 % of all of them, by name with their share, the
-   * most frequent first.
+   * System calls that are more than 5 % of the engine's, by name with their share. The most
+   * frequent comes first.
    */
   frequent_calls: Array<[string, number]>,
   /** Operations of the run whose system calls were counted. */
   traced_ops: number | null,
-  /** Operations of the run of which everything else is. */
+  /** Operations of the run whose other figures were counted. */
   ops: number,
 };
 
@@ -484,98 +484,98 @@ export type Facts = {
   peak_bytes: number | null,
 };
 
-/** Who is the fastest of the engines that compete at one scale. */
+/** The fastest of the engines that compete at one scale. */
 export type Fastest = {
   /** The scale. */
   scale: Scale,
-  /** The fastest first, then those that no difference to it is shown for. */
+  /** The fastest first, then those with no significant difference to it. */
   engines: Array<string>,
 };
 
 /**
- * The time of one phase: over the counted runs of a trial the mean (the published protocol), over
- * the trials the median.
+ * Time of one phase. In a trial it is the mean over the counted runs, as published comparisons use
+ * it. Over the trials it is the median.
  */
 export type Figure = {
   /** Time per operation in ns: the median over the trials. */
   per_op_ns: number,
-  /** Its mean over the trials in ns. */
+  /** Mean over the trials of the time per operation in ns. */
   mean_ns: number,
-  /** The 95 % interval of the median in ns, from resampled trials; absent with fewer than three. */
+  /** The 95 % interval of the median in ns, from resampled trials. Absent with fewer than three. */
   interval_ns: [number, number] | null,
-  /** Time of a whole run in ns; absent when a counted run did not do all of it. */
+  /** Time of a whole run in ns. Absent if a counted run did not do all of it. */
   elapsed_ns: number | null,
   /** Operations of a full run. */
   ops: number,
-  /** Where it stopped, when it did not do all operations. */
+  /** Where it stopped, if it did not do all operations. */
   stop: Stop | null,
-  /** Time per operation of each trial in ns, in the order the trials ran. */
+  /** Time per operation of each trial in ns, in the order in which the trials ran. */
   per_trial_ns: Array<number>,
-  /** The index of the trial of each of these: one that counted nothing has none. */
+  /** Index of the trial of each of these. A trial without counted runs is not among them. */
   trials: Array<number>,
-  /** Places in `per_trial_ns` of trials that stand apart from the others. They count all the same. */
+  /** Indexes in `per_trial_ns` of outliers, which count like the others. */
   outliers: Array<number>,
   /**
-   * What several clients did together, and how well a schedule was kept; `None` of one client in
-   * a closed loop.
+   * Shares of several clients, and how well a schedule was kept. `None` for one client in a
+   * closed loop.
    */
   sharing?: Sharing,
 };
 
-/** What the page of a fleet shows. */
+/** Content of the page of a fleet. */
 export type Fleet = {
   /** The devices, in the order in which they were added. */
   devices: Array<Device>,
-  /** Engines, in the order in which they were met. */
+  /** Engines, in the order of their first result. */
   engines: Array<Engine>,
-  /** What was compared: on some device at least. */
+  /** Workloads, scales and tiers that were compared on at least one device. */
   lines: Array<Compared>,
-  /** How an engine stands on a device: none where that was not asked for there. */
+  /** Figure of each engine in each line on each device. Absent if the device did not run it. */
   boxes: Array<Packed>,
 };
 
 /** One table. */
 export type Grid = {
-  /** What it shows. */
+  /** Title. */
   title: string,
-  /** Over the columns but the first. */
+  /** Headings of all columns but the first. */
   header: Array<string>,
   /** Label and texts of each row. */
   rows: Array<[string, Array<Text>]>,
 };
 
-/** One workload at one scale, within one limit of memory, in one tier. */
+/** One workload at one scale, within one memory limit, in one tier. */
 export type Group = {
   /** The workload's id. */
   workload: string,
-  /** The scale as it is written. */
+  /** The scale as text. */
   scale: string,
-  /** The limit of memory as it is written, if any: `256 MiB`. */
+  /** The memory limit as text, if any: `256 MiB`. */
   limit?: string,
   /** The imitated storage, if any. */
   storage?: string,
   /** The tier. */
   tier: Tier,
-  /** Rows, repetitions, who is absent. */
+  /** Rows, repetitions and absent engines. */
   about: Array<string>,
 };
 
-/** How the time of one operation of an engine grows. */
+/** Growth of the time of one operation of an engine. */
 export type Growth = {
   /** The engine's id. */
   engine: string,
   /**
-   * The slope of the line of least squares through the logarithms of time and rows: 0 where
-   * more rows cost nothing, 1 where ten times the rows cost ten times the time.
+   * Slope of the least-squares line through the logarithms of time and rows. 0: more rows cost
+   * nothing. 1: ten times the rows take ten times the time.
    */
   exponent: number,
-  /** The same from each of its scales to the next. */
+  /** The slope from each of its scales to the next. */
   steps: Array<Step>,
-  /** The steps differ by so much that the exponent says little. */
+  /** Whether the steps differ so much that the exponent says little. */
   bends: boolean,
   /**
-   * Some time is of a run that was stopped at the longest run time: of a load that is the time
-   * at fewer rows.
+   * Whether a time is from a run that was stopped at the longest run time. For a load, that is
+   * the time at fewer rows.
    */
   stopped: boolean,
 };
@@ -619,7 +619,7 @@ export type Latency = {
 export type Left = {
   /** Its id. */
   engine: string,
-  /** Why, each in a few words. */
+  /** The reasons, each in a few words. */
   why: Array<string>,
 };
 
@@ -649,17 +649,20 @@ export type MachineShare = {
   device: string,
   /** Clients on it. */
   clients: number,
-  /** How its clock stood before the last of the runs. */
+  /** Offset of its clock before the last of the runs. */
   clock: ClockOffset,
-  /** The start farthest from the agreed moment, in ns after it. */
+  /** The start farthest from the agreed time, in ns after it. */
   start_delay_ns: number,
   /** Operations of all those runs. */
   ops: number,
-  /** Operations a second in the time in which all machines were at work, the median of the runs. */
+  /**
+   * Operations per second in the time in which all machines were at work, the median of the
+   * runs.
+   */
   per_second: number,
   /** Median latency in ns. */
   p50_ns: number | null,
-  /** The 99th percentile. */
+  /** The 99th percentile in ns. */
   p99_ns: number | null,
 };
 
@@ -677,9 +680,9 @@ export type Measured = {
  */
 export type MemoryLimit = number;
 
-/** One line. */
+/** A line of text. */
 export type Note = {
-  /** The subject; may be empty. */
+  /** The subject. May be empty. */
   about: string,
   /** The text. */
   says: string,
@@ -695,11 +698,11 @@ export type Overtaking = {
   from: Scale,
   /** The smallest scale of the new order. */
   to: Scale,
-  /** In these phases: `load (bulk)` where the variant is not the one that runs every phase. */
+  /** The phases: `load (bulk)` if the variant is not the one that runs every phase. */
   phases: Array<string>,
-  /** In one of them at least the place of the fastest of all goes from the one to the other. */
+  /** Whether in at least one of them first place passes from one engine to the other. */
   leads: boolean,
-  /** All of it: `duckdb overtakes lmdb between 100k and 1M rows (avg_sensor, hot_sensors)`. */
+  /** The text: `duckdb overtakes lmdb between 100k and 1M rows (avg_sensor, hot_sensors)`. */
   says: string,
   /** The workload's id. */
   workload: string,
@@ -722,67 +725,77 @@ export type Pace = {
 };
 
 /**
- * How an engine stands in one line on one device. Each field but the three places may be absent. A page of
- * many devices has tens of thousands: it is written as `[device, line, engine, ratio, ns, flags, says]`, with
- * 1 for `whole` and 2 for `best` in the flags, numbers of five digits, and nothing where the last are absent.
+ * Figure of an engine in one line on one device. All fields but the three indexes may be absent. A
+ * page of many devices has tens of thousands of them, so it is serialized as `[device, line,
+ * engine, ratio, ns, flags, says]`. The flags are 1 for `whole` and 2 for `best`, numbers have
+ * five digits, and absent values at the end are left out.
  */
 export type Packed = [device: number, line: number, engine: number, ratio?: number | null, ns?: number | null, flags?: number, says?: string];
 
-/** Everything the page shows. */
+/** Content of the page. */
 export type Page = {
-  /** The version of this form. */
+  /** Version of the format. */
   page: number,
-  /** embermark's version that made the page. */
+  /** Version of embermark that made the page. */
   tool: string,
-  /** What must be said before anything else: that figures may not be published. */
+  /** Notice at the top: that figures may not be published. */
   face: string | null,
   /** The result files. */
   results: Array<Result>,
-  /** In what the results were not measured alike: their figures stand apart. */
+  /**
+   * Differences in how the results were measured. If there are any, their figures are shown
+   * separately.
+   */
   unlike: Array<string>,
-  /** What is shown of resources. */
+  /** Resources that are shown. */
   resource_columns: Array<Column>,
-  /** What is shown of loads and their maintenance. */
+  /** Figures of loads and their maintenance that are shown. */
   load_columns: Array<Column>,
-  /** What is shown of a run beside its time. */
+  /** Figures of a run other than its time that are shown. */
   beside_columns: Array<Column>,
-  /** What is shown of what an operation asked of the system. */
+  /** Requests of an operation to the system that are shown. */
   explained_columns: Array<Column>,
-  /** What is known of engines, by id. */
+  /** Facts about engines, by id. */
   engines: { [key in string]: EngineFacts },
-  /** What is known of workloads. */
+  /** Facts about workloads. */
   workloads: Array<WorkloadFacts>,
   /** Every cell of every result. */
   cells: Array<Cell>,
   /** Every phase of every cell, in display order. */
   entries: Array<Entry>,
-  /** What more rows do to time, of each result. */
+  /** Effect of the number of rows on time, for each result. */
   scaling: Array<Scaling>,
-  /** Published figures beside measured ones. */
+  /** Published figures next to measured ones. */
   published: Array<Table>,
-  /** What modelled flash cards would have programmed. */
+  /** Bytes that modelled flash cards would have programmed. */
   flash?: Array<Table>,
-  /** What to take, and a line for each engine, of results in which rows were committed one by one. */
+  /**
+   * Recommendations and a line for each engine, for results in which rows were committed one by
+   * one.
+   */
   answer: Array<Answer>,
-  /** What it costs to keep up with a machine. */
+  /** Cost of keeping up with a machine. */
   costs: Array<Table>,
-  /** What was tried of durability; absent where no tier of what is shown promises anything. */
+  /** Evidence for durability. Absent if no shown tier promises anything. */
   durability?: Durability,
-  /** The engines that `embermark tune` has tuned; such a page has nothing else. */
+  /** Results of `embermark tune`. Such a page has nothing else. */
   tuned?: Tuning,
-  /** Many devices side by side; such a page has nothing else. */
+  /** Comparison of many devices. Such a page has nothing else. */
   fleet?: Fleet,
-  /** Situations to begin with. */
+  /** Situations that a reader can start from. */
   presets: Array<Preset>,
-  /** What advice is drawn from: one table for all results that were measured alike, else one each. */
+  /**
+   * Input of advice: one entry for all results if they were measured alike, otherwise one for
+   * each.
+   */
   advice: Array<Advisable>,
 };
 
-/** What is known of a phase. */
+/** Facts about a phase. */
 export type PhaseFacts = {
   /** Its name. */
   name: string,
-  /** What it does, in a line. */
+  /** What it does, in one line. */
   about: string,
 };
 
@@ -792,17 +805,17 @@ export type PhaseScaling = {
   scales: Array<Scale>,
   /** How the time of one operation grows, by engine. */
   growth: Array<Growth>,
-  /** Who is the fastest, by scale. */
+  /** The fastest engines at each scale. */
   fastest: Array<Fastest>,
-  /** The same in words. */
+  /** The fastest engines as text. */
   leading: string,
-  /** Where the order of two engines turns. */
+  /** Changes of the order of two engines. */
   turns: Array<Turn>,
-  /** Some figure has fewer than three trials: of its order nothing can be said. */
+  /** Whether a figure has fewer than three trials, so that nothing can be said about its order. */
   few_trials: boolean,
   /** The variant. */
   variant: string,
-  /** Whether that is the one that runs every phase. */
+  /** Whether the variant is the one that runs every phase. */
   main: boolean,
   /** The phase. */
   phase: string,
@@ -826,25 +839,25 @@ export type Place = {
    */
   score: number,
   /**
-   * The score with every ratio at its lower and at its upper end; absent where some ratio has no
+   * The score with every ratio at its lower and at its upper end. Absent if a ratio has no
    * interval.
    */
   interval: [number, number] | null,
   /** Its ratios of the weighted criteria, in the order of the weights. */
   ratios: Array<[string, number]>,
-  /** Engines behind it whose order is not certain: the intervals overlap or there are none. */
+  /** Engines after it whose order is not certain: their intervals overlap, or they have none. */
   not_certainly_before: Array<string>,
 };
 
 /** A situation. */
 export type Preset = {
-  /** Its name in an address. */
+  /** Name in addresses. */
   id: string,
   /** Its name. */
   name: string,
-  /** What a commit must survive; absent: the tier in which all work was measured. */
+  /** What a commit must survive. Absent: the tier in which all work was measured. */
   tier?: Tier,
-  /** What matters, and how much. */
+  /** Criteria that matter, and how much. */
   weights: Array<[string, number]>,
   /** Rows per second that must be committed one by one. */
   rows_per_second?: number,
@@ -852,28 +865,28 @@ export type Preset = {
   memory_bytes?: number,
 };
 
-/** What a number counts, and so how it is written. */
+/** Kind of a number, which determines its format. */
 export type Quantity = "time" | "bytes" | "count" | "number" | "ratio" | "share" | "energy" | "power";
 
 /** The engines in the order of a situation. */
 export type Ranking = {
   /** The situation's id. */
   preset: string,
-  /** By what they are ordered, and what of it was not measured. */
+  /** The weights of the order, and which of them were not measured. */
   says: string,
   /** The best first. */
   ranked: Array<Place>,
-  /** Who has no place, and why. */
+  /** Engines without a place, with the reasons. */
   left: Array<Left>,
 };
 
-/** Why a cost stands out. */
+/** The reason for an unusual cost. */
 export type Reason = {
-  /** In some words. */
+  /** The reason in a few words. */
   why: string,
   /** The measurement that shows it. */
   evidence: string,
-  /** Where it is written. */
+  /** The section of the documentation that describes it. */
   section: string,
 };
 
@@ -917,23 +930,23 @@ export type RestsOn = {
 
 /** One result file. */
 export type Result = {
-  /** Its run's name. */
+  /** Id of its run. */
   run_id: string,
-  /** A short name, no other result of the page has it. */
+  /** Short unique name. */
   label: string,
-  /** When the run began, RFC 3339. */
+  /** Start of the run, RFC 3339. */
   started: string,
-  /** The machine in a line. */
+  /** Description of the machine in one line. */
   machine: string,
-  /** What may have disturbed the figures. */
+  /** Conditions that may have disturbed the figures. */
   warnings: Array<string>,
-  /** What the terminal's report says below its tables, by section. */
+  /** Notes that the terminal's report has below its tables, by section. */
   sections: Array<Section>,
-  /** What was asked for and on what, as name and value. */
+  /** The plan and the machine, as name and value. */
   manifest: Array<Note>,
   /** Engines with figures that may not be published. */
   unpublishable: Array<string>,
-  /** What the figures of a workload at a scale, within a limit, in a tier were measured on. */
+  /** Groups of figures that may be compared, with how they were measured. */
   groups: Array<Group>,
 };
 
@@ -954,29 +967,29 @@ export type Round = {
 /** The requested number of rows of a cell: a count, or every row of the data. */
 export type Scale = string;
 
-/** What is known of scale in one result. */
+/** Effect of scale in one result. */
 export type Scaling = {
   /** Every phase that was measured at two scales or more. */
   phases: Array<PhaseScaling>,
-  /** Where the order of two engines turns, the same pair between the same scales together. */
+  /** Changes of the order of two engines. The same pair between the same scales is one entry. */
   turns: Array<Overtaking>,
-  /** Costs that stand out, of phases that were measured at one scale too. */
+  /** Unusual costs, also of phases that were measured at only one scale. */
   surprises: Array<Surprise>,
-  /** The same in words. */
+  /** The unusual costs as text. */
   told: Array<SurpriseText>,
 };
 
-/** How well operations were started when they were to. */
+/** Whether operations were started on time. */
 export type Schedule = {
-  /** Operations a second that the schedule has. */
+  /** Operations per second that the schedule has. */
   target_rate: number,
-  /** Operations a second that were started. */
+  /** Operations per second that were started. */
   achieved_rate: number,
   /** Whether every counted run kept up. */
   kept_up: boolean,
   /**
-   * By how much operations were late for which a client was ready on time, in ns: the largest
-   * 99th percentile of any run. That is the client's error, not the engine's.
+   * How late operations started although a client was ready on time, in ns: the largest 99th
+   * percentile of any run. This is the client's error, not the engine's.
    */
   late_p99_ns: number | null,
 };
@@ -993,7 +1006,7 @@ export type Section = {
 export type SeriesId = {
   /** The variant. */
   variant: string,
-  /** Whether that is the one that runs every phase. */
+  /** Whether the variant is the one that runs every phase. */
   main: boolean,
   /** The phase. */
   phase: string,
@@ -1008,29 +1021,29 @@ export type SeriesId = {
 };
 
 /**
- * One phase by several clients, or at a target rate: over the counted runs of a trial, and over
- * the trials the median.
+ * One phase with several clients or at a target rate: the median over the trials of the figure of
+ * a trial's counted runs.
  */
 export type Sharing = {
-  /** Operations a second by all clients together. */
+  /** Operations per second of all clients together. */
   per_second: number,
-  /** Operations a second of the slowest and the fastest client; `None` where there was one. */
+  /** Operations per second of the slowest and the fastest client. `None` for one client. */
   clients: [number, number] | null,
-  /** How well the schedule was kept; `None` of a closed loop. */
+  /** How well the schedule was kept. `None` for a closed loop. */
   schedule: Schedule | null,
-  /** What each client machine did; none where clients were on one. */
+  /** Share of each client machine. Empty if all clients were on one machine. */
   machines?: Array<MachineShare>,
 };
 
-/** What was tried of a tier, with the version at hand. */
+/** Tests of a tier, with the engine version of the result. */
 export type Shown = {
-  /** Its processes were killed. */
+  /** Kills of its processes. */
   kills: Tries,
-  /** The power was cut: none where the tier does not promise to survive that. */
+  /** Power cuts. There are none if the tier does not promise to survive them. */
   states: Tries,
-  /** File systems under a database whose power was cut. */
+  /** File systems of the databases whose power was cut. */
   file_systems: Array<string>,
-  /** The day of the last of these runs, UTC, `2026-11-22`. */
+  /** Day of the last of these runs, UTC: `2026-11-22`. */
   date: string,
   /** The engine's version. */
   version: string,
@@ -1123,7 +1136,7 @@ export type SteadyState = {
   turnovers: number,
 };
 
-/** From one scale to the next. */
+/** Growth from one scale to the next. */
 export type Step = {
   /** The smaller scale. */
   from: Scale,
@@ -1133,9 +1146,9 @@ export type Step = {
   exponent: number,
 };
 
-/** How far the counted runs came that did not do all operations. */
+/** Progress of the counted runs that did not do all operations. */
 export type Stop = {
-  /** Operations of the counted run that did fewest. */
+  /** Operations of the counted run that did the fewest. */
   done: number,
   /** Operations of a full run. */
   of: number,
@@ -1147,19 +1160,19 @@ export type Stop = {
  */
 export type StorageName = string;
 
-/** A cost that stands out. */
+/** An unusual cost. */
 export type Surprise = {
-  /** At which scale. */
+  /** The scale. */
   scale: Scale,
   /** The engine's id. */
   engine: string,
-  /** How many times. */
+  /** The factor. */
   times: number,
-  /** Why, where that is known; absent: nobody has looked. */
+  /** The reason. Absent if it is not explained. */
   explained?: Reason,
   /** The variant. */
   variant: string,
-  /** Whether that is the one that runs every phase. */
+  /** Whether the variant is the one that runs every phase. */
   main: boolean,
   /** The phase. */
   phase: string,
@@ -1172,26 +1185,26 @@ export type Surprise = {
   /** The imitated storage, if any. */
   storage?: StorageName,
 } & ({ "how": "growth",
-  /** From this scale on. */
+  /** The smaller scale. */
   from: Scale,
 } | { "how": "lag",
   /** That engine. */
   behind: string,
-  /** Where both run. */
+  /** `embedded` or `server`, for both. */
   kind: string,
   /** Their data model. */
   data_model: string,
 });
 
-/** What is said of the surprises of one engine in one workload that have the same reason. */
+/** The unusual costs of one engine in one workload that have the same reason, as text. */
 export type SurpriseText = {
   /** The engine's id. */
   engine: string,
-  /** The phases, with their variant where that is not the one that runs every phase. */
+  /** The phases, with the variant if it is not the one that runs every phase. */
   phases: Array<string>,
   /** Whether the reason is known. */
   explained: boolean,
-  /** All of it but the engine. */
+  /** The text without the engine's name. */
   says: string,
   /** The workload's id. */
   workload: string,
@@ -1205,13 +1218,13 @@ export type SurpriseText = {
 
 /** A table of one result. */
 export type Table = {
-  /** Which result, by its place. */
+  /** Index of the result. */
   result: number,
-  /** What to know. */
+  /** Notes below the table. */
   notes: Array<Note>,
-  /** What it shows. */
+  /** Title. */
   title: string,
-  /** Over the columns but the first. */
+  /** Headings of all columns but the first. */
   header: Array<string>,
   /** Label and texts of each row. */
   rows: Array<[string, Array<Text>]>,
@@ -1229,9 +1242,9 @@ export type Tested = {
   effective_durability?: Tier,
   /** The experiment. */
   experiment: Experiment,
-  /** Of which run, where there are several: the first of the notes is of run 1. */
+  /** Number of the run if there are several. The first of the notes is about run 1. */
   run?: number,
-  /** Under the database whose power was cut. */
+  /** File system of the database whose power was cut. */
   file_system?: string,
   /** Whether the tier promises to survive it. */
   promised: boolean,
@@ -1241,21 +1254,21 @@ export type Tested = {
   violations: number,
   /** The number of tries by how they ended. */
   verdicts: { [key in Verdict]?: number },
-  /** What was found, in words. */
+  /** The findings as text. */
   found: string,
   /** Acknowledged commits that were lost. */
   loss?: Loss,
   /** Median time to open the database afterwards, in ns. */
   open_ns?: number,
-  /** The same after a clean close. */
+  /** Median time to open the database after a clean close, in ns. */
   clean_open_ns?: number,
-  /** What each commit wrote to the device, on average. */
+  /** Average I/O of a commit. */
   commit?: CommitIo,
   /** An example of each verdict other than `holds`. */
   examples?: Array<Example>,
 };
 
-/** One box of a table. Its parts are aligned one under the other. */
+/** One box of a table. The parts of the boxes of a column are aligned. */
 export type Text = {
   /** A time, a size, or a word. */
   value: string,
@@ -1263,9 +1276,9 @@ export type Text = {
   marks?: string,
   /** A second figure: the ratio. */
   second?: string,
-  /** The second figure as a number, where a chart draws it. */
+  /** The second figure as a number, for a chart. */
   ratio?: number,
-  /** After it, the mark of the best. */
+  /** The mark of the best, which follows the second figure. */
   best?: string,
 };
 
@@ -1275,7 +1288,7 @@ export type Text = {
  */
 export type Tier = "none" | "process" | "power";
 
-/** What a tier of an engine of a result rests on. */
+/** Evidence for a tier of an engine of a result. */
 export type TierStanding = {
   /** The engine's id, or the name of a configuration. */
   engine: string,
@@ -1283,7 +1296,7 @@ export type TierStanding = {
   version: string,
   /** The tier. */
   tier: Tier,
-  /** In words: [`Standing::words`]. */
+  /** The evidence as text: [`Standing::words`]. */
   says: string,
 } & ({ "shown": Shown } | { "by_manual": Why });
 
@@ -1312,29 +1325,29 @@ export type Timeline = {
   background?: Array<string>,
 };
 
-/** One fresh process. */
+/** One trial, in a fresh process. */
 export type Trial = {
-  /** Counts from 0 within the cell; one that is missing did not run. */
+  /** Index in the cell, from 0. A trial whose index is missing did not run. */
   index: number,
   /** How it ended. */
   status: Status,
-  /** Why, when not ok. */
+  /** The reason, if it is not ok. */
   reason: string | null,
   /** Time to open the engine or to start the server. */
   open_ns: number | null,
-  /** The log of its standard error, beside the result file. */
+  /** Log of its standard error, next to the result file. */
   log: string | null,
 };
 
-/** What came of the tries of an experiment. */
+/** Outcomes of the tries of an experiment. */
 export type Tries = {
-  /** How many were made. */
+  /** Number of tries. */
   tried: number,
-  /** How many of them broke the promise. */
+  /** Number of tries that broke the promise. */
   violations: number,
-  /** How many of these came of a write that was torn within a block of 4 KiB. */
+  /** Number of violations that a write torn within a block of 4 KiB caused. */
   torn_blocks: number,
-  /** How many broke it how. */
+  /** Number of tries by violation. */
   verdicts: Array<[Verdict, number]>,
 };
 
@@ -1342,25 +1355,25 @@ export type Tries = {
 export type TunedEngine = {
   /** Its heading. */
   title: string,
-  /** What was searched, and what was found. */
+  /** Notes on the search and its outcome. */
   notes: Array<Note>,
-  /** Absent where today's settings stay. */
+  /** Better settings. Absent if today's settings are kept. */
   better?: BetterSettings,
-  /** Every candidate in a line. */
+  /** The table with a line for each candidate. */
   candidates: Grid,
 };
 
 /** The engines that were tuned. */
 export type Tuning = {
-  /** For what, and on what. */
+  /** The workload, the tier and the machine. */
   about: string,
-  /** Every engine in a line. */
+  /** The table with a line for each engine. */
   overview: Grid,
   /** Each engine with its candidates. */
   engines: Array<TunedEngine>,
 };
 
-/** Two engines whose order is significant at two scales, and another one at each. */
+/** Two engines whose order is significant at two scales, and differs between them. */
 export type Turn = {
   /** The faster one at `from`. */
   before: string,
@@ -1370,25 +1383,31 @@ export type Turn = {
   from: Scale,
   /** The smallest scale of the new order. */
   to: Scale,
-  /** Scales between them at which no order is shown, or one of the two has no time. */
+  /**
+   * Scales between them at which no order is significant, or at which one of the two has no
+   * time.
+   */
   open?: Array<Scale>,
   /** The slower one's time over the faster one's at `from`, and at `to`. */
   ratios: [number, number],
   /**
-   * The place of the fastest goes from the one to the other, alone or with others beside them
-   * that no difference is shown to.
+   * Whether first place passes from one engine to the other. Each may share it with engines that
+   * do not differ significantly.
    */
   leads: boolean,
 };
 
 /**
- * What one engine used to do one run of every phase: the median over the trials. A sum of which
- * some phase was not measured is absent.
+ * Resources of one engine for one run of every phase: the median over the trials. A sum is absent
+ * if it was not measured in every phase.
  */
 export type Usage = {
-  /** By the key of the resource's column. */
+  /** Amounts by the key of the resource's column. */
   amounts: Amounts,
-  /** Some phase was capped, could not be done or did not end well: less than the whole work. */
+  /**
+   * Whether less than the whole work was done: a phase was capped, could not be done or did not
+   * complete.
+   */
   incomplete?: boolean,
 };
 
@@ -1408,9 +1427,9 @@ export type VerdictFacts = {
   is_violation: boolean,
 };
 
-/** A window of a phase that lasts by the clock. */
+/** A run of a phase with a fixed duration. */
 export type Watched = {
-  /** Which trial, from 0. */
+  /** Index of the trial, from 0. */
   trial: number,
   /** Duration in ns. */
   window_ns: number,
@@ -1438,10 +1457,10 @@ export type Watched = {
   remarks?: Array<string>,
 };
 
-/** Why nothing is shown. */
+/** Why there is no evidence from tests. */
 export type Why = "never_tried" | { "other_versions": Array<string> } | { "no_power_cut": number } | { "no_kill": number };
 
-/** What scales are compared within: a workload in a tier under the same conditions. */
+/** The scope of a comparison of scales: a workload in a tier under the same conditions. */
 export type Within = {
   /** The workload's id. */
   workload: string,
@@ -1453,11 +1472,11 @@ export type Within = {
   storage?: StorageName,
 };
 
-/** What is known of a workload. */
+/** Facts about a workload. */
 export type WorkloadFacts = {
   /** Its id. */
   id: string,
-  /** What it stands for, in a line. */
+  /** What it represents, in one line. */
   about: string,
   /** Its phases. */
   phases: Array<PhaseFacts>,

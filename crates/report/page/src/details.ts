@@ -1,4 +1,4 @@
-/** What is known of one box: the dialog that it opens. */
+/** The dialog that a box opens, with everything about it. */
 
 import type { Amounts, Cell, Column, Entry, Latency, Page, Usage } from "./data";
 import { h, list, table } from "./dom";
@@ -7,7 +7,7 @@ import { amount, bytes, count, duration, orDash, ratio, significant } from "./fo
 import { engineMarks, isFailure, OUTLIER, word } from "./status";
 import { watched } from "./watched";
 
-/** Opens the dialog on a box of the map. */
+/** Opens the dialog for a box of the map. */
 export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
   const { cell, entry } = box;
   const close = h("button", { type: "button", class: "close", click: () => dialog.close() }, "Close");
@@ -22,12 +22,12 @@ export function open(dialog: HTMLDialogElement, page: Page, box: Box): void {
     cell.unpublishable && h("p", { class: "face" }, "NOT TO BE PUBLISHED: the licence of this engine forbids publishing its figures"),
     h("p", {}, h("span", { class: `badge ${isFailure(entry.status) ? "bad" : ""} s-${entry.status ?? "absent"}` }, word(entry.status)),
       entry.client_side ? " by client code over scans and point operations" : " by the engine's own means"),
-    entry.commits_each && h("p", {}, "One commit a row, for want of transactions: other engines put many rows in one."),
+    entry.commits_each && h("p", {}, "One commit per row, because the engine has no transactions. Other engines put many rows in one."),
     entry.reason && h("p", { class: "reason" }, entry.reason),
-    entry.checked_by && h("p", { class: "hint" }, `What its answer was held to: ${entry.checked_by}`),
+    entry.checked_by && h("p", { class: "hint" }, `How its answer was checked: ${entry.checked_by}`),
     entry.timed_by && h("p", { class: "hint" }, `Times taken by ${entry.timed_by}, by its own clock`),
     (entry.remarks ?? []).map((remark) => h("p", {}, remark)),
-    time(box), plan(entry), trials(cell, entry), sharing(entry), latency(entry), watched(entry.watched ?? []), resources(page.resource_columns, cell, entry), amounts("Rows inserted, and maintenance", page.load_columns, entry.loading), amounts("Beside its time", page.beside_columns, entry.beside), explained(page.explained_columns, entry), engine(cell),
+    time(box), plan(entry), trials(cell, entry), sharing(entry), latency(entry), watched(entry.watched ?? []), resources(page.resource_columns, cell, entry), amounts("Rows inserted, and maintenance", page.load_columns, entry.loading), amounts("Figures other than its time", page.beside_columns, entry.beside), explained(page.explained_columns, entry), engine(cell),
   ));
   dialog.onclick = (event) => {
     if (event.target === dialog) dialog.close();
@@ -58,12 +58,12 @@ function time({ entry, ratio: times, interval, notSignificant }: Box): Node[] {
   return [h("h3", {}, "Time"), list(rows)];
 }
 
-/** The engine's plan for the query. */
+/** Shows the engine's query plan. */
 function plan({ plan }: Entry): Node[] {
-  return plan === undefined ? [] : [h("h3", {}, "Query plan"), h("p", { class: "hint" }, "As the engine tells it:"), h("pre", { class: "plan" }, plan)];
+  return plan === undefined ? [] : [h("h3", {}, "Query plan"), h("p", { class: "hint" }, "As the engine reports it:"), h("pre", { class: "plan" }, plan)];
 }
 
-/** Every run of every trial. */
+/** Shows every run of every trial. */
 function trials(cell: Cell, entry: Entry): Node[] {
   if (cell.trials.length === 0) return [];
   const most = Math.max(0, ...entry.runs.map((runs) => runs.length));
@@ -96,11 +96,11 @@ function latency(entry: Entry): Node[] {
   ];
 }
 
-/** Of several clients, or of operations started at a target rate. */
+/** Shows the figures of several clients, or of operations started at a target rate. */
 function sharing({ figure }: Entry): Node[] {
   const sharing = figure?.sharing;
   if (!sharing) return [];
-  const rate = (of: number) => `${significant(of)} a second`;
+  const rate = (of: number) => `${significant(of)} per second`;
   const { clients, schedule } = sharing;
   const rows: [string, string][] = [["operations of all clients", rate(sharing.per_second)]];
   if (clients) rows.push(["of the slowest and the fastest client", `${rate(clients[0])} and ${rate(clients[1])}`]);
@@ -136,7 +136,9 @@ function amounts(title: string, columns: Column[], of: Amounts | undefined): Nod
   return rows.length === 0 ? [] : [h("h3", {}, title), list(rows)];
 }
 
-/** What an operation asked of the operating system, counted in runs that were not timed. */
+/**
+ * Shows the requests of an operation to the operating system, counted in runs that were not timed.
+ */
 function explained(columns: Column[], { explained }: Entry): Node[] {
   if (!explained) return [];
   const { engine, client } = explained;
@@ -149,7 +151,7 @@ function explained(columns: Column[], { explained }: Entry): Node[] {
   const frequent = explained.frequent_calls.map(([name, share]) => `${name} ${Math.round(100 * share)} %`);
   return [
     h("h3", {}, "What an operation cost"),
-    table(`Of a run of ${ops[0]} operations that was not timed; system calls of one of ${ops[1]} that was traced`,
+    table(`Per operation, from an untimed run of ${ops[0]} operations; system calls from a traced run of ${ops[1]}`,
       ["", "engine", ...(client ? ["client"] : [])], rows),
     ...(frequent.length === 0 ? [] : [h("p", {}, `Most frequent system calls of the engine: ${frequent.join(", ")}.`)]),
   ];

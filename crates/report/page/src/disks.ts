@@ -1,4 +1,7 @@
-/** The disk over time: by how much each engine's database grew while somebody wrote, a chart for each phase and variant. */
+/**
+ * Disk use over time: the growth of each engine's database during writes, with a chart for each
+ * phase and variant.
+ */
 
 import * as Plot from "@observablehq/plot";
 import { colourOf, figure, legend, scales, type Series, shortest } from "./chart";
@@ -9,7 +12,7 @@ import { bytes } from "./format";
 
 /** One trial of an engine. */
 interface Line {
-  /** What is compared: everything but the engine. */
+  /** The key of a comparison: everything but the engine. */
   of: string;
   cell: Cell;
   trial: number;
@@ -20,16 +23,16 @@ interface Point {
   x: number;
   y: number;
   z: string;
-  /** Trials of an engine are lines of their own. */
+  /** Each trial of an engine has its own line. */
   line: string;
 }
 
 const SYMBOLS: Series["symbol"][] = ["circle", "square", "triangle", "diamond", "cross", "star", "wye"];
 
-/** From so many seconds on a time is shown in minutes. */
+/** Number of seconds from which a time is shown in minutes. */
 const IN_MINUTES = 120;
 
-/** The charts with what they show; nothing where nobody was sampled. */
+/** Makes the charts. Empty if no disk was sampled. */
 export function disks(page: Page): HTMLElement[] {
   const lines = page.entries.flatMap((entry): Line[] => {
     const cell = cellOf(page, entry);
@@ -44,7 +47,7 @@ export function disks(page: Page): HTMLElement[] {
   const figures = unique(lines.map(({ of }) => of)).map((of) => chart(of, lines.filter((line) => line.of === of), all));
   return [h("section", { id: "disks" },
     h("h3", {}, "Disk over time"),
-    h("p", { class: "hint" }, "By how much the data directory grew, in allocated blocks, from before the first sample of the warm-up on: of write from an empty database. Counted by a process beside the others."),
+    h("p", { class: "hint" }, "Growth of the data directory in allocated blocks, from before the first sample of the warm-up. The phase write starts with an empty database. A separate process counts the blocks."),
     legend(all), h("div", { class: "charts" }, figures))];
 }
 

@@ -1,9 +1,12 @@
-/** Making elements. Texts become text nodes alone: nothing in the data can become markup. */
+/** Makes elements. Texts only become text nodes, so nothing in the data can become markup. */
 
 type Child = Node | string | null | false | undefined;
 type Properties = Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>;
 
-/** An element: functions are listeners, `true` an empty attribute, null and false none. */
+/**
+ * Makes an element. Functions are listeners, `true` is an empty attribute, and null and false add
+ * nothing.
+ */
 export function h<K extends keyof HTMLElementTagNameMap>(
   name: K,
   properties: Properties = {},
@@ -21,7 +24,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A table from texts; the first column heads its rows. */
+/** Makes a table from texts. The first column has the row headings. */
 export function table(caption: string, header: string[], rows: string[][]): HTMLElement {
   return h(
     "div",
@@ -38,19 +41,19 @@ export function table(caption: string, header: string[], rows: string[][]): HTML
   );
 }
 
-/** Names with their explanations. */
+/** Makes a list of names with their explanations. */
 export function list(rows: [string, string | Node][]): HTMLElement {
   return h("dl", {}, rows.flatMap(([about, says]) => [h("dt", {}, about), h("dd", {}, says)]));
 }
 
-/** The element of that id, which the page's template has. */
+/** Returns the element with an id that the page's template has. */
 export function byId(id: string): HTMLElement {
   const element = document.getElementById(id);
   if (!element) throw new Error(`the page has no element '${id}'`);
   return element;
 }
 
-/** Without repetition, in the order they come. */
+/** Removes duplicates and keeps the order. */
 export function unique<T>(values: Iterable<T>): T[] {
   return [...new Set(values)];
 }

@@ -1,4 +1,7 @@
-/** What was shown of durability: what tiers rest on, how tries ended, what was lost, and how long opening took. */
+/**
+ * The evidence for durability: what tiers rest on, how tries ended, what was lost, and how long
+ * opening took.
+ */
 
 import * as Plot from "@observablehq/plot";
 import { figure, log, shortest, tick } from "./chart";
@@ -7,7 +10,10 @@ import { h, list, table, unique } from "./dom";
 import { clipped, count, duration, orDash, significant } from "./format";
 import { BROKEN } from "./status";
 
-/** Each way a try can end: its colour, and that of a number on it. Numbers stand beside colours everywhere. */
+/**
+ * The ways in which a try can end, with a colour and the colour of a number on it. Colours always
+ * come with numbers.
+ */
 const COLOURS: Record<Verdict, [string, string]> = {
   "holds": ["#0077bb", "#fff"], "lost-commits": ["#e69f00", "#000"], "half-commit": ["#f0d060", "#000"], "hole": ["#cc79a7", "#000"],
   "copies-differ": ["#00796b", "#fff"],
@@ -15,17 +21,17 @@ const COLOURS: Record<Verdict, [string, string]> = {
   "hangs": ["#7a5c3e", "#fff"], "check-failed": ["#4b3f72", "#fff"], "not-writable": ["#5c6b2f", "#fff"],
 };
 
-const WORSE = "‘Worse’ stands beside a window of loss for tries that it does not describe: a hole, a database that does not open. ≥: everything was lost, so of a longer work more may be.";
+const WORSE = "‘Worse’, next to a window of loss, counts tries that it does not describe, such as a hole or a database that does not open. ≥: everything was lost, so a longer work could lose more.";
 
 const EXPERIMENTS: [Experiment, string, string][] = [
   ["power-cut", "After a power cut", `States of a disk that a cut could have left, each mounted and opened by the engine's ordinary open. ${WORSE}`],
   ["kill", "After a kill", `The process group got SIGKILL in the middle of commits; what it had handed to the operating system stayed. ${WORSE}`],
 ];
 
-/** The narrowest part of a bar that has room for its number. */
+/** Width of the narrowest part of a bar that has room for its number. */
 const ROOM = 0.045;
 
-/** An experiment with one engine in one tier, and what it is called. */
+/** An experiment with one engine in one tier, and its name. */
 interface Row {
   place: string;
   name: string;
@@ -46,7 +52,7 @@ export function durability(body: HTMLElement, of: Durability): void {
     list(of.notes.map(({ about, says }) => [about, says]))));
 }
 
-/** Names with what tells two rows apart. */
+/** Returns the names, with what distinguishes rows with the same name. */
 function rowsOf(all: Tested[]): Row[] {
   const several = (part: (tested: Tested) => string | undefined, of: Tested[]) => unique(of.map(part)).length > 1;
   return all.map((tested, index) => {
@@ -62,7 +68,7 @@ function rowsOf(all: Tested[]): Row[] {
   });
 }
 
-/** What each tier of each engine rests on. */
+/** Shows the evidence for each tier of each engine. */
 function rests({ standings }: Durability): HTMLElement | null {
   if (standings.length === 0) return null;
   return h("section", {}, h("h3", {}, "What each tier rests on"), list(standings.map((standing) => {
@@ -79,14 +85,14 @@ function drawn(of: Durability, rows: Row[]): HTMLElement {
     h("details", {}, h("summary", {}, "Everything that was found"), everything(rows)));
 }
 
-/** What the colours mean: of the ways a try can end those that occur. */
+/** Explains the colours of the ways to end that occur. */
 function key(of: Durability, rows: Row[]): HTMLElement {
   const occurring = of.verdicts.filter(({ id }) => rows.some(({ tested }) => tested.verdicts[id]));
   return h("ul", { class: "series" }, occurring.map(({ id, name }) =>
     h("li", {}, h("span", { class: "swatch", style: `background:${COLOURS[id][0]}`, "aria-hidden": "true" }), name)));
 }
 
-/** One row a line, by its place: names may repeat. */
+/** One row per line, by its index, because names may repeat. */
 function byPlace(rows: Row[], longest: number): Plot.PlotOptions {
   const names = rows.map(({ name }) => clipped(name, longest));
   return {
@@ -98,13 +104,13 @@ function byPlace(rows: Row[], longest: number): Plot.PlotOptions {
   };
 }
 
-/** In short: whether a promise was kept. */
+/** States briefly whether a promise was kept. */
 function kept({ promised, violations, tried }: Tested): string {
   if (!promised) return `${count(tried)}, not promised`;
   return violations === 0 ? `no violation in ${count(tried)}` : `broken: ${count(violations)} of ${count(tried)}`;
 }
 
-/** How the tries ended: a bar for all of a row. */
+/** Shows how the tries ended, with one bar per row. */
 function ended({ verdicts }: Durability, rows: Row[]): HTMLElement {
   const parts = rows.flatMap(({ place, name, tested }) => {
     let before = 0;
@@ -142,7 +148,7 @@ function ended({ verdicts }: Durability, rows: Row[]): HTMLElement {
   return drawn;
 }
 
-/** What a window of loss is told in. */
+/** The units of a window of loss. */
 interface Unit {
   title: string;
   show: (amount: number) => string;
@@ -155,16 +161,19 @@ const UNITS: Unit[] = [
   { title: "Lost time: for how long the oldest of them had been acknowledged", show: (ms) => (ms === 0 ? "0" : duration(ms * 1e6)), median: (loss) => loss.median_ms, worst: (loss) => loss.worst_ms },
 ];
 
-/** Tries that broke something that no number of lost commits describes. */
+/** Returns the tries that broke something that a number of lost commits does not describe. */
 const worse = (of: Durability, { verdicts }: Tested): number =>
   of.verdicts.filter(({ id, is_violation }) => is_violation && id !== "lost-commits").reduce((sum, { id }) => sum + (verdicts[id] ?? 0), 0);
 
-/** The window of loss, in commits and in time, over the tries of which it can be said: how many were worse stands beside it. */
+/**
+ * Shows the window of loss, in commits and in time, over the tries for which it is known. The
+ * number of worse tries is next to it.
+ */
 function lost(of: Durability, rows: Row[]): HTMLElement[] {
   return UNITS.map(({ title, show, median, worst }) => {
     const points = rows.map(({ place, tested }) => {
       const { loss } = tested;
-      // Where some can be said and none lost anything the result has no window.
+      // If it is known for some tries and none of them lost anything, the result has no window.
       const others = worse(of, tested);
       const known = others < tested.tried;
       const [least, most] = loss ? [median(loss), worst(loss)] : [0, 0];
@@ -191,7 +200,7 @@ function lost(of: Durability, rows: Row[]): HTMLElement[] {
   });
 }
 
-/** Time to open, beside that after a clean close. */
+/** Shows the time to open, next to that after a clean close. */
 function opened(rows: Row[]): HTMLElement | null {
   const known = rows.flatMap(({ place, tested }) => {
     const [after, clean] = [tested.open_ns, tested.clean_open_ns];
@@ -216,7 +225,7 @@ function opened(rows: Row[]): HTMLElement | null {
     places.map(({ name, tested }) => [name, orDash(tested.open_ns, duration), orDash(tested.clean_open_ns, duration)]));
 }
 
-/** What the terminal's table has. */
+/** Shows the columns of the terminal's table. */
 function everything(rows: Row[]): HTMLElement {
   const header = ["", "version", "keeps", "found", "lost commits", "lost time", "opens in (after a close)", "a commit writes"];
   return table("Median, and worst where something was lost", header, rows.map(({ name, tested }) => {
@@ -232,20 +241,20 @@ function everything(rows: Row[]): HTMLElement {
   }));
 }
 
-/** What each did when its disk was full: the terminal's table. */
+/** Shows what each engine did when its disk was full, as in the terminal's table. */
 function fullDisk({ full_disk }: Durability): HTMLElement | null {
   if (full_disk === undefined) return null;
   const { title, header, rows, notes } = full_disk;
-  const hint = "A file system of a fixed size, filled by commits until the engine could do no more, and by a file to the last block.";
+  const hint = "A file system of a fixed size was filled by commits until the engine could do no more, and then by a file to the last block.";
   return h("section", {}, h("h3", {}, title), h("p", { class: "hint" }, hint),
     table(title, ["", ...header], rows.map(([name, texts]) => [name, ...texts.map(({ value }) => value)])),
     h("details", {}, h("summary", {}, "What the columns mean, and what engines said"), list(notes.map(({ about, says }) => [about, says]))));
 }
 
-/** What an experiment is called in a line of a table. */
+/** Names an experiment in a line of a table. */
 const NAMES: Record<Experiment, string> = { "kill": "kill", "power-cut": "power cut", "device-lies": "device lies", "full-disk": "full disk" };
 
-/** Of each way that did not hold the try with the fewest commits. */
+/** Returns the try with the fewest commits for each way to end that did not hold. */
 function examples(of: Durability): HTMLElement | null {
   const rows = of.tested.flatMap(({ engine, tier, experiment, promised, examples }) => (examples ?? []).map((one) => [
     `${engine} ${tier}, ${NAMES[experiment]}`, of.verdicts.find(({ id }) => id === one.verdict)?.name ?? one.verdict,

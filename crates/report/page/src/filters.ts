@@ -28,7 +28,7 @@ const SAYS: Record<string, string> = {
   unknown: "not known",
 };
 
-/** Fills the panel; `changed` is called after every change. Returns what fills it again. */
+/** Fills the panel. Calls `changed` after every change. Returns a function that fills it again. */
 export function filters(panel: HTMLElement, state: State, changed: () => void): () => void {
   const show = () => {
     const groups = DIMENSIONS.flatMap((dimension) => group(state, dimension, changed, show) ?? []);
@@ -43,7 +43,7 @@ export function filters(panel: HTMLElement, state: State, changed: () => void): 
   return show;
 }
 
-/** Keeps what is shown in the page's address, where that is not everything. */
+/** Keeps the filters in the page's address, if they do not show everything. */
 export function keepFilters(state: State): void {
   for (const dimension of DIMENSIONS) {
     const [all, chosen] = [names(state.page, dimension), state.filters[dimension]];
@@ -51,7 +51,7 @@ export function keepFilters(state: State): void {
   }
 }
 
-/** Shows what the page's address says. */
+/** Applies the filters of the page's address. */
 export function restore(state: State): void {
   for (const dimension of DIMENSIONS) {
     const kept = choice(dimension)?.split(",");
@@ -59,7 +59,7 @@ export function restore(state: State): void {
   }
 }
 
-/** One dimension; none where there is nothing to choose. */
+/** Makes the choices of one dimension. Null if there is nothing to choose. */
 function group(state: State, dimension: Dimension, changed: () => void, show: () => void): HTMLElement | null {
   const all = names(state.page, dimension);
   if (all.length < 2) return null;
@@ -86,7 +86,7 @@ function group(state: State, dimension: Dimension, changed: () => void, show: ()
   return h("fieldset", {}, h("legend", {}, LABELS[dimension]), boxes, few);
 }
 
-/** To what ratios are drawn, where there are several results that were measured alike. */
+/** Asks for the reference of ratios, if there are several results that were measured alike. */
 function against(state: State, changed: () => void): HTMLElement[] {
   if (state.page.results.length < 2 || state.page.unlike.length > 0) return [];
   const option = (value: "own" | "all", text: string) => {

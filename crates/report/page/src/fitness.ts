@@ -1,19 +1,19 @@
-/** From entries to the fitness map: which boxes there are, and each one's ratio to the best shown. */
+/** Makes the fitness map from entries: the boxes, and each one's ratio to the best shown. */
 
 import type { Cell, Entry, Page, Tier } from "./data";
 import { unique } from "./dom";
 import { includesOne, ratioInterval, toTheBest } from "./interval";
 
-/** What is shown: by dimension the names that are. */
+/** The filters: the names that are shown, by dimension. */
 export type Filters = Record<Dimension, Set<string>>;
 
 export const DIMENSIONS = ["engine", "client", "workload", "scale", "limit", "storage", "tier", "variant", "kind", "how", "result"] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** The language of embermark itself, where no client does the work. */
+/** The language of embermark itself, for work without a client. */
 export const NATIVE = "native";
 
-/** To what a ratio is drawn where several results are shown. */
+/** The reference of a ratio if several results are shown. */
 export type Against = "own" | "all";
 
 /** One column: an engine, in one result. */
@@ -26,11 +26,17 @@ export interface Column {
 export interface Box {
   cell: Cell;
   entry: Entry;
-  /** Its time over the best one's of the row; absent when it is not ranked. */
+  /** Its time divided by the best one's of the row. Absent if it is not ranked. */
   ratio: number | null;
-  /** The 95 % interval of that ratio, cut at 1; absent with fewer than three trials, and for the best itself. */
+  /**
+   * The 95 % interval of that ratio, cut at 1. Absent with fewer than three trials, and for the
+   * best itself.
+   */
   interval: [number, number] | null;
-  /** The difference to the best is not significant: of the best, that another shares its place. */
+  /**
+   * Whether the difference to the best is not significant. For the best, whether another shares its
+   * place.
+   */
   notSignificant: boolean;
 }
 
@@ -38,13 +44,18 @@ export interface Box {
 export interface MapRow {
   phase: string | null;
   variant: string | null;
-  /** Times are of one operation: not every engine shown did the same work. */
+  /**
+   * Whether times are of one operation, because the engines shown did different amounts of work.
+   */
   perOperation: boolean;
-  /** By column. */
+  /** Boxes, by column. */
   boxes: (Box | null)[];
 }
 
-/** One workload at one scale, within one limit of memory, on one storage, in one tier: what may be compared with each other. */
+/**
+ * Figures that may be compared: one workload at one scale, within one memory limit, on one storage,
+ * in one tier.
+ */
 export interface MapTable {
   workload: string;
   scale: string;
@@ -55,7 +66,7 @@ export interface MapTable {
   rows: MapRow[];
 }
 
-/** The name of an entry in a dimension. */
+/** Returns the name of a cell or an entry in a dimension. */
 export function nameIn(page: Page, cell: Cell, entry: Entry | null, dimension: Dimension): string {
   switch (dimension) {
     case "kind":
@@ -75,20 +86,20 @@ export function nameIn(page: Page, cell: Cell, entry: Entry | null, dimension: D
   }
 }
 
-/** The limit of memory, or that there is none. */
+/** Formats the memory limit, or its absence. */
 export const limitOf = (cell: { limit?: string }): string => cell.limit ?? "no limit";
 
-/** The imitated storage, or that it is the machine's own disk. */
+/** Formats the imitated storage, or the machine's own disk. */
 export const storageOf = (cell: { storage?: string }): string => cell.storage ?? "this machine's";
 
-/** The language that an engine is used from, or that it is embermark itself. */
+/** Formats the language that an engine is used from, or embermark itself. */
 export const languageOf = (cell: { language?: string }): string => cell.language ?? NATIVE;
 
-/** `1M`, `1M within 256 MiB on sd-a1`. */
+/** Formats scale, limit and storage: `1M`, `1M within 256 MiB on sd-a1`. */
 export const extentOf = ({ scale, limit, storage }: { scale: string; limit?: string; storage?: string }): string =>
   [scale, limit && `within ${limit}`, storage && `on ${storage}`].filter(Boolean).join(" ");
 
-/** Every name of a dimension, in the order of the data. */
+/** Returns every name of a dimension, in the order of the data. */
 export function names(page: Page, dimension: Dimension): string[] {
   const all = unique(page.entries.map((entry) => nameIn(page, cellOf(page, entry), entry, dimension)));
   const rows = new Map(page.cells.map((cell) => [cell.scale, cell.rows ?? Infinity]));
@@ -98,7 +109,7 @@ export function names(page: Page, dimension: Dimension): string[] {
   return all;
 }
 
-/** Filters that show everything. */
+/** Makes filters that show everything. */
 export function everything(page: Page): Filters {
   return Object.fromEntries(DIMENSIONS.map((name) => [name, new Set(names(page, name))])) as Filters;
 }
@@ -115,26 +126,26 @@ export function isShown(page: Page, entry: Entry, filters: Filters): boolean {
   return DIMENSIONS.every((dimension) => filters[dimension].has(nameIn(page, cell, entry, dimension)));
 }
 
-/** The time of a box in its row's unit, ns. */
+/** Returns the time of a box in its row's unit, in ns. */
 export function timeOf(row: { perOperation: boolean }, entry: Entry): number | null {
   if (!entry.figure) return null;
   return row.perOperation ? entry.figure.per_op_ns : entry.figure.elapsed_ns ?? entry.figure.per_op_ns;
 }
 
-/** Engines of a result that are not on its machine, which have no column. */
+/** Returns the engines of a result that are not on its machine. They have no column. */
 export function absent(page: Page, result: number): string[] {
   const own = page.cells.filter((cell) => cell.result === result);
   const here = new Set(own.filter(({ status }) => status !== "unavailable").map(({ engine }) => engine));
   return unique(own.map(({ engine }) => engine).filter((engine) => !here.has(engine)));
 }
 
-/** Whether a cell's engine is on its machine. */
+/** Whether the engine of a cell is on its machine. */
 export function isHere(page: Page): (cell: Cell) => boolean {
   const away = page.results.map((_, result) => new Set(absent(page, result)));
   return (cell) => !away[cell.result]?.has(cell.engine);
 }
 
-/** The map of what is shown, ratios to the best of it. */
+/** Makes the map of the filtered entries. Ratios are to the best of them. */
 export function build(page: Page, filters: Filters, against: Against): MapTable[] {
   const tables = new Map<string, { head: Cell; entries: Entry[] }>();
   const here = isHere(page);
@@ -161,7 +172,7 @@ function mapTable(page: Page, head: Cell, entries: Entry[], against: Against): M
     row.entries.set(column, entry);
     rows.set(key, row);
   }
-  // An engine's results stand beside each other.
+  // The results of an engine are next to each other.
   const engines = unique([...columns.values()].map((column) => column.engine));
   const ordered = [...columns].sort(
     ([, a], [, b]) => engines.indexOf(a.engine) - engines.indexOf(b.engine) || a.result - b.result,
@@ -183,7 +194,7 @@ function mapTable(page: Page, head: Cell, entries: Entry[], against: Against): M
   };
 }
 
-/** The row with its unit and its ratios. */
+/** Sets the row's unit and its ratios. */
 function ranked(phase: string | null, variant: string | null, boxes: (Box | null)[], against: Against): MapRow {
   const figures = boxes.flatMap((box) => box?.entry.figure ?? []);
   const perOperation = figures.some((figure) => figure.elapsed_ns === null || figure.ops !== figures[0]?.ops);
@@ -195,7 +206,7 @@ function ranked(phase: string | null, variant: string | null, boxes: (Box | null
     const known = best.get(group(box));
     if (!known || time(box) < time(known)) best.set(group(box), box);
   }
-  // Who is alone is compared with nobody.
+  // A single engine has nothing to be compared with.
   const alone = (box: Box) => !competing.some((other) => other !== box && group(other) === group(box));
   for (const box of competing.filter((box) => !alone(box))) {
     const first = best.get(group(box)) ?? box;
@@ -209,10 +220,10 @@ function ranked(phase: string | null, variant: string | null, boxes: (Box | null
   return { phase, variant, perOperation, boxes };
 }
 
-/** Upper ends of the colour steps of a ratio; what is beyond the last is the last step. */
+/** Upper ends of the colour steps of a ratio. A larger ratio has the last step. */
 export const STEPS = [1.05, 1.5, 2, 5, 10, 100];
 
-/** The colour step of a ratio, from 0. */
+/** Returns the colour step of a ratio, from 0. */
 export function step(ratio: number): number {
   const place = STEPS.findIndex((end) => ratio <= end);
   return place < 0 ? STEPS.length : place;

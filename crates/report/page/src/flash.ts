@@ -1,9 +1,9 @@
-/** What modelled flash cards would have programmed: the tables of the terminal's report. */
+/** Bytes that modelled flash cards would have programmed: the tables of the terminal's report. */
 
 import type { Page } from "./data";
 import { h, list, table } from "./dom";
 
-/** Fills the section; nothing where no card was asked for. */
+/** Fills the section. Leaves it empty if no card was requested. */
 export function flash(body: HTMLElement, page: Page): void {
   const tables = (page.flash ?? []).map((one) => {
     const told = page.results.length > 1 ? ` · ${page.results[one.result]?.label}` : "";

@@ -1,4 +1,7 @@
-/** The page of many devices: what holds on all of them, the map of devices by engines, what differs between models. */
+/**
+ * The page of many devices: results that hold on all of them, the map of devices by engines, and
+ * differences between models.
+ */
 
 import type { Fleet } from "./data";
 import { byId, h, table, unique } from "./dom";
@@ -6,7 +9,7 @@ import { STEPS, step } from "./fitness";
 import { count, duration, ratio } from "./format";
 import { type Standing, standings } from "./standings";
 
-/** Draws it. */
+/** Draws the page. */
 export function fleet(body: HTMLElement, data: Fleet): void {
   const measured = data.devices.filter((device) => device.lacks === undefined).length;
   byId("about").textContent = `${count(data.devices.length)} devices, ${count(measured)} with a result, `
@@ -30,21 +33,21 @@ export function fleet(body: HTMLElement, data: Fleet): void {
       h("ul", {}, missing.map((device) => h("li", {}, h("b", {}, device.name), `: ${device.lacks}`)))) || "",
     h("p", { class: "panel" }, h("label", {}, "Of ", choice)),
     h("h3", {}, "What holds on all"),
-    h("p", { class: "hint" }, "By the worst that an engine does on any device: times the time of that device's own fastest engine. Best for a product that ships one database on every box."),
+    h("p", { class: "hint" }, "Engines are ranked by their worst device: their time divided by that of the device's fastest engine. Use this for a product that ships one database on every device."),
     slots.holds,
     h("h3", {}, "Devices by engines"),
-    h("p", { class: "hint" }, "A box is the time over that of the device's own fastest engine, below it the time of one operation. Both are geometric means over the phases."),
+    h("p", { class: "hint" }, "A box has the time divided by that of the device's fastest engine, and below it the time of one operation. Both are geometric means over the phases."),
     legend(),
     slots.map,
     h("h3", {}, "Between models, and between devices of one model"),
-    h("p", { class: "hint" }, "Each model's median time of one operation over that of the fastest model; its spread is the slowest of its devices over the fastest."),
+    h("p", { class: "hint" }, "Each model's median time of one operation, divided by that of the fastest model. The spread is the time of the slowest of its devices divided by that of the fastest."),
     slots.models);
   draw();
 }
 
 const nameOf = (line: Fleet["lines"][number]): string => `${line.workload} ${line.extent} · durability ${line.tier}`;
 
-/** How an engine stands on a device in what is shown: of several lines the geometric mean. */
+/** Figure of an engine on a device over the selected lines: the geometric mean of several. */
 export interface Place {
   ratio: number | null;
   ns: number | null;
@@ -53,14 +56,14 @@ export interface Place {
   says: string | null;
 }
 
-/** By device and engine; only who takes part. */
+/** Figures by device and engine, of only the engines that took part. */
 export interface View {
   devices: number[];
   engines: number[];
   at: (device: number, engine: number) => Place | undefined;
 }
 
-/** What is shown of one line, or of all of them. */
+/** Returns the figures of one line, or of all of them. */
 export function viewOf(data: Fleet, line: number | null): View {
   const lists = new Map<number, Standing[]>();
   const key = (device: number, engine: number) => device * data.engines.length + engine;
@@ -91,7 +94,7 @@ export function viewOf(data: Fleet, line: number | null): View {
   return { devices, engines, at: (device, engine) => places.get(key(device, engine)) };
 }
 
-/** The lines of a device together: an engine that lacks one of them has no whole mean. */
+/** Combines the lines of a device. An engine that lacks one of them has no complete mean. */
 function together(list: Standing[], lines: number): Place {
   const [only] = list;
   if (lines === 1 && only) {
@@ -109,7 +112,7 @@ function together(list: Standing[], lines: number): Place {
   };
 }
 
-/** Of several lines the smallest mean of those with all of them. */
+/** Returns the smallest mean over several lines, among engines that have all of them. */
 function markBest(data: Fleet, places: Map<number, Place>, key: (device: number, engine: number) => number): void {
   data.devices.forEach((_, device) => {
     const own = data.engines.flatMap((engine, at) => {
@@ -133,19 +136,22 @@ function median(values: number[]): number {
 /** An engine over all devices. */
 export interface Held {
   engine: number;
-  /** Devices on which it answered everything. */
+  /** Number of devices on which it answered everything. */
   whole: number;
-  /** Devices where it was asked for. */
+  /** Number of devices that were to run it. */
   of: number;
   worst: number | null;
-  /** On which device it is at its worst. */
+  /** The device on which it is at its worst. */
   on: number | null;
   mean: number | null;
-  /** Devices on which it is the best, or not significantly slower than the best. */
+  /** Number of devices on which it is the best, or not significantly slower than the best. */
   best: number;
 }
 
-/** Engines that compete, the one whose worst is least first; those that lack something come last. */
+/**
+ * Returns the engines that compete. The one with the smallest worst ratio comes first, and engines
+ * that lack something come last.
+ */
 export function held(data: Fleet, view: View): Held[] {
   const all = view.engines.filter((engine) => !data.engines[engine]?.reference).map((engine): Held => {
     const places = view.devices.flatMap((device) => {
@@ -186,7 +192,7 @@ function holds(data: Fleet, view: View): HTMLElement[] {
   ];
 }
 
-/** Who comes nearest where no engine answered everything everywhere. */
+/** Names the engines with the most complete answers if none answered everything everywhere. */
 function nearest(all: (Held & { name: string })[]): string {
   const said = "No engine answered everything on every device";
   const most = Math.max(0, ...all.map(({ whole }) => whole));
@@ -199,11 +205,11 @@ function legend(): HTMLElement {
   const steps = [...ends, `> ${STEPS[STEPS.length - 1]}x`];
   return h("div", { class: "legend" },
     h("span", { class: "steps" }, steps.map((text, index) => h("span", { class: `step r${index}` }, text))),
-    h("span", { class: "marks" }, h("span", {}, h("b", {}, "*"), " fastest there, or no difference to that is shown"),
+    h("span", { class: "marks" }, h("span", {}, h("b", {}, "*"), " fastest there, or not significantly slower"),
       h("span", {}, h("b", {}, "·"), " lacks phases, not ranked"), h("span", {}, h("b", {}, "!"), " its run has warnings")));
 }
 
-/** Devices of each model, the models in the order of names. */
+/** Returns the devices of each model, with the models in the order of their names. */
 export function byModel(data: Fleet, view: View): [string, number[]][] {
   const groups = new Map<string, number[]>();
   for (const device of view.devices) {
@@ -213,7 +219,7 @@ export function byModel(data: Fleet, view: View): [string, number[]][] {
   return [...groups].sort(([a], [b]) => a.localeCompare(b));
 }
 
-/** Engines across. */
+/** Makes the header with engines across. */
 function heads(data: Fleet, view: View): HTMLElement {
   return h("thead", {}, h("tr", {}, h("td"), view.engines.map((engine) => {
     const own = data.engines[engine];
@@ -254,11 +260,11 @@ export interface OnModel {
   devices: number;
   /** Median over its devices, in ns. */
   ns: number | null;
-  /** Slowest over fastest; absent with one device. */
+  /** Slowest divided by fastest. Absent with one device. */
   spread: number | null;
 }
 
-/** By engine what each model takes. */
+/** Returns the times on each model, by engine. */
 export function onModels(data: Fleet, view: View, engine: number): OnModel[] {
   return byModel(data, view).map(([model, devices]) => {
     const times = devices.flatMap((device) => {
@@ -284,7 +290,10 @@ function models(data: Fleet, view: View): HTMLElement[] {
     heads(data, view), h("tbody", {}, rows)))];
 }
 
-/** A box of a model: its time over that of the fastest one, where there are several, and its spread. */
+/**
+ * Makes a box of a model: its time, the ratio to the fastest model if there are several, and its
+ * spread.
+ */
 function onModel(of: OnModel | undefined, least: number | undefined): HTMLElement {
   if (!of || of.ns === null) return h("td", { class: "none" });
   const times = least === undefined ? null : of.ns / least;

@@ -1,39 +1,42 @@
 /**
- * The 95 % bootstrap interval of a ratio of two medians, since which engine is the best changes with every
- * filter. It is worked out as in `crates/meter/src/statistics`, which says whence it is; both are held to
- * `crates/report/tests/golden/intervals.json`.
+ * The 95 % bootstrap interval of a ratio of two medians. The page computes it because every filter
+ * may change which engine is the best. The method is that of `crates/meter/src/statistics`, which
+ * names its source. `crates/report/tests/golden/intervals.json` tests both.
  */
 
-/** With fewer trials there is no interval. */
+/** Fewest trials that have an interval. */
 export const FEWEST_TRIALS = 3;
 
-/** How probable it is that a draw lies beyond an end of an interval. */
+/** Probability of a draw beyond one end of an interval. */
 const TAIL = 0.025;
 
-/** By how much a sum of probabilities may be off. */
+/** Largest error of a sum of probabilities. */
 const ROUNDING = 1e-12;
 
-/** Medians that are less probable have no part in an interval. */
+/** Smallest probability of a median that is part of an interval. */
 const NEVER = 1e-20;
 
-/** A median that draws can have, and how probable it is. */
+/** A possible median of draws, and its probability. */
 type Atom = [value: number, probability: number];
 
-/** From the 2.5 % to the 97.5 % point of the ratio of the medians; null with too few trials. */
+/** Returns the 2.5 % and the 97.5 % point of the ratio of the medians. Null with too few trials. */
 export function ratioInterval(above: number[], below: number[]): [number, number] | null {
   const [a, b] = [medians(above), medians(below)];
   return a && b && [lowRatio(a, b), 1 / lowRatio(b, a)];
 }
 
-/** An interval of a ratio to the best, cut at 1: no engine is faster than the fastest. */
+/** Cuts an interval of a ratio to the best at 1, because no engine is faster than the fastest. */
 export const toTheBest = (interval: [number, number] | null): [number, number] | null =>
   interval && [Math.max(1, interval[0]), Math.max(1, interval[1])];
 
-/** Whether it leaves open which of the two is larger. */
+/** Whether an interval does not show which of the two is larger. */
 export const includesOne = (interval: [number, number] | null): boolean =>
   interval !== null && interval[0] <= 1 && 1 <= interval[1];
 
-/** Every median of as many draws with replacement as there are trials, ascending. */
+/**
+ * Returns every possible median of as many draws with replacement as there are trials, in ascending
+ * order.
+ */
 export function medians(trials: number[]): Atom[] | null {
   const n = trials.length;
   if (n < FEWEST_TRIALS || !trials.every((trial) => Number.isFinite(trial) && trial > 0)) return null;
@@ -43,8 +46,8 @@ export function medians(trials: number[]): Atom[] | null {
   // The binomial coefficient of n over its half, over 2^n, for an even n.
   let central = 1;
   for (let i = 1; i <= half; i += 1) central *= 1 - 0.5 / i;
-  // The logarithm of 2^half times how probable it is that `half` draws are among the k smallest trials, and one of
-  // them is the k-th.
+  // The logarithm of 2^half times the probability that `half` draws are among the k smallest
+  // trials, and one of them is the k-th.
   const logEnding = Float64Array.from(sorted, (_, place) => {
     const without = half * Math.log(place / (place + 1));
     return half * Math.log((2 * (place + 1)) / n) + Math.log(-Math.expm1(without));
@@ -60,7 +63,7 @@ export function medians(trials: number[]): Atom[] | null {
     for (let upper = lower + 1; n % 2 === 0 && upper < n; upper += 1) {
       // Half of the draws end with one trial, the other half begins with the other.
       const both = central * Math.exp((logEnding[lower] ?? NaN) + (logEnding[n - 1 - upper] ?? NaN));
-      // The further apart the two are, the less probable.
+      // The probability decreases with the distance of the two.
       if (both <= NEVER) break;
       here -= both;
       atoms.push([(at(lower) + at(upper)) / 2, both]);
@@ -70,12 +73,15 @@ export function medians(trials: number[]): Atom[] | null {
   return atoms.filter(([, probability]) => probability > NEVER).sort((a, b) => a[0] - b[0]);
 }
 
-/** Whether a number of draws among k of n trials is never on the other side of half than k, by Hoeffding's inequality. */
+/**
+ * Whether a number of draws among k of n trials is never on the other side of half than k, by
+ * Hoeffding's inequality.
+ */
 const isFar = (half: number, n: number, k: number): boolean => (2 * (half - k) ** 2) / n > -Math.log(NEVER);
 
 /**
- * How probable it is that `least` or more of n draws are among k of n trials. The terms of the binomial distribution
- * are taken relative to the greatest, which is that of k draws.
+ * Returns the probability that `least` or more of n draws are among k of n trials. The terms of the
+ * binomial distribution are relative to the greatest, which is that of k draws.
  */
 function atLeast(least: number, n: number, k: number): number {
   const odds = k / (n - k);
@@ -89,8 +95,8 @@ function atLeast(least: number, n: number, k: number): number {
 }
 
 /**
- * The least ratio that at least 2.5 % of all are at or below, by bisection. Each step goes from the middle on to the
- * next ratio that occurs, so that it ends on one of them.
+ * Finds the smallest ratio that at least 2.5 % of all are at or below, by bisection. Each step
+ * moves from the middle to the next ratio that occurs, so the search ends on such a ratio.
  */
 function lowRatio(above: Atom[], below: Atom[]): number {
   const value = (atom: Atom | undefined) => atom?.[0] ?? NaN;
@@ -106,8 +112,8 @@ function lowRatio(above: Atom[], below: Atom[]): number {
 }
 
 /**
- * Splits all ratios in two at `most`: how probable one of the lower part is, the greatest of the lower part, and
- * the least of the upper. Both sides ascend, so one pass does.
+ * Splits all ratios at `most`. Returns the probability of the lower part, its largest ratio, and
+ * the smallest of the upper part. Both sides are ascending, so one pass is enough.
  */
 function split(above: Atom[], below: Atom[], most: number): { share: number; last: number; next: number } {
   const parts = { share: 0, last: 0, next: Infinity };

@@ -1,6 +1,6 @@
 /**
- * The first view: what to take, and one list of engines in the order of what the reader has to do. Figures and orders
- * are those of the terminal's screen, which the program made.
+ * The first view: recommendations, and one list of engines in the order of the reader's situation.
+ * The program made the figures and orders, as on the terminal's screen.
  */
 
 import { choice, keep } from "./address";
@@ -11,12 +11,12 @@ import { absent, names } from "./fitness";
 import { languageShown, showLanguage, type State } from "./state";
 import { NOT_MEASURED, significant } from "./format";
 
-/** The column of the order itself. */
+/** The column of the order. */
 const ORDER = "order";
 
 /**
- * Fills the section: a list for each result, of the columns of the language that is shown. Returns what draws it again;
- * `changed` is called where the reader chooses another language.
+ * Fills the section with a list for each result, for the columns of the selected language. Returns
+ * a function that redraws it. Calls `changed` after the reader chose another language.
  */
 export function lists(body: HTMLElement, state: State, changed: () => void): () => void {
   const { page } = state;
@@ -31,7 +31,7 @@ export function lists(body: HTMLElement, state: State, changed: () => void): () 
   return draw;
 }
 
-/** The choice of the language that engines are used from; none where there is one. */
+/** Asks which language engines are used from. Empty if there is only one. */
 function languages(state: State, changed: () => void): HTMLElement[] {
   if (!state.page.answer.some(({ client }) => client)) return [];
   const all = names(state.page, "client");
@@ -43,7 +43,7 @@ function languages(state: State, changed: () => void): HTMLElement[] {
   return [h("div", { class: "presets languages", role: "group", "aria-label": "Used from" }, h("span", {}, "Used from "), button(null), ...all.map(button))];
 }
 
-/** Null where there is no order. */
+/** Null without an order. */
 function list(page: Page, answer: Answer, draw: () => void): HTMLElement | null {
   const order = answer.orders.find(({ preset }) => preset === choice("for")) ?? answer.orders[0];
   if (!order) return null;
@@ -68,13 +68,13 @@ interface Line {
   id: string;
   label: string;
   peak: number | undefined;
-  /** Its place in the order; infinite where it has none. */
+  /** Its position in the order. Infinite if it has none. */
   place: number;
   score: number | undefined;
   texts: Text[];
 }
 
-/** One list of engines; a column's heading sorts by it. */
+/** Makes one list of engines. A column's heading sorts by the column. */
 function ranks(page: Page, answer: Answer, order: Ranking, draw: () => void): HTMLElement {
   const sort = [ORDER, ...answer.header].find((name) => name === choice("sort")) ?? ORDER;
   const lines = answer.rows.map(([label, texts], row): Line => {
@@ -84,7 +84,7 @@ function ranks(page: Page, answer: Answer, order: Ranking, draw: () => void): HT
   });
   const at = answer.header.indexOf(sort);
   const key = (line: Line) => (at < 0 ? line.place : line.texts[at]?.ratio ?? Infinity);
-  // What is alike stands in the order of the screen.
+  // Equal rows keep the order of the screen.
   const ordered = [...lines].sort((a, b) => (key(a) === key(b) ? 0 : key(a) - key(b)));
   const best = order.ranked[0]?.score ?? 1;
   const heading = (name: string, text: string, title: string) => {
@@ -108,16 +108,19 @@ function ranks(page: Page, answer: Answer, order: Ranking, draw: () => void): HT
           shown(answer.header[place] ?? "", text, line.peak) + (text.marks ?? ""))))))));
 }
 
-/** A heading says the unit of its column once. */
+/** A heading names the unit of its column once. */
 const headed = (name: string): string => (name === "memory" ? "memory, MB" : `${name}, x`);
 
-/** A figure without its unit. */
+/** Returns a figure without its unit. */
 function shown(name: string, text: Text, peak: number | undefined): string {
   if (name === "memory" && text.ratio !== undefined && peak) return significant(peak / 1e6);
   return text.value.replace(/x$/, "");
 }
 
-/** A line of who has no place in the order, and one of who is not here. */
+/**
+ * Makes a line of the engines without a place in the order, and one of the engines that are not
+ * here.
+ */
 function left(page: Page, answer: Answer, order: Ranking): HTMLElement[] {
   const away = absent(page, answer.result);
   const without = order.left.filter(({ engine }) => !away.includes(engine));

@@ -25,7 +25,7 @@ function show(id: string): void {
 
 function main(): void {
   const page = read(document);
-  byId("tool").textContent = `Made by embermark ${page.tool}. This file holds everything it shows and asks nothing of any network.`;
+  byId("tool").textContent = `Made by embermark ${page.tool}. This file has all its data and uses no network.`;
   const face = byId("face");
   face.hidden = page.face === null;
   face.textContent = page.face;
@@ -40,7 +40,7 @@ function main(): void {
       choose(byId("choose-body"), page);
       byId("choose").hidden = false;
       byId("choose").querySelector("h2")?.replaceChildren("Which one for all of them");
-      byId("choose").querySelector("p")?.append(" Of many devices each figure is the worst of any of them.");
+      byId("choose").querySelector("p")?.append(" Each figure is the worst of all devices.");
     }
   } else if (page.tuned) {
     alone("tuned", "embermark tune", "To the settings");
@@ -50,7 +50,7 @@ function main(): void {
   else measured(page);
 }
 
-/** Leaves one section of the page. */
+/** Shows only one section of the page. */
 function alone(id: string, title: string, skipTo: string): void {
   for (const section of document.querySelectorAll<HTMLElement>("main > section")) section.hidden = section.id !== id;
   for (const link of document.querySelectorAll<HTMLElement>("nav a")) link.hidden = true;
@@ -61,14 +61,14 @@ function alone(id: string, title: string, skipTo: string): void {
   document.querySelector("h1")?.replaceChildren(title);
 }
 
-/** A page of what was tried of durability and nothing else. */
+/** Shows a page that has only durability tests. */
 function ofDurability(page: Page): void {
   alone("durability", "embermark durability", "To the findings");
   const [first] = page.durability?.notes ?? [];
   byId("about").textContent = first ? `${first.about} · ${first.says}` : "";
 }
 
-/** A page of results. */
+/** Shows a page of results. */
 function measured(page: Page): void {
   const state = initial(page);
   const first = page.results[0];
@@ -90,14 +90,14 @@ function measured(page: Page): void {
   const dialog = byId("details") as HTMLDialogElement;
   restore(state);
   const drawMap = () => map(byId("tables"), byId("shown"), state, (box) => open(dialog, page, box));
-  // What shows the choice of a language elsewhere than in the panel.
+  // Parts outside the panel that show the choice of a language.
   const shown: (() => void)[] = [];
   let waiting = 0;
   const changed = () => {
     keepFilters(state);
     drawMap();
     for (const draw of shown) draw();
-    // The charts stand further down: they may come a moment after the map.
+    // The charts are further down, so they can be drawn after the map.
     clearTimeout(waiting);
     waiting = window.setTimeout(() => charts(state), 120);
   };

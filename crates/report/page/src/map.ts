@@ -1,4 +1,4 @@
-/** The fitness map as tables. One stop of the Tab key a table; arrow keys move inside it. */
+/** The fitness map as tables. Each table is one stop of the Tab key. Arrow keys move inside it. */
 
 import type { Page } from "./data";
 import { h } from "./dom";
@@ -8,7 +8,7 @@ import type { State } from "./state";
 import { BROKEN, engineMarks, isFailure, MARKS, marks, NOT_SIGNIFICANT, tierMark, word } from "./status";
 import { walk } from "./walk";
 
-/** Draws the map; `open` is called with the box that was chosen. */
+/** Draws the map. Calls `open` with the box that was chosen. */
 export function map(tables: HTMLElement, shown: HTMLElement, state: State, open: (box: Box) => void): void {
   const built = build(state.page, state.filters, state.against);
   const boxes: Box[] = [];
@@ -26,7 +26,7 @@ export function map(tables: HTMLElement, shown: HTMLElement, state: State, open:
   tables.onkeydown = walk;
 }
 
-/** What colours and marks mean: of the marks those that occur. */
+/** Explains the colours, and the marks that occur. */
 export function legend(page: Page): HTMLElement {
   const occurring = new Set(page.entries.map(marks).join(""));
   for (const cell of page.cells.filter(isHere(page))) {
@@ -108,7 +108,7 @@ function buttonOf(page: Page, row: MapRow, box: Box, place: number): HTMLButtonE
   const shown = duration(time) + marks(entry);
   const state = [entry.status === "capped" ? "capped" : "", entry.client_side ? "by client code" : "", entry.lost ? `${entry.lost} of its trials lost` : "", entry.surprise ? `surprise: ${entry.surprise}` : ""].filter(Boolean);
   if (box.ratio === null) {
-    // A cell that failed later on keeps the times it had, and says how it ended.
+    // A cell that failed in a later phase keeps its times, and its box shows how it ended.
     const ended = entry.tainted ? word(cell.status) : "";
     const label = [`${name}: ${duration(time)}`, ...state, ended && `its cell ${ended}`, entry.shortfall ?? "", "not ranked"].filter(Boolean).join(", ");
     const tone = entry.tainted ? `bad s-${cell.status}` : "unranked";

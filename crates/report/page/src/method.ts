@@ -1,4 +1,4 @@
-/** What the figures were measured with, on what, and what to beware of. */
+/** How and on what the figures were measured, and what may have disturbed them. */
 
 import type { Page } from "./data";
 import { h, list } from "./dom";
@@ -6,13 +6,13 @@ import { h, list } from "./dom";
 /** Fills the section, result by result. */
 export function method(body: HTMLElement, page: Page): void {
   body.replaceChildren(
-    h("p", {}, "Every trial is a fresh process on a fresh directory; trials of all cells are shuffled and interleaved. Every answer is compared, outside the clock, with one computed from the rows alone: an engine that answers wrongly has no figure. A figure is the median over trials of the mean over counted runs. Ratios are drawn inside one tier of durability."),
+    h("p", {}, "Every trial is a fresh process in a fresh folder. Trials of all cells are shuffled and interleaved. Every answer is compared, outside the timed part, with one computed only from the rows. An engine that answers wrongly has no figure. A figure is the median over trials of the mean over counted runs. Ratios are only between engines of one durability tier."),
     ...page.results.map((result) => h("section", { class: "result" },
       h("h3", {}, result.label),
       h("p", { class: "hint" }, [result.started, result.machine].filter(Boolean).join(" · ")),
       result.unpublishable.length > 0 && h("p", { class: "face" }, `NOT TO BE PUBLISHED: the licence forbids publishing figures of ${result.unpublishable.join(", ")}`),
       result.warnings.length > 0 && h("div", { class: "warnings" }, h("h4", {}, "Warnings"), h("ul", {}, result.warnings.map((text) => h("li", {}, text)))),
       result.sections.map(({ title, notes }) => [h("h4", {}, title), list(notes.map((note) => [note.about, note.says]))]).flat(),
-      h("details", {}, h("summary", {}, "What was asked for, and on what"), list(result.manifest.map((note) => [note.about, note.says]))))),
+      h("details", {}, h("summary", {}, "Plan and machine"), list(result.manifest.map((note) => [note.about, note.says]))))),
   );
 }

@@ -1,4 +1,4 @@
-/** What the sources printed, beside what was measured: ratios drawn, and every figure in a table. */
+/** Published figures next to measured ones: ratios as a chart, and every figure in a table. */
 
 import * as Plot from "@observablehq/plot";
 import { colourOf, figure, log } from "./chart";
@@ -6,7 +6,7 @@ import type { Page, Table } from "./data";
 import { h, list, table } from "./dom";
 import { clipped } from "./format";
 
-/** Fills the section; nothing where no workload of the results has a source. */
+/** Fills the section. Leaves it empty if no workload of the results has a source. */
 export function published(body: HTMLElement, page: Page): void {
   body.replaceChildren(...page.published.map((one) => {
     const told = page.results.length > 1 ? ` · ${page.results[one.result]?.label}` : "";
@@ -14,14 +14,14 @@ export function published(body: HTMLElement, page: Page): void {
   }));
 }
 
-/** Ratios are of several engines: where one alone was measured the table says it all. */
+/** Ratios need several engines. If only one was measured, the table is enough. */
 function drawn(page: Page, one: Table): HTMLElement | null {
   if (one.rows.length === 0) return null;
   const compared = one.rows.some(([label, figures]) => isHere(label) && figures.filter(({ ratio }) => ratio !== undefined).length > 1);
   return compared ? chart(page, one) : table("Published, and below it measured here", ["", ...one.header], texts(one));
 }
 
-/** What was measured is set in below what was published. */
+/** Measured lines are indented below published ones. */
 const isHere = (label: string): boolean => label.startsWith(" ");
 
 function chart(page: Page, one: Table): HTMLElement {
@@ -50,7 +50,7 @@ function chart(page: Page, one: Table): HTMLElement {
   return drawn;
 }
 
-/** The lines as texts: figure and ratio. */
+/** Returns the lines as texts: figure and ratio. */
 function texts(one: Table): string[][] {
   return one.rows.map(([label, figures]) => [label.trim(), ...figures.map(({ value, second }) => [value, second].filter(Boolean).join(" · "))]);
 }

@@ -1,8 +1,8 @@
-/** Reads what the page is given. */
+/** Reads the page's data. */
 
 import { type Page, VERSION } from "./data";
 
-/** The data of the document. Throws where it is of another version. */
+/** Returns the data of the document. Throws if it has another version. */
 export function read(document: Document): Page {
   const page = JSON.parse(document.getElementById("data")?.textContent ?? "null") as Page | null;
   if (page?.page !== VERSION) {

@@ -1,4 +1,4 @@
-/** Time against rows: a small chart for each phase, with how fast each engine's time grows. */
+/** Time against rows: a small chart for each phase, with the growth of each engine's time. */
 
 import * as Plot from "@observablehq/plot";
 import { byName, byPhase, figure, log, rowsTick, scales, type Series, tick } from "./chart";
@@ -9,28 +9,31 @@ import { clipped, duration, orDash } from "./format";
 import { choices, type State } from "./state";
 import { marks } from "./status";
 
-/** Room of a small chart, in pixels. */
+/** Size of a small chart, in pixels. */
 const SMALL = { width: 310, height: 176, marginTop: 8, marginRight: 104, marginBottom: 22, marginLeft: 44 };
-/** The least distance of two labels, and the longest name in one. */
+/** Smallest distance of two labels, and the longest name in one. */
 const LABEL = { apart: 11, longest: 11 };
-/** The most turns and surprises that are named before the reader asks for more. */
+/** Number of changes of order and unusual costs that are shown before the rest is folded. */
 const MOST_LINES = 5;
 
-/** What the charts show, in a line. */
+/** Explains the charts in one line. */
 export function scaleHint(state: State, entries: Entry[]): string {
   const scales = unique(entries.map((entry) => cellOf(state.page, entry).scale));
   const bars = entries.some((entry) => entry.figure?.interval_ns) ? "a bar is the 95 % interval, " : "";
   const lines = scales.length < 2
     ? " There is one scale only: `--scale 1k,10k,100k` draws lines against it."
-    : " Beside each line its exponent: 0 more rows cost nothing, 1 ten times the rows cost ten times the time; ↗ steeper at the end, ↘ flatter; ? a surprise that nobody has explained.";
-  return `Time of one operation, by powers of ten; ${bars}a small dot is a trial, a cross one that stands apart. Engines that failed or answered wrongly are not drawn.${lines}`;
+    : " Next to each line is its exponent. 0: more rows cost nothing. 1: ten times the rows take ten times the time. ↗ steeper at the end, ↘ flatter. ? a surprise without an explanation.";
+  return `Time of one operation, by powers of ten; ${bars}a small dot is a trial, and a cross an outlier. Engines that failed or answered wrongly are not drawn.${lines}`;
 }
 
-/** Whether something was seen where a cell stands: scales are compared within that alone. */
+/**
+ * Whether scaling data belongs to the workload, tier and conditions of a cell. Scales are compared
+ * only within these.
+ */
 const isOf = (cell: Cell, one: Within): boolean =>
   one.workload === cell.workload && one.tier === cell.tier && one.memory_limit_bytes === cell.memory_limit_bytes && one.storage === cell.storage;
 
-/** What is known of a phase's scales. */
+/** The scaling data of a phase. */
 function scalingOf(page: Page, cell: Cell, phase: string | null): PhaseScaling | undefined {
   return page.scaling[cell.result]?.phases.find((one) =>
     isOf(cell, one) && one.variant === cell.variant && one.phase === phase);
@@ -41,10 +44,10 @@ const growthOf = (page: Page, entry: Entry): Growth | undefined => {
   return scalingOf(page, cell, entry.phase)?.growth.find(({ engine }) => engine === cell.engine);
 };
 
-/** Two decimals; what rounds to 0 has no sign. */
+/** Formats two decimals. A value that rounds to 0 has no sign. */
 const slope = (exponent: number): string => exponent.toFixed(2).replace(/^-(0\.00)$/, "$1");
 
-/** Whether a time stands out and nobody knows why. */
+/** Whether a time is unusual and not explained. */
 function unexplained(page: Page, entry: Entry): boolean {
   const cell = cellOf(page, entry);
   return (page.scaling[cell.result]?.surprises ?? []).some((one) =>
@@ -52,19 +55,21 @@ function unexplained(page: Page, entry: Entry): boolean {
     isOf(cell, one) && one.variant === cell.variant);
 }
 
-/** `0.62 ↗`. */
+/** Formats an exponent: `0.62 ↗`. */
 function exponent({ exponent, steps, bends }: Growth): string {
   const bend = (steps[steps.length - 1]?.exponent ?? 0) - (steps[0]?.exponent ?? 0);
   return slope(exponent) + (bends ? (bend > 0 ? " ↗" : " ↘") : "");
 }
 
-/** `0.62^ (1k to 10k 0.12, 10k to 100k 1.08)`. */
+/** Formats an exponent with its steps: `0.62^ (1k to 10k 0.12, 10k to 100k 1.08)`. */
 function inFull(growth: Growth): string {
   const steps = growth.steps.map(({ from, to, exponent }) => `${from} to ${to} ${slope(exponent)}`).join(", ");
   return slope(growth.exponent) + (growth.stopped ? "^" : "") + (growth.steps.length > 1 ? ` (${steps})` : "");
 }
 
-/** Where the order turns, and what stands out, of the slice and the engines that are shown. */
+/**
+ * Lists the changes of order and the unusual costs, for the slice and the engines that are shown.
+ */
 export function scaleSaid(state: State, entries: Entry[]): HTMLElement[] {
   const { page } = state;
   const [first] = entries;
@@ -89,7 +94,7 @@ export function scaleSaid(state: State, entries: Entry[]): HTMLElement[] {
   ];
 }
 
-/** A list under a heading, of which what is beyond the first is folded. */
+/** Makes a list under a heading. Items beyond the first ones are folded. */
 function listed(heading: string, all: string[]): HTMLElement[] {
   if (all.length === 0) return [];
   const items = (texts: string[]) => h("ul", {}, texts.map((text) => h("li", {}, text)));
@@ -106,7 +111,9 @@ interface Point {
   entry: Entry;
 }
 
-/** Time against rows, a chart for each phase, and behind them all exponents in one table. */
+/**
+ * Draws time against rows, with a chart for each phase, and below them all exponents in one table.
+ */
 export function scaleCharts(page: Page, entries: Entry[], of: (cell: Cell) => Series, all: Series[]): HTMLElement[] {
   const figures = byPhase(entries).flatMap(([phase, parts]) => {
     const points = parts.flatMap((entry): Point[] => {
@@ -135,7 +142,7 @@ function chart(page: Page, phase: string, points: Point[], all: Series[]): HTMLE
   const title = ({ x, y, z, entry }: Point) => `${z}, ${rowsTick(x)} rows: ${duration(y)}${marks(entry)}`;
   const alone = trials.filter(({ apart }) => !apart);
   const apart = trials.filter(({ apart }) => apart);
-  // Of one scale there are no lines to draw: engines stand side by side.
+  // One scale has no lines to draw, so engines are side by side.
   const one = (): Plot.PlotOptions => ({
     ...scales(all),
     ...byName(points.map(({ z }) => z)),
@@ -182,7 +189,7 @@ function chart(page: Page, phase: string, points: Point[], all: Series[]): HTMLE
   return figure(phase, xs.length > 1 ? lines() : one(), header, rows, fastest(page, points));
 }
 
-/** Who is the fastest at which scales, where all of those are shown. */
+/** Names the fastest engines by scale, if all of them are shown. */
 function fastest(page: Page, points: Point[]): string {
   const cells = points.map(({ entry }) => cellOf(page, entry));
   const [cell] = cells;
@@ -192,7 +199,10 @@ function fastest(page: Page, points: Point[]): string {
   return one?.fastest.every(({ engines }) => engines.every(shown)) ? one.leading : "";
 }
 
-/** Each line's name and exponent beside its end, from the slowest to the fastest, none on another. */
+/**
+ * Places each line's name and exponent at its end, from the slowest to the fastest, without
+ * overlaps.
+ */
 function labelled(page: Page, points: Point[], names: string[], values: number[]) {
   const room = SMALL.height - SMALL.marginTop - SMALL.marginBottom;
   const [least, most] = [Math.log(Math.min(...values)), Math.log(Math.max(...values))];
@@ -206,7 +216,7 @@ function labelled(page: Page, points: Point[], names: string[], values: number[]
     return { ...end, place, says: clipped(z.replace(" (ref)", ""), LABEL.longest) + (growth ? ` ${exponent(growth)}` : "") };
   }).sort((a, b) => a.place - b.place);
   const apart = Math.min(LABEL.apart, room / Math.max(1, ends.length - 1));
-  // Down in order, each below the one before; then up again from the bottom.
+  // Moves labels down in order, each below the one before, and then up again from the bottom.
   for (let at = 1; at < ends.length; at += 1) push(ends, at, at - 1, (own, other) => Math.max(own, other + apart));
   const bottom = ends[ends.length - 1];
   if (bottom) bottom.place = Math.min(bottom.place, room);
@@ -221,7 +231,7 @@ function push(ends: { place: number }[], at: number, beside: number, move: (own:
   if (own && other) own.place = move(own.place, other.place);
 }
 
-/** Every exponent: phases down, engines across. */
+/** Makes the table of exponents, with phases down and engines across. */
 function exponents(page: Page, entries: Entry[], of: (cell: Cell) => Series): HTMLElement | null {
   const grown = entries.flatMap((entry) => {
     const growth = entry.phase === null ? undefined : growthOf(page, entry);

@@ -1,4 +1,4 @@
-/** What the reader has chosen, and who is told when that changes. */
+/** The reader's choices, and the listeners of their changes. */
 
 import type { Cell, Entry, Page } from "./data";
 import { unique } from "./dom";
@@ -9,7 +9,7 @@ import { isFailure } from "./status";
 export const SLICE = ["result", "workload", "tier", "limit", "storage", "variant", "scale"] as const;
 export type SliceName = (typeof SLICE)[number];
 
-/** The choice of every result at once. */
+/** The choice of all results together. */
 export const ALL = "";
 
 export interface State {
@@ -24,13 +24,13 @@ export function initial(page: Page): State {
   return { page, filters, against: "own", slice: {} };
 }
 
-/** The one language that engines shown are used from; null where several are shown. */
+/** The only language that the shown engines are used from. Null if there are several. */
 export function languageShown({ page, filters }: State): string | null {
   const all = names(page, "client").filter((name) => filters.client.has(name));
   return all.length === 1 && names(page, "client").length > 1 ? all[0] ?? null : null;
 }
 
-/** Shows the columns of one language, or of every one. */
+/** Shows the columns of one language, or of all. */
 export function showLanguage(state: State, language: string | null): void {
   state.filters.client = new Set(names(state.page, "client").filter((name) => language === null || name === language));
 }
@@ -41,14 +41,14 @@ function sliceValue(cell: Cell, name: SliceName): string {
   return name === "limit" ? limitOf(cell) : cell[name];
 }
 
-/** A select of the slice: what there is to choose, and what is chosen. */
+/** A select of the slice: its choices, and the chosen one. */
 export interface Choice {
   name: SliceName;
   values: string[];
   chosen: string;
 }
 
-/** The selects in order, each offering what there is under those before it. */
+/** The selects in order. Each offers what is available under those before it. */
 export function choices(state: State): Choice[] {
   const { page, slice } = state;
   let left = chartable(state);
@@ -58,9 +58,9 @@ export function choices(state: State): Choice[] {
       const rows = new Map(left.map((entry) => [cellOf(page, entry).scale, cellOf(page, entry).rows ?? Infinity]));
       values.sort((a, b) => (rows.get(a) ?? 0) - (rows.get(b) ?? 0));
     }
-    // What was not measured alike is not drawn in one chart.
+    // Results that were not measured alike are not drawn in one chart.
     if (name === "result" && values.length > 1 && page.unlike.length === 0) values.unshift(ALL);
-    // The largest scale says most; of anything else the first is the plan's own.
+    // The largest scale shows the most. For everything else, the first choice is the plan's own.
     const usual = (name === "scale" ? values[values.length - 1] : values[0]) ?? ALL;
     const wanted = slice[name];
     const chosen = wanted !== undefined && values.includes(wanted) ? wanted : usual;
@@ -69,7 +69,7 @@ export function choices(state: State): Choice[] {
   });
 }
 
-/** Entries of the slice; of every scale where the scale is what a chart is about. */
+/** Returns the entries of the slice, at every scale if the scale is an axis of the chart. */
 export function sliced(state: State, everyScale: boolean): Entry[] {
   const chosen = choices(state).filter(({ name, chosen }) => chosen !== ALL && !(everyScale && name === "scale"));
   return chartable(state).filter((entry) => {
@@ -79,8 +79,8 @@ export function sliced(state: State, everyScale: boolean): Entry[] {
 }
 
 /**
- * Filters of who is shown hold for the charts; what of the work, the slice says. What belongs to a
- * cell that was wrong or failed is no figure to be drawn.
+ * Filters of engines apply to the charts. The slice chooses the work. A cell that was wrong or
+ * failed has no figures to draw.
  */
 function chartable(state: State): Entry[] {
   const filters = { ...everything(state.page) };

@@ -1,4 +1,4 @@
-/** The words and marks of the report: those of the terminal's table. */
+/** Words and marks of the report, as in the terminal's table. */
 
 import type { Cell, Entry, Status } from "./data";
 
@@ -17,16 +17,16 @@ const WORDS: Record<Status, string> = {
 
 export const word = (status: Status | null): string => (status === null ? "not measured" : WORDS[status]);
 
-/** Whether it is a fault and no property of the engine. */
+/** Whether it is a fault and not a property of the engine. */
 export const isFailure = (status: Status | null): boolean =>
   status === "wrong" || status === "failed" || status === "timed-out";
 
-/** After an engine's name. */
+/** Returns what follows an engine's name. */
 export function engineMarks(cell: Cell): string {
   return (cell.broken ? BROKEN : "") + tierMark(cell);
 }
 
-/** What its setting keeps, or who it is. */
+/** Returns the durability of its setting, or its kind. */
 export function tierMark(cell: Cell): string {
   const order = ["none", "process", "power"];
   if (cell.by_url) return BY_URL;
@@ -37,45 +37,48 @@ export function tierMark(cell: Cell): string {
   return order.indexOf(cell.effective_durability) > order.indexOf(cell.tier) ? "+" : " (weaker)";
 }
 
-/** After a time. */
+/** Returns what follows a time. */
 export function marks(entry: Entry): string {
   const apart = (entry.figure?.outliers.length ?? 0) > 0;
   return (entry.status === "capped" ? "^" : "") + (entry.client_side ? "~" : "") + (entry.commits_each ? COMMITS_EACH : "") + (entry.tainted ? "!" : "") + (entry.lost ? LOST : "") + (entry.surprise ? SURPRISE : "") + (apart ? OUTLIER : "") +
     (entry.shortfall ? BEHIND : "");
 }
 
-/** After a time of a cell that lost a trial. */
+/** Follows a time of a cell that lost a trial. */
 const LOST = "×";
 
-/** After a time that stands out. */
+/** Follows an unusual time. */
 const SURPRISE = "?";
 
-/** After the name of a configuration. */
+/** Follows the name of a configuration. */
 const OWN_SETTINGS = "§";
 
-/** After the name of an engine that broke what the tier promises. */
+/** Follows the name of an engine that broke the promise of its tier. */
 export const BROKEN = "†";
 
-/** After the name of a server that was given by its URL. */
+/** Follows the name of a server that was given by its URL. */
 export const BY_URL = " (by URL)";
 
-/** After a time of rows that were committed one by one, beside many rows in a transaction. */
+/**
+ * Follows a time of rows that were committed one by one, while others had many rows in a
+ * transaction.
+ */
 const COMMITS_EACH = "¹";
 
-/** After a time of a cell that did not keep up. */
+/** Follows a time of a cell that did not keep up. */
 const BEHIND = "<";
 
-/** After a ratio whose interval includes 1. */
+/** Follows a ratio whose interval includes 1. */
 export const NOT_SIGNIFICANT = " ≈";
 
-/** After a time of which a trial stands apart. */
+/** Follows a time with a trial that is an outlier. */
 export const OUTLIER = "°";
 
-/** What each mark means, in the order they are explained. */
+/** The meaning of each mark, in the order in which they are explained. */
 export const MARKS: [string, string][] = [
   ["≈", "not significantly slower than the row's best: the ratio's 95 % interval includes 1"],
-  ["°", "a trial stands apart from the others; it counts all the same"],
-  ["^", "capped: stopped at the longest run time; its time per operation stands"],
+  ["°", "a trial is an outlier; it counts nevertheless"],
+  ["^", "capped: stopped at the longest run time; its time per operation is valid"],
   ["~", "done by client code over scans and point operations, because the engine has no query for it"],
   ["¹", "one commit per row, because the engine has no transactions, while others commit many rows together"],
   ["!", "the phase ended well and its cell did not: shown, not ranked"],

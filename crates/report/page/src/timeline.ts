@@ -1,4 +1,7 @@
-/** What a phase that goes on until it is steady was like over time: curves of all engines on one axis, each with its table, and the stalls. */
+/**
+ * A phase that runs until it is steady, over time: curves of all engines on one axis, each with its
+ * table, and the stalls.
+ */
 
 import * as Plot from "@observablehq/plot";
 import { colourOf, figure, legend, log, scales, type Series, shortest, tick } from "./chart";
@@ -9,7 +12,7 @@ import { bytes, count, duration, orDash, significant } from "./format";
 
 /** One run of an engine. */
 interface Line {
-  /** What is compared: everything but the engine. */
+  /** The key of a comparison: everything but the engine. */
   of: string;
   cell: Cell;
   name: string;
@@ -20,31 +23,31 @@ interface Point {
   x: number;
   y: number;
   z: string;
-  /** Runs of an engine are lines of their own. */
+  /** Each run of an engine has its own line. */
   line: string;
 }
 
-/** A curve: what of a slice it shows, and how. */
+/** A curve: its value in a slice, and its format. */
 interface Curve {
   title: string;
   says: string;
   of: (slice: Slice, timeline: Timeline) => number | undefined;
   show: (value: number) => string;
-  /** Whether its axis goes by powers of ten. */
+  /** Whether its axis is logarithmic. */
   log?: boolean;
 }
 
 const CURVES: Curve[] = [
   {
-    title: "Commit latency, p99", says: "Of the commits of each slice; of fewer than 100 their largest.",
+    title: "Commit latency, p99", says: "99th percentile of the commits of each slice, or their maximum if there are fewer than 100.",
     of: ({ commits }) => commits && (commits.p99 ?? commits.max), show: duration, log: true,
   },
   {
-    title: "Question latency, p99", says: "Of the questions of each slice; of fewer than 100 their largest.",
+    title: "Question latency, p99", says: "99th percentile of the questions of each slice, or their maximum if there are fewer than 100.",
     of: ({ questions }) => questions && (questions.p99 ?? questions.max), show: duration, log: true,
   },
   {
-    title: "Throughput", says: "Rows a second.",
+    title: "Throughput", says: "Rows per second.",
     of: ({ rows_in, elapsed_ns }) => (elapsed_ns > 0 ? (rows_in * 1e9) / elapsed_ns : undefined), show: (rate) => `${significant(rate)}/s`,
   },
   {
@@ -52,7 +55,7 @@ const CURVES: Curve[] = [
     of: ({ allocated_bytes }) => allocated_bytes, show: bytes,
   },
   {
-    title: "Written per user byte", says: "What reached a device of its own in each slice, by the bytes of the rows that came in.",
+    title: "Written per user byte", says: "Bytes that reached the database's own device in each slice, divided by the bytes of the inserted rows.",
     of: ({ device_written_bytes, rows_in }, { row_bytes }) => (device_written_bytes === undefined || rows_in === 0 ? undefined : device_written_bytes / (rows_in * row_bytes)),
     show: significant,
   },
@@ -60,19 +63,22 @@ const CURVES: Curve[] = [
 
 const SYMBOLS: Series["symbol"][] = ["circle", "square", "triangle", "diamond", "cross", "star", "wye"];
 
-/** Slices that are shorter than this share of the longest are not drawn: a second's end, of a few rows, tells of nothing. */
+/**
+ * Slices shorter than this share of the longest are not drawn. The end of a second, with a few
+ * rows, is not informative.
+ */
 const TOO_SHORT = 0.1;
 
-/** From so many seconds on a time is shown in minutes. */
+/** Number of seconds from which a time is shown in minutes. */
 const IN_MINUTES = 120;
 
-/** Symbols that a line has at most. */
+/** Largest number of symbols on a line. */
 const SYMBOLS_A_LINE = 4;
 
-/** The longest stalls that the table names. */
+/** Number of longest stalls that the table names. */
 const LONGEST = 50;
 
-/** The sections with what they show; nothing where no phase went on until it was steady. */
+/** Makes the sections. Empty if no phase ran until it was steady. */
 export function timelines(page: Page): HTMLElement[] {
   const lines = page.entries.flatMap((entry): Line[] => {
     const cell = cellOf(page, entry);
@@ -98,7 +104,7 @@ export function timelines(page: Page): HTMLElement[] {
   draw();
   return [h("section", { id: "timelines" },
     h("h3", {}, "Ageing: over time, until it is steady"),
-    h("p", { class: "hint" }, "Rows come in, old ones go, and the newest are asked for. A slice is about a second, and longer where there would be more than 600; one shorter than a tenth of the longest is not drawn. A line ends where the phase did: steady, or at the longest time."),
+    h("p", { class: "hint" }, "Rows are inserted, old ones are deleted, and the newest are queried. A slice is about a second, or longer if there would be more than 600. Slices shorter than a tenth of the longest are not drawn. A line ends where the phase did: when it was steady, or at the longest time."),
     h("p", { class: "pick" }, engines.map((name) => h("label", {}, h("input", { type: "checkbox", name: "aged", value: name, checked: true, change: (event) => {
       if ((event.target as HTMLInputElement).checked) hidden.delete(name);
       else hidden.add(name);
@@ -107,7 +113,7 @@ export function timelines(page: Page): HTMLElement[] {
     body)];
 }
 
-/** Without those that are too short. */
+/** Removes slices that are too short. */
 function whole(slices: Slice[]): Slice[] {
   const longest = Math.max(...slices.map(({ elapsed_ns }) => elapsed_ns));
   return slices.filter(({ elapsed_ns }) => elapsed_ns >= TOO_SHORT * longest);
@@ -121,7 +127,7 @@ function chart(curve: Curve, lines: Line[], all: Series[]): HTMLElement[] {
     return y === undefined || (curve.log && y <= 0) ? [] : [{ x: slice.until_s / unit, y, z: cell.engine, line: name }];
   }));
   if (points.length === 0) return [];
-  // Colours come round again: each line has its engine's symbol at its end and now and then before.
+  // Colours repeat, so each line has its engine's symbol at its end and at intervals before.
   const symbols = unique(points.map(({ line }) => line)).flatMap((line) => {
     const own = points.filter((point) => point.line === line);
     const every = Math.ceil(own.length / SYMBOLS_A_LINE);
@@ -140,7 +146,7 @@ function chart(curve: Curve, lines: Line[], all: Series[]): HTMLElement[] {
   };
   const parts = [0.1, 0.25, 0.5, 0.75, 1].map((part) => part * last);
   const rows = lines.map(({ name, timeline }) => {
-    // The slice that a moment is in; none after the run's end.
+    // Returns the slice of a time. Undefined after the end of the run.
     const at = (moment: number) => timeline.slices.find(({ until_s }) => until_s >= moment);
     const shown = (slice: Slice | undefined) => orDash(slice && curve.of(slice, timeline), curve.show);
     return [name, ...parts.map((moment) => shown(at(moment))), shown(timeline.slices[timeline.slices.length - 1])];
@@ -149,7 +155,10 @@ function chart(curve: Curve, lines: Line[], all: Series[]): HTMLElement[] {
   return [figure(curve.title, options, header, rows, curve.says)];
 }
 
-/** The longest stalls, and what moved meanwhile; nothing where there was none. */
+/**
+ * Lists the longest stalls, and the engine's figures that changed in them. Empty if there was no
+ * stall.
+ */
 function stalls(lines: Line[]): HTMLElement[] {
   const all = lines.flatMap(({ name, timeline }) => (timeline.stalls ?? []).map((stall) => ({ name, timeline, stall })));
   if (all.length === 0) return [];

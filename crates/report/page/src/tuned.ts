@@ -1,4 +1,7 @@
-/** What `embermark tune` found: the best settings of each engine, what they gain and cost, and what to paste. */
+/**
+ * Results of `embermark tune`: the best settings of each engine, their gain and cost, and lines to
+ * paste.
+ */
 
 import type { Grid, Tuning } from "./data";
 import { h, list, table } from "./dom";

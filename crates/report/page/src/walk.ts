@@ -1,9 +1,9 @@
-/** Arrow keys, Home and End inside a table of boxes: one stop of the Tab key a table. */
+/** Arrow keys, Home and End inside a table of boxes. Each table is one stop of the Tab key. */
 
 /** A box of a table. */
 const BOX = "[data-box]";
 
-/** Moves the focus from box to box, as the listener of keys of whatever holds the tables. */
+/** Moves the focus from box to box. It is the key listener of the element with the tables. */
 export function walk(event: KeyboardEvent): void {
   const box = (event.target as Element).closest<HTMLElement>(BOX);
   const row = box?.closest("tr");

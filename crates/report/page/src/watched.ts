@@ -1,4 +1,4 @@
-/** What was seen of a phase that lasts by the clock: its processes, counts and delays, trial by trial. */
+/** Observations of a phase with a fixed duration: processes, counts and delays, trial by trial. */
 
 import type { Resources, Watched } from "./data";
 import { h, table, unique } from "./dom";
@@ -11,7 +11,7 @@ const USED: [string, (of: Resources, window_ns: number) => string][] = [
   ["read", ({ read_bytes }) => orDash(read_bytes, bytes)],
 ];
 
-/** Tables of the windows; nothing of a phase that is not watched. */
+/** Makes the tables of the windows. Empty if the phase was not observed. */
 export function watched(windows: Watched[]): Node[] {
   if (windows.length === 0) return [];
   const trial = (of: Watched) => `trial ${of.trial + 1}`;
@@ -26,7 +26,7 @@ export function watched(windows: Watched[]): Node[] {
   const delays = windows.flatMap((of) => Object.entries(of.latencies ?? {}).map(([name, { samples, p50, p99, max }]) =>
     [`${trial(of)} ${spoken(name)}`, count(samples), duration(p50), orDash(p99, duration), duration(max)]));
   return [
-    h("h3", {}, "While it lasted"),
+    h("h3", {}, "Processes, counts and delays"),
     table("Each process of its own; CPU in percent of one core", ["process", ...USED.map(([name]) => name)], processes),
     table("Counted", ["", "window", ...names.map(spoken), "growth on disk", "network"], counts),
     ...(delays.length === 0 ? [] : [table("Delays", ["", "samples", "p50", "p99", "max"], delays)]),

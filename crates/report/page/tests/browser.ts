@@ -1,4 +1,7 @@
-/** A real browser on a real page: Debian's chromium, the built page, data put in as the program does. */
+/**
+ * A real browser on a real page: Debian's chromium, the built page, and data inserted as the
+ * program does.
+ */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,22 +14,37 @@ const KNOWN = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/googl
 const named = process.env.CHROMIUM;
 const browser = (named ? [named] : KNOWN).find((path) => existsSync(path));
 
-/** Why the browser's tests do not run; false where they do. */
+/** Why the browser's tests do not run. False if they do. */
 export const skip = browser ? false : "no chromium here: `scripts/deps.sh browser` installs it, or name one in CHROMIUM";
 
-/** What the program writes for its golden result: `crates/report/tests/integration/html.rs` keeps it current. */
+/**
+ * The program's page data for its golden result. `crates/report/tests/integration/html.rs` keeps it
+ * current.
+ */
 export const golden = (): Page => JSON.parse(readFileSync("tests/fixtures/page.json", "utf8")) as Page;
 
-/** What the program writes for a run of `embermark durability`: `crates/report/tests/integration/durability.rs` keeps it current. */
+/**
+ * The program's page data for a run of `embermark durability`.
+ * `crates/report/tests/integration/durability.rs` keeps it current.
+ */
 export const tried = (): Page => JSON.parse(readFileSync("tests/fixtures/durability.json", "utf8")) as Page;
 
-/** What the program writes for a result of `embermark tune`: `crates/report/tests/integration/tuned.rs` keeps it current. */
+/**
+ * The program's page data for a result of `embermark tune`.
+ * `crates/report/tests/integration/tuned.rs` keeps it current.
+ */
 export const settled = (): Page => JSON.parse(readFileSync("tests/fixtures/tuned.json", "utf8")) as Page;
 
-/** What the program writes for many devices: `crates/report/tests/integration/fleet.rs` keeps it current. */
+/**
+ * The program's page data for many devices. `crates/report/tests/integration/fleet.rs` keeps it
+ * current.
+ */
 export const many = (): Page => JSON.parse(readFileSync("tests/fixtures/fleet.json", "utf8")) as Page;
 
-/** What the program writes for columns used from Python: `crates/report/tests/integration/clients.rs` keeps it current. */
+/**
+ * The program's page data for columns used from Python.
+ * `crates/report/tests/integration/clients.rs` keeps it current.
+ */
 export const languages = (): Page => JSON.parse(readFileSync("tests/fixtures/clients.json", "utf8")) as Page;
 
 /** A table as the advice gives it. */
@@ -39,7 +57,7 @@ export interface Opened {
   tab: Tab;
   /** Errors of scripts and of the console. */
   errors: string[];
-  /** Addresses asked for, but the file's own. */
+  /** Requested addresses other than the page's file. */
   requests: string[];
   close: () => Promise<void>;
 }
@@ -50,7 +68,7 @@ export interface Look {
   dark?: boolean;
 }
 
-/** Opens the built page with this data in it. */
+/** Opens the built page with this data. */
 export async function opened(browser: Browser, data: Page, look: Look = {}): Promise<Opened> {
   const folder = mkdtempSync(join(tmpdir(), "embermark-page-"));
   const file = join(folder, "report.html");
@@ -80,7 +98,7 @@ export async function opened(browser: Browser, data: Page, look: Look = {}): Pro
   return { tab, errors, requests, close };
 }
 
-/** A page of many cells, to see whether it stays quick: engines x phases x scales x tiers. */
+/** Makes a page of many cells, to test its speed: engines x phases x scales x tiers. */
 export function large(engines: number, phases: number, scales: number[], tiers: Cell["tier"][]): Page {
   const page = golden();
   const [template] = page.entries.filter((entry) => entry.figure && entry.latency);

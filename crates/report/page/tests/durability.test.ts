@@ -37,7 +37,7 @@ seen("who broke a promise is named, and what breaks none is no breach", tried, {
   assert.match(broken.join("\n"), /^broken: 6 of 375 states: 3 a hole, 3 corrupt rows, 6 of them by a torn block/m);
 });
 
-/** The same, but that of one row no try opens. */
+/** The same data, but no try of one row can be opened. */
 const none = () => {
   const page = tried();
   const last = page.durability?.tested.findLast(({ experiment }) => experiment === "power-cut");
@@ -119,7 +119,7 @@ for (const look of [{ width: 390, height: 800 }, { dark: true }]) {
   });
 }
 
-/** The golden run with what was tried, and Berkeley DB's promise broken. */
+/** The golden run with durability tests, in which Berkeley DB broke its promise. */
 const measured = () => {
   const page = { ...golden(), durability: tried().durability };
   for (const cell of page.cells) {
@@ -139,7 +139,7 @@ seen("the page of a run has the section too, and marks who broke its promise whe
   assert.match(await tab.locator("dialog[open]").textContent() ?? "", /durability processshown: no violation in 100 kills/);
 });
 
-/** Advice in which Beta broke what its tier promises. */
+/** Advice in which Beta broke the promise of its tier. */
 const advised = () => {
   const table = advice();
   for (const engine of table.engines) if (engine.engine === "beta") engine.broken = "broken: 1 of 9 states: 1 a hole";

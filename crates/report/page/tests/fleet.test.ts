@@ -79,7 +79,10 @@ seen("the choice of a line redraws all three", many, {}, async ({ tab }) => {
   assert.equal(await tab.locator("#fleet-map thead th").count(), viewOf(fleet, 0).engines.length);
 });
 
-/** Two hundred devices of seven models with a hundred cells each: ten lines of ten engines. Its figures are made up. */
+/**
+ * Two hundred devices of seven models with a hundred cells each: ten lines of ten engines. The
+ * figures are made up.
+ */
 const crowd = (): Page => {
   const page = many();
   const fleet = page.fleet as Fleet;

@@ -38,7 +38,7 @@ test("it leaves open what it includes, and too few trials or no measure tell not
   assert.equal(includesOne(null), false);
 });
 
-/** A line of the file: null stands for what is no number, and where there is no interval. */
+/** A line of the file. Null stands for a value that is not a number, and for a missing interval. */
 interface Golden {
   case: string;
   above: (number | null)[];
@@ -47,7 +47,8 @@ interface Golden {
   includes_one: boolean | null;
 }
 
-// Counted by crates/report/tests/integration/intervals.rs, which holds the program's intervals to it too.
+// Counted by crates/report/tests/integration/intervals.rs, which also tests the program's intervals
+// with it.
 test("they are those of a count of all draws, as the program's are", () => {
   const cases = JSON.parse(readFileSync("../tests/golden/intervals.json", "utf8")) as Golden[];
   for (const { case: name, above, below, ratio_interval: counted, includes_one } of cases) {

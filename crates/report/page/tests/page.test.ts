@@ -4,7 +4,7 @@ import { seen } from "./seen";
 
 const NASTY = `</script><script>window.bad=1</script><img src=x onerror="window.bad=1">&amp;"'`;
 const advised = () => ({ ...golden(), advice: [{ of: null, tables: [advice()], turns: [] }] });
-/** Entries with a box: none of an engine that is not on the machine. */
+/** Entries with a box. Engines that are not on the machine have none. */
 const boxes = () => golden().entries.filter((entry) => golden().cells[entry.cell]?.engine !== "mongodb").length;
 const box = (engine: string, phase: string) => `button[data-box][aria-label^="${engine}, ${phase}"]`;
 
@@ -88,7 +88,7 @@ seen("the map is walked and a box opened by keyboard alone", golden, {}, async (
   await tab.keyboard.press("Escape");
   // The focus is back where it was.
   assert.ok((await name()).startsWith(first.split(",")[0] as string));
-  // One stop of the Tab key a table.
+  // Each table is one stop of the Tab key.
   assert.equal(await tab.locator('button[data-box][tabindex="0"]').count(), await tab.locator(".map").count());
 });
 
@@ -139,7 +139,7 @@ seen("an interval is drawn where there is one", () => {
   assert.match(await tab.locator("#scale .hint").textContent() ?? "", /95 % interval/);
 });
 
-/** Every row's figures with seven trials of its time, and those of SQLite as fast as the row's best. */
+/** Every row's figures with seven trials of its time, and SQLite's as fast as the row's best. */
 const notSignificant = () => {
   const page = golden();
   const key = (entry: (typeof page.entries)[number]) => JSON.stringify([page.cells[entry.cell]?.scale, page.cells[entry.cell]?.variant, entry.phase]);
@@ -172,7 +172,7 @@ seen("an engine that is not significantly slower than the best shares its place"
 
 seen("a trial that stands apart is marked in the map and crossed in the chart", notSignificant, {}, async ({ tab }) => {
   assert.match(await tab.locator(box("sqlite", "read")).first().textContent() ?? "", /°/);
-  assert.match(await tab.locator("#legend").textContent() ?? "", /° a trial stands apart/);
+  assert.match(await tab.locator("#legend").textContent() ?? "", /° a trial is an outlier/);
   const crosses = await tab.locator("#scale g.m-outlier path").count();
   assert.ok(crosses > 0);
   assert.ok(await tab.locator("#scale g.m-trial circle").count() >= 6 * crosses);
@@ -216,7 +216,7 @@ seen("a watched phase tells of its processes, and what was not measured is a das
   assert.equal(await tab.evaluate("window.bad"), undefined);
 });
 
-/** With the program's name for what the fixture calls `read`, and a criterion that nobody was measured for. */
+/** With the program's name for the fixture's `read`, and a criterion without measurements. */
 const begun = () => {
   const table = advice();
   for (const criterion of table.criteria) if (criterion.id === "read") criterion.id = "point";
@@ -259,7 +259,7 @@ seen("what did not keep up with its rate is marked, and its details tell respons
   assert.match(await boxes.first().getAttribute("aria-label") ?? "", /achieved 196 \/s of 400 \/s, not ranked/);
   await boxes.first().click();
   const text = await tab.locator("dialog[open]").textContent() ?? "";
-  for (const part of ["achieved rate196 a second: did not keep up", "48.0 a second and 50.0 a second", "p99-", "from the scheduled start", "7.77 ms"]) {
+  for (const part of ["achieved rate196 per second: did not keep up", "48.0 per second and 50.0 per second", "p99-", "from the scheduled start", "7.77 ms"]) {
     assert.ok(text.includes(part), `${part} in ${text}`);
   }
 });
@@ -381,7 +381,7 @@ seen("5,000 boxes stay quick", () => large(20, 18, [1000, 10_000, 100_000, 1_000
     return performance.now() - began;
   });
   console.log(`a filter on 5,400 boxes: ${Math.round(took)} ms`);
-  // Generous: machines that test are slow and busy. A person feels a second.
+  // A generous limit, because machines that run tests are slow and busy. A person notices a second.
   assert.ok(took < 1500, `${took} ms`);
 });
 
@@ -437,7 +437,7 @@ seen("a result without a modelled card has no such section", golden, {}, async (
   assert.ok(await tab.locator("#flash").isHidden());
 });
 
-/** Two engines whose disks were sampled while they wrote, of one of them twice. */
+/** Two engines whose disks were sampled during writes, one of them twice. */
 const filling = () => {
   const page = kept();
   const [first, second] = page.entries.filter((entry) => entry.phase !== null && (page.cells[entry.cell]?.variant) === page.cells[0]?.variant);
@@ -464,7 +464,7 @@ seen("where no disk was sampled there is no chart of it", kept, {}, async ({ tab
   assert.equal(await tab.locator("#disks").count(), 0);
 });
 
-/** Two engines that aged: one came to a steady state, the other stalled and has no device of its own. */
+/** Two engines that aged: one became steady, the other stalled and has no device of its own. */
 const aged = () => {
   const page = kept();
   const [first, second] = page.entries.filter((entry) => entry.phase !== null && (page.cells[entry.cell]?.variant) === page.cells[0]?.variant);
@@ -591,7 +591,7 @@ seen("a source none of whose figures may be shown says why", () => ({
   assert.equal(await tab.locator("#published-body table").count(), 0);
 });
 
-/** The golden page, with what the program says of scale where reads of LMDB grow and SQLite overtakes it. */
+/** The golden page with scaling data, in which reads of LMDB grow and SQLite overtakes it. */
 const grown = () => {
   const page = golden();
   const series = { workload: "sensors", tier: "process", variant: "single", main: true, phase: "read" } as const;
@@ -622,7 +622,7 @@ seen("each line has its exponent beside it and in a table, and where the order t
   const said = tab.locator("#scale-said");
   assert.match(await said.textContent() ?? "", /Order turns.*sqlite overtakes lmdb between 1k and 10k rows.*Surprises.*lmdb: sensors 10k/s);
   assert.equal(await tab.evaluate("window.bad"), undefined);
-  // What is said of an engine goes with it, and so does who is the fastest.
+  // The texts about an engine disappear with it, and so does its place as the fastest.
   await tab.locator("#filters > summary").click();
   await tab.locator("#filters input[name=engine][value=lmdb]").uncheck();
   await tab.waitForFunction(() => !document.querySelector("#scale-said")?.textContent?.includes("overtakes"));
@@ -630,7 +630,9 @@ seen("each line has its exponent beside it and in a table, and where the order t
   assert.equal(await tab.locator("#scale figcaption", { hasText: "lmdb up to" }).count(), 0);
 });
 
-/** The same, and every cell once more within 256 MiB: of those nothing is told but what is given here. */
+/**
+ * The same page, with every cell repeated within 256 MiB. Scaling data is only what is given here.
+ */
 const limited = () => {
   const page = grown();
   const bytes = 256 * 2 ** 20;
@@ -678,7 +680,7 @@ seen("a surprise is marked in the map and told in its details", grown, {}, async
   assert.match(await tab.locator("dialog[open]").textContent() ?? "", /surprise12\.0x the time for a row, 1k to 10k: unexplained/);
 });
 
-/** Two scales: at the larger one the order of `alpha` and `beta` in loading is another. */
+/** Two scales. At the larger one the order of `alpha` and `beta` in loading is reversed. */
 const scaled = () => {
   const [small, large] = [advice(), advice()];
   [large.rows, large.at] = [1_000_000, "1M rows"];
@@ -702,7 +704,7 @@ seen("advice names its scale, is given at each, and says where the order turns",
   assert.ok(text.includes("alpha overtakes beta between 10k and 1M rows (load)") && !text.includes("does not matter"), text);
   await tab.locator("#choose select[name=must-rows]").selectOption("1M rows");
   assert.deepEqual(await ranked(), ["Alpha Gamma Beta"]);
-  // A turn that a must-have takes an engine out of matters no more.
+  // A change of order with an engine that a must-have leaves out is not shown.
   await tab.locator("#choose input[name=must-sql]").check();
   assert.ok(!(await answer.textContent() ?? "").includes("overtakes"));
 });
@@ -726,7 +728,7 @@ seen("advice within a limit of memory is a list of its own, which can be chosen"
   const select = tab.locator("#choose select[name=must-rows]");
   assert.deepEqual(await select.locator("option").allTextContents(), ["at each scale", "about 10k rows", "about 1M rows", "about 10k rows within 256 MiB"]);
   await select.selectOption("10k rows within 256 MiB");
-  // The turn is of the scales without a limit.
+  // The change of order is of the scales without a limit.
   assert.deepEqual(await answer.locator("h3").allTextContents(), ["At sensors 10k within 256 MiB"]);
   assert.equal((await answer.locator(".ranked b").allTextContents()).join(" "), "Alpha Gamma Beta");
   await tab.locator("#choose input[name=load]").fill("0");

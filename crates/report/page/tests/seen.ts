@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-/** A test on an opened page, which must end without an error and without a request. */
+/** A test on an opened page, which must end without errors and without requests. */
 export function seen(name: string, data: () => Page, look: Look, body: (page: Opened) => Promise<void>) {
   if (skip) skipped(name, "chromium", skip);
   test(name, { skip }, async () => {

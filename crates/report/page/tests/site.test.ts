@@ -7,7 +7,7 @@ import type { Group } from "../src/site/data";
 import { Known } from "../src/site/known";
 import { index, seen } from "./site";
 
-/** A table of the fixture in which engines were measured at rows and questions. */
+/** A table of the fixture with measurements of rows and questions. */
 const TABLE = "#/?workload=sensors&scale=10k&tier=process";
 
 const engines = async (tab: import("playwright-core").Page) =>
@@ -43,7 +43,7 @@ seen("a machine is chosen, its engines are ranked with intervals, and the addres
 seen("rows and questions are columns of their own, and a heading sorts by its column", { at: `${TABLE}&machine=${index().machines[0]?.[0]}` }, async ({ tab, settled }) => {
   const heads = (await tab.locator(".ranks").first().locator("thead th").allTextContents()).map((text) => text.trim());
   assert.deepEqual(heads.slice(0, 3), ["engine", "rows", "questions"]);
-  // Who did not answer every phase, and who is there for orientation, have no place.
+  // References, and engines that did not answer every phase, have no rank.
   const placed = tab.locator(".ranks").first().locator("tbody tr").filter({ hasNotText: /\(ref\)| \d+\/\d+/ });
   const ratios = async (column: number) => (await placed.locator(`td:nth-child(${column})`).allTextContents()).map(parseFloat).filter(Number.isFinite);
   const ascend = (all: number[]) => all.every((value, at) => at === 0 || value >= (all[at - 1] ?? 0));
@@ -79,7 +79,7 @@ seen("a box leads to its cell: trials, settings, the command that repeats it, a 
   await tab.getByText("Query plan of read").click();
   assert.match(await tab.locator("details[open] pre").innerText(), /QUERY PLAN\n`--SEARCH readings USING PRIMARY KEY/);
   await tab.getByText("Query plan of read").click();
-  await tab.getByText("Opened and set likewise from python").click();
+  await tab.getByText("Opened with the same settings from python").click();
   assert.match(await tab.locator("details[open] pre").innerText(), /# sqlite from python in process\s+open\(\)/);
   await tab.goBack();
   await settled();

@@ -1,4 +1,7 @@
-/** A site as the program writes it, opened from disk: `crates/report/tests/integration/site.rs` keeps its data current. */
+/**
+ * A site as the program writes it, opened from disk. `crates/report/tests/integration/site.rs`
+ * keeps its data current.
+ */
 
 import assert from "node:assert/strict";
 import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -23,7 +26,7 @@ after(() => browser?.close());
 /** The index of the fixture. */
 export const index = (): Index => dataOf(readFileSync(join(FIXTURE, "index.js"), "utf8")) as Index;
 
-/** What a data file hands to the page. */
+/** Returns what a data file passes to the page. */
 export function dataOf(text: string): unknown {
   const json = text.match(/^embermark\("[^"]*",(.*)\)\n$/s)?.[1];
   assert.ok(json, text.slice(0, 80));
@@ -36,11 +39,14 @@ export interface Opened {
   go: (hash: string) => Promise<void>;
   /** Waits for the view of the address. */
   settled: () => Promise<void>;
-  /** What a click saves. */
+  /** Returns what a click saves. */
   saved: (button: string) => Promise<string>;
 }
 
-/** A test on an opened site, which must end without an error, and load nothing from elsewhere. `change` rewrites data files. */
+/**
+ * A test on an opened site, which must end without errors, and load nothing from other places.
+ * `change` rewrites data files.
+ */
 export function seen(name: string, look: Look & { at?: string; change?: (file: string, text: string) => string }, body: (site: Opened) => Promise<void>): void {
   if (skip) skipped(name, "chromium", skip);
   test(name, { skip }, async () => {

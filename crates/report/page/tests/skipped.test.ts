@@ -9,7 +9,7 @@ import { FILE, skipped } from "./skipped";
 const folder = mkdtempSync(join(tmpdir(), "embermark-skipped-"));
 after(() => rmSync(folder, { recursive: true }));
 
-/** Runs something while the variable names a file, and gives what is in that then. */
+/** Runs a function while the variable names a file, and returns the file's content. */
 function written(name: string, run: (file: string) => void): string {
   const [file, before] = [join(folder, name), process.env[FILE]];
   process.env[FILE] = file;
@@ -32,7 +32,7 @@ test("a skipped test adds its name, what it lacks and why to a file", () => {
 
 test("without a browser every test of the page is named as skipped, and passes", () => {
   const lines = written("all", (file) => {
-    // A run of its own, without the variables of this one.
+    // A separate run, without the variables of this one.
     const env = { PATH: process.env.PATH, CHROMIUM: "/nowhere/chromium", [FILE]: file };
     const words = ["--test-reporter=tap", "build/tests/page.test.mjs"];
     const said = execFileSync(process.execPath, words, { env, encoding: "utf8" });

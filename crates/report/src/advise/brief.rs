@@ -5,7 +5,7 @@ use embermark_model::Conditions;
 use super::render::at;
 use super::render::ranking::no_list;
 use super::{
-    Advice, AdviceTable, AdviceTables, Needs, Pick, UnknownCriterion, Weight, at_each, pick,
+    Advice, AdviceTable, AdviceTables, Needs, Pick, UnknownCriterion, Weight, advise_each, pick,
 };
 use crate::document::{self, Block};
 use crate::note::{Note, Section, note};
@@ -31,10 +31,10 @@ pub fn brief(
             ([], Some(table)) => usual(table, needs),
             _ => weights.to_vec(),
         };
-        let mut all = at_each(tables, needs, &weights)?;
+        let mut all = advise_each(tables, needs, &weights)?;
         all.retain(|(table, _)| table.language() == *language);
         let Some((table, advice)) = largest_of(&all) else { continue };
-        let notes = match pick::of(table, needs, &weights) {
+        let notes = match pick::pick(table, needs, &weights) {
             Some(pick) => lines(&pick, table, advice, &others(&all, table, &weights)),
             None => no_pick(table, advice),
         };
@@ -48,7 +48,7 @@ pub fn brief(
         sections
             .push(Section { title: format!("Advice · durability {}{from}", needs.tier), notes });
     }
-    let blocks = notes::face_of(&text::unique(secret)).map(Block::Head).into_iter();
+    let blocks = notes::unpublishable_notice(&text::unique(secret)).map(Block::Head).into_iter();
     let blocks: Vec<Block> = blocks.chain(sections.into_iter().map(Block::Section)).collect();
     if blocks.is_empty() {
         return Ok(String::new());
@@ -65,7 +65,7 @@ fn usual(table: &AdviceTable, needs: Needs) -> Vec<Weight> {
     let of_tier = || table.engines.iter().filter(|entry| entry.tier == needs.tier);
     let has = |id: &str| of_tier().filter(|entry| entry.ratios.contains_key(id)).count() > 1;
     let first = table.criteria.iter().find(|criterion| has(criterion.id));
-    first.map(|criterion| pick::alone(criterion.id)).into_iter().collect()
+    first.map(|criterion| pick::single_weight(criterion.id)).into_iter().collect()
 }
 
 /// Returns the table with the most rows. One without a memory limit and on this machine's own disk
@@ -88,7 +88,7 @@ fn others(
 ) -> Vec<(String, String)> {
     let others = all.iter().filter(|(other, _)| !std::ptr::eq(*other, table));
     let pick = |(other, advice): &(&AdviceTable, Advice)| {
-        Some((other.at.clone(), pick::of(other, advice.needs, weights)?.engine))
+        Some((other.at.clone(), pick::pick(other, advice.needs, weights)?.engine))
     };
     others.filter_map(pick).collect()
 }
@@ -106,7 +106,7 @@ fn lines(
     let mut margin = pick
         .next
         .as_ref()
-        .map_or_else(|| "no other engine is ranked".to_owned(), |next| next.says());
+        .map_or_else(|| "no other engine is ranked".to_owned(), |next| next.describe());
     if pick.is_open() {
         margin += "; more trials settle it: embermark run with --for 30m, or --effort thorough";
     }

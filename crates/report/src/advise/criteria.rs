@@ -31,12 +31,12 @@ pub(super) enum Source {
     /// 99th percentile of commits in steady rounds, for engines that reached a steady state.
     Steady,
     /// A resource that some work used.
-    Use(Used, Work),
+    Use(ResourceAmount, Work),
 }
 
 /// What is compared.
 #[derive(Clone, Copy)]
-pub(super) enum Used {
+pub(super) enum ResourceAmount {
     /// A resource as it was measured or counted.
     Resource(Resource),
     /// Bytes that reached a disk or, where a card was modelled for every engine, that it programmed.
@@ -73,122 +73,132 @@ impl Source {
 }
 
 /// A criterion and its sources.
-pub(super) struct Made {
+pub(super) struct CriterionSources {
     pub criterion: Criterion,
-    pub of: &'static [Source],
+    pub sources: &'static [Source],
 }
 
-impl Made {
+impl CriterionSources {
     /// The criterion of the phases whose time counts.
     pub fn times(&self) -> Option<Counts> {
-        self.of.iter().find_map(|source| source.times())
+        self.sources.iter().find_map(|source| source.times())
     }
 }
 
-const fn made(
+const fn with_sources(
     id: &'static str,
     label: &'static str,
     about: &'static str,
-    of: &'static [Source],
-) -> Made {
-    Made { criterion: Criterion { id, label, about }, of }
+    sources: &'static [Source],
+) -> CriterionSources {
+    CriterionSources { criterion: Criterion { id, label, about }, sources }
 }
 
 /// The criteria.
-pub(super) static CRITERIA: [Made; 18] = [
-    made(
+pub(super) static CRITERIA: [CriterionSources; 18] = [
+    with_sources(
         "ingest",
         "ingest",
         "rows put in one by one, one commit per row",
         &[Source::Time(Counts::Ingest)],
     ),
-    made(
+    with_sources(
         "load",
         "bulk load",
         "many rows in a commit, or by the fastest path",
         &[Source::Time(Counts::Load)],
     ),
-    made(
+    with_sources(
         "point",
         "point reads",
         "rows fetched by key or by an index",
         &[Source::Time(Counts::Point)],
     ),
-    made("update", "updates", "existing rows changed or deleted", &[Source::Time(Counts::Update)]),
-    made(
+    with_sources(
+        "update",
+        "updates",
+        "existing rows changed or deleted",
+        &[Source::Time(Counts::Update)],
+    ),
+    with_sources(
         "analytics",
         "analytics",
         "questions over many rows, and scans",
         &[Source::Time(Counts::Analytics)],
     ),
-    made("mixed", "mixed", "rows put in while they are read", &[Source::Time(Counts::Mixed)]),
-    made("tail", "latency tail", "99th percentile of single operations", &[Source::Tail]),
-    made(
+    with_sources(
+        "mixed",
+        "mixed",
+        "rows put in while they are read",
+        &[Source::Time(Counts::Mixed)],
+    ),
+    with_sources("tail", "latency tail", "99th percentile of single operations", &[Source::Tail]),
+    with_sources(
         "steady-latency",
         "steady latency",
         "99th percentile of commits once they are steady, while rows come in and old ones go",
         &[Source::Steady],
     ),
-    made(
+    with_sources(
         "memory",
         "memory",
         "largest resident memory of the engine",
-        &[Source::Use(Used::Resource(Resource::Peak), Work::Main)],
+        &[Source::Use(ResourceAmount::Resource(Resource::Peak), Work::Main)],
     ),
-    made(
+    with_sources(
         "wear",
         "flash wear",
         "bytes programmed into a modelled flash card for the same work, or that reached a disk",
-        &[Source::Use(Used::Wear, Work::Main)],
+        &[Source::Use(ResourceAmount::Wear, Work::Main)],
     ),
-    made(
+    with_sources(
         "disk",
         "disk size",
         "bytes on disk of rows loaded once",
-        &[Source::Use(Used::Resource(Resource::Disk), Work::Main)],
+        &[Source::Use(ResourceAmount::Resource(Resource::Disk), Work::Main)],
     ),
-    made(
+    with_sources(
         "cpu",
         "CPU",
         "CPU time of engine and client for the same work",
-        &[Source::Use(Used::Resource(Resource::AllCpu), Work::Main)],
+        &[Source::Use(ResourceAmount::Resource(Resource::AllCpu), Work::Main)],
     ),
-    made(
+    with_sources(
         "energy",
         "energy",
         "joules over the idle draw for the same work, where something measured them",
-        &[Source::Use(Used::Resource(Resource::Energy), Work::Main)],
+        &[Source::Use(ResourceAmount::Resource(Resource::Energy), Work::Main)],
     ),
-    made(
+    with_sources(
         "ingest-memory",
         "memory of ingest",
         "memory, while rows are put in with one commit per row",
-        &[Source::Use(Used::Resource(Resource::Peak), Work::Ingest)],
+        &[Source::Use(ResourceAmount::Resource(Resource::Peak), Work::Ingest)],
     ),
-    made(
+    with_sources(
         "ingest-wear",
         "flash wear of ingest",
         "wear, of rows put in with one commit per row",
-        &[Source::Use(Used::Wear, Work::Ingest)],
+        &[Source::Use(ResourceAmount::Wear, Work::Ingest)],
     ),
-    made(
+    with_sources(
         "ingest-cpu",
         "CPU of ingest",
         "CPU time, of rows put in with one commit per row",
-        &[Source::Use(Used::Resource(Resource::AllCpu), Work::Ingest)],
+        &[Source::Use(ResourceAmount::Resource(Resource::AllCpu), Work::Ingest)],
     ),
-    made(
+    with_sources(
         "ingest-energy",
         "energy of ingest",
         "energy, of rows put in with one commit per row",
-        &[Source::Use(Used::Resource(Resource::Energy), Work::Ingest)],
+        &[Source::Use(ResourceAmount::Resource(Resource::Energy), Work::Ingest)],
     ),
-    made(
+    with_sources(
         "start",
         "start-up",
         "opening a database, or starting the server",
         &[
-            Source::Use(Used::Resource(Resource::Opening), Work::Main),
+            Source::Use(ResourceAmount::Resource(Resource::Opening), Work::Main),
             Source::Common(Counts::Start),
         ],
     ),
@@ -197,7 +207,7 @@ pub(super) static CRITERIA: [Made; 18] = [
 /// Returns the built-in workloads whose phases count for a criterion; none for a resource, which all use.
 pub(super) fn workloads(criterion: &str) -> Vec<&'static str> {
     let of = CRITERIA.iter().filter(|made| made.criterion.id == criterion);
-    let sources: Vec<&Source> = of.flat_map(|made| made.of).collect();
+    let sources: Vec<&Source> = of.flat_map(|made| made.sources).collect();
     kinds::published(|kind| sources.iter().any(|source| source.is_of(kind)))
 }
 

@@ -8,7 +8,7 @@ use super::{AdviceTable, AdviceTables, EngineAdvice};
 /// Advice of many devices as one, built device by device. It takes the worst of each figure and the
 /// largest memory. A figure that is unknown on one device is unknown.
 #[derive(Clone, Debug, Default)]
-pub struct OverDevices {
+pub struct FleetAdvice {
     devices: Vec<String>,
     tables: Vec<AdviceTable>,
     shortfalls: Vec<Shortfall>,
@@ -17,7 +17,7 @@ pub struct OverDevices {
 /// What an engine failed to do on some of the devices.
 #[derive(Clone, Debug)]
 struct Shortfall {
-    of: Of,
+    of: EngineKey,
     /// The failure in words. `None` if there are no figures.
     what: Option<String>,
     devices: Vec<String>,
@@ -25,7 +25,7 @@ struct Shortfall {
 
 /// An engine in a tier of one table, which has its rows, conditions and language.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Of {
+struct EngineKey {
     rows: u64,
     conditions: Conditions,
     client: Option<String>,
@@ -36,13 +36,13 @@ struct Of {
 /// Number of devices that are named for each shortfall.
 const NAMED: usize = 3;
 
-impl OverDevices {
+impl FleetAdvice {
     /// Adds the result of a device.
     pub fn add(&mut self, device: &str, result: &ResultFile) {
         let mut own = super::tables(&[result], None, &[]).tables;
         for table in &mut own {
             for at in 0..table.engines.len() {
-                let of = Of::new(table, &table.engines[at]);
+                let of = EngineKey::new(table, &table.engines[at]);
                 let entry = &mut table.engines[at];
                 for what in entry.shortfalls.drain(..) {
                     self.falls_short(of.clone(), Some(what), device);
@@ -60,7 +60,7 @@ impl OverDevices {
                 let found =
                     same.and_then(|table| table.engines.iter().find(|one| is_same(one, entry)));
                 if worse(entry, found) {
-                    lacking.push(Of::new(known, &known.engines[at]));
+                    lacking.push(EngineKey::new(known, &known.engines[at]));
                 }
             }
         }
@@ -76,7 +76,7 @@ impl OverDevices {
             for device in self.devices.clone() {
                 for entry in &mut engines {
                     if worse(entry, None) {
-                        self.falls_short(Of::new(&table, entry), None, &device);
+                        self.falls_short(EngineKey::new(&table, entry), None, &device);
                     }
                 }
             }
@@ -95,7 +95,7 @@ impl OverDevices {
         let Self { mut tables, shortfalls, .. } = self;
         for table in &mut tables {
             for at in 0..table.engines.len() {
-                let of = Of::new(table, &table.engines[at]);
+                let of = EngineKey::new(table, &table.engines[at]);
                 let own = shortfalls.iter().filter(|shortfall| shortfall.of == of);
                 table.engines[at].shortfalls = own.map(Shortfall::says).collect();
             }
@@ -103,7 +103,7 @@ impl OverDevices {
         AdviceTables { tables, turns: Vec::new() }
     }
 
-    fn falls_short(&mut self, of: Of, what: Option<String>, device: &str) {
+    fn falls_short(&mut self, of: EngineKey, what: Option<String>, device: &str) {
         let known = self.shortfalls.iter_mut().find(|known| known.of == of && known.what == what);
         match known {
             Some(known) => known.devices.push(device.to_owned()),
@@ -112,7 +112,7 @@ impl OverDevices {
     }
 }
 
-impl Of {
+impl EngineKey {
     fn new(table: &AdviceTable, entry: &EngineAdvice) -> Self {
         Self {
             rows: table.rows,
@@ -220,7 +220,7 @@ mod tests {
     fn of_one_device_it_is_the_devices_own_and_of_two_alike_the_same() {
         let own = crate::advise::tables(&[&result()], None, &[]);
         for devices in [1, 2] {
-            let mut over = OverDevices::default();
+            let mut over = FleetAdvice::default();
             (0..devices).for_each(|at| over.add(&format!("d{at}"), &result()));
             let over = over.tables();
             assert_eq!(over.tables.len(), own.tables.len());
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn an_engine_is_as_good_as_on_the_device_that_suits_it_least() {
-        let mut over = OverDevices::default();
+        let mut over = FleetAdvice::default();
         over.add("lab", &result());
         let before = over.clone().tables();
         over.add("roof", &slower("lmdb", 50));
@@ -268,7 +268,7 @@ mod tests {
             file
         };
         for first in [true, false] {
-            let mut over = OverDevices::default();
+            let mut over = FleetAdvice::default();
             let files = [("lab", result()), ("roof", without("lmdb"))];
             let order: Vec<_> =
                 if first { files.iter().collect() } else { files.iter().rev().collect() };
@@ -285,7 +285,7 @@ mod tests {
     fn of_many_devices_some_are_named_and_the_others_counted() {
         let mut without = result();
         without.cells.retain(|cell| cell.id.engine != "lmdb");
-        let mut over = OverDevices::default();
+        let mut over = FleetAdvice::default();
         over.add("lab", &result());
         (0..50).for_each(|at| over.add(&format!("d{at}"), &without));
         let tables = over.tables();

@@ -29,12 +29,12 @@ const COPYLEFT: [&str; 5] = ["gpl", "lgpl", "agpl", "sleepycat", "mpl"];
 
 impl LicenceClass {
     /// Returns the class of a licence by its name; for a choice (`Apache-2.0 or GPL-2.0`), the most permissive.
-    pub fn of(licence: &str) -> Self {
+    pub fn from_name(licence: &str) -> Self {
         let alternatives = licence.to_lowercase();
-        alternatives.split(" or ").map(Self::of_one).min().unwrap_or(Self::Other)
+        alternatives.split(" or ").map(Self::from_single_name).min().unwrap_or(Self::Other)
     }
 
-    fn of_one(licence: &str) -> Self {
+    fn from_single_name(licence: &str) -> Self {
         let is = |known: &[&str]| {
             licence.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word))
         };
@@ -78,7 +78,7 @@ pub struct Facts {
     pub peak_bytes: Option<f64>,
 }
 
-pub(super) fn of(
+pub(super) fn engine_facts(
     file: &ResultFile,
     groups: &[&Group<'_>],
     Engine { id: engine, by_url, own_durability, .. }: &Engine<'_>,
@@ -103,7 +103,7 @@ pub(super) fn of(
         kind: summary::kind(file, engine, &file.manifest.engines).unwrap_or("embedded").to_owned(),
         sql: data_model == "SQL",
         data_model,
-        licence_class: LicenceClass::of(&licence),
+        licence_class: LicenceClass::from_name(&licence),
         licence,
         publishable: !cells().any(|cell| cell.unpublishable),
         by_url: *by_url,
@@ -141,7 +141,7 @@ mod tests {
             (LicenceClass::Other, &["SSPL-1.0", "proprietary", "limited", "-", UNKNOWN, ""]),
         ] {
             for licence in licences {
-                assert_eq!(LicenceClass::of(licence), class, "{licence}");
+                assert_eq!(LicenceClass::from_name(licence), class, "{licence}");
             }
         }
     }

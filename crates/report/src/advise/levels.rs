@@ -18,7 +18,7 @@ pub(super) struct Level<'a, 'c> {
 
 /// Returns the levels under each of the chosen conditions that was measured, or under all measured
 /// ones if none are chosen. Those without a memory limit and on this machine's own disk come first.
-pub(super) fn of<'a, 'c>(
+pub(super) fn for_conditions<'a, 'c>(
     comparison: &'c Comparison<'a>,
     rows: Option<u64>,
     chosen: &[Conditions],
@@ -68,26 +68,28 @@ fn nearest<'a, 'c>(groups: &[&'c Group<'a>], rows: u64) -> Vec<&'c Group<'a>> {
     let of = |(workload, tier): (&str, Durability)| {
         let own = groups.iter().copied();
         let own = own.filter(|group| (group.workload, group.durability) == (workload, tier));
-        own.min_by(|a, b| away(a, rows).total_cmp(&away(b, rows)).then(b.scale.cmp(&a.scale)))
+        own.min_by(|a, b| {
+            log_distance(a, rows).total_cmp(&log_distance(b, rows)).then(b.scale.cmp(&a.scale))
+        })
     };
     all.into_iter().filter_map(of).collect()
 }
 
 /// Returns the logarithmic distance of a group from a number of rows. It is infinite if the group's
 /// own number is unknown.
-fn away(group: &Group<'_>, rows: u64) -> f64 {
+fn log_distance(group: &Group<'_>, rows: u64) -> f64 {
     let of = |own: u64| (own.max(1) as f64 / rows.max(1) as f64).ln().abs();
     group.row_count().map_or(f64::INFINITY, of)
 }
 
 /// Formats a number of rows as a scale: `100k`.
-pub(super) fn written(rows: u64) -> String {
+pub(super) fn scale_text(rows: u64) -> String {
     Scale::Rows(rows).to_string()
 }
 
 /// Formats rows and conditions: `10k rows`, `10k rows within 256 MiB on sd-a1, python, servers over
 /// wifi`.
-pub(super) fn at(
+pub(super) fn label(
     rows: u64,
     conditions: Conditions,
     client: Option<&str>,
@@ -95,7 +97,7 @@ pub(super) fn at(
 ) -> String {
     let client = client.map(|client| format!(", {}", text::plain(client))).unwrap_or_default();
     let network = network.map(|name| format!(", servers over {name}")).unwrap_or_default();
-    format!("{} rows{conditions}{client}{network}", written(rows))
+    format!("{} rows{conditions}{client}{network}", scale_text(rows))
 }
 
 /// Returns the tables that differ in what counts. A table is left out if, in the workloads of the

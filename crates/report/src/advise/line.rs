@@ -1,6 +1,6 @@
 //! The ratios of a criterion.
 
-use crate::statistics::{is_measure, median, ratio_interval, to_the_best};
+use crate::statistics::{clamp_to_best, is_measure, median, ratio_interval};
 use crate::summary::Group;
 
 /// One figure of a criterion, over the engines that compete for it.
@@ -18,7 +18,7 @@ pub(super) struct Line<'a> {
 impl<'a> Line<'a> {
     /// Computes the ratios to the smallest median. `None` if fewer than two engines have one. `why`
     /// has the reason of each engine without a figure.
-    pub fn of(
+    pub fn new(
         group: &Group<'a>,
         values: Vec<(&'a str, Vec<f64>)>,
         why: Vec<(&'a str, String)>,
@@ -35,7 +35,7 @@ impl<'a> Line<'a> {
         let (best, least, of_best) = *medians.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
         let ratios = medians.iter().map(|(engine, median, trials)| {
             // The best is 1 by definition. Its uncertainty is in the intervals of the others.
-            let interval = ratio_interval(trials, of_best).map(to_the_best);
+            let interval = ratio_interval(trials, of_best).map(clamp_to_best);
             let interval = if *engine == best { interval.map(|_| [1.0, 1.0]) } else { interval };
             (*engine, median / least, interval)
         });
@@ -46,7 +46,7 @@ impl<'a> Line<'a> {
     }
 
     /// Adds engines that compete in the tier but are not in this group as not measured.
-    pub fn miss(&mut self, competing: &[&'a str]) {
+    pub fn add_missing(&mut self, competing: &[&'a str]) {
         for engine in competing {
             let has = self.ratios.iter().any(|(other, ..)| other == engine);
             if !has && !self.lacking.iter().any(|(other, _)| other == engine) {

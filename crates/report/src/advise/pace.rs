@@ -29,7 +29,7 @@ impl Pace {
 }
 
 /// The slowest pace of an engine in a tier; `None` where it committed no single rows.
-pub(super) fn of(
+pub(super) fn slowest_pace(
     file: &ResultFile,
     groups: &[&Group<'_>],
     kinds: &Kinds<'_>,

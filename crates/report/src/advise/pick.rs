@@ -76,11 +76,11 @@ pub(crate) fn all_work(table: &AdviceTable, tier: Durability) -> Vec<Weight> {
         own.filter(|entry| entry.ratios.contains_key(criterion)).count() > 1
     };
     let work = WORK.into_iter().filter(|(criterion, _)| measured(criterion));
-    work.map(|(criterion, _)| alone(criterion)).collect()
+    work.map(|(criterion, _)| single_weight(criterion)).collect()
 }
 
 /// Makes the weight of a criterion that counts by itself.
-pub(crate) fn alone(criterion: &str) -> Weight {
+pub(crate) fn single_weight(criterion: &str) -> Weight {
     Weight { criterion: criterion.to_owned(), weight: 1.0 }
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn advice(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> A
 }
 
 /// Returns the pick by these weights. `None` if no engine is ranked.
-pub(crate) fn of(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> Option<Pick> {
+pub(crate) fn pick(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> Option<Pick> {
     let ranked = ranked(table, needs, weights);
     let (first, others) = ranked.split_first()?;
     let next = others.first().map(|next| Next {
@@ -150,7 +150,7 @@ fn turns(table: &AdviceTable, needs: Needs, weights: &[Weight], first: &str) -> 
     // An engine that keeps more than the other tier requires is not news there.
     let lead = |criterion: &'static str, by: String, needs: Needs| {
         let ratio = of(needs.tier)?.ratios.get(criterion)?;
-        let ranked = ranked(table, needs, &[alone(criterion)]);
+        let ranked = ranked(table, needs, &[single_weight(criterion)]);
         let best = ranked.first().filter(|best| best.engine != first)?;
         let ratio = ratio / best.score;
         let engine = best.engine.clone();
@@ -190,10 +190,10 @@ fn turns(table: &AdviceTable, needs: Needs, weights: &[Weight], first: &str) -> 
 
 impl Pick {
     /// Describes the pick: `lmdb, 1.13x ahead of hybrid`.
-    pub fn says(&self) -> String {
+    pub fn describe(&self) -> String {
         let name = text::plain(&self.engine);
         let Some(next) = &self.next else { return format!("{name}, the only one that is ranked") };
-        format!("{name}, {}", next.says())
+        format!("{name}, {}", next.describe())
     }
 
     /// Whether more trials could separate the first two.
@@ -204,7 +204,7 @@ impl Pick {
 
 impl Next {
     /// Describes the margin: `1.13x ahead of hybrid`, `not certainly ahead of hybrid (1.01x)`.
-    pub fn says(&self) -> String {
+    pub fn describe(&self) -> String {
         let (ratio, next) = (format::ratio(self.ratio), text::plain(&self.engine));
         match self.order {
             Order::Certain => format!("{ratio} ahead of {next}"),

@@ -67,7 +67,7 @@ fn add(cells: &mut Vec<Cell>, cell: &Cell) {
             known.status = known.status.worst(cell.status);
             known.trials.extend(cell.trials.iter().cloned());
             known.lost_trials.extend(cell.lost_trials.iter().cloned());
-            known.set_lost_aside();
+            known.move_lost_trials();
         }
         Some(_) => {}
         None => cells.push(cell.clone()),

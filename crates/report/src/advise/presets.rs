@@ -1,5 +1,6 @@
-//! Situations to begin with: what a commit must survive there, what matters and how much, and what must be kept up
-//! with. The screen answers them, and the page orders its list by them.
+//! Situations to start from: what a commit must survive, how much each criterion matters, and which
+//! rate must be kept up. The screen has a recommendation for each, and the page orders its list by
+//! them.
 
 use embermark_model::Durability;
 use serde::Serialize;
@@ -11,14 +12,14 @@ use crate::{format, text};
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Preset {
-    /// Its name in an address.
+    /// Name in addresses.
     pub id: &'static str,
     /// Its name.
     pub name: &'static str,
-    /// What a commit must survive; absent: the tier in which all work was measured.
+    /// What a commit must survive. Absent: the tier in which all work was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<Durability>,
-    /// What matters, and how much.
+    /// Criteria that matter, and how much.
     pub weights: &'static [(&'static str, f64)],
     /// Rows per second that must be committed one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,7 +38,7 @@ const fn preset(
     Preset { id, name, tier: Some(tier), weights, rows_per_second: None, memory_bytes: None }
 }
 
-/// All work alike, and five situations.
+/// All work alike, and five specific situations.
 pub static PRESETS: [Preset; 6] = [
     Preset {
         tier: None,
@@ -86,13 +87,13 @@ pub static PRESETS: [Preset; 6] = [
     ),
 ];
 
-/// What to take in a situation.
-pub(crate) struct Answer {
+/// The recommendation for a situation.
+pub(crate) struct Recommendation {
     /// The pick.
     pub pick: Pick,
-    /// The tier that it holds in.
+    /// The tier in which it was measured.
     pub tier: Durability,
-    /// Criteria that nobody was measured for.
+    /// Criteria that were measured for fewer than two engines.
     pub lacking: Vec<&'static str>,
 }
 
@@ -102,16 +103,17 @@ pub(crate) struct Answer {
 pub struct Ranking {
     /// The situation's id.
     pub preset: &'static str,
-    /// By what they are ordered, and what of it was not measured.
+    /// The weights of the order, and which of them were not measured.
     pub says: String,
     /// The best first.
     pub ranked: Vec<Place>,
-    /// Who has no place, and why.
+    /// Engines without a place, with the reasons.
     pub left: Vec<Left>,
 }
 
-/// What a situation asks of a table: its needs, the weights of what was measured, and what was not.
-struct Asked {
+/// Requirements of a situation for a table: needs, weights of what was measured, and what was not
+/// measured.
+struct Requirements {
     needs: Needs,
     weights: Vec<Weight>,
     lacking: Vec<&'static str>,
@@ -124,7 +126,7 @@ fn is_measured(table: &AdviceTable, tier: Durability, criterion: &str) -> bool {
 }
 
 impl Preset {
-    fn asked(&self, table: &AdviceTable, tier: Durability) -> Asked {
+    fn requirements(&self, table: &AdviceTable, tier: Durability) -> Requirements {
         let (known, lacking): (Vec<_>, Vec<_>) =
             self.weights.iter().partition(|(id, _)| is_measured(table, tier, id));
         let weight = |(id, weight): (&str, f64)| Weight { criterion: id.to_owned(), weight };
@@ -136,30 +138,36 @@ impl Preset {
             licence: None,
             rows_per_second: self.rows_per_second,
         };
-        Asked {
+        Requirements {
             needs,
             weights: known.into_iter().map(weight).collect(),
             lacking: lacking.into_iter().map(|(id, _)| id).collect(),
         }
     }
 
-    /// Its tier, where what matters most was measured in that.
+    /// Returns its tier, if its most important criterion was measured in that.
     fn tier(&self, table: &AdviceTable, main: Durability) -> Option<Durability> {
         let (first, _) = self.weights.first()?;
         Some(self.tier.unwrap_or(main)).filter(|tier| is_measured(table, *tier, first))
     }
 
-    /// What to take by a table; `None` where what matters most was not measured in its tier.
-    pub(crate) fn answer(&self, table: &AdviceTable, main: Durability) -> Option<Answer> {
+    /// Returns the recommendation by a table. `None` if its most important criterion was not
+    /// measured in its tier.
+    pub(crate) fn recommendation(
+        &self,
+        table: &AdviceTable,
+        main: Durability,
+    ) -> Option<Recommendation> {
         let tier = self.tier(table, main)?;
-        let Asked { needs, weights, lacking } = self.asked(table, tier);
-        Some(Answer { pick: pick::of(table, needs, &weights)?, tier, lacking })
+        let Requirements { needs, weights, lacking } = self.requirements(table, tier);
+        Some(Recommendation { pick: pick::pick(table, needs, &weights)?, tier, lacking })
     }
 
-    /// The order of a table's engines; in the main tier where what matters most was not measured in its own.
+    /// Returns the order of a table's engines. It uses the main tier if the most important
+    /// criterion was not measured in the situation's own.
     pub(crate) fn order(&self, table: &AdviceTable, main: Durability) -> Ranking {
         let tier = self.tier(table, main).unwrap_or(main);
-        let Asked { needs, weights, lacking } = self.asked(table, tier);
+        let Requirements { needs, weights, lacking } = self.requirements(table, tier);
         let advice = pick::advice(table, needs, &weights);
         let label = |id: &&str| {
             let known = table.criteria.iter().find(|criterion| criterion.id == *id);

@@ -1,61 +1,61 @@
-//! Who is left of the engines under somebody's needs, and in which order.
+//! Ranks the engines that meet a user's needs.
 
 use embermark_model::Durability;
 use embermark_model::choice::{self, UnknownName};
 use serde::Serialize;
 
 use super::facts::UNKNOWN;
-use super::meant::meant;
+use super::weight_meaning::intended_weights;
 use super::{AdviceTable, AdviceTables, EngineAdvice, LicenceClass, RestsOn, levels};
 use crate::{format, text};
 
-/// What an engine must have.
+/// Requirements for an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Needs {
     /// What a commit must survive.
     pub tier: Durability,
-    /// SQL.
+    /// Whether it must have SQL.
     pub sql: bool,
-    /// To run in the process of its user.
+    /// Whether it must run in the process of its user.
     pub embedded: bool,
-    /// The most memory it may use, in bytes.
+    /// Most memory that it may use, in bytes.
     pub memory_bytes: Option<u64>,
-    /// The furthest class of licence that will do; absent: any.
+    /// Most restrictive licence class that is accepted. Absent: any.
     pub licence: Option<LicenceClass>,
     /// Rows per second that it commits one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_per_second: Option<f64>,
 }
 
-/// How much a criterion counts.
+/// Weight of a criterion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Weight {
     /// The criterion's id.
     pub criterion: String,
-    /// Above 0; only the weights' relation counts.
+    /// Value above 0. Only the ratios between weights count.
     pub weight: f64,
 }
 
-/// A weight for a criterion that is none.
+/// Error for a weight of an unknown criterion.
 pub type UnknownCriterion = UnknownName;
 
-/// Who is left, in which order and why.
+/// Engines that meet the needs, in their order, with the reasons.
 #[derive(Clone, Debug, Serialize)]
 pub struct Advice {
-    /// What was asked for.
+    /// The needs.
     pub needs: Needs,
-    /// What counts, resources of the work that is meant; none: nobody is ranked.
+    /// The weights, with resources of the intended work. If there are none, no engine is ranked.
     pub weights: Vec<Weight>,
-    /// The best first; empty without weights, and where nothing near the rows asked for was measured.
+    /// The best first. Empty without weights, and if nothing near the requested rows was measured.
     pub ranked: Vec<Place>,
-    /// What would answer, and is more than ten times away from the rows asked for.
+    /// Measurements that would answer, but are more than ten times away from the requested rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub too_far: Vec<String>,
-    /// Engines that have what they must and lack a figure that counts.
+    /// Engines that meet the needs, but lack a weighted figure.
     pub unmeasured: Vec<Left>,
-    /// Engines that lack what they must have.
+    /// Engines that do not meet the needs.
     pub excluded: Vec<Left>,
-    /// For each criterion that was measured, who is best at it among those that have what they must.
+    /// For each measured criterion, the best of the engines that meet the needs.
     pub best_at: Vec<BestAt>,
 }
 
@@ -68,12 +68,12 @@ pub struct Place {
     /// The weighted geometric mean of its ratios: how many times more than the best of each
     /// criterion it takes. 1 is the best possible.
     pub score: f64,
-    /// The score with every ratio at its lower and at its upper end; absent where some ratio has no
+    /// The score with every ratio at its lower and at its upper end. Absent if a ratio has no
     /// interval.
     pub interval: Option<[f64; 2]>,
     /// Its ratios of the weighted criteria, in the order of the weights.
     pub ratios: Vec<(String, f64)>,
-    /// Engines behind it whose order is not certain: the intervals overlap or there are none.
+    /// Engines after it whose order is not certain: their intervals overlap, or they have none.
     pub not_certainly_before: Vec<String>,
 }
 
@@ -83,39 +83,40 @@ pub struct Place {
 pub struct Left {
     /// Its id.
     pub engine: String,
-    /// Why, each in a few words.
+    /// The reasons, each in a few words.
     pub why: Vec<String>,
 }
 
-/// Who is best at something.
+/// The best engine by a criterion.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct BestAt {
     /// The criterion's id.
     pub criterion: &'static str,
-    /// The engine, and those that no difference to it is shown for. Of several workloads it is the
-    /// best by the geometric mean over them.
+    /// The engine, and those with no significant difference to it. Over several workloads it is the
+    /// best by the geometric mean.
     pub engines: Vec<String>,
-    /// The best of each workload, where there are several.
+    /// The best of each workload, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_workload: Vec<(String, String)>,
-    /// Engines that were compared.
+    /// Number of engines that were compared.
     pub compared: usize,
-    /// Those that were not, and why.
+    /// Engines that were not compared, with the reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_comparable: Vec<Left>,
 }
 
-/// Applies needs and weights to each table that differs from the one before in what counts.
+/// Applies needs and weights to each table whose relevant figures differ from those of the table
+/// before.
 ///
 /// # Errors
-/// When the tables have no criterion of a weight's name.
-pub fn at_each<'t>(
+/// If the tables have no criterion with the name of a weight.
+pub fn advise_each<'t>(
     tables: &'t AdviceTables,
     needs: Needs,
     weights: &[Weight],
 ) -> Result<Vec<(&'t AdviceTable, Advice)>, UnknownCriterion> {
-    let meant = meant(weights);
-    let weighted: Vec<&str> = meant.iter().map(|weight| weight.criterion.as_str()).collect();
+    let intended = intended_weights(weights);
+    let weighted: Vec<&str> = intended.iter().map(|weight| weight.criterion.as_str()).collect();
     let tables = levels::differing(&tables.tables, needs.tier, &weighted).into_iter();
     tables.map(|table| Ok((table, advise(table, needs, weights)?))).collect()
 }
@@ -123,7 +124,7 @@ pub fn at_each<'t>(
 /// Applies needs and weights to a table.
 ///
 /// # Errors
-/// When a weight's criterion is none of the table's.
+/// If the table has no criterion with the name of a weight.
 pub fn advise(
     table: &AdviceTable,
     needs: Needs,
@@ -135,7 +136,7 @@ pub fn advise(
             return Err(choice::unknown("criterion", criterion, valid));
         }
     }
-    let weights = &*meant(weights);
+    let weights = &*intended_weights(weights);
     let weighted: Vec<&str> = weights.iter().map(|weight| weight.criterion.as_str()).collect();
     let too_far = table.too_far(needs.tier, &weighted);
     let mut advice = Advice {
@@ -147,17 +148,17 @@ pub fn advise(
         excluded: Vec::new(),
         best_at: Vec::new(),
     };
-    let mut fit: Vec<&EngineAdvice> = Vec::new();
+    let mut suitable: Vec<&EngineAdvice> = Vec::new();
     for entry in table.engines.iter().filter(|entry| entry.tier == needs.tier) {
         let why = lacks(entry, &needs);
         match why.is_empty() {
-            true => fit.push(entry),
+            true => suitable.push(entry),
             false => advice.excluded.push(Left { engine: entry.engine.clone(), why }),
         }
     }
-    advice.excluded.extend(elsewhere(table, needs.tier));
-    advice.best_at = best_at(table, &fit);
-    for entry in fit {
+    advice.excluded.extend(not_measured_in_tier(table, needs.tier));
+    advice.best_at = best_at(table, &suitable);
+    for entry in suitable {
         let missing: Vec<String> = match weights {
             [] if entry.ratios.is_empty() => vec!["any criterion".to_owned()],
             _ => unmeasured(entry, weights),
@@ -165,12 +166,14 @@ pub fn advise(
         if !missing.is_empty() {
             let lacks = format!("not measured for {}", missing.join(", "));
             let reasons = missing.iter().filter_map(|id| entry.lacks.get(id.as_str())).flatten();
-            // What a cell did not do stands once.
+            // Work that a cell did not do is named once.
             let reasons = reasons.filter(|_| entry.shortfalls.is_empty());
             let reasons = entry.shortfalls.iter().chain(reasons).cloned();
             let why = text::unique([lacks].into_iter().chain(reasons));
             advice.unmeasured.push(Left { engine: entry.engine.clone(), why });
-        } else if let Some(place) = place(entry, weights).filter(|_| advice.too_far.is_empty()) {
+        } else if let Some(place) =
+            score_engine(entry, weights).filter(|_| advice.too_far.is_empty())
+        {
             advice.ranked.push(place);
         }
     }
@@ -184,7 +187,7 @@ pub fn advise(
     Ok(advice)
 }
 
-/// What an engine must have and lacks.
+/// Lists the needs that an engine does not meet.
 fn lacks(entry: &EngineAdvice, needs: &Needs) -> Vec<String> {
     let facts = &entry.facts;
     let mut why = Vec::new();
@@ -232,9 +235,10 @@ fn lacks(entry: &EngineAdvice, needs: &Needs) -> Vec<String> {
     why
 }
 
-/// Engines whose setting for another tier has the effective durability asked for, and which were
-/// not measured in it. Ratios hold inside one tier, so they cannot be lent.
-fn elsewhere(table: &AdviceTable, tier: Durability) -> Vec<Left> {
+/// Returns engines whose setting for another tier has the requested effective durability, and which
+/// were not measured in the requested tier. Ratios are only valid within a tier, so they cannot be
+/// used here.
+fn not_measured_in_tier(table: &AdviceTable, tier: Durability) -> Vec<Left> {
     let measured_in = |engine: &str| {
         table.engines.iter().any(|entry| entry.tier == tier && entry.engine == engine)
     };
@@ -259,8 +263,8 @@ fn unmeasured(entry: &EngineAdvice, weights: &[Weight]) -> Vec<String> {
     lacking.map(|weight| weight.criterion.clone()).collect()
 }
 
-/// `exp(sum(w ln r) / sum(w))`; `None` without weights.
-fn place(entry: &EngineAdvice, weights: &[Weight]) -> Option<Place> {
+/// Scores an engine: `exp(sum(w ln r) / sum(w))`. `None` without weights.
+fn score_engine(entry: &EngineAdvice, weights: &[Weight]) -> Option<Place> {
     let mean = |of: &dyn Fn(&str) -> Option<f64>| {
         let total: f64 = weights.iter().map(|weight| weight.weight).sum();
         let logs: Option<Vec<f64>> =
@@ -287,15 +291,15 @@ fn certainly_before(one: &Place, other: &Place) -> bool {
     one.interval.zip(other.interval).is_some_and(|(one, other)| one[1] < other[0])
 }
 
-fn best_at(table: &AdviceTable, fit: &[&EngineAdvice]) -> Vec<BestAt> {
-    table.criteria.iter().filter_map(|criterion| best_at_one(criterion.id, fit)).collect()
+fn best_at(table: &AdviceTable, suitable: &[&EngineAdvice]) -> Vec<BestAt> {
+    table.criteria.iter().filter_map(|criterion| best_at_one(criterion.id, suitable)).collect()
 }
 
-/// `None` where fewer than two were compared.
-fn best_at_one(criterion: &'static str, fit: &[&EngineAdvice]) -> Option<BestAt> {
+/// Returns the best by a criterion. `None` if fewer than two engines were compared.
+fn best_at_one(criterion: &'static str, suitable: &[&EngineAdvice]) -> Option<BestAt> {
     let of = |entry: &EngineAdvice| entry.ratios.get(criterion).copied();
     let compared: Vec<(&EngineAdvice, f64)> =
-        fit.iter().filter_map(|entry| Some((*entry, of(entry)?))).collect();
+        suitable.iter().filter_map(|entry| Some((*entry, of(entry)?))).collect();
     if compared.len() < 2 {
         return None;
     }
@@ -306,8 +310,8 @@ fn best_at_one(criterion: &'static str, fit: &[&EngineAdvice]) -> Option<BestAt>
         let low = interval(entry).map(|interval| interval[0]);
         entry.engine != best.engine && low.zip(reach).is_some_and(|(low, reach)| low <= reach)
     };
-    let others = fit.iter().filter(equal).map(|entry| entry.engine.clone());
-    let missing = fit.iter().filter(|entry| of(entry).is_none());
+    let others = suitable.iter().filter(equal).map(|entry| entry.engine.clone());
+    let missing = suitable.iter().filter(|entry| of(entry).is_none());
     let why = |entry: &EngineAdvice| {
         let lacks = entry.lacks.get(criterion).cloned().unwrap_or_default();
         let why = text::unique(entry.shortfalls.iter().cloned().chain(lacks));
@@ -324,7 +328,8 @@ fn best_at_one(criterion: &'static str, fit: &[&EngineAdvice]) -> Option<BestAt>
     })
 }
 
-/// The best of each workload by its place, `sensors 10k`; nothing of a single one.
+/// Returns the best of each workload by its name and scale, `sensors 10k`. Empty if there is only
+/// one.
 fn best_by_workload(criterion: &str, compared: &[(&EngineAdvice, f64)]) -> Vec<(String, String)> {
     let of = |entry: &EngineAdvice| entry.by_workload.get(criterion).cloned().unwrap_or_default();
     let places = text::unique(compared.iter().flat_map(|(entry, _)| of(entry).into_keys()));

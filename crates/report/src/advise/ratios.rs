@@ -5,7 +5,7 @@ use embermark_model::{Durability, Status};
 
 use super::criteria::{CRITERIA, Source};
 use super::line::Line;
-use super::used;
+use super::resource_lines;
 use crate::kinds::{Kinds, PhaseOf};
 use crate::statistics::geometric_mean;
 use crate::summary::{Entry, Figure, Group, Row};
@@ -36,7 +36,9 @@ pub(super) fn lines<'a>(
                 };
                 by_rows(&groups, wanted, all, time)
             }
-            Source::Use(used, work) => used::lines(file, &groups, kinds, *used, *work),
+            Source::Use(amount, work) => {
+                resource_lines::lines(file, &groups, kinds, *amount, *work)
+            }
         }
     };
     let made = CRITERIA.iter();
@@ -45,8 +47,8 @@ pub(super) fn lines<'a>(
     let competing = text::unique(competing);
     made.map(|made| {
         let id = made.criterion.id;
-        let mut lines: Vec<Line<'a>> = made.of.iter().flat_map(of).collect();
-        lines.iter_mut().for_each(|line| line.miss(&competing));
+        let mut lines: Vec<Line<'a>> = made.sources.iter().flat_map(of).collect();
+        lines.iter_mut().for_each(|line| line.add_missing(&competing));
         (id, lines)
     })
     .collect()
@@ -71,7 +73,7 @@ pub(super) struct Standing<'a> {
 /// ends of the intervals are averaged too, which gives the widest possible interval. An engine that
 /// lacks the figure of any line, or a whole workload, has no ratio. A mean over the easier part of
 /// the work would compare nothing.
-pub(super) fn of<'a>(lines: &[Line<'a>], engine: &str) -> Standing<'a> {
+pub(super) fn standing<'a>(lines: &[Line<'a>], engine: &str) -> Standing<'a> {
     let workloads = text::unique(lines.iter().map(|line| line.workload));
     let of_one = |workload: &'a str| {
         let own = lines.iter().filter(|line| line.workload == workload);
@@ -138,7 +140,7 @@ fn by_rows<'a>(
             });
             let values: Option<Vec<_>> =
                 ranked.map(|(engine, trials)| Some((engine, trials?))).collect();
-            lines.extend(values.and_then(|values| Line::of(group, values, lacking(group, row))));
+            lines.extend(values.and_then(|values| Line::new(group, values, lacking(group, row))));
         }
     }
     lines
@@ -151,7 +153,7 @@ fn lacking<'a>(group: &Group<'a>, row: &Row<'a>) -> Vec<(&'a str, String)> {
     let place = text::plain(&place);
     let why = |entry: &Entry<'_>| match entry {
         Entry::Measured(measured) => match measured.shortfall {
-            Some(shortfall) => shortfall.beside(row.phase),
+            Some(shortfall) => shortfall.words(row.phase),
             None if measured.tainted => "its cell did not end well".to_owned(),
             None => "not measured".to_owned(),
         },
@@ -182,7 +184,7 @@ fn by_those_that_have<'a>(
                 let measured = entry.measured().filter(|measured| measured.ratio.is_some())?;
                 Some((engine.id, trials(&measured.figure)?))
             });
-            lines.extend(Line::of(group, values.collect(), lacking(group, row)));
+            lines.extend(Line::new(group, values.collect(), lacking(group, row)));
         }
     }
     lines

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use embermark_model::Durability;
 use embermark_model::result::Counts;
 
-use super::levels::written;
+use super::levels::scale_text;
 use super::{AdviceTable, RestsOn, criteria};
 use crate::{kinds, text};
 
@@ -34,8 +34,8 @@ pub(super) fn command(table: &AdviceTable, tier: Durability, weighted: &[&str]) 
     let further = further.filter_map(|own| own.first().copied());
     let workloads = text::unique(known.chain(further));
     let rows = match table.asked {
-        Some(rows) => vec![written(rows)],
-        None => text::unique(measured().filter(of).filter_map(|of| of.rows.map(written))),
+        Some(rows) => vec![scale_text(rows)],
+        None => text::unique(measured().filter(of).filter_map(|of| of.rows.map(scale_text))),
     };
     let mut words = vec!["embermark run".to_owned()];
     words.extend(workloads.into_iter().map(str::to_owned));

@@ -3,7 +3,7 @@
 use embermark_model::Conditions;
 use serde::Serialize;
 
-use super::turns::{by_conditions, of_scores};
+use super::turns::{by_conditions, score_turns};
 use super::{
     Advice, AdviceTable, AdviceTables, BestAt, Criterion, CriterionTurn, LicenceClass, RestsOn,
 };
@@ -119,8 +119,8 @@ fn blocks(all: &All<'_>, tables: &AdviceTables, rows: Option<u64>) -> Vec<Block>
     let sections = sections
         .into_iter()
         .map(|(title, lines)| (title, lines.into_iter().map(|says| note("", says)).collect()));
-    let face = notes::face_of(&secret).map(Block::Head);
-    face.into_iter().chain(note::filled(sections).into_iter().map(Block::Section)).collect()
+    let face = notes::unpublishable_notice(&secret).map(Block::Head);
+    face.into_iter().chain(note::non_empty(sections).into_iter().map(Block::Section)).collect()
 }
 
 /// Returns the criteria with a weight.
@@ -152,7 +152,8 @@ fn turns(all: &All<'_>, tables: &AdviceTables) -> Vec<String> {
     };
     let of_phases = tables.turns.iter().filter(counts);
     let of_phases = of_phases.map(|turn| format!("{}: {}", turn.criterion, turn.says));
-    let mut lines: Vec<String> = by_conditions(all).flat_map(of_scores).chain(of_phases).collect();
+    let mut lines: Vec<String> =
+        by_conditions(all).flat_map(score_turns).chain(of_phases).collect();
     let more = lines.len().saturating_sub(MOST_TURNS);
     if by_conditions(all).any(|own| own.len() > 1) && lines.is_empty() {
         lines.push("not shown to turn between these scales".to_owned());

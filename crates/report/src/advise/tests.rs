@@ -204,7 +204,7 @@ fn advice_says_at_which_scales_and_by_how_many_trials_it_was_measured() {
     file.cells.push(larger);
     file.plan.runs = 99;
     let tables = tables(&[&file], None, &[]);
-    let all = at_each(&tables, ANY, &[]).unwrap();
+    let all = advise_each(&tables, ANY, &[]).unwrap();
     let shown = super::words(&all, &tables, None, 120);
     assert!(shown.contains("sensors 1k, 100k: 1 run x 3 trials"), "{shown}");
 }
@@ -414,7 +414,7 @@ fn turning() -> ResultFile {
 fn advice_is_given_at_each_scale_and_names_it() {
     let file = turning();
     let tables = tables(&[&file], None, &[]);
-    let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
+    let all = advise_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
     let orders: Vec<Vec<&str>> = all.iter().map(|(_, advice)| order(advice)).collect();
     assert_eq!(orders, [["rows", "columns"], ["rows", "columns"], ["columns", "rows"]]);
     let ratios: Vec<f64> =
@@ -440,7 +440,7 @@ fn rows_that_are_asked_for_are_answered_at_the_nearest_scale_which_is_named() {
     let shown = |rows: u64| {
         let tables = tables(&[&file], Some(rows), &[]);
         assert_eq!(tables.tables.len(), 1);
-        let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
+        let all = advise_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
         super::words(&all, &tables, Some(rows), 200)
     };
     let near = shown(60_000);
@@ -465,9 +465,9 @@ fn a_workload_that_no_weight_rests_on_makes_no_advice_of_its_own() {
         }
     }
     let tables = tables(&[&file], None, &[]);
-    let count = |weight: &[(&str, f64)]| at_each(&tables, ANY, &weights(weight)).unwrap().len();
+    let count = |weight: &[(&str, f64)]| advise_each(&tables, ANY, &weights(weight)).unwrap().len();
     assert_eq!((count(&[("ingest", 1.0)]), count(&[("mixed", 1.0)])), (1, 2));
-    let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0), ("mixed", 1.0)])).unwrap();
+    let all = advise_each(&tables, ANY, &weights(&[("ingest", 1.0), ("mixed", 1.0)])).unwrap();
     let shown = super::words(&all, &tables, None, 200);
     assert!(shown.contains("mixed 1 · at sensors 1k, htap 100"), "each at its own: {shown}");
 }
@@ -477,7 +477,7 @@ fn memory_is_that_of_the_scale() {
     let file = turning();
     let tables = tables(&[&file], None, &[]);
     let needs = Needs { memory_bytes: Some(400_000_000), ..ANY };
-    let all = at_each(&tables, needs, &weights(&[("ingest", 1.0)])).unwrap();
+    let all = advise_each(&tables, needs, &weights(&[("ingest", 1.0)])).unwrap();
     let orders: Vec<Vec<&str>> = all.iter().map(|(_, advice)| order(advice)).collect();
     assert_eq!(orders, [vec!["rows", "columns"], vec!["rows", "columns"], vec!["columns"]]);
     let shown = super::words(&all, &tables, None, 200);
@@ -604,7 +604,7 @@ fn where_there_is_no_answer_nobody_is_ranked_and_the_command_that_measures_it_st
     let shown = |rows, tier| {
         let tables = tables(&[&file], rows, &[]);
         let needs = Needs { tier, ..ANY };
-        let all = at_each(&tables, needs, &weights(&[("ingest", 1.0)])).unwrap();
+        let all = advise_each(&tables, needs, &weights(&[("ingest", 1.0)])).unwrap();
         assert!(all.iter().all(|(_, advice)| advice.ranked.is_empty()));
         super::words(&all, &tables, rows, 200)
     };

@@ -33,7 +33,7 @@ pub struct CriterionTurn {
 }
 
 /// Every turn of phases that criteria are made of, criterion by criterion.
-pub(super) fn of(scaling: &Scaling<'_>, kinds: &Kinds<'_>) -> Vec<CriterionTurn> {
+pub(super) fn criterion_turns(scaling: &Scaling<'_>, kinds: &Kinds<'_>) -> Vec<CriterionTurn> {
     let of_one = |(id, counts): (&'static str, Counts)| {
         let turn = |of: Overtaking<'_>| CriterionTurn {
             criterion: id,
@@ -63,7 +63,7 @@ pub(super) fn by_conditions<'s, 't>(
 
 /// Pairs of engines whose order in the whole is certain at two numbers of rows, and another at
 /// each; of advice under the same conditions.
-pub(super) fn of_scores(all: &[(&AdviceTable, Advice)]) -> Vec<String> {
+pub(super) fn score_turns(all: &[(&AdviceTable, Advice)]) -> Vec<String> {
     let engines = all.iter().flat_map(|(_, advice)| &advice.ranked);
     let engines = text::unique(engines.map(|place| place.engine.as_str()));
     let mut said = Vec::new();

@@ -7,7 +7,7 @@ use embermark_model::result::{
 use embermark_model::{CellId, Durability, Scale, Status, StorageName};
 use serde_json::json;
 
-use super::{last, throughput, written_per_byte};
+use super::{last_rounds, throughput, written_per_byte};
 use crate::summary::Figure;
 
 fn timeline() -> Timeline {
@@ -111,7 +111,7 @@ fn texts_of(file: &ResultFile, rows_per_day: Option<f64>) -> BTreeMap<String, St
 #[test]
 fn the_last_five_rounds_make_the_figures_and_no_round_before_them() {
     let timeline = timeline();
-    assert_eq!(last(&timeline).len(), 5);
+    assert_eq!(last_rounds(&timeline).len(), 5);
     assert_eq!(throughput(&timeline), Some(150.0));
     let texts = texts(timeline);
     assert_eq!(texts["rows/s"], "150");
@@ -208,7 +208,7 @@ fn part(reached: bool, p99: u64) -> PhaseResult {
 fn the_steady_latency_is_of_trials_that_were_steady_every_one() {
     let steady = |parts: &[PhaseResult]| {
         let parts: Vec<(u32, &PhaseResult)> = (0..).zip(parts).collect();
-        Figure::of(&parts).unwrap().steady_p99_per_trial()
+        Figure::from_parts(&parts).unwrap().steady_p99_per_trial()
     };
     assert_eq!(steady(&[part(true, 70), part(true, 90)]), Some(vec![70.0, 90.0]));
     assert_eq!(steady(&[part(true, 70), part(false, 90)]), None);
@@ -218,7 +218,7 @@ fn the_steady_latency_is_of_trials_that_were_steady_every_one() {
 #[test]
 fn the_time_of_a_row_is_that_of_the_last_rounds() {
     let part = part(true, 70);
-    let figure = Figure::of(&[(0, &part)]).unwrap();
+    let figure = Figure::from_parts(&[(0, &part)]).unwrap();
     // 150 rows per second.
     assert!((figure.per_op_ns - 1e9 / 150.0).abs() < 1.0, "{}", figure.per_op_ns);
 }

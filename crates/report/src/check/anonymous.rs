@@ -46,18 +46,18 @@ pub fn anonymous(file: &ResultFile, names: &[String]) -> Result<Anonymous, Repor
     let machines = file.manifest.client_machines.keys().cloned().zip(1..);
     let machines: BTreeMap<String, String> =
         machines.map(|(name, number)| (name, format!("machine {number}"))).collect();
-    plan(&mut file);
+    hide_plan(&mut file);
     manifest(&mut file, &machines);
     file.cells.iter_mut().for_each(|cell| in_cell(cell, &machines));
     let names: Vec<String> = names.iter().cloned().chain(machines.into_keys()).collect();
     let mut json = serde_json::to_value(&file)?;
     hide(&mut json, &Names(&names), "");
     let file: ResultFile = serde_json::from_value(json)?;
-    let left = left(&file);
+    let left = remaining_identifiers(&file);
     Ok(Anonymous { file, left })
 }
 
-fn plan(file: &mut ResultFile) {
+fn hide_plan(file: &mut ResultFile) {
     let plan = &mut file.plan;
     if let DataSource::File(path) = &mut plan.data {
         *path = PathBuf::from("data");
@@ -155,7 +155,7 @@ fn hide(value: &mut Value, names: &Names<'_>, field: &str) {
 }
 
 /// Lists what still identifies a computer or its owner.
-fn left(file: &ResultFile) -> Vec<Note> {
+fn remaining_identifiers(file: &ResultFile) -> Vec<Note> {
     let (manifest, plan) = (&file.manifest, &file.plan);
     let mut left = Vec::new();
     let mut says = |about: &str, what: String| {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Answer, Finding, may_stand};
+use super::{Answer, Finding, may_be_published};
 use crate::document::{self, Block};
 use crate::note::{self, Note, Section, note};
 use crate::{Options, ReportError, text};
@@ -23,8 +23,8 @@ pub struct Checked {
 
 impl Checked {
     /// Makes the check of a file from its answers.
-    pub fn of(file: String, rules: Vec<Answer>, left: Vec<Note>) -> Self {
-        Self { file, may_stand: may_stand(&rules), rules, left }
+    pub fn new(file: String, rules: Vec<Answer>, left: Vec<Note>) -> Self {
+        Self { file, may_stand: may_be_published(&rules), rules, left }
     }
 }
 
@@ -59,5 +59,5 @@ fn blocks(checked: &Checked) -> Vec<Block> {
         ("What to do", remedies),
         ("Left in the anonymous result: decide whether it may be public", checked.left.clone()),
     ];
-    [rules].into_iter().chain(note::filled(sections)).map(Block::Section).collect()
+    [rules].into_iter().chain(note::non_empty(sections)).map(Block::Section).collect()
 }

@@ -16,7 +16,8 @@ pub(super) struct Rule {
     pub asks: &'static str,
     /// What to do if a result breaks the rule.
     pub remedy: &'static str,
-    pub look: fn(&ResultFile) -> Finding,
+    /// Tests a result.
+    pub test: fn(&ResultFile) -> Finding,
 }
 
 /// Share of all CPUs that other programs may use while trials run. The run's own warning has the
@@ -30,82 +31,82 @@ const STOLEN: f64 = 0.05;
 pub(super) const RULES: [Rule; 13] = [
     Rule {
         name: "schema",
-        asks: "the file has the schema that is written today",
-        remedy: "read it with this version: `embermark report FILE --format json` writes it anew",
-        look: schema,
+        asks: "the file has the current schema",
+        remedy: "read it with this version: `embermark report FILE --format json` upgrades it",
+        test: schema,
     },
     Rule {
         name: "complete",
         asks: "the run ended, and has figures",
         remedy: "finish it with `embermark run --resume FOLDER`",
-        look: complete,
+        test: complete,
     },
     Rule {
         name: "version",
         asks: "this embermark knows the version that measured",
         remedy: "upgrade embermark",
-        look: version,
+        test: version,
     },
     Rule {
         name: "clean-tree",
         asks: "embermark was built from a commit without changes",
-        remedy: "commit or take back what `git status` lists, build, and run again",
-        look: clean_tree,
+        remedy: "commit or revert what `git status` lists, build, and run again",
+        test: clean_tree,
     },
     Rule {
         name: "release-build",
         asks: "embermark was built with the release profile",
         remedy: "build with `make build`, and run again",
-        look: release_build,
+        test: release_build,
     },
     Rule {
         name: "machine",
         asks: "the machine is recorded, and the databases were on a disk",
         remedy: "run again with --dir on a disk; what could not be read is named",
-        look: machine,
+        test: machine,
     },
     Rule {
         name: "answers",
         asks: "no answer was wrong, and each was verified",
         remedy: "leave the engine out or fix it; an answer that only one engine gave needs another engine, \
                  or expected rows in the workload file",
-        look: answers,
+        test: answers,
     },
     Rule {
         name: "floor",
-        asks: "what embermark itself takes was measured in the same run",
+        asks: "the cost of embermark itself was measured in the same run",
         remedy: "run again with this version: every run measures it",
-        look: floor,
+        test: floor,
     },
     Rule {
         name: "load",
         asks: "other programs and virtual machines took little of the CPUs while trials ran",
-        remedy: "stop other programs, or use a machine of its own, and run again",
-        look: load,
+        remedy: "stop other programs, or use a dedicated machine, and run again",
+        test: load,
     },
     Rule {
         name: "drift",
         asks: "the machine did not become slower or faster during the run",
         remedy: "let it cool down, connect it to power, and run again",
-        look: drifted,
+        test: drifted,
     },
     Rule {
         name: "spread",
         asks: "trials of the same phase differ little",
         remedy: "run with --trials 5 or more on a machine that does nothing else, or with more rows",
-        look: spread::look,
+        test: spread::typical_spread,
     },
     Rule {
         name: "settings",
         asks: "the settings of every engine are recorded as it had them",
         remedy: "run the engine in a server that embermark starts, or with a version that records settings",
-        look: settings,
+        test: settings,
     },
     Rule {
         name: "licences",
         asks: "no licence forbids publishing its figures",
         remedy: "write the result without them: `embermark check FILE --publishable -o NEW`",
-        look: licences,
+        test: licences,
     },
 ];
 
@@ -121,7 +122,7 @@ fn some(places: impl IntoIterator<Item = String>) -> String {
 fn schema(file: &ResultFile) -> Finding {
     match file.schema {
         SCHEMA => Passed(format!("schema {SCHEMA}")),
-        other => Failed(format!("schema {other}; today's is {SCHEMA}")),
+        other => Failed(format!("schema {other}; the current one is {SCHEMA}")),
     }
 }
 
@@ -266,10 +267,10 @@ fn load(file: &ResultFile) -> Finding {
 }
 
 fn drifted(file: &ResultFile) -> Finding {
-    match drift::of(file) {
-        None => NotKnown("the first trial was not made again".to_owned()),
-        Some(drift) if drift.is_notable() => Failed(drift.says()),
-        Some(drift) => Passed(drift.says()),
+    match drift::drift(file) {
+        None => NotKnown("the first trial was not repeated".to_owned()),
+        Some(drift) if drift.is_notable() => Failed(drift.describe()),
+        Some(drift) => Passed(drift.describe()),
     }
 }
 
@@ -282,7 +283,7 @@ fn settings(file: &ResultFile) -> Finding {
         .map(|cell| text::plain(&cell.id.engine));
     let without: Vec<String> = without.collect();
     if !by_url.is_empty() {
-        Failed(format!("a server given by its URL has settings of its own: {}", some(by_url)))
+        Failed(format!("a server given by its URL has its own settings: {}", some(by_url)))
     } else if !without.is_empty() {
         Failed(format!("no settings of {}", some(without)))
     } else {

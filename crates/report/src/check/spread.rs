@@ -22,18 +22,18 @@ const RANGE_OF_FIVE: f64 = 2.326;
 /// Compares the typical spread with its limit. The spread is the median over the phases of the
 /// standard deviation of the logarithms of the trials' times. The limit is that of trials of which
 /// five are within SNIA's range.
-pub(super) fn look(file: &ResultFile) -> Finding {
+pub(super) fn typical_spread(file: &ResultFile) -> Finding {
     let mut phases = 0;
     let mut spreads: Vec<f64> = Vec::new();
     for cell in measured(file) {
-        let own = Phases::of(cell);
+        let own = Phases::new(cell);
         let parts = cell.trials.iter().flat_map(|trial| &trial.phases);
         for phase in text::unique(parts.map(|part| part.phase.as_str())) {
             let parts = own.at(phase);
             if !parts.iter().all(|(_, part)| part.status.has_figures()) {
                 continue;
             }
-            let Some(figure) = Figure::of(parts) else { continue };
+            let Some(figure) = Figure::from_parts(parts) else { continue };
             phases += 1;
             spreads.extend(deviation(&figure.per_trial_ns));
         }

@@ -27,7 +27,7 @@ pub struct Differences {
 
 impl Differences {
     /// Compares two values that must be equal. If one was not recorded, a remark says so.
-    fn must(&mut self, what: &str, old: Option<String>, new: Option<String>) {
+    fn require_equal(&mut self, what: &str, old: Option<String>, new: Option<String>) {
         match (old, new) {
             (Some(old), Some(new)) if old != new => {
                 let (old, new) = (text::plain(&old), text::plain(&new));
@@ -40,7 +40,7 @@ impl Differences {
     }
 
     /// Compares two values that may differ. A difference becomes a remark.
-    fn may(&mut self, what: &str, old: &str, new: &str) {
+    fn note_difference(&mut self, what: &str, old: &str, new: &str) {
         if old != new {
             let (old, new) = (text::plain(old), text::plain(new));
             self.remarks.push(format!("{what}: {old}, then {new}"));
@@ -54,8 +54,8 @@ type Condition = (&'static str, fn(&ResultFile) -> Option<String>);
 /// Conditions that must be equal, because the figures are incomparable otherwise.
 const CONDITIONS: [Condition; 31] = [
     ("CPU", |file| file.manifest.machine.cpu.clone()),
-    ("number of CPUs", |file| shown(file.manifest.machine.cpus?)),
-    ("page size", |file| shown(file.manifest.machine.page_bytes?)),
+    ("number of CPUs", |file| recorded(file.manifest.machine.cpus?)),
+    ("page size", |file| recorded(file.manifest.machine.page_bytes?)),
     ("limits of its cgroup", |file| {
         Some(file.manifest.machine.limits_in_words().unwrap_or_else(|| "none".to_owned()))
     }),
@@ -70,40 +70,40 @@ const CONDITIONS: [Condition; 31] = [
     ("emulated device", emulated),
     ("disk of a trial", disk),
     ("build", |file| Some(file.manifest.tool.profile.clone())),
-    ("runs of a trial", |file| shown(file.plan.runs)),
-    ("warm-up runs", |file| shown(file.plan.warmup_runs)),
+    ("runs of a trial", |file| recorded(file.plan.runs)),
+    ("warm-up runs", |file| recorded(file.plan.warmup_runs)),
     ("longest run time", |file| ms(file.plan.max_run_time_ms)),
     ("time of a closed loop", |file| ms(file.plan.window_ms)),
     ("warm-up", |file| ms(file.plan.warm_up_ms)),
-    ("overview", |file| shown(file.plan.overview)),
+    ("overview", |file| recorded(file.plan.overview)),
     ("part of a published comparison", |file| {
         let repeats = file.plan.repeats.as_ref().map(ToString::to_string);
         Some(repeats.unwrap_or_else(|| "none".into()))
     }),
     ("limit of commits' p99", |file| ms(Some(file.plan.p99_limit_ms))),
-    ("rate of samples", |file| shown(file.plan.rate)),
-    ("clients", |file| shown(file.plan.clients)),
+    ("rate of samples", |file| recorded(file.plan.rate)),
+    ("clients", |file| recorded(file.plan.clients)),
     ("network", |file| {
         let link = file.plan.network.as_ref().map(notes::network::parameters);
         Some(link.unwrap_or_else(|| "none".into()))
     }),
-    ("client machines", |file| shown(file.manifest.client_machines.len().max(1))),
+    ("client machines", |file| recorded(file.manifest.client_machines.len().max(1))),
     ("target rate", |file| {
         let rate = file.plan.target_rate.map(|rate| format::rate(rate as f64));
         Some(rate.unwrap_or_else(|| "none, a closed loop".into()))
     }),
-    ("cold reads", |file| shown(if file.plan.cold { "yes" } else { "no" })),
-    ("seed", |file| shown(file.plan.seed)),
+    ("cold reads", |file| recorded(if file.plan.cold { "yes" } else { "no" })),
+    ("seed", |file| recorded(file.plan.seed)),
     ("cache memory given to engines", |file| bytes(Some(file.plan.memory_bytes))),
     ("data", |file| match file.plan.data {
-        DataSource::Synthetic => shown("synthetic"),
+        DataSource::Synthetic => recorded("synthetic"),
         // The data sets show which file it is, with its digest.
-        DataSource::File(_) => shown("of a file"),
+        DataSource::File(_) => recorded("of a file"),
     }),
     ("memory", |file| bytes(file.manifest.machine.memory_bytes)),
 ];
 
-fn shown(value: impl Display) -> Option<String> {
+fn recorded(value: impl Display) -> Option<String> {
     Some(value.to_string())
 }
 
@@ -132,31 +132,35 @@ pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
     let near = |(a, b): (u64, u64)| a.abs_diff(b) as f64 <= SAME_MEMORY * a.max(b) as f64;
     let same_memory = memory(old).zip(memory(new)).is_some_and(near);
     for (what, of) in CONDITIONS.iter().filter(|(what, _)| *what != "memory" || !same_memory) {
-        found.must(what, of(old), of(new));
+        found.require_equal(what, of(old), of(new));
     }
     for engine in text::unique(old.plan.urls.keys().chain(new.plan.urls.keys())) {
-        found.must(&format!("server of {engine}"), server(old, engine), server(new, engine));
+        found.require_equal(
+            &format!("server of {engine}"),
+            server(old, engine),
+            server(new, engine),
+        );
     }
     for (name, before) in &old.plan.configurations {
         if let Some(after) = new.plan.configurations.get(name) {
             let about = format!("configuration {}", text::plain(name));
-            found.must(&about, shown(before.subject()), shown(after.subject()));
+            found.require_equal(&about, recorded(before.subject()), recorded(after.subject()));
             // Comparing versions or languages is a purpose of a comparison.
-            found.may(&format!("library of {name}"), &library(before), &library(after));
-            found.may(&format!("client of {name}"), &client(before), &client(after));
+            found.note_difference(&format!("library of {name}"), &library(before), &library(after));
+            found.note_difference(&format!("client of {name}"), &client(before), &client(after));
         }
     }
     for before in old.plan.storages.iter().flatten() {
         if let Some(after) = new.plan.storage(before.name) {
             let about = format!("storage {}", before.name);
             let [before, after] = [before, after].map(notes::storage::parameters);
-            found.must(&about, Some(before), Some(after));
+            found.require_equal(&about, Some(before), Some(after));
         }
     }
     for (workload, before) in &old.manifest.datasets {
         if let Some(after) = new.manifest.datasets.get(workload) {
             let about = format!("rows of {}", text::plain(workload));
-            found.must(&about, Some(dataset(before)), Some(dataset(after)));
+            found.require_equal(&about, Some(dataset(before)), Some(dataset(after)));
         }
     }
     remarks(&mut found, old, new);
@@ -164,7 +168,7 @@ pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
 }
 
 fn emulated(file: &ResultFile) -> Option<String> {
-    let Some(emulated) = &file.manifest.machine.emulates else { return shown("none") };
+    let Some(emulated) = &file.manifest.machine.emulates else { return recorded("none") };
     let limits = emulated.limits.iter().map(|(name, limit)| format!("{name} {limit}"));
     Some(format!("{} ({})", emulated.device, text::joined(limits, ", ")))
 }
@@ -185,7 +189,7 @@ fn disk(file: &ResultFile) -> Option<String> {
     let mut trials = file.cells.iter().flat_map(|cell| &cell.trials);
     let isolated = trials.clone().any(|trial| trial.device_io.is_some());
     let ran = trials.any(|trial| !trial.phases.is_empty());
-    shown(if isolated { "its own (--isolate-disk)" } else { "that of all" }).filter(|_| ran)
+    recorded(if isolated { "its own (--isolate-disk)" } else { "that of all" }).filter(|_| ran)
 }
 
 /// Describes the server of an engine. `None` if the file has none of its cells. Only the host of a
@@ -219,10 +223,10 @@ fn remarks(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
         let commit = tool.commit.as_ref().map(|commit| format!(" ({commit})"));
         tool.version.clone() + &commit.unwrap_or_default()
     };
-    found.may("embermark", &tool(old), &tool(new));
-    found.may("trials", &old.plan.trials.to_string(), &new.plan.trials.to_string());
+    found.note_difference("embermark", &tool(old), &tool(new));
+    found.note_difference("trials", &old.plan.trials.to_string(), &new.plan.trials.to_string());
     if let (Some(old), Some(new)) = (&old.manifest.machine.kernel, &new.manifest.machine.kernel) {
-        found.may("kernel", old, new);
+        found.note_difference("kernel", old, new);
     }
     for (name, configuration) in &new.plan.configurations {
         if old.plan.configurations.contains_key(name) && configuration.has_settings() {
@@ -231,7 +235,7 @@ fn remarks(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
         }
     }
     for (engine, old, new) in versions(old, new) {
-        found.may(engine, &old, &new);
+        found.note_difference(engine, &old, &new);
     }
     if old.manifest.run_id == new.manifest.run_id {
         found.remarks.push(ONE_RUN.to_owned());
@@ -240,8 +244,10 @@ fn remarks(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
         if file.manifest.tool.profile == "debug" {
             found.remarks.push(format!("the {which} file is of a debug build"));
         }
-        if let Some(drift) = drift::of(file).filter(|drift| drift.is_notable()) {
-            found.remarks.push(format!("the machine drifted in the {which} run: {}", drift.says()));
+        if let Some(drift) = drift::drift(file).filter(|drift| drift.is_notable()) {
+            found
+                .remarks
+                .push(format!("the machine drifted in the {which} run: {}", drift.describe()));
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Pairs<'a> {
     /// Each phase with figures in both files, in the order of the old file's cells.
     pub phases: Vec<PhasePair<'a>>,
     /// Each cell or phase that completed in only one file.
-    pub turned: Vec<Turn>,
+    pub turned: Vec<StatusChange>,
     /// Cells that only the old file has.
     pub only_old: Vec<CellId>,
     /// Cells that only the new file has.
@@ -47,7 +47,7 @@ impl PhasePair<'_> {
     /// both kept up.
     pub fn lacking(&self) -> Option<String> {
         let known = ["old", "new"].into_iter().zip(&self.shortfalls).filter_map(|(which, of)| {
-            Some(format!("{which} {}", of.as_ref()?.beside(Some(self.phase))))
+            Some(format!("{which} {}", of.as_ref()?.words(Some(self.phase))))
         });
         let known = text::joined(known, ", ");
         (!known.is_empty()).then_some(known)
@@ -56,7 +56,7 @@ impl PhasePair<'_> {
 
 /// A cell, or one of its phases, that completed in only one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Turn {
+pub struct StatusChange {
     /// The cell.
     pub cell: CellId,
     /// The phase. Absent if the cell had no phase.
@@ -71,7 +71,7 @@ pub struct Turn {
     pub broke: bool,
 }
 
-impl Turn {
+impl StatusChange {
     /// Describes the change: `ok, then wrong`.
     pub fn words(&self) -> String {
         format!("{}, then {}", self.was, self.is)
@@ -102,7 +102,7 @@ pub(crate) fn pairs<'a>(old: &'a ResultFile, new: &'a ResultFile) -> Pairs<'a> {
 fn pair<'a>(pairs: &mut Pairs<'a>, before: &'a Cell, after: &'a Cell) {
     let phases = before.trials.iter().chain(&after.trials).flat_map(|trial| &trial.phases);
     let names = text::unique(phases.map(|part| part.phase.as_str()));
-    let [old, new] = [before, after].map(Side::of);
+    let [old, new] = [before, after].map(Side::new);
     for phase in names {
         match (old.outcome(phase), new.outcome(phase)) {
             ((was, Some(before)), (is, Some(after))) if was.has_figures() && is.has_figures() => {
@@ -133,8 +133,8 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of(cell: &'a Cell) -> Self {
-        Self { cell, phases: Phases::of(cell), shortfalls: Shortfalls::of(cell) }
+    fn new(cell: &'a Cell) -> Self {
+        Self { cell, phases: Phases::new(cell), shortfalls: Shortfalls::new(cell) }
     }
 
     /// Returns how a phase ended over all trials, and its figure. A phase that the cell never
@@ -143,15 +143,21 @@ impl<'a> Side<'a> {
         let parts = self.phases.at(phase);
         let status = parts.iter().map(|(_, part)| part.status).reduce(Status::worst);
         let status = status.unwrap_or(self.cell.status);
-        (status, Figure::of(parts).filter(|_| status.has_figures()))
+        (status, Figure::from_parts(parts).filter(|_| status.has_figures()))
     }
 }
 
-fn turn(before: &Cell, after: &Cell, phase: Option<&str>, was: Status, is: Status) -> Option<Turn> {
+fn turn(
+    before: &Cell,
+    after: &Cell,
+    phase: Option<&str>,
+    was: Status,
+    is: Status,
+) -> Option<StatusChange> {
     let turned = was.has_figures() != is.has_figures();
     turned.then(|| {
         let ended_badly = if is.has_figures() { before } else { after };
-        Turn {
+        StatusChange {
             cell: before.id.clone(),
             phase: phase.map(str::to_owned),
             was,

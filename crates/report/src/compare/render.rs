@@ -1,44 +1,45 @@
-//! A comparison as people and programs read it.
+//! Formats a comparison for people and for programs.
 
 use std::fmt::Write as _;
 
 use embermark_model::CellId;
 
-use super::{Change, Changes, Ran, Turn, Used, Verdict};
+use super::{Change, Changes, GroupProtocol, StatusChange, UsageChange, Verdict};
 use crate::document::{self, Block};
 use crate::grid::{Grid, Text, Tone};
 use crate::note::{self, Note, Section, note};
 use crate::summary::{Column, Resource};
 use crate::{Options, ReportError, export, format, notes, text};
 
-/// For a terminal.
+/// Formats a comparison for a terminal.
 pub fn table(changes: &Changes, options: &Options<'_>) -> String {
     document::terminal(&blocks(changes), options)
 }
 
-/// For a page on GitHub.
+/// Formats a comparison as Markdown for GitHub.
 pub fn markdown(changes: &Changes) -> String {
     document::markdown(&blocks(changes))
 }
 
 fn blocks(changes: &Changes) -> Vec<Block> {
-    let heads = face(changes).into_iter().chain([summary(changes)]).map(Block::Head);
+    let heads = notice(changes).into_iter().chain([summary(changes)]).map(Block::Head);
     let tables = grids(changes).into_iter().map(|grid| Block::table(grid, Vec::new()));
     heads.chain(tables).chain(sections(changes).into_iter().map(Block::Section)).collect()
 }
 
-/// All of it.
+/// Formats a comparison as JSON.
 ///
 /// # Errors
-/// When a value has no JSON form, which none here lacks.
+/// If a value has no JSON form, which does not happen here.
 pub fn json(changes: &Changes) -> Result<String, ReportError> {
     Ok(serde_json::to_string_pretty(changes)? + "\n")
 }
 
-/// One line for each phase that either file has figures of, and for each cell that only one has.
+/// Formats a comparison as CSV, with a line for each phase with figures in either file, and for
+/// each cell that only one has.
 ///
 /// # Errors
-/// When the CSV writer fails, which it does not on memory.
+/// If the CSV writer fails, which it does not in memory.
 pub fn csv(changes: &Changes) -> Result<String, ReportError> {
     let line =
         |cell: &CellId, phase: Option<&str>, what: String, rest: [String; 6], p: Option<f64>| {
@@ -57,7 +58,7 @@ pub fn csv(changes: &Changes) -> Result<String, ReportError> {
                 .chain([storage.map(|storage| storage.to_string()).unwrap_or_default()])
                 .collect::<Vec<String>>()
         };
-    // Without times: why.
+    // Without times, the reason.
     let untimed = |reason: Option<&str>| {
         let mut rest: [String; 6] = Default::default();
         rest[5] = text::plain(reason.unwrap_or_default());
@@ -104,15 +105,17 @@ const CSV_HEADER: [&str; 17] = [
     "storage",
 ];
 
-fn face(changes: &Changes) -> Option<String> {
-    notes::face_of(&changes.unpublishable.iter().map(String::as_str).collect::<Vec<_>>())
+fn notice(changes: &Changes) -> Option<String> {
+    notes::unpublishable_notice(
+        &changes.unpublishable.iter().map(String::as_str).collect::<Vec<_>>(),
+    )
 }
 
-/// `2 slower, 1 faster, 10 with no difference shown`.
+/// Counts the verdicts: `2 slower, 1 faster, 10 with no difference shown`.
 fn summary(changes: &Changes) -> String {
     let count = |verdict| changes.phases.iter().filter(|change| change.verdict == verdict).count();
     let mut out = format!("New against old: {} slower", count(Verdict::Slower));
-    // Writing to a String does not fail.
+    // Writing to a String cannot fail.
     let _ = write!(out, ", {} faster", count(Verdict::Faster));
     let _ = write!(out, ", {} with no difference shown", count(Verdict::NoDifference));
     let behind = count(Verdict::DidNotKeepUp);
@@ -139,36 +142,38 @@ fn summary(changes: &Changes) -> String {
     out
 }
 
-/// A table of times for each workload, scale, tier and variant, and one of resources where they were measured.
+/// Returns a table of times for each workload, scale, tier and variant, and one of resources if
+/// they were measured.
 fn grids(changes: &Changes) -> Vec<Grid> {
     let header = ["old", "new", "new/old", "95 % interval", ""].map(str::to_owned);
     let row = |change: &Change| {
         let name = format!("{} {}", text::plain(&change.cell.engine), text::plain(&change.phase));
         (name, texts(change))
     };
-    let grid = |ran: &Ran| Grid {
+    let grid = |ran: &GroupProtocol| Grid {
         title: format!("{} · {}", ran.title, ran.protocol),
         header: header.to_vec(),
         rows: changes.phases.iter().filter(|of| ran.holds(&of.cell)).map(row).collect(),
     };
-    let of_ran = |ran: &Ran| [grid(ran)].into_iter().chain(resources(&changes.used, ran));
+    let of_ran = |ran: &GroupProtocol| [grid(ran)].into_iter().chain(resources(&changes.used, ran));
     changes.ran.iter().flat_map(of_ran).collect()
 }
 
-/// Engines down, resources across: what the new result has, and that over the old one.
-fn resources(all: &[Used], ran: &Ran) -> Option<Grid> {
-    let own: Vec<&Used> = all.iter().filter(|used| ran.holds(&used.cell)).collect();
+/// Returns a table with engines down and resources across: the new result's amount, and that
+/// divided by the old one.
+fn resources(all: &[UsageChange], ran: &GroupProtocol) -> Option<Grid> {
+    let own: Vec<&UsageChange> = all.iter().filter(|used| ran.holds(&used.cell)).collect();
     let known = |column: &Column| own.iter().any(|used| used.both(column).is_some());
     let columns: Vec<Column> =
         Resource::SHOWN.into_iter().map(Resource::column).filter(known).collect();
-    let text = |used: &Used, column: &Column| match used.both(column) {
+    let text = |used: &UsageChange, column: &Column| match used.both(column) {
         Some([old, new]) => Text {
             second: if old > 0.0 { format::ratio(new / old) } else { String::new() },
-            ..Text::of(column.quantity.show(new))
+            ..Text::new(column.quantity.show(new))
         },
-        None => Text::of(format::NOT_MEASURED),
+        None => Text::new(format::NOT_MEASURED),
     };
-    let row = |used: &&Used| {
+    let row = |used: &&UsageChange| {
         let texts = columns.iter().map(|column| text(used, column)).collect();
         (text::plain(&used.cell.engine), texts)
     };
@@ -208,7 +213,7 @@ fn sections(changes: &Changes) -> Vec<Section> {
     let says = "new/old is the ratio of the times per operation, medians over the trials; faster and \
                 slower where its 95 % bootstrap interval leaves out 1 and the pair is among those that \
                 Benjamini and Hochberg's procedure passes; `embermark gate` judges for a build";
-    note::filled([
+    note::non_empty([
         ("NOT COMPARABLE, looked at all the same", plain(&changes.differences.incomparable)),
         ("Turned", turned(&changes.turned)),
         ("In the old file only", plain(&cells(&changes.only_old))),
@@ -218,9 +223,9 @@ fn sections(changes: &Changes) -> Vec<Section> {
     ])
 }
 
-/// What ended well in one file only, each with why.
-pub(crate) fn turned(turns: &[Turn]) -> Vec<Note> {
-    let line = |turn: &Turn| {
+/// Lists what completed in only one file, with the reasons.
+pub(crate) fn turned(turns: &[StatusChange]) -> Vec<Note> {
+    let line = |turn: &StatusChange| {
         let phase = turn.phase.as_deref().map(|phase| format!("{}: ", text::plain(phase)));
         let reason =
             turn.reason.as_deref().map(|reason| format!(": {}", text::clipped(reason, 400)));

@@ -2,7 +2,7 @@
 
 use embermark_model::result::DiskCurve;
 
-use super::{Cost, Costs, Does};
+use super::{Activity, Cost, Costs};
 use crate::grid::{Annotated, Grid, Text};
 use crate::note::note;
 
@@ -19,7 +19,7 @@ const NEARLY: f64 = 0.99;
 /// Returns a table with a line for each engine that wrote. `None` if no disk was sampled.
 pub(super) fn table(costs: &Costs<'_>) -> Option<Annotated> {
     let lines: Vec<(&Cost<'_>, Vec<&DiskCurve>)> = (costs.lines.iter())
-        .filter(|line| line.does == Does::Writes && line.status.has_figures())
+        .filter(|line| line.activity == Activity::Writes && line.status.has_figures())
         .map(|line| (line, line.curves().filter(|curve| !curve.points.is_empty()).collect()))
         .filter(|(_, curves): &(_, Vec<_>)| !curves.is_empty())
         .collect();
@@ -31,13 +31,13 @@ pub(super) fn table(costs: &Costs<'_>) -> Option<Annotated> {
             let values: Option<Vec<f64>> = curves.iter().map(|curve| value(curve)).collect();
             median(&values?)
         };
-        let bytes = |value: Option<f64>| Text::of(format::or_dash(value, signed));
+        let bytes = |value: Option<f64>| Text::new(format::or_dash(value, signed));
         let mut texts = vec![bytes(of(&|curve| Some(curve.begin_bytes as f64)))];
         let grown = |at: f64| of(&|curve| Some(curve.growth_at(at.min(curve.seconds()?))? as f64));
         texts.extend(moments.iter().map(|at| bytes(grown(*at))));
         texts.push(bytes(of(&|curve| Some(curve.growth() as f64))));
         let cpu = of(&|curve| Some(curve.cpu_ns? as f64 / 1e9 / curve.seconds()? * 100.0));
-        texts.push(Text::of(format::or_dash(cpu, |percent| format!("{percent:.2} %"))));
+        texts.push(Text::new(format::or_dash(cpu, |percent| format!("{percent:.2} %"))));
         (line.label(), texts)
     });
     let header = moments.iter().map(|at| moment(*at));

@@ -1,29 +1,33 @@
-//! The tables of costs.
+//! Tables of costs.
 
 use embermark_model::result::{Latency, ResultFile};
 
 use super::score::{Resource, Weights, scores};
-use super::{Cost, Costs, Does, RESPONSE, disk, of, source};
+use super::{Activity, Cost, Costs, RESPONSE, costs, disk, source};
 use crate::grid::{self, Annotated, Grid, Text, Tone};
 use crate::note::{Note, note};
 
-use crate::{Beside, format, text};
+use crate::{PublishedDetail, format, text};
 
-/// Every table of a result's costs.
-pub(crate) fn grids(file: &ResultFile, weights: &Weights, beside: Beside) -> Vec<Annotated> {
-    let costs = of(file);
+/// Returns every table of a result's costs.
+pub(crate) fn grids(
+    file: &ResultFile,
+    weights: &Weights,
+    beside: PublishedDetail,
+) -> Vec<Annotated> {
+    let costs = costs(file);
     let mut tables: Vec<Annotated> =
         costs.iter().flat_map(|costs| tables_of(costs, weights)).collect();
-    if costs.iter().any(|costs| !costs.own) && beside != Beside::None {
+    if costs.iter().any(|costs| !costs.own) && beside != PublishedDetail::None {
         tables.extend(source::tables(&costs, weights));
     }
     tables
 }
 
-/// A column of a table: its heading, and what it shows of a line.
+/// A column of a table: its heading, and its content for a line.
 type Column = (&'static str, Content);
 
-/// What a column shows of a line.
+/// Content of a column for a line.
 #[derive(Clone, Copy)]
 enum Content {
     /// A figure of its work.
@@ -35,10 +39,10 @@ enum Content {
 use Content::{Figure, Usage};
 
 impl Content {
-    fn of(self, line: &Cost<'_>) -> Option<String> {
+    fn text(self, line: &Cost<'_>) -> Option<String> {
         match self {
             Self::Figure(of) => of(line),
-            Self::Usage(resource, show) => line.of(resource).map(show),
+            Self::Usage(resource, show) => line.amount(resource).map(show),
         }
     }
 
@@ -54,7 +58,7 @@ fn p50(latency: &Latency) -> Option<u64> {
     Some(latency.p50)
 }
 
-/// The 99th percentile, or, of too few, the largest.
+/// Returns the 99th percentile, or the maximum if there are too few samples.
 fn p99(latency: &Latency) -> Option<u64> {
     Some(latency.p99.unwrap_or(latency.max))
 }
@@ -71,7 +75,7 @@ fn share(percent: f64) -> String {
     format!("{percent:.1} %")
 }
 
-fn a_second(bytes: f64) -> String {
+fn byte_rate(bytes: f64) -> String {
     format!("{}/s", format::bytes(bytes))
 }
 
@@ -84,18 +88,18 @@ const USAGE: [Column; 8] = [
     ("client CPU", Usage(Resource::ClientCpu, share)),
     ("server mem.", Usage(Resource::ServerMemory, format::bytes)),
     ("client mem.", Usage(Resource::ClientMemory, format::bytes)),
-    ("disk I/O", Usage(Resource::Io, a_second)),
-    ("network", Usage(Resource::Network, a_second)),
+    ("disk I/O", Usage(Resource::Io, byte_rate)),
+    ("network", Usage(Resource::Network, byte_rate)),
     ("disk", Usage(Resource::Disk, format::bytes)),
     ("effort", Usage(Resource::Effort, grade)),
 ];
 
-/// The time of a commit, from when it was due where that is known.
+/// Formats the time of a commit, from its scheduled start if that is known.
 fn commit(cost: &Cost<'_>, of: fn(&Latency) -> Option<u64>) -> Option<String> {
     duration(cost.latency(if cost.is_timed_from_due() { RESPONSE } else { "commit" }, of))
 }
 
-/// The time of a commit by itself.
+/// Formats the time of a commit without waiting.
 fn service(cost: &Cost<'_>) -> Option<String> {
     duration(cost.latency("commit", p50)).filter(|_| cost.is_timed_from_due())
 }
@@ -122,7 +126,7 @@ const LIVE: [Column; 6] = [
     ("oldest", Figure(|cost| duration(cost.latency("staleness", |latency| Some(latency.max))))),
 ];
 
-/// Of a user's own rows.
+/// Columns for a user's own rows.
 const ARRIVALS: [Column; 5] = [
     ("rows/s", Figure(|cost| counted(cost.median("achieved-rate").map(|rate| rate as u64)))),
     WRITES[0],
@@ -140,16 +144,16 @@ const SUSTAINED: [Column; 5] = [
 ];
 
 fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
-    let all_that = |does: Does| -> Vec<&Cost<'_>> {
-        costs.lines.iter().filter(|line| line.does == does).collect()
+    let all_that = |does: Activity| -> Vec<&Cost<'_>> {
+        costs.lines.iter().filter(|line| line.activity == does).collect()
     };
     if costs.own {
-        return own_tables(costs, &all_that(Does::Writes), &all_that(Does::Searches));
+        return own_tables(costs, &all_that(Activity::Writes), &all_that(Activity::Searches));
     }
-    let writing = all_that(Does::Writes);
-    let reading = all_that(Does::Reads);
-    let live = all_that(Does::Both);
-    let sustained = all_that(Does::Searches);
+    let writing = all_that(Activity::Writes);
+    let reading = all_that(Activity::Reads);
+    let live = all_that(Activity::Both);
+    let sustained = all_that(Activity::Searches);
     let write_scores = ranked(&writing, &Resource::WRITING, weights);
     let read_scores = ranked(&reading, &Resource::READING, weights);
     let both: Vec<Option<f64>> = (reading.iter().zip(&read_scores))
@@ -200,7 +204,7 @@ fn tables_of(costs: &Costs<'_>, weights: &Weights) -> Vec<Annotated> {
     tables
 }
 
-/// The tables of rows that arrive by themselves in a user's own file, phase by phase.
+/// Returns the tables of rows that arrive by themselves in a user's own file, phase by phase.
 fn own_tables(costs: &Costs<'_>, writing: &[&Cost<'_>], searches: &[&Cost<'_>]) -> Vec<Annotated> {
     let mut tables = Vec::new();
     for phase in text::unique(writing.iter().map(|line| line.phase)) {
@@ -217,10 +221,10 @@ fn own_tables(costs: &Costs<'_>, writing: &[&Cost<'_>], searches: &[&Cost<'_>]) 
             rate.unwrap_or_default(),
             format::duration(costs.window_ns as f64)
         );
-        // No effort, which the source graded, and nothing of a server where none is.
+        // There are no columns of effort, which the source graded, and of a server if none ran.
         let is_used = |of: Resource| {
             of != Resource::Effort
-                && lines.iter().any(|line| line.of(of).is_some_and(|used| used > 0.0))
+                && lines.iter().any(|line| line.amount(of).is_some_and(|used| used > 0.0))
         };
         let usage =
             USAGE.into_iter().filter(|(_, content)| content.resource().is_some_and(is_used));
@@ -238,7 +242,7 @@ fn own_tables(costs: &Costs<'_>, writing: &[&Cost<'_>], searches: &[&Cost<'_>]) 
     tables
 }
 
-/// The table of highest rates, of a phase where it is named.
+/// Returns the table of highest rates. The phase is named if it is given.
 fn highest(costs: &Costs<'_>, lines: &[&Cost<'_>], phase: Option<&str>) -> Annotated {
     let title = format!(
         "{} · durability {} · highest rate{} without a loss",
@@ -249,10 +253,10 @@ fn highest(costs: &Costs<'_>, lines: &[&Cost<'_>], phase: Option<&str>) -> Annot
     table(title, lines, &SUSTAINED, Vec::new())
 }
 
-/// Scores of lines; those that are no candidates, did not end well or fell short have none. What
-/// was measured for no line of the table weighs nothing.
+/// Computes the scores of lines. Lines that are no candidates, did not complete or fell short have
+/// none. A resource that was not measured for any line has no weight.
 fn ranked(lines: &[&Cost<'_>], resources: &[Resource], weights: &Weights) -> Vec<Option<f64>> {
-    let measured = |of: &Resource| lines.iter().any(|line| line.of(*of).is_some());
+    let measured = |of: &Resource| lines.iter().any(|line| line.amount(*of).is_some());
     let resources: Vec<Resource> = resources.iter().copied().filter(measured).collect();
     let competes = |line: &Cost<'_>| {
         let candidate = !line.reference && !line.by_url && !line.own_durability;
@@ -260,9 +264,9 @@ fn ranked(lines: &[&Cost<'_>], resources: &[Resource], weights: &Weights) -> Vec
     };
     let rows: Vec<Vec<Option<f64>>> = (lines.iter())
         .filter(|line| competes(line))
-        .map(|line| resources.iter().map(|resource| line.of(*resource)).collect())
+        .map(|line| resources.iter().map(|resource| line.amount(*resource)).collect())
         .collect();
-    // Alone, anybody uses the most of everything.
+    // A single line uses the most of everything.
     let mut scores = match rows.len() {
         0 | 1 => vec![None; rows.len()],
         _ => scores(&rows, &resources, weights),
@@ -289,7 +293,7 @@ fn table(
                     _ => Tone::Plain,
                 };
                 Text {
-                    value: format::or_dash(content.of(line), |shown| shown),
+                    value: format::or_dash(content.text(line), |shown| shown),
                     tone,
                     ..Text::default()
                 }
@@ -298,7 +302,7 @@ fn table(
         texts.extend(scores.iter().zip(&best).map(|((name, scores), best)| {
             let score = scores[place];
             if let Some(shortfall) = line.shortfall.filter(|_| *name == "score") {
-                let lacking = shortfall.beside(Some(line.phase));
+                let lacking = shortfall.words(Some(line.phase));
                 let value = format!("{} {lacking}", format::NOT_MEASURED);
                 return Text { value, tone: Tone::Bad, ..Text::default() };
             }
@@ -325,11 +329,11 @@ fn table(
     }
 }
 
-/// Which resources take part in no score of a table, as they were counted for no line of it. (Of
-/// effort the legend says it.)
+/// Lists resources that are in no score of a table, because they were not counted for any line. The
+/// legend has effort.
 fn weightless(lines: &[&Cost<'_>], columns: &[Column]) -> Vec<Note> {
     let is_uncounted =
-        |of: Resource| of != Resource::Effort && lines.iter().all(|line| line.of(of).is_none());
+        |of: Resource| of != Resource::Effort && lines.iter().all(|line| line.amount(of).is_none());
     let uncounted =
         columns.iter().filter(|(_, content)| content.resource().is_some_and(is_uncounted));
     let says =
@@ -360,7 +364,7 @@ fn legend(costs: &Costs<'_>, weights: &Weights) -> Vec<Note> {
     all
 }
 
-/// What the columns are that every table of costs has.
+/// Explains the columns that every table of costs has.
 fn notes(costs: &Costs<'_>) -> Vec<Note> {
     let mut notes = vec![
         note(
@@ -397,8 +401,8 @@ fn notes(costs: &Costs<'_>) -> Vec<Note> {
         notes.push(note("rate", says));
     }
     let remarks = costs.lines.iter().flat_map(|line| {
-        let who = match line.does {
-            Does::Searches if !costs.own => format!("{} {}", line.engine, line.variant),
+        let who = match line.activity {
+            Activity::Searches if !costs.own => format!("{} {}", line.engine, line.variant),
             _ => line.engine.to_owned(),
         };
         line.remarks().map(move |remark| (text::plain(remark), who.clone()))

@@ -12,13 +12,13 @@ use embermark_model::{Durability, Extent, Status};
 
 pub(crate) use grids::grids;
 
-/// Returns the source's own tables, each row beside its measurement. Empty if nothing of it was
+/// Returns the source's own tables, each row with its measurement. Empty if nothing of it was
 /// measured.
 pub(crate) fn source_tables(
     file: &ResultFile,
     weights: &score::Weights,
 ) -> Vec<crate::grid::Annotated> {
-    let costs = of(file);
+    let costs = costs(file);
     let own = |line: &Cost<'_>| line.variant.ends_with(published::FORM);
     let is_measured = costs.iter().flat_map(|costs| &costs.lines).any(own);
     if is_measured { source::tables(&costs, weights) } else { Vec::new() }
@@ -34,7 +34,7 @@ const RESPONSE: &str = "response";
 
 /// Work of a phase that lasts a fixed time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Does {
+pub enum Activity {
     /// Stores incoming rows.
     Writes,
     /// Reads rows.
@@ -45,10 +45,10 @@ pub enum Does {
     Searches,
 }
 
-impl Does {
+impl Activity {
     /// Derives the work from what was counted. Older workloads counted nothing and are recognized
     /// by their names.
-    fn of(phase: &str, observed: &[&Observed]) -> Self {
+    fn new(phase: &str, observed: &[&Observed]) -> Self {
         let has = |name: &str| observed.iter().any(|one| one.counts.contains_key(name));
         match (has("sustained-rate"), has("lost"), has("reads"), phase) {
             (true, ..) | (_, false, false, "sustained") => Self::Searches,
@@ -72,7 +72,7 @@ pub struct Cost<'a> {
     /// The phase.
     pub phase: &'a str,
     /// Work of the phase.
-    pub does: Does,
+    pub activity: Activity,
     /// Whether it is a reference, which is never ranked.
     pub reference: bool,
     /// Whether it is a server given by its URL, with its own settings. It is never ranked.
@@ -91,7 +91,7 @@ pub struct Cost<'a> {
 
 impl Cost<'_> {
     /// Returns the usage of a resource.
-    pub fn of(&self, resource: Resource) -> Option<f64> {
+    pub fn amount(&self, resource: Resource) -> Option<f64> {
         let place = Resource::WRITING.iter().position(|other| *other == resource)?;
         self.usage[place]
     }
@@ -176,7 +176,7 @@ pub struct Costs<'a> {
 }
 
 /// Returns the costs in a result, in the order of its cells.
-pub fn of(file: &ResultFile) -> Vec<Costs<'_>> {
+pub fn costs(file: &ResultFile) -> Vec<Costs<'_>> {
     let mut all: Vec<Costs<'_>> = Vec::new();
     for cell in &file.cells {
         for line in lines(file, cell) {
@@ -211,7 +211,7 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
     let all = cell.trials.iter().flat_map(|trial| &trial.phases);
     let own = all.filter(|part| part.runs.iter().any(keeps_up));
     let phases = text::unique(own.map(|part| part.phase.as_str()));
-    let (all, shortfalls) = (Phases::of(cell), Shortfalls::of(cell));
+    let (all, shortfalls) = (Phases::new(cell), Shortfalls::new(cell));
     let facts = file.manifest.engines.get(&cell.id.engine);
     let embedded = facts.is_none_or(|facts| facts.kind != "server");
     phases
@@ -227,7 +227,7 @@ fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {
                 base: file.plan.engine_of(&cell.id.engine),
                 variant: &cell.id.variant,
                 phase,
-                does: Does::of(phase, &observed),
+                activity: Activity::new(phase, &observed),
                 reference: cell.reference,
                 by_url: file.plan.urls.contains_key(&cell.id.engine),
                 own_durability: cell.own_durability.is_some(),

@@ -129,7 +129,7 @@ impl Weights {
     }
 
     /// Returns the weight of a resource.
-    pub const fn of(&self, resource: Resource) -> f64 {
+    pub const fn get(&self, resource: Resource) -> f64 {
         match resource {
             Resource::ServerCpu | Resource::ClientCpu => self.cpu,
             Resource::ServerMemory | Resource::ClientMemory => self.memory,
@@ -150,7 +150,7 @@ pub fn scores(
     resources: &[Resource],
     weights: &Weights,
 ) -> Vec<Option<f64>> {
-    let weights: Vec<f64> = resources.iter().map(|resource| weights.of(*resource)).collect();
+    let weights: Vec<f64> = resources.iter().map(|resource| weights.get(*resource)).collect();
     let is_whole = |row: &Vec<Option<f64>>| {
         let dispensable =
             |place: usize| weights[place] <= 0.0 || resources[place] == Resource::Effort;

@@ -1,4 +1,4 @@
-//! Tables of the workload's source in their own shape, with published beside measured figures and
+//! Tables of the workload's source in their own shape, with published and measured figures and
 //! scores.
 
 use super::published::{self, FORM, Row};
@@ -10,7 +10,7 @@ use crate::note::{Note, note};
 use crate::{format, text};
 
 /// One of the source's two resource tables.
-struct Shape {
+struct SourceTable {
     title: &'static str,
     resources: &'static [Resource],
     /// Figures of a row in this table.
@@ -21,7 +21,7 @@ struct Shape {
     phase: fn(&Row) -> String,
 }
 
-const WRITING: Shape = Shape {
+const WRITING: SourceTable = SourceTable {
     title: "table IV, writing",
     resources: &Resource::WRITING,
     figures: |row| &row.write,
@@ -29,7 +29,7 @@ const WRITING: Shape = Shape {
     phase: |_| "write".to_owned(),
 };
 
-const READING: Shape = Shape {
+const READING: SourceTable = SourceTable {
     title: "table V, reading",
     resources: &Resource::READING,
     figures: |row| &row.read,
@@ -38,7 +38,7 @@ const READING: Shape = Shape {
 };
 
 /// A line that measured a row of the source, with its scores with and without effort.
-struct Here<'a> {
+struct MeasuredRow<'a> {
     /// Index of the row.
     row: usize,
     line: &'a Cost<'a>,
@@ -61,22 +61,22 @@ pub(super) fn tables(all: &[Costs<'_>], weights: &Weights) -> Vec<Annotated> {
 }
 
 /// Returns the weights with and without effort.
-fn twice(weights: &Weights) -> [Weights; 2] {
+fn with_and_without_effort(weights: &Weights) -> [Weights; 2] {
     [*weights, weights.without_effort()]
 }
 
-impl Shape {
+impl SourceTable {
     /// Returns the lines that measured a row in the source's own form, in the order of its rows.
-    fn measured<'a>(&self, costs: &'a Costs<'a>, weights: &Weights) -> Vec<Here<'a>> {
+    fn measured<'a>(&self, costs: &'a Costs<'a>, weights: &Weights) -> Vec<MeasuredRow<'a>> {
         let rows = published::tables().row.iter().enumerate();
-        let mut here: Vec<Here<'_>> = rows
+        let mut here: Vec<MeasuredRow<'_>> = rows
             .flat_map(|(row, of)| {
                 let phase = (self.phase)(of);
                 let own = costs.lines.iter().filter(move |line| {
                     line.variant.strip_suffix(FORM) == Some(&of.variant)
                         && (line.base, line.phase) == (&*of.engine, &*phase)
                 });
-                own.map(move |line| Here { row, line, scores: [None; 2] })
+                own.map(move |line| MeasuredRow { row, line, scores: [None; 2] })
             })
             .collect();
         let mut lines: Vec<&Cost<'_>> = Vec::new();
@@ -87,7 +87,8 @@ impl Shape {
             }
         });
         lines.retain(|line| line.status.has_figures() && line.shortfall.is_none());
-        let of_lines = twice(weights).map(|weights| self.scores(&lines, &weights));
+        let of_lines =
+            with_and_without_effort(weights).map(|weights| self.scores(&lines, &weights));
         for one in &mut here {
             let place = lines.iter().position(|line| std::ptr::eq(*line, one.line));
             one.scores = [0, 1].map(|which| of_lines[which][place?]);
@@ -98,16 +99,17 @@ impl Shape {
     /// Computes scores by the source's formula, over the resources that any line measured. A single
     /// line has no score, because it uses the most of everything.
     fn scores(&self, lines: &[&Cost<'_>], weights: &Weights) -> Vec<Option<f64>> {
-        let measured = |of: &Resource| lines.iter().any(|line| line.of(*of).is_some());
+        let measured = |of: &Resource| lines.iter().any(|line| line.amount(*of).is_some());
         let resources: Vec<Resource> = self.resources.iter().copied().filter(measured).collect();
-        let usage = |line: &&Cost<'_>| resources.iter().map(|of| line.of(*of)).collect();
+        let usage = |line: &&Cost<'_>| resources.iter().map(|of| line.amount(*of)).collect();
         let rows: Vec<Vec<Option<f64>>> = lines.iter().map(usage).collect();
         if rows.len() < 2 { vec![None; rows.len()] } else { scores(&rows, &resources, weights) }
     }
 
-    fn table(&self, costs: &Costs<'_>, here: &[Here<'_>], weights: &Weights) -> Annotated {
+    fn table(&self, costs: &Costs<'_>, here: &[MeasuredRow<'_>], weights: &Weights) -> Annotated {
         let tables = published::tables();
-        let again = twice(weights).map(|weights| published::recomputed(tables, &weights));
+        let recomputed =
+            with_and_without_effort(weights).map(|weights| published::recomputed(tables, &weights));
         let mut rows: Vec<(String, Vec<Text>)> = Vec::new();
         let mut shown: Vec<(&str, &str, String)> = Vec::new();
         for (place, row) in tables.row.iter().enumerate() {
@@ -116,19 +118,19 @@ impl Shape {
                 continue;
             }
             shown.push(which);
-            let figures = (self.figures)(row).iter().map(|value| Text::of(number(*value)));
+            let figures = (self.figures)(row).iter().map(|value| Text::new(number(*value)));
             let scores = [row.score[self.score] / 100.0]
                 .into_iter()
-                .chain([0, 1].map(|which| again[which][place][self.score]));
+                .chain([0, 1].map(|which| recomputed[which][place][self.score]));
             let scores = scores.map(|score| percent(Some(score)));
             let label = if self.score == 0 { row.written() } else { row.label() };
             rows.push((label, figures.chain(scores).collect()));
             for one in here.iter().filter(|one| one.row == place) {
                 let figures = self.resources.iter().map(|of| {
-                    let value = one.line.of(*of).map(|value| in_its_unit(*of, value));
-                    Text::of(format::or_dash(value, number))
+                    let value = one.line.amount(*of).map(|value| in_its_unit(*of, value));
+                    Text::new(format::or_dash(value, number))
                 });
-                let scores = [Text::of(format::NOT_MEASURED)].into_iter().chain(one.told());
+                let scores = [Text::new(format::NOT_MEASURED)].into_iter().chain(one.score_texts());
                 rows.push((one.label(), figures.chain(scores).collect()));
             }
         }
@@ -146,7 +148,7 @@ impl Shape {
     }
 }
 
-impl Here<'_> {
+impl MeasuredRow<'_> {
     fn label(&self) -> String {
         let own = self.line.engine != self.line.base;
         let name = if own { format!(", {}", text::plain(self.line.engine)) } else { String::new() };
@@ -154,12 +156,12 @@ impl Here<'_> {
     }
 
     /// Formats its scores, or what it failed to do.
-    fn told(&self) -> [Text; 2] {
+    fn score_texts(&self) -> [Text; 2] {
         match self.line.shortfall {
             None => self.scores.map(percent),
             Some(shortfall) => {
-                let lacking = shortfall.beside(Some(self.line.phase));
-                [Text::toned(lacking, Tone::Bad), Text::of(format::NOT_MEASURED)]
+                let lacking = shortfall.words(Some(self.line.phase));
+                [Text::toned(lacking, Tone::Bad), Text::new(format::NOT_MEASURED)]
             }
         }
     }
@@ -185,9 +187,10 @@ impl Row {
 type Total = (usize, String, [[Option<f64>; 2]; 3]);
 
 /// Returns the scores of the rows that were both written and read.
-fn both(costs: &Costs<'_>, written: &[Here<'_>], read: &[Here<'_>]) -> Vec<Total> {
-    let total = |one: &Here<'_>| {
-        let same = |other: &&Here<'_>| (other.row, other.line.engine) == (one.row, one.line.engine);
+fn both(costs: &Costs<'_>, written: &[MeasuredRow<'_>], read: &[MeasuredRow<'_>]) -> Vec<Total> {
+    let total = |one: &MeasuredRow<'_>| {
+        let same =
+            |other: &&MeasuredRow<'_>| (other.row, other.line.engine) == (one.row, one.line.engine);
         let write = written.iter().find(same)?.scores;
         let both = [0, 1].map(|which| Some(f64::midpoint(write[which]?, one.scores[which]?)));
         let label = format!("{}, durability {}", one.label(), costs.durability);
@@ -199,17 +202,18 @@ fn both(costs: &Costs<'_>, written: &[Here<'_>], read: &[Here<'_>]) -> Vec<Total
 /// Compares the source's printed scores, those recomputed from its columns, and those measured.
 fn scored(totals: &[Total], weights: &Weights) -> Annotated {
     let tables = published::tables();
-    let again = twice(weights).map(|weights| published::recomputed(tables, &weights));
+    let recomputed =
+        with_and_without_effort(weights).map(|weights| published::recomputed(tables, &weights));
     let mut rows = Vec::new();
     for (place, row) in tables.row.iter().enumerate() {
         let printed = (0..3).flat_map(|of| {
-            let again = [0, 1].map(|which| percent(Some(again[which][place][of])));
-            [percent(Some(row.score[of] / 100.0))].into_iter().chain(again)
+            let recomputed = [0, 1].map(|which| percent(Some(recomputed[which][place][of])));
+            [percent(Some(row.score[of] / 100.0))].into_iter().chain(recomputed)
         });
         rows.push((row.label(), printed.collect()));
         for (_, label, scores) in totals.iter().filter(|(of, ..)| *of == place) {
             let texts = scores.iter().flat_map(|pair| {
-                [Text::of(format::NOT_MEASURED)].into_iter().chain(pair.map(percent))
+                [Text::new(format::NOT_MEASURED)].into_iter().chain(pair.map(percent))
             });
             rows.push((label.clone(), texts.collect()));
         }
@@ -230,7 +234,7 @@ fn scored(totals: &[Total], weights: &Weights) -> Annotated {
     Annotated { grid: Grid { title, header: header.map(str::to_owned).collect(), rows }, notes }
 }
 
-fn legend(shape: &Shape) -> Vec<Note> {
+fn legend(shape: &SourceTable) -> Vec<Note> {
     let mut notes = vec![
         note(
             "score",
@@ -293,5 +297,5 @@ fn number(value: f64) -> String {
 }
 
 fn percent(score: Option<f64>) -> Text {
-    Text::of(format::or_dash(score, |score| format!("{:.0} %", score * 100.0)))
+    Text::new(format::or_dash(score, |score| format!("{:.0} %", score * 100.0)))
 }

@@ -31,15 +31,15 @@ impl Get {
     }
 }
 
-type Of<T> = Box<dyn Fn(&Line<'_>) -> Option<T>>;
+type Getter<T> = Box<dyn Fn(&Line<'_>) -> Option<T>>;
 
 /// A function for values of one type. It returns `None` if the value was not measured or does not
 /// apply to the line.
 pub(super) enum Get {
-    Text(Of<String>),
-    Flag(Of<bool>),
-    Whole(Of<i64>),
-    Real(Of<f64>),
+    Text(Getter<String>),
+    Flag(Getter<bool>),
+    Whole(Getter<i64>),
+    Real(Getter<f64>),
 }
 
 pub(super) type Figure<T> = fn(&T) -> Option<u64>;
@@ -64,7 +64,7 @@ impl Header {
     }
 
     /// Returns for each column of the header the one that a result has, if it has it.
-    pub fn of<'a>(&self, columns: &'a [Column]) -> Vec<Option<&'a Get>> {
+    pub fn matching<'a>(&self, columns: &'a [Column]) -> Vec<Option<&'a Get>> {
         let of = |(name, kind): &(String, Kind)| {
             let own = columns.iter().find(|column| column.name == *name)?;
             // A column with the same name and another type is not this column.

@@ -7,12 +7,12 @@ use super::column::{Column, Figure, flag, maintenance, real, run, trial, whole, 
 use super::lines::Line;
 use super::observed::{LATENCY, observed};
 use super::statistics::Statistic;
-use crate::shown::{self, Record, Told};
+use crate::evidence::{self, Record, TierStanding};
 use crate::summary::{LOADING, LOG, Metric, RunValue, WRITE_BEHIND, memory_floor};
 use crate::text::plain;
 
 /// Returns every column for a result of the device with this name.
-pub(super) fn of(device: &str, file: &ResultFile, durability: &Record) -> Vec<Column> {
+pub(super) fn all_columns(device: &str, file: &ResultFile, durability: &Record) -> Vec<Column> {
     let mut columns = identity();
     columns.extend(statistics());
     columns.extend(shared());
@@ -20,15 +20,15 @@ pub(super) fn of(device: &str, file: &ResultFile, durability: &Record) -> Vec<Co
     columns.extend(observed(file));
     columns.extend(super::explained::columns());
     columns.extend(super::flash::columns(file));
-    columns.push(durability_shown(shown::of(file, durability)));
-    columns.extend(beside());
+    columns.push(durability_shown(evidence::tier_standings(file, durability)));
+    columns.extend(run_figures());
     columns.extend(super::energy::columns());
     let device = plain(device);
     columns.push(word("device", move |_| Some(device.clone())));
     columns.push(word("board", |line| Some(plain(line.file.manifest.machine.board.as_deref()?))));
     // Metrics of loads that are in no group above.
     let is_new = |metric: &&Metric| columns.iter().all(|known| known.name != metric.column.key);
-    let further: Vec<Column> = LOADING.iter().filter(is_new).map(of_metric).collect();
+    let further: Vec<Column> = LOADING.iter().filter(is_new).map(metric_column).collect();
     columns.extend(further);
     columns
 }
@@ -102,10 +102,10 @@ fn statistics() -> Vec<Column> {
 }
 
 /// The evidence for the durability of the line's engine, as text.
-fn durability_shown(all: Vec<Told>) -> Column {
+fn durability_shown(all: Vec<TierStanding>) -> Column {
     word("durability_shown", move |line| {
         let id = &line.cell.id;
-        let is = |told: &&Told| told.engine == id.engine && told.tier == id.durability;
+        let is = |one: &&TierStanding| one.engine == id.engine && one.tier == id.durability;
         Some(all.iter().find(is)?.says.clone())
     })
 }
@@ -224,19 +224,19 @@ fn measured() -> Vec<Column> {
 }
 
 /// Figures of a run other than its time.
-fn beside() -> Vec<Column> {
+fn run_figures() -> Vec<Column> {
     let repeated = [
         run("repeated_times", |run| Some(run.repeated?.times)),
         run("repeated_total_ns", |run| Some(run.repeated?.total_ns)),
         flag("repeated_steady", |line| Some(line.run?.1.repeated?.steady?.steady)),
     ];
-    LOG.iter().chain(WRITE_BEHIND).map(of_metric).chain(repeated).collect()
+    LOG.iter().chain(WRITE_BEHIND).map(metric_column).chain(repeated).collect()
 }
 
 /// The column of a metric.
-fn of_metric(metric: &Metric) -> Column {
+fn metric_column(metric: &Metric) -> Column {
     let key = metric.column.key;
-    match metric.of {
+    match metric.value {
         RunValue::Whole(of) => run(key, of),
         RunValue::Real(of) => real(key, move |line| of(line.run?.1)),
     }

@@ -10,7 +10,7 @@ use super::column::{Get, Header};
 use super::lines::Line;
 use super::rows::{self, Rows};
 use crate::ReportError;
-use crate::shown::Record;
+use crate::evidence::Record;
 
 /// A writer of CSV rows.
 pub(super) struct Csv<W: Write>(Writer<W>);

@@ -1,12 +1,12 @@
-//! The columns of what a run asked of the operating system: totals, to be divided by `ops`, or by
-//! `traced_ops` where they are of system calls.
+//! Columns of the requests of a run to the operating system. They are totals, to be divided by
+//! `ops`, or by `traced_ops` for system calls.
 
 use embermark_model::result::{Explained, OsCost};
 
 use super::column::{Column, flag, whole};
 use crate::summary::{COUNTS, Source};
 
-/// Every one, of the engine and, behind `client_`, of the client.
+/// Returns the columns of the engine and, with the prefix `client_`, of the client.
 pub(super) fn columns() -> Vec<Column> {
     let mut columns = vec![
         flag("explaining", |line| Some(line.cell.is_explaining(line.trial?))),
@@ -25,7 +25,7 @@ pub(super) fn columns() -> Vec<Column> {
                 Source::Cost(of) => {
                     Some(whole(&name, move |line| of(side(line.run?.1.explained.as_ref()?)?)))
                 }
-                // Every run has a column of them, explained or not.
+                // Every run has a column of them, also if requests were not counted.
                 Source::Used(_) => None,
             }
         }));

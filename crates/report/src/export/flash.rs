@@ -22,10 +22,10 @@ const FIGURES: [Figure; 6] = [
 /// per million operations. Only lines of the counting trial have values.
 pub(super) fn columns(file: &ResultFile) -> Vec<Column> {
     let cards = file.plan.cards.iter();
-    cards.flat_map(|card| of_card(&card.name)).collect()
+    cards.flat_map(|card| card_columns(&card.name)).collect()
 }
 
-fn of_card(card: &str) -> Vec<Column> {
+fn card_columns(card: &str) -> Vec<Column> {
     let name = |figure: &str| format!("flash_{card}_{figure}");
     let phase = |card: &str| {
         let card = card.to_owned();

@@ -4,27 +4,27 @@ use embermark_model::result::ResultFile;
 use serde::Serialize;
 
 use super::statistics::{self, Statistic};
+use crate::evidence::{self, TierStanding};
 use crate::scaling::{self, Scaling};
-use crate::shown::{self, Told};
 use crate::{Options, ReportError, summary};
 
 /// The result and the figures computed from it, which readers of results ignore.
 #[derive(Serialize)]
-struct Both<'a> {
+struct ResultWithStatistics<'a> {
     #[serde(flatten)]
     file: &'a ResultFile,
     statistics: Vec<Statistic<'a>>,
     scaling: Scaling<'a>,
-    durability_shown: Vec<Told>,
+    durability_shown: Vec<TierStanding>,
 }
 
 /// # Errors
 /// If a value has no JSON form.
 pub(super) fn render(file: &ResultFile, options: &Options<'_>) -> Result<String, ReportError> {
     let comparison = summary::compare(file, &[]);
-    let scaling = scaling::of(file, &comparison, options.explanations);
-    let statistics = statistics::of(&comparison);
-    let durability_shown = shown::of(file, options.durability);
-    let both = Both { file, statistics, scaling, durability_shown };
+    let scaling = scaling::analyze(file, &comparison, options.explanations);
+    let statistics = statistics::phase_statistics(&comparison);
+    let durability_shown = evidence::tier_standings(file, options.durability);
+    let both = ResultWithStatistics { file, statistics, scaling, durability_shown };
     Ok(serde_json::to_string(&both)? + "\n")
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use embermark_model::result::{Cell, PhaseResult, ResultFile, Run, Trial};
 
-use super::statistics::{Of, Statistic, key};
+use super::statistics::{PhaseKey, Statistic, key};
 use crate::text;
 
 /// Subject of a line, as far as it goes.
@@ -21,10 +21,13 @@ pub(super) struct Line<'a> {
 
 /// Returns a line for each run. A cell, trial or phase without runs also has a line, so that
 /// nothing is missing.
-pub(super) fn of<'a>(file: &'a ResultFile, statistics: &'a [Statistic<'a>]) -> Vec<Line<'a>> {
+pub(super) fn run_lines<'a>(
+    file: &'a ResultFile,
+    statistics: &'a [Statistic<'a>],
+) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
-    let known: BTreeMap<Of<'_>, &Statistic<'_>> =
-        statistics.iter().rev().map(|statistic| (statistic.of(), statistic)).collect();
+    let known: BTreeMap<PhaseKey<'_>, &Statistic<'_>> =
+        statistics.iter().rev().map(|statistic| (statistic.key(), statistic)).collect();
     for cell in &file.cells {
         let of_cell = Line { file, cell, trial: None, phase: None, run: None, statistic: None };
         if cell.trials.is_empty() {

@@ -48,34 +48,34 @@ pub(super) const LATENCY: [(&str, Figure<Latency>); 8] = [
 /// Returns the columns for what occurs in a result.
 pub(super) fn observed(file: &ResultFile) -> Vec<Column> {
     let mut columns = vec![
-        run("observed_window_ns", |run| Some(seen(run)?.window_ns)),
-        run("observed_network_bytes", |run| seen(run)?.network_bytes),
+        run("observed_window_ns", |run| Some(observation(run)?.window_ns)),
+        run("observed_network_bytes", |run| observation(run)?.network_bytes),
         column(
             "observed_disk_growth_bytes",
-            Get::Whole(Box::new(|line| seen(line.run?.1)?.disk_growth_bytes)),
+            Get::Whole(Box::new(|line| observation(line.run?.1)?.disk_growth_bytes)),
         ),
     ];
     if runs(file).any(|run| disk::disk(run).is_some()) {
         columns.extend(disk::columns());
     }
-    if runs(file).any(|run| timeline::of_run(run).is_some()) {
+    if runs(file).any(|run| timeline::run_timeline(run).is_some()) {
         columns.extend(timeline::columns());
     }
     for role in named(&ROLES, file, |seen| seen.processes.keys().collect()) {
         columns.extend(PROCESS.map(|(name, get)| {
             let (name, role) = (format!("observed_{role}_{name}"), role.clone());
-            whole(&name, move |line| get(seen(line.run?.1)?.processes.get(&role)?))
+            whole(&name, move |line| get(observation(line.run?.1)?.processes.get(&role)?))
         }));
     }
     for count in named(&COUNTS, file, |seen| seen.counts.keys().collect()) {
         columns.push(whole(&format!("observed_{count}"), move |line| {
-            seen(line.run?.1)?.counts.get(&count).copied()
+            observation(line.run?.1)?.counts.get(&count).copied()
         }));
     }
     for kind in named(&LATENCIES, file, |seen| seen.latencies.keys().collect()) {
         columns.extend(LATENCY.map(|(name, get)| {
             let (name, kind) = (format!("observed_{kind}_{name}"), kind.clone());
-            whole(&name, move |line| get(seen(line.run?.1)?.latencies.get(&kind)?))
+            whole(&name, move |line| get(observation(line.run?.1)?.latencies.get(&kind)?))
         }));
     }
     columns
@@ -93,11 +93,11 @@ fn named(
     keys: impl Fn(&Observed) -> Vec<&String>,
 ) -> Vec<String> {
     let mut found: Vec<&str> =
-        runs(file).filter_map(seen).flat_map(keys).map(String::as_str).collect();
+        runs(file).filter_map(observation).flat_map(keys).map(String::as_str).collect();
     found.sort_unstable();
     text::unique(known.iter().copied().chain(found)).into_iter().map(str::to_owned).collect()
 }
 
-fn seen(run: &Run) -> Option<&Observed> {
+fn observation(run: &Run) -> Option<&Observed> {
     run.observed.as_ref()
 }

@@ -15,7 +15,7 @@ use super::column::{Get, Header, Kind};
 use super::lines::Line;
 use super::rows::{self, Rows};
 use crate::ReportError;
-use crate::shown::Record;
+use crate::evidence::Record;
 
 /// Writes every run of a device's result as Parquet, compressed with Snappy. It has the columns of
 /// the CSV as text, BOOLEAN, INT64 and DOUBLE. Unmeasured values are NULL. `durability` has the
@@ -56,7 +56,7 @@ enum Values {
 }
 
 impl Values {
-    const fn of(kind: Kind) -> Self {
+    const fn empty(kind: Kind) -> Self {
         match kind {
             Kind::Text => Self::Text(Vec::new()),
             Kind::Flag => Self::Flag(Vec::new()),
@@ -105,7 +105,7 @@ impl<W: Write + Send> Parquet<W> {
         let fields = header.iter().map(field).collect::<Result<Vec<TypePtr>, ParquetError>>()?;
         let schema = Type::group_type_builder("runs").with_fields(fields).build()?;
         let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
-        let group = header.iter().map(|(_, kind)| Values::of(*kind)).collect();
+        let group = header.iter().map(|(_, kind)| Values::empty(*kind)).collect();
         Ok(Self { writer, group, rows: 0 })
     }
 

@@ -5,7 +5,7 @@ use embermark_model::result::ResultFile;
 use super::column::{Get, Header};
 use super::lines::{self, Line};
 use super::{columns, statistics};
-use crate::shown::Record;
+use crate::evidence::Record;
 use crate::{ReportError, summary};
 
 /// A format that is written row by row.
@@ -27,16 +27,16 @@ pub(super) fn add(
     wanted: fn(&Line<'_>) -> bool,
 ) -> Result<(), ReportError> {
     let comparison = summary::compare(result, &[]);
-    let statistics = statistics::of(&comparison);
-    let mut lines = lines::of(result, &statistics);
+    let statistics = statistics::phase_statistics(&comparison);
+    let mut lines = lines::run_lines(result, &statistics);
     lines.retain(wanted);
-    let columns = columns::of(device, result, durability);
-    rows.add(&header.of(&columns), &lines)
+    let columns = columns::all_columns(device, result, durability);
+    rows.add(&header.matching(&columns), &lines)
 }
 
 /// Returns the header of one result.
 pub(super) fn header_of(device: &str, result: &ResultFile, durability: &Record) -> Header {
     let mut header = Header::default();
-    header.add(&columns::of(device, result, durability));
+    header.add(&columns::all_columns(device, result, durability));
     header
 }

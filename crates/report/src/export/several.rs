@@ -13,11 +13,11 @@ use super::lines::Line;
 use super::parquet::Parquet;
 use super::rows::{Rows, add};
 use crate::ReportError;
-use crate::shown::Record;
+use crate::evidence::Record;
 
 /// One of several results, with its device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OfDevice {
+pub struct DeviceResult {
     /// Name of the device.
     pub device: String,
     /// Path of the result file.
@@ -30,7 +30,7 @@ pub struct OfDevice {
 /// # Errors
 /// If a result cannot be read, or if `out` cannot be written.
 pub fn csv_of<W: Write>(
-    all: &[OfDevice],
+    all: &[DeviceResult],
     read: impl Fn(&Path) -> Result<ResultFile, ReportError>,
     durability: &Record,
     out: W,
@@ -42,9 +42,9 @@ pub fn csv_of<W: Write>(
 /// Writes the runs of all results as Parquet, with the rows of [`crate::parquet()`].
 ///
 /// # Errors
-/// The same as for [`csv_of`].
+/// As for [`csv_of`].
 pub fn parquet_of<W: Write + Send>(
-    all: &[OfDevice],
+    all: &[DeviceResult],
     read: impl Fn(&Path) -> Result<ResultFile, ReportError>,
     durability: &Record,
     out: W,
@@ -55,13 +55,13 @@ pub fn parquet_of<W: Write + Send>(
 
 /// Returns the header of all results, because observed names differ between them.
 fn header(
-    all: &[OfDevice],
+    all: &[DeviceResult],
     read: &impl Fn(&Path) -> Result<ResultFile, ReportError>,
     durability: &Record,
 ) -> Result<Header, ReportError> {
     let mut header = Header::default();
-    for OfDevice { device, path } in all {
-        header.add(&columns::of(device, &read(path)?, durability));
+    for DeviceResult { device, path } in all {
+        header.add(&columns::all_columns(device, &read(path)?, durability));
     }
     Ok(header)
 }
@@ -69,12 +69,12 @@ fn header(
 fn write(
     mut rows: impl Rows,
     header: &Header,
-    all: &[OfDevice],
+    all: &[DeviceResult],
     read: impl Fn(&Path) -> Result<ResultFile, ReportError>,
     durability: &Record,
     wanted: fn(&Line<'_>) -> bool,
 ) -> Result<(), ReportError> {
-    for OfDevice { device, path } in all {
+    for DeviceResult { device, path } in all {
         add(&mut rows, header, device, &read(path)?, durability, wanted)?;
     }
     rows.end()

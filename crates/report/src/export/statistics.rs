@@ -38,11 +38,11 @@ pub(super) struct Statistic<'a> {
 }
 
 /// A phase of a cell.
-pub(super) type Of<'a> = (&'a str, Extent, Durability, &'a str, &'a str, &'a str);
+pub(super) type PhaseKey<'a> = (&'a str, Extent, Durability, &'a str, &'a str, &'a str);
 
 impl<'a> Statistic<'a> {
     /// Returns the phase that the statistics describe.
-    pub(super) const fn of(&self) -> Of<'a> {
+    pub(super) const fn key(&self) -> PhaseKey<'a> {
         let Conditions { memory_limit, storage } = self.conditions;
         let extent = Extent { scale: self.scale, memory_limit, storage };
         (self.workload, extent, self.durability, self.variant, self.engine, self.phase)
@@ -50,12 +50,12 @@ impl<'a> Statistic<'a> {
 }
 
 /// Returns the phase of a cell, which is the key of its statistics.
-pub(super) fn key<'a>(id: &'a CellId, phase: &'a str) -> Of<'a> {
+pub(super) fn key<'a>(id: &'a CellId, phase: &'a str) -> PhaseKey<'a> {
     (&id.workload, id.extent(), id.durability, &id.variant, &id.engine, phase)
 }
 
 /// Returns the statistics of every phase with a figure, in the order of the tables.
-pub(super) fn of<'a>(comparison: &Comparison<'a>) -> Vec<Statistic<'a>> {
+pub(super) fn phase_statistics<'a>(comparison: &Comparison<'a>) -> Vec<Statistic<'a>> {
     let mut all = Vec::new();
     for group in &comparison.groups {
         for (row, engine, measured) in group.measured() {
@@ -77,7 +77,7 @@ pub(super) fn of<'a>(comparison: &Comparison<'a>) -> Vec<Statistic<'a>> {
                 ratio: measured.ratio,
                 ratio_interval: measured.ratio_interval,
                 not_significant: measured.not_significant,
-                shortfall: measured.shortfall.map(|shortfall| shortfall.beside(Some(phase))),
+                shortfall: measured.shortfall.map(|shortfall| shortfall.words(Some(phase))),
             });
         }
     }

@@ -9,29 +9,29 @@ use crate::{ageing, text};
 pub(super) fn columns() -> Vec<Column> {
     let figure = |name: &str, of: &'static [&'static str], get: fn(&SteadyFigure) -> f64| {
         real(name, move |line| {
-            let figures = &of_run(line.run?.1)?.steady.figures;
+            let figures = &run_timeline(line.run?.1)?.steady.figures;
             of.iter().find_map(|name| figures.get(*name)).map(get)
         })
     };
     vec![
-        flag("steady", |line| Some(of_run(line.run?.1)?.steady.reached)),
-        real("steady_after_s", |line| Some(of_run(line.run?.1)?.steady.after_s)),
-        real("steady_turnovers", |line| Some(of_run(line.run?.1)?.steady.turnovers)),
+        flag("steady", |line| Some(run_timeline(line.run?.1)?.steady.reached)),
+        real("steady_after_s", |line| Some(run_timeline(line.run?.1)?.steady.after_s)),
+        real("steady_turnovers", |line| Some(run_timeline(line.run?.1)?.steady.turnovers)),
         figure("steady_spread", &["throughput", "latency"], |of| of.spread),
         figure("steady_slope", &["throughput", "latency"], |of| of.slope),
         figure("steady_space_spread", &["space"], |of| of.spread),
         figure("steady_space_slope", &["space"], |of| of.slope),
-        real("steady_rows_per_second", |line| ageing::throughput(of_run(line.run?.1)?)),
+        real("steady_rows_per_second", |line| ageing::throughput(run_timeline(line.run?.1)?)),
         real("written_per_user_byte", |line| ageing::written_per_byte(line.run?.1)),
-        run("space_bytes", |run| of_run(run)?.rounds.last()?.allocated_bytes),
-        run("stalls_above_100ms", |run| Some(of_run(run)?.stalled)),
-        word("expiry", |line| Some(text::plain(&of_run(line.run?.1)?.expiry))),
-        word("timeline", |line| Some(slices(of_run(line.run?.1)?))),
+        run("space_bytes", |run| run_timeline(run)?.rounds.last()?.allocated_bytes),
+        run("stalls_above_100ms", |run| Some(run_timeline(run)?.stalled)),
+        word("expiry", |line| Some(text::plain(&run_timeline(line.run?.1)?.expiry))),
+        word("timeline", |line| Some(slices(run_timeline(line.run?.1)?))),
     ]
 }
 
 /// Returns the timeline of a run.
-pub(super) fn of_run(run: &Run) -> Option<&Timeline> {
+pub(super) fn run_timeline(run: &Run) -> Option<&Timeline> {
     run.observed.as_ref()?.timeline.as_ref()
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn grids(
     let mut tables: Vec<Annotated> = Vec::new();
     for card in &file.plan.cards {
         let groups = comparison.groups.iter();
-        let grids = groups.filter_map(|group| of_group(file, group, card, rows_per_day));
+        let grids = groups.filter_map(|group| group_table(file, group, card, rows_per_day));
         let before = tables.len();
         tables.extend(grids.map(|grid| Annotated { grid, notes: Vec::new() }));
         let mut notes = refusals(file, card);
@@ -77,7 +77,7 @@ fn refusals(file: &ResultFile, card: &Card) -> Vec<Note> {
 /// Returns a table with phases down and engines across. It has the bytes programmed, also per
 /// million rows or operations with the ratio to the least and the range of the card's parameters,
 /// and years at a rate. `None` if nothing was modelled.
-fn of_group(
+fn group_table(
     file: &ResultFile,
     group: &Group<'_>,
     card: &Card,
@@ -85,7 +85,7 @@ fn of_group(
 ) -> Option<Grid> {
     let wear = |row: &Row<'_>, engine: &Engine<'_>| {
         let variant = row.variant.unwrap_or(group.variant);
-        Wear::of(group.cell(file, variant, engine.id)?, card, row.phase?)
+        Wear::new(group.cell(file, variant, engine.id)?, card, row.phase?)
     };
     let known = |engine: &Engine<'_>| group.rows.iter().any(|row| wear(row, engine).is_some());
     let places: Vec<usize> =
@@ -101,12 +101,12 @@ fn of_group(
         let label = grid::label(row, false);
         let of = |show: &dyn Fn(&Wear<'_>) -> Text| {
             all.iter()
-                .map(|wear| wear.as_ref().map_or_else(|| Text::of(format::NOT_MEASURED), show))
+                .map(|wear| wear.as_ref().map_or_else(|| Text::new(format::NOT_MEASURED), show))
                 .collect::<Vec<Text>>()
         };
         rows.push((
             format!("{label} programmed"),
-            of(&|wear| Text::of(format::bytes(wear.programmed()))),
+            of(&|wear| Text::new(format::bytes(wear.programmed()))),
         ));
         let ranked = places.iter().zip(&all).filter(|(at, _)| {
             let entry = row.entries[**at].measured();
@@ -137,11 +137,11 @@ fn of_group(
 
 /// Formats the range of a card's parameters: `147 MB-3.01 GB`.
 fn spread(ends: Option<[f64; 2]>) -> Text {
-    Text::of(format::or_dash(ends, |ends| format::between(ends, format::bytes)))
+    Text::new(format::or_dash(ends, |ends| format::between(ends, format::bytes)))
 }
 
 fn per_million(wear: &Wear<'_>, least: Option<f64>) -> Text {
-    let Some(bytes) = wear.per_million() else { return Text::of(format::NOT_MEASURED) };
+    let Some(bytes) = wear.per_million() else { return Text::new(format::NOT_MEASURED) };
     let ratio = least.filter(|_| bytes > 0.0).map(|least| bytes / least);
     let best = ratio == Some(1.0);
     Text {
@@ -149,12 +149,12 @@ fn per_million(wear: &Wear<'_>, least: Option<f64>) -> Text {
         ratio,
         best: if best { BEST } else { "" },
         tone: if best { Tone::Best } else { Tone::Plain },
-        ..Text::of(format::bytes(bytes))
+        ..Text::new(format::bytes(bytes))
     }
 }
 
 fn years(ends: Option<[f64; 2]>) -> Text {
-    Text::of(ends.map_or_else(|| format::NOT_MEASURED.to_owned(), years_between))
+    Text::new(ends.map_or_else(|| format::NOT_MEASURED.to_owned(), years_between))
 }
 
 /// Formats the shortest and the longest life of a card: `0.42-12 y`, `over 1,000 y`.

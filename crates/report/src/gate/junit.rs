@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Gate, Judged, Outcome, Verdict, Whole, render};
+use super::{EngineTotal, Gate, JudgedPhase, Outcome, Verdict, render};
 use crate::xml::escaped;
 
 /// Result of one test: its element and message, or `None` if it passed.
@@ -60,13 +60,13 @@ pub fn junit(gate: &Gate) -> String {
     out + "  </testsuite>\n</testsuites>\n"
 }
 
-fn whole(whole: &Whole) -> (String, String, Ended) {
-    let ended = whole.is_slower.then(|| ("failure", render::says_of_whole(whole)));
+fn whole(whole: &EngineTotal) -> (String, String, Ended) {
+    let ended = whole.is_slower.then(|| ("failure", render::describe_engine(whole)));
     (whole.engine.clone(), "as a whole".to_owned(), ended)
 }
 
-fn phase(judged: &Judged) -> (String, String, Ended) {
-    let says = || render::says_of_phase(judged);
+fn phase(judged: &JudgedPhase) -> (String, String, Ended) {
+    let says = || render::describe_phase(judged);
     let ended = match judged.verdict {
         Verdict::Slower | Verdict::NoLongerKeepsUp => Some(("failure", says())),
         Verdict::DidNotKeepUp | Verdict::TooFewTrials => Some(("skipped", says())),

@@ -2,7 +2,7 @@
 
 use embermark_model::CellId;
 
-use super::{Gate, Judged, Outcome, Verdict, Whole};
+use super::{EngineTotal, Gate, JudgedPhase, Outcome, Verdict};
 use crate::compare;
 use crate::document::{self, Block};
 use crate::grid::{Grid, Text, Tone};
@@ -32,7 +32,8 @@ pub fn json(gate: &Gate) -> Result<String, ReportError> {
 
 fn blocks(gate: &Gate) -> Vec<Block> {
     let secret = gate.unpublishable.iter().map(String::as_str).collect::<Vec<_>>();
-    let heads = notes::face_of(&secret).into_iter().chain([head(gate)]).map(Block::Head);
+    let heads =
+        notes::unpublishable_notice(&secret).into_iter().chain([head(gate)]).map(Block::Head);
     let why = gate.why.iter().map(|why| note("", text::plain(why))).collect();
     let why = Section { title: "Why".to_owned(), notes: why };
     let tables = [wholes(gate), phases(gate)].into_iter().filter(|grid| !grid.rows.is_empty());
@@ -60,15 +61,15 @@ pub(super) fn broken(gate: &Gate) -> Vec<String> {
         format!("{}{phase} was {}{}", turn.cell, turn.words(), reason.unwrap_or_default())
     });
     let behind = gate.phases.iter().filter(|phase| phase.verdict == Verdict::NoLongerKeepsUp);
-    turned.chain(behind.map(says_of_phase_by_name)).map(|says| text::plain(&says)).collect()
+    turned.chain(behind.map(describe_named_phase)).map(|says| text::plain(&says)).collect()
 }
 
 /// Lists what is slower than allowed.
 pub(super) fn slower(gate: &Gate) -> Vec<String> {
     let wholes = gate.wholes.iter().filter(|whole| whole.is_slower);
-    let wholes = wholes.map(|whole| format!("{} {}", whole.engine, says_of_whole(whole)));
+    let wholes = wholes.map(|whole| format!("{} {}", whole.engine, describe_engine(whole)));
     let phases = gate.phases.iter().filter(|phase| phase.verdict == Verdict::Slower);
-    wholes.chain(phases.map(says_of_phase_by_name)).map(|says| text::plain(&says)).collect()
+    wholes.chain(phases.map(describe_named_phase)).map(|says| text::plain(&says)).collect()
 }
 
 /// Lists the slowdowns that would have been found.
@@ -82,7 +83,7 @@ pub(super) fn found(gate: &Gate) -> Vec<String> {
         let (engine, more) = (text::plain(&whole.engine), more.unwrap_or_default());
         format!(
             "a slowdown of all of {engine} by {} is found 95 times of 100{more}",
-            by(whole.finds)
+            excess(whole.finds)
         )
     });
     let mut single: Vec<f64> = gate.phases.iter().filter_map(|phase| phase.finds).collect();
@@ -91,9 +92,9 @@ pub(super) fn found(gate: &Gate) -> Vec<String> {
     let single = single.map(|((least, middle), most)| {
         format!(
             "a slowdown of a single phase by {} is, of half of the phases one by {}, of every phase one by {}",
-            by(*least),
-            by(*middle),
-            by(*most)
+            excess(*least),
+            excess(*middle),
+            excess(*most)
         )
     });
     wholes.chain(single).collect()
@@ -110,7 +111,7 @@ pub(super) fn nothing_judged(gate: &Gate) -> String {
 
 /// Explains why nothing could have been found.
 pub(super) fn finds_nothing(gate: &Gate) -> String {
-    let finds = gate.finds().map(by).unwrap_or_default();
+    let finds = gate.finds().map(excess).unwrap_or_default();
     format!(
         "the trials differ so much that only a slowdown by {finds} or more would be found: run more trials, \
          on a machine that does nothing else"
@@ -118,7 +119,7 @@ pub(super) fn finds_nothing(gate: &Gate) -> String {
 }
 
 /// States that the machine changed.
-pub(super) fn machine_changed(machine: &Whole) -> String {
+pub(super) fn machine_changed(machine: &EngineTotal) -> String {
     format!(
         "the machine changed between the runs: the references, which no engine is part of, took {} ({}): \
          measure both again, or both in one run",
@@ -128,7 +129,7 @@ pub(super) fn machine_changed(machine: &Whole) -> String {
 }
 
 /// Describes an engine: `took 1.12x (1.08-1.15x) over 13 phases`.
-pub(super) fn says_of_whole(whole: &Whole) -> String {
+pub(super) fn describe_engine(whole: &EngineTotal) -> String {
     format!(
         "took {} ({}) over {}",
         format::ratio(whole.ratio),
@@ -138,7 +139,7 @@ pub(super) fn says_of_whole(whole: &Whole) -> String {
 }
 
 /// Describes a phase: `took 1.12x (1.08-1.15x): slower than allowed`.
-pub(super) fn says_of_phase(judged: &Judged) -> String {
+pub(super) fn describe_phase(judged: &JudgedPhase) -> String {
     let verdict = judged.verdict.name();
     let lacking = judged.lacking.as_ref().map(|lacking| format!(": {lacking}")).unwrap_or_default();
     match judged.ratio.zip(judged.interval) {
@@ -151,18 +152,18 @@ pub(super) fn says_of_phase(judged: &Judged) -> String {
     }
 }
 
-fn says_of_phase_by_name(judged: &Judged) -> String {
-    format!("{} {} {}", judged.cell, judged.phase, says_of_phase(judged))
+fn describe_named_phase(judged: &JudgedPhase) -> String {
+    format!("{} {} {}", judged.cell, judged.phase, describe_phase(judged))
 }
 
 /// Formats the share by which a ratio is above 1: `8.1 %`, `12 %`.
-fn by(ratio: f64) -> String {
+fn excess(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
 fn wholes(gate: &Gate) -> Grid {
-    let row = |whole: &Whole| {
+    let row = |whole: &EngineTotal| {
         let tone = if whole.is_slower { Tone::Bad } else { Tone::Plain };
         let verdict = if whole.is_slower { Verdict::Slower } else { Verdict::NotSlower };
         let [old, new] = whole.rounds;
@@ -172,7 +173,7 @@ fn wholes(gate: &Gate) -> Grid {
             trials,
             format::ratio(whole.ratio),
             format::between(whole.interval, format::ratio),
-            by(whole.finds),
+            excess(whole.finds),
             verdict.name().to_owned(),
         ];
         (text::plain(&whole.engine), texts.map(|value| Text::toned(value, tone)).to_vec())
@@ -187,17 +188,17 @@ fn wholes(gate: &Gate) -> Grid {
 
 /// Returns a table of the phases that the gate fails by, and of those nearest to it.
 fn phases(gate: &Gate) -> Grid {
-    let (failing, mut others): (Vec<&Judged>, Vec<&Judged>) =
+    let (failing, mut others): (Vec<&JudgedPhase>, Vec<&JudgedPhase>) =
         gate.phases.iter().partition(|phase| phase.verdict.fails());
     others.sort_by(|a, b| a.p.unwrap_or(2.0).total_cmp(&b.p.unwrap_or(2.0)));
-    let row = |judged: &&Judged| {
+    let row = |judged: &&JudgedPhase| {
         let tone = if judged.verdict.fails() { Tone::Bad } else { Tone::Plain };
         let texts = [
             format::duration(judged.old_ns),
             format::duration(judged.new_ns),
             format::or_dash(judged.ratio, format::ratio),
             format::or_dash(judged.interval, |ends| format::between(ends, format::ratio)),
-            format::or_dash(judged.finds, by),
+            format::or_dash(judged.finds, excess),
             judged.verdict.name().to_owned(),
         ];
         let name = text::plain(&format!("{} {}", judged.cell, judged.phase));
@@ -222,7 +223,7 @@ fn sections(gate: &Gate) -> Vec<Section> {
     let cells =
         |cells: &[CellId]| -> Vec<String> { cells.iter().map(ToString::to_string).collect() };
     let machine = match &gate.machine {
-        Some(machine) => vec![note("references", says_of_whole(machine))],
+        Some(machine) => vec![note("references", describe_engine(machine))],
         None if gate.one_run => Vec::new(),
         None => vec![note(
             "",
@@ -237,7 +238,7 @@ fn sections(gate: &Gate) -> Vec<Section> {
          alarm anywhere in this comparison is at most {}",
         format::percent(gate.false_alarms)
     );
-    note::filled([
+    note::non_empty([
         ("NOT COMPARABLE, judged all the same", plain(&gate.differences.incomparable)),
         ("Turned", compare::turned(&gate.turned)),
         ("In the old result only, not judged", plain(&cells(&gate.only_old))),

@@ -7,7 +7,7 @@ use crate::text;
 
 /// Returns a table with the machines of each phase and engine down, and their clock offset, start
 /// and work across. `None` if all clients were on one machine.
-pub(super) fn of(group: &Group<'_>) -> Option<Grid> {
+pub(super) fn table(group: &Group<'_>) -> Option<Grid> {
     let places = columns(group);
     let mut rows = Vec::new();
     for row in &group.rows {
@@ -31,14 +31,15 @@ pub(super) fn of(group: &Group<'_>) -> Option<Grid> {
 }
 
 fn figures(machine: &MachineShare) -> Vec<Text> {
-    let latency = |ns: Option<u64>| Text::of(format::or_dash(ns, |ns| format::duration(ns as f64)));
+    let latency =
+        |ns: Option<u64>| Text::new(format::or_dash(ns, |ns| format::duration(ns as f64)));
     vec![
-        Text::of(format::count(machine.clients.into())),
-        Text::of(signed(machine.clock.offset_ns)),
-        Text::of(format::duration(machine.clock.error_ns as f64)),
-        Text::of(signed(machine.start_delay_ns)),
-        Text::of(format::count(machine.ops)),
-        Text::of(format::rate(machine.per_second)),
+        Text::new(format::count(machine.clients.into())),
+        Text::new(signed(machine.clock.offset_ns)),
+        Text::new(format::duration(machine.clock.error_ns as f64)),
+        Text::new(signed(machine.start_delay_ns)),
+        Text::new(format::count(machine.ops)),
+        Text::new(format::rate(machine.per_second)),
         latency(machine.p50_ns),
         latency(machine.p99_ns),
     ]

@@ -31,7 +31,7 @@ pub(crate) fn subtitle(group: &Group<'_>, file: &ResultFile) -> Vec<String> {
     let rate = file.plan.target_rate.filter(|_| group.measured().any(paced));
     parts.extend(rate.map(target_rate));
     parts.extend(file.plan.cold.then(|| "cold reads".to_owned()));
-    let floor = file.manifest.floor.as_ref().and_then(|floor| own_floor(floor, group.workload));
+    let floor = file.manifest.floor.as_ref().and_then(|floor| harness_floor(floor, group.workload));
     parts.extend(floor.map(|floor| format!("harness floor {floor}")));
     let storage = group.storage.map(|name| notes::storage::imitated(name.as_str()));
     parts.extend(storage);
@@ -42,7 +42,7 @@ pub(crate) fn subtitle(group: &Group<'_>, file: &ResultFile) -> Vec<String> {
 
 /// Returns the harness's own cost per operation in the cheapest and in the most expensive phase of
 /// a workload: `3.90 ns to 61.0 ns`. For older files it is that of a point read.
-fn own_floor(floor: &Floor, workload: &str) -> Option<String> {
+fn harness_floor(floor: &Floor, workload: &str) -> Option<String> {
     if floor.phases.is_empty() {
         return floor.read_ns.map(format::duration);
     }

@@ -1,4 +1,4 @@
-//! The tables of a group.
+//! Tables of a group.
 
 use embermark_model::result::{DiskSize, Latency};
 
@@ -9,32 +9,37 @@ use super::{
 use crate::format::{self, NOT_MEASURED};
 use crate::scaling::Scaling;
 use crate::summary::{
-    Amounts, Column, Entry, Group, LOADING, Measured, Resource, Row, Unit, Usage, beside_columns,
-    explained_columns,
+    Amounts, Column, Entry, Group, LOADING, Measured, Resource, Row, Unit, Usage,
+    explained_columns, run_figure_columns,
 };
 use crate::{Options, text};
 
-/// Every table of a group; the first is that of times and ratios.
-pub(crate) fn of(group: &Group<'_>, options: &Options<'_>, scaling: &Scaling<'_>) -> Vec<Grid> {
+/// Returns every table of a group. The first has the times and ratios.
+pub(crate) fn group_tables(
+    group: &Group<'_>,
+    options: &Options<'_>,
+    scaling: &Scaling<'_>,
+) -> Vec<Grid> {
     let further = [
-        // What is not asked for is not made: latencies are put together out of every trial's histogram.
+        // Tables that are not requested are not computed: latencies take the histograms of every
+        // trial.
         options.intervals.then(|| intervals(group)).flatten(),
         options.latency.then(|| latency(group)).flatten(),
         options.latency.then(|| pauses(group)).flatten(),
         throughput(group),
-        client_machines::of(group),
+        client_machines::table(group),
         response(group),
         resources(group),
         loads(group),
         database(group),
     ];
-    let further = further.into_iter().flatten().chain(beside(group));
+    let further = further.into_iter().flatten().chain(run_figures(group));
     let explained = options.explain.then(|| explained(group)).into_iter().flatten();
     let first = [comparison(group, scaling)].into_iter();
     first.chain(further).chain(explained).collect()
 }
 
-/// Phases down, engines across: time and ratio.
+/// Returns the table of times and ratios, with phases down and engines across.
 fn comparison(group: &Group<'_>, scaling: &Scaling<'_>) -> Grid {
     let places = columns(group);
     let row = |row: &Row<'_>| {
@@ -47,11 +52,11 @@ fn comparison(group: &Group<'_>, scaling: &Scaling<'_>) -> Grid {
     Grid { title: title(group), header: header(group), rows: group.rows.iter().map(row).collect() }
 }
 
-/// What a table shows of one time.
+/// Returns the text that a table shows for one time.
 type Show<'a> = &'a dyn Fn(&Row<'_>, &Measured<'_>) -> Option<Text>;
 
-/// Phases down, engines across, a row for each kind of figure, which is named after the phase;
-/// `None` where no phase has any.
+/// Returns a table with phases down and engines across. Each kind of figure has a row, named after
+/// the phase. `None` if no phase has any.
 fn by_phase(group: &Group<'_>, of: &str, unit: bool, kinds: &[(&str, Show<'_>)]) -> Option<Grid> {
     let places = columns(group);
     let mut rows = Vec::new();
@@ -69,40 +74,41 @@ fn by_phase(group: &Group<'_>, of: &str, unit: bool, kinds: &[(&str, Show<'_>)])
     (!rows.is_empty()).then(|| Grid { title, header: header(group), rows })
 }
 
-/// Median and 99th percentile of the latency.
+/// Shows median and 99th percentile of the latency.
 fn latency(group: &Group<'_>) -> Option<Grid> {
     let show: Show<'_> = &|_, measured| {
         let latency = measured.figure.latency()?;
         let second = format::or_dash(latency.p99, |ns| format::duration(ns as f64));
-        Some(Text { second, ..Text::of(format::duration(latency.p50 as f64)) })
+        Some(Text { second, ..Text::new(format::duration(latency.p50 as f64)) })
     };
     by_phase(group, "latency of one operation, p50 and p99", false, &[("", show)])
 }
 
-/// The longest operation, and the share of the time in those that took more than ten times the median.
+/// Shows the longest operation, and the share of the time in operations longer than ten times the
+/// median.
 fn pauses(group: &Group<'_>) -> Option<Grid> {
     let show: Show<'_> = &|_, measured| {
         let latency = measured.figure.latency()?;
         let share = |stalled: f64| format!("{:.1} %", 100.0 * stalled);
         let second = format::or_dash(latency.stalled, share);
-        Some(Text { second, ..Text::of(format::duration(latency.max as f64)) })
+        Some(Text { second, ..Text::new(format::duration(latency.max as f64)) })
     };
     let of = "longest of the timed operations, and share of their time above 10 times the median";
     by_phase(group, of, false, &[("", show)])
 }
 
-/// The 95 % intervals of time and ratio.
+/// Shows the 95 % intervals of time and ratio.
 fn intervals(group: &Group<'_>) -> Option<Grid> {
     let show: Show<'_> = &|row, measured| {
         let time = format::between(row.interval_ns(measured)?, format::duration);
         let ratio = measured.ratio_interval.map(|ends| format::between(ends, format::ratio));
-        Some(Text { second: ratio.unwrap_or_default(), ..Text::of(time) })
+        Some(Text { second: ratio.unwrap_or_default(), ..Text::new(time) })
     };
     by_phase(group, "95 % intervals of time and ratio", true, &[("", show)])
 }
 
-/// Operations a second of all clients, and of the slowest and the fastest of them; `None` where there
-/// was one client, doing one after the other.
+/// Shows operations per second of all clients, and of the slowest and the fastest of them. `None`
+/// if one client did one operation after the other.
 fn throughput(group: &Group<'_>) -> Option<Grid> {
     let show: Show<'_> = &|_, measured| {
         let sharing = measured.figure.sharing.as_ref()?;
@@ -112,7 +118,7 @@ fn throughput(group: &Group<'_>) -> Option<Grid> {
             marks: if behind { BEHIND } else { "" }.to_owned(),
             second: ends.unwrap_or_default(),
             tone: if behind { Tone::Warning } else { Tone::Plain },
-            ..Text::of(format::rate(sharing.per_second))
+            ..Text::new(format::rate(sharing.per_second))
         })
     };
     let shared = |measured: &Measured<'_>| measured.figure.sharing.as_ref()?.clients;
@@ -123,15 +129,15 @@ fn throughput(group: &Group<'_>) -> Option<Grid> {
     by_phase(group, of, false, &[("", show)])
 }
 
-/// Median, 99th and 99.9th percentile of the response times, and below them of the service times;
-/// `None` without a target rate.
+/// Shows median, 99th and 99.9th percentile of the response times, and below them of the service
+/// times. `None` without a target rate.
 fn response(group: &Group<'_>) -> Option<Grid> {
     let spread = |latency: Option<Latency>| {
         let latency = latency?;
         let [p99, p99_9] = [latency.p99, latency.p99_9]
             .map(|ns| format::or_dash(ns, |ns| format::duration(ns as f64)));
         let second = format!("{p99} / {p99_9}");
-        Some(Text { second, ..Text::of(format::duration(latency.p50 as f64)) })
+        Some(Text { second, ..Text::new(format::duration(latency.p50 as f64)) })
     };
     let response: Show<'_> = &|_, measured| spread(measured.figure.response());
     let service: Show<'_> = &|_, measured| {
@@ -142,7 +148,7 @@ fn response(group: &Group<'_>) -> Option<Grid> {
     by_phase(group, of, false, &[(" response", response), (" service", service)])
 }
 
-/// Engines down, resources across.
+/// Returns a table with engines down and resources across.
 fn resources(group: &Group<'_>) -> Option<Grid> {
     let row = |place: usize| {
         let usage: &Usage = &group.usage[place];
@@ -154,7 +160,7 @@ fn resources(group: &Group<'_>) -> Option<Grid> {
     across(group, &of, shown, columns(group).into_iter().map(row).collect())
 }
 
-/// Loads of engines down, what they wrote and their maintenance across.
+/// Returns a table with loads of engines down, and their bytes and maintenance across.
 fn loads(group: &Group<'_>) -> Option<Grid> {
     let of_row = |row: &'_ Row<'_>| {
         let loads = group.engines.iter().zip(&row.loadings);
@@ -169,14 +175,14 @@ fn loads(group: &Group<'_>) -> Option<Grid> {
     across(group, "loads and maintenance", columns, rows)
 }
 
-/// Variants down, engines across: bytes allocated for the files of the database, and their length;
-/// `None` where nobody looked.
+/// Returns a table with variants down and engines across: bytes allocated for the files of the
+/// database, and their length. `None` if no size was measured.
 fn database(group: &Group<'_>) -> Option<Grid> {
     let places = columns(group);
     let text = |size: &Option<DiskSize>| match size {
         Some(size) => Text {
             second: format::bytes(size.apparent_bytes as f64),
-            ..Text::of(format::bytes(size.allocated_bytes as f64))
+            ..Text::new(format::bytes(size.allocated_bytes as f64))
         },
         None => dash(),
     };
@@ -190,10 +196,10 @@ fn database(group: &Group<'_>) -> Option<Grid> {
     (!rows.is_empty()).then(|| Grid { title, header: header(group), rows })
 }
 
-/// Engines of each phase down, what its runs had to show beside their time across.
-fn beside(group: &Group<'_>) -> Vec<Grid> {
+/// Returns tables with the engines of each phase down, and figures other than the time across.
+fn run_figures(group: &Group<'_>) -> Vec<Grid> {
     let of_row = |row: &'_ Row<'_>| {
-        let known = group.engines.iter().zip(&row.beside);
+        let known = group.engines.iter().zip(&row.run_figures);
         let named = known.filter_map(|(engine, beside)| {
             Some((format!("{} {}", engine.name(), label(row, false)), beside.clone()?))
         });
@@ -205,11 +211,11 @@ fn beside(group: &Group<'_>) -> Vec<Grid> {
         let rows = rows.iter().filter(has).map(|(name, all)| (name.clone(), all)).collect();
         across(group, of, columns.iter().copied(), rows)
     };
-    beside_columns().into_iter().filter_map(grid).collect()
+    run_figure_columns().into_iter().filter_map(grid).collect()
 }
 
-/// Engines of each phase down, what an operation asked of the system across: system calls, and what
-/// else there is. A column in which everybody has 0 is left out.
+/// Returns tables with the engines of each phase down, and the requests of an operation to the
+/// system across: system calls, and the others. A column of only zeros is left out.
 fn explained(group: &Group<'_>) -> Vec<Grid> {
     let of_row = |row: &'_ Row<'_>| {
         let known = group.engines.iter().zip(&row.explained);
@@ -238,7 +244,7 @@ fn explained(group: &Group<'_>) -> Vec<Grid> {
     amounts.chain(frequent_calls(group)).collect()
 }
 
-/// The names of the system calls that are more than 5 % of an engine's; `None` where none were counted.
+/// Names the system calls that are more than 5 % of an engine's. `None` if none were counted.
 fn frequent_calls(group: &Group<'_>) -> Option<Grid> {
     let of_row = |row: &'_ Row<'_>| {
         let known = group.engines.iter().zip(&row.explained);
@@ -247,7 +253,7 @@ fn frequent_calls(group: &Group<'_>) -> Option<Grid> {
             let call = |(name, share): &(String, f64)| format!("{name} {:.0} %", share * 100.0);
             let says = text::joined(calls.iter().map(call), ", ");
             let name = format!("{} {}", label(row, false), engine.name());
-            (!calls.is_empty()).then(|| (name, vec![Text::of(says)]))
+            (!calls.is_empty()).then(|| (name, vec![Text::new(says)]))
         });
         named.collect::<Vec<_>>()
     };
@@ -259,7 +265,8 @@ fn frequent_calls(group: &Group<'_>) -> Option<Grid> {
     })
 }
 
-/// Amounts across; `None` where nothing was measured. A column that nobody has is left out.
+/// Returns a table with amounts across. A column without amounts is left out. `None` if nothing was
+/// measured.
 fn across(
     group: &Group<'_>,
     of: &str,
@@ -272,7 +279,7 @@ fn across(
     let columns: Vec<Column> = columns.filter(known).collect();
     let text = |amounts: &Amounts, column: &Column| {
         let amount = amounts.get(column.key);
-        Text::of(format::or_dash(amount, |amount| column.quantity.show(amount)))
+        Text::new(format::or_dash(amount, |amount| column.quantity.show(amount)))
     };
     (!columns.is_empty()).then(|| Grid {
         title: format!("{} · {of}", title(group)),
@@ -289,10 +296,10 @@ fn header(group: &Group<'_>) -> Vec<String> {
 }
 
 fn dash() -> Text {
-    Text::of(NOT_MEASURED)
+    Text::new(NOT_MEASURED)
 }
 
-/// `load`, `load (bulk)`, `load /op`.
+/// Returns the label of a row: `load`, `load (bulk)`, `load /op`.
 pub(crate) fn label(row: &Row<'_>, with_unit: bool) -> String {
     let phase = row.phase.map_or_else(|| "every phase".to_owned(), text::plain);
     let variant = row.variant.map(|variant| format!(" ({})", text::plain(variant)));
@@ -327,7 +334,7 @@ fn comparison_text(row: &Row<'_>, entry: &Entry<'_>, surprises: bool) -> Text {
     }
 }
 
-/// What has to be known of a time, but how it compares with others.
+/// Returns the marks of a time, without those of its comparison with others.
 pub(crate) fn marks(measured: &Measured<'_>) -> String {
     let Measured { figure, commits_each, shortfall, .. } = measured;
     let marks = [
@@ -342,7 +349,7 @@ pub(crate) fn marks(measured: &Measured<'_>) -> String {
     marks.into_iter().filter(|(applies, _)| *applies).map(|(_, mark)| mark).collect()
 }
 
-/// The mark of the best, or of those that no difference to it is shown for.
+/// Returns the mark of the best, or of those that do not differ significantly from it.
 pub(crate) const fn lead(best: bool, not_significant: bool) -> &'static str {
     match (not_significant, best) {
         (true, _) => NOT_SIGNIFICANT,

@@ -1,4 +1,4 @@
-//! One group's cells and entries, as the page is given them.
+//! Cells and entries of one group, as data of the page.
 
 use std::collections::HashMap;
 
@@ -8,27 +8,27 @@ use embermark_model::result::{
 use embermark_model::{Status, foreign};
 
 use super::data::{CellData, EntryData, Page, TrialData, WatchedData};
+use crate::evidence::TierStanding;
 use crate::scaling::{Scaling, Surprise};
-use crate::shown::Told;
 use crate::statistics::median;
 use crate::summary::{
-    self, Engine, Entry, Figure, Group, Phases, Row, Usage, Work, beside, explained, loading,
+    self, Engine, Entry, Figure, Group, Phases, Row, Usage, Work, explained, loading, run_figures,
 };
 use crate::text;
 
-/// The longest plan, in characters.
+/// Longest plan that is shown, in characters.
 const PLAN: usize = 4_000;
 
-/// The longest text of a reason; the result file has it whole.
+/// Longest reason that is shown, in characters. The result file has all of it.
 const LONGEST_REASON: usize = 2_000;
 
 /// Adds the cells and entries of one group.
-pub(super) fn add<'a>(
+pub(super) fn add_group<'a>(
     page: &mut Page<'a>,
     file: &ResultFile,
     group: &Group<'a>,
     scaling: &Scaling<'_>,
-    durability: &[Told],
+    durability: &[TierStanding],
 ) {
     let first = page.cells.len();
     let mut known: Vec<(&Cell, Phases<'_>, HashMap<&str, usize>)> = Vec::new();
@@ -40,13 +40,14 @@ pub(super) fn add<'a>(
             let place = place.unwrap_or_else(|| {
                 let first = cell.trials.first().into_iter().flat_map(|trial| &trial.phases);
                 let places = first.enumerate().map(|(at, part)| (&*part.phase, at)).collect();
-                known.push((cell, Phases::of(cell), places));
-                let is = |told: &&Told| told.engine == engine.id && told.tier == group.durability;
-                let told = durability.iter().find(is);
-                page.cells.push(cell_data(page, file, group, cell, engine, told));
+                known.push((cell, Phases::new(cell), places));
+                let is =
+                    |one: &&TierStanding| one.engine == engine.id && one.tier == group.durability;
+                let standing = durability.iter().find(is);
+                page.cells.push(cell_data(page, file, group, cell, engine, standing));
                 known.len() - 1
             });
-            let surprise = scaling.surprise(group, row, engine.id).map(Surprise::says);
+            let surprise = scaling.surprise(group, row, engine.id).map(Surprise::describe);
             let (_, phases, places) = &known[place];
             let near = row.phase.and_then(|phase| places.get(phase)).copied().unwrap_or_default();
             let entry = entry_data(first + place, file, (cell, phases, near), row, entry);
@@ -61,7 +62,7 @@ fn cell_data(
     group: &Group<'_>,
     cell: &Cell,
     engine: &Engine<'_>,
-    told: Option<&Told>,
+    standing: Option<&TierStanding>,
 ) -> CellData {
     let versions = cell.trials.iter().filter_map(|trial| trial.version.as_deref());
     let versions = text::unique(versions.map(|version| text::clipped(version, 200)));
@@ -84,7 +85,7 @@ fn cell_data(
         reason: reason(cell.reason.as_deref()),
         effective_durability: cell.effective_durability.filter(|tier| *tier != group.durability),
         ranked: engine.ranked(group.durability),
-        durability: told.map(|told| told.says.clone()),
+        durability: standing.map(|standing| standing.says.clone()),
         broken: engine.broken,
         by_url: engine.by_url,
         configuration: file
@@ -103,7 +104,7 @@ fn cell_data(
             .collect(),
         trials: cell.trials.iter().map(trial_data).collect(),
         lost_trials: cell.lost_trials.iter().map(trial_data).collect(),
-        usage: Usage::of(cell).above_floor(file, cell, Work::All),
+        usage: Usage::for_cell(cell).above_floor(file, cell, Work::All),
     }
 }
 
@@ -130,7 +131,7 @@ fn entry_data<'a>(
 ) -> EntryData<'a> {
     let trials = cell.trials.iter();
     let parts: Vec<Option<&PhaseResult>> =
-        trials.map(|trial| of_trial(trial, row.phase?, near)).collect();
+        trials.map(|trial| phase_of_trial(trial, row.phase?, near)).collect();
     let known = || parts.iter().copied().flatten();
     let measured = entry.measured();
     let figure = measured.map(|measured| &measured.figure);
@@ -151,7 +152,7 @@ fn entry_data<'a>(
     };
     let of_phase = |phase| {
         let work = Work::Near(phase, near);
-        Usage::of_phase_near(cell, phase, near).above_floor(file, cell, work)
+        Usage::for_phase_near(cell, phase, near).above_floor(file, cell, work)
     };
     EntryData {
         cell: place,
@@ -163,7 +164,7 @@ fn entry_data<'a>(
         timed_by: known().find_map(|part| part.timed_by.as_deref()).map(text::plain),
         tainted: measured.is_some_and(|measured| measured.tainted),
         lost: measured.map_or(0, |measured| measured.lost),
-        shortfall: measured.and_then(|measured| Some(measured.shortfall?.beside(row.phase))),
+        shortfall: measured.and_then(|measured| Some(measured.shortfall?.words(row.phase))),
         surprise: None,
         client_side: known().any(|part| part.execution == Execution::ClientSide),
         commits_each: measured.is_some_and(|measured| measured.commits_each),
@@ -175,28 +176,29 @@ fn entry_data<'a>(
         remarks: remarks(&parts),
         watched: watched(&parts),
         loading: row.phase.and_then(|phase| loading(cell, phase, phases.at(phase))),
-        beside: row.phase.and_then(|phase| beside(phases.at(phase))),
+        beside: row.phase.and_then(|phase| run_figures(phases.at(phase))),
         explained: row.phase.and_then(|phase| explained(cell, phase)),
         runs: parts.iter().map(|part| runs(*part)).collect(),
     }
 }
 
-/// A phase of a trial, which stands at this place in most trials.
-fn of_trial<'a>(trial: &'a Trial, phase: &str, near: usize) -> Option<&'a PhaseResult> {
-    Work::Near(phase, near).of(trial).next()
+/// Finds a phase of a trial. `near` is its index in most trials.
+fn phase_of_trial<'a>(trial: &'a Trial, phase: &str, near: usize) -> Option<&'a PhaseResult> {
+    Work::Near(phase, near).phases(trial).next()
 }
 
-/// A plan line by line, up to a length; the result file has it whole.
+/// Returns a plan with its line breaks, shortened to `PLAN` characters. The result file has all of
+/// it.
 pub(crate) fn plan(text: &str) -> String {
     foreign::shortened(foreign::screen(text.trim_end(), false), PLAN)
 }
 
-/// The percentiles are all that is shown.
+/// Removes the histogram. The page shows only percentiles.
 fn without_histogram(latency: Latency) -> Latency {
     Latency { hdr: String::new(), ..latency }
 }
 
-/// What was seen of the counted runs of each trial.
+/// Returns the observations of the counted runs of a phase.
 fn observed<'a>(part: &'a PhaseResult) -> impl Iterator<Item = &'a Observed> + use<'a> {
     part.runs.iter().filter(|run| !run.discarded).filter_map(|run| run.observed.as_ref())
 }
@@ -220,11 +222,11 @@ fn remarks(parts: &[Option<&PhaseResult>]) -> Vec<String> {
 fn watched(parts: &[Option<&PhaseResult>]) -> Vec<WatchedData> {
     let known = parts.iter().enumerate().filter_map(|(trial, part)| Some((trial, (*part)?)));
     let seen = known.flat_map(|(trial, part)| observed(part).map(move |seen| (trial, seen)));
-    seen.map(|(trial, seen)| WatchedData { trial, seen: shown(seen) }).collect()
+    seen.map(|(trial, seen)| WatchedData { trial, seen: page_observation(seen) }).collect()
 }
 
-/// What was seen as far as the page shows it, with names that are on one line.
-fn shown(seen: &Observed) -> Observed {
+/// Returns the part of an observation that the page shows, with names on one line.
+fn page_observation(seen: &Observed) -> Observed {
     let name = |name: &str| text::plain(name);
     Observed {
         processes: seen.processes.iter().map(|(role, used)| (name(role), *used)).collect(),
@@ -234,7 +236,7 @@ fn shown(seen: &Observed) -> Observed {
             .collect(),
         disk: seen.disk.clone().map(|disk| DiskCurve { device_written: Vec::new(), ..disk }),
         timeline: seen.timeline.clone().map(|of| Timeline { rounds: Vec::new(), ..of }),
-        // They stand with the phase.
+        // They are shown with the phase.
         remarks: Vec::new(),
         ..seen.clone()
     }

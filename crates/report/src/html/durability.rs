@@ -1,5 +1,5 @@
-//! What was tried of durability, as the page is given it: of the engines of a run's results, or all
-//! of a run of `embermark durability`.
+//! Durability tests, as data of the page: for the engines of a run's results, or all tests of a run
+//! of `embermark durability`.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +13,26 @@ use crate::grid::Annotated;
 use crate::note::{Note, note};
 use crate::notes::storage::imitated;
 
-use crate::shown::{self, Origin, Record, Told};
+use crate::evidence::{self, Origin, Record, TierStanding};
 use crate::text;
 
-/// The longest message of an example; the result file has it whole.
+/// Longest message of an example that is shown, in characters. The result file has all of it.
 const LONGEST_MESSAGE: usize = 500;
 
-/// What was tried, and what tiers rest on.
+/// Tests of durability, and the evidence for each tier.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Durability"))]
 pub struct DurabilityData {
-    /// How a try can end, in the order in which it is told.
+    /// Ways in which a try can end, in display order.
     verdicts: Vec<VerdictData>,
-    /// What each tier of each engine rests on.
-    standings: Vec<Told>,
+    /// Evidence for each tier of each engine.
+    standings: Vec<TierStanding>,
     /// Each experiment with each engine in each tier.
     tested: Vec<TestedData>,
-    /// What they did when their disk was full.
+    /// What engines did when their disk was full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     full_disk: Option<Annotated>,
-    /// On what, when, and what was not tried.
+    /// Where and when the tests ran, and what was not tested.
     notes: Vec<Note>,
 }
 
@@ -63,10 +63,10 @@ struct TestedData {
     effective_durability: Option<Durability>,
     /// The experiment.
     experiment: Experiment,
-    /// Of which run, where there are several: the first of the notes is of run 1.
+    /// Number of the run if there are several. The first of the notes is about run 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<usize>,
-    /// Under the database whose power was cut.
+    /// File system of the database whose power was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     file_system: Option<String>,
     /// Whether the tier promises to survive it.
@@ -77,7 +77,7 @@ struct TestedData {
     violations: u32,
     /// The number of tries by how they ended.
     verdicts: BTreeMap<Verdict, u32>,
-    /// What was found, in words.
+    /// The findings as text.
     found: String,
     /// Acknowledged commits that were lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,10 +85,10 @@ struct TestedData {
     /// Median time to open the database afterwards, in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     open_ns: Option<u64>,
-    /// The same after a clean close.
+    /// Median time to open the database after a clean close, in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     clean_open_ns: Option<u64>,
-    /// What each commit wrote to the device, on average.
+    /// Average I/O of a commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     commit: Option<CommitIo>,
     /// An example of each verdict other than `holds`.
@@ -112,12 +112,13 @@ struct ExampleData {
 }
 
 impl DurabilityData {
-    /// Of the engines of results; nothing where no tier of theirs promises anything.
-    pub(super) fn of_results(standings: Vec<Told>, record: &Record) -> Option<Self> {
+    /// Returns the tests of the engines of results. `None` if none of their tiers promises
+    /// anything.
+    pub(super) fn from_results(standings: Vec<TierStanding>, record: &Record) -> Option<Self> {
         let mut runs: Vec<(&Outcome, Origin)> = Vec::new();
         let (mut tested, mut filled) = (Vec::new(), Vec::new());
-        let standings = shown::distinct(standings);
-        let engines = standings.iter().map(|told| (&*told.engine, &*told.version));
+        let standings = evidence::distinct(standings);
+        let engines = standings.iter().map(|one| (&*one.engine, &*one.version));
         for (engine, version) in text::unique(engines) {
             let (all, origin) = record.tested(engine, version);
             for (run, one) in all {
@@ -126,7 +127,7 @@ impl DurabilityData {
                     runs.push((run, origin));
                     runs.len() - 1
                 });
-                tested.push(TestedData { run: Some(place + 1), ..TestedData::of(run, one) });
+                tested.push(TestedData { run: Some(place + 1), ..TestedData::new(run, one) });
                 filled.push(one);
             }
         }
@@ -142,13 +143,13 @@ impl DurabilityData {
             }
         };
         let notes = runs.into_iter().enumerate().map(note).collect();
-        let full_disk = shown::full_disk(filled);
+        let full_disk = evidence::full_disk(filled);
         (!standings.is_empty()).then(|| Self::with(standings, tested, full_disk, notes))
     }
 
-    /// All of a run.
-    pub(super) fn of_run(run: &Outcome) -> Self {
-        let tested = run.tested.iter().map(|one| TestedData::of(run, one));
+    /// Returns everything of a run.
+    pub(super) fn from_run(run: &Outcome) -> Self {
+        let tested = run.tested.iter().map(|one| TestedData::new(run, one));
         let mut notes = vec![about(run, Origin::Own)];
         let not_tried = text::by_key(run.not_tried.iter().map(|not| {
             let (engine, experiment) = (text::plain(&not.engine), not.experiment.name());
@@ -158,16 +159,21 @@ impl DurabilityData {
         notes.extend(not_tried.into_iter().map(|((what, why), all)| {
             note(what, format!("{}: {}", all.join("; "), text::plain(why)))
         }));
-        Self::with(shown::of_run(run), tested.collect(), shown::full_disk(&run.tested), notes)
+        Self::with(
+            evidence::run_standings(run),
+            tested.collect(),
+            evidence::full_disk(&run.tested),
+            notes,
+        )
     }
 
     fn with(
-        standings: Vec<Told>,
+        standings: Vec<TierStanding>,
         mut tested: Vec<TestedData>,
         full_disk: Option<Annotated>,
         notes: Vec<Note>,
     ) -> Self {
-        // The strongest tier first; inside a tier as the engines come.
+        // The strongest tier first. Engines keep their order in a tier.
         tested.sort_by_key(|one| std::cmp::Reverse(one.tier));
         let verdicts = Verdict::ALL.map(|id| VerdictData {
             id,
@@ -178,7 +184,7 @@ impl DurabilityData {
     }
 }
 
-/// When a run was made, and on what.
+/// Describes a run: its time, its machine and its settings.
 fn about(run: &Outcome, origin: Origin) -> Note {
     let head = &run.head;
     let stretched = (head.over_s > 0).then(|| format!("commits over {} s", head.over_s));
@@ -193,7 +199,7 @@ fn about(run: &Outcome, origin: Origin) -> Note {
 }
 
 impl TestedData {
-    fn of(run: &Outcome, tested: &Tested) -> Self {
+    fn new(run: &Outcome, tested: &Tested) -> Self {
         let cut = tested.experiment == Experiment::PowerCut;
         Self {
             engine: text::plain(&tested.engine),
@@ -207,18 +213,18 @@ impl TestedData {
             tried: tested.tried,
             violations: tested.violations(),
             verdicts: tested.verdicts.clone(),
-            found: shown::found(tested),
+            found: evidence::findings_text(tested),
             loss: tested.loss,
             open_ns: tested.open_ns,
             clean_open_ns: tested.clean_open_ns,
             commit: tested.commit,
-            examples: tested.examples.iter().map(ExampleData::of).collect(),
+            examples: tested.examples.iter().map(ExampleData::new).collect(),
         }
     }
 }
 
 impl ExampleData {
-    fn of(example: &Example) -> Self {
+    fn new(example: &Example) -> Self {
         let kept = example.kept.as_ref().map(|kept| text::plain(&kept.display().to_string()));
         Self {
             verdict: example.verdict,

@@ -1,4 +1,4 @@
-//! What `embermark tune` found, as the page is given it.
+//! Results of `embermark tune`, as data of the page.
 
 use embermark_model::tuning_result::{Tuned, TuningResult};
 use serde::Serialize;
@@ -13,9 +13,9 @@ use crate::tuned;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Tuning"))]
 pub struct TuningData {
-    /// For what, and on what.
+    /// The workload, the tier and the machine.
     about: String,
-    /// Every engine in a line.
+    /// The table with a line for each engine.
     overview: Grid,
     /// Each engine with its candidates.
     engines: Vec<EngineData>,
@@ -27,12 +27,12 @@ pub struct TuningData {
 struct EngineData {
     /// Its heading.
     title: String,
-    /// What was searched, and what was found.
+    /// Notes on the search and its outcome.
     notes: Vec<Note>,
-    /// Absent where today's settings stay.
+    /// Better settings. Absent if today's settings are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     better: Option<BetterData>,
-    /// Every candidate in a line.
+    /// The table with a line for each candidate.
     candidates: Grid,
 }
 
@@ -49,7 +49,7 @@ struct BetterData {
 }
 
 impl TuningData {
-    pub(super) fn of(result: &TuningResult) -> Self {
+    pub(super) fn new(result: &TuningResult) -> Self {
         let machine = result.machine.as_ref().map(crate::notes::machine);
         let about = format!("tier {}, for {}", result.tier, tuned::work(result));
         Self {

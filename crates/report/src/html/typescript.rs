@@ -1,4 +1,4 @@
-//! The types of what the page is given, for the page.
+//! TypeScript types of the page's data.
 
 use ts_rs::TypeVisitor;
 
@@ -17,5 +17,5 @@ pub(crate) fn declarations() -> Declarations {
 
 #[test]
 fn the_types_of_the_page_are_those_of_what_it_is_given() {
-    declarations().assert_written("page/src/data.ts", "What the page is given.", VERSION, "");
+    declarations().assert_written("page/src/data.ts", "Data of the page.", VERSION, "");
 }

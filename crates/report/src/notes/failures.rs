@@ -29,12 +29,12 @@ pub(crate) struct Failure<'a> {
     pub text: String,
     log: Option<&'a str>,
     /// Each cell or phase with this reason.
-    pub places: Vec<Place<'a>>,
+    pub places: Vec<FailedWork<'a>>,
 }
 
 /// A cell, or one phase of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Place<'a> {
+pub(crate) struct FailedWork<'a> {
     pub id: &'a CellId,
     pub phase: Option<&'a str>,
 }
@@ -51,7 +51,7 @@ pub(crate) fn failures(file: &ResultFile) -> Vec<Failure<'_>> {
             text += "; the figures are of the other trials";
         }
         let id: &CellId = &cell.id;
-        ((id.engine.as_str(), status, text), (Place { id, phase }, log))
+        ((id.engine.as_str(), status, text), (FailedWork { id, phase }, log))
     };
     let reasons = text::by_key(file.cells.iter().flat_map(reasons).map(keyed));
     let mut failures = Vec::new();
@@ -110,7 +110,7 @@ fn log(trial: &Trial) -> Option<&str> {
     trial.log.as_deref().filter(|_| trial.status.is_failure())
 }
 
-impl Place<'_> {
+impl FailedWork<'_> {
     /// Describes a place: `outages of sensors 10k process single`.
     fn says(&self) -> String {
         let id = self.id;
@@ -123,7 +123,8 @@ impl Place<'_> {
 
 impl Failure<'_> {
     fn note(&self, file: &ResultFile) -> Note {
-        let shown: Vec<String> = self.places.iter().take(MOST_PLACES).map(Place::says).collect();
+        let shown: Vec<String> =
+            self.places.iter().take(MOST_PLACES).map(FailedWork::says).collect();
         let shown = shown.join(", ");
         let places = match self.places.len().saturating_sub(MOST_PLACES) {
             _ if self.is_everywhere(file) => String::new(),

@@ -32,7 +32,8 @@ pub(super) fn notes(file: &ResultFile, path: Option<&Path>) -> Vec<Note> {
     let commit = tool.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();
     let unfinished = if finished.is_none() { ", not finished" } else { "" };
     let made = format!("{}{commit}, {}, {started}{unfinished}", tool.version, tool.profile);
-    let head = [("harness floor", floor), ("drift", drift::of(file).map(|drift| drift.says()))];
+    let head =
+        [("harness floor", floor), ("drift", drift::drift(file).map(|drift| drift.describe()))];
     let further = [
         ("engines", Some(versions(file))),
         ("client machines", client_machines(file)),

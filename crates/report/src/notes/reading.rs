@@ -2,7 +2,7 @@
 
 use embermark_model::result::{ResultFile, Trial};
 
-use super::seen::{Seen, where_of};
+use super::placed_figure::{PlacedFigure, position};
 use super::sharing;
 use crate::note::{Note, names, note};
 use crate::scaling::Scaling;
@@ -20,7 +20,7 @@ pub(super) fn notes(
         let group: &Group<'_> = group;
         group.measured().map(move |(row, engine, measured)| (group, row, engine, measured))
     };
-    let measured: Vec<Seen<'_>> = groups.flat_map(of_group).collect();
+    let measured: Vec<PlacedFigure<'_>> = groups.flat_map(of_group).collect();
     let mut notes = Vec::new();
     if measured.is_empty() {
         return notes;
@@ -123,7 +123,7 @@ pub(super) fn notes(
 }
 
 /// Explains which differences are significant, or that there are too few trials to know.
-fn intervals(measured: &[Seen<'_>]) -> Note {
+fn intervals(measured: &[PlacedFigure<'_>]) -> Note {
     let none = measured.iter().all(|(.., measured)| measured.figure.interval_ns.is_none());
     if none {
         let says = "not measured: they need 3 trials or more, so it is unknown which of the ratios \
@@ -152,12 +152,12 @@ fn baselines(file: &ResultFile) -> String {
 }
 
 /// Explains `^`, and how far each stopped run got.
-fn stopped(file: &ResultFile, measured: &[Seen<'_>]) -> Option<Note> {
-    let place = |seen: &Seen<'_>| {
+fn stopped(file: &ResultFile, measured: &[PlacedFigure<'_>]) -> Option<Note> {
+    let place = |seen: &PlacedFigure<'_>| {
         let stop = seen.3.figure.stop?;
         Some(format!(
             "{}: {} of {}",
-            where_of(seen),
+            position(seen),
             format::count(stop.done),
             format::count(stop.of)
         ))

@@ -2,7 +2,7 @@
 
 use embermark_model::result::{ClientMachines, OpenLoopSchedule, ResultFile};
 
-use super::seen::{Seen, where_of};
+use super::placed_figure::{PlacedFigure, position};
 
 use crate::format;
 use crate::grid::BEHIND;
@@ -30,13 +30,13 @@ pub(super) fn time(file: &ResultFile) -> Option<Note> {
 }
 
 /// Lists the engines that fell behind the schedule, and how well the schedule itself was kept.
-pub(super) fn schedule(measured: &[Seen<'_>]) -> Vec<Note> {
+pub(super) fn schedule(measured: &[PlacedFigure<'_>]) -> Vec<Note> {
     let mut behind: Vec<String> = Vec::new();
     let mut late: Option<u64> = None;
     for seen in measured {
         let (_, row, _, measured) = seen;
         if let Some(shortfall) = measured.shortfall.filter(|of| Some(of.phase) == row.phase) {
-            behind.push(format!("{}: {}", where_of(seen), shortfall.what));
+            behind.push(format!("{}: {}", position(seen), shortfall.what));
         }
         let sharing = measured.figure.sharing.as_ref();
         late = late.max(sharing.and_then(|sharing| sharing.schedule?.late_p99_ns));
@@ -62,11 +62,11 @@ pub(super) fn schedule(measured: &[Seen<'_>]) -> Vec<Note> {
 }
 
 /// Explains the table of client machines.
-pub(super) fn machines(file: &ResultFile, measured: &[Seen<'_>]) -> Option<Note> {
+pub(super) fn machines(file: &ResultFile, measured: &[PlacedFigure<'_>]) -> Option<Note> {
     let runs = file.cells.iter().flat_map(|cell| &cell.trials).flat_map(|trial| &trial.phases);
     let runs = runs.flat_map(|phase| &phase.runs).filter(|run| !run.discarded);
     let all: Vec<&ClientMachines> = runs.filter_map(|run| run.client_machines.as_deref()).collect();
-    let shown = |seen: &Seen<'_>| {
+    let shown = |seen: &PlacedFigure<'_>| {
         seen.3.figure.sharing.as_ref().is_some_and(|sharing| !sharing.machines.is_empty())
     };
     measured.iter().find(|seen| shown(seen))?;

@@ -5,7 +5,7 @@ use embermark_model::result::ResultFile;
 use crate::note::{Note, note};
 use crate::{format, text};
 
-/// Returns a line for each run of a mix that goes on until it is steady: `sqlite rw both: steady
+/// Returns a line for each run of a mix that continues until it is steady: `sqlite rw both: steady
 /// after 12.3 s` or `not steady after 10 min: read`.
 pub(super) fn notes(file: &ResultFile) -> Vec<Note> {
     let mut lines = Vec::new();

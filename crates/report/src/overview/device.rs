@@ -57,10 +57,10 @@ pub struct Measured {
 /// Returns the table with engines used from any language. The recommendation covers the first language,
 /// and has a line for each other one. `None` if the result has no commits of single rows, or no two
 /// engines to compare.
-pub(crate) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Device> {
-    let all = advise::of_all_columns(file, &[conditions(comparison)]).tables;
-    let mut device = of_table(file, comparison, largest(all)?)?;
-    let each = of_each(file, comparison);
+pub(crate) fn for_all_languages(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Device> {
+    let all = advise::tables_for_all_columns(file, &[conditions(comparison)]).tables;
+    let mut device = from_table(file, comparison, largest(all)?)?;
+    let each = per_language(file, comparison);
     if let Some(((_, first), others)) = each.split_first() {
         device.take.clone_from(&first.take);
         let line = |(language, own): &(String, Device)| {
@@ -73,7 +73,10 @@ pub(crate) fn of(file: &ResultFile, comparison: &Comparison<'_>) -> Option<Devic
 
 /// Returns one table per language that engines are used from, embermark itself first. Empty if there is
 /// one language, or no two engines to compare in the first one.
-pub(crate) fn of_each(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<(String, Device)> {
+pub(crate) fn per_language(
+    file: &ResultFile,
+    comparison: &Comparison<'_>,
+) -> Vec<(String, Device)> {
     let tables = advise::tables(&[file], None, &[conditions(comparison)]).tables;
     let languages = text::unique(tables.iter().map(|table| table.language().to_owned()));
     if languages.len() < 2 {
@@ -81,7 +84,7 @@ pub(crate) fn of_each(file: &ResultFile, comparison: &Comparison<'_>) -> Vec<(St
     }
     let of = |language: &String| {
         let own = tables.iter().filter(|table| table.language() == language).cloned();
-        Some((language.clone(), of_table(file, comparison, largest(own.collect())?)?))
+        Some((language.clone(), from_table(file, comparison, largest(own.collect())?)?))
     };
     match languages.first().and_then(of) {
         Some(first) => [first].into_iter().chain(languages[1..].iter().filter_map(of)).collect(),
@@ -99,7 +102,7 @@ fn largest(tables: Vec<AdviceTable>) -> Option<AdviceTable> {
     tables.into_iter().max_by_key(|table| table.rows)
 }
 
-fn of_table(
+fn from_table(
     file: &ResultFile,
     comparison: &Comparison<'_>,
     mut table: AdviceTable,
@@ -157,7 +160,8 @@ fn of_table(
     let grid = Grid { title: String::new(), header, rows: rows.collect() };
     Some(Device {
         take: take(file, &table, &tiers, main),
-        best: pick::of(&table, needs(main), &pick::all_work(&table, main)).map(|pick| pick.says()),
+        best: pick::pick(&table, needs(main), &pick::all_work(&table, main))
+            .map(|pick| pick.describe()),
         tier: (tiers.len() > 1).then_some(main),
         legend: legend(&grid, &tiers, main),
         grid,

@@ -71,10 +71,10 @@ pub(super) fn lines(
         (weaker, format!("{} durability below the tier, not compared", grid::WEAKER)),
     ];
     let parts = parts.into_iter().filter(|(occurs, _)| *occurs).map(|(_, says)| says);
-    let machines: BTreeSet<String> = cost::of(file)
+    let machines: BTreeSet<String> = cost::costs(file)
         .iter()
         .flat_map(|costs| costs.lines.iter().map(|line| (costs.workload, line)))
-        .map(|(workload, line)| match line.does == cost::Does::Searches {
+        .map(|(workload, line)| match line.activity == cost::Activity::Searches {
             true => {
                 let phase = text::plain(line.phase);
                 format!("{phase}: the highest rate of all over the engine's own")

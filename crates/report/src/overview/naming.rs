@@ -3,7 +3,7 @@
 
 use embermark_model::Extent;
 
-use crate::notes::failures::Place;
+use crate::notes::failures::FailedWork;
 use crate::summary::{Comparison, Group};
 use crate::text;
 
@@ -35,7 +35,7 @@ pub(super) fn phase(
 }
 
 /// Names a cell or one of its phases: `sensors outages`.
-pub(super) fn place(comparison: &Comparison<'_>, place: &Place<'_>) -> String {
+pub(super) fn place(comparison: &Comparison<'_>, place: &FailedWork<'_>) -> String {
     let id = place.id;
     let group = comparison.groups.iter().find(|group| group.holds(id));
     group.map_or_else(

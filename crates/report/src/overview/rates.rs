@@ -2,15 +2,15 @@
 
 use embermark_model::result::ResultFile;
 
-use crate::cost::{self, Does};
+use crate::cost::{self, Activity};
 use crate::{Options, format, table, text};
 
 /// Returns the block of highest rates, one line per phase that searched for one. `None` if no phase
 /// did.
 pub(super) fn block(file: &ResultFile, options: &Options<'_>) -> Option<String> {
     let mut lines = Vec::new();
-    for costs in cost::of(file) {
-        let searches = || costs.lines.iter().filter(|line| line.does == Does::Searches);
+    for costs in cost::costs(file) {
+        let searches = || costs.lines.iter().filter(|line| line.activity == Activity::Searches);
         for phase in text::unique(searches().map(|line| (line.phase, line.variant))) {
             let own = searches().filter(|line| (line.phase, line.variant) == phase);
             let mut rates: Vec<(u64, &str)> = own

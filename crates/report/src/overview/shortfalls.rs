@@ -97,7 +97,7 @@ fn behind(comparison: &Comparison<'_>, line: &Line<'_>) -> Vec<String> {
     let engines = line.group.engines.iter().zip(&line.boxes);
     let who = engines.filter_map(|(engine, standing)| match standing {
         Standing::Behind(shortfall) => {
-            Some(format!("{workload}: {}: {}", text::plain(engine.id), shortfall.beside(None)))
+            Some(format!("{workload}: {}: {}", text::plain(engine.id), shortfall.words(None)))
         }
         _ => None,
     });

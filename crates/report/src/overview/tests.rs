@@ -296,7 +296,7 @@ fn who_did_not_keep_up_is_marked_named_and_not_the_best() {
     assert_eq!(box_of(&shown, "sensors 1k", "late"), "50.0|/s<", "{shown}");
     assert!(box_of(&shown, "sensors 1k", "a").ends_with('*'), "{shown}");
     assert!(shown.contains("behind  sensors: late: write achieved 50.0 /s of 100 /s"), "{shown}");
-    // Observed phases take their time from latencies, of which there are none here.
+    // Observed phases take their time from latencies, which are absent here.
     for (lost, behind) in [(0, false), (3, true)] {
         let mut lossy = lossy(lost);
         for run in lossy.trials.iter_mut().flat_map(|t| &mut t.phases).flat_map(|p| &mut p.runs) {
@@ -321,7 +321,7 @@ fn of_the_highest_rate_the_best_of_all_is_held_against_the_engines_own() {
         }
         cell
     };
-    // The search goes on until samples are lost, which is not a shortfall.
+    // The search continues until samples are lost, which is not a shortfall.
     let shown = screen(&result([reaching("a", 2_000), reaching("b", 8_000)]), 80);
     let boxes = ["a", "b"].map(|engine| box_of(&shown, "sensors 1k", engine));
     assert_eq!(boxes, ["4.00x", "1.00x*"], "{shown}");
@@ -373,7 +373,7 @@ fn more_scales_than_fit_leave_out_the_smallest_and_name_them() {
 fn the_advice_it_offers_weighs_what_was_measured() {
     let weights = |phases: &[&str], variant: &str| {
         let phases: Vec<(&str, u64)> = phases.iter().map(|phase| (*phase, 5)).collect();
-        advise::example(&Kinds::of(&result([cell("a", variant, &phases)])))
+        advise::example(&Kinds::new(&result([cell("a", variant, &phases)])))
     };
     assert_eq!(weights(&["load", "read", "avg_sensor"], "single"), "load=3,analytics=1");
     assert_eq!(weights(&["load", "read"], "commit-each"), "ingest=3,point=1");
@@ -427,7 +427,7 @@ fn a_trial_that_was_lost_leaves_the_figures_of_the_others_with_a_mark_and_the_re
     (lossy.trials[1].status, lossy.trials[1].reason) =
         (Status::Failed, Some("killed by signal 9".to_owned()));
     lossy.status = Status::Failed;
-    lossy.set_lost_aside();
+    lossy.move_lost_trials();
     let shown = screen(&result([cell("whole", "single", &[("load", 20)]), lossy]), 80);
     assert_eq!(box_of(&shown, "sensors 1k", "lossy"), "1.00x*×", "{shown}");
     assert!(box_of(&shown, "sensors 1k", "whole").starts_with("2.0"), "{shown}");

@@ -1,9 +1,9 @@
-//! Every figure that a source printed for a phase, beside the one measured as published.
+//! Every figure that a source printed for a phase, next to the one measured as published.
 
 use embermark_model::Scale;
 use embermark_published::{Measure, Role, Source};
 
-use super::found::{Results, Wanted};
+use super::lookup::{FigureQuery, Results};
 use crate::format;
 use crate::grid::{Grid, Text};
 use crate::published::{self, PublishedFigure};
@@ -16,7 +16,7 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Option<Grid> {
     let pieces = source.pieces.iter().filter(|piece| piece.role == Role::AsPublished);
     let pieces: Vec<String> = pieces.map(|piece| piece.name.clone()).collect();
     let row = |figure: &PublishedFigure| {
-        let wanted = Wanted {
+        let wanted = FigureQuery {
             source,
             pieces: &pieces,
             engine: &figure.engine,
@@ -44,7 +44,7 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Option<Grid> {
             Ok(None) => ("- (not run at this scale)".to_owned(), String::new()),
             Err(why) => (format!("- ({why})"), String::new()),
         };
-        Some((label(figure), [shown, here, ratio].map(Text::of).to_vec()))
+        Some((label(figure), [shown, here, ratio].map(Text::new).to_vec()))
     };
     let rows: Vec<_> = published.figures.iter().filter_map(row).collect();
     let header = ["published", "here as published", "here to published"];

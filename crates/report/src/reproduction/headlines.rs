@@ -1,9 +1,9 @@
-//! The headlines of a published comparison, each beside the figures that were measured here.
+//! The headlines of a published comparison, each with the figures that were measured here.
 
 use embermark_model::Scale;
-use embermark_published::{Beside, Figure, Headline, Printed, Source, Unit};
+use embermark_published::{Figure, FigureSource, Headline, Printed, Source, Unit};
 
-use super::found::{Found, Results, Wanted};
+use super::lookup::{FigureQuery, FoundFigure, Results};
 use crate::{format, text};
 
 /// A headline and the ratios to compare.
@@ -43,8 +43,8 @@ pub(super) struct Ratio {
 
 impl Ratio {
     /// Formats the ratio: `14.0x`.
-    pub fn shown(&self) -> Option<String> {
-        Some(shown(self.ratio?, format::ratio))
+    pub fn ratio_text(&self) -> Option<String> {
+        Some(figure_text(self.ratio?, format::ratio))
     }
 
     /// Makes a text that replaces a ratio.
@@ -71,8 +71,8 @@ impl Row {
 /// Returns one row for each headline.
 pub(super) fn rows(source: &Source, results: &Results<'_>) -> Vec<Row> {
     let row = |headline: &Headline| {
-        let here = |beside: &Option<Beside>| {
-            beside.as_ref().map(|beside| here(source, headline, beside, results))
+        let here = |beside: &Option<FigureSource>| {
+            beside.as_ref().map(|beside| measured_here(source, headline, beside, results))
         };
         let said = || Ratio::none(headline.said.clone().unwrap_or_default());
         Row {
@@ -109,21 +109,30 @@ fn printed(printed: Printed) -> Ratio {
     };
     Ratio {
         ratio: Some(printed.ratio()),
-        ..Ratio::none(format!("{} / {}", shown(printed.of, of_unit), shown(printed.to, of_unit)))
+        ..Ratio::none(format!(
+            "{} / {}",
+            figure_text(printed.of, of_unit),
+            figure_text(printed.to, of_unit)
+        ))
     }
 }
 
 /// Formats a figure, or a range as `2.0x to 3.0x`.
-fn shown(figure: Figure, shown: impl Fn(f64) -> String) -> String {
+fn figure_text(figure: Figure, show: impl Fn(f64) -> String) -> String {
     match figure {
-        Figure::Number(number) => shown(number),
-        Figure::Range([least, greatest]) => format!("{} to {}", shown(least), shown(greatest)),
+        Figure::Number(number) => show(number),
+        Figure::Range([least, greatest]) => format!("{} to {}", show(least), show(greatest)),
     }
 }
 
 /// Returns the ratio that was measured here, or the reason why there is none.
-fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results<'_>) -> Ratio {
-    let above = Wanted {
+fn measured_here(
+    source: &Source,
+    headline: &Headline,
+    beside: &FigureSource,
+    results: &Results<'_>,
+) -> Ratio {
+    let above = FigureQuery {
         source,
         pieces: &beside.pieces,
         engine: beside.engine.as_ref().unwrap_or(&headline.of),
@@ -133,7 +142,7 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
         phase: beside.phase.as_deref().unwrap_or(&headline.phase),
         measure: headline.measure,
     };
-    let below = Wanted {
+    let below = FigureQuery {
         pieces: beside.to_pieces.as_ref().unwrap_or(&beside.pieces),
         engine: headline.to.as_deref().unwrap_or(above.engine),
         column: beside.to_column.as_deref(),
@@ -147,8 +156,9 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
     };
     let none = |why: String| Ratio { what: what(&[]), ..Ratio::none(why) };
     if headline.alone {
-        let is_wanted =
-            |found: &Found| headline.scale.is_none_or(|rows| found.scale == Scale::Rows(rows));
+        let is_wanted = |found: &FoundFigure| {
+            headline.scale.is_none_or(|rows| found.scale == Scale::Rows(rows))
+        };
         let all = results.find(&above).map(|all| all.into_iter().filter(is_wanted));
         return match all.map(|all| all.max_by_key(|found| found.scale)) {
             Ok(Some(found)) => {
@@ -183,14 +193,14 @@ fn here(source: &Source, headline: &Headline, beside: &Beside, results: &Results
 /// Returns the two figures at the source's scale, or else at the largest scale that both have.
 fn pair<'a>(
     headline: &Headline,
-    above: &'a [Found],
-    below: &'a [Found],
-) -> Option<(&'a Found, &'a Found)> {
-    let at = |all: &'a [Found], scale| all.iter().find(|found| found.scale == scale);
+    above: &'a [FoundFigure],
+    below: &'a [FoundFigure],
+) -> Option<(&'a FoundFigure, &'a FoundFigure)> {
+    let at = |all: &'a [FoundFigure], scale| all.iter().find(|found| found.scale == scale);
     if let (Some(scale), Some(other)) = (headline.scale, headline.to_scale) {
         return at(above, Scale::Rows(scale)).zip(at(below, Scale::Rows(other)));
     }
-    let both = |found: &'a Found| Some((found, at(below, found.scale)?));
+    let both = |found: &'a FoundFigure| Some((found, at(below, found.scale)?));
     let own = headline.scale.and_then(|rows| both(at(above, Scale::Rows(rows))?));
     own.or_else(|| above.iter().filter_map(both).max_by_key(|(found, _)| found.scale))
 }

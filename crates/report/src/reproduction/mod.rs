@@ -1,9 +1,9 @@
-//! Published comparisons beside the measurements here, headline by headline. The measurements are
+//! Published comparisons and the measurements here, headline by headline. The measurements are
 //! results of the pieces that repeat them ([`embermark_published`]).
 
 mod figures;
-mod found;
 mod headlines;
+mod lookup;
 mod pieces;
 mod render;
 mod verdicts;
@@ -16,12 +16,12 @@ use crate::document::{self, Block};
 use crate::note::{self, Section, note};
 use crate::notes;
 use crate::text::{self, markdown as escaped};
-use found::Results;
+use lookup::Results;
 
 /// Formats the headlines that `results` measured for a terminal of `width` columns, and those
 /// without an answer.
 pub fn text(results: &[ResultFile], width: usize) -> String {
-    let results = Results::of(results);
+    let results = Results::new(results);
     let repeated = all().iter().filter(|source| results.has(source));
     let parts = repeated.flat_map(|source| {
         let title = format!("{}: {}", source.id, source.title);
@@ -34,8 +34,8 @@ pub fn text(results: &[ResultFile], width: usize) -> String {
 
 /// Formats all sources, repeated or not, as Markdown for GitHub.
 pub fn markdown(results: &[ResultFile]) -> String {
-    let found = Results::of(results);
-    let ran = document::markdown(&[Block::Section(ran(results))]);
+    let found = Results::new(results);
+    let machines = document::markdown(&[Block::Section(machines(results))]);
     let sources = all().iter().map(|source| {
         let Source { id, title, hardware, protocol, .. } = source;
         let head = format!(
@@ -46,7 +46,7 @@ pub fn markdown(results: &[ResultFile]) -> String {
         );
         let rows = headlines::rows(source, &found);
         let headlines = render::markdown(&rows);
-        let known = Section { title: "What to know".into(), notes: said(source) };
+        let known = Section { title: "What to know".into(), notes: remarks(source) };
         let tables = [verdicts::table(source, &rows)].into_iter();
         let tables = tables.chain(figures::table(source, &found));
         let tables = tables.chain([pieces::table(source, &found)]);
@@ -55,7 +55,7 @@ pub fn markdown(results: &[ResultFile]) -> String {
         let rest: Vec<Block> = rest.chain(tables).collect();
         format!("{head}\n\n{headlines}\n\n{}", document::markdown(&rest))
     });
-    text::joined([format!("{HEAD}\n{ran}")].into_iter().chain(sources), "\n")
+    text::joined([format!("{HEAD}\n{machines}")].into_iter().chain(sources), "\n")
 }
 
 /// Text at the top.
@@ -82,7 +82,7 @@ fn resources(source: &Source, results: &Results<'_>) -> Vec<Block> {
 
 /// Lists what its runs do differently here, what is not available here, and where the source
 /// contradicts itself.
-fn said(source: &Source) -> Vec<note::Note> {
+fn remarks(source: &Source) -> Vec<note::Note> {
     let ours = source.ours.iter().map(|(letter, text)| note(letter, text.clone()));
     let missing = source.missing.iter().map(|text| note("not available", text.clone()));
     let contradictions =
@@ -91,7 +91,7 @@ fn said(source: &Source) -> Vec<note::Note> {
 }
 
 /// Describes the machines that the results were measured on.
-fn ran(results: &[ResultFile]) -> Section {
+fn machines(results: &[ResultFile]) -> Section {
     let machine = |file: &ResultFile| {
         let mut machine = file.manifest.machine.clone();
         (machine.emulates, machine.load) = (None, None);

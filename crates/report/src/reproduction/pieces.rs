@@ -3,7 +3,7 @@
 use embermark_model::result::{Manifest, ResultFile};
 use embermark_published::{Piece, Source};
 
-use super::found::{Results, window_of};
+use super::lookup::{Results, window_of};
 use crate::grid::{Grid, Text};
 use crate::statistics::total;
 use crate::{format, text};
@@ -21,7 +21,7 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Grid {
                 .join(", "),
             format!("embermark reproduce {} --pieces {}", source.id, piece.name),
         ];
-        (piece.name.clone(), texts.map(Text::of).to_vec())
+        (piece.name.clone(), texts.map(Text::new).to_vec())
     };
     let header = ["for", "what it does", "scales run", "took", "commit", "command"];
     Grid {

@@ -33,7 +33,7 @@ fn paragraph(row: &Row, width: usize) -> String {
     let line = |(name, ratio): (&str, &Option<Ratio>)| {
         let ratio = ratio.as_ref()?;
         let Ratio { of, what, ours, .. } = ratio;
-        let ratio = ratio.shown().unwrap_or_else(|| NOT_MEASURED.to_owned());
+        let ratio = ratio.ratio_text().unwrap_or_else(|| NOT_MEASURED.to_owned());
         let what = what.as_ref().map(|what| format!(", {what}")).unwrap_or_default();
         let first = format!("  {}{}", pad_right(name, INDENT - 2), pad_right(&ratio, RATIO));
         let further = " ".repeat(INDENT + RATIO);
@@ -71,7 +71,7 @@ pub(super) fn markdown(rows: &[Row]) -> String {
 /// Formats a ratio above its figures.
 fn cell(ratio: &Ratio) -> String {
     let Ratio { of, is_measured, what, ours, .. } = ratio;
-    let ratio = match ratio.shown() {
+    let ratio = match ratio.ratio_text() {
         Some(ratio) => format!("**{ratio}**<br>"),
         None if *is_measured => String::new(),
         None => format!("{NOT_MEASURED}<br>"),

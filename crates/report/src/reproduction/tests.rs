@@ -165,7 +165,7 @@ fn kept() -> Vec<ResultFile> {
 #[test]
 fn a_conclusion_that_is_not_the_same_here_says_why_and_one_that_is_says_nothing() {
     let results = kept();
-    let found = Results::of(&results);
+    let found = Results::new(&results);
     for source in all() {
         let rows = headlines::rows(source, &found);
         for verdict in &source.verdicts {

@@ -27,7 +27,7 @@ pub(super) fn table(source: &Source, rows: &[Row]) -> Grid {
             Answer::Unknown => "not repeated".to_owned(),
         };
         let because = verdict.because.clone().unwrap_or_default();
-        (verdict.says.clone(), [here, because].map(Text::of).to_vec())
+        (verdict.says.clone(), [here, because].map(Text::new).to_vec())
     };
     Grid {
         title: format!("{}: what it concludes", source.id),

@@ -1,5 +1,5 @@
-//! How fast the time of one operation grows with the rows: time goes as a power of the rows, and
-//! the exponent of that power is measured.
+//! Growth of the time of one operation with the number of rows. Time is modelled as a power of the
+//! rows, and the exponent is measured.
 
 use embermark_model::Scale;
 use serde::Serialize;
@@ -8,30 +8,30 @@ use super::series::Series;
 use crate::statistics::mean;
 use crate::text;
 
-/// From so much on between the steepest and the flattest step a line bends: one exponent does not
-/// tell of it.
+/// Smallest difference of the steepest and the flattest step at which a line bends. One exponent
+/// does not describe such a line.
 const BEND: f64 = 0.5;
 
-/// How the time of one operation of an engine grows.
+/// Growth of the time of one operation of an engine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Growth<'a> {
     /// The engine's id.
     #[serde(serialize_with = "super::plain")]
     pub engine: &'a str,
-    /// The slope of the line of least squares through the logarithms of time and rows: 0 where
-    /// more rows cost nothing, 1 where ten times the rows cost ten times the time.
+    /// Slope of the least-squares line through the logarithms of time and rows. 0: more rows cost
+    /// nothing. 1: ten times the rows take ten times the time.
     pub exponent: f64,
-    /// The same from each of its scales to the next.
+    /// The slope from each of its scales to the next.
     pub steps: Vec<Step>,
-    /// The steps differ by so much that the exponent says little.
+    /// Whether the steps differ so much that the exponent says little.
     pub bends: bool,
-    /// Some time is of a run that was stopped at the longest run time: of a load that is the time
-    /// at fewer rows.
+    /// Whether a time is from a run that was stopped at the longest run time. For a load, that is
+    /// the time at fewer rows.
     pub stopped: bool,
 }
 
-/// From one scale to the next.
+/// Growth from one scale to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Step {
@@ -43,17 +43,17 @@ pub struct Step {
     pub exponent: f64,
 }
 
-/// The growth of every engine that has a time at two scales or more. One whose cell failed has none
-/// there.
-pub(super) fn of<'a>(series: &Series<'a, '_>) -> Vec<Growth<'a>> {
+/// Returns the growth of every engine that has a time at two scales or more. An engine has no time
+/// at a scale where its cell failed.
+pub(super) fn growths<'a>(series: &Series<'a, '_>) -> Vec<Growth<'a>> {
     let times = series.points.iter().flat_map(|point| &point.times);
     let engines = text::unique(times.map(|time| time.engine));
-    engines.into_iter().filter_map(|engine| of_engine(series, engine)).collect()
+    engines.into_iter().filter_map(|engine| engine_growth(series, engine)).collect()
 }
 
-fn of_engine<'a>(series: &Series<'a, '_>, engine: &'a str) -> Option<Growth<'a>> {
+fn engine_growth<'a>(series: &Series<'a, '_>, engine: &'a str) -> Option<Growth<'a>> {
     let known = series.points.iter().filter_map(|point| {
-        let time = point.of(engine).filter(|time| !time.tainted)?;
+        let time = point.time(engine).filter(|time| !time.tainted)?;
         Some((point, time.figure))
     });
     let known: Vec<_> = known.collect();
@@ -76,8 +76,8 @@ fn of_engine<'a>(series: &Series<'a, '_>, engine: &'a str) -> Option<Growth<'a>>
     Some(Growth { engine, exponent: exponent(&points)?, steps, bends, stopped })
 }
 
-/// The slope of the line of least squares through the logarithms of (rows, time); `None` of fewer
-/// than two numbers of rows.
+/// Returns the slope of the least-squares line through the logarithms of (rows, time). `None` if
+/// there are fewer than two different numbers of rows.
 pub(super) fn exponent(points: &[(f64, f64)]) -> Option<f64> {
     let logs: Vec<(f64, f64)> = points.iter().map(|(rows, ns)| (rows.ln(), ns.ln())).collect();
     let [x, y] = [

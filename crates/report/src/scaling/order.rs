@@ -1,4 +1,5 @@
-//! Who is the fastest at which scale, and between which scales the order of two engines turns.
+//! The fastest engines at each scale, and the scales between which the order of two engines
+//! changes.
 
 use std::cmp::Ordering;
 
@@ -9,18 +10,18 @@ use super::series::{Family, Point, Series, Time};
 use crate::statistics::may_be_equal;
 use crate::text;
 
-/// Who is the fastest of the engines that compete at one scale.
+/// The fastest of the engines that compete at one scale.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Fastest<'a> {
     /// The scale.
     pub scale: Scale,
-    /// The fastest first, then those that no difference to it is shown for.
+    /// The fastest first, then those with no significant difference to it.
     #[serde(serialize_with = "super::all_plain")]
     pub engines: Vec<&'a str>,
 }
 
-/// Two engines whose order is significant at two scales, and another one at each.
+/// Two engines whose order is significant at two scales, and differs between them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Turn<'a> {
@@ -34,17 +35,18 @@ pub struct Turn<'a> {
     pub from: Scale,
     /// The smallest scale of the new order.
     pub to: Scale,
-    /// Scales between them at which no order is shown, or one of the two has no time.
+    /// Scales between them at which no order is significant, or at which one of the two has no
+    /// time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<Scale>,
     /// The slower one's time over the faster one's at `from`, and at `to`.
     pub ratios: [f64; 2],
-    /// The place of the fastest goes from the one to the other, alone or with others beside them
-    /// that no difference is shown to.
+    /// Whether first place passes from one engine to the other. Each may share it with engines that
+    /// do not differ significantly.
     pub leads: bool,
 }
 
-/// The fastest at each scale at which some engine competes.
+/// Returns the fastest engines at each scale at which an engine competes.
 pub(super) fn fastest<'a>(series: &Series<'a, '_>) -> Vec<Fastest<'a>> {
     let at = |point: &Point<'a, '_>| {
         let engines = leaders(point, None);
@@ -53,8 +55,8 @@ pub(super) fn fastest<'a>(series: &Series<'a, '_>) -> Vec<Fastest<'a>> {
     series.points.iter().filter_map(at).collect()
 }
 
-/// The fastest first, then those that no difference to it is shown for; of all that compete, or of
-/// one family.
+/// Returns the fastest engine, then those with no significant difference to it. Considers all
+/// engines that compete, or one family.
 fn leaders<'a>(point: &Point<'a, '_>, family: Option<Family<'a>>) -> Vec<&'a str> {
     let own = |time: &&Time<'_, '_>| time.ranked && (family.is_none() || time.family == family);
     let mut times: Vec<&Time<'a, '_>> = point.times.iter().filter(own).collect();
@@ -66,7 +68,8 @@ fn leaders<'a>(point: &Point<'a, '_>, family: Option<Family<'a>>) -> Vec<&'a str
     [best.engine].into_iter().chain(others.iter().filter(equal).map(|time| time.engine)).collect()
 }
 
-/// Every turn between two engines that both lead at some scale: all that compete, or their family.
+/// Returns every change of order between two engines that both lead at some scale, among all
+/// engines or in their family.
 pub(super) fn turns<'a>(series: &Series<'a, '_>) -> Vec<Turn<'a>> {
     let times = series.points.iter().flat_map(|point| &point.times);
     let families = text::unique(times.filter_map(|time| time.family));
@@ -88,10 +91,11 @@ pub(super) fn turns<'a>(series: &Series<'a, '_>) -> Vec<Turn<'a>> {
     turns
 }
 
-/// The turns between two engines: from each scale at which an order is shown to the next one.
+/// Returns the changes of order of two engines: from each scale with a significant order to the
+/// next one.
 fn turns_of<'a>(series: &Series<'a, '_>, one: &'a str, other: &'a str) -> Vec<Turn<'a>> {
     let mut turns = Vec::new();
-    // The last order that was shown, and what was left open since.
+    // The last significant order, and the scales without one since.
     let mut last: Option<(&Point<'a, '_>, Ordering, f64)> = None;
     let mut open = Vec::new();
     for point in &series.points {
@@ -119,10 +123,10 @@ fn turns_of<'a>(series: &Series<'a, '_>, one: &'a str, other: &'a str) -> Vec<Tu
     turns
 }
 
-/// Which of two engines is faster at a scale, and the slower one's time over the faster one's;
-/// `None` where no difference is shown.
+/// Returns which of two engines is faster at a scale, and the slower one's time divided by the
+/// faster one's. `None` if the difference is not significant.
 fn shown_order(point: &Point<'_, '_>, one: &str, other: &str) -> Option<(Ordering, f64)> {
-    let time = |engine: &str| point.of(engine).filter(|time| time.ranked);
+    let time = |engine: &str| point.time(engine).filter(|time| time.ranked);
     let [one, other] = [time(one)?.figure, time(other)?.figure];
     if may_be_equal(&one.per_trial_ns, &other.per_trial_ns)? {
         return None;
@@ -131,7 +135,7 @@ fn shown_order(point: &Point<'_, '_>, one: &str, other: &str) -> Option<(Orderin
     Some((ratio.total_cmp(&1.0), ratio.max(1.0 / ratio)))
 }
 
-/// Whether some figure that is compared has too few trials for its order to be shown.
+/// Whether a compared figure has too few trials for a significant order.
 pub(super) fn few_trials(series: &Series<'_, '_>) -> bool {
     let mut times = series.points.iter().flat_map(|point| &point.times);
     times.any(|time| time.ranked && time.figure.interval_ns.is_none())

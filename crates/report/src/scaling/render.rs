@@ -42,7 +42,7 @@ fn growth(title: &str, scaling: &Scaling<'_>, phases: &[&PhaseScaling<'_>]) -> A
     let row = |one: &&PhaseScaling<'_>| {
         let text = |engine: &&str| {
             let growth = one.growth.iter().find(|growth| growth.engine == *engine);
-            growth.map_or_else(|| Text::of(format::NOT_MEASURED), |growth| exponent(growth, one))
+            growth.map_or_else(|| Text::new(format::NOT_MEASURED), |growth| exponent(growth, one))
         };
         (one.series.phase_name(), engines.iter().map(text).collect())
     };
@@ -80,7 +80,7 @@ fn exponent(growth: &Growth<'_>, one: &PhaseScaling<'_>) -> Text {
     Text {
         marks: if growth.stopped { grid::STOPPED } else { "" }.to_owned(),
         second,
-        ..Text::of(slope(growth.exponent, 2))
+        ..Text::new(slope(growth.exponent, 2))
     }
 }
 
@@ -100,7 +100,7 @@ fn fastest(title: &str, phases: &[&PhaseScaling<'_>], turns: Vec<&Overtaking<'_>
     let row = |one: &&PhaseScaling<'_>| {
         let text = |scale: &Scale| {
             let who = one.fastest.iter().find(|fastest| fastest.scale == *scale);
-            who.map_or_else(|| Text::of(format::NOT_MEASURED), |who| Text::of(names(who)))
+            who.map_or_else(|| Text::new(format::NOT_MEASURED), |who| Text::new(names(who)))
         };
         (one.series.phase_name(), scales.iter().map(text).collect())
     };

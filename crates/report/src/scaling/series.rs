@@ -36,24 +36,25 @@ pub(super) struct Time<'a, 'c> {
     pub tainted: bool,
     /// Whether it may be a surprise. References and servers given by their URL may not.
     pub candidate: bool,
-    /// What its commits survive.
+    /// Durability of its commits.
     pub effective: Durability,
     /// Engines that are the closest comparison. Absent if the result does not record what the
     /// engine is.
     pub family: Option<Family<'a>>,
 }
 
-/// Where an engine runs, its data model and its client's language: `embedded`, `SQL`, none.
+/// Where an engine runs, its data model, and its client's language if it has one: `embedded`,
+/// `SQL`, `None`.
 pub(super) type Family<'a> = (&'a str, &'a str, Option<&'a str>);
 
 impl Point<'_, '_> {
-    pub fn of(&self, engine: &str) -> Option<&Time<'_, '_>> {
+    pub fn time(&self, engine: &str) -> Option<&Time<'_, '_>> {
         self.times.iter().find(|time| time.engine == engine)
     }
 
     /// Returns the time of a whole run per existing row, in ns. In this unit, phases with a fixed
     /// number of operations and phases with one per row grow alike. A closed loop of a fixed time
-    /// has no whole, so one operation is taken.
+    /// has no whole run, so one operation is taken.
     pub fn per_row_ns(&self, time: &Time<'_, '_>) -> f64 {
         time.figure.per_op_ns * time.figure.ops.max(1) as f64 / self.rows as f64
     }
@@ -65,12 +66,12 @@ impl Point<'_, '_> {
 }
 
 /// Returns every series of a comparison, in the order of its tables.
-pub(super) fn of<'a, 'c>(
+pub(super) fn all_series<'a, 'c>(
     file: &'a ResultFile,
     comparison: &'c Comparison<'a>,
 ) -> Vec<Series<'a, 'c>> {
     let mut all: Vec<Series<'a, 'c>> = Vec::new();
-    let (mut places, kinds) = (HashMap::new(), Kinds::of(file));
+    let (mut places, kinds) = (HashMap::new(), Kinds::new(file));
     for group in &comparison.groups {
         let Some(rows) = group.row_count().filter(|rows| *rows > 0) else { continue };
         // Computed once per engine, not once per figure.
@@ -84,7 +85,7 @@ pub(super) fn of<'a, 'c>(
             let times = times(&families, group, row);
             let point = Point { scale: group.scale, rows, inserts, times };
             let main = row.variant.is_none();
-            let id = SeriesId { within: Within::of(group), variant, main, phase };
+            let id = SeriesId { within: Within::new(group), variant, main, phase };
             let key = |id: &SeriesId<'a>| (id.within, id.variant, id.phase);
             let place = *places.entry(key(&id)).or_insert(all.len());
             match all.get_mut(place) {

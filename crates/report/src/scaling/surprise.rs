@@ -1,69 +1,69 @@
-//! Costs that stand out: our mistake until somebody has looked. Two rules, both in
-//! `docs/statistics.md`: time for a row grows more than tenfold over a decade of rows, or is more than
-//! twenty times that of the next engine of the same family.
+//! Unusual costs: presumed to be a mistake of embermark until they are explained.
+//! `docs/statistics.md` has the two rules. Either the time per row grows more than tenfold over a
+//! decade of rows, or it is more than twenty times that of the next engine of the same family.
 
-use embermark_model::{Explained, Scale, StandsOut};
+use embermark_model::{CostAnomaly, Explained, Scale};
 use serde::Serialize;
 
 use super::series::{Point, Series, Time};
 use super::{Explanations, SeriesId, Within};
 use crate::{format, text};
 
-/// More growth for a row over a decade of rows stands out.
+/// Largest growth of the time per row over a decade of rows that is not unusual.
 const MOST_GROWTH: f64 = 10.0;
-/// More times the next engine's time stands out.
+/// Largest multiple of the next engine's time that is not unusual.
 const MOST_LAG: f64 = 20.0;
 
-/// How phases begin that change rows and put none in.
+/// Prefixes of the names of phases that change rows and insert none.
 const CHANGES: [&str; 2] = ["update", "delete"];
 
-/// Of an engine whose commits survive more than others' in the tier, where rows are put in or
-/// changed.
+/// Reason for an engine that inserts or changes rows and whose commits survive more than others' in
+/// the tier.
 const SYNCED: &str = "its commits survive more than the tier asks, and the next engine's do not";
-/// What shows that it costs so much.
+/// The measurement that shows this cost.
 const SYNCED_EVIDENCE: &str =
     "SQLite's inserts, synced and not: 13.6 s and 192 ms, docs/reproduction.md";
-/// Where that is written.
+/// The section that describes it.
 const SYNCED_SECTION: &str = "docs/method.md#durability";
 
-/// A cost that stands out.
+/// An unusual cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Surprise<'a> {
-    /// What it is of.
+    /// The phase.
     #[serde(flatten)]
     pub series: SeriesId<'a>,
-    /// At which scale.
+    /// The scale.
     pub scale: Scale,
     /// The engine's id.
     #[serde(serialize_with = "super::plain")]
     pub engine: &'a str,
-    /// How it stands out.
+    /// The rule that it breaks.
     #[serde(flatten)]
     pub what: What<'a>,
-    /// How many times.
+    /// The factor.
     pub times: f64,
-    /// Why, where that is known; absent: nobody has looked.
+    /// The reason. Absent if it is not explained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explained: Option<Reason>,
 }
 
-/// How a cost stands out.
+/// A rule that makes a cost unusual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "how", rename_all = "lowercase")]
 pub enum What<'a> {
-    /// Time for a row grew so many times.
+    /// The time per row grew by the factor.
     Growth {
-        /// From this scale on.
+        /// The smaller scale.
         from: Scale,
     },
-    /// So many times the time of the next engine of its family.
+    /// The time is a multiple of that of the next engine of the family.
     Lag {
         /// That engine.
         #[serde(serialize_with = "super::plain")]
         behind: &'a str,
-        /// Where both run.
+        /// `embedded` or `server`, for both.
         #[serde(serialize_with = "super::plain")]
         kind: &'a str,
         /// Their data model.
@@ -72,35 +72,36 @@ pub enum What<'a> {
     },
 }
 
-/// Why a cost stands out.
+/// The reason for an unusual cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Reason {
-    /// In some words.
+    /// The reason in a few words.
     pub why: &'static str,
     /// The measurement that shows it.
     pub evidence: &'static str,
-    /// Where it is written.
+    /// The section of the documentation that describes it.
     pub section: &'static str,
 }
 
 impl Surprise<'_> {
-    /// What stands out, and why or that nobody knows.
-    pub fn says(&self) -> String {
-        format!("{}: {}", self.what.says(self.times, self.scale), reason(self.explained))
+    /// Formats the cost, and its reason or that it is unexplained.
+    pub fn describe(&self) -> String {
+        format!("{}: {}", self.what.describe(self.times, self.scale), reason(self.explained))
     }
 }
 
 impl What<'_> {
-    pub(super) const fn how(&self) -> StandsOut {
+    pub(super) const fn how(&self) -> CostAnomaly {
         match self {
-            Self::Growth { .. } => StandsOut::Growth,
-            Self::Lag { .. } => StandsOut::Lag,
+            Self::Growth { .. } => CostAnomaly::Growth,
+            Self::Lag { .. } => CostAnomaly::Lag,
         }
     }
 
-    /// `54.0x the next embedded key-value engine (berkeleydb)`, of so many times.
-    pub(crate) fn says(&self, times: f64, to: Scale) -> String {
+    /// Formats the cost, which is a factor of `times`: `54.0x the next embedded key-value engine
+    /// (berkeleydb)`.
+    pub(crate) fn describe(&self, times: f64, to: Scale) -> String {
         let times = format::ratio(times);
         match self {
             Self::Growth { from } => format!("{times} the time for a row, {from} to {to}"),
@@ -113,7 +114,7 @@ impl What<'_> {
     }
 }
 
-/// What is said of a reason, or that there is none.
+/// Formats a reason, or that there is no explanation.
 pub(crate) fn reason(explained: Option<Reason>) -> String {
     match explained {
         Some(Reason { why, evidence, section }) => {
@@ -123,8 +124,12 @@ pub(crate) fn reason(explained: Option<Reason>) -> String {
     }
 }
 
-/// Everything of a series that stands out, of an engine at a scale once: growth before lag.
-pub(super) fn of<'a>(series: &Series<'a, '_>, explanations: Explanations<'_>) -> Vec<Surprise<'a>> {
+/// Returns the unusual costs of a series. Each engine has at most one at a scale: growth is
+/// preferred to lag.
+pub(super) fn surprises<'a>(
+    series: &Series<'a, '_>,
+    explanations: Explanations<'_>,
+) -> Vec<Surprise<'a>> {
     let mut all: Vec<Surprise<'a>> = Vec::new();
     for (place, point) in series.points.iter().enumerate() {
         let found = growth(&series.points[..place], point).into_iter().chain(lag(point));
@@ -133,7 +138,7 @@ pub(super) fn of<'a>(series: &Series<'a, '_>, explanations: Explanations<'_>) ->
             if all.iter().any(known) {
                 continue;
             }
-            let explained = told(explanations, time.engine, series, what.how())
+            let explained = adapter_explanation(explanations, time.engine, series, what.how())
                 .or_else(|| synced(&series.id, point, time, what));
             let (series, scale, engine) = (series.id, point.scale, time.engine);
             all.push(Surprise { series, scale, engine, what, times, explained });
@@ -142,29 +147,30 @@ pub(super) fn of<'a>(series: &Series<'a, '_>, explanations: Explanations<'_>) ->
     all
 }
 
-/// An engine, how it stands out and how many times.
-type Found<'a, 'p, 'c> = (&'p Time<'a, 'c>, What<'a>, f64);
+/// An engine, the rule and the factor.
+type UnusualTime<'a, 'p, 'c> = (&'p Time<'a, 'c>, What<'a>, f64);
 
-/// Engines whose time for a row has grown too much since a scale of a tenth of the rows or less;
-/// the nearest such scale is taken.
+/// Returns engines whose time per row has grown too much since the nearest scale with a tenth of
+/// the rows or fewer.
 fn growth<'a, 'p, 'c>(
     smaller: &[Point<'a, 'c>],
     point: &'p Point<'a, 'c>,
-) -> Vec<Found<'a, 'p, 'c>> {
+) -> Vec<UnusualTime<'a, 'p, 'c>> {
     let grown = |time: &'p Time<'a, 'c>| {
         let before = |from: &&Point<'_, '_>| {
-            point.decades_from(from) > 1.0 - 1e-9 && from.of(time.engine).is_some()
+            point.decades_from(from) > 1.0 - 1e-9 && from.time(time.engine).is_some()
         };
         let from = smaller.iter().rev().find(before)?;
-        let times = point.per_row_ns(time) / from.per_row_ns(from.of(time.engine)?);
+        let times = point.per_row_ns(time) / from.per_row_ns(from.time(time.engine)?);
         let most = MOST_GROWTH.powf(point.decades_from(from));
         (times > most).then_some((time, What::Growth { from: from.scale }, times))
     };
     point.times.iter().filter(|time| time.candidate).filter_map(grown).collect()
 }
 
-/// Engines that lie too far behind the next one of their family that does not lie so itself.
-fn lag<'a, 'p, 'c>(point: &'p Point<'a, 'c>) -> Vec<Found<'a, 'p, 'c>> {
+/// Returns engines that are too far behind the next engine of their family that is not itself too
+/// far behind.
+fn lag<'a, 'p, 'c>(point: &'p Point<'a, 'c>) -> Vec<UnusualTime<'a, 'p, 'c>> {
     let families = text::unique(point.times.iter().filter_map(|time| time.family));
     let mut found = Vec::new();
     for family @ (kind, data_model, _) in families {
@@ -186,12 +192,12 @@ fn lag<'a, 'p, 'c>(point: &'p Point<'a, 'c>) -> Vec<Found<'a, 'p, 'c>> {
     found
 }
 
-/// What the engine's adapter says of it.
-fn told(
+/// Returns the explanation of the engine's adapter.
+fn adapter_explanation(
     explanations: Explanations<'_>,
     engine: &str,
     series: &Series<'_, '_>,
-    how: StandsOut,
+    how: CostAnomaly,
 ) -> Option<Reason> {
     let (_, own) = explanations.iter().find(|(id, _)| *id == engine)?;
     let of = |one: &&Explained| {
@@ -204,8 +210,8 @@ fn told(
     })
 }
 
-/// Where rows are put in or changed, an engine that keeps more than the tier asks pays for what
-/// others do not do.
+/// Returns the reason of an engine that keeps more than the tier asks, in a phase that inserts or
+/// changes rows: others do not do that work.
 fn synced(
     &SeriesId { within: Within { tier, .. }, phase, .. }: &SeriesId<'_>,
     point: &Point<'_, '_>,
@@ -213,7 +219,7 @@ fn synced(
     what: What<'_>,
 ) -> Option<Reason> {
     let What::Lag { behind, .. } = what else { return None };
-    let next = point.of(behind)?;
+    let next = point.time(behind)?;
     let changes = point.inserts || CHANGES.iter().any(|name| phase.starts_with(name));
     let pays = changes && time.effective > tier && next.effective < time.effective;
     pays.then_some(Reason { why: SYNCED, evidence: SYNCED_EVIDENCE, section: SYNCED_SECTION })

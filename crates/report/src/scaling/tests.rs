@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use embermark_model::result::{Cell, EngineFacts, PhaseResult, ResultFile, Run, Trial};
-use embermark_model::{Configuration, Explained, Scale, StandsOut, Status};
+use embermark_model::{Configuration, CostAnomaly, Explained, Scale, Status};
 
 use super::*;
 
@@ -72,7 +72,7 @@ fn family(file: &mut ResultFile, engine: &str, kind: &str, data_model: &str) {
 }
 
 fn scaled<T>(file: &ResultFile, explained: Explanations<'_>, see: impl Fn(&Scaling<'_>) -> T) -> T {
-    see(&of(file, &summary::compare(file, &[]), explained))
+    see(&analyze(file, &summary::compare(file, &[]), explained))
 }
 
 fn turns(file: &ResultFile) -> Vec<String> {
@@ -80,7 +80,7 @@ fn turns(file: &ResultFile) -> Vec<String> {
 }
 
 fn surprises(file: &ResultFile, explained: Explanations<'_>) -> Vec<String> {
-    let says = |one: &Surprise<'_>| format!("{} {} {}", one.engine, one.scale, one.says());
+    let says = |one: &Surprise<'_>| format!("{} {} {}", one.engine, one.scale, one.describe());
     scaled(file, explained, |scaling| scaling.surprises.iter().map(says).collect())
 }
 
@@ -275,7 +275,7 @@ fn more_than_twenty_times_the_next_engine_of_the_family_is_a_surprise() {
     if let Some(memory) = file.cells.last_mut() {
         memory.reference = true;
     }
-    // An engine behind a slow one is no better for it: both are compared with `b`.
+    // A slow engine before it does not excuse an engine: both are compared with `b`.
     let open = "unexplained: look before you believe it";
     let expected = [
         format!("c 1k 21.1x the next embedded key-value engine (b): {open}"),
@@ -300,7 +300,7 @@ fn a_surprise_that_an_adapter_explains_names_the_section() {
         family(&mut file, engine, "embedded", "SQL");
     }
     let told = [Explained {
-        how: StandsOut::Lag,
+        how: CostAnomaly::Lag,
         counts: &[],
         phases: &["read"],
         why: "a column store",
@@ -317,7 +317,7 @@ fn a_surprise_that_an_adapter_explains_names_the_section() {
     assert!(said[1].ends_with("unexplained: look before you believe it"), "{said:?}");
     let notes = scaled(&file, &[("column", &told)], notes);
     assert!(notes[0].says.contains("unexplained"), "what nobody looked at comes first: {notes:?}");
-    let growth = [Explained { how: StandsOut::Growth, ..told[0] }];
+    let growth = [Explained { how: CostAnomaly::Growth, ..told[0] }];
     assert!(surprises(&file, &[("column", &growth)]).iter().all(|says| says.contains("unexpl")));
 }
 

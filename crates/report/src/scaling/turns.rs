@@ -1,4 +1,4 @@
-//! Turns of the order in few words: those of the same two engines between the same scales are one.
+//! Changes of order as short texts. Those of the same two engines between the same scales are one.
 
 use embermark_model::{Conditions, Scale};
 use serde::Serialize;
@@ -6,9 +6,9 @@ use serde::Serialize;
 use super::{PhaseScaling, Turn, Within};
 use crate::text;
 
-/// The most phases named.
+/// Largest number of phases that are named.
 const MOST_PHASES: usize = 4;
-/// The same where a line must do.
+/// Largest number of phases that are named where the text has to fit a line.
 const FEW_PHASES: usize = 2;
 
 /// One engine overtakes another between two scales, in some phases of a workload.
@@ -28,16 +28,16 @@ pub struct Overtaking<'a> {
     pub from: Scale,
     /// The smallest scale of the new order.
     pub to: Scale,
-    /// In these phases: `load (bulk)` where the variant is not the one that runs every phase.
+    /// The phases: `load (bulk)` if the variant is not the one that runs every phase.
     pub phases: Vec<String>,
-    /// In one of them at least the place of the fastest of all goes from the one to the other.
+    /// Whether in at least one of them first place passes from one engine to the other.
     pub leads: bool,
-    /// All of it: `duckdb overtakes lmdb between 100k and 1M rows (avg_sensor, hot_sensors)`.
+    /// The text: `duckdb overtakes lmdb between 100k and 1M rows (avg_sensor, hot_sensors)`.
     pub says: String,
 }
 
 impl Overtaking<'_> {
-    /// The same with fewer phases.
+    /// Formats the change with fewer phases.
     pub(crate) fn briefly(&self) -> String {
         self.naming(FEW_PHASES)
     }
@@ -45,7 +45,7 @@ impl Overtaking<'_> {
     fn naming(&self, most: usize) -> String {
         let [before, after] = [self.before, self.after].map(text::plain);
         let more = self.phases.len().saturating_sub(most);
-        // One more is as long as to say so.
+        // A single further phase takes no more room than its count.
         let (named, more) = if more == 1 { (self.phases.len(), 0) } else { (most, more) };
         let named = self.phases.iter().take(named).cloned();
         let further = (more > 0).then(|| format!("{more} more"));
@@ -55,13 +55,14 @@ impl Overtaking<'_> {
     }
 }
 
-/// `between 1k and 10k rows`, `between 1k and 10k rows within 256 MiB on sd-a1`.
+/// Formats two scales: `between 1k and 10k rows`, `between 1k and 10k rows within 256 MiB on
+/// sd-a1`.
 pub(crate) fn between(from: Scale, to: Scale, conditions: Conditions) -> String {
     format!("between {from} and {to} rows{conditions}")
 }
 
-/// Every turn, those of the fastest of all first, then those of the most phases.
-pub(super) fn of<'a: 'p, 'p>(
+/// Returns every change of order: first those of the first place, then those in the most phases.
+pub(super) fn overtakings<'a: 'p, 'p>(
     phases: impl Iterator<Item = &'p PhaseScaling<'a>>,
 ) -> Vec<Overtaking<'a>> {
     let mut all: Vec<Overtaking<'_>> = Vec::new();

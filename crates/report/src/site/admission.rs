@@ -13,7 +13,7 @@ use crate::{ReportError, load};
 /// # Errors
 /// Why the result is left out. Either it is not a readable result of embermark, or only `checked`
 /// ones are shown and it fails rules of `embermark check`.
-pub(super) fn admitted(
+pub(super) fn read_admissible(
     path: &Path,
     forbidden: &[&str],
     checked: bool,
@@ -30,7 +30,7 @@ pub(super) fn admitted(
     }
     let file = file.publishable();
     let answers = if checked { check::check(&file) } else { Vec::new() };
-    if !check::may_stand(&answers) {
+    if !check::may_be_published(&answers) {
         let failed = answers.iter().filter(|answer| matches!(answer.finding, Finding::Failed(_)));
         let rules: Vec<&str> = failed.map(|answer| answer.rule).collect();
         return Err(ReportError::FailsCheck(path.to_owned(), rules.join(", ")));

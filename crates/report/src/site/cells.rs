@@ -1,4 +1,5 @@
-//! The cells of one table of a result: settings, trials, plans, errors, and the command that repeats each.
+//! The cells of one table of a result: settings, trials, plans, errors, and the command that
+//! repeats each cell.
 
 use std::collections::HashMap;
 
@@ -8,15 +9,15 @@ use serde::{Serialize, Serializer};
 
 use super::figures::{amounts, short};
 use super::number::Number;
-use super::{SnippetOf, command};
-use crate::shown::Told;
+use super::{SnippetKey, command};
+use crate::evidence::TierStanding;
 use crate::summary::{Entry, Figure, Group, Row, Usage, Work};
 use crate::{html, text};
 
-/// The longest text of a reason; the result file has it whole.
+/// Longest reason that is shown, in characters. The result file has all of it.
 const LONGEST_REASON: usize = 1_000;
 
-/// The longest workload file that is shown whole.
+/// Longest workload file that is shown, in bytes.
 const LONGEST_FILE: usize = 100_000;
 
 /// Settings as read back, by name.
@@ -28,54 +29,54 @@ type Settings = Vec<(String, String)>;
 pub(super) struct Cells {
     /// The cells.
     cells: Vec<CellData>,
-    /// Settings that cells have.
+    /// The different settings of the cells.
     settings: Vec<Settings>,
-    /// The workload file that commands name, and its text.
+    /// The workload file that commands name, with its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     file: Option<(String, String)>,
     #[serde(skip)]
     known: HashMap<Settings, usize>,
 }
 
-/// A cell, whose engine has a number in the index.
+/// A cell of an engine.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Cell"))]
 struct CellData {
-    /// The place of its engine.
+    /// Index of its engine in the index file.
     engine: usize,
     /// The variant.
     variant: String,
     /// How it ended.
     status: Status,
-    /// Why, when not ok.
+    /// The reason, if it is not ok.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// The tier that it has, if it is not the one asked for.
+    /// The durability that it has, if it differs from the tier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     effective: Option<Durability>,
-    /// What its tier rests on.
+    /// Evidence for what its tier promises.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     durability: Option<String>,
-    /// In what its settings are not as the tier.
+    /// How its settings differ from the tier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     own_durability: Option<String>,
     /// The engine's versions over the trials.
     versions: Vec<String>,
-    /// Its settings, by their place.
+    /// Index of its settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     settings: Option<usize>,
     /// Index, status, reason and ns to open of each trial.
     trials: Vec<TrialData>,
-    /// Those that were lost: they are in no figure.
+    /// Trials that were lost. They are in no figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     lost: Vec<TrialData>,
-    /// What it used, by the columns of the index.
+    /// Resources that it used, by the columns of the index.
     usage: Vec<Option<Number>>,
     /// Its phases.
     phases: Vec<PhaseData>,
     /// The command that repeats it.
     command: String,
-    /// Numbers of programs that open and set its engine likewise.
+    /// Indexes of programs that open and set its engine in the same way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     snippets: Vec<usize>,
 }
@@ -91,21 +92,21 @@ struct PhaseData {
     phase: String,
     /// How it ended.
     status: Status,
-    /// Why, when not ok.
+    /// The reason, if it is not ok.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// Who says that its answer is right, where no oracle does.
+    /// What confirmed its answer, if no oracle checks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checked_by: Option<String>,
-    /// The plan that the engine has for its query.
+    /// The engine's query plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     plan: Option<String>,
     /// The time of an operation in each trial, in ns.
     trials: Vec<Number>,
-    /// Percentiles of an operation.
+    /// Percentiles of the time of an operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     latency: Option<Percentiles>,
-    /// The same from its scheduled start.
+    /// Percentiles of the time from the scheduled start of an operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     response: Option<Percentiles>,
 }
@@ -128,20 +129,21 @@ impl Serialize for Percentiles {
     }
 }
 
-/// The cells of a group, whose columns have numbers. A snippet gets one, if there is a program for it.
-pub(super) fn of(
+/// Returns the cells of a group. `columns` are the indexes of its engines. `snippet` returns the
+/// index of a program, if there is one.
+pub(super) fn group_cells(
     file: &ResultFile,
     group: &Group<'_>,
-    told: &[Told],
+    standings: &[TierStanding],
     columns: &[usize],
-    mut snippet: impl FnMut(SnippetOf) -> Option<usize>,
+    mut snippet: impl FnMut(SnippetKey) -> Option<usize>,
 ) -> Cells {
     let mut all = Cells { file: own_file(file, group.workload), ..Cells::default() };
     for cell in file.cells.iter().filter(|cell| group.holds(&cell.id)) {
         let engine = group.engines.iter().position(|engine| engine.id == cell.id.engine);
         let Some(place) = engine else { continue };
-        let is = |told: &&Told| told.engine == cell.id.engine && told.tier == group.durability;
-        let rests_on = told.iter().find(is).map(|told| told.says.clone());
+        let is = |one: &&TierStanding| one.engine == cell.id.engine && one.tier == group.durability;
+        let rests_on = standings.iter().find(is).map(|standing| standing.says.clone());
         let settings = all.settings(cell);
         all.cells.push(CellData {
             engine: columns[place],
@@ -155,22 +157,22 @@ pub(super) fn of(
             settings,
             trials: cell.trials.iter().map(trial).collect(),
             lost: cell.lost_trials.iter().map(trial).collect(),
-            usage: amounts(&Usage::of(cell).above_floor(file, cell, Work::All)),
+            usage: amounts(&Usage::for_cell(cell).above_floor(file, cell, Work::All)),
             phases: phases(group, place, cell),
-            command: command::of(file, cell),
-            snippets: of_clients(file, cell).filter_map(&mut snippet).collect(),
+            command: command::repeat_command(file, cell),
+            snippets: client_snippets(file, cell).filter_map(&mut snippet).collect(),
         });
     }
     all
 }
 
-/// The name of a workload's own file and its text, if that is short enough to be shown.
+/// Returns the name and text of a user's workload file, if it is short enough to be shown.
 fn own_file(file: &ResultFile, workload: &str) -> Option<(String, String)> {
     let own = file.plan.workload_files.get(workload)?;
-    // Its lines stay; nothing else in it is obeyed.
+    // Line breaks are kept. Control characters have no effect.
     let lines = own.text.lines().map(embermark_model::foreign::message);
     (own.text.len() <= LONGEST_FILE)
-        .then(|| (command::file_of(workload), text::joined(lines, "\n")))
+        .then(|| (command::file_name(workload), text::joined(lines, "\n")))
 }
 
 impl Cells {
@@ -185,14 +187,15 @@ impl Cells {
     }
 }
 
-/// The versions of its engine.
+/// Returns the versions of its engine.
 pub(super) fn versions(cell: &Cell) -> impl Iterator<Item = String> {
     let versions = cell.trials.iter().filter_map(|trial| trial.version.as_deref());
     versions.map(short)
 }
 
-/// The clients of embermark's that use its engine: its own one, or of a cell without one all there are.
-fn of_clients(file: &ResultFile, cell: &Cell) -> impl Iterator<Item = SnippetOf> {
+/// Returns the embermark clients that use the cell's engine. If the cell has no client, these are
+/// all clients.
+fn client_snippets(file: &ResultFile, cell: &Cell) -> impl Iterator<Item = SnippetKey> {
     let own = file.plan.client_of(&cell.id.engine).map(ToString::to_string);
     let clients =
         own.map_or_else(|| Client::LANGUAGES.map(str::to_owned).to_vec(), |own| vec![own]);
@@ -201,7 +204,7 @@ fn of_clients(file: &ResultFile, cell: &Cell) -> impl Iterator<Item = SnippetOf>
     let clients = if settings || !cell.status.has_figures() { Vec::new() } else { clients };
     let engine = file.plan.engine_of(&cell.id.engine).to_owned();
     let tier = cell.id.durability;
-    clients.into_iter().map(move |client| SnippetOf { engine: engine.clone(), client, tier })
+    clients.into_iter().map(move |client| SnippetKey { engine: engine.clone(), client, tier })
 }
 
 fn reason(text: Option<&str>) -> Option<String> {
@@ -212,7 +215,7 @@ fn trial(trial: &Trial) -> TrialData {
     (trial.index, trial.status, reason(trial.reason.as_deref()), trial.open_ns)
 }
 
-/// Its phases, as its rows of the table have them.
+/// Returns the phases of a cell, from the rows of the table.
 fn phases(group: &Group<'_>, engine: usize, cell: &Cell) -> Vec<PhaseData> {
     let own = |row: &&Row<'_>| row.variant.unwrap_or(group.variant) == cell.id.variant;
     let with_phase = group.rows.iter().filter(own).filter_map(|row| Some((row.phase?, row)));

@@ -10,18 +10,18 @@ use crate::text;
 const LONGEST: usize = 2_000;
 
 /// Returns the name that a command uses for a workload's file.
-pub(super) fn file_of(workload: &str) -> String {
+pub(super) fn file_name(workload: &str) -> String {
     format!("{}.toml", text::plain(workload))
 }
 
 /// Builds a command like `embermark run sensors -s 10k -t process -e lmdb --variant single --trials
 /// 3 …`. Paths of the measuring machine are replaced with `FILE`, `DIR` and `URL`.
-pub(super) fn of(file: &ResultFile, cell: &Cell) -> String {
+pub(super) fn repeat_command(file: &ResultFile, cell: &Cell) -> String {
     let (plan, id) = (&file.plan, &cell.id);
     let own_file = plan.workload_files.contains_key(&id.workload);
     let mut words = Words::default();
     words.0.extend(["embermark".to_owned(), "run".to_owned()]);
-    words.word(if own_file { file_of(&id.workload) } else { id.workload.clone() });
+    words.word(if own_file { file_name(&id.workload) } else { id.workload.clone() });
     words.option("-s", &id.scale.to_string());
     words.option("-t", &id.durability.to_string());
     column(&mut words, plan, &id.engine);
@@ -39,6 +39,9 @@ pub(super) fn of(file: &ResultFile, cell: &Cell) -> String {
     }
     if let Some(storage) = id.storage {
         words.option("--storage", storage.as_str());
+    }
+    if let Some(link) = &plan.network {
+        words.option("--network", &link.name);
     }
     if let Some(emulated) = &file.manifest.machine.emulates {
         words.option("--device", &emulated.device);
@@ -172,7 +175,7 @@ mod tests {
     fn a_cell_is_named_with_what_was_asked_for() {
         let mut file = file(vec![cell("sqlite", "single", vec![trial(Vec::new())])]);
         file.plan.seed = 7;
-        let command = of(&file, &file.cells[0]);
+        let command = repeat_command(&file, &file.cells[0]);
         let scale = file.cells[0].id.scale;
         assert!(command.starts_with(&format!("embermark run w -s {scale} -t ")), "{command}");
         for words in ["-e sqlite", "--trials 1", "--set seed=7"] {
@@ -206,17 +209,17 @@ mod tests {
         let own = |client: &str| Configuration {
             settings: [("synchronous".to_owned(), "OFF".to_owned())].into(),
             client: client.parse().ok(),
-            ..Configuration::of("sqlite")
+            ..Configuration::new("sqlite")
         };
         file.plan.configurations = [
             ("fast-python".to_owned(), own("python")),
             ("sqlite-defaults-node".to_owned(), own("node")),
         ]
         .into();
-        let command = of(&file, &file.cells[0]);
+        let command = repeat_command(&file, &file.cells[0]);
         let given = "-e fast --configuration fast=sqlite:synchronous=OFF --client python";
         assert!(command.contains(given), "{command}");
-        let command = of(&file, &file.cells[1]);
+        let command = repeat_command(&file, &file.cells[1]);
         assert!(command.contains("-e sqlite-defaults --client node"), "{command}");
     }
 }

@@ -1,4 +1,4 @@
-//! The figures of one table of one result: what the ranking of a machine shows.
+//! The figures of one table of one result, as the ranking of a machine shows them.
 
 use embermark_model::result::ResultFile;
 use serde::{Serialize, Serializer};
@@ -12,21 +12,21 @@ use crate::{grid, text};
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct Figures {
-    /// Number of the group in the index.
+    /// Index of the group in the index file.
     pub group: usize,
     /// The variant that runs every phase.
     variant: String,
-    /// Rows, repetitions, who is absent.
+    /// Rows, repetitions and absent engines.
     about: Vec<String>,
-    /// Numbers of the columns in the index.
+    /// Indexes of the columns in the index file.
     pub engines: Vec<usize>,
-    /// What has to be known of each engine: `(ref)`, `†`.
+    /// Marks of each engine: `(ref)`, `†`.
     marks: Vec<String>,
-    /// How each engine stands over the rows.
+    /// Summary of each engine over the rows.
     pub rows: Vec<Stands>,
-    /// How each engine stands over the questions.
+    /// Summary of each engine over the questions.
     pub questions: Vec<Stands>,
-    /// By the columns of the index.
+    /// Resources of each engine, by the columns of the index.
     usage: Vec<Vec<Option<Number>>>,
     /// The phases, in display order.
     phases: Vec<Phase>,
@@ -36,22 +36,22 @@ pub(super) struct Figures {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct Phase {
-    /// Absent where no engine came as far as a phase.
+    /// Name. Absent if no engine reached a phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     phase: Option<String>,
-    /// Where it is not that of most phases.
+    /// The variant, if it is not that of most phases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     variant: Option<String>,
-    /// Its times are of one operation.
+    /// Whether its times are of one operation.
     per_operation: bool,
     /// The kind of its work, if it counts for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     work: Option<Work>,
-    /// What each engine has to show.
+    /// The figure of each engine.
     figures: Vec<Figure>,
 }
 
-/// What an engine has to show in a phase.
+/// The figure of an engine in a phase.
 #[cfg_attr(
     test,
     derive(ts_rs::TS),
@@ -65,7 +65,7 @@ enum Figure {
     Absent,
 }
 
-/// A time in ns with its interval, and its ratio to the best with the interval of that.
+/// A time in ns and its ratio to the best, both with their intervals.
 struct Time {
     ns: f64,
     interval: Option<[f64; 2]>,
@@ -75,7 +75,7 @@ struct Time {
 }
 
 impl Serialize for Figure {
-    /// `[ns, low, high, ratio, low, high, marks]`, a word, or nothing.
+    /// Serializes `[ns, low, high, ratio, low, high, marks]`, a word, or null.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Absent => to.serialize_none(),
@@ -88,20 +88,21 @@ impl Serialize for Figure {
     }
 }
 
-/// The figures of a group, which has a number and columns with theirs.
-pub(super) fn of(
+/// Returns the figures of a group. `at` and `columns` are the indexes of the group and of its
+/// columns in the index file.
+pub(super) fn group_figures(
     file: &ResultFile,
     comparison: &Comparison<'_>,
     group: &Group<'_>,
     (at, columns): (usize, &[usize]),
 ) -> Figures {
-    let stands = |work| standing::of(file, group, &comparison.kinds, work);
+    let stands = |work| standing::standings(file, group, &comparison.kinds, work);
     let [rows, questions] = Work::ALL.map(stands);
     let phase = |row: &Row<'_>| Phase {
         phase: row.phase.map(short),
         variant: row.variant.map(short),
         per_operation: row.unit == Unit::Operation,
-        work: Work::of_row(&comparison.kinds, group, row),
+        work: Work::for_row(&comparison.kinds, group, row),
         figures: row.entries.iter().map(|entry| figure(row, entry)).collect(),
     };
     Figures {
@@ -123,12 +124,12 @@ pub(super) fn of(
     }
 }
 
-/// What was used, by the columns of the index.
+/// Returns the resources that were used, by the columns of the index.
 pub(super) fn amounts(usage: &Usage) -> Vec<Option<Number>> {
     Resource::SHOWN.into_iter().map(|resource| usage.get(resource).map(Number)).collect()
 }
 
-/// A name out of a result.
+/// Shortens a name from a result.
 pub(super) fn short(name: &str) -> String {
     text::clipped(name, 120)
 }

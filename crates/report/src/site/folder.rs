@@ -1,4 +1,4 @@
-//! The folder of a site. It is written beside the existing one, and then replaces it.
+//! The folder of a site. It is written next to the existing one, and then replaces it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,18 +16,18 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Makes a new folder beside `out`, which must be a site, an empty folder, or missing.
+    /// Makes a new folder next to `out`, which must be a site, an empty folder, or missing.
     ///
     /// # Errors
     /// If something else is there, or if the new folder cannot be made.
-    pub fn beside(out: &Path) -> Result<Self, ReportError> {
+    pub fn next_to(out: &Path) -> Result<Self, ReportError> {
         let out = match out.exists() {
             // A symbolic link stays, and its target is replaced.
             true => out.canonicalize(),
             false => std::path::absolute(out),
         };
         let out = out.map_err(|error| ReportError::Unwritable(PathBuf::from("."), error))?;
-        let new = beside(&out, "new");
+        let new = sibling(&out, "new");
         // A folder that a killed run left is removed.
         for path in [&out, &new] {
             if !may_be_replaced(path) {
@@ -57,7 +57,7 @@ impl Folder {
     /// If a folder cannot be renamed. The old one is then still there.
     pub fn put_in_place(self) -> Result<(), ReportError> {
         let Self { new, out } = &self;
-        let old = beside(out, "old");
+        let old = sibling(out, "old");
         remove(&old)?;
         if out.exists() {
             fs::rename(out, &old).map_err(fails(out))?;
@@ -84,8 +84,8 @@ fn fails(path: &Path) -> impl FnOnce(std::io::Error) -> ReportError + use<> {
     move |error| ReportError::Unwritable(path, error)
 }
 
-/// Returns a path like `.site.new` beside `site`.
-fn beside(out: &Path, what: &str) -> PathBuf {
+/// Returns a path like `.site.new` next to `site`.
+fn sibling(out: &Path, what: &str) -> PathBuf {
     let name = out.file_name().unwrap_or_default().to_string_lossy();
     out.with_file_name(format!(".{name}.{what}"))
 }

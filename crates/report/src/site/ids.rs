@@ -44,12 +44,12 @@ pub(super) fn with_digest(says: &str, key: &str) -> String {
 
 /// A set of unique names.
 #[derive(Debug, Default)]
-pub(super) struct Names(HashSet<String>);
+pub(super) struct UniqueNames(HashSet<String>);
 
-impl Names {
+impl UniqueNames {
     /// Returns the text itself if it is a plain name that is still free. Otherwise appends the
     /// digest of `key`.
-    pub fn of(&mut self, text: &str, key: &str) -> String {
+    pub fn unique(&mut self, text: &str, key: &str) -> String {
         let is_name = !text.is_empty() && text.len() <= LONGEST && text.chars().all(is_plain);
         // Some file systems do not distinguish lower and upper case.
         if is_name && self.0.insert(text.to_lowercase()) {
@@ -69,18 +69,18 @@ mod tests {
 
     #[test]
     fn a_plain_name_stays_and_any_other_becomes_one() {
-        let mut names = Names::default();
-        assert_eq!(names.of("20261122T191306Z-8e07f8bd", "a"), "20261122T191306Z-8e07f8bd");
+        let mut names = UniqueNames::default();
+        assert_eq!(names.unique("20261122T191306Z-8e07f8bd", "a"), "20261122T191306Z-8e07f8bd");
         for text in ["../../etc/passwd", "a b", "", "<script>", "é", &"x".repeat(500)] {
-            let name = names.of(text, text);
+            let name = names.unique(text, text);
             assert!(name.chars().all(is_plain) && !name.is_empty() && name.len() < 80, "{name}");
         }
     }
 
     #[test]
     fn two_that_look_alike_are_told_apart() {
-        let mut names = Names::default();
-        let all = ["fast", "fast", "FAST", "a/b", "a:b"].map(|text| names.of(text, text));
+        let mut names = UniqueNames::default();
+        let all = ["fast", "fast", "FAST", "a/b", "a:b"].map(|text| names.unique(text, text));
         let known: HashSet<String> = all.iter().map(|name| name.to_lowercase()).collect();
         assert_eq!(known.len(), all.len(), "{all:?}");
     }

@@ -1,5 +1,5 @@
-//! What a reader of the site chooses from: small, since every view loads it first. Words that repeat have
-//! a number.
+//! Index of the site, from which a reader chooses. Every view loads it first, so it is small:
+//! repeated words are replaced with their indexes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -8,66 +8,66 @@ use embermark_model::result::{EngineFacts, Machine, ResultFile};
 use embermark_model::{Durability, Scale};
 use serde::{Serialize, Serializer};
 
-use super::ids::{self, Names};
+use super::ids::{self, UniqueNames};
 use crate::export::label;
 use crate::html::WorkloadFacts;
 use crate::summary::{Column, Group, Resource};
 use crate::{notes, summary, text};
 
-/// The version of this form.
+/// Version of the format.
 pub(super) const VERSION: u32 = 2;
 
-/// The longest text of a choice.
+/// Longest text of a choice, in characters.
 const LONGEST: usize = 120;
 
-/// The memory of one machine differs from kernel to kernel by less than this.
+/// Limit of the difference between kernels in the memory of one machine, in bytes.
 const SAME_MEMORY: u64 = 256 << 20;
 
-/// The choices.
+/// The index.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct Index {
-    /// The version of this form.
+    /// Version of the format.
     site: u32,
-    /// The version of embermark that made the site.
+    /// Version of embermark that made the site.
     tool: &'static str,
-    /// What is shown of resources.
+    /// Resources that are shown.
     columns: Vec<Column>,
-    /// Id and what it stands for.
+    /// Id and description.
     workloads: Vec<(String, String)>,
-    /// What may be compared.
-    groups: Vec<GroupOf>,
+    /// Groups of figures that may be compared.
+    groups: Vec<GroupEntry>,
     /// The columns of results.
-    engines: Vec<EngineOf>,
+    engines: Vec<EngineEntry>,
     /// The machines.
-    machines: Vec<MachineOf>,
+    machines: Vec<MachineEntry>,
     /// The results.
-    results: Vec<ResultOf>,
-    /// Sets of groups that results have, each as first and last of every run of neighbours.
+    results: Vec<ResultEntry>,
+    /// Sets of groups that results have, each as the first and the last of every run of neighbours.
     shapes: Vec<Vec<usize>>,
-    /// Of each engine the groups that it has a history in.
+    /// For each engine, the groups in which it has a history.
     histories: Vec<BTreeSet<usize>>,
     #[serde(skip)]
-    known: Known,
+    known: Lookup,
 }
 
-/// Where the choices are that are known.
+/// Indexes of the known choices.
 #[derive(Default)]
-struct Known {
+struct Lookup {
     workloads: HashMap<String, usize>,
     abouts: HashMap<String, String>,
     groups: HashMap<GroupKey, usize>,
     engines: HashMap<EngineKey, usize>,
-    engine_names: Names,
+    engine_names: UniqueNames,
     machines: HashMap<String, usize>,
-    machine_names: Names,
-    result_names: Names,
+    machine_names: UniqueNames,
+    result_names: UniqueNames,
     shapes: HashMap<Vec<usize>, usize>,
-    /// The groups of the result that was added last.
+    /// Groups of the result that was added last.
     own: Vec<usize>,
 }
 
-/// What tells groups of several results apart.
+/// Key that distinguishes groups of several results.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct GroupKey {
     workload: usize,
@@ -78,21 +78,21 @@ struct GroupKey {
     conditions: String,
 }
 
-/// What tells columns of several results apart: name, engine, settings, client.
+/// Key that distinguishes columns of several results: name, engine, settings, client.
 type EngineKey = (String, String, String, String);
 
-/// What may be compared.
+/// A group of figures that may be compared.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Group"))]
-struct GroupOf {
-    /// The place of its workload.
+struct GroupEntry {
+    /// Index of its workload.
     workload: usize,
-    /// The scale as it is written.
+    /// The scale as text.
     scale: String,
-    /// Absent for all rows of the data.
+    /// Number of rows. Absent for all rows of the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rows: Option<u64>,
-    /// The memory limit as it is written, if any.
+    /// The memory limit as text, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     limit: Option<String>,
     /// The imitated storage, if any.
@@ -100,24 +100,26 @@ struct GroupOf {
     storage: Option<String>,
     /// The tier.
     tier: Durability,
-    /// What else was asked for than a plain run has: clients, a rate, cold reads, rows of one's own.
+    /// Other conditions that a plain run does not have: clients, a rate, cold reads, the user's own
+    /// rows.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     conditions: String,
-    /// How many results have it.
+    /// Number of results that have it.
     results: usize,
-    /// How many engines ran in it and compete, each as it comes and used by embermark itself.
+    /// Number of engines that ran in it and compete, without configurations and clients of other
+    /// languages.
     engines: usize,
 }
 
 /// A column of results.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Engine"))]
-struct EngineOf {
-    /// The column's name in an address.
+struct EngineEntry {
+    /// The column's name in addresses.
     id: String,
     /// The column's name.
     name: String,
-    /// The name of its engine.
+    /// The name of the engine.
     engine: String,
     /// `embedded`, `server` or `reference`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,40 +127,40 @@ struct EngineOf {
     /// Its data model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<String>,
-    /// The licence of the engine.
+    /// The engine's licence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     licence: Option<String>,
-    /// Absent: embermark itself.
+    /// The client. Absent for embermark itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client: Option<String>,
-    /// Settings of its own.
+    /// Settings of the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     settings: Option<String>,
-    /// An engine as it comes: no configuration, and no client of another language.
+    /// Whether it is a plain engine: no configuration, and no client of another language.
     #[serde(skip)]
     plain: bool,
 }
 
-/// Hardware, by what its firmware and its kernel say of it. There may be a thousand: it is written as
-/// `[id, name, says]`.
+/// Hardware, as its firmware and its kernel describe it. There may be a thousand, so it is
+/// serialized as `[id, name, says]`.
 #[cfg_attr(
     test,
     derive(ts_rs::TS),
     ts(rename = "PackedMachine", type = "[id: string, name: string, says: string]")
 )]
-struct MachineOf {
+struct MachineEntry {
     id: String,
     name: String,
     says: String,
 }
 
-impl Serialize for MachineOf {
+impl Serialize for MachineEntry {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         (&self.id, &self.name, &self.says).serialize(to)
     }
 }
 
-/// A result, written as `[id, machine, label, started, tool, shape]`.
+/// A result, serialized as `[id, machine, label, started, tool, shape]`.
 #[cfg_attr(
     test,
     derive(ts_rs::TS),
@@ -167,7 +169,7 @@ impl Serialize for MachineOf {
         type = "[id: string, machine: number, label: string, started: string, tool: string, shape: number]"
     )
 )]
-struct ResultOf {
+struct ResultEntry {
     id: String,
     machine: usize,
     label: String,
@@ -176,7 +178,7 @@ struct ResultOf {
     shape: usize,
 }
 
-impl Serialize for ResultOf {
+impl Serialize for ResultEntry {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Self { id, machine, label, started, tool, shape } = self;
         (id, machine, label, started, tool, shape).serialize(to)
@@ -184,7 +186,7 @@ impl Serialize for ResultOf {
 }
 
 impl Index {
-    /// Without a result.
+    /// Makes an index without results.
     pub fn new(workloads: &[WorkloadFacts]) -> Self {
         let abouts = workloads.iter().map(|of| (of.id.clone(), of.about.clone())).collect();
         Self {
@@ -198,18 +200,18 @@ impl Index {
             results: Vec::new(),
             shapes: Vec::new(),
             histories: Vec::new(),
-            known: Known { abouts, ..Known::default() },
+            known: Lookup { abouts, ..Lookup::default() },
         }
     }
 
-    /// Adds a result; its groups follow.
+    /// Adds a result, whose groups are added next. Returns its index.
     pub fn add_result(&mut self, path: &Path, file: &ResultFile) -> usize {
         let manifest = &file.manifest;
         let machine = self.machine(&manifest.machine);
         let short = |text: &str| text::clipped(text, LONGEST);
         let repeats = file.plan.repeats.as_ref().map(|of| format!("repeats {of}"));
-        self.results.push(ResultOf {
-            id: self.known.result_names.of(&manifest.run_id, &manifest.run_id),
+        self.results.push(ResultEntry {
+            id: self.known.result_names.unique(&manifest.run_id, &manifest.run_id),
             machine,
             label: short(&repeats.unwrap_or_else(|| label(path))),
             started: text::clipped(&manifest.started, 20),
@@ -220,12 +222,12 @@ impl Index {
         self.results.len() - 1
     }
 
-    /// The id of a result.
-    pub fn id_of(&self, place: usize) -> &str {
+    /// Returns the id of a result.
+    pub fn result_id(&self, place: usize) -> &str {
         &self.results[place].id
     }
 
-    /// Ends the groups of a result.
+    /// Completes a result after its groups were added.
     pub fn end_result(&mut self, place: usize) {
         let mut own = std::mem::take(&mut self.known.own);
         own.sort_unstable();
@@ -254,13 +256,13 @@ impl Index {
         if let Some(known) = self.known.machines.get(&key) {
             return *known;
         }
-        // The firmware of a virtual machine names no board.
+        // The firmware of a virtual machine does not name a board.
         let board = board.filter(|board| !board.contains("virtual machine"));
         let own = board.or(cpu).unwrap_or_else(|| "unknown machine".to_owned());
         let name = emulated.map_or(own.clone(), |device| format!("{device}, emulated on {own}"));
         let id = ids::with_digest(&name, &key);
-        self.machines.push(MachineOf {
-            id: self.known.machine_names.of(&id, &key),
+        self.machines.push(MachineEntry {
+            id: self.known.machine_names.unique(&id, &key),
             name,
             says: text::clipped(&notes::hardware(machine), 2 * LONGEST),
         });
@@ -268,7 +270,7 @@ impl Index {
         self.machines.len() - 1
     }
 
-    /// The number of a group, which the result at `place` has.
+    /// Adds a group of the result at `place`. Returns its index.
     pub fn group(&mut self, file: &ResultFile, group: &Group<'_>, place: usize) -> usize {
         debug_assert_eq!(place + 1, self.results.len(), "groups are those of the last result");
         let workload = self.workload(group.workload);
@@ -282,7 +284,7 @@ impl Index {
         };
         let groups = &mut self.groups;
         let at = *self.known.groups.entry(key).or_insert_with_key(|key| {
-            groups.push(GroupOf {
+            groups.push(GroupEntry {
                 workload,
                 scale: key.scale.to_string(),
                 rows: match key.scale {
@@ -312,7 +314,7 @@ impl Index {
         })
     }
 
-    /// The number of a column of a result.
+    /// Adds a column of a result. Returns its index.
     pub fn engine(
         &mut self,
         file: &ResultFile,
@@ -330,8 +332,8 @@ impl Index {
         }
         let known = facts.get(base).or_else(|| file.manifest.engines.get(column));
         let short = |text: &str| text::clipped(text, LONGEST);
-        self.engines.push(EngineOf {
-            id: self.known.engine_names.of(column, &format!("{key:?}")),
+        self.engines.push(EngineEntry {
+            id: self.known.engine_names.unique(column, &format!("{key:?}")),
             name: short(column),
             engine: short(known.map_or(base, |facts| &facts.name)),
             kind: summary::kind(file, column, facts).map(short),
@@ -346,38 +348,38 @@ impl Index {
         self.engines.len() - 1
     }
 
-    /// Notes that these engines have a history in a group.
-    pub fn has_history(&mut self, engines: &[usize], group: usize) {
+    /// Records that these engines have a history in a group.
+    pub fn add_history(&mut self, engines: &[usize], group: usize) {
         for engine in engines {
             self.histories[*engine].insert(group);
         }
     }
 
-    /// Notes the engines that ran and compete in a group.
-    pub fn ran(&mut self, group: usize, engines: &BTreeSet<usize>) {
+    /// Records the engines that ran and compete in a group.
+    pub fn set_competitors(&mut self, group: usize, engines: &BTreeSet<usize>) {
         let plain = engines.iter().filter(|engine| self.engines[**engine].plain);
         self.groups[group].engines = plain.count();
     }
 
-    /// The machine of a result, and when that began.
-    pub fn of_result(&self, place: usize) -> (usize, &str) {
+    /// Returns the machine of a result, and its start time.
+    pub fn machine_and_start(&self, place: usize) -> (usize, &str) {
         let result = &self.results[place];
         (result.machine, &result.started)
     }
 
-    /// How many results there are.
+    /// Returns the number of results.
     pub const fn results(&self) -> usize {
         self.results.len()
     }
 
-    /// How many machines there are.
+    /// Returns the number of machines.
     pub const fn machines(&self) -> usize {
         self.machines.len()
     }
 }
 
-/// What a run asked for beyond workload, scale, memory, storage and tier, on which its figures depend: those of
-/// runs that differ in it are in tables of their own.
+/// Returns the conditions of a run beyond workload, scale, memory, storage and tier that affect its
+/// figures. Runs that differ in them are in different tables.
 fn conditions(file: &ResultFile, group: &Group<'_>) -> String {
     let plan = &file.plan;
     let own_file = plan.workload_files.get(group.workload);
@@ -386,6 +388,7 @@ fn conditions(file: &ResultFile, group: &Group<'_>) -> String {
         (plan.clients > 1).then(|| format!("{} clients", plan.clients)),
         plan.target_rate.map(|rate| format!("{rate} operations per second")),
         plan.cold.then(|| "cold reads".to_owned()),
+        notes::network::name(file).map(|link| format!("servers over imitated {link}")),
         data.map(|digest| format!("rows {}", text::clipped(digest, 9))),
         own_file.map(|own| format!("file {}", ids::digest(&own.text))),
     ];

@@ -1,17 +1,17 @@
-//! Numbers as the data of the site has them: five significant digits, in as few characters as that takes.
+//! Numbers in the data of the site: five significant digits, in as few characters as possible.
 
 use serde::{Serialize, Serializer};
 
 use crate::format::five_digits;
 
-/// A number of five significant digits. What is not finite is absent.
+/// A number of five significant digits. Serialized as null if it is not finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Rounded", type = "number"))]
 pub(super) struct Number(pub f64);
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        /// From here on not every whole number is a `f64`.
+        /// From this value on, not every whole number is an `f64`.
         const WHOLE: f64 = 9e15;
         let value = five_digits(self.0);
         if !value.is_finite() {
@@ -24,7 +24,7 @@ impl Serialize for Number {
     }
 }
 
-/// The ends of an interval, where there is one.
+/// Returns the ends of an interval, if there is one.
 pub(super) fn ends(interval: Option<[f64; 2]>) -> [Option<Number>; 2] {
     interval.map_or([None; 2], |ends| ends.map(|end| Some(Number(end))))
 }

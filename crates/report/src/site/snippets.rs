@@ -1,17 +1,17 @@
-//! Programs that open and set engines as clients do that were measured: each once for all cells.
+//! Programs that open and set engines as measured clients do. Cells share them.
 
 use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::{Program, SnippetOf};
+use super::{Program, SnippetKey};
 
-/// The programs that cells refer to, by the order in which they were met.
+/// The programs of all cells, in the order of their first use.
 #[derive(Default)]
 pub(super) struct Snippets {
     all: Vec<Snippet>,
-    /// Numbers of those that were asked for; `None` where there is no program.
-    places: HashMap<SnippetOf, Option<usize>>,
+    /// Index of each requested program. `None` if there is no program.
+    places: HashMap<SnippetKey, Option<usize>>,
 }
 
 /// A program.
@@ -20,19 +20,19 @@ pub(super) struct Snippets {
 pub(super) struct Snippet {
     /// The client, as `--client` takes it.
     client: String,
-    /// What prints it.
+    /// The command that prints it.
     command: String,
-    /// Absent where the engine is not here, or is a server.
+    /// Its text. Absent if the engine is not on this machine, or is a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
 
 impl Snippets {
-    /// The number of a program; `None` where no client uses the engine.
+    /// Returns the index of a program. `None` if no client uses the engine.
     pub fn place(
         &mut self,
-        of: SnippetOf,
-        program: &dyn Fn(&SnippetOf) -> Program,
+        of: SnippetKey,
+        program: &dyn Fn(&SnippetKey) -> Program,
     ) -> Option<usize> {
         let all = &mut self.all;
         *self.places.entry(of).or_insert_with_key(|of| {
@@ -41,14 +41,14 @@ impl Snippets {
                 Program::NotHere => None,
                 Program::Text(text) => Some(text),
             };
-            let SnippetOf { engine, client, tier } = of;
+            let SnippetKey { engine, client, tier } = of;
             let command = format!("embermark snippet {engine} --client {client} -t {tier}");
             all.push(Snippet { client: client.clone(), command, text });
             Some(all.len() - 1)
         })
     }
 
-    /// Each program by its number.
+    /// Returns each program with its index.
     pub fn all(&self) -> impl Iterator<Item = (usize, &Snippet)> {
         self.all.iter().enumerate()
     }

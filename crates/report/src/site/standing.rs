@@ -1,5 +1,5 @@
-//! How an engine stands in a table over its rows, or over its questions: by the means of the terminal's screen,
-//! here over those of the first engine.
+//! Summary of an engine in a table, over its rows or over its questions. It has the means of the
+//! terminal's screen, divided by those of the best engine.
 
 use embermark_model::result::{Counts, PhaseKind, ResultFile};
 use serde::{Serialize, Serializer};
@@ -11,23 +11,23 @@ use crate::statistics::geometric_mean;
 use crate::summary::{Group, Measured, Row};
 use crate::{grid, text};
 
-/// Two kinds of work that are never in one mean.
+/// Two kinds of work that never share a mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Work {
-    /// Rows put in, fetched by key, changed.
+    /// Rows that are inserted, fetched by key, or changed.
     Rows,
     /// Questions over many rows, and scans.
     Questions,
 }
 
 impl Work {
-    /// Both.
+    /// Both kinds.
     pub const ALL: [Self; 2] = [Self::Rows, Self::Questions];
 
-    /// That of a phase; `None` of one that counts for nothing.
-    fn of(kind: PhaseKind) -> Option<Self> {
+    /// Returns the kind of a phase. `None` if the phase does not count.
+    fn from_kind(kind: PhaseKind) -> Option<Self> {
         match kind.counts {
             Some(Counts::Analytics) => Some(Self::Questions),
             Some(_) => Some(Self::Rows),
@@ -35,14 +35,14 @@ impl Work {
         }
     }
 
-    /// That of a row of a table.
-    pub fn of_row(kinds: &Kinds<'_>, group: &Group<'_>, row: &Row<'_>) -> Option<Self> {
+    /// Returns the kind of a row of a table.
+    pub fn for_row(kinds: &Kinds<'_>, group: &Group<'_>, row: &Row<'_>) -> Option<Self> {
         let variant = row.variant.unwrap_or(group.variant);
-        row.phase.and_then(|phase| Self::of(kinds.at((group.workload, variant, phase))))
+        row.phase.and_then(|phase| Self::from_kind(kinds.at((group.workload, variant, phase))))
     }
 }
 
-/// How an engine stands.
+/// Summary of an engine.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
     test,
@@ -52,9 +52,9 @@ impl Work {
     )
 )]
 pub(super) enum Stands {
-    /// By its time.
+    /// It has a mean time.
     Timed(Timed),
-    /// In words, where it has no mean.
+    /// The reason why it has no mean.
     Says(String),
     /// Nothing was measured.
     Nothing,
@@ -63,16 +63,17 @@ pub(super) enum Stands {
 /// A mean over the phases of one kind of work.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Timed {
-    /// Its time over that of the first of those that answered every phase, a geometric mean. Of one that did not,
-    /// over the best of each phase. Absent where nobody competes with it.
+    /// Its time divided by that of the best engine that answered every phase, as a geometric mean.
+    /// If it did not answer every phase, its time divided by the best of each phase. Absent if no
+    /// engine competes with it.
     pub ratio: Option<f64>,
-    /// The 95 % interval of that; absent for the first, and with fewer than three trials.
+    /// The 95 % interval of the ratio. Absent for the best, and with fewer than three trials.
     pub interval: Option<[f64; 2]>,
     /// The geometric mean of the times of an operation, in ns.
     pub ns: f64,
-    /// Phases that it answered, and that there are.
+    /// Number of phases that it answered, and of all phases.
     pub answered: [usize; 2],
-    /// The marks of the terminal's tables.
+    /// Marks as in the terminal's tables.
     pub marks: String,
 }
 
@@ -84,7 +85,7 @@ impl Timed {
 }
 
 impl Serialize for Stands {
-    /// `[ratio, low, high, ns, answered, phases, marks]`, a text, or nothing.
+    /// Serializes `[ratio, low, high, ns, answered, phases, marks]`, a text, or null.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Nothing => to.serialize_none(),
@@ -97,14 +98,14 @@ impl Serialize for Stands {
     }
 }
 
-/// How each engine of a group stands in a work, in their order.
-pub(super) fn of(
+/// Returns the summary of each engine of a group in a kind of work, in their order.
+pub(super) fn standings(
     file: &ResultFile,
     group: &Group<'_>,
     kinds: &Kinds<'_>,
     work: Work,
 ) -> Vec<Stands> {
-    let wanted = |row: &Row<'_>| Work::of_row(kinds, group, row) == Some(work);
+    let wanted = |row: &Row<'_>| Work::for_row(kinds, group, row) == Some(work);
     let line = means::line(file, group, wanted);
     let least = line.boxes.iter().find_map(|stands| match stands {
         Standing::Mean(mean) if mean.best => Some(mean.ratio),
@@ -133,7 +134,7 @@ fn stands(line: &Line<'_>, place: usize, least: Option<f64>) -> Stands {
     match (&line.boxes[place], geometric_mean(times())) {
         (Standing::Mean(mean), Some(ns)) => timed(Some(mean), ns),
         (Standing::Behind(shortfall), _) => {
-            Stands::Says(text::clipped(&format!("behind: {}", shortfall.beside(None)), 200))
+            Stands::Says(text::clipped(&format!("behind: {}", shortfall.words(None)), 200))
         }
         (Standing::Ended(status), _) => Stands::Says(status.to_string()),
         (Standing::Weaker, _) => Stands::Says("weaker".to_owned()),
@@ -143,7 +144,7 @@ fn stands(line: &Line<'_>, place: usize, least: Option<f64>) -> Stands {
     }
 }
 
-/// The time of an operation in ns, where it counts.
+/// Returns the time of an operation in ns, if it competes.
 fn time(step: &Step<'_>, place: usize) -> Option<f64> {
     let measured = step.row.entries[place].measured().filter(|one| Measured::competes(one))?;
     Some(measured.figure.per_op_ns)

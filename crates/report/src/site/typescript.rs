@@ -1,13 +1,13 @@
-//! The types of the site's data files, for the site.
+//! TypeScript types of the site's data files.
 
 use ts_rs::TypeVisitor;
 
 use super::cells::Cells;
 use super::figures::Figures;
-use super::gathered::{History, Table};
 use super::index::{Index, VERSION};
 use super::result::ResultData;
 use super::snippets::Snippet;
+use super::summaries::{History, Table};
 use crate::html;
 use crate::typescript::Declarations;
 
@@ -21,7 +21,7 @@ fn the_types_of_the_site_are_those_of_its_data_files() {
     declarations.visit::<Snippet>();
     declarations.visit::<Table>();
     declarations.visit::<History<'static>>();
-    let about = "What the site's data files hold. Groups, engines, machines and results have numbers: \
-                 their places in the index.";
+    let about = "Data files of the site. They name groups, engines, machines and results by their indexes in \
+                 the index file.";
     declarations.assert_written("page/src/site/data.ts", about, VERSION, "../data");
 }

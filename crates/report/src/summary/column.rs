@@ -1,4 +1,4 @@
-//! Columns: one amount each, under one name in every form of a report.
+//! Columns. Each has one amount, and the same name in every form of a report.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::format;
 
-/// What a number counts, and so how it is written.
+/// Kind of a number, which determines its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
@@ -19,7 +19,7 @@ pub enum Quantity {
     Count,
     /// A number with a fraction, as means have.
     Number,
-    /// So many times something else.
+    /// A multiple of something.
     Ratio,
     /// A part of a whole, from 0 to 1.
     Share,
@@ -30,7 +30,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// The number as a text.
+    /// Formats a number.
     pub fn show(self, value: f64) -> String {
         match self {
             Self::Time => format::duration(value),
@@ -45,18 +45,18 @@ impl Quantity {
     }
 }
 
-/// A column of a table, and a field of what the page is given.
+/// A column of a table, and a field of the page's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Column {
     /// Its name for programs.
     pub key: &'static str,
-    /// Over it in the terminal; empty where it is in the page alone.
+    /// Heading in the terminal. Empty if it is only on the page.
     #[serde(skip)]
     pub heading: &'static str,
-    /// What it is, on the page.
+    /// Description on the page.
     pub about: &'static str,
-    /// What its numbers count.
+    /// Kind of its numbers.
     pub quantity: Quantity,
 }
 
@@ -67,14 +67,14 @@ pub struct Column {
 pub struct Amounts(BTreeMap<&'static str, f64>);
 
 impl Amounts {
-    /// These and others, of other columns.
+    /// Adds the amounts of other columns.
     #[must_use]
     pub fn with(mut self, others: Self) -> Self {
         self.0.extend(others.0);
         self
     }
 
-    /// The amount of a column, by its key.
+    /// Returns the amount of a column, by its key.
     pub fn get(&self, key: &str) -> Option<f64> {
         self.0.get(key).copied()
     }

@@ -7,10 +7,10 @@ use embermark_model::{CellId, Configuration, Durability, Extent, Status};
 
 use super::{
     Comparison, Engine, Entry, Figure, Group, Measured, Phases, Protocol, Row, Shortfall,
-    Shortfalls, Unit, Usage, Work, beside, explained, loading, order,
+    Shortfalls, Unit, Usage, Work, explained, loading, order, run_figures,
 };
 use crate::kinds::Kinds;
-use crate::statistics::{includes_one, is_measure, ratio_interval, to_the_best};
+use crate::statistics::{clamp_to_best, includes_one, is_measure, ratio_interval};
 use crate::text;
 
 /// Computes the figures of `file`. Phases named in `order` come first and in that order, the
@@ -18,7 +18,7 @@ use crate::text;
 pub fn compare<'a>(file: &'a ResultFile, order: &[&str]) -> Comparison<'a> {
     let ids = file.cells.iter().map(|cell| &cell.id);
     let keys = text::unique(ids.map(|id| (id.workload.as_str(), id.extent(), id.durability)));
-    let kinds = Kinds::of(file);
+    let kinds = Kinds::new(file);
     let groups = keys.into_iter().map(|key| group(file, &kinds, key, order)).collect();
     Comparison { groups, kinds }
 }
@@ -53,9 +53,9 @@ fn group<'a>(
     };
     // Computed once per cell, not once per row.
     let phases: HashMap<&CellId, Phases<'_>> =
-        cells.iter().rev().map(|cell| (&cell.id, Phases::of(cell))).collect();
+        cells.iter().rev().map(|cell| (&cell.id, Phases::new(cell))).collect();
     let shortfalls: HashMap<(&str, &str), Shortfalls<'_>> = (cells.iter())
-        .map(|cell| ((&*cell.id.variant, &*cell.id.engine), Shortfalls::of(cell)))
+        .map(|cell| ((&*cell.id.variant, &*cell.id.engine), Shortfalls::new(cell)))
         .collect();
     let shortfall = |cell: &Cell, phase| {
         shortfalls.get(&(&*cell.id.variant, &*cell.id.engine)).and_then(|all| all.at(phase))
@@ -76,7 +76,7 @@ fn group<'a>(
             loadings: cells()
                 .map(|cell| loading(cell?, phase?, parts(&phases, cell?, phase)))
                 .collect(),
-            beside: cells().map(|cell| beside(parts(&phases, cell?, phase))).collect(),
+            run_figures: cells().map(|cell| run_figures(parts(&phases, cell?, phase))).collect(),
             explained: cells().map(|cell| explained(cell?, phase?)).collect(),
         };
         rank(&mut row, &engines, durability);
@@ -88,7 +88,7 @@ fn group<'a>(
     group.variant = variants.first().copied().unwrap_or_default();
     let usage = |engine: &Engine<'_>| {
         let cell = find(group.variant, engine.id)?;
-        Some(Usage::of(cell).above_floor(file, cell, Work::All))
+        Some(Usage::for_cell(cell).above_floor(file, cell, Work::All))
     };
     group.usage = engines.iter().map(|engine| usage(engine).unwrap_or_default()).collect();
     let size = |variant, engine: &Engine<'_>| find(variant, engine.id).and_then(Cell::disk);
@@ -96,7 +96,7 @@ fn group<'a>(
         .iter()
         .map(|variant| (*variant, engines.iter().map(|engine| size(variant, engine)).collect()));
     group.sizes = sizes.collect();
-    group.protocol = Protocol::of(cells.into_iter());
+    group.protocol = Protocol::from_cells(cells.into_iter());
     Group { engines, ..group }
 }
 
@@ -145,9 +145,9 @@ fn entry<'a>(
         return ended(status);
     }
     // An unsupported phase does not spoil the others, but any other failure does.
-    let tainted = !(cell.status.has_figures() || cell.status.is_of_phase_alone());
+    let tainted = !(cell.status.has_figures() || cell.status.concerns_only_phase());
     let commits_each = phase.is_some_and(|phase| commits_each(file, kinds, &cell.id, phase));
-    Figure::of(parts).map_or(Entry::Absent, |figure| {
+    Figure::from_parts(parts).map_or(Entry::Absent, |figure| {
         Entry::Measured(Measured {
             figure,
             ratio: None,
@@ -221,7 +221,7 @@ fn rank(row: &mut Row<'_>, engines: &[Engine<'_>], tier: Durability) {
         measured.best = measured.figure.per_op_ns == best.per_op_ns;
         if !measured.best {
             let trials = &measured.figure.per_trial_ns;
-            measured.ratio_interval = ratio_interval(trials, &best.per_trial_ns).map(to_the_best);
+            measured.ratio_interval = ratio_interval(trials, &best.per_trial_ns).map(clamp_to_best);
             measured.not_significant = measured.ratio_interval.is_some_and(includes_one);
         }
     }

@@ -28,7 +28,7 @@ const POWER: Column = Column {
     quantity: Quantity::Power,
 };
 
-/// Columns of [`beside`].
+/// Columns of [`energy_figures`].
 pub(super) const COLUMNS: [Column; 4] = [OVER_IDLE, PER_OPERATION, IN_ALL, POWER];
 
 /// Energy over the idle draw, and its error.
@@ -39,13 +39,13 @@ struct OverIdle {
 }
 
 impl OverIdle {
-    fn of(energy: &Energy) -> Option<Self> {
+    fn new(energy: &Energy) -> Option<Self> {
         let error = energy.idle_error_joules.unwrap_or(0.0);
         Some(Self { joules: energy.over_idle_joules?, error })
     }
 
     /// Returns the energy if it is larger than its error.
-    fn told(self) -> Option<f64> {
+    fn significant(self) -> Option<f64> {
         (self.joules > 0.0 && self.joules > self.error).then_some(self.joules)
     }
 }
@@ -53,10 +53,10 @@ impl OverIdle {
 /// Returns the energy of some work over the idle draw: the sum over its phases of the mean per
 /// counted run. `None` if a part was not measured, if sources differ, or if the sum is not larger
 /// than its error.
-pub(super) fn of_trial(trial: &Trial, work: Work<'_>) -> Option<f64> {
+pub(super) fn trial_energy(trial: &Trial, work: Work<'_>) -> Option<f64> {
     let mut sum: Option<OverIdle> = None;
     let mut sources: Vec<&str> = Vec::new();
-    for part in work.of(trial).filter(|part| part.ops > 0) {
+    for part in work.phases(trial).filter(|part| part.ops > 0) {
         let runs = counted(part);
         if runs.is_empty() {
             continue;
@@ -64,19 +64,19 @@ pub(super) fn of_trial(trial: &Trial, work: Work<'_>) -> Option<f64> {
         let energies: Option<Vec<&Energy>> = runs.iter().map(|run| run.energy.as_ref()).collect();
         let energies = energies?;
         sources.extend(energies.iter().map(|energy| energy.source.as_str()));
-        let of: Option<Vec<OverIdle>> = energies.into_iter().map(OverIdle::of).collect();
+        let of: Option<Vec<OverIdle>> = energies.into_iter().map(OverIdle::new).collect();
         let of = of?;
         let count = of.len() as f64 / work.share(part, &runs);
         let sum = sum.get_or_insert_default();
         sum.joules += of.iter().map(|one| one.joules).sum::<f64>() / count;
         sum.error += of.iter().map(|one| one.error).sum::<f64>() / count;
     }
-    sum.filter(|_| text::unique(sources).len() == 1)?.told()
+    sum.filter(|_| text::unique(sources).len() == 1)?.significant()
 }
 
 /// Returns the amounts of one cell for a run of a phase, from the counted runs of each trial. They
 /// are medians over the trials of the mean over the measured runs. `None` if no run was measured.
-pub(super) fn beside(trials: &[Vec<&Run>]) -> Option<Amounts> {
+pub(super) fn energy_figures(trials: &[Vec<&Run>]) -> Option<Amounts> {
     // Most results have no energy.
     if trials.iter().flatten().all(|run| run.energy.is_none()) {
         return None;
@@ -88,15 +88,16 @@ pub(super) fn beside(trials: &[Vec<&Run>]) -> Option<Amounts> {
         };
         median(&trials.iter().filter_map(of_trial).collect::<Vec<f64>>())
     };
-    let error = of(&|_, energy| OverIdle::of(energy).map(|of| of.error));
+    let error = of(&|_, energy| OverIdle::new(energy).map(|of| of.error));
     let over = of(&|_, energy| energy.over_idle_joules);
-    let is_told = over.zip(error).and_then(|(joules, error)| OverIdle { joules, error }.told());
+    let significant =
+        over.zip(error).and_then(|(joules, error)| OverIdle { joules, error }.significant());
     let per_operation = of(&|run, energy| energy.over_idle_per_operation(run.ops));
     let seconds =
         |run: &Run| Some(run.period.as_ref()?.lasted_ns as f64 / 1e9).filter(|s| *s > 0.0);
     let amounts = [
-        (OVER_IDLE, is_told),
-        (PER_OPERATION, is_told.and(per_operation)),
+        (OVER_IDLE, significant),
+        (PER_OPERATION, significant.and(per_operation)),
         (IN_ALL, of(&|_, energy| Some(energy.joules))),
         (POWER, of(&|run, energy| Some(energy.joules / seconds(run)?))),
     ];
@@ -121,7 +122,7 @@ mod tests {
             elapsed_ns: 4_000_000_000,
             ops,
             period: Some(Period { began: String::new(), lasted_ns: 4_000_000_000 }),
-            energy: Some(Energy::of(&source, joules, 4.0)),
+            energy: Some(Energy::new(&source, joules, 4.0)),
             ..Run::default()
         }
     }
@@ -143,25 +144,33 @@ mod tests {
             ("read", vec![run("meter", 13.0, 10)]),
         ]);
         // (10 + 14) / 2, and 5.
-        assert_eq!(of_trial(&both, Work::All), Some(17.0));
-        assert_eq!(of_trial(&both, Work::Phase("read")), Some(5.0));
-        assert_eq!(of_trial(&both, Work::Phase("none")), None);
+        assert_eq!(trial_energy(&both, Work::All), Some(17.0));
+        assert_eq!(trial_energy(&both, Work::Phase("read")), Some(5.0));
+        assert_eq!(trial_energy(&both, Work::Phase("none")), None);
     }
 
     #[test]
     fn what_is_not_told_apart_from_idle_and_what_is_not_whole_is_nothing() {
         // 0.9 J over idle, and the idle draw of 4 s is known within 1 J.
-        assert_eq!(of_trial(&trial(vec![("load", vec![run("meter", 8.9, 10)])]), Work::All), None);
-        assert_eq!(of_trial(&trial(vec![("load", vec![run("meter", 7.0, 10)])]), Work::All), None);
-        assert!(of_trial(&trial(vec![("load", vec![run("meter", 9.1, 10)])]), Work::All).is_some());
+        assert_eq!(
+            trial_energy(&trial(vec![("load", vec![run("meter", 8.9, 10)])]), Work::All),
+            None
+        );
+        assert_eq!(
+            trial_energy(&trial(vec![("load", vec![run("meter", 7.0, 10)])]), Work::All),
+            None
+        );
+        assert!(
+            trial_energy(&trial(vec![("load", vec![run("meter", 9.1, 10)])]), Work::All).is_some()
+        );
         let lacking = Run { energy: None, ..run("meter", 20.0, 10) };
         let part = trial(vec![("load", vec![run("meter", 20.0, 10)]), ("read", vec![lacking])]);
-        assert_eq!(of_trial(&part, Work::All), None);
-        assert_eq!(of_trial(&part, Work::Phase("load")), Some(12.0));
+        assert_eq!(trial_energy(&part, Work::All), None);
+        assert_eq!(trial_energy(&part, Work::Phase("load")), Some(12.0));
         let mixed = trial(vec![("load", vec![run("meter", 20.0, 10), run("package", 20.0, 10)])]);
-        assert_eq!(of_trial(&mixed, Work::All), None, "what two sources say is no sum");
+        assert_eq!(trial_energy(&mixed, Work::All), None, "what two sources say is no sum");
         let mut no_idle = run("meter", 20.0, 10);
         no_idle.energy.as_mut().unwrap().over_idle_joules = None;
-        assert_eq!(of_trial(&trial(vec![("load", vec![no_idle])]), Work::All), None);
+        assert_eq!(trial_energy(&trial(vec![("load", vec![no_idle])]), Work::All), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What an operation asked of the operating system, of the trials that explain.
+//! Requests of an operation to the operating system, from the trials that count them.
 
 use embermark_model::result::{CallKind, Cell, OsCost, Resources, ResultFile, Run, SystemCalls};
 use serde::Serialize;
@@ -7,36 +7,36 @@ use super::column::Quantity::{Bytes, Number};
 use super::column::{Amounts, Column};
 use crate::text;
 
-/// What an operation of a phase asked for, by the keys of [`explained_columns`].
+/// Requests of an operation of a phase, by the keys of [`explained_columns`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Explanation {
-    /// By the engine: the worker of an embedded one, all processes of a server.
+    /// Requests by the engine: by the worker of an embedded one, or by all processes of a server.
     pub engine: Amounts,
-    /// By the client, where it is another process.
+    /// Requests by the client, if it is another process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Amounts>,
-    /// The engine's system calls that are more than 5 % of all of them, by name with their share, the
-    /// most frequent first.
+    /// System calls that are more than 5 % of the engine's, by name with their share. The most
+    /// frequent comes first.
     pub frequent_calls: Vec<(String, f64)>,
     /// Operations of the run whose system calls were counted.
     pub traced_ops: Option<u64>,
-    /// Operations of the run of which everything else is.
+    /// Operations of the run whose other figures were counted.
     pub ops: u64,
 }
 
-/// What is counted of a run.
+/// Source of a count of a run.
 #[derive(Clone, Copy)]
 pub(crate) enum Source {
-    /// System calls, of the run that is traced.
+    /// System calls, from the run that is traced.
     Calls(fn(&SystemCalls) -> u64),
-    /// What else the operating system counts, of a run that is not traced.
+    /// Other counts of the operating system, from a run that is not traced.
     Cost(fn(&OsCost) -> Option<u64>),
     /// Resources of that run.
     Used(fn(&Resources) -> Option<u64>),
 }
 
-/// A column of what an operation has of it, and what is counted of a run.
+/// A column for an operation, and its count of a run.
 type Count = (Column, Source);
 
 const fn calls([key, heading, about]: [&'static str; 3], of: fn(&SystemCalls) -> u64) -> Count {
@@ -51,16 +51,16 @@ const fn bytes(key: &'static str, about: &'static str, of: Source) -> Count {
     (Column { key, heading: about, about, quantity: Bytes }, of)
 }
 
-/// Every count. CSV and Parquet have it by its key, as the total of a run.
+/// Every count. CSV and Parquet have it under its key, as the total of a run.
 pub(crate) const COUNTS: &[Count] = &[
     calls(["calls", "calls", "system calls"], SystemCalls::total),
-    calls(["read_calls", "read", "to read"], |of| of.of(CallKind::Read)),
-    calls(["write_calls", "write", "to write"], |of| of.of(CallKind::Write)),
-    calls(["flush_calls", "flush", "to flush"], |of| of.of(CallKind::Flush)),
-    calls(["memory_calls", "memory", "to map and unmap memory"], |of| of.of(CallKind::Memory)),
-    calls(["wait_calls", "wait", "to wait and to wake"], |of| of.of(CallKind::Wait)),
-    calls(["network_calls", "network", "to send and receive"], |of| of.of(CallKind::Network)),
-    calls(["other_calls", "other", "other system calls"], |of| of.of(CallKind::Other)),
+    calls(["read_calls", "read", "to read"], |of| of.count(CallKind::Read)),
+    calls(["write_calls", "write", "to write"], |of| of.count(CallKind::Write)),
+    calls(["flush_calls", "flush", "to flush"], |of| of.count(CallKind::Flush)),
+    calls(["memory_calls", "memory", "to map and unmap memory"], |of| of.count(CallKind::Memory)),
+    calls(["wait_calls", "wait", "to wait and to wake"], |of| of.count(CallKind::Wait)),
+    calls(["network_calls", "network", "to send and receive"], |of| of.count(CallKind::Network)),
+    calls(["other_calls", "other", "other system calls"], |of| of.count(CallKind::Other)),
     bytes("file_read_bytes", "read from files", Source::Calls(|of| of.file_read_bytes)),
     bytes("file_written_bytes", "written to files", Source::Calls(|of| of.file_written_bytes)),
     calls(["synced_writes", "synced write", "writes that sync themselves"], |of| of.synced_writes),
@@ -77,7 +77,7 @@ pub(crate) const COUNTS: &[Count] = &[
     cost(["cache_misses", "cache misses", "cache misses"], |of| of.cache_misses),
 ];
 
-/// The columns of an [`Explanation`]: those of system calls, and the others.
+/// Returns the columns of an [`Explanation`]: those of system calls, and the others.
 pub fn explained_columns() -> [Vec<Column>; 2] {
     [true, false].map(|calls| {
         let own = COUNTS.iter().filter(|(_, of)| matches!(of, Source::Calls(_)) == calls);
@@ -85,12 +85,12 @@ pub fn explained_columns() -> [Vec<Column>; 2] {
     })
 }
 
-/// What an operation of a phase of a cell asked for; `None` where nobody counted it.
+/// Returns the requests of an operation of a phase of a cell. `None` if they were not counted.
 pub fn explained(cell: &Cell, phase: &str) -> Option<Explanation> {
-    of_run(cell.explained(phase)?)
+    explanation(cell.explained(phase)?)
 }
 
-fn of_run(run: &Run) -> Option<Explanation> {
+fn explanation(run: &Run) -> Option<Explanation> {
     let explained = run.explained.as_ref()?;
     let (traced_ops, ops) = (explained.traced_ops, run.ops);
     let per = |count: u64, ops: u64| (ops > 0).then(|| count as f64 / ops as f64);
@@ -112,7 +112,7 @@ fn of_run(run: &Run) -> Option<Explanation> {
     })
 }
 
-/// A system call is named from this share of all on.
+/// Smallest share from which a system call is named.
 const FREQUENT: f64 = 0.05;
 
 fn frequent(calls: &SystemCalls) -> Vec<(String, f64)> {
@@ -124,7 +124,7 @@ fn frequent(calls: &SystemCalls) -> Vec<(String, f64)> {
     frequent
 }
 
-/// Why something was not explained, each reason once.
+/// Lists the reasons why something was not counted, without duplicates.
 pub(crate) fn not_explained(file: &ResultFile) -> Vec<String> {
     let trials = file.cells.iter().filter_map(|cell| Some((cell, cell.explaining.as_deref()?)));
     let reasons = trials.flat_map(|(cell, trial)| {

@@ -8,37 +8,37 @@ use super::Sharing;
 use crate::statistics::{interval, is_measure, mean, median, outliers};
 use crate::{ageing, text};
 
-/// The time of one phase: over the counted runs of a trial the mean (the published protocol), over
-/// the trials the median.
+/// Time of one phase. In a trial it is the mean over the counted runs, as published comparisons use
+/// it. Over the trials it is the median.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Figure<'a> {
     /// Time per operation in ns: the median over the trials.
     pub per_op_ns: f64,
-    /// Its mean over the trials in ns.
+    /// Mean over the trials of the time per operation in ns.
     pub mean_ns: f64,
-    /// The 95 % interval of the median in ns, from resampled trials; absent with fewer than three.
+    /// The 95 % interval of the median in ns, from resampled trials. Absent with fewer than three.
     pub interval_ns: Option<[f64; 2]>,
-    /// Time of a whole run in ns; absent when a counted run did not do all of it.
+    /// Time of a whole run in ns. Absent if a counted run did not do all of it.
     pub elapsed_ns: Option<f64>,
     /// Operations of a full run.
     pub ops: u64,
-    /// Where it stopped, when it did not do all operations.
+    /// Where it stopped, if it did not do all operations.
     pub stop: Option<Stop>,
-    /// Time per operation of each trial in ns, in the order the trials ran.
+    /// Time per operation of each trial in ns, in the order in which the trials ran.
     pub per_trial_ns: Vec<f64>,
-    /// The index of the trial of each of these: one that counted nothing has none.
+    /// Index of the trial of each of these. A trial without counted runs is not among them.
     pub trials: Vec<u32>,
-    /// Places in `per_trial_ns` of trials that stand apart from the others. They count all the same.
+    /// Indexes in `per_trial_ns` of outliers, which count like the others.
     pub outliers: Vec<usize>,
-    /// Done by code in the client.
+    /// Whether code in the client does it.
     #[serde(skip)]
     pub client_side: bool,
-    /// What several clients did together, and how well a schedule was kept; `None` of one client in
-    /// a closed loop.
+    /// Shares of several clients, and how well a schedule was kept. `None` for one client in a
+    /// closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
-    /// 99th percentile of commits in the last rounds of each trial that came to a steady state, in ns.
+    /// 99th percentile of commits in the last rounds of each trial that became steady, in ns.
     #[serde(skip)]
     steady_p99: Vec<f64>,
     #[serde(skip)]
@@ -47,19 +47,19 @@ pub struct Figure<'a> {
     responses: Vec<&'a Latency>,
 }
 
-/// How far the counted runs came that did not do all operations.
+/// Progress of the counted runs that did not do all operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Stop {
-    /// Operations of the counted run that did fewest.
+    /// Operations of the counted run that did the fewest.
     pub done: u64,
     /// Operations of a full run.
     pub of: u64,
 }
 
 impl<'a> Figure<'a> {
-    /// The figure of one phase from its parts in the trials; `None` when nothing was counted.
-    pub fn of(parts: &[(u32, &'a PhaseResult)]) -> Option<Self> {
+    /// Computes the figure of one phase from its parts in the trials. `None` if no run counts.
+    pub fn from_parts(parts: &[(u32, &'a PhaseResult)]) -> Option<Self> {
         let indices = parts.iter().map(|(trial, _)| *trial);
         let parts = || parts.iter().map(|(_, part)| *part);
         let trials: Vec<Vec<&Run>> = parts().map(counted).collect();
@@ -67,12 +67,12 @@ impl<'a> Figure<'a> {
             .filter_map(|(index, runs)| Some((index, per_operation(runs)?)))
             .unzip();
         let ops = parts().map(|part| part.ops).max()?;
-        // Of a closed loop for a time there is no whole.
+        // A closed loop of a fixed time has no full number of operations.
         let short = |run: &&&Run| run.capped && ops > 0 || run.ops < ops;
         let done = trials.iter().flatten().filter(short).map(|run| run.ops).min();
         let stop = done.map(|done| Stop { done, of: ops });
-        let sharing = Sharing::of(&trials);
-        // On a schedule the time of a whole run is the schedule's.
+        let sharing = Sharing::from_trials(&trials);
+        // With a schedule, the time of a whole run is the schedule's.
         let paced = sharing.as_ref().is_some_and(|sharing| sharing.schedule.is_some());
         let means: Vec<f64> = trials.iter().filter_map(|runs| mean_elapsed(runs)).collect();
         Some(Self {
@@ -93,8 +93,8 @@ impl<'a> Figure<'a> {
         })
     }
 
-    /// The 99th percentile of the latency in each trial in ns, from the scheduled start
-    /// where there is a schedule; `None` where some trial has too few samples for one.
+    /// Returns the 99th percentile of the latency in each trial in ns, from the scheduled start if
+    /// there is a schedule. `None` if a trial has too few samples for it.
     pub fn p99_per_trial(&self) -> Option<Vec<f64>> {
         let p99 = |latency: &&Latency| latency.p99.map(|ns| ns as f64);
         let scheduled = !self.responses.is_empty();
@@ -103,27 +103,27 @@ impl<'a> Figure<'a> {
         all.filter(|trials| !trials.is_empty() && trials.len() == self.per_trial_ns.len())
     }
 
-    /// The 99th percentile of commits in the last rounds of each trial in ns; `None` where some trial did
-    /// not come to a steady state, or had too few commits in it for one.
+    /// Returns the 99th percentile of commits in the last rounds of each trial in ns. `None` if a
+    /// trial did not become steady, or had too few commits for it.
     pub fn steady_p99_per_trial(&self) -> Option<Vec<f64>> {
         let every = !self.steady_p99.is_empty() && self.steady_p99.len() == self.per_trial_ns.len();
         every.then(|| self.steady_p99.clone())
     }
 
-    /// The latency distribution over all trials; `None` where none was recorded or one cannot be
-    /// decoded.
+    /// Returns the latency distribution over all trials. `None` if none was recorded, or if one
+    /// cannot be decoded.
     pub fn latency(&self) -> Option<Latency> {
         merge(self.latencies.iter().copied())
     }
 
-    /// The same from the scheduled start; `None` of a closed loop.
+    /// Returns the latency from the scheduled start, over all trials. `None` for a closed loop.
     pub fn response(&self) -> Option<Latency> {
         merge(self.responses.iter().copied())
     }
 }
 
-/// The 99th percentile of the commits of the rounds that were steady, from when they were due where they were
-/// due.
+/// Returns the 99th percentile of the commits in the steady rounds, from their scheduled start if
+/// they had one.
 fn steady_p99(run: &Run) -> Option<f64> {
     let seen = run.observed.as_ref()?;
     let steady = seen.timeline.as_ref()?.steady.reached;
@@ -131,7 +131,7 @@ fn steady_p99(run: &Run) -> Option<f64> {
     last.p99.map(|ns| ns as f64)
 }
 
-/// Operations of a run and the time that is shared among them.
+/// Returns the operations of a run and the time that they share.
 fn time_of_all(run: &Run) -> (f64, f64) {
     match run.schedule {
         Some(arrivals) => (run.ops as f64, arrivals.response_ns * run.ops as f64),
@@ -142,7 +142,8 @@ fn time_of_all(run: &Run) -> (f64, f64) {
     }
 }
 
-/// The versions of each engine that ran, as it says itself, in the order of the cells.
+/// Returns the versions of each engine that ran, as the engine reports them, in the order of the
+/// cells.
 pub(crate) fn versions(file: &ResultFile) -> Vec<(&str, Vec<&str>)> {
     let engines = text::unique(file.cells.iter().map(|cell| cell.id.engine.as_str()));
     let of = |engine| {
@@ -162,16 +163,18 @@ fn mean_elapsed(runs: &[&Run]) -> Option<f64> {
     (!runs.is_empty()).then(|| total / runs.len() as f64)
 }
 
-/// All time over all operations: for full runs the mean run over its operations, and for capped
-/// ones each operation weighs the same. `None` where no operation was done or no time passed: that
-/// was not measured.
+/// Returns the total time divided by the number of operations. For full runs that is the mean run
+/// divided by its operations. For capped runs, each operation weighs the same. `None` if there was
+/// no operation or no time passed, because that is not a measurement.
 ///
-/// Of a phase that keeps up with a machine, whose time is the machine's: the mean time of what it
-/// had to do, a commit by itself or, where nothing was written, the reading of a cycle; of
-/// a search for the highest rate its share of a second; of what goes on until it is steady the time of a row
-/// in the last rounds, or at a rate of a commit. Of operations that were started at a target
-/// rate, whose time is the schedule's: the mean from scheduled start to end. Of clients on
-/// several machines the operations and the time in which all machines were at work.
+/// - A phase that keeps up with a machine takes the machine's time, so the mean time of its work
+///   counts: a commit or, if nothing was written, the reading of a cycle.
+/// - A search for the highest rate counts one second divided by the rate.
+/// - A phase that runs until it is steady counts the time per row in the last rounds, or the time
+///   of a commit if it has a rate.
+/// - Operations at a target rate count the mean time from the scheduled start to the end.
+/// - Clients on several machines count the operations and the time in which all machines were at
+///   work.
 pub(crate) fn per_operation(runs: &[&Run]) -> Option<f64> {
     let observed: Vec<&Observed> = runs.iter().filter_map(|run| run.observed.as_ref()).collect();
     if !observed.is_empty() {

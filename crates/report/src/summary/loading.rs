@@ -1,16 +1,16 @@
-//! What a load wrote for each byte of its rows, and the maintenance after it.
+//! Bytes that a load and the maintenance after it wrote for each byte of its rows.
 
 use embermark_model::result::{Cell, DiskSize, PhaseResult, Run};
 
 use super::column::Amounts;
 use super::column::Quantity::{Bytes, Ratio, Time};
 use super::figure::counted;
-use super::metric::Over::{Counted, Middle};
+use super::metric::Aggregation::{Counted, Middle};
 use super::metric::RunValue::{Real, Whole};
 use super::metric::{Metric, amounts, metric};
 
-/// The metrics of a load, in the order in which they are shown. `docs/resources.md` says which bytes of
-/// rows count; amplifications are bytes that reached the device for each of them.
+/// Metrics of a load, in display order. `docs/resources.md` defines which bytes of rows count.
+/// Amplifications are bytes that reached the device, divided by those.
 pub(crate) const LOADING: &[Metric] = &[
     metric(
         ["user_bytes", "rows' bytes", "bytes of the rows' values"],
@@ -70,8 +70,8 @@ fn allocated(size: Option<DiskSize>) -> Option<u64> {
     Some(size?.allocated_bytes)
 }
 
-/// What one load of one cell took and wrote, by the keys of its metrics. `None` where the phase inserts no rows, or
-/// nobody counted them.
+/// Returns the time and bytes of one load of one cell, by the keys of its metrics. `None` if the
+/// phase inserts no rows, or if they were not counted.
 pub fn loading(cell: &Cell, phase: &str, parts: &[(u32, &PhaseResult)]) -> Option<Amounts> {
     let trials: Vec<Vec<&Run>> = parts.iter().map(|(_, part)| counted(part)).collect();
     let amounts = amounts(LOADING, &trials, cell.counted(phase));

@@ -1,4 +1,4 @@
-//! What each of several client machines did of a phase.
+//! The share of each of several client machines in a phase.
 
 use embermark_meter::merge;
 use embermark_model::result::{ClientMachine, ClockOffset, Run};
@@ -15,22 +15,23 @@ pub struct MachineShare {
     pub device: String,
     /// Clients on it.
     pub clients: u32,
-    /// How its clock stood before the last of the runs.
+    /// Offset of its clock before the last of the runs.
     pub clock: ClockOffset,
-    /// The start farthest from the agreed moment, in ns after it.
+    /// The start farthest from the agreed time, in ns after it.
     pub start_delay_ns: i64,
     /// Operations of all those runs.
     pub ops: u64,
-    /// Operations a second in the time in which all machines were at work, the median of the runs.
+    /// Operations per second in the time in which all machines were at work, the median of the
+    /// runs.
     pub per_second: f64,
     /// Median latency in ns.
     pub p50_ns: Option<u64>,
-    /// The 99th percentile.
+    /// The 99th percentile in ns.
     pub p99_ns: Option<u64>,
 }
 
-/// Of the counted runs, each machine in the order of their shares; none where clients were on one.
-pub(super) fn of(runs: &[&Run]) -> Vec<MachineShare> {
+/// Returns the share of each machine in the counted runs. Empty if all clients were on one machine.
+pub(super) fn machine_shares(runs: &[&Run]) -> Vec<MachineShare> {
     let all: Vec<(&ClientMachine, u64)> = runs
         .iter()
         .filter_map(|run| run.client_machines.as_ref())

@@ -1,23 +1,23 @@
-//! Metrics of a run beside its time. One entry of a table of them is a column of the terminal, of Markdown, of the
-//! page, of CSV and of Parquet.
+//! Metrics of a run other than its time. One entry of a list of metrics is a column of the
+//! terminal, Markdown, the page, CSV and Parquet.
 
 use embermark_model::result::Run;
 
 use super::column::{Amounts, Column, Quantity};
 use crate::statistics::{mean, median};
 
-/// How the runs of a cell become one number.
+/// How the runs of a cell are combined into one number.
 #[derive(Clone, Copy)]
-pub(super) enum Over {
-    /// In each trial the mean, over the trials the median.
+pub(super) enum Aggregation {
+    /// The mean in each trial, and the median over the trials.
     Middle,
-    /// The largest of all.
+    /// The largest value.
     Worst,
-    /// That of the run whose bytes and sizes were counted.
+    /// The value of the run whose bytes and sizes were counted.
     Counted,
 }
 
-/// The value of one run; `None` where it was not measured.
+/// The value of one run. `None` if it was not measured.
 #[derive(Clone, Copy)]
 pub(crate) enum RunValue {
     Whole(fn(&Run) -> Option<u64>),
@@ -27,41 +27,47 @@ pub(crate) enum RunValue {
 /// A metric.
 #[derive(Clone, Copy)]
 pub(crate) struct Metric {
-    /// Its column. Programs know it by the column's key in every form.
+    /// Its column. Every form has it under the column's key.
     pub column: Column,
-    /// How the runs of a cell become one number.
-    over: Over,
+    /// How the runs of a cell are combined into one number.
+    aggregation: Aggregation,
     /// The value of one run.
-    pub of: RunValue,
+    pub value: RunValue,
 }
 
 pub(super) const fn metric(
     [key, heading, about]: [&'static str; 3],
     quantity: Quantity,
-    over: Over,
-    of: RunValue,
+    aggregation: Aggregation,
+    value: RunValue,
 ) -> Metric {
-    Metric { column: Column { key, heading, about, quantity }, over, of }
+    Metric { column: Column { key, heading, about, quantity }, aggregation, value }
 }
 
 impl Metric {
-    /// The number of a cell, by the counted runs of each trial and the run whose bytes were counted.
+    /// Returns the number of a cell, from the counted runs of each trial and the run whose bytes
+    /// were counted.
     fn amount(&self, trials: &[Vec<&Run>], counted: Option<&Run>) -> Option<f64> {
-        let of = |run: &Run| match self.of {
+        let of = |run: &Run| match self.value {
             RunValue::Whole(of) => of(run).map(|value| value as f64),
             RunValue::Real(of) => of(run),
         };
         let of_trial =
             |runs: &Vec<&Run>| mean(&runs.iter().filter_map(|run| of(run)).collect::<Vec<f64>>());
-        match self.over {
-            Over::Middle => median(&trials.iter().filter_map(of_trial).collect::<Vec<f64>>()),
-            Over::Worst => trials.iter().flatten().filter_map(|run| of(run)).reduce(f64::max),
-            Over::Counted => counted.and_then(of),
+        match self.aggregation {
+            Aggregation::Middle => {
+                median(&trials.iter().filter_map(of_trial).collect::<Vec<f64>>())
+            }
+            Aggregation::Worst => {
+                trials.iter().flatten().filter_map(|run| of(run)).reduce(f64::max)
+            }
+            Aggregation::Counted => counted.and_then(of),
         }
     }
 }
 
-/// The numbers of a cell, by the counted runs of each trial and the run whose bytes were counted.
+/// Returns the numbers of a cell, from the counted runs of each trial and the run whose bytes were
+/// counted.
 pub(super) fn amounts<'m>(
     metrics: impl IntoIterator<Item = &'m Metric>,
     trials: &[Vec<&Run>],

@@ -8,7 +8,7 @@ use embermark_model::result::{Cell, PhaseResult};
 pub(crate) struct Phases<'a>(HashMap<&'a str, Vec<(u32, &'a PhaseResult)>>);
 
 impl<'a> Phases<'a> {
-    pub(crate) fn of(cell: &'a Cell) -> Self {
+    pub(crate) fn new(cell: &'a Cell) -> Self {
         let mut all: HashMap<&str, Vec<(u32, &PhaseResult)>> = HashMap::new();
         for trial in &cell.trials {
             for part in &trial.phases {

@@ -21,7 +21,7 @@ pub struct Protocol {
 
 impl Protocol {
     /// Returns the protocol of some cells. `None` if none of them completed.
-    pub fn of<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Self> {
+    pub fn from_cells<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Self> {
         let ended: Vec<&Cell> =
             cells.filter(|c| c.status.has_figures() && !c.trials.is_empty()).collect();
         // A phase that an engine does not support has no runs.

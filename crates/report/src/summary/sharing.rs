@@ -1,4 +1,4 @@
-//! What several clients did together, and how well a schedule of operations was kept.
+//! Work of several clients, and how well a schedule of operations was kept.
 
 use embermark_model::result::Run;
 use serde::Serialize;
@@ -6,46 +6,46 @@ use serde::Serialize;
 use super::machine_share::{self, MachineShare};
 use crate::statistics::median;
 
-/// One phase by several clients, or at a target rate: over the counted runs of a trial, and over
-/// the trials the median.
+/// One phase with several clients or at a target rate: the median over the trials of the figure of
+/// a trial's counted runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Sharing {
-    /// Operations a second by all clients together.
+    /// Operations per second of all clients together.
     pub per_second: f64,
-    /// Operations a second of the slowest and the fastest client; `None` where there was one.
+    /// Operations per second of the slowest and the fastest client. `None` for one client.
     pub clients: Option<[f64; 2]>,
-    /// How well the schedule was kept; `None` of a closed loop.
+    /// How well the schedule was kept. `None` for a closed loop.
     pub schedule: Option<Schedule>,
-    /// What each client machine did; none where clients were on one.
+    /// Share of each client machine. Empty if all clients were on one machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<MachineShare>,
 }
 
-/// How well operations were started when they were to.
+/// Whether operations were started on time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Schedule {
-    /// Operations a second that the schedule has.
+    /// Operations per second that the schedule has.
     pub target_rate: f64,
-    /// Operations a second that were started.
+    /// Operations per second that were started.
     pub achieved_rate: f64,
     /// Whether every counted run kept up.
     pub kept_up: bool,
-    /// By how much operations were late for which a client was ready on time, in ns: the largest
-    /// 99th percentile of any run. That is the client's error, not the engine's.
+    /// How late operations started although a client was ready on time, in ns: the largest 99th
+    /// percentile of any run. This is the client's error, not the engine's.
     pub late_p99_ns: Option<u64>,
 }
 
 impl Sharing {
-    /// Whether some counted run did not keep up with its schedule.
+    /// Whether a counted run did not keep up with its schedule.
     pub(crate) fn is_behind(&self) -> bool {
         self.schedule.is_some_and(|schedule| !schedule.kept_up)
     }
 
-    /// Of the counted runs of each trial; `None` where one client did its operations one after the
-    /// other.
-    pub(super) fn of(trials: &[Vec<&Run>]) -> Option<Self> {
+    /// Computes the shares in the counted runs of each trial. `None` if one client did its
+    /// operations one after the other.
+    pub(super) fn from_trials(trials: &[Vec<&Run>]) -> Option<Self> {
         let runs = || trials.iter().flatten();
         let shared = |run: &&&Run| !run.clients.is_empty() || run.schedule.is_some();
         runs().find(shared)?;
@@ -67,18 +67,18 @@ impl Sharing {
             per_second: middle(&|trial| per_second(trial.iter().map(|run| run.at_work())))?,
             clients: slowest.zip(fastest).map(|(slowest, fastest)| [slowest, fastest]),
             schedule,
-            machines: machine_share::of(&runs().copied().collect::<Vec<&Run>>()),
+            machines: machine_share::machine_shares(&runs().copied().collect::<Vec<&Run>>()),
         })
     }
 }
 
-/// Operations over time; `None` where no time passed.
+/// Returns operations per second. `None` if no time passed.
 fn per_second(runs: impl Iterator<Item = (u64, u64)>) -> Option<f64> {
     let (ops, ns) = runs.fold((0.0, 0.0), |sum, run| (sum.0 + run.0 as f64, sum.1 + run.1 as f64));
     (ns > 0.0).then(|| ops * 1e9 / ns)
 }
 
-/// The rate of the slowest or the fastest client of a trial.
+/// Returns the rate of the slowest or the fastest client of a trial.
 fn extreme(trial: &[&Run], which: fn(f64, f64) -> f64) -> Option<f64> {
     let clients = trial.iter().map(|run| run.clients.len()).max()?;
     let rate = |client: usize| {

@@ -38,7 +38,7 @@ pub struct Shortfalls<'a>(Vec<Shortfall<'a>>);
 
 impl<'a> Shortfalls<'a> {
     /// Collects the shortfalls of a cell in one pass over its runs.
-    pub fn of(cell: &'a Cell) -> Self {
+    pub fn new(cell: &'a Cell) -> Self {
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut worst: Vec<(&str, Option<Lacking>)> = Vec::new();
         for part in cell.trials.iter().flat_map(|trial| &trial.phases) {
@@ -46,7 +46,7 @@ impl<'a> Shortfalls<'a> {
                 worst.push((&part.phase, None));
                 worst.len() - 1
             });
-            let all = counted(part).into_iter().filter_map(Lacking::of).chain(worst[place].1);
+            let all = counted(part).into_iter().filter_map(Lacking::from_run).chain(worst[place].1);
             worst[place].1 = all.max_by(|a, b| a.share().total_cmp(&b.share()));
         }
         let lacking = worst.into_iter();
@@ -62,12 +62,12 @@ impl<'a> Shortfalls<'a> {
 
 impl<'a> Shortfall<'a> {
     /// Returns the shortfall of a cell in the given phase, or else in the first phase that has one.
-    pub fn of(cell: &'a Cell, phase: Option<&str>) -> Option<Self> {
-        Shortfalls::of(cell).at(phase)
+    pub fn find(cell: &'a Cell, phase: Option<&str>) -> Option<Self> {
+        Shortfalls::new(cell).at(phase)
     }
 
-    /// Formats it beside a figure of a phase. A different phase is named.
-    pub fn beside(&self, phase: Option<&str>) -> String {
+    /// Formats it next to a figure of a phase. A different phase is named.
+    pub fn words(&self, phase: Option<&str>) -> String {
         match Some(self.phase) == phase {
             true => self.what.to_string(),
             false => format!("{} {}", crate::text::plain(self.phase), self.what),
@@ -76,13 +76,14 @@ impl<'a> Shortfall<'a> {
 }
 
 impl Lacking {
-    fn of(run: &Run) -> Option<Self> {
+    fn from_run(run: &Run) -> Option<Self> {
         if let Some(schedule) = run.schedule.filter(|schedule| !schedule.kept_up()) {
             return Some(Self::Rate(schedule.achieved_rate, schedule.target_rate));
         }
         let seen: &Observed = run.observed.as_ref()?;
         let count = |name: &str| seen.counts.get(name).copied();
-        // A search goes on until samples are lost, so what counts is that some rate was sustained.
+        // A search continues until samples are lost, so what counts is that some rate was
+        // sustained.
         if let Some(rate) = count("sustained-rate") {
             return (rate == 0).then_some(Self::AnyRate);
         }

@@ -144,7 +144,7 @@ pub(crate) fn cell(engine: &str, variant: &str, trials: Vec<Trial>) -> Cell {
     }
 }
 
-/// A cell whose one trial has one counted run of `load`.
+/// Makes a cell whose one trial has one counted run of `load`.
 fn loads(engine: &str, elapsed_ns: u64) -> Cell {
     cell(engine, "single", vec![trial(vec![phase("load", vec![run(elapsed_ns, 10)])])])
 }
@@ -339,7 +339,7 @@ fn resources_are_summed_over_phases_and_absent_when_one_was_not_measured() {
     let file = file(vec![cell("a", "single", vec![one])]);
     let usage = &compare(&file, &[]).groups[0].usage[0];
     assert_eq!([Resource::Cpu, Resource::Peak].map(|of| usage.get(of)), [Some(25.0), Some(600.0)]);
-    // Pages that became dirty are not what reached a device, and this store was loaded twice.
+    // Pages that only became dirty did not reach a device, and this store was loaded twice.
     let absent = [Resource::Written, Resource::Read, Resource::Disk];
     assert_eq!(absent.map(|of| usage.get(of)), [None; 3]);
     assert!(usage.is_measured() && !usage.incomplete);
@@ -357,8 +357,8 @@ fn the_workers_own_memory_is_not_subtracted_from_a_server() {
     assert_eq!(compare(&file, &[]).groups[0].usage[0].get(Resource::Peak), Some(500.0));
 }
 
-/// A run that inserted so many bytes and the maintenance after it, each of which brought `written` bytes
-/// to the device.
+/// Makes a run that inserted a number of bytes, and the maintenance after it. Each of them sent
+/// `written` bytes to the device.
 fn loading(written: Option<u64>, user_bytes: u64) -> Run {
     let device = |written_bytes| DeviceIo { written_bytes, flushes: 3, ..DeviceIo::default() };
     let device_io = written.map(device);
@@ -426,7 +426,7 @@ fn what_stands_beside_a_time_is_the_middle_of_all_and_what_a_crash_loses_the_wor
     let comparison = compare(&file, &[]);
     let find = |of: &str| {
         let row = comparison.groups[0].rows.iter().find(|row| row.phase == Some(of)).unwrap();
-        let mut known = row.beside.iter().flatten();
+        let mut known = row.run_figures.iter().flatten();
         (known.next().unwrap().clone(), known.next())
     };
     let (insert, none) = find("insert");
@@ -464,7 +464,7 @@ fn nothing_is_divided_by_nothing_and_what_was_not_measured_is_no_0() {
         (load.get("write_amplification"), load.get("maintenance_device_written_bytes")),
         (None, None)
     );
-    // Of no time at all there is no share and no mean by time.
+    // If no time passed, there is no share and no mean by time.
     let mean = Resources { mean_bytes: Some(7), ..Resources::default() };
     let idle = trial(vec![phase("load", vec![Run { engine: mean, ..run(0, 0) }])]);
     let file = file_of(Trial { background_cpu: Some(BackgroundCpu::default()), ..idle });
@@ -488,7 +488,7 @@ fn mean_memory_is_by_the_time_of_the_runs_that_have_one() {
     assert_eq!(usage.get(Resource::Mean), Some(1_100.0));
 }
 
-/// A cell with a trial of one counted run for each time.
+/// Makes a cell with a trial of one counted run for each time.
 fn trials(engine: &str, elapsed_ns: &[u64]) -> Cell {
     let one = |(index, elapsed): (u32, &u64)| Trial {
         index,
@@ -559,7 +559,7 @@ fn a_trial_keeps_its_index_where_one_before_it_counted_nothing() {
 fn what_ran_is_told_without_the_phases_that_an_engine_does_not_support() {
     let unsupported = PhaseResult { status: Status::Unsupported, ..phase("open_log", vec![]) };
     let ran = cell("a", "single", vec![trial(vec![phase("load", vec![run(8, 4)]), unsupported])]);
-    let protocol = Protocol::of([&ran].into_iter()).unwrap();
+    let protocol = Protocol::from_cells([&ran].into_iter()).unwrap();
     assert_eq!(protocol.to_string(), "1 run x 1 trial");
 }
 
@@ -576,7 +576,7 @@ fn ratios_are_drawn_inside_one_limit_of_memory() {
     let shown: Vec<String> =
         comparison.groups.iter().map(|group| group.extent().to_string()).collect();
     assert_eq!(shown, ["10", "10 within 256 MiB"]);
-    // Engines stand in plan order: b, a.
+    // Engines are in the order of the plan: b, a.
     let ratios = |group: &Group<'_>| [0, 1].map(|engine| measured(&group.rows[0], engine).ratio);
     assert_eq!(ratios(free), [Some(2.0), Some(1.0)]);
     assert_eq!(ratios(limited), [Some(1.0), Some(3.0)]);

@@ -1,4 +1,4 @@
-//! What an engine used for the whole of a workload.
+//! Resources that an engine used for a whole workload.
 
 use embermark_model::result::{BackgroundCpu, Cell, DeviceIo, PhaseResult, ResultFile, Run, Trial};
 use serde::Serialize;
@@ -11,27 +11,30 @@ use super::{above_floor, memory_floor};
 use crate::statistics::median;
 use crate::text;
 
-/// Something an engine uses.
+/// A resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
     /// CPU time of the engine's processes, summed over the phases.
     Cpu,
     /// CPU time of a client that is another process, summed over the phases.
     ClientCpu,
-    /// Both: what the engine and whoever uses it take together, as an embedded engine's processes do.
+    /// CPU time of the engine and of its client, which is comparable with that of an embedded
+    /// engine.
     AllCpu,
     /// Largest resident memory over the phases, without what the worker held before it opened an
     /// engine that runs inside it.
     Peak,
-    /// That without what the engine that does nothing holds for the same phases: without the harness's.
+    /// Peak memory minus that of the engine that does nothing in the same phases, which is the
+    /// harness's own.
     PeakAboveFloor,
-    /// Mean resident memory over the counted runs that were long enough for one, by their time,
-    /// without the same.
+    /// Mean resident memory over the counted runs that were long enough for one, weighted by their
+    /// time, minus the same baseline.
     Mean,
     /// Bytes fetched from storage, summed over the phases.
     Read,
-    /// Bytes that reached a block device of the database's own, maintenance after loads included,
-    /// summed over the phases: of the trial that counts, never of pages that became dirty.
+    /// Bytes that reached the database's own block device, including maintenance after loads,
+    /// summed over the phases. They are from the counting trial, and never count pages that only
+    /// became dirty.
     Written,
     /// Flushes of that device's cache.
     Flushes,
@@ -39,14 +42,15 @@ pub enum Resource {
     Disk,
     /// Energy over the idle draw, summed over the phases.
     Energy,
-    /// Share of all CPU time that other programs, and the host of a virtual machine, had meanwhile.
+    /// Share of all CPU time that other programs, and the host of a virtual machine, used during
+    /// the cell.
     BackgroundCpu,
-    /// The time to open the engine, or to start the server.
+    /// Time to open the engine, or to start the server.
     Opening,
 }
 
 impl Resource {
-    /// Those that are shown, in their order.
+    /// Resources that are shown, in display order.
     pub const SHOWN: [Self; 11] = [
         Self::Cpu,
         Self::ClientCpu,
@@ -61,7 +65,7 @@ impl Resource {
         Self::BackgroundCpu,
     ];
 
-    /// Its column.
+    /// Returns its column.
     pub const fn column(self) -> Column {
         use Quantity::{Bytes, Count, Share, Time};
         let (key, heading, about, quantity) = match self {
@@ -88,28 +92,28 @@ impl Resource {
         Column { key, heading, about, quantity }
     }
 
-    /// Whether it is of a whole cell alone, and of no phase.
+    /// Whether it applies only to a whole cell, and not to a phase.
     const fn is_whole(self) -> bool {
         matches!(self, Self::Disk | Self::BackgroundCpu | Self::Opening)
     }
 
-    /// Whether it is counted, in a trial of its own: once, and without an error.
+    /// Whether it is counted in a separate trial: once, and without an error.
     pub const fn is_counted(self) -> bool {
         matches!(self, Self::Written | Self::Flushes | Self::Disk)
     }
 
-    /// What each trial of a cell used for a work, where it was measured; of what is counted, the one
-    /// count.
+    /// Returns what each trial of a cell used for some work, if it was measured. A counted resource
+    /// has one value.
     pub fn per_trial(self, cell: &Cell, work: Work<'_>) -> Vec<f64> {
-        let counting = || cell.counting.as_deref().and_then(|trial| self.of(trial, work));
+        let counting = || cell.counting.as_deref().and_then(|trial| self.in_trial(trial, work));
         match self {
             Self::Disk => cell.disk().map(|disk| disk.allocated_bytes as f64).into_iter().collect(),
             Self::Written | Self::Flushes => counting().into_iter().collect(),
-            _ => cell.trials.iter().filter_map(|trial| self.of(trial, work)).collect(),
+            _ => cell.trials.iter().filter_map(|trial| self.in_trial(trial, work)).collect(),
         }
     }
 
-    fn of(self, trial: &Trial, work: Work<'_>) -> Option<f64> {
+    fn in_trial(self, trial: &Trial, work: Work<'_>) -> Option<f64> {
         let client = |run: &Run| run.client.unwrap_or_default().cpu_ns;
         match self {
             Self::Cpu => sum(trial, work, |run| run.engine.cpu_ns),
@@ -120,13 +124,14 @@ impl Resource {
             }),
             Self::Peak => peak(trial, work),
             Self::Mean => mean_memory(trial, work),
-            Self::Energy => energy::of_trial(trial, work),
+            Self::Energy => energy::trial_energy(trial, work),
             Self::Read => sum(trial, work, |run| run.engine.read_bytes),
             Self::Written => sum(trial, work, |run| to_device(run, |io| io.written_bytes)),
             Self::Flushes => sum(trial, work, |run| to_device(run, |io| io.flushes)),
-            // Of a cell: what a timed trial left may have been loaded a dozen times.
+            // It belongs to a cell: the database of a timed trial may have been loaded a dozen
+            // times.
             Self::Disk => None,
-            // Of a file, which has the floor: see Usage::above_floor.
+            // It needs the file, which has the floor: see Usage::above_floor.
             Self::PeakAboveFloor => None,
             Self::BackgroundCpu => trial.background_cpu.as_ref().and_then(share),
             Self::Opening => trial.open_ns.map(|ns| ns as f64),
@@ -134,39 +139,41 @@ impl Resource {
     }
 }
 
-/// What one engine used to do one run of every phase: the median over the trials. A sum of which
-/// some phase was not measured is absent.
+/// Resources of one engine for one run of every phase: the median over the trials. A sum is absent
+/// if it was not measured in every phase.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Usage {
-    /// By the key of the resource's column.
+    /// Amounts by the key of the resource's column.
     amounts: Amounts,
-    /// Some phase was capped, could not be done or did not end well: less than the whole work.
+    /// Whether less than the whole work was done: a phase was capped, could not be done or did not
+    /// complete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
 }
 
 impl Usage {
-    /// What one cell used for the whole of its workload.
-    pub fn of(cell: &Cell) -> Self {
+    /// Returns the resources of one cell for its whole workload.
+    pub fn for_cell(cell: &Cell) -> Self {
         over(cell, Work::All)
     }
 
-    /// What one cell used for a run of one phase. The size on disk and what others had are of a whole
-    /// cell alone.
-    pub fn of_phase(cell: &Cell, phase: &str) -> Self {
+    /// Returns the resources of one cell for a run of one phase. The size on disk and background
+    /// CPU are only known for a whole cell.
+    pub fn for_phase(cell: &Cell, phase: &str) -> Self {
         over(cell, Work::Phase(phase))
     }
 
-    /// The same of a phase that stands at this place in most trials.
-    pub fn of_phase_near(cell: &Cell, phase: &str, place: usize) -> Self {
+    /// Returns the resources of one cell for a run of one phase, whose index is `place` in most
+    /// trials.
+    pub fn for_phase_near(cell: &Cell, phase: &str, place: usize) -> Self {
         over(cell, Work::Near(phase, place))
     }
 
-    /// With its peak above the harness's floor in `file`, where that is known.
+    /// Adds the peak above the harness's floor in `file`, if that is known.
     #[must_use]
     pub fn above_floor(self, file: &ResultFile, cell: &Cell, work: Work<'_>) -> Self {
-        let parts = cell.trials.iter().flat_map(|trial| work.of(trial));
+        let parts = cell.trials.iter().flat_map(|trial| work.phases(trial));
         let phases = text::unique(parts.map(|part| part.phase.as_str()));
         let peak = self.get(Resource::Peak);
         let above = peak.and_then(|peak| above_floor(peak, memory_floor(file, cell, &phases)));
@@ -174,17 +181,17 @@ impl Usage {
         Self { amounts: self.amounts.with(above), ..self }
     }
 
-    /// All of it that is shown.
+    /// Returns all amounts that are shown.
     pub const fn amounts(&self) -> &Amounts {
         &self.amounts
     }
 
-    /// How much of a resource, of those that are shown.
+    /// Returns the amount of a resource, if it is shown.
     pub fn get(&self, resource: Resource) -> Option<f64> {
         self.amounts.get(resource.column().key)
     }
 
-    /// Whether anything of the engine was measured.
+    /// Whether a resource of the engine was measured.
     pub fn is_measured(&self) -> bool {
         let of_others = |resource: &Resource| *resource == Resource::BackgroundCpu;
         let mut own = Resource::SHOWN.into_iter().filter(|resource| !of_others(resource));
@@ -192,7 +199,7 @@ impl Usage {
     }
 }
 
-/// What a run and the maintenance after it brought to the block device.
+/// Returns what a run and the maintenance after it sent to the block device.
 fn to_device(run: &Run, count: fn(&DeviceIo) -> u64) -> Option<u64> {
     let own = count(run.device_io.as_ref()?);
     match run.maintenance() {
@@ -208,17 +215,17 @@ fn over(cell: &Cell, work: Work<'_>) -> Usage {
 }
 
 fn is_incomplete(cell: &Cell, work: Work<'_>) -> bool {
-    let phases = || cell.trials.iter().flat_map(|trial| work.of(trial));
+    let phases = || cell.trials.iter().flat_map(|trial| work.phases(trial));
     let short = |part: &PhaseResult| counted(part).iter().any(|run| run.ops < part.ops);
     let bad = !work.is_of_phase() && !cell.status.has_figures();
     bad || phases().any(|part| !part.status.has_figures() || short(part))
 }
 
-/// Over the phases with counted runs, the sum of the mean per run.
+/// Returns the sum, over the phases with counted runs, of the mean per run.
 fn sum(trial: &Trial, work: Work<'_>, value: impl Fn(&Run) -> Option<u64>) -> Option<f64> {
     let mut total = None;
-    // A closed loop for a time uses that time, whatever the engine.
-    for part in work.of(trial).filter(|part| part.ops > 0) {
+    // A closed loop of a fixed time takes that time with every engine.
+    for part in work.phases(trial).filter(|part| part.ops > 0) {
         let runs = counted(part);
         if runs.is_empty() {
             continue;
@@ -231,15 +238,15 @@ fn sum(trial: &Trial, work: Work<'_>, value: impl Fn(&Run) -> Option<u64>) -> Op
 }
 
 fn peak(trial: &Trial, work: Work<'_>) -> Option<f64> {
-    let runs = work.of(trial).flat_map(counted);
+    let runs = work.phases(trial).flat_map(counted);
     let peaks: Option<Vec<u64>> =
         runs.map(|run| above_baseline(trial, run, run.engine.peak_bytes)).collect();
     peaks?.into_iter().max().map(|bytes| bytes as f64)
 }
 
-/// By the time of the runs that have one: a short run has no samples.
+/// Weights each run by its time. A short run has no samples.
 fn mean_memory(trial: &Trial, work: Work<'_>) -> Option<f64> {
-    let runs = work.of(trial).flat_map(counted);
+    let runs = work.phases(trial).flat_map(counted);
     let known: Vec<(f64, f64)> = runs
         .filter_map(|run| {
             let bytes = above_baseline(trial, run, run.engine.mean_bytes)?;
@@ -255,8 +262,8 @@ fn share(background: &BackgroundCpu) -> Option<f64> {
     (background.total_cpu_ns > 0).then(|| taken as f64 / background.total_cpu_ns as f64)
 }
 
-/// A run with a client of its own has its engine in another process, which the worker's size
-/// before opening says nothing about.
+/// Subtracts the worker's size before opening. A run with its own client has its engine in another
+/// process, so nothing is subtracted.
 fn above_baseline(trial: &Trial, run: &Run, bytes: Option<u64>) -> Option<u64> {
     let baseline = if run.client.is_some() { 0 } else { trial.baseline_bytes.unwrap_or(0) };
     bytes.map(|bytes| bytes.saturating_sub(baseline))

@@ -22,7 +22,7 @@ pub enum Work<'w> {
 
 impl<'w> Work<'w> {
     /// Returns the phases of a trial that it covers.
-    pub(crate) fn of(self, trial: &Trial) -> impl Iterator<Item = &PhaseResult> + use<'_, 'w> {
+    pub(crate) fn phases(self, trial: &Trial) -> impl Iterator<Item = &PhaseResult> + use<'_, 'w> {
         let near = match self {
             Self::Near(name, place) => trial.phases.get(place).filter(|part| part.phase == name),
             _ => None,

@@ -1,11 +1,11 @@
-//! The source's tables of the machine, printed beside measured, and the disk over time.
+//! The source's tables of `machine` with published and measured figures, and the disk over time.
 
 use std::path::Path;
 
 use embermark_model::result::{
     Cell, DiskCurve, EngineFacts, Observed, PhaseResult, Resources, ResultFile,
 };
-use embermark_report::{Beside, Format, Options, load, render};
+use embermark_report::{Format, Options, PublishedDetail, load, render};
 
 /// Servers, their variants, and the readers of each.
 const MEASURED: [(&str, &str, &[&str]); 5] = [
@@ -16,8 +16,8 @@ const MEASURED: [(&str, &str, &[&str]); 5] = [
     ("influxdb", "individual-published", &["individual", "bulk", "bulk1"]),
 ];
 
-/// A result in which the servers were written and read as the source has it; of the n-th each
-/// resource is n times that of the first.
+/// Makes a result in which the servers were written and read as in the source. Each resource of the
+/// n-th server is n times that of the first.
 fn result() -> ResultFile {
     let mut file = load(Path::new("tests/fixtures/schema-1-machine.json")).unwrap();
     let whole = file.cells[0].clone();
@@ -82,11 +82,12 @@ fn cell(whole: &Cell, n: u64, engine: &str, variant: &str, readers: &[&str]) -> 
 }
 
 fn shown(file: &ResultFile) -> String {
-    let options = Options { width: 300, published: Beside::Measured, ..Options::default() };
+    let options =
+        Options { width: 300, published: PublishedDetail::Measured, ..Options::default() };
     render(file, Format::Table, &options).unwrap()
 }
 
-/// The rows of the table of that title, each as its words.
+/// Returns the rows of the table with a title, each as its words.
 fn rows<'a>(shown: &'a str, title: &str) -> Vec<Vec<&'a str>> {
     let table = shown.split(title).nth(1).unwrap_or_else(|| panic!("no {title} in {shown}"));
     let rows = table.lines().skip_while(|line| !line.starts_with('─')).skip(1);
@@ -102,7 +103,8 @@ fn every_cell_of_the_two_tables_stands_below_the_one_that_was_printed() {
         writing[0].join(" "),
         "mariadb individual 5 170,835 1,840 9.4 2,096 715 88 5 15 % 14 % 15 %"
     );
-    // CPU in percent of one, memory in KiB, kbit/s, MiB since the empty database, the grade.
+    // CPU in percent of one, memory in KiB, kbit/s, MiB of growth from the empty database, and the
+    // grade.
     assert_eq!(writing[1].join(" "), "here 1 1,000 - 0.2 10 1,000 1 5 - 73 % 80 %");
     assert_eq!(writing[8][0], "influxdb");
     assert_eq!(writing[9].join(" "), "here 5 5,000 - 1 50 5,000 5 1 - 7 % 0 %");
@@ -145,7 +147,7 @@ fn what_was_not_written_in_the_sources_form_leaves_its_scores_alone() {
     let shown = shown(&file);
     assert!(!shown.contains("Published beside measured"), "{shown}");
     assert_eq!(rows(&shown, "channels a second), scores").len(), 7);
-    // The window's growth is what weighs then.
+    // Then the growth in the window counts.
     let words = rows(&shown, "writing, 10.0 s").concat().join(" ");
     assert!(words.contains("5 B 1.05 MB"), "{words}");
 }
@@ -156,7 +158,7 @@ fn the_disk_over_time_has_a_line_for_each_writer() {
     let shown = shown(&file);
     let grown = rows(&shown, "growth on disk from an empty database on");
     assert_eq!(grown.len(), 5);
-    // At one minute and two, in all, and what counting cost of a CPU.
+    // At one minute, at two, at the end, and the share of a CPU that counting took.
     let first = "mariadb individual-published 1.00 MB 60.0 kB 120 kB 1.05 MB 1.00 %";
     assert_eq!(grown[0].join(" "), first);
     let mut none = file;

@@ -1,4 +1,4 @@
-//! Which results may be published, and what is left of one that was made anonymous.
+//! Rules for results that may be published, and the content of an anonymous result.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use embermark_model::plan::{DataSource, WorkloadFile};
 use embermark_model::result::{BackgroundCpu, Drift, Machine, ResultFile, Wear};
 use embermark_model::{Configuration, EngineLibrary, Status};
 use embermark_report::check::{
-    Anonymous, Checked, Finding, anonymous, check, json, may_stand, table,
+    Anonymous, Checked, Finding, anonymous, check, json, may_be_published, table,
 };
 use embermark_report::{Options, load};
 
-/// The golden result, with all that a result written today has, and trials that differ little.
+/// The golden result with everything that a result has today, and with trials that differ little.
 fn good() -> ResultFile {
     let mut file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
     file.manifest.tool.commit = Some("0123abcd".into());
@@ -42,7 +42,7 @@ fn failed(file: &ResultFile) -> Vec<&'static str> {
     let answers = check(file);
     let failed = answers.iter().filter(|answer| matches!(answer.finding, Finding::Failed(_)));
     let failed: Vec<&str> = failed.map(|answer| answer.rule).collect();
-    assert_eq!(may_stand(&answers), failed.is_empty());
+    assert_eq!(may_be_published(&answers), failed.is_empty());
     failed
 }
 
@@ -109,7 +109,7 @@ fn each_rule_fails_where_it_is_broken_and_alone() {
         let mut file = good();
         spoil(&mut file);
         assert_eq!(failed(&file), [rule]);
-        let shown = [Checked::of("r\u{1b}.json".into(), check(&file), Vec::new())];
+        let shown = [Checked::new("r\u{1b}.json".into(), check(&file), Vec::new())];
         let text = table(&shown, &Options { width: 100, ..Options::default() });
         assert!(text.contains("may not be published") && text.contains("FAILED"), "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");
@@ -167,7 +167,7 @@ fn an_anonymous_result_has_nothing_of_who_and_where_and_says_what_is_left() {
     for kept in ["ExampleBoard", "Example CPU", "rw,noatime", "libmine.so", "shop", "duckdb"] {
         assert!(says.contains(kept), "{kept}: {says}");
     }
-    // What was measured stays, and the file can be read.
+    // The measurements are kept, and the file can be read.
     assert_eq!(made.cells.len(), file.cells.len());
     assert_eq!(failed(&made), ["settings"], "a server by its URL");
     let folder = tempfile::tempdir().unwrap();

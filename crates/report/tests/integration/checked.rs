@@ -1,4 +1,5 @@
-//! Who said what is right of questions that no oracle checks, and questions of which nobody can.
+//! What confirmed the answers of questions that no oracle checks, and questions without
+//! confirmation.
 
 use std::path::Path;
 

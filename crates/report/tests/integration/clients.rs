@@ -1,4 +1,4 @@
-//! Columns that are used from other languages: what tables, exports, comparisons and the page show of them.
+//! Columns that are used from other languages, in tables, exports, comparisons and the page.
 
 use std::path::Path;
 
@@ -9,14 +9,15 @@ use embermark_report::html::{self, PageOptions, Source};
 use embermark_report::{Files, Format, Options, load, overview, render};
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
-/// What the page's tests open. Written anew with `EMBERMARK_WRITE_FIXTURES=1`.
+/// Input of the page's tests. `EMBERMARK_WRITE_FIXTURES=1` rewrites it.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/clients.json";
 
 fn native() -> ResultFile {
     load(Path::new(FIXTURE)).unwrap()
 }
 
-/// The same where three engines were also used from Python, which takes `times` as long.
+/// The golden result with three engines that were also used from Python, which takes `times` as
+/// long.
 fn languages() -> ResultFile {
     let mut file = native();
     for (engine, times) in [("sqlite", 3), ("lmdb", 9), ("berkeleydb", 2)] {
@@ -33,7 +34,7 @@ fn languages() -> ResultFile {
         let facts = file.manifest.engines.get(engine).cloned();
         file.manifest.engines.extend(facts.map(|facts| (column.clone(), facts)));
         let client = Some("python".parse().unwrap());
-        let own = Configuration { client, ..Configuration::of(engine) };
+        let own = Configuration { client, ..Configuration::new(engine) };
         file.plan.configurations.insert(column, own);
     }
     file

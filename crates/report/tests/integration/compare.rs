@@ -1,4 +1,4 @@
-//! Two results side by side.
+//! Comparisons of two results.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use embermark_report::compare::{
 };
 use embermark_report::{Format, Options, drift, load, render};
 
-/// The golden result with three trials in every cell that has two: as they were, and one in between.
+/// The golden result with three trials in every cell that has two: the two, and one between them.
 fn file() -> ResultFile {
     let mut file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
     file.manifest.machine.mount_options = Some("rw,noatime".into());
@@ -192,7 +192,7 @@ fn a_heading_says_what_ran_and_not_what_was_asked_for() {
     assert!(differ.contains(says), "{differ}");
 }
 
-/// A change to a result, and what is said of it.
+/// A change to a result, and the difference that is reported for it.
 type Case = (&'static str, fn(&mut ResultFile));
 
 #[test]
@@ -309,7 +309,7 @@ fn every_form_shows_the_same_changes() {
     assert_eq!((slower.len(), &slower[0][5]), (1, "read"));
 }
 
-/// A result whose first trial was made again and took `percent` of its time.
+/// Makes a result whose first trial was repeated and took `percent` of its time.
 fn drifted(percent: u64) -> ResultFile {
     let mut file = file();
     let cell = &file.cells[0];
@@ -327,16 +327,16 @@ fn drift_is_printed_and_warned_of_when_it_is_beyond_the_trials_own_differences()
         render(file, Format::Table, &Options { width: 500, ..Options::default() }).unwrap()
     };
     let much = drifted(130);
-    let of_much = drift::of(&much).unwrap();
+    let of_much = drift::drift(&much).unwrap();
     assert!((of_much.ratio - 1.3).abs() < 1e-3 && of_much.is_notable(), "{of_much:?}");
     assert!(
         shown(&much).contains("the machine drifted: sqlite sensors 1k process single took 30.0 %")
     );
     let little = drifted(101);
-    assert!(!drift::of(&little).unwrap().is_notable());
+    assert!(!drift::drift(&little).unwrap().is_notable());
     assert!(!shown(&little).contains("the machine drifted"));
     assert!(shown(&little).contains("more time at the end than at the beginning"));
-    assert_eq!(drift::of(&file()), None);
+    assert_eq!(drift::drift(&file()), None);
     let remarks = differences(&file(), &much).remarks;
     assert!(remarks.iter().any(|r| r.contains("drifted in the new run")), "{remarks:?}");
 }

@@ -1,4 +1,4 @@
-//! How often an interval holds the truth, by simulation: the table in `docs/statistics.md`.
+//! How often an interval covers the true median, by simulation: the table in `docs/statistics.md`.
 
 use embermark_report::statistics::{includes_one, interval, mean_ratio_interval, ratio_interval};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,9 +9,9 @@ const HEADER: &str = "| trials | covers | equals told apart | equal means told a
                       |---|---|---|---|\n";
 /// Trials of each row.
 const ROWS: [usize; 6] = [3, 4, 5, 7, 10, 20];
-/// Repetitions that the table is made of.
+/// Repetitions behind the table.
 const REPETITIONS: usize = 10_000;
-/// Phases that a mean is over.
+/// Phases of a mean.
 const PHASES: usize = 10;
 
 /// Normal samples by the polar method of G. Marsaglia and T. A. Bray, "A Convenient Method for
@@ -35,13 +35,14 @@ impl Normal {
     }
 }
 
-/// Share of the repetitions in which `holds` of samples of a known distribution.
+/// Returns the share of the repetitions in which `holds` is true for samples of a known
+/// distribution.
 fn share(repetitions: usize, mut holds: impl FnMut(&mut Normal) -> bool) -> f64 {
     let mut normal = Normal(Xoshiro256PlusPlus::seed_from_u64(7));
     (0..repetitions).filter(|_| holds(&mut normal)).count() as f64 / repetitions as f64
 }
 
-/// How often an interval of `n` trials holds the true median.
+/// Returns how often an interval of `n` trials covers the true median.
 fn covers(n: usize, repetitions: usize) -> f64 {
     share(repetitions, |normal| {
         let [low, high] = interval(&normal.trials(n)).unwrap();
@@ -49,15 +50,15 @@ fn covers(n: usize, repetitions: usize) -> f64 {
     })
 }
 
-/// How often a difference is shown between two that are equal.
+/// Returns how often two equals differ significantly.
 fn told_apart(n: usize, repetitions: usize) -> f64 {
     share(repetitions, |normal| {
         !includes_one(ratio_interval(&normal.trials(n), &normal.trials(n)).unwrap())
     })
 }
 
-/// How often a difference is shown between the means of two that are equal, over ten phases in
-/// one cell. What is luck of a whole trial weighs as much as what is luck of each phase.
+/// Returns how often the means of two equals over ten phases in one cell differ significantly. The
+/// luck of a whole trial has as much weight as that of each phase.
 fn means_told_apart(n: usize, repetitions: usize) -> f64 {
     share(repetitions, |normal| {
         let mut engine = || -> Vec<Vec<f64>> {
@@ -72,7 +73,7 @@ fn means_told_apart(n: usize, repetitions: usize) -> f64 {
     })
 }
 
-/// The rows of the table in the document: trials, and the three shares.
+/// Returns the rows of the table in the document: trials, and the three shares.
 fn documented() -> Vec<(usize, [f64; 3])> {
     let text = std::fs::read_to_string(DOCUMENT).unwrap();
     let (_, rows) = text.split_once(HEADER).unwrap();
@@ -86,7 +87,7 @@ fn documented() -> Vec<(usize, [f64; 3])> {
         .collect()
 }
 
-/// Holds a share to the document's within three of its standard errors.
+/// Asserts that a share is within three standard errors of the document's.
 fn is_documented(name: &str, found: f64, documented: f64, repetitions: usize) {
     let error = (documented * (1.0 - documented) / repetitions as f64).sqrt();
     println!("{name}: {found}, documented {documented}, standard error {error:.4}");
@@ -131,7 +132,7 @@ fn a_difference_of_many_deviations_is_always_shown() {
     assert_eq!(shown, 1.0);
 }
 
-/// Prints the table and holds the document to it, to the letter.
+/// Prints the table and asserts that the document has exactly the same.
 #[test]
 #[ignore = "takes minutes: all repetitions"]
 fn the_documented_table_is_what_all_repetitions_give() {

@@ -1,5 +1,5 @@
-//! Results of `embermark durability`: that one written before is read, that its schema is documented,
-//! and what reports and the page make of it.
+//! Results of `embermark durability`: old ones can be read, their schema is documented, and reports
+//! and the page show them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,16 +8,16 @@ use embermark_model::Durability;
 use embermark_model::durability_result::{Outcome, Verdict};
 use embermark_model::result::ResultFile;
 use embermark_report::advise::{self, Needs, Weight};
+use embermark_report::evidence::{Record, full_disk_markdown, full_disk_text, mark_advice};
 use embermark_report::html::{self, PageOptions, Source};
-use embermark_report::shown::{Record, full_disk_markdown, full_disk_text, mark_advice};
 use embermark_report::{Files, Format, Options, load, load_durability, overview, render, text};
 use serde_json::Value;
 
-/// A run as version 1 of the schema has it.
+/// A run in version 1 of the schema.
 const FIXTURE: &str = "tests/fixtures/durability-1.json";
 /// A run that filled the disks of one engine.
 const FULL_DISK: &str = "tests/fixtures/durability-full-disk.json";
-/// What the page's tests open. Written anew with `EMBERMARK_WRITE_FIXTURES=1`.
+/// Input of the page's tests. `EMBERMARK_WRITE_FIXTURES=1` rewrites it.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/durability.json";
 const DOCUMENT: &str = "../../docs/result-journals.md";
 
@@ -25,7 +25,7 @@ fn fixture() -> Outcome {
     load_durability(Path::new(FIXTURE)).unwrap()
 }
 
-/// The same, and the disks that were filled.
+/// The run of version 1 with the disks that were filled.
 fn everything() -> Outcome {
     let (mut run, filled) = (fixture(), load_durability(Path::new(FULL_DISK)).unwrap());
     (run.head.fills, run.head.disk_bytes) = (filled.head.fills, filled.head.disk_bytes);
@@ -33,8 +33,7 @@ fn everything() -> Outcome {
     run
 }
 
-/// A result whose SQLite, LMDB and Berkeley DB are of the versions that were tried, in the tier
-/// `power`.
+/// A result in the tier `power` with the tested versions of SQLite, LMDB and Berkeley DB.
 fn result() -> ResultFile {
     let mut file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
     for cell in &mut file.cells {
@@ -58,7 +57,7 @@ fn a_file_of_schema_1_is_read_whole_by_its_path_and_by_its_folder() {
     let text = std::fs::read_to_string(FIXTURE).unwrap();
     let [read, written]: [Value; 2] =
         [serde_json::from_str(&text).unwrap(), serde_json::to_value(&run).unwrap()];
-    // A field that was left out and has a default is written: nothing that was there is gone.
+    // An absent field with a default is written, and nothing is lost.
     let missing = |read: &Value, written: &Value| without(read, written, String::new());
     assert_eq!(missing(&read, &written), Vec::<String>::new());
     let folder = tempfile::tempdir().unwrap();
@@ -66,7 +65,7 @@ fn a_file_of_schema_1_is_read_whole_by_its_path_and_by_its_folder() {
     assert_eq!(load_durability(folder.path()).unwrap().head, run.head);
 }
 
-/// Paths of what `read` has and `written` has not, or has otherwise.
+/// Lists paths of values in `read` that are missing or different in `written`.
 fn without(read: &Value, written: &Value, path: String) -> Vec<String> {
     match (read, written) {
         (Value::Object(read), Value::Object(written)) => {
@@ -123,7 +122,7 @@ fn what_is_no_such_result_is_refused_and_says_what_it_is() {
     assert!(says("{\"schema\": \"embermark-durability-1\"}").contains("missing field"));
     let missing = load_durability(&folder.path().join("nothing")).unwrap_err().to_string();
     assert!(missing.starts_with("no result at "), "{missing}");
-    // And the other way round.
+    // A result of the other kind is rejected too.
     let says = load(Path::new(FIXTURE)).unwrap_err().to_string();
     assert!(
         says.contains("it is one of `embermark durability`, which --durability takes"),
@@ -133,7 +132,7 @@ fn what_is_no_such_result_is_refused_and_says_what_it_is() {
 
 #[test]
 fn reports_tell_what_was_shown_and_mark_who_broke_its_promise() {
-    let (file, record) = (result(), Record::of(fixture()));
+    let (file, record) = (result(), Record::from_run(fixture()));
     let options = Options { width: 120, durability: &record, ..Options::default() };
     let screen = overview(&file, &options, &Files::default());
     let line = "durability power: BROKEN by berkeleydb; shown for sqlite, lmdb (20 kills and 75 \
@@ -158,7 +157,7 @@ fn reports_tell_what_was_shown_and_mark_who_broke_its_promise() {
         tables.contains("duckdb: by its manual: tried with another version, 1.5.6"),
         "{tables}"
     );
-    // Without a record nothing is shown, and nobody is marked.
+    // Without a record nothing is shown, and no engine is marked.
     let without = overview(&file, &Options { width: 120, ..Options::default() }, &Files::default());
     assert!(!without.contains('†') && !without.contains("shown for"), "{without}");
 }
@@ -180,9 +179,9 @@ fn what_a_full_disk_did_is_told_alike_by_the_terminal_markdown_and_the_page_and_
         assert!(markdown.lines().any(has), "{words:?} in\n{markdown}");
     }
     assert!(full_disk_text(&fixture(), 200).is_none());
-    // What a tier rests on are kills and cuts.
+    // Only kills and power cuts are evidence for a tier.
     let words = |run: Outcome| {
-        let standing = Record::of(run);
+        let standing = Record::from_run(run);
         let power = Durability::Power;
         standing.standing("sqlite", "3.54.1", power, power).unwrap().words()
     };
@@ -191,7 +190,7 @@ fn what_a_full_disk_did_is_told_alike_by_the_terminal_markdown_and_the_page_and_
 
 #[test]
 fn advice_names_a_broken_promise() {
-    let (file, record) = (result(), Record::of(fixture()));
+    let (file, record) = (result(), Record::from_run(fixture()));
     let mut tables = advise::tables(&[&file], None, &[]);
     mark_advice(&mut tables, &[&file], &record);
     let needs = Needs {
@@ -203,7 +202,7 @@ fn advice_names_a_broken_promise() {
         rows_per_second: None,
     };
     let weights = [Weight { criterion: "point".to_owned(), weight: 1.0 }];
-    let all = advise::at_each(&tables, needs, &weights).unwrap();
+    let all = advise::advise_each(&tables, needs, &weights).unwrap();
     let words = advise::words(&all, &tables, None, 400);
     let told =
         |line: &&str| line.contains("berkeleydb†") && line.contains("broken: 6 of 375 states");
@@ -213,7 +212,7 @@ fn advice_names_a_broken_promise() {
 
 #[test]
 fn programs_are_told_too() {
-    let (file, record) = (result(), Record::of(fixture()));
+    let (file, record) = (result(), Record::from_run(fixture()));
     let options = Options { durability: &record, ..Options::default() };
     let csv = render(&file, Format::Csv, &options).unwrap();
     let mut lines = csv::Reader::from_reader(csv.as_bytes());
@@ -242,7 +241,7 @@ fn programs_are_told_too() {
 
 #[test]
 fn the_page_of_a_run_tells_of_its_engines_and_versions_alone() {
-    let (file, record) = (result(), Record::of(fixture()));
+    let (file, record) = (result(), Record::from_run(fixture()));
     let source = Source { path: Path::new("pi/result.json"), result: &file };
     let options = PageOptions { durability: &record, ..PageOptions::default() };
     let page = serde_json::to_value(html::data(&[source], options).unwrap()).unwrap();

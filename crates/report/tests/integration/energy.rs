@@ -23,14 +23,14 @@ fn the_energy_of_a_phase_and_of_an_operation_is_its_power_over_idle_times_its_ti
     for group in &comparison.groups {
         for row in &group.rows {
             for (engine, (entry, beside)) in
-                group.engines.iter().zip(row.entries.iter().zip(&row.beside))
+                group.engines.iter().zip(row.entries.iter().zip(&row.run_figures))
             {
                 let (Some(measured), Some(beside)) = (entry.measured(), beside) else { continue };
                 let variant = row.variant.unwrap_or(group.variant);
                 let cell = group.cell(&file, variant, engine.id).unwrap();
                 let place = file.cells.iter().position(|other| other.id == cell.id).unwrap();
                 let Some(joules) = beside.get("energy_joules") else { continue };
-                // Where every run did all of its operations.
+                // Only if every run did all of its operations.
                 let Some(ns) = measured.figure.elapsed_ns else { continue };
                 assert!(
                     (joules - watts(place) * ns / 1e9).abs() < joules * 0.05,
@@ -88,7 +88,7 @@ fn advice_ranks_by_joules_and_says_what_measured_them() {
     );
     let resting = tables[0].resting(Durability::Process, &["energy"]);
     assert!(resting[0].protocol.contains("energy by external meter (meter.csv)"), "{resting:?}");
-    // Joules of another source are no part of it.
+    // Joules of another source are not added.
     let mut other = fixture();
     other.manifest.run_id = "another".to_owned();
     other.manifest.energy.as_mut().unwrap().sources[0].id = "package".to_owned();

@@ -1,4 +1,4 @@
-//! What an operation cost, as it is shown.
+//! The display of requests to the system.
 
 use std::path::Path;
 
@@ -25,7 +25,8 @@ fn a_table_has_calls_and_faults_of_an_operation_and_only_where_they_were_asked_f
         });
         line[begins.len()..].split_whitespace().collect::<Vec<_>>()
     };
-    // Three calls: two to write, one to flush; nobody read, so there is no such column.
+    // Three calls: two to write, one to flush. There is no column of reads, because there were
+    // none.
     assert_eq!(line("read sqlite")[..3], ["3.00", "2.00", "1.00"]);
     assert_eq!(line("read postgres client")[..3], ["3.00", "2.00", "1.00"]);
     // Two of three are writes, by name.

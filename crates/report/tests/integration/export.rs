@@ -1,4 +1,4 @@
-//! The forms for programs and pages, and what must not get through to them.
+//! Exports for programs and pages, and what they must not contain.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,8 @@ fn shown(file: &ResultFile, format: Format) -> String {
     render(file, format, &Options { latency: true, path, ..Options::default() }).unwrap()
 }
 
-/// The golden result with every text that a server, a driver or a file could have given replaced.
+/// The golden result, in which every text that a server, a driver or a file could have given is
+/// hostile.
 fn hostile() -> ResultFile {
     let mut file = fixture();
     file.manifest.warnings.push(NASTY.into());
@@ -54,7 +55,7 @@ fn hostile() -> ResultFile {
     file
 }
 
-/// Cells of a Markdown table line: bars that are not escaped, less one.
+/// Returns the number of cells of a Markdown table line: bars that are not escaped, minus one.
 fn markdown_columns(line: &str) -> usize {
     line.replace("\\\\", "").replace("\\|", "").matches('|').count() - 1
 }
@@ -219,7 +220,7 @@ fn every_csv_column_holds_what_its_header_says() {
     // One client, one operation after the other.
     assert_eq!((&*row["clients"], &*row["kept_up"], &*row["response_p50_ns"]), ("1", "", ""));
     assert_eq!(row["ops_per_second"].parse::<f64>().unwrap(), 102e9 / 101.0);
-    // Of an old result nothing more is known, and nothing is made up.
+    // An old result records nothing more, and nothing is invented.
     for column in ["user_bytes", "write_amplification", "maintenance_ns", "observed_lost"] {
         assert_eq!(row[column], "", "{column}");
     }
@@ -232,7 +233,7 @@ fn every_metric_of_a_run_is_a_column_of_the_csv() {
     let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     let metrics = page.load_columns.iter().chain(&page.beside_columns);
     for metric in metrics.chain(&page.explained_columns) {
-        // Of energy the CSV has totals; what a run read from storage is its `read_bytes`.
+        // The CSV has totals of energy. What a run read from storage is its `read_bytes`.
         let is_other = matches!(metric.quantity, Quantity::Energy | Quantity::Power)
             || metric.key == "storage_read_bytes";
         assert!(is_other || header.contains(&metric.key), "{}", metric.key);
@@ -257,7 +258,7 @@ fn everything_that_was_measured_is_in_the_csv() {
     assert_eq!(row["observed_disk_points"], "0.000:0 0.500:7");
     assert_eq!(row["observed_a_new_count"], seen.counts["a-new-count"].to_string());
     assert_eq!(row["observed_staleness_p50_ns"], seen.latencies["staleness"].p50.to_string());
-    // The trial's own figures stand where it has no run too, the run's do not.
+    // The trial's own figures are shown without a run too. Those of the run are not.
     file.cells[0].trials[1].phases.clear();
     let csv = shown(&file, Format::Csv);
     let mut reader = csv::Reader::from_reader(csv.as_bytes());

@@ -1,18 +1,18 @@
-//! Many devices: that the page's own tests are given what the program writes, and the tables of all runs.
+//! Many devices: the page's tests get what the program writes, and tables of all runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use embermark_model::result::ResultFile;
 use embermark_report::fleet::Fleet;
-use embermark_report::{Format, OfDevice, Options, csv_of, html, load, parquet_of, render};
+use embermark_report::{DeviceResult, Format, Options, csv_of, html, load, parquet_of, render};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
-/// What the page's tests in `page/tests` open. Written anew with `EMBERMARK_WRITE_FIXTURES=1`.
+/// Input of the page's tests in `page/tests`. `EMBERMARK_WRITE_FIXTURES=1` rewrites it.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/fleet.json";
 
-/// The result as of another board, on which everything takes so many times as long.
+/// Makes the result of another board, on which everything takes a multiple of the time.
 fn on(board: &str, times: f64) -> ResultFile {
     let mut file = load(Path::new(FIXTURE)).unwrap();
     file.manifest.run_id = format!("{} {board} {times}", file.manifest.run_id);
@@ -33,7 +33,7 @@ fn fleet() -> Fleet {
     ] {
         fleet.add(name, &on(board, times));
     }
-    // On one device the order is another: the fastest engine of its first line takes ten times as long.
+    // One device has another order: the fastest engine of its first line takes ten times as long.
     let mut odd = on("Raspberry Pi 5 Model B", 1.2);
     let first = fleet.boxes.iter().find(|one| one.best).unwrap();
     let engine = &fleet.engines[first.engine].id;
@@ -65,7 +65,7 @@ fn times_are_of_the_device_and_ratios_of_its_own_best() {
     let fleet = fleet();
     let of = |device: &str, engine: usize, line: usize| {
         let device = fleet.devices.iter().position(|one| one.name == device).unwrap();
-        let is = |one: &&embermark_report::fleet::Box| {
+        let is = |one: &&embermark_report::fleet::DeviceFigure| {
             (one.device, one.engine, one.line) == (device, engine, line)
         };
         fleet.boxes.iter().find(is).unwrap()
@@ -78,11 +78,11 @@ fn times_are_of_the_device_and_ratios_of_its_own_best() {
 }
 
 /// Results in files, each with a device's name.
-fn files(folder: &Path) -> Vec<OfDevice> {
+fn files(folder: &Path) -> Vec<DeviceResult> {
     let write = |device: &str, file: &ResultFile| {
         let path: PathBuf = folder.join(device).with_extension("json");
         fs::write(&path, serde_json::to_vec(file).unwrap()).unwrap();
-        OfDevice { device: device.to_owned(), path }
+        DeviceResult { device: device.to_owned(), path }
     };
     vec![write("roof", &on("Pi 4", 2.0)), write("lab", &on("Pi 5", 1.0))]
 }

@@ -1,4 +1,4 @@
-//! The gate: what it fails by, what it passes, and what it says that it cannot tell.
+//! The gate: what makes it fail, what it passes, and what it cannot judge.
 
 mod replay;
 
@@ -47,7 +47,8 @@ fn id(engine: &str) -> CellId {
     }
 }
 
-/// Trials of `load` and `read` whose times differ by a thousandth from one to the next, times a factor for each.
+/// Makes trials of `load` and `read` whose times differ by a thousandth from one to the next, times
+/// a factor for each phase.
 fn measured(engine: &str, trials: u32, [load, read]: [f64; 2]) -> Cell {
     let part = |phase: &str, ns: f64| {
         let run = Run { elapsed_ns: (ns * 1e3) as u64, ops: 1_000, ..Run::default() };
@@ -170,7 +171,7 @@ fn a_machine_that_changed_between_two_runs_leaves_it_unclear_but_what_broke_fail
 
 #[test]
 fn columns_of_one_run_are_judged_in_pairs() {
-    // A machine that becomes slower by a tenth from round to round, which both columns see.
+    // A machine that becomes slower by a tenth from round to round, in both columns.
     let drifting = |engine: &str, factor: f64| {
         let mut own = measured(engine, 5, [factor; 2]);
         for trial in &mut own.trials {

@@ -1,4 +1,4 @@
-//! The data of the HTML page: what it holds, and that the page's own tests are given the same.
+//! The data of the HTML page: its content, and that the page's tests get the same.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use embermark_report::html::{self, Page, PageOptions, PhaseFacts, Source, Worklo
 use embermark_report::{ReportError, load};
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
-/// What the page's tests in `page/tests` open. Written anew with `EMBERMARK_WRITE_FIXTURES=1`.
+/// Input of the page's tests in `page/tests`. `EMBERMARK_WRITE_FIXTURES=1` rewrites it.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/page.json";
 
 fn fixture() -> ResultFile {
@@ -57,7 +57,7 @@ fn data(file: &ResultFile) -> Page<'_> {
     html::data(&[Source { path, result: file }], options()).unwrap()
 }
 
-/// The file holds this text; with `EMBERMARK_WRITE_FIXTURES=1` it is made to.
+/// Asserts that the file has this text. With `EMBERMARK_WRITE_FIXTURES=1`, writes it.
 fn is_fixture(file: &str, text: &str) {
     if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
         std::fs::write(file, text).unwrap();

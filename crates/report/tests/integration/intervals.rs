@@ -1,17 +1,18 @@
-//! Intervals, held to a count of all draws in whole numbers. The page's are held to the same file.
+//! Intervals, compared with an exact count of all draws. The page's intervals are compared with the
+//! same file.
 
 use std::fmt::Write;
 
 use embermark_report::statistics::{includes_one, interval, median, ratio_interval};
 use serde::Serialize;
 
-/// What `page/tests/interval.test.ts` reads too. Written anew with `EMBERMARK_WRITE_FIXTURES=1`.
+/// Also the input of `page/tests/interval.test.ts`. `EMBERMARK_WRITE_FIXTURES=1` rewrites it.
 const GOLDEN: &str = "tests/golden/intervals.json";
 
-/// How far a figure may be from the counted one, relative to it.
+/// Largest relative difference from the exact figure.
 const WITHIN: f64 = 1e-9;
 
-/// What is shown, the trials above, and those below.
+/// What is tested, the trials above, and those below.
 type Case = (&'static str, &'static [f64], &'static [f64]);
 
 const CASES: [Case; 24] = [
@@ -50,7 +51,7 @@ const CASES: [Case; 24] = [
     ("two are too few", &[1.0, 2.0], &[1.0, 2.0, 3.0]),
     ("two below are too few", &[1.0, 2.0, 3.0], &[1.0, 2.0]),
     ("zero is no measure", &[1.0, 2.0, 0.0], &[1.0, 2.0, 3.0]),
-    // JSON has no word for what is no number: null.
+    // JSON has no value for NaN except null.
     ("what is no number is no measure", &[1.0, 2.0, 3.0], &[1.0, -2.0, f64::NAN, 4.0]),
 ];
 
@@ -60,7 +61,7 @@ struct Golden {
     case: &'static str,
     above: &'static [f64],
     below: &'static [f64],
-    /// Of the trials above; absent where they have none.
+    /// Interval of the trials above. Absent if they have none.
     interval: Option<[f64; 2]>,
     ratio_interval: Option<[f64; 2]>,
     includes_one: Option<bool>,
@@ -69,7 +70,7 @@ struct Golden {
 /// A value and the number of draws that have it.
 type Counted = (f64, u128);
 
-/// The medians of all draws, ascending; `None` where there is no interval.
+/// Returns the medians of all draws, ascending. `None` if there is no interval.
 fn medians(trials: &[f64]) -> Option<Vec<Counted>> {
     if trials.len() < 3 || !trials.iter().all(|trial| *trial > 0.0) {
         return None;
@@ -87,7 +88,7 @@ fn one_by_one(trials: &[f64]) -> Vec<Counted> {
     (0..n.pow(n as u32)).map(|number| (median(&draw(number)).unwrap(), 1)).collect()
 }
 
-/// Counts the draws by the trials that are in the middle of them.
+/// Counts the draws by the trials in their middle.
 fn by_places(trials: &[f64]) -> Vec<Counted> {
     let n = trials.len();
     let mut sorted = trials.to_vec();
@@ -98,8 +99,8 @@ fn by_places(trials: &[f64]) -> Vec<Counted> {
         .collect()
 }
 
-/// In how many draws of n from n these are in the middle: goes through the trials in order and
-/// keeps how many ways there are to have drawn so many by then.
+/// Returns the number of draws of n from n with these trials in the middle. It goes through the
+/// trials in order and keeps the number of ways to have drawn each number by then.
 fn ways(n: usize, lower: usize, upper: usize) -> u128 {
     let mut ways = vec![0; n + 1];
     ways[0] = 1;
@@ -122,7 +123,7 @@ fn choose(n: usize, k: usize) -> u128 {
     (1..=k).fold(1, |ways, i| ways * (n - k + i) as u128 / i as u128)
 }
 
-/// Equal values put together, ascending.
+/// Combines equal values, ascending.
 fn together(mut counted: Vec<Counted>) -> Vec<Counted> {
     counted.sort_by(|a, b| a.0.total_cmp(&b.0));
     counted.dedup_by(|next, kept| {
@@ -134,8 +135,8 @@ fn together(mut counted: Vec<Counted>) -> Vec<Counted> {
     counted
 }
 
-/// From the least value that a fortieth is at or below to the greatest that a fortieth is at or
-/// above.
+/// Returns the smallest value that a fortieth is at or below, and the largest that a fortieth is at
+/// or above.
 fn ends(counted: &[Counted]) -> [f64; 2] {
     let total: u128 = counted.iter().map(|(_, ways)| ways).sum();
     let [mut low, mut high] = [0, counted.len() - 1];
@@ -151,7 +152,7 @@ fn ends(counted: &[Counted]) -> [f64; 2] {
     [counted[low].0, counted[high].0]
 }
 
-/// The ratios of all draws of both, ascending.
+/// Returns the ratios of all draws of both, ascending.
 fn ratios(above: &[Counted], below: &[Counted]) -> Vec<Counted> {
     let of = |a: &Counted, b: &Counted| (a.0 / b.0, a.1 * b.1);
     together(above.iter().flat_map(|a| below.iter().map(move |b| of(a, b))).collect())
@@ -210,8 +211,7 @@ fn both_ways_to_count_agree() {
     }
 }
 
-/// Of many trials the median lies within so many places of the middle one as a normal distribution
-/// has it.
+/// With many trials, the distance of the median from the middle is as in a normal distribution.
 #[test]
 fn of_thousands_of_trials_the_interval_is_as_wide_as_theory_says() {
     for n in [1_000, 2_001, 2_100] {

@@ -1,4 +1,5 @@
-//! Results of 3,000 phases and of 10,000 trials are shown in time, in forms that are drawn.
+//! Results of 3,000 phases and of 10,000 trials are shown in time, in forms that are drawn at
+//! random.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,12 +13,12 @@ use nix::time::{ClockId, clock_gettime};
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
 
-/// Most processor time that one form of a report may take in a test build. A release takes less than 5 s;
-/// what goes through all phases once for each of them takes minutes.
+/// Largest processor time of one form of a report in a test build. A release build takes less than
+/// 5 s. Code that goes through all phases once for each of them takes minutes.
 const MOST: Duration = Duration::from_secs(60);
 
-/// A result of so many phases in so many trials of each of two engines, with the runs and the latencies
-/// of a phase that was measured.
+/// Makes a result with a number of phases and trials of each of two engines. Its runs and latencies
+/// are those of a measured phase.
 fn large(phases: usize, trials: u32) -> ResultFile {
     let mut file = load(Path::new(FIXTURE)).unwrap();
     let is_read = |part: &&PhaseResult| part.phase == "read" && part.latency.is_some();
@@ -27,7 +28,7 @@ fn large(phases: usize, trials: u32) -> ResultFile {
     let phase = |engine: u64, number: usize, trial: u32| {
         let mut part = PhaseResult { phase: format!("phase-{number:05}"), ..read.clone() };
         for (place, run) in part.runs.iter_mut().enumerate() {
-            // No two alike, and no order in them.
+            // All are different, in no order.
             let luck = (u64::from(trial) * 7_919 + number as u64 * 104_729 + place as u64) % 997;
             run.elapsed_ns = (engine + 2) * 1_000_000 + luck * 1_000;
         }
@@ -59,13 +60,13 @@ fn large(phases: usize, trials: u32) -> ResultFile {
     file
 }
 
-/// Makes forms of a report of it: some of them, as [`sampled`], or all.
+/// Makes some forms of a report, as [`sampled`], or all.
 fn is_shown_in_time(file: &ResultFile) {
     let path = Path::new("result.json");
     let options =
         Options { path: Some(path), intervals: true, latency: true, ..Options::default() };
     let in_time = |what: &str, make: &dyn Fn() -> usize| {
-        // Of this thread: what else the machine does is no part of it.
+        // Only the time of this thread counts, not that of other work on the machine.
         let used = || Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap());
         let before = used();
         let bytes = make();

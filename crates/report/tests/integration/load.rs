@@ -1,4 +1,4 @@
-//! What a result file may be, and what is said of one that is not.
+//! Valid and invalid result files, and the errors of invalid ones.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ fn a_compressed_file_loads_whatever_its_name_and_a_damaged_one_is_named() {
     assert!(compressed == plain);
     let mut damaged: Vec<Vec<u8>> =
         [2, 5, 10, gzip.len() / 2, gzip.len() - 1].map(|length| gzip[..length].to_vec()).into();
-    // In the data, and in the checksum behind it.
+    // In the data, and in the checksum after it.
     for at in [gzip.len() / 2, gzip.len() - 6] {
         damaged.push(gzip.clone());
         damaged.last_mut().unwrap()[at] ^= 0xff;

@@ -1,5 +1,5 @@
-//! Losing is not winning: a cell that lost samples has no score, no rank and no place in advice, and
-//! what it lost stands there.
+//! Cells that lost samples do not win: they have no score, no rank and no place in advice, and the
+//! loss is shown instead.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use embermark_report::advise::{self, Needs, Weight};
 use embermark_report::compare::{self, Verdict};
 use embermark_report::cost::score::Weights;
 use embermark_report::html::{self, PageOptions, Source};
-use embermark_report::{Beside, Files, Format, Options, load, overview, render};
+use embermark_report::{Files, Format, Options, PublishedDetail, load, overview, render};
 
-/// What a writer took of 40,000 samples, and the CPU time that it needed.
+/// Samples of 40,000 that a writer stored, and the CPU time that it needed.
 const TAKEN: [(&str, u64, u64); 3] =
     [("sqlite", 40_000, 900_000_000), ("lmdb", 15_739, 100_000_000), ("redb", 40_000, 800_000_000)];
 
@@ -26,7 +26,7 @@ fn machine() -> ResultFile {
     file
 }
 
-/// A cell that wrote so, in three trials, and read cycles well.
+/// Makes a cell with such a writer, in three trials, which read cycles well.
 fn cell(whole: &Cell, engine: &str, samples: u64, cpu_ns: u64) -> Cell {
     let mut cell = whole.clone();
     cell.id.engine = engine.into();
@@ -70,10 +70,10 @@ fn cell(whole: &Cell, engine: &str, samples: u64, cpu_ns: u64) -> Cell {
 
 fn options() -> Options<'static> {
     let weights = Weights { effort: 0.0, io: 0.0, ..Weights::default() };
-    Options { width: 250, weights, published: Beside::None, ..Options::default() }
+    Options { width: 250, weights, published: PublishedDetail::None, ..Options::default() }
 }
 
-/// The lines of a text that begin with some words.
+/// Returns the lines of a text that begin with a prefix.
 fn lines<'a>(text: &'a str, begin: &str) -> Vec<&'a str> {
     text.lines().filter(|line| line.starts_with(begin)).collect()
 }
@@ -100,13 +100,13 @@ fn what_was_lost_stands_in_the_place_of_the_score_and_of_the_ratio() {
     let said = format!("lmdb write (individual), machine 1k process: {LOST}");
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(&said), "{shown}");
-    // Nothing is lost: nothing is said.
+    // Without a loss there is no remark.
     let mut whole = machine();
     whole.cells.remove(1);
     assert!(!render(&whole, Format::Table, &options()).unwrap().contains("did not keep up"));
 }
 
-/// The scores of the table of writing, by engine, and what is noted below it.
+/// Returns the scores of the table of writing, by engine, and the notes below it.
 fn scores(file: &ResultFile, weights: Weights) -> (Vec<String>, String) {
     let shown = render(file, Format::Table, &Options { weights, ..options() }).unwrap();
     let score = |(engine, ..): (&str, u64, u64)| {
@@ -126,7 +126,7 @@ fn what_was_counted_for_no_row_of_a_table_weighs_nothing_and_what_one_row_lacks_
     assert!(without[0].ends_with('%') && without[2].ends_with("%*"), "{without:?}");
     assert_eq!(without, scores(&file, Weights { io: 0.0, ..Weights::default() }).0);
     assert!(below.contains(NOT_COUNTED), "{below}");
-    // Counted for everybody it weighs: who read and wrote more has less.
+    // If it is counted for all rows, it has a weight: more bytes mean a lower score.
     let counts = [4_000_000, 1_000, 1_000_000];
     for (cell, written_bytes) in file.cells.iter_mut().zip(counts) {
         let mut counting = cell.trials[0].clone();
@@ -140,7 +140,8 @@ fn what_was_counted_for_no_row_of_a_table_weighs_nothing_and_what_one_row_lacks_
     assert!(percent(&with[0]) < percent(&without[0]), "{with:?} {without:?}");
     assert!(percent(&with[2]) > percent(&without[2]), "{with:?} {without:?}");
     assert!(!below.contains("not counted"), "{below}");
-    // Of one engine alone it was not: that one has no score, and no other table says it weighs nothing.
+    // If it is missing for only one engine, that engine has no score. No table states that it
+    // weighs nothing.
     file.cells[0].counting = None;
     let (lacking, below) = scores(&file, Weights::default());
     assert_eq!(lacking[0], "-", "{lacking:?}");
@@ -164,7 +165,7 @@ fn a_comparison_says_what_was_lost_and_does_not_call_it_faster() {
     assert!(shown.contains(&format!("did not keep up: new {LOST}\n")), "{shown}");
     assert!(compare::csv(&changes).unwrap().contains(&format!("\"new {LOST}\"")));
     assert!(compare::json(&changes).unwrap().contains(&format!("\"lacking\": \"new {LOST}\"")));
-    // The way back is no gain.
+    // The change in the other direction is not a gain.
     let back = compare::compare(&file, &whole);
     assert!(back.phases.iter().all(|change| change.verdict != Verdict::Faster));
     assert!(compare::compare(&whole, &whole).phases.iter().all(|c| c.lacking.is_none()));
@@ -273,7 +274,7 @@ fn the_highest_rate_is_the_median_of_the_trials() {
     assert_eq!([rate("sqlite"), rate("redb")], ["7,000", "3,500"], "{shown}");
     let row = lines(&shown, "sustained /op")[0];
     assert!(row.contains("1.00x*") && row.contains("2.00x"), "the rates' ratio: {row}");
-    // A trial that kept no rate is no measure, and its cell has no rank.
+    // A trial that sustained no rate is not a measurement, and its cell has no rank.
     let seen = file.cells[1].trials[0].phases[0].runs[0].observed.as_mut().unwrap();
     seen.counts.insert("sustained-rate".into(), 0);
     let shown = render(&file, Format::Table, &options()).unwrap();

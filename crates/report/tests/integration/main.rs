@@ -1,4 +1,4 @@
-//! What is made of results: tables, the page, exports, comparisons and advice.
+//! Outputs from results: tables, the page, exports, comparisons and advice.
 
 #![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
 

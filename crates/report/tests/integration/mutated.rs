@@ -1,4 +1,4 @@
-//! Whatever a result file holds, it is shown or refused.
+//! Any content of a result file is either shown or rejected.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,8 +8,8 @@ use std::path::Path;
 use embermark_model::tuning_result::TuningResult;
 use embermark_report::check::check;
 use embermark_report::compare::compare;
+use embermark_report::evidence::full_disk_text;
 use embermark_report::html::{self, PageOptions, Source};
-use embermark_report::shown::full_disk_text;
 use embermark_report::{Files, Format, Options, load, load_durability, overview, render, tuned};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
 
-/// Every value that lies in this one, itself first.
+/// Counts the values in a value, itself first.
 fn count(value: &Value) -> usize {
     1 + match value {
         Value::Array(all) => all.iter().map(count).sum(),
@@ -26,7 +26,7 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// The value at a place of that count.
+/// Returns the value at an index of that count.
 fn nth<'a>(value: &'a mut Value, place: &mut usize) -> Option<&'a mut Value> {
     if *place == 0 {
         return Some(value);
@@ -39,8 +39,8 @@ fn nth<'a>(value: &'a mut Value, place: &mut usize) -> Option<&'a mut Value> {
     }
 }
 
-/// The path of every number in `value`: the names of its fields. Elements of arrays and entries of
-/// maps of numbers share one path, as they may be summed.
+/// Collects the path of every number in `value`, which consists of the names of its fields.
+/// Elements of arrays and entries of maps of numbers share one path, because they may be summed.
 fn paths(value: &Value, at: &str, found: &mut BTreeSet<String>) {
     match value {
         Value::Number(_) => _ = found.insert(at.to_owned()),
@@ -55,7 +55,7 @@ fn paths(value: &Value, at: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Sets every number of this path.
+/// Sets every number with this path.
 fn set(value: &mut Value, path: &str, to: u64) {
     match value {
         Value::Number(number) if path.is_empty() => *number = to.into(),
@@ -71,7 +71,7 @@ fn set(value: &mut Value, path: &str, to: u64) {
     }
 }
 
-/// Shows everything that is made of a result. Returns whether it could be read.
+/// Makes every output of a result. Returns whether it could be read.
 fn show(path: &Path) -> bool {
     let Ok(file) = load(path) else { return false };
     let options = Options { path: Some(path), ..Options::default() };
@@ -100,8 +100,8 @@ fn show_tuning(path: &Path) -> bool {
     true
 }
 
-/// Sums and differences of what a file holds neither overflow nor underflow: tests are compiled with
-/// checks of overflow. Where a number of 64 bits is refused, the largest of 32 is taken.
+/// Sums and differences of what a file has neither overflow nor underflow. Tests are compiled with
+/// overflow checks. If a number of 64 bits is rejected, the largest of 32 bits is used.
 fn with_extremes(fixture: &str, show: fn(&Path) -> bool) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("result.json");

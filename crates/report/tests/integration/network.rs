@@ -12,8 +12,8 @@ use embermark_report::{Format, Options, load, overview, render};
 const ABOUT: &str =
     "servers over an imitated network: a model of radio, not a measurement of a network";
 
-/// The fixture's cells, one of whose trials went over a link.
-fn over_a_link() -> ResultFile {
+/// The fixture's cells, with one trial that went over a link.
+pub(crate) fn over_a_link() -> ResultFile {
     let mut file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
     file.plan.network = Some(NetworkLink {
         name: "radio".to_owned(),
@@ -35,7 +35,7 @@ fn over_a_link() -> ResultFile {
         late_ns: 250_000_000,
         latest_ns: 20_000_000,
     });
-    // As a file has it.
+    // The values that a file has.
     serde_json::from_slice(&serde_json::to_vec(&file).unwrap()).unwrap()
 }
 

@@ -15,7 +15,7 @@ const CLIENTS: &str = "schema-2.json";
 /// --window 400ms --warm-up 100ms`.
 const MACHINE: &str = "schema-1-machine.json";
 
-/// Fields of schemas 1 and 2 that schema 3 has under another name. `arrivals` was two of them: the
+/// Fields of schemas 1 and 2 that have another name in schema 3. `arrivals` was two of them: the
 /// rate of a plan and the schedule of a run.
 const RENAMED: [(&str, &str); 13] = [
     ("family", "data_model"),
@@ -41,7 +41,7 @@ fn text(name: &str) -> String {
     std::fs::read_to_string(path(name)).unwrap()
 }
 
-/// The same under the names of schema 3.
+/// Renames the fields to those of schema 3.
 fn renamed(value: Value) -> Value {
     let name = |old: String, value: &Value| match (old.as_str(), value) {
         ("arrivals", Value::Number(_)) => "target_rate".to_owned(),
@@ -69,7 +69,7 @@ fn every_value_of_an_older_file_is_read_under_its_new_name() {
     for name in [CLIENTS, MACHINE] {
         let file = load(&path(name)).unwrap();
         let mut expected = renamed(serde_json::from_str(&text(name)).unwrap());
-        // The length of adapters is not read any more.
+        // The length of adapters is no longer read.
         for engine in expected["manifest"]["engines"].as_object_mut().unwrap().values_mut() {
             assert!(engine.as_object_mut().unwrap().remove("adapter_lines").is_some());
         }
@@ -94,7 +94,7 @@ fn an_older_file_is_reported_in_every_format() {
         assert!(clients.contains(part), "{part}: {clients}");
     }
     let machine = shown(MACHINE, Format::Table);
-    // The plan asked for six runs, and a phase that lasts by the clock has one.
+    // The plan requested six runs, but a phase with a fixed duration has one.
     for part in ["· 1 run x 1 trial ·", "redb+", "memory (ref)", "background CPU"] {
         assert!(machine.contains(part), "{part}: {machine}");
     }

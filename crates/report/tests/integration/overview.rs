@@ -1,4 +1,4 @@
-//! The one screen of the golden result.
+//! The overview screen of the golden result.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn screen(width: usize, colour: bool) -> String {
     overview(&file, &Options { width, colour, path, ..Options::default() }, &files)
 }
 
-/// `EMBERMARK_WRITE_FIXTURES=1` writes it anew: then read it.
+/// `EMBERMARK_WRITE_FIXTURES=1` rewrites it. Review it afterwards.
 fn is_known(width: usize) {
     let path = format!("tests/fixtures/overview-{width}.txt");
     if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
@@ -39,7 +39,7 @@ fn the_screen_at_80_columns_is_the_one_known_to_be_good() {
 
 #[test]
 fn no_line_is_wider_than_the_terminal_and_all_fits_on_a_screen() {
-    // Below 80 columns the commands at its end stay whole, to be copied.
+    // Below 80 columns, the commands at its end stay on one line, so that they can be copied.
     for width in [80, 100, 120, 200] {
         let shown = screen(width, false);
         for line in shown.lines() {
@@ -50,7 +50,7 @@ fn no_line_is_wider_than_the_terminal_and_all_fits_on_a_screen() {
     }
 }
 
-/// Asserts that a text has colours, and without them is the plain one.
+/// Asserts that a text has colours, and is the plain text without them.
 pub fn differ_in_colour_alone(plain: &str, coloured: &str) {
     assert!(coloured.contains("\x1b[") && !plain.contains('\x1b'));
     let squeezed = |shown: &str| shown.lines().map(text::plain).collect::<Vec<String>>();

@@ -126,7 +126,7 @@ fn everything_that_was_measured_is_in_a_column() {
     let row = rows.iter().find(|row| field(row, "elapsed_ns") == elapsed).unwrap();
     let columns = row.get_column_iter().map(|(name, field)| (name.clone(), field.to_string()));
     assert_eq!(everything::missing(&numbers, &columns.collect()), Vec::<u64>::new());
-    // Nothing of it is known of the background_cpu: NULL, never 0.
+    // The background CPU is not known: NULL, never 0.
     let old = rows.iter().find(|row| field(row, "scale") == Field::Str("1k".into())).unwrap();
     for name in ["user_bytes", "maintenance_ns", "device_flushes", "observed_server_cpu_ns"] {
         assert_eq!(field(old, name), Field::Null, "{name}");

@@ -1,5 +1,5 @@
-//! Every criterion of advice once more, from the exported table alone and with none of the advice's
-//! code: what `docs/advice.md` says, worked out over the lines of the CSV.
+//! Recomputes every criterion of advice from only the exported table, without the code of the
+//! advice: the rules of `docs/advice.md`, applied to the lines of the CSV.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use embermark_report::{Format, Options, advise, load, render};
 /// A line of the table, by column.
 type Line = BTreeMap<String, String>;
 
-/// Engine and figure, of each line of a criterion.
+/// Engine and figure, for each line of a criterion.
 type Figures = BTreeMap<String, f64>;
 
 const QUESTIONS: &str = "avg_sensor hot_sensors anomalies daily_summary outages topk_sensors \
@@ -21,7 +21,7 @@ const ROWS: &str = "single one-transaction bulk";
 /// The variants of `events` in its usual form.
 const PLAIN: &str = "none timestamp bucket combined";
 
-/// Criterion, workload, variants (none: all) and phases whose times it is made of.
+/// Criterion, workload, variants (none means all), and phases whose times it is made of.
 const TIMES: [(&str, &str, &str, &str); 21] = [
     ("ingest", "sensors", "commit-each", "load"),
     ("ingest", "contacts", "commit-each", "insert"),
@@ -46,7 +46,7 @@ const TIMES: [(&str, &str, &str, &str); 21] = [
     ("steady-latency", "retention", "", ""),
 ];
 
-/// The same of the 99th percentile.
+/// Criteria that are made of the 99th percentile.
 const TAILS: [(&str, &str, &str); 3] = [
     ("sensors", "", "load read update delete"),
     ("contacts", "", "insert"),
@@ -71,7 +71,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     (count > 0).then(|| f64::midpoint(values[(count - 1) / 2], values[count / 2]))
 }
 
-/// One workload at one scale in one tier: its lines of engines that compete.
+/// One workload at one scale in one tier, with the lines of engines that compete.
 struct Place(Vec<Line>);
 
 impl Place {
@@ -105,7 +105,8 @@ impl Place {
         own.map(|line| (line["variant"].clone(), line["phase"].clone())).collect()
     }
 
-    /// Lines of a variant by engine: of the trials that are timed, or of the one that counts.
+    /// Returns the lines of a variant by engine: those of timed trials, or those of the counting
+    /// trial.
     fn cells(&self, variant: &str, counting: bool) -> BTreeMap<&str, Vec<&Line>> {
         let mut cells: BTreeMap<&str, Vec<&Line>> = BTreeMap::new();
         for line in self.0.iter().filter(|line| is(line, "variant", variant)) {
@@ -116,7 +117,7 @@ impl Place {
         cells
     }
 
-    /// Whether a cell did all that it was to do, if without a phase that its engine cannot do.
+    /// Whether a cell did all of its work, except phases that its engine does not support.
     fn took_part(&self, variant: &str, engine: &str) -> bool {
         let own = || {
             let of = |line: &&Line| is(line, "variant", variant) && is(line, "engine", engine);
@@ -126,7 +127,7 @@ impl Place {
             && own().all(|line| line["shortfall"].is_empty())
     }
 
-    /// By engine the time of a phase, or the percentile of its trials.
+    /// Returns the time of a phase by engine, or the percentile of its trials.
     fn times(&self, variant: &str, phase: &str) -> Figures {
         let mut times = Figures::new();
         for (engine, lines) in self.cells(variant, false) {
@@ -140,7 +141,7 @@ impl Place {
         if times.len() > 1 { times } else { Figures::new() }
     }
 
-    /// The same of the 99th percentile; nothing where an engine with a time lacks it.
+    /// Returns the 99th percentile by engine. Empty if an engine with a time lacks it.
     fn tails(&self, variant: &str, phase: &str) -> Figures {
         let timed = self.times(variant, phase);
         let cells = self.cells(variant, false);
@@ -159,7 +160,7 @@ impl Place {
         all.unwrap_or_default()
     }
 
-    /// Engines that have a figure, or fell short of one.
+    /// Returns the engines that have a figure, or fell short of one.
     fn present(&self) -> BTreeSet<String> {
         let rows = self.rows();
         let timed = rows.iter().flat_map(|(variant, phase)| self.times(variant, phase).into_keys());
@@ -167,7 +168,7 @@ impl Place {
         timed.chain(short.map(|line| line["engine"].clone())).collect()
     }
 
-    /// By engine what some phases of a variant used, those that every engine did.
+    /// Returns by engine what phases of a variant used, over the phases that every engine did.
     fn used(&self, variant: &str, phases: &[String], what: &str) -> Figures {
         let counting = what == "wear";
         let mut cells = self.cells(variant, counting);
@@ -228,7 +229,7 @@ impl Place {
         figures.collect()
     }
 
-    /// By engine something of whole cells of the main variant.
+    /// Returns by engine a figure of whole cells of the main variant.
     fn of_cells(&self, counting: bool, column: &str, least: f64) -> Figures {
         let figure = |(engine, lines): (&str, Vec<&Line>)| {
             let mut trials: BTreeMap<&str, f64> = BTreeMap::new();
@@ -236,7 +237,7 @@ impl Place {
                 trials.extend(number(line, column).map(|value| (line["trial"].as_str(), value)));
             }
             let own = median(trials.into_values().collect())?.max(least);
-            // The size of a store whose load was stopped is that of fewer rows.
+            // A store whose load was stopped has the size of fewer rows.
             let stopped = |line: &&Line| {
                 !line["user_bytes"].is_empty() && number(line, "ops") < number(line, "phase_ops")
             };
@@ -246,7 +247,7 @@ impl Place {
         self.cells(self.main(), counting).into_iter().filter_map(figure).collect()
     }
 
-    /// The lines of each criterion.
+    /// Returns the lines of each criterion.
     fn criteria(&self, workload: &str) -> Vec<(String, Figures)> {
         let rows = self.rows();
         let mut all: Vec<(String, Figures)> = Vec::new();
@@ -282,7 +283,7 @@ impl Place {
         for what in ["memory", "wear", "cpu"] {
             all.push((what.into(), self.used(self.main(), &main, what)));
         }
-        // Phases that last by the clock load once in the trials that are timed.
+        // Phases with a fixed duration load once in the timed trials.
         let lasts = self.0.iter().any(|line| !line["observed_window_ns"].is_empty());
         all.push(("disk".into(), self.of_cells(!lasts, "disk_allocated_bytes", 4_096.0)));
         all.push(("start".into(), self.of_cells(false, "open_ns", 0.0)));
@@ -312,8 +313,8 @@ fn amount(line: &Line, what: &str) -> Option<f64> {
     }
 }
 
-/// By criterion and engine the geometric mean of the ratios to the best of each line, over the places
-/// that the engine took part in.
+/// Returns by criterion and engine the geometric mean of the ratios to the best of each line, over
+/// the workloads and scales that the engine took part in.
 fn recomputed(
     lines: &[Line],
     places: &[(String, String)],
@@ -376,7 +377,7 @@ fn every_criterions_ratios_are_those_of_the_exported_table() {
         for table in
             advise::tables(&[&file], None, &[embermark_model::Conditions::default()]).tables
         {
-            // Each language has a table of its own.
+            // Each language has its own table.
             let language = |column: &str| {
                 let own = file.plan.configurations.get(column)?.client.as_ref()?;
                 Some(own.language().to_owned())
@@ -394,7 +395,7 @@ fn every_criterions_ratios_are_those_of_the_exported_table() {
                     .map(|of| (of.workload.clone(), of.scale.clone()))
                     .collect();
                 let mut expected = recomputed(&lines, &places, tier);
-                // To the best of the tier: nobody may be the best of each line.
+                // Relative to the best of the tier, because no engine may be the best of each line.
                 for figures in expected.values_mut() {
                     let competing: Vec<&String> = table
                         .engines

@@ -1,4 +1,4 @@
-//! The document of the published comparisons is that of the results that are kept.
+//! The document of published comparisons is made from the results that are kept.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use embermark_model::result::ResultFile;
 use embermark_report::{load, reproduction};
 
-/// Bytes that the kept results may take together.
+/// Limit of the total size of the kept results, in bytes.
 const ROOM: u64 = 20 << 20;
 
 fn kept() -> Vec<PathBuf> {

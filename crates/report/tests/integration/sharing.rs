@@ -5,8 +5,8 @@ use std::path::Path;
 use embermark_model::result::{ClientRun, OpenLoopSchedule, ResultFile};
 use embermark_report::{Format, Options, load, render};
 
-/// The golden result as if two clients had shared its reads, the second one at half the first one's
-/// rate.
+/// The golden result as if two clients had shared its reads, the second one at half the rate of the
+/// first.
 fn by_two_clients() -> ResultFile {
     let mut file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
     file.plan.clients = 2;
@@ -22,7 +22,7 @@ fn by_two_clients() -> ResultFile {
     file
 }
 
-/// The same at a target rate of which they achieved some.
+/// The golden result with such clients at a target rate, of which they achieved a part.
 fn at_a_rate(achieved_rate: f64) -> ResultFile {
     let mut file = by_two_clients();
     file.plan.target_rate = Some(1_000);

@@ -1,4 +1,5 @@
-//! The data of a site: what it holds, that the site's own tests are given the same, and what never gets into it.
+//! The data of a site: its content, that the site's tests get the same, and what it must not
+//! contain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,19 +8,20 @@ use std::path::{Path, PathBuf};
 use embermark_model::CellId;
 use embermark_model::result::{Cell, Counts, PhaseKind, ResultFile};
 use embermark_report::html::WorkloadFacts;
-use embermark_report::site::{self, Built, Program, Site, SiteOptions, SnippetOf};
+use embermark_report::site::{self, Built, Program, Site, SiteOptions, SnippetKey};
 use embermark_report::{ReportError, load};
 use embermark_skips::skipped;
 use serde_json::Value;
 
 use crate::counted::counted;
+use crate::network::over_a_link;
 
 const FIXTURE: &str = "tests/fixtures/schema-1.json";
 
-/// What the site's tests in `page/tests` open. Written anew with `EMBERMARK_WRITE_FIXTURES=1`.
+/// Input of the site's tests in `page/tests`. `EMBERMARK_WRITE_FIXTURES=1` rewrites it.
 const SITE_FIXTURE: &str = "page/tests/fixtures/site";
 
-fn program(of: &SnippetOf) -> Program {
+fn program(of: &SnippetKey) -> Program {
     match &*of.engine {
         "sqlite" => Program::Text(format!("# sqlite from {} in {}\nopen()\n", of.client, of.tier)),
         "postgres" => Program::NotHere,
@@ -43,8 +45,8 @@ fn options(forbidden: Vec<&'static str>) -> SiteOptions<'static> {
     }
 }
 
-/// A result of a machine and a version that do not exist, of the real one: its trials three times each, and every
-/// time changed by what the seed gives.
+/// Makes a result of a machine and a version that do not exist from the real one. Its trials are
+/// repeated three times, and the seed changes every time.
 fn result(machine: u64, version: u64) -> ResultFile {
     let mut file = counted(load(Path::new(FIXTURE)).unwrap());
     let manifest = &mut file.manifest;
@@ -89,7 +91,7 @@ fn result(machine: u64, version: u64) -> ResultFile {
     file
 }
 
-/// Builds a site of these results, each in a file of that name.
+/// Builds a site of these results, each in a file with a name.
 fn built(
     results: &[(&str, ResultFile)],
     forbidden: Vec<&'static str>,
@@ -106,7 +108,7 @@ fn built(
     (folder, built)
 }
 
-/// Every file below a folder, by its path there.
+/// Returns every file below a folder, by its path in it.
 fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut files = BTreeMap::new();
     let mut left = vec![folder.to_owned()];
@@ -121,7 +123,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
     files
 }
 
-/// What a data file hands to the page.
+/// Returns what a data file passes to the page.
 fn data(text: &str) -> (String, Value) {
     let inside = text.strip_prefix("embermark(").and_then(|rest| rest.strip_suffix(")\n")).unwrap();
     let (name, json) = inside.split_once(',').unwrap();
@@ -135,7 +137,7 @@ fn data_of(folder: &Path, name: &str) -> Value {
     data
 }
 
-/// Whether this build has the page, without which there is no site.
+/// Whether this build has the page. Without it there is no site.
 fn is_built() -> bool {
     if !site::is_built() {
         skipped("page", "this build has none; make build");
@@ -190,7 +192,7 @@ fn machines_engines_and_tables_of_several_results_are_one_each() {
     assert_eq!(names.map(|name| name.unwrap().to_owned()).collect::<BTreeSet<_>>(), own);
     for group in index["groups"].as_array().unwrap() {
         assert_eq!(group["results"], 4, "{group}");
-        // Those that ran, without a reference.
+        // The engines that ran, without references.
         let own = |cell: &&Cell| {
             cell.id.scale.to_string() == group["scale"]
                 && !cell.reference
@@ -281,7 +283,7 @@ fn a_result_of_few_engines_takes_no_place_from_the_others() {
     if !is_built() {
         return;
     }
-    // Later ones of one engine: on a machine that has a full result, and on one that has not.
+    // Later results of one engine: on a machine with a full result, and on one without.
     let part = |machine| {
         let mut file = result(machine, 1);
         file.cells.retain(|cell| cell.id.engine == "sqlite");
@@ -311,7 +313,7 @@ fn figures_that_may_not_be_published_are_in_no_file() {
     if !is_built() {
         return;
     }
-    /// What no other time of the fixture is.
+    /// A time that the fixture does not have.
     const SECRET: u64 = 7_654_321_012;
     let mut file = result(0, 0);
     for cell in file.cells.iter_mut().filter(|cell| cell.id.engine == "lmdb") {
@@ -324,7 +326,7 @@ fn figures_that_may_not_be_published_are_in_no_file() {
         files(&folder.path().join("site/data")).into_values().any(|text| text.contains("76543"))
     };
     assert!(holds(Vec::new(), &file), "the figure is one that is shown");
-    // The licence forbids it whatever the file says, and under whatever name.
+    // The licence forbids it, whatever the file states, and under any name.
     assert!(!holds(vec!["lmdb"], &file));
     let mut marked = file.clone();
     for cell in marked.cells.iter_mut().filter(|cell| cell.id.engine == "lmdb") {
@@ -372,7 +374,7 @@ fn only_a_site_is_replaced_and_nothing_else_is_left() {
     fs::write(out.join("data/stale.js"), "of another day").unwrap();
     begin().unwrap().finish().unwrap();
     assert!(!out.join("data/stale.js").exists() && out.join("index.html").exists());
-    // One that is not finished leaves what was there.
+    // An unfinished site leaves the old one in place.
     drop(begin().unwrap());
     assert!(out.join("index.html").exists());
     let own = folder.path().join("own");
@@ -436,4 +438,25 @@ fn no_text_of_a_result_is_markup_a_path_or_obeyed() {
         let (name, _) = data(&text);
         assert_eq!(format!("{name}.js"), path.display().to_string());
     }
+}
+
+#[test]
+fn figures_over_an_imitated_link_are_apart_and_are_repeated_over_it() {
+    if !is_built() {
+        return;
+    }
+    let results = [("over", over_a_link()), ("without", result(0, 0))];
+    let (folder, _) = built(&results, Vec::new());
+    let groups = &data_of(folder.path(), "index")["groups"];
+    let conditions: BTreeSet<&str> = groups
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|group| group["conditions"].as_str().unwrap())
+        .collect();
+    let over = conditions.iter().filter(|text| text.contains("servers over imitated radio"));
+    assert_eq!((over.count(), conditions.len()), (1, 2), "{conditions:?}");
+    let files = files(&folder.path().join("site"));
+    let repeats = files.values().filter(|text| text.contains("--network radio"));
+    assert_eq!(repeats.count(), 1);
 }

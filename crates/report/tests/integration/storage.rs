@@ -8,7 +8,7 @@ use embermark_model::plan::Plan;
 use embermark_model::result::{ResultFile, StoragePath, StorageTimes};
 use embermark_report::{Format, Options, load, overview, render};
 
-/// The fixture's cells once more on a card, half as fast.
+/// The fixture's cells, and the same on a card that is half as fast.
 fn on_a_card(times: StorageTimes) -> ResultFile {
     let mut file = load(Path::new("tests/fixtures/schema-1.json")).unwrap();
     let mut plan = serde_json::to_value(&file.plan).unwrap();
@@ -35,7 +35,7 @@ fn on_a_card(times: StorageTimes) -> ResultFile {
     file.cells.extend(cells);
     let (read_ns, write_ns, flush_ns, kib_ns) = (64_000, 57_000, 62_000, 180);
     file.manifest.storage_path = Some(StoragePath { read_ns, write_ns, flush_ns, kib_ns });
-    // As a file has it.
+    // The values that a file has.
     serde_json::from_slice(&serde_json::to_vec(&file).unwrap()).unwrap()
 }
 

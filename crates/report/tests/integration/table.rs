@@ -19,7 +19,7 @@ fn wide(width: usize) -> String {
     table(&Options { width, path: Some(Path::new("out/result.json")), ..Options::default() })
 }
 
-/// `EMBERMARK_WRITE_FIXTURES=1` writes it anew: then read it.
+/// `EMBERMARK_WRITE_FIXTURES=1` rewrites it. Review it afterwards.
 fn is_known(width: usize) {
     let path = format!("tests/fixtures/table-{width}.txt");
     if std::env::var_os("EMBERMARK_WRITE_FIXTURES").is_some() {
@@ -40,7 +40,7 @@ fn the_table_at_80_columns_is_the_one_known_to_be_good() {
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
-    // Narrower than its longest path a terminal gets that path whole, and too wide.
+    // A terminal narrower than its longest path gets that path in full, which is too wide.
     for width in [72, 80, 100, 120, 200] {
         for latency in [false, true] {
             for line in table(&Options { width, latency, ..Options::default() }).lines() {
@@ -66,7 +66,7 @@ fn a_terminal_too_narrow_for_two_engines_shows_one_after_the_other_with_whole_nu
 fn stacked_tables_repeat_the_phases_and_lose_no_engine() {
     let shown = wide(80);
     let count = |start: &str| shown.lines().filter(|line| line.starts_with(start)).count();
-    // Two scales, each in two tables; and the two tables of scale.
+    // Two scales, each in two tables, and the two tables about scales.
     assert_eq!(count("read "), 4 + 2);
     assert_eq!(count("load (commit-each) "), 4 + 2);
     for engine in ["sqlite", "duckdb+", "lmdb", "berkeleydb", "postgres", "memory (ref)"] {
@@ -94,7 +94,8 @@ fn every_row_has_exactly_one_best_and_it_is_1_00x() {
 #[test]
 fn a_ratio_is_the_one_the_raw_runs_give() {
     let file = load(Path::new(FIXTURE)).unwrap();
-    // The protocol by hand: two counted runs a trial, two trials, so both steps are plain means.
+    // The protocol by hand: two counted runs per trial and two trials, so both steps are plain
+    // means.
     let mean = |engine: &str| {
         let cell = file
             .cells
@@ -185,7 +186,7 @@ fn two_reasons_of_one_engine_are_both_shown_and_each_with_its_places() {
     }
 }
 
-/// The table of the fixture after a change.
+/// Returns the table of the fixture after a change.
 fn changed(alter: impl FnOnce(&mut ResultFile)) -> String {
     let mut file = load(Path::new(FIXTURE)).unwrap();
     alter(&mut file);

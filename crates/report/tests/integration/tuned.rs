@@ -1,11 +1,11 @@
-//! Results of `embermark tune`: what a terminal and the page make of one.
+//! Results of `embermark tune` in a terminal and on the page.
 
 use embermark_model::tuning_result::{Outcome, TuningResult};
 use embermark_report::{html, tuned};
 
-/// A result as this version writes it: of SQLite as a program has it with a rollback journal, and of LMDB.
+/// A result of this version: SQLite with a program's rollback journal, and LMDB.
 const FIXTURE: &str = "tests/fixtures/tune.json";
-/// What the page's tests open. Written anew with `EMBERMARK_WRITE_FIXTURES=1`.
+/// Input of the page's tests. `EMBERMARK_WRITE_FIXTURES=1` rewrites it.
 const PAGE_FIXTURE: &str = "page/tests/fixtures/tuned.json";
 
 fn fixture() -> TuningResult {

@@ -1,4 +1,4 @@
-//! Tests what `scripts/test.sh` prints at its end.
+//! Tests the list that `scripts/test.sh` prints at its end.
 
 use std::env;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use embermark_skips::skipped;
 
-/// Variable with the things that a helper test lacks. It runs in its own process.
+/// Environment variable with the missing things of the helper test, which runs in its own process.
 const LACKS: &str = "EMBERMARK_TEST_LACKS";
 
 #[test]

@@ -1,5 +1,5 @@
-//! Tests what `scripts/test.sh` prints at its end.
+//! Tests the list that `scripts/test.sh` prints at its end.
 
-#![allow(clippy::unwrap_used, reason = "a test has nobody to hand an error to")]
+#![allow(clippy::unwrap_used, reason = "a test fails at an error")]
 
 mod list;

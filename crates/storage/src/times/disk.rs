@@ -1,5 +1,5 @@
-//! A hard disk: heads over platters, and a write cache whose content the disk writes in the order
-//! of its offsets.
+//! Model of a hard disk: heads over platters, and a write cache whose content the disk writes in the
+//! order of offsets.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) struct Disk {
     heads: Heads,
     write: Rate,
     flush_ns: u64,
-    /// Size of the cache in bytes; 0: none.
+    /// Size of the cache in bytes. 0: no cache.
     cache_bytes: u64,
     cached_write_ns: u64,
     /// Writes in the cache: length in bytes by offset.
@@ -21,13 +21,13 @@ pub(super) struct Disk {
     waiting_bytes: u64,
     /// When the heads' work so far ends.
     free: u64,
-    /// The offset behind the last write to the platters.
+    /// End offset of the last write to the platters.
     written_to: u64,
 }
 
 impl Disk {
     pub(super) fn new(storage: &Storage, platters: Platters) -> Self {
-        let write = Rate::of(storage.write);
+        let write = Rate::new(storage.write);
         Self {
             heads: Heads::new(platters, write),
             write,
@@ -49,18 +49,18 @@ impl Disk {
         };
         self.waiting.remove(&offset);
         self.waiting_bytes -= length;
-        self.put(offset, length);
+        self.write_to_platters(offset, length);
         true
     }
 
     /// Writes bytes to the platters when the heads are free.
-    fn put(&mut self, offset: u64, length: u64) {
-        self.free += self.heads.reach(offset, self.free) + self.write.bytes(length);
-        self.heads.passed(offset + length, self.free);
+    fn write_to_platters(&mut self, offset: u64, length: u64) {
+        self.free += self.heads.seek(offset, self.free) + self.write.bytes(length);
+        self.heads.record_position(offset + length, self.free);
         self.written_to = offset + length;
     }
 
-    /// Does what the disk has done in the background until `now`.
+    /// Does the background work of the disk until `now`.
     fn catch_up(&mut self, now: u64) {
         while self.free < now && self.write_next() {}
         if self.waiting.is_empty() {
@@ -68,14 +68,14 @@ impl Disk {
         }
     }
 
-    /// Moves the heads to an offset to read. Returns when it is below them. A read has priority
-    /// over the content of the cache.
-    pub(super) fn reach(&mut self, offset: u64, length: u64, begin: u64) -> u64 {
+    /// Moves the heads to an offset for a read. Returns when the offset is below them. A read has
+    /// priority over the content of the cache.
+    pub(super) fn seek_for_read(&mut self, offset: u64, length: u64, begin: u64) -> u64 {
         self.catch_up(begin);
         let start = self.free.max(begin);
-        let below = start + self.heads.reach(offset, start);
+        let below = start + self.heads.seek(offset, start);
         self.free = below + self.write.bytes(length);
-        self.heads.passed(offset + length, self.free);
+        self.heads.record_position(offset + length, self.free);
         below
     }
 
@@ -83,7 +83,7 @@ impl Disk {
         self.catch_up(begin);
         if self.cache_bytes == 0 {
             self.free = self.free.max(begin);
-            self.put(offset, length);
+            self.write_to_platters(offset, length);
             return self.free;
         }
         let mut ready = begin;
@@ -105,9 +105,9 @@ impl Disk {
     }
 }
 
-/// Heads over turning platters. A track is what passes under the heads in one turn. Seek time grows
-/// with the square root of the distance (C. Ruemmler, J. Wilkes, *An introduction to disk drive
-/// modeling*, IEEE Computer 27(3), 1994).
+/// Heads over turning platters. A track is the data that passes under the heads in one turn. Seek
+/// time grows with the square root of the distance (C. Ruemmler, J. Wilkes, *An introduction to disk
+/// drive modeling*, IEEE Computer 27(3), 1994).
 struct Heads {
     turn_ns: u64,
     track_bytes: u64,
@@ -115,7 +115,7 @@ struct Heads {
     track_seek_ns: u64,
     full_seek_ns: u64,
     track: u64,
-    /// The offset behind the last access, and when it was below the heads.
+    /// End offset of the last access, and when it was below the heads.
     passed: (u64, u64),
 }
 
@@ -134,27 +134,26 @@ impl Heads {
         }
     }
 
-    /// Notes where and when an access ended.
-    const fn passed(&mut self, offset: u64, at: u64) {
+    /// Records the end offset of an access, and when it ended.
+    const fn record_position(&mut self, offset: u64, at: u64) {
         self.passed = (offset, at);
     }
 
     /// Moves the heads, and returns the time from `from` until `offset` is below them.
-    fn reach(&mut self, offset: u64, from: u64) -> u64 {
+    fn seek(&mut self, offset: u64, from: u64) -> u64 {
         let track = offset / self.track_bytes;
         if self.passed == (offset, from) {
-            // What follows directly is below them, even on the next track: tracks are laid out for
-            // that.
+            // The next offset is below the heads, even on the next track: tracks are laid out so.
             self.track = track;
             return 0;
         }
-        let way = track.abs_diff(self.track);
+        let distance = track.abs_diff(self.track);
         self.track = track;
         let further = self.full_seek_ns.saturating_sub(self.track_seek_ns) as f64;
-        let seek = match way {
+        let seek = match distance {
             0 => 0,
-            way => {
-                let share = (way as f64 / self.tracks as f64).min(1.0).sqrt();
+            distance => {
+                let share = (distance as f64 / self.tracks as f64).min(1.0).sqrt();
                 self.track_seek_ns + (further * share) as u64
             }
         };

@@ -1,29 +1,31 @@
-//! A medium without moving parts: its write cache, and its flash with the translation layer.
+//! Model of a medium without moving parts: its write cache, and its flash with the translation
+//! layer.
 
 use std::collections::VecDeque;
 
-use embermark_flash::{Buffer, Done, Refused, Translation, model_of};
+use embermark_flash::{Buffer, DeviceTooLarge, Translation, WorkCounts, model_of};
 use embermark_model::card::End;
 use embermark_model::storage::{Flash, Storage};
 
 use super::{Bus, FlashWork, Rate, ns};
 
-/// A medium that takes writes in the order in which they come.
+/// A medium that processes writes in the order of their arrival.
 pub(super) struct Solid {
     write: Rate,
     flush_ns: u64,
     /// When its queued work ends.
     free: u64,
-    /// The offset behind the last write.
+    /// End offset of the last write.
     written_to: u64,
-    layer: Option<Layer>,
+    layer: Option<TranslationLayer>,
     cache: Option<Cache>,
 }
 
 impl Solid {
-    pub(super) fn new(storage: &Storage, device_bytes: u64) -> Result<Self, Refused> {
-        let write = Rate::of(storage.write);
-        let layer = |flash: &Flash| Layer::new(flash, storage.cache_bytes, write, device_bytes);
+    pub(super) fn new(storage: &Storage, device_bytes: u64) -> Result<Self, DeviceTooLarge> {
+        let write = Rate::new(storage.write);
+        let layer =
+            |flash: &Flash| TranslationLayer::new(flash, storage.cache_bytes, write, device_bytes);
         let cache = (storage.cache_bytes > 0).then(|| Cache {
             bytes: storage.cache_bytes,
             write_ns: ns(storage.cached_write_us),
@@ -62,7 +64,7 @@ impl Solid {
             return self.free;
         };
         let bytes = cache.bytes;
-        let ready = cache.room(length.min(bytes), begin) + cache.write_ns;
+        let ready = cache.wait_for_room(length.min(bytes), begin) + cache.write_ns;
         let taken = bus.transfer(length, ready);
         // Programming begins while the bytes arrive.
         let programmed = self.program(offset, length, ready).max(taken);
@@ -76,14 +78,14 @@ impl Solid {
         taken.max(programmed.saturating_sub(rest))
     }
 
-    /// Puts bytes into the medium after its queued work, and returns the end.
+    /// Programs bytes into the medium after its queued work. Returns when it ends.
     fn program(&mut self, offset: u64, length: u64, begin: u64) -> u64 {
         let latency = self.latency(offset, length);
         self.free = self.free.max(begin) + latency + self.write.bytes(length);
         self.free
     }
 
-    /// Returns the latency of a write with its stall, in ns.
+    /// Returns the latency of a write, including its stall, in ns.
     fn latency(&mut self, offset: u64, length: u64) -> u64 {
         let sequential = self.written_to == offset;
         self.written_to = offset + length;
@@ -92,17 +94,17 @@ impl Solid {
     }
 
     pub(super) fn flush(&mut self, begin: u64) -> u64 {
-        let stall = self.layer.as_mut().map_or(0, Layer::flush);
+        let stall = self.layer.as_mut().map_or(0, TranslationLayer::flush);
         self.free = self.free.max(begin) + stall + self.flush_ns;
         self.free
     }
 }
 
-/// A flash translation layer, fed with the writes.
-struct Layer {
+/// A flash translation layer that processes the writes.
+struct TranslationLayer {
     card: Box<dyn Translation>,
     /// Its work before the first request.
-    before: Done,
+    before: WorkCounts,
     buffer: Buffer,
     /// Whether each write is programmed before it ends, as without a cache.
     writes_through: bool,
@@ -111,13 +113,13 @@ struct Layer {
     page_ns: u64,
 }
 
-impl Layer {
+impl TranslationLayer {
     fn new(
         flash: &Flash,
         cache_bytes: u64,
         write: Rate,
         device_bytes: u64,
-    ) -> Result<Self, Refused> {
+    ) -> Result<Self, DeviceTooLarge> {
         let mut card = model_of(&flash.card, End::Typical, device_bytes)?;
         let units = u32::try_from(device_bytes.div_ceil(card.unit_bytes())).unwrap_or(u32::MAX);
         if flash.card.filled_permille >= 1_000 {
@@ -163,7 +165,8 @@ impl Layer {
     }
 }
 
-/// A write cache: for each write in it when the medium holds it, and its bytes. Oldest first.
+/// A write cache. `held` has, for each write in it, when the medium will have it, and its bytes.
+/// Oldest first.
 struct Cache {
     bytes: u64,
     write_ns: u64,
@@ -174,7 +177,7 @@ struct Cache {
 impl Cache {
     /// Returns when there is room for `length` more bytes: now, or when enough writes have reached
     /// the medium.
-    fn room(&mut self, length: u64, now: u64) -> u64 {
+    fn wait_for_room(&mut self, length: u64, now: u64) -> u64 {
         let mut at = now;
         while let Some((done, bytes)) = self.held.front().copied() {
             if done > at {

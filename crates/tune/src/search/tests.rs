@@ -6,7 +6,7 @@ use super::*;
 
 /// An engine with random times: each setting multiplies them by its factor, and each trial varies
 /// by some percent.
-struct Drawn {
+struct RandomBench {
     random: Xoshiro256PlusPlus,
     /// For each `name=value` the speedup, and whether it keeps the tier.
     settings: Vec<(&'static str, f64, bool)>,
@@ -17,8 +17,8 @@ struct Drawn {
 
 const TRIAL: Duration = Duration::from_secs(1);
 
-impl Drawn {
-    fn of(seed: u64, settings: &[(&'static str, f64, bool)]) -> Self {
+impl RandomBench {
+    fn new(seed: u64, settings: &[(&'static str, f64, bool)]) -> Self {
         Self {
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             settings: settings.to_vec(),
@@ -32,7 +32,7 @@ impl Drawn {
         self.settings.iter().map(|(setting, ..)| set(setting)).collect()
     }
 
-    fn of_set<'a>(&'a self, own: &'a Set) -> impl Iterator<Item = &'a (&'static str, f64, bool)> {
+    fn matching<'a>(&'a self, own: &'a Set) -> impl Iterator<Item = &'a (&'static str, f64, bool)> {
         self.settings.iter().filter(move |(setting, ..)| {
             set(setting).iter().all(|(name, value)| own.get(name) == Some(value))
         })
@@ -44,7 +44,7 @@ fn set(text: &str) -> Set {
     text.split(',').filter_map(pair).collect()
 }
 
-impl Bench for Drawn {
+impl Bench for RandomBench {
     type Error = std::convert::Infallible;
 
     fn trials(&mut self, about: &str, columns: &[Set], times: u32) -> Result<Columns, Self::Error> {
@@ -52,7 +52,7 @@ impl Bench for Drawn {
         self.left = self.left.saturating_sub(TRIAL * times * columns.len() as u32);
         let mut all = Vec::new();
         for column in columns {
-            let factor: f64 = self.of_set(column).map(|(_, factor, _)| factor).product();
+            let factor: f64 = self.matching(column).map(|(_, factor, _)| factor).product();
             let mut trials = Vec::new();
             for _ in 0..times {
                 let mut trial = BTreeMap::new();
@@ -62,27 +62,27 @@ impl Bench for Drawn {
                 }
                 trials.push(trial);
             }
-            all.push(Ended::Times(trials));
+            all.push(ColumnResult::Times(trials));
         }
         Ok(all)
     }
 
-    fn at_the_end(&mut self, winner: &Set, times: u32) -> Result<Columns, Self::Error> {
+    fn final_trials(&mut self, winner: &Set, times: u32) -> Result<Columns, Self::Error> {
         self.trials("the end", &[Set::new(), winner.clone()], times)
     }
 
-    fn keeps(&mut self, own: &Set) -> Result<Kept, Self::Error> {
-        Ok(match self.of_set(own).all(|(.., keeps)| *keeps) {
+    fn keeps_tier(&mut self, own: &Set) -> Result<Kept, Self::Error> {
+        Ok(match self.matching(own).all(|(.., keeps)| *keeps) {
             true => Kept::Shown { kills: 1, states: 1 },
             false => Kept::Broken { lost: "1 commit in 1 of 1 states".to_owned() },
         })
     }
 
-    fn left(&self) -> Duration {
+    fn time_left(&self) -> Duration {
         self.left
     }
 
-    fn cost(&self) -> Duration {
+    fn trial_time(&self) -> Duration {
         TRIAL
     }
 }
@@ -102,7 +102,7 @@ const EQUAL: [(&str, f64, bool); 12] = [
     ("j=1,k=1", 1.0, true),
 ];
 
-fn found(bench: &mut Drawn) -> Found {
+fn found(bench: &mut RandomBench) -> Found {
     let candidates = bench.candidates();
     let Ok(found) = search(bench, candidates);
     found.unwrap()
@@ -110,7 +110,7 @@ fn found(bench: &mut Drawn) -> Found {
 
 #[test]
 fn of_candidates_that_are_equal_none_is_called_a_gain_in_19_of_20() {
-    let gains = |seed| found(&mut Drawn::of(seed, &EQUAL)).better().is_some();
+    let gains = |seed| found(&mut RandomBench::new(seed, &EQUAL)).better().is_some();
     let called = (0..200).filter(|seed| gains(*seed)).count();
     assert!(called <= 10, "{called} of 200");
 }
@@ -120,7 +120,7 @@ fn one_that_is_20_per_cent_faster_is_found_in_9_of_10_within_the_time() {
     let mut planted = EQUAL.to_vec();
     planted.push(("planted=1", 1.2, true));
     let finds = |seed| {
-        let mut bench = Drawn::of(seed, &planted);
+        let mut bench = RandomBench::new(seed, &planted);
         let found = found(&mut bench);
         let has = found.better().is_some_and(|(set, _)| set.contains_key("planted"));
         has && bench.left > Duration::ZERO
@@ -133,7 +133,7 @@ fn one_that_is_20_per_cent_faster_is_found_in_9_of_10_within_the_time() {
 fn what_is_faster_and_loses_a_commit_is_told_and_never_taken() {
     let mut planted = EQUAL.to_vec();
     planted.extend([("unsafe=1", 3.0, false), ("safe=1", 1.3, true)]);
-    let found = found(&mut Drawn::of(7, &planted));
+    let found = found(&mut RandomBench::new(7, &planted));
     let (winner, gain) = found.better().unwrap();
     assert!(winner.contains_key("safe") && !winner.contains_key("unsafe"), "{winner:?}");
     assert!((1.15..1.5).contains(&gain.ratio), "{gain:?}");
@@ -152,7 +152,7 @@ fn gains_add_up_and_of_two_values_of_a_setting_the_better_is_taken() {
         ("slow=1", 0.5, true),
         ("c=1", 1.0, true),
     ];
-    let found = found(&mut Drawn::of(3, &settings));
+    let found = found(&mut RandomBench::new(3, &settings));
     let (winner, gain) = found.better().unwrap();
     assert_eq!((winner["page"].as_str(), winner["log"].as_str()), ("2", "1"), "{winner:?}");
     assert!(!winner.contains_key("slow") && (1.9..2.3).contains(&gain.ratio), "{found:?}");
@@ -164,7 +164,7 @@ fn gains_add_up_and_of_two_values_of_a_setting_the_better_is_taken() {
 
 #[test]
 fn a_time_that_is_too_short_says_how_long_it_takes() {
-    let mut bench = Drawn::of(1, &EQUAL);
+    let mut bench = RandomBench::new(1, &EQUAL);
     bench.left = Duration::from_secs(20);
     let candidates = bench.candidates();
     let Ok(short) = search(&mut bench, candidates);

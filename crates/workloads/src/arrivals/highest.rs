@@ -5,7 +5,7 @@ use std::time::Duration;
 use embermark_contract::Result;
 use embermark_model::result::OpenLoopSchedule;
 
-use super::written::Written;
+use super::tally::WriteOutcome;
 use crate::PhaseObserver;
 
 /// First rate of the search, in rows per second.
@@ -34,7 +34,7 @@ fn times(window: Duration) -> (Duration, Duration) {
     (tried / 4, tried.min(window.max(Duration::from_millis(500))))
 }
 
-/// Why a rate was not kept up with.
+/// Why a writer did not keep up with a rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
     /// This many rows were lost.
@@ -54,7 +54,7 @@ pub(super) enum Failure {
 pub(super) type Trial = std::result::Result<(), Failure>;
 
 /// Returns whether a writer kept its rate.
-pub(super) fn judge(written: &Written, bound: Duration) -> Trial {
+pub(super) fn judge(written: &WriteOutcome, bound: Duration) -> Trial {
     if written.lost_ever() > 0 {
         return Err(Failure::Lost(written.lost_ever()));
     }
@@ -92,13 +92,13 @@ pub(crate) enum Length {
 ///
 /// # Errors
 /// Returns errors of `attempt` from before it writes. An error while it writes means that the rate
-/// was not kept, because so many rows can be more than an engine takes in one commit. A broken
-/// engine fails at the start of the next attempt.
+/// was not kept: an engine can refuse a commit with too many rows. A broken engine fails at the
+/// start of the next attempt.
 pub(crate) fn highest(
     window: Duration,
     bound: Duration,
-    mut attempt: impl FnMut(u64, Length) -> Result<Result<Written>>,
-) -> Result<(Highest, Option<Written>)> {
+    mut attempt: impl FnMut(u64, Length) -> Result<Result<WriteOutcome>>,
+) -> Result<(Highest, Option<WriteOutcome>)> {
     let mut kept = None;
     let mut trial = |rate, length| match attempt(rate, length)? {
         Ok(written) => {
@@ -157,34 +157,34 @@ pub(super) fn search(
 }
 
 impl Highest {
-    /// Reports the result. `rows` is what rows are called.
+    /// Reports the result. `rows` is the name of rows in messages.
     pub(crate) fn report(&self, rows: &str, observer: &mut dyn PhaseObserver) {
         observer.remark(&self.remark(rows));
         observer.count("sustained-rate", self.rate);
     }
 
-    /// Returns the reason as a remark. `rows` is what rows are called.
+    /// Returns the reason as a remark. `rows` is the name of rows in messages.
     fn remark(&self, rows: &str) -> String {
         let Some((rate, failure)) = &self.failed else {
-            return format!("no rate up to {FASTEST} {rows} a second was too high");
+            return format!("no rate up to {FASTEST} {rows} per second was too high");
         };
         let what = match failure {
             Failure::Lost(lost) => format!("{lost} were lost"),
             Failure::Late(p99) => format!(
-                "a commit in a hundred ended {:.0} ms and more after it was due",
+                "one commit in a hundred ended {:.0} ms or more after it was due",
                 *p99 as f64 / 1e6
             ),
             Failure::Behind(reached) => {
-                format!("the writer came to {reached}, and the queue was filling")
+                format!("the writer reached {reached}, and the queue was filling")
             }
-            Failure::Refused(why) => format!("the engine gave up: {why}"),
+            Failure::Refused(why) => format!("the engine failed: {why}"),
             Failure::Sensor(reached) => {
                 return format!(
-                    "the sensor itself is the bottleneck: at {rate} {rows} a second it came to {reached}"
+                    "the sensor itself is the bottleneck: at {rate} {rows} per second it reached {reached}"
                 );
             }
         };
-        format!("at {rate} {rows} a second {what}")
+        format!("at {rate} {rows} per second {what}")
     }
 }
 
@@ -196,8 +196,8 @@ mod tests {
 
     use super::super::queue::Account;
     use super::super::sensor::Task;
-    use super::super::written::Tally;
-    use super::super::written::tests::taken;
+    use super::super::tally::Tally;
+    use super::super::tally::tests::taken;
     use super::*;
 
     /// A search from the beginning of a writer that keeps up to `most`.
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_search_are_told() {
+    fn the_ends_of_the_search_are_reported() {
         assert_eq!(found(0).0.rate, 0);
         let (highest, tried) = found(u64::MAX);
         assert_eq!((highest.rate, tried.last()), (FASTEST, Some(&FASTEST)));
@@ -258,13 +258,13 @@ mod tests {
     }
 
     /// A second at 1 kHz of a writer whose commits ended so long after they were due.
-    fn written(response_ms: fn(u64) -> u64, sensor_late_ms: u64) -> Written {
+    fn written(response_ms: fn(u64) -> u64, sensor_late_ms: u64) -> WriteOutcome {
         let mut tally = Tally::new(Task { rate: 1_000, first: 0, end: 1_000 });
         for number in 0..1_000 {
             taken(&mut tally, number, response_ms(number) * 1_000_000);
         }
         let latest_ns = sensor_late_ms * 1_000_000;
-        Written { tally, account: Account { made: 1_000, latest_ns, ..Account::default() } }
+        WriteOutcome { tally, account: Account { made: 1_000, latest_ns, ..Account::default() } }
     }
 
     #[test]

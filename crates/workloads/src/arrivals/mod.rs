@@ -1,4 +1,4 @@
-//! Rows that arrive by themselves: a sensor process that never waits, a queue of bounded length, a
+//! Rows that a sensor produces at a rate: a sensor process that never waits, a queue of bounded length, a
 //! writer that must keep up, and a search for the highest rate at which it does. A [`Sink`] defines
 //! what a row is and stores it.
 
@@ -7,9 +7,9 @@ mod highest;
 mod process;
 mod queue;
 mod sensor;
+mod tally;
 mod window;
 mod writer;
-mod written;
 
 pub(crate) use clock::Stamper;
 pub use highest::{CONFIRMATIONS, FASTEST};
@@ -19,11 +19,11 @@ pub(crate) use queue::Shape;
 #[cfg(test)]
 pub(crate) use queue::tests::queued;
 pub(crate) use sensor::{Task, run as run_sensor};
-pub(crate) use window::Window;
-pub(crate) use writer::{Aside, Nothing, Sink, Writer};
 #[cfg(test)]
-pub(crate) use written::tests::written;
-pub(crate) use written::{Tally, Written};
+pub(crate) use tally::tests::written;
+pub(crate) use tally::{Tally, WriteOutcome};
+pub(crate) use window::Window;
+pub(crate) use writer::{InterleavedTask, NoTask, Sink, Writer};
 
 /// Role of the sensor's process.
 pub(crate) const SENSOR: &str = "sensor";

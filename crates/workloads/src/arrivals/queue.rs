@@ -1,6 +1,6 @@
 //! The queue between sensor and writer: a pipe (`pipe(7)`) that is given a limited number of bytes.
 //! A row that does not fit is lost. The kernel frees the pipe with the last process that has it
-//! open, and tells each end when the other is gone.
+//! open, and notifies each end when the other is closed.
 //!
 //! Up to `PIPE_BUF` bytes are written as a whole or not at all, so no message is ever torn,
 //! whenever its sender dies.
@@ -25,14 +25,14 @@ const ACCOUNT: usize = 4 * 8;
 /// Bytes of the longest message.
 const LONGEST: usize = NUMBER + MOST + ACCOUNT;
 
-/// Tag of the last message, in place of a row's number.
+/// Tag of the last message, instead of a row's number.
 const END: u64 = u64::MAX;
 
-/// Tag of the first message, in place of a row's number. It has the start time, from which rows are
+/// Tag of the first message, instead of a row's number. It has the start time, from which rows are
 /// due.
 const BEGIN: u64 = u64::MAX - 1;
 
-/// What a sensor reports at its end.
+/// Final report of a sensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Account {
     /// Rows made.
@@ -124,7 +124,7 @@ impl Sender {
         self.control(END, &body)
     }
 
-    /// Sends a message other than a row: a tag in place of the number, and what follows. An empty
+    /// Sends a message other than a row: a tag instead of the number, and what follows. An empty
     /// queue has room for it, however few rows it holds.
     fn control(&mut self, tag: u64, body: &[u8]) -> io::Result<bool> {
         let (mut message, length) = ([0; LONGEST], self.shape.length());
@@ -160,7 +160,7 @@ impl Sender {
     }
 }
 
-/// What comes out of the queue.
+/// A message from the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Received {
     /// A row, by its number. The rest of it is the queue's [`payload`](Receiver::payload).

@@ -22,7 +22,7 @@ const SLEEPS: u64 = 1_000;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// What a sensor has to do.
+/// Task of a sensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Task {
     /// Rows per second.
@@ -74,11 +74,11 @@ pub(crate) fn run(
 ) -> Result<(), Box<dyn Error>> {
     let mut queue = Sender::over(PipeWriter::from(OwnedFd::from(out)), shape)?;
     let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
+    let stopped = Arc::clone(&stop);
     std::thread::spawn(move || {
         // An error ends the input too.
         let _ = io::stdin().lock().read_to_end(&mut Vec::new());
-        told.store(true, Ordering::Release);
+        stopped.store(true, Ordering::Release);
     });
     // Sleeps should be exact to well below a millisecond. The kernel's default slack is 50 µs.
     let _ = nix::sys::prctl::set_timerslack(1);

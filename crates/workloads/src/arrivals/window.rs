@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn checkpoints_that_begin_in_the_window_are_told() {
+    fn checkpoints_that_begin_in_the_window_are_reported() {
         let cases = [
             (Some(3), Some(3), None),
             (Some(3), Some(4), Some("a checkpoint")),

@@ -11,27 +11,27 @@ use super::clock::monotonic_ns;
 use super::process::Sensor;
 use super::queue::{self, Account, Received};
 use super::sensor::Task;
+use super::tally::{Tally, WriteOutcome};
 use super::window::Window;
-use super::written::{Tally, Written};
 
 /// Stores rows.
 pub(crate) trait Sink {
-    /// What is kept of a row until it is committed.
+    /// Data of a row that is kept until the commit.
     type Row;
 
-    /// What rows are called in messages.
+    /// Name of rows in messages.
     const ROWS: &'static str;
 
     /// Takes a row that arrived, with its payload.
     fn arrived(&mut self, number: u64, payload: &[u8]) -> Self::Row;
 
-    /// Prepares rows for the next commit. Outside the time of the commit.
+    /// Prepares rows for the next commit. The time is not measured.
     fn prepare(&mut self, _rows: &[Self::Row]) {}
 
     /// Stores rows. They are committed when it returns.
     fn commit(&mut self, rows: &[Self::Row]) -> Result<()>;
 
-    /// Notes that rows are stored. Outside the time of the commit.
+    /// Notes that rows are stored. The time is not measured.
     fn committed(&mut self, _rows: &[Self::Row]) {}
 
     /// Makes what was stored visible to every reader.
@@ -41,19 +41,19 @@ pub(crate) trait Sink {
     fn checkpoints(&mut self) -> Result<Option<u64>>;
 }
 
-/// Work beside the writing, in its process.
-pub(crate) trait Aside<S> {
-    /// Returns when it is to be called next.
+/// Work that the writer's process does between commits.
+pub(crate) trait InterleavedTask<S> {
+    /// Returns when the work is due next.
     fn due(&self) -> Option<Instant>;
 
     /// Does the work.
     fn turn(&mut self, sink: &mut S) -> Result<()>;
 }
 
-/// No work beside the writing.
-pub(crate) struct Nothing;
+/// No work between commits.
+pub(crate) struct NoTask;
 
-impl<S> Aside<S> for Nothing {
+impl<S> InterleavedTask<S> for NoTask {
     fn due(&self) -> Option<Instant> {
         None
     }
@@ -90,72 +90,80 @@ impl<R> Record<R> {
     }
 }
 
-/// Receives the sensor's account at the queue's end.
-type Tell = SyncSender<io::Result<Account>>;
+/// Sends the sensor's account at the queue's end.
+type AccountSender = SyncSender<io::Result<Account>>;
 
 /// A writer at work.
 pub(crate) struct Writer<'a, S> {
     pub sink: &'a mut S,
     pub sensor: Sensor,
     pub window: Window<'a>,
-    pub aside: &'a mut dyn Aside<S>,
+    pub interleaved: &'a mut dyn InterleavedTask<S>,
     pub tally: Tally,
 }
 
 impl<S: Sink> Writer<'_, S> {
-    /// Commits each time this many rows have come until the window is over, and then what is left
+    /// Commits each time this many rows have come until the window is over, and then the rows left
     /// in the queue.
-    pub(crate) fn by_count(mut self, queue: queue::Receiver, rows: usize) -> Result<Written> {
-        let (tell, told) = sync_channel(1);
-        let written = self.take_by_count(queue, rows, tell);
-        self.end(written, &told)
+    pub(crate) fn by_count(mut self, queue: queue::Receiver, rows: usize) -> Result<WriteOutcome> {
+        let (report, account) = sync_channel(1);
+        let written = self.take_by_count(queue, rows, report);
+        self.end(written, &account)
     }
 
-    /// Commits the rows of each stretch of time until the window is over, and then what is left in
-    /// the queue. Another thread collects the next rows meanwhile. `arrived` returns what is kept
-    /// of a row. `parts` returns whether a row begins a new stretch.
+    /// Commits the rows of each period until the window is over, and then the rows left in the
+    /// queue. During a commit, another thread collects the next rows. `arrived` returns the data
+    /// to keep of a row. `parts` returns whether a row begins a new period.
     pub(crate) fn by_time(
         mut self,
         queue: queue::Receiver,
         arrived: impl FnMut(u64, &[u8]) -> S::Row + Send + 'static,
         parts: impl Fn(&S::Row, &S::Row) -> bool + Send + 'static,
-    ) -> Result<Written>
+    ) -> Result<WriteOutcome>
     where
         S::Row: Send + 'static,
     {
-        let (tell, told) = sync_channel(1);
+        let (report, account) = sync_channel(1);
         let (give, take) = sync_channel(1);
         let (give_back, empty) = sync_channel(4);
         let (task, record) = (self.tally.task, Record::default());
         let collector = Collector { task, give, empty, record, arrived, parts };
-        std::thread::spawn(move || collector.run(queue, tell));
+        std::thread::spawn(move || collector.run(queue, report));
         let written = self.take_by_time(&take, &give_back);
-        self.end(written, &told)
+        self.end(written, &account)
     }
 
     /// Closes the window, and takes the sensor's account.
-    fn end(mut self, written: Result<()>, told: &Receiver<io::Result<Account>>) -> Result<Written> {
+    fn end(
+        mut self,
+        written: Result<()>,
+        account: &Receiver<io::Result<Account>>,
+    ) -> Result<WriteOutcome> {
         let flushed = written.and(self.close()).and_then(|()| self.sink.flush());
-        match flushed.and_then(|()| self.sensor.account(told)) {
-            Ok(account) => Ok(Written { tally: self.tally, account }),
-            Err(error) => Err(self.given_up(error, told)),
+        match flushed.and_then(|()| self.sensor.account(account)) {
+            Ok(account) => Ok(WriteOutcome { tally: self.tally, account }),
+            Err(error) => Err(self.given_up(error, account)),
         }
     }
 
-    /// Returns the error that ended the writing, with the rows that were lost: the sensor
-    /// continues, and nobody stores what it makes.
-    fn given_up(mut self, error: EngineError, told: &Receiver<io::Result<Account>>) -> EngineError {
+    /// Returns the error that ended the writing, with the number of rows that were lost: the sensor
+    /// continues, and its rows are no longer stored.
+    fn given_up(
+        mut self,
+        error: EngineError,
+        account: &Receiver<io::Result<Account>>,
+    ) -> EngineError {
         if error.is_unsupported() {
             return error;
         }
         let stored = self.tally.stored;
         self.sensor.stop();
-        let lost = match self.sensor.account(told) {
+        let lost = match self.sensor.account(account) {
             Ok(account) => format!("{} more were made and are lost", account.made - stored),
-            Err(_) => "how many more were made is not known".to_owned(),
+            Err(_) => "the number of rows made after that is unknown".to_owned(),
         };
         let what = format!("{error}; {stored} {} had been stored, {lost}", S::ROWS);
-        EngineError::failed("the writer", "go on", what)
+        EngineError::failed("the writer", "continue", what)
     }
 
     fn commit(&mut self, record: &Record<S::Row>) -> Result<()> {
@@ -183,15 +191,20 @@ impl<S: Sink> Writer<'_, S> {
         if self.tally.close() { self.window.close(|| self.sink.checkpoints()) } else { Ok(()) }
     }
 
-    fn aside(&mut self) -> Result<()> {
-        if self.aside.due().is_some_and(|due| due <= Instant::now()) {
-            self.aside.turn(self.sink)?;
+    fn run_interleaved(&mut self) -> Result<()> {
+        if self.interleaved.due().is_some_and(|due| due <= Instant::now()) {
+            self.interleaved.turn(self.sink)?;
         }
         Ok(())
     }
 
     /// Takes rows until the queue has ended or fails.
-    fn take_by_count(&mut self, mut queue: queue::Receiver, rows: usize, tell: Tell) -> Result<()> {
+    fn take_by_count(
+        &mut self,
+        mut queue: queue::Receiver,
+        rows: usize,
+        report: AccountSender,
+    ) -> Result<()> {
         let mut record = Record::default();
         let mut written = Ok(());
         while written.is_ok()
@@ -200,7 +213,7 @@ impl<S: Sink> Writer<'_, S> {
             record.push(number, self.sink.arrived(number, queue.payload()));
             if record.rows.len() >= rows {
                 record.due_ns = queue.began_ns + self.tally.task.due_ns(number);
-                written = self.commit(&record).and_then(|()| self.aside());
+                written = self.commit(&record).and_then(|()| self.run_interleaved());
                 record.clear();
             }
         }
@@ -208,8 +221,8 @@ impl<S: Sink> Writer<'_, S> {
             record.due_ns = queue.began_ns + self.tally.task.due_ns(*last);
             written = self.commit(&record);
         }
-        // Drains the queue after an error, so that it blocks nobody.
-        std::thread::spawn(move || tell.send(queue.rest()));
+        // Drains the queue after an error, so that the sensor does not block.
+        std::thread::spawn(move || report.send(queue.rest()));
         written
     }
 
@@ -219,7 +232,8 @@ impl<S: Sink> Writer<'_, S> {
         give_back: &SyncSender<Record<S::Row>>,
     ) -> Result<()> {
         loop {
-            let wait = self.aside.due().map(|due| due.saturating_duration_since(Instant::now()));
+            let wait =
+                self.interleaved.due().map(|due| due.saturating_duration_since(Instant::now()));
             let record = match wait {
                 None => take.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(wait) => take.recv_timeout(wait),
@@ -232,28 +246,28 @@ impl<S: Sink> Writer<'_, S> {
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            self.aside()?;
+            self.run_interleaved()?;
         }
     }
 }
 
-/// Passes on the rows of one stretch of time after another, until the queue has ended or nobody
-/// takes them. With one stretch waiting and another complete it waits too, and the queue fills.
+/// Passes on the rows of one period after another, until the queue has ended or the writer has.
+/// When one period waits and another is complete, it waits too, and the queue fills.
 struct Collector<R, F, P> {
     task: Task,
     give: SyncSender<Record<R>>,
     empty: Receiver<Record<R>>,
-    /// The stretch that is being collected.
+    /// The period that is being collected.
     record: Record<R>,
     arrived: F,
     parts: P,
 }
 
 impl<R, F: FnMut(u64, &[u8]) -> R, P: Fn(&R, &R) -> bool> Collector<R, F, P> {
-    fn run(mut self, mut queue: queue::Receiver, tell: Tell) {
+    fn run(mut self, mut queue: queue::Receiver, report: AccountSender) {
         self.collect(&mut queue);
         drop((self.give, self.empty));
-        let _ = tell.send(queue.rest());
+        let _ = report.send(queue.rest());
     }
 
     fn collect(&mut self, queue: &mut queue::Receiver) {
@@ -272,10 +286,10 @@ impl<R, F: FnMut(u64, &[u8]) -> R, P: Fn(&R, &R) -> bool> Collector<R, F, P> {
         }
     }
 
-    /// Adds a row. If it begins a stretch, the one before is passed on. Returns whether it was
+    /// Adds a row. If it begins a period, the period before is passed on. Returns whether it was
     /// taken.
     fn add(&mut self, number: u64, row: R, due_ns: u64) -> bool {
-        // A stretch is due with the first row of the next one, and the very last with its own last
+        // A period is due with the first row of the next one, and the last period with its own last
         // row.
         self.record.due_ns = due_ns;
         let mut taken = true;

@@ -1,5 +1,5 @@
-//! What the operations of a phase need, laid out before its clock starts: one byte string per
-//! operation, in sequence. The memory is allocated before the database is opened, so it does not
+//! Encoded operations of a phase, laid out before its clock starts: one byte string per operation,
+//! in sequence. The memory is allocated before the database is opened, so it does not
 //! count as the engine's.
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Stores rows that arrive by themselves in a table of a workload file, through the [port] only.
+//! Stores rows that a sensor makes at a rate in a table of a workload file, only through the [port].
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,17 +10,17 @@ use super::arena::Arena;
 use super::cell::Cell;
 use super::keep::LAID_AT_ONCE;
 use super::port::{self, Database, Found};
-use super::table_rows::{Again, Rows};
+use super::table_rows::{Repetition, Rows};
 use crate::arrivals::Sink;
 
 /// Returns how the rows of a table repeat: shifted by the time from the first to the last, plus one
 /// unit.
-pub(super) fn again(arrive: &Arrive, rows: &Rows) -> Again {
+pub(super) fn repetition(arrive: &Arrive, rows: &Rows) -> Repetition {
     let units = rows.end(arrive.time) - rows.start(arrive.time) + 1;
-    Again { time: arrive.time, units, asked: false }
+    Repetition { time: arrive.time, units, asked: false }
 }
 
-/// Returns the rows per commit. `None`: the rows of a stretch of time.
+/// Returns the rows per commit. `None`: the rows of a period.
 pub(super) fn rows_of_commit(cell: &Cell, arrive: &Arrive) -> Option<usize> {
     if cell.commit == Some(Commit::Each) {
         return Some(1);
@@ -33,13 +33,13 @@ pub(super) fn rows_of_commit(cell: &Cell, arrive: &Arrive) -> Option<usize> {
 }
 
 /// Stores rows after the existing ones, in the order in which they arrive.
-pub(super) struct Storing<'a> {
+pub(super) struct TableSink<'a> {
     cell: &'a Cell,
     arrive: &'a Arrive,
     database: &'a mut dyn Database,
     arena: &'a mut Arc<Arena>,
     /// Whether each row is inserted on its own.
-    singly: bool,
+    one_by_one: bool,
     found: Found,
     /// Position of the next row.
     next: usize,
@@ -47,20 +47,29 @@ pub(super) struct Storing<'a> {
     laid: usize,
 }
 
-impl<'a> Storing<'a> {
+impl<'a> TableSink<'a> {
     pub(super) fn new(
         cell: &'a Cell,
         arrive: &'a Arrive,
         database: &'a mut dyn Database,
         arena: &'a mut Arc<Arena>,
     ) -> Self {
-        let (next, singly) =
+        let (next, one_by_one) =
             (cell.tables[arrive.table].loaded, rows_of_commit(cell, arrive) == Some(1));
-        Self { cell, arrive, database, arena, singly, found: Found::default(), next, laid: next }
+        Self {
+            cell,
+            arrive,
+            database,
+            arena,
+            one_by_one,
+            found: Found::default(),
+            next,
+            laid: next,
+        }
     }
 }
 
-impl Sink for Storing<'_> {
+impl Sink for TableSink<'_> {
     /// Number of the row.
     type Row = u64;
 
@@ -83,7 +92,7 @@ impl Sink for Storing<'_> {
         let Self { database, found, arrive, next, .. } = self;
         let places = *next..*next + numbers.len();
         *next = places.end;
-        if !self.singly {
+        if !self.one_by_one {
             return database.batch(arrive.table, places, Some(arrive.insert)).map(drop);
         }
         database.within(arrive.insert, Scope::PerOperation, &mut |one| {

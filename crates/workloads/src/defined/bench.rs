@@ -1,11 +1,11 @@
 //! A workload file on one database.
 
 mod arriving;
-mod by_client;
+mod foreign_client;
 mod judge;
-mod kept;
 mod opening;
 mod ready;
+mod retention;
 mod run;
 mod work;
 
@@ -18,25 +18,25 @@ use embermark_model::result::Execution;
 use smallvec::SmallVec;
 
 use super::arena::Arena;
-use super::by_client::ByClient;
 use super::cell::Cell;
-use super::crew::{Crew, Duty};
+use super::client_checks::{self, ClientOperations};
+use super::client_threads::{ClientTask, ClientThreads};
+use super::foreign_client::ForeignClient;
 use super::keep::{self, Played};
 use super::kind::{changes_rows, is_question};
 use super::mix;
-use super::mixed::{self, Did};
 use super::oracle::Oracle;
-use super::port::{self, Database, Different, Found};
+use super::port::{self, Database, DistinctAnswers, Found};
 use super::prepared::PreparedCell;
-use super::until_steady::Board;
+use super::steady_state::SteadyStateMonitor;
 use crate::http::Client;
 use crate::write_behind::Buffer;
 use crate::{Bench, BenchPhase, CheckError, NoopObserver, Outcome, Passed, PhaseObserver, Repeat};
 
 /// State of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holds {
-    /// Exactly its loaded rows, by the fastest path.
+enum TableState {
+    /// Exactly its loaded rows, loaded by the fastest path.
     Loaded,
     /// The same rows, as a phase has inserted them.
     Inserted,
@@ -51,32 +51,32 @@ pub(super) struct FileBench {
     oracle: Oracle,
     pub(super) database: Box<dyn Database>,
     /// Program in another language that does the work instead of this one.
-    pub(super) client: Option<ByClient>,
-    /// By table.
-    holds: Vec<Holds>,
+    pub(super) client: Option<ForeignClient>,
+    /// State of each table.
+    table_states: Vec<TableState>,
     /// Whether maintenance has run since the last change.
     maintained: bool,
     pub(super) found: Found,
-    /// What the requests of a repeated question found.
-    pub(super) different: Different,
-    /// What the questions of a sequence found.
+    /// Distinct answers to the requests of a repeated question.
+    pub(super) different: DistinctAnswers,
+    /// Results of the questions of a sequence.
     pub(super) by_step: Vec<Found>,
-    /// Duties of the phase that is ready, if it is a mix or several clients share it.
-    duties: Vec<Duty>,
+    /// Client tasks of the phase that is ready, if it is a mix or several clients share it.
+    client_tasks: Vec<ClientTask>,
     /// Clients that wait for the phase that is ready, if it has several.
-    crew: Option<Crew>,
-    /// What all clients, including those of other machines, did in the last run.
-    did: Vec<Did>,
+    client_threads: Option<ClientThreads>,
+    /// Operations of all clients in the last run, including clients on other machines.
+    client_operations: Vec<ClientOperations>,
     /// The outcome so far of the run that is ready or under way.
     pub(super) outcome: Outcome,
-    /// What was laid out, for which phases, and whether as parts of a mix.
+    /// Encoded operations, the phases they belong to, and whether these are parts of a mix.
     arena: Arc<Arena>,
     laid: Option<(SmallVec<[usize; 4]>, bool)>,
     /// Why the phase that is ready cannot be done.
     refused: Option<EngineError>,
-    /// Where the clients of the mix that is ready report the durations of their rounds, if it ends
-    /// when it is steady.
-    board: Option<Arc<Board>>,
+    /// Monitor to which the clients of the mix that is ready report the durations of their rounds,
+    /// if the mix ends when it is steady.
+    monitor: Option<Arc<SteadyStateMonitor>>,
     /// Process that posts the rows of the phase that is ready.
     poster: Option<Client>,
     /// Buffer of the phase that is ready, if another thread commits its rows.
@@ -91,7 +91,7 @@ impl FileBench {
     pub(super) fn new(
         mut prepared: PreparedCell,
         database: Box<dyn Database>,
-        client: Option<ByClient>,
+        client: Option<ForeignClient>,
     ) -> Self {
         let arena = std::mem::take(&mut prepared.arena);
         let execution = |phase: usize| match &prepared.csv[phase] {
@@ -112,7 +112,7 @@ impl FileBench {
         Self {
             phases: phases.collect(),
             oracle: Oracle::new(Arc::clone(&prepared.cell)),
-            holds: vec![Holds::Else; prepared.cell.tables.len()],
+            table_states: vec![TableState::Else; prepared.cell.tables.len()],
             arena: Arc::new(arena),
             laid: None,
             prepared,
@@ -120,14 +120,14 @@ impl FileBench {
             client,
             maintained: false,
             found: Found::default(),
-            different: Different::default(),
+            different: DistinctAnswers::default(),
             by_step: Vec::new(),
-            duties: Vec::new(),
-            crew: None,
-            did: Vec::new(),
+            client_tasks: Vec::new(),
+            client_threads: None,
+            client_operations: Vec::new(),
             outcome: Outcome::default(),
             refused: None,
-            board: None,
+            monitor: None,
             poster: None,
             buffer: None,
             played: None,
@@ -152,7 +152,8 @@ impl FileBench {
     }
 }
 
-/// Returns who does work that consists of parts: the engine, if it does all parts.
+/// Returns whether the engine or client code does work that consists of parts: the engine, if it
+/// does all parts.
 fn whole(parts: impl IntoIterator<Item = Execution>) -> Execution {
     let is_client_side = parts.into_iter().any(|by| by == Execution::ClientSide);
     if is_client_side { Execution::ClientSide } else { Execution::Native }
@@ -178,7 +179,7 @@ impl Bench for FileBench {
         observer: &mut dyn PhaseObserver,
     ) -> Result<Outcome, EngineError> {
         let answer = self.answer(phase, meter, observer)?;
-        let done = self.did.iter().map(|did| did.ops).collect();
+        let done = self.client_operations.iter().map(|did| did.ops).collect();
         let execution = self.answered_by(phase);
         self.outcome.pipelined = self.found.pipelined;
         Ok(Outcome { answer, done, execution, ..std::mem::take(&mut self.outcome) })
@@ -195,7 +196,7 @@ impl Bench for FileBench {
             return Err(EngineError::unsupported("a client machine", what).into());
         }
         if self.prepared.own_clients.is_some() {
-            self.did = mixed::by_clients(phase, &outcome.done);
+            self.client_operations = client_checks::operations_by_client(phase, &outcome.done);
         }
         if let Work::Sql(sql) = self.cell().work(phase) {
             return self.check_question(phase, sql);
@@ -206,7 +207,7 @@ impl Bench for FileBench {
     fn plan(&mut self, phase: usize) -> Option<String> {
         // A program in another language has its own connection to the same engine.
         let plan = self.database.plan(phase).transpose()?;
-        Some(plan.unwrap_or_else(|error| format!("not told: {error}")))
+        Some(plan.unwrap_or_else(|error| format!("not available: {error}")))
     }
 
     fn repeat(&self, phase: usize) -> Repeat {
@@ -274,7 +275,7 @@ impl Bench for FileBench {
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
-        self.crew = None;
+        self.client_threads = None;
         if self.cell().definition.keep().is_some() {
             // In its aged state.
             self.database.lifecycle().maintain()?;

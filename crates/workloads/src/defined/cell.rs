@@ -10,12 +10,12 @@ use embermark_model::table::{ColumnType, OwnedValue, Value};
 use smallvec::SmallVec;
 
 use super::arena::Arena;
-use super::draws::{Drawn, Draws};
-use super::fresh::Fresh;
 use super::kind::rows_at_once;
+use super::operation_keys::{DrawnKey, OperationKeys};
 use super::port::Found;
 use super::row;
 use super::table_rows::{Rows, Values};
+use super::update_values::UpdateValues;
 
 /// A cell of a workload file.
 pub(super) struct Cell {
@@ -23,17 +23,17 @@ pub(super) struct Cell {
     pub definition: &'static Definition,
     /// The rows of its tables, in the file's order.
     pub tables: Vec<Rows>,
-    /// What is drawn for each phase, in the file's order.
-    pub draws: Vec<Draws>,
+    /// Keys drawn for each phase, in the file's order.
+    pub operation_keys: Vec<OperationKeys>,
     /// What a commit covers, if the variant sets it for all phases.
     pub commit: Option<Commit>,
     /// Values that updates write.
-    pub fresh: Fresh,
-    /// By phase that updates rows by conditions: the columns that it sets.
+    pub update_values: UpdateValues,
+    /// Columns that each phase sets if it updates rows by conditions.
     pub set_at_once: Vec<Vec<usize>>,
-    /// By phase whose operations are counted by rows: the number of rows that meet its conditions.
+    /// Number of rows that meet the conditions of each phase whose operations are counted by rows.
     pub met: Vec<u64>,
-    /// By phase that asks about one value of a column after another: these values.
+    /// Values of a column that each phase asks about, if it asks about one after another.
     pub each: Vec<Vec<OwnedValue>>,
     /// The engine's id, for texts written for one engine.
     pub engine: String,
@@ -158,14 +158,14 @@ impl Cell {
 
     /// Returns the row that operation `i` of a phase concerns.
     #[inline]
-    pub(super) fn drawn(&self, phase: usize, i: usize) -> Drawn {
+    pub(super) fn drawn(&self, phase: usize, i: usize) -> DrawnKey {
         let rows = self.rows_of(phase);
         let newest = match self.work(phase) {
             // A mix reads rows that it inserts, and does not change them.
             Work::Get { .. } | Work::Range(_) => rows.there.load(Ordering::Relaxed),
             _ => rows.loaded,
         };
-        self.draws[phase].at(i, newest)
+        self.operation_keys[phase].at(i, newest)
     }
 
     /// Returns the position of the row that operation `i` of a phase concerns, or of the row that
@@ -173,8 +173,8 @@ impl Cell {
     #[inline]
     pub(super) fn place(&self, phase: usize, i: usize) -> usize {
         match self.drawn(phase, i) {
-            Drawn::Row(place) => place,
-            Drawn::Absent(number) => self.draws[phase].absent(number).0,
+            DrawnKey::Row(place) => place,
+            DrawnKey::Absent(number) => self.operation_keys[phase].absent(number).0,
         }
     }
 
@@ -183,9 +183,9 @@ impl Cell {
     pub(super) fn key(&self, phase: usize, i: usize) -> Values<'_> {
         let rows = self.rows_of(phase);
         match self.drawn(phase, i) {
-            Drawn::Row(place) => rows.key(place),
-            Drawn::Absent(number) => {
-                let (place, last) = self.draws[phase].absent(number);
+            DrawnKey::Row(place) => rows.key(place),
+            DrawnKey::Absent(number) => {
+                let (place, last) = self.operation_keys[phase].absent(number);
                 let mut key = rows.key(place);
                 key.pop();
                 key.push(last);
@@ -197,13 +197,13 @@ impl Cell {
     /// Returns the first and the last key of the rows that operation `i` of a phase changes at
     /// once.
     pub(super) fn ends(&self, phase: usize, i: usize) -> [Values<'_>; 2] {
-        let (rows, span) = (self.rows_of(phase), self.draws[phase].span(i));
+        let (rows, span) = (self.rows_of(phase), self.operation_keys[phase].span(i));
         let key = |place: Option<&u32>| place.map_or_else(Values::new, |at| rows.key(*at as usize));
         [key(span.first()), key(span.last())]
     }
 
     /// Returns whether the keys of a phase's operations are known before it runs. They are not if
-    /// it reads the newest of rows that others insert meanwhile.
+    /// it reads the newest rows while others insert.
     pub(super) fn knows_keys(&self, phase: usize) -> bool {
         matches!(
             self.work(phase),
@@ -214,7 +214,7 @@ impl Cell {
                 | Work::ReadModifyWrite { .. }
                 | Work::Delete { removed: Removed::Keys { .. }, .. }
                 | Work::Range(Range { span: Span::Rows { .. }, .. })
-        ) && !self.draws[phase].counts_from_newest()
+        ) && !self.operation_keys[phase].counts_from_newest()
             && rows_at_once(self.work(phase)) == 1
     }
 
@@ -271,7 +271,7 @@ impl Cell {
     /// Returns the number of rows that operation `i` of a range by rows reads.
     #[inline]
     pub(super) fn wanted(&self, phase: usize, i: usize) -> u64 {
-        self.draws[phase].wanted(i)
+        self.operation_keys[phase].wanted(i)
     }
 
     /// Returns the value whose rows operation `i` of a range by time reads, if the range is about
@@ -306,16 +306,16 @@ impl Cell {
     pub(super) fn upserted(&self, phase: usize, i: usize) -> row::Values<'_> {
         let (rows, drawn) = (self.rows_of(phase), self.drawn(phase, i));
         let (place, last) = match drawn {
-            Drawn::Row(place) => (place, None),
-            Drawn::Absent(number) => {
-                let (place, last) = self.draws[phase].absent(number);
+            DrawnKey::Row(place) => (place, None),
+            DrawnKey::Absent(number) => {
+                let (place, last) = self.operation_keys[phase].absent(number);
                 (place, rows.table.key.last().copied().zip(Some(last)))
             }
         };
         let set = self.set(phase, i);
         let value = |column| match last {
             Some((of, last)) if of == column => last,
-            _ if set.contains(&column) => self.fresh(phase, i, column),
+            _ if set.contains(&column) => self.update_value(phase, i, column),
             _ => rows.value(place, column),
         };
         (0..rows.table.columns.len()).map(value).collect()
@@ -323,14 +323,14 @@ impl Cell {
 
     /// Returns the value that operation `i` of an update writes into a column of its row.
     #[inline]
-    pub(super) fn fresh(&self, phase: usize, i: usize, column: usize) -> Value<'_> {
+    pub(super) fn update_value(&self, phase: usize, i: usize, column: usize) -> Value<'_> {
         if let Work::UpdateWhere { set, .. } = self.work(phase) {
             let value = set.iter().find(|(of, _)| *of == column);
             return value.map_or(Value::Null, |(_, value)| value.as_value());
         }
         let rows = self.rows_of(phase);
         let before = || rows.value(self.place(phase, i), column);
-        self.fresh.value(phase, i, column, rows.column_type(column), before)
+        self.update_values.value(phase, i, column, rows.column_type(column), before)
     }
 
     /// Returns the columns that operation `i` of an update sets.
@@ -339,7 +339,7 @@ impl Cell {
         match self.work(phase) {
             Work::Update { set, .. }
             | Work::Upsert { set, .. }
-            | Work::ReadModifyWrite { set, .. } => self.fresh.columns(phase, i, set),
+            | Work::ReadModifyWrite { set, .. } => self.update_values.columns(phase, i, set),
             Work::UpdateWhere { .. } => &self.set_at_once[phase],
             _ => &[],
         }

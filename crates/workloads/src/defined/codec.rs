@@ -12,7 +12,7 @@ mod bytes;
 pub(super) mod conditions;
 pub(super) mod field;
 mod read;
-pub(super) mod shown;
+pub(super) mod row_decoder;
 mod write;
 
 use embermark_contract::kv::IndexDef;

@@ -28,7 +28,7 @@ pub(super) struct CsvRows {
 }
 
 impl CsvRows {
-    /// Writes the loaded rows of a table to a file beside the `staged` rows.
+    /// Writes the loaded rows of a table to a file next to the `staged` rows.
     ///
     /// # Errors
     /// Fails when it cannot be written.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use embermark_contract::document::{
     Collection, CollectionDef, DocumentStore, Filter, Find, Language, Order, Value as Stored,
 };
-use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
+use embermark_contract::{EngineError, Lifecycle, OfflineTask, Result, Scope};
 use embermark_language::{Keep, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
@@ -25,7 +25,7 @@ use super::access::filters;
 use super::arena::Arena;
 use super::cell::Cell;
 use super::kind::is_question;
-use super::port::{Database, SessionWork, Stretch, VisitRow};
+use super::port::{Database, SessionWork, TimeStep, VisitRow};
 use super::row::{self, OwnedKey};
 use crate::reopenable::Reopenable;
 use definition::{definition, names, refused};
@@ -36,7 +36,7 @@ use stored::{Feed, Fields, Key, equalities};
 pub(super) struct DocumentTables {
     store: Reopenable<dyn DocumentStore>,
     cell: Arc<Cell>,
-    /// By table: why it cannot be a collection, if it cannot.
+    /// Reason why each table cannot be a collection, if it cannot.
     refused: Vec<Option<String>>,
     /// By table.
     defs: Vec<&'static CollectionDef>,
@@ -94,7 +94,7 @@ impl Database for DocumentTables {
     fn execution(&self, phase: usize) -> Result<Execution> {
         let unsupported = |what: &str| Err(EngineError::unsupported("a document store", what));
         let work = self.cell.work(phase);
-        let Some(table) = work.table() else { return unsupported("SQL of the file's own") };
+        let Some(table) = work.table() else { return unsupported("SQL from the workload file") };
         if let Some(why) = &self.refused[table] {
             return unsupported(why);
         }
@@ -137,12 +137,12 @@ impl Database for DocumentTables {
         Ok(())
     }
 
-    fn clear_kept(&mut self, keep: &Keep, _: &Stretch) -> Result<()> {
+    fn clear_kept(&mut self, keep: &Keep, _: &TimeStep) -> Result<()> {
         self.clear(keep.table)
     }
 
-    fn expire(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()> {
-        let [from, to] = [stretch.from, stretch.to].map(|time| [Stored::Int(time)]);
+    fn expire(&mut self, keep: &Keep, step: &TimeStep) -> Result<()> {
+        let [from, to] = [step.from, step.to].map(|time| [Stored::Int(time)]);
         let filter = Filter::Keys { from: &from, to: &to };
         self.store.delete(self.collections[keep.table], &filter).map(drop)
     }
@@ -163,7 +163,7 @@ impl Database for DocumentTables {
         Ok(count)
     }
 
-    fn word(&mut self, phase: usize, i: usize) {
+    fn rebuild_question(&mut self, phase: usize, i: usize) {
         let language = self.store.language();
         self.questions[phase] = question(&self.cell, phase, i, language).into_iter().collect();
     }
@@ -257,7 +257,7 @@ impl Database for DocumentTables {
         Ok(missing.map(str::to_owned))
     }
 
-    fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()> {
+    fn reopen_after(&mut self, meanwhile: &mut OfflineTask<'_>) -> Result<()> {
         self.store.reopen_after(meanwhile)?;
         self.attach()
     }

@@ -18,8 +18,8 @@ const AS_WRITTEN: &str = "as-written";
 
 /// Variants of such a file, with what each sets for commits.
 const VARIANTS: [(&str, &str, Option<Commit>); 4] = [
-    (AS_WRITTEN, "commits as the file says", None),
-    ("commit-each", "one commit an operation", Some(Commit::Each)),
+    (AS_WRITTEN, "commits as defined in the file", None),
+    ("commit-each", "one commit per operation", Some(Commit::Each)),
     ("single", "transactions of 10,000 operations", Some(Commit::Rows(10_000))),
     ("bulk", "inserts by the engine's fastest path", Some(Commit::Bulk)),
 ];

@@ -67,7 +67,7 @@ pub(super) const fn one_by_one(work: &Work) -> Option<Commit> {
     }
 }
 
-/// Returns whether a phase that runs alone reads everything in one snapshot.
+/// Returns whether a phase that runs on its own reads everything in one snapshot.
 pub(super) const fn is_read_in_one_snapshot(work: &Work) -> bool {
     matches!(
         work,

@@ -1,11 +1,11 @@
 //! The tables of a workload file in a key-value store.
 
-mod asks;
 mod buffers;
 mod bulk;
 mod kernel;
-mod newest;
+mod latest;
 mod paths;
+mod query_router;
 mod questions;
 mod session;
 mod span;
@@ -15,7 +15,7 @@ use std::ops::{self, ControlFlow};
 use std::sync::Arc;
 
 use embermark_contract::kv::{self, KvStore, Table, TableDef};
-use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
+use embermark_contract::{EngineError, Lifecycle, OfflineTask, Result, Scope};
 use embermark_language::{Keep, Range, Removed, Span, Work};
 use embermark_meter::Meter;
 use embermark_model::fingerprint::Fingerprint;
@@ -29,14 +29,14 @@ use super::cell::Cell;
 use super::codec::Codec;
 use super::kind::rows_at_once;
 use super::limits;
-use super::port::{Database, SessionWork, Stretch, VisitRow};
+use super::port::{Database, SessionWork, TimeStep, VisitRow};
 use super::rows::Given;
 use super::table_rows::Rows;
 use crate::reopenable::Reopenable;
-use asks::{AskingSession, Asks};
 use buffers::Buffers;
 use bulk::{LaidPairs, TablePairs, pair, pair_of_row};
 use paths::{counts_rows, newest_by_key};
+use query_router::{QueryRouter, RoutedSession};
 use session::KvSession;
 
 pub(super) struct KvTables {
@@ -48,9 +48,9 @@ pub(super) struct KvTables {
     keeps_indexes: bool,
     /// Whether the store knows the number of pairs of a table without a scan.
     knows_count: bool,
-    /// For a store that also keeps its tables in columns.
-    asks: Option<Asks>,
-    /// What was laid out for the phases that run next.
+    /// Router for a store that also keeps its tables in columns.
+    router: Option<QueryRouter>,
+    /// Encoded operations of the phases that run next.
     arena: Arc<Arena>,
     buffers: Buffers,
 }
@@ -77,16 +77,25 @@ impl KvTables {
         let codecs: Arc<[Codec]> = cell.tables.iter().map(|rows| Codec::new(rows.table)).collect();
         limits::check_keys(&store.limits(), &cell, &codecs)?;
         let (tables, arena, buffers) = (Vec::new(), Arc::default(), Buffers::default());
-        let (knows_count, asks) = (false, None);
-        let mut new =
-            Self { store, cell, codecs, tables, keeps_indexes, knows_count, asks, arena, buffers };
+        let (knows_count, router) = (false, None);
+        let mut new = Self {
+            store,
+            cell,
+            codecs,
+            tables,
+            keeps_indexes,
+            knows_count,
+            router,
+            arena,
+            buffers,
+        };
         new.open_tables()?;
         if let Some(table) = new.tables.first().copied() {
             let counted = new.store.within(Scope::Snapshot, |snapshot| snapshot.count(table))?;
             new.knows_count = counted.is_some();
         }
         if new.store.mirror().is_some() {
-            new.asks = Some(Asks::new(&new.cell, &new.codecs, new.knows_count));
+            new.router = Some(QueryRouter::new(&new.cell, &new.codecs, new.knows_count));
         }
         new.show()?;
         Ok(new)
@@ -96,7 +105,7 @@ impl KvTables {
     /// come from the columns of a store that has both forms. Otherwise the bytes of their pairs are
     /// compared.
     fn by_values(&self, phase: usize) -> bool {
-        self.asks.as_ref().is_some_and(|asks| !asks.by_pairs(phase))
+        self.router.as_ref().is_some_and(|router| !router.by_pairs(phase))
     }
 
     /// Opens the store's tables, or creates them.
@@ -116,7 +125,7 @@ impl KvTables {
 
     /// Describes the tables to a store that also keeps them in columns.
     fn show(&mut self) -> Result<()> {
-        self.asks.as_ref().map_or(Ok(()), |asks| asks.show(&mut *self.store, &self.tables))
+        self.router.as_ref().map_or(Ok(()), |router| router.show(&mut *self.store, &self.tables))
     }
 
     /// Returns how a phase with conditions finds its rows.
@@ -133,7 +142,7 @@ impl Database for KvTables {
 
     fn execution(&self, phase: usize) -> Result<Execution> {
         let work = self.cell.work(phase);
-        let table = match (work.table(), work, &self.asks) {
+        let table = match (work.table(), work, &self.router) {
             (Some(table), ..) => table,
             (None, Work::Sql(sql), Some(_)) => {
                 return self.cell.text_of(sql).map(|_| Execution::Native);
@@ -163,7 +172,7 @@ impl Database for KvTables {
     }
 
     fn answered_by(&self, phase: usize) -> Option<Execution> {
-        let [by_pairs, by_rows] = self.asks.as_ref()?.answered;
+        let [by_pairs, by_rows] = self.router.as_ref()?.answered;
         match by_rows > by_pairs {
             true => Some(Execution::Native),
             false if by_pairs > 0 => self.execution(phase).ok(),
@@ -175,15 +184,15 @@ impl Database for KvTables {
         self.store.clear(self.tables[table])
     }
 
-    fn clear_kept(&mut self, keep: &Keep, _: &Stretch) -> Result<()> {
+    fn clear_kept(&mut self, keep: &Keep, _: &TimeStep) -> Result<()> {
         self.clear(keep.table)
     }
 
-    fn expire(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()> {
+    fn expire(&mut self, keep: &Keep, step: &TimeStep) -> Result<()> {
         let codec = &self.codecs[keep.table];
         let Buffers { key: from, to, .. } = &mut self.buffers;
-        codec.key([Value::Int(stretch.from)], from);
-        codec.key([Value::Int(stretch.to)], to);
+        codec.key([Value::Int(step.from)], from);
+        codec.key([Value::Int(step.to)], to);
         self.store.delete_range(self.tables[keep.table], from, to)
     }
 
@@ -246,8 +255,8 @@ impl Database for KvTables {
     }
 
     fn ready(&mut self, phase: usize, _: usize) -> Result<()> {
-        let Self { asks, store, cell, .. } = self;
-        asks.as_mut().map_or(Ok(()), |asks| asks.ready(&mut **store, cell, phase))
+        let Self { router, store, cell, .. } = self;
+        router.as_mut().map_or(Ok(()), |router| router.ready(&mut **store, cell, phase))
     }
 
     fn bulk(
@@ -298,10 +307,18 @@ impl Database for KvTables {
 
     fn within(&mut self, phase: usize, scope: Scope, work: &mut SessionWork<'_>) -> Result<()> {
         let by_values = self.by_values(phase);
-        let Self { store, cell, codecs, tables, asks, arena, buffers, .. } = self;
-        if let (Some(asks), true) = (asks, by_values) {
+        let Self { store, cell, codecs, tables, router, arena, buffers, .. } = self;
+        if let (Some(router), true) = (router, by_values) {
             let store = &mut **store;
-            return work(&mut AskingSession { store, cell, codecs, tables, arena, buffers, asks });
+            return work(&mut RoutedSession {
+                store,
+                cell,
+                codecs,
+                tables,
+                arena,
+                buffers,
+                router,
+            });
         }
         store.within(scope, |operations| {
             work(&mut KvSession {
@@ -327,9 +344,7 @@ impl Database for KvTables {
                     });
                 match row {
                     Some(row) => visit(&row),
-                    None => {
-                        broken = Some(format!("{key:?} with {value:?} is no pair that was put"))
-                    }
+                    None => broken = Some(format!("{key:?} with {value:?} was never written")),
                 }
                 ControlFlow::Continue(())
             })
@@ -337,10 +352,10 @@ impl Database for KvTables {
         broken.map_or(Ok(()), |what| Err(EngineError::failed("the store", "give back a row", what)))
     }
 
-    fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()> {
+    fn reopen_after(&mut self, meanwhile: &mut OfflineTask<'_>) -> Result<()> {
         self.store.reopen_after(meanwhile)?;
-        if let Some(asks) = &mut self.asks {
-            asks.reopened();
+        if let Some(router) = &mut self.router {
+            router.reopened();
         }
         self.attach()
     }

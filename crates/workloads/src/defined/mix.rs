@@ -8,38 +8,38 @@ use embermark_language::{Mix, Pace, Part};
 use embermark_meter::{ArrivalSchedule, Meter};
 
 use super::cell::Cell;
-use super::crew::{Done, Duty, DutyPart};
+use super::client_threads::{ClientResult, ClientTask, ClientTaskPart};
 use super::kind::changes_at_once;
-use super::until_steady::{self, Board};
+use super::steady_state::{self, SteadyStateMonitor};
 
 /// Number of operations after which the drawn order of parts repeats.
 const ORDER: usize = 1 << 14;
 
-/// Returns the duties of a mix's clients. In a mix by rates each part is a client. In a mix by
+/// Returns the tasks of a mix's clients. In a mix by rates each part is a client. In a mix by
 /// shares all clients do the same.
 ///
 /// # Errors
-/// Unsupported where a part cannot run beside others.
-pub(super) fn duties(
+/// Unsupported where a part cannot run at the same time as others.
+pub(super) fn client_tasks(
     cell: &Cell,
     mix: &Mix,
     seed: u64,
-    board: Option<&Arc<Board>>,
-) -> Result<Vec<Duty>> {
+    monitor: Option<&Arc<SteadyStateMonitor>>,
+) -> Result<Vec<ClientTask>> {
     if mix.parts.iter().any(|part| changes_at_once(cell.work(part.phase))) {
-        let what = "to change or delete all rows that meet a condition beside other work: which rows \
-                    are left could not be told";
+        let what = "to change or delete all rows that meet a condition during other work: the rows \
+                    that are left would be unknown";
         return Err(EngineError::unsupported("a mix", what));
     }
     if by_rates(&mix.parts) {
         let lasts = mix.lasts.unwrap_or(embermark_language::LASTS);
-        let duty = |(client, part): (usize, &Part)| {
+        let task = |(client, part): (usize, &Part)| {
             let Pace::Rate(rate) = part.pace else { return None };
-            let rounds =
-                board.map(|board| (client, until_steady::round(rate, lasts), Arc::clone(board)));
-            let schedule = Some(ArrivalSchedule::of(rate, 1, 0));
-            Some(Duty {
-                parts: vec![DutyPart { phase: part.phase, schedule }],
+            let rounds = monitor
+                .map(|monitor| (client, steady_state::round(rate, lasts), Arc::clone(monitor)));
+            let schedule = Some(ArrivalSchedule::new(rate, 1, 0));
+            Some(ClientTask {
+                parts: vec![ClientTaskPart { phase: part.phase, schedule }],
                 order: Arc::from([]),
                 ops: Some(((rate * lasts.as_secs_f64()).floor() as u64).max(1)),
                 lasts: Some(lasts),
@@ -49,12 +49,12 @@ pub(super) fn duties(
                 is_shared: false,
             })
         };
-        return Ok(mix.parts.iter().enumerate().filter_map(duty).collect());
+        return Ok(mix.parts.iter().enumerate().filter_map(task).collect());
     }
     let clients = mix.clients.max(1) as usize;
-    let parts = mix.parts.iter().map(|part| DutyPart { phase: part.phase, schedule: None });
-    let parts: Vec<DutyPart> = parts.collect();
-    let duty = |client| Duty {
+    let parts = mix.parts.iter().map(|part| ClientTaskPart { phase: part.phase, schedule: None });
+    let parts: Vec<ClientTaskPart> = parts.collect();
+    let task = |client| ClientTask {
         parts: parts.clone(),
         order: order(mix, seed, client as u64),
         ops: mix.lasts.is_none().then(|| share(mix.ops, clients, client)),
@@ -64,15 +64,15 @@ pub(super) fn duties(
         clients,
         is_shared: false,
     };
-    Ok((0..clients).map(duty).collect())
+    Ok((0..clients).map(task).collect())
 }
 
-/// Returns the duties of several clients that share one phase.
-pub(super) fn shared(phase: usize, ops: u64, clients: usize, rate: Option<u64>) -> Vec<Duty> {
-    let duty = |client| {
-        let pace = |rate: u64| ArrivalSchedule::of(rate as f64, clients as u32, client as u32);
-        Duty {
-            parts: vec![DutyPart { phase, schedule: rate.map(pace) }],
+/// Returns the tasks of several clients that share one phase.
+pub(super) fn shared(phase: usize, ops: u64, clients: usize, rate: Option<u64>) -> Vec<ClientTask> {
+    let task = |client| {
+        let pace = |rate: u64| ArrivalSchedule::new(rate as f64, clients as u32, client as u32);
+        ClientTask {
+            parts: vec![ClientTaskPart { phase, schedule: rate.map(pace) }],
             order: Arc::from([]),
             ops: Some(share(ops, clients, client)),
             lasts: None,
@@ -82,7 +82,7 @@ pub(super) fn shared(phase: usize, ops: u64, clients: usize, rate: Option<u64>) 
             is_shared: true,
         }
     };
-    (0..clients).map(duty).collect()
+    (0..clients).map(task).collect()
 }
 
 /// Returns how many of some operations a client has that does every `clients`-th.
@@ -133,30 +133,30 @@ pub(super) const fn rate(pace: Pace) -> Option<f64> {
 }
 
 /// Combines the measurements of clients as one run.
-pub(super) fn gather(clients: &[Done], meter: &mut Meter) {
+pub(super) fn gather(clients: &[ClientResult], meter: &mut Meter) {
     if clients.iter().all(|done| done.meters.len() == 1) {
-        return meter.gather(clients.iter().flat_map(|done| &done.meters));
+        return meter.merge_clients(clients.iter().flat_map(|done| &done.meters));
     }
-    let of_client = |done: &Done| {
+    let of_client = |done: &ClientResult| {
         let mut all = meter.for_part(None, None);
-        all.gather_parts(&done.meters);
+        all.merge_parts(&done.meters);
         all
     };
     let by_client: Vec<Meter> = clients.iter().map(of_client).collect();
     match &by_client[..] {
-        [one] => meter.gather_parts(std::slice::from_ref(one)),
-        all => meter.gather(all),
+        [one] => meter.merge_parts(std::slice::from_ref(one)),
+        all => meter.merge_clients(all),
     }
 }
 
 /// Combines the clients' measurements of one part of a mix.
-pub(super) fn of_part(clients: &[Done], mix: &Mix, part: usize, meter: &Meter) -> Meter {
+pub(super) fn of_part(clients: &[ClientResult], mix: &Mix, part: usize, meter: &Meter) -> Meter {
     let own: Vec<&Meter> = match mix.parts[part].pace {
         // Each part is a client.
         Pace::Rate(_) => clients.get(part).into_iter().flat_map(|done| &done.meters).collect(),
         Pace::Share(_) => clients.iter().filter_map(|done| done.meters.get(part)).collect(),
     };
     let mut all = meter.for_part(None, None);
-    all.gather_parts(own);
+    all.merge_parts(own);
     all
 }

@@ -6,27 +6,26 @@ mod aggregate;
 mod arena;
 mod arrive;
 mod bench;
-mod by_client;
 mod cell;
+mod client_checks;
+mod client_threads;
 mod codec;
 mod correlate;
-mod crew;
 mod csv;
 mod document;
 mod documents;
-mod draws;
 mod family;
-mod fresh;
+mod foreign_client;
 mod gaps;
 mod info;
 mod keep;
 mod kind;
 mod kv;
+mod latest_rows;
 mod limits;
 mod mix;
-mod mixed;
 mod month;
-mod newest;
+mod operation_keys;
 mod oracle;
 mod outliers;
 mod phases;
@@ -40,10 +39,11 @@ mod series;
 mod source;
 mod sql;
 mod statements;
+mod steady_state;
 mod table_rows;
 #[cfg(test)]
 mod tables;
-mod until_steady;
+mod update_values;
 
 use std::error::Error;
 use std::fs::File;
@@ -62,9 +62,9 @@ use crate::arrivals::{self, SENSOR};
 use crate::{Info, Prepared, Source, Spec, Workload, WorkloadError, http};
 use arena::Arena;
 use cell::Cell;
-use fresh::Fresh;
-use phases::{csv_files, draws_of, each_of, longest, parts};
+use phases::{csv_files, draw_keys, each_of, longest, parts};
 use prepared::PreparedCell;
+use update_values::UpdateValues;
 
 /// A workload that a file describes.
 pub struct Defined {
@@ -100,8 +100,8 @@ impl Workload for Defined {
         let (definition, commit) = self.variant(&spec.variant)?;
         let tables = source::open(definition, &spec.rows)?;
         keep::check_order(&tables)?;
-        let draws = draws_of(definition, &tables, spec.seed)?;
-        let fresh = Fresh::new(spec.seed, longest(definition, &tables));
+        let operation_keys = draw_keys(definition, &tables, spec.seed)?;
+        let update_values = UpdateValues::new(spec.seed, longest(definition, &tables));
         let each = each_of(definition, &tables, spec.seed);
         let (engine, appends_only) = (spec.engine.clone(), spec.appends_only);
         let set_at_once = kind::set_at_once(definition);
@@ -109,8 +109,8 @@ impl Workload for Defined {
         let cell = Cell {
             definition,
             tables,
-            draws,
-            fresh,
+            operation_keys,
+            update_values,
             set_at_once,
             met,
             each,
@@ -166,7 +166,7 @@ impl Workload for Defined {
 /// Fails when its task cannot be done.
 pub fn companion(role: &str, task: &str, out: File) -> Result<(), Box<dyn Error>> {
     match role {
-        by_client::ROLE => Err(embermark_clients::become_program(task, out).into()),
+        foreign_client::ROLE => Err(embermark_clients::become_program(task, out).into()),
         http::CLIENT => http::client(task, out),
         SENSOR => {
             let (task, shape) = serde_json::from_str(task)?;

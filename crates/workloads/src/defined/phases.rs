@@ -8,31 +8,32 @@ use embermark_language::{Asked, Commit, Definition, Keys, KeysOf, Phase, Removed
 use embermark_model::table::{ColumnType, OwnedValue};
 
 use super::csv::CsvRows;
-use super::draws::{self, Draws};
+use super::operation_keys::{self, OperationKeys};
 use super::table_rows::Rows;
 use crate::WorkloadError;
 
 /// Draws the keys of each phase, from its own random stream.
-pub(super) fn draws_of(
+pub(super) fn draw_keys(
     definition: &Definition,
     tables: &[Rows],
     seed: u64,
-) -> Result<Vec<Draws>, WorkloadError> {
+) -> Result<Vec<OperationKeys>, WorkloadError> {
     let phases = definition.phases.iter().enumerate();
     let drawn = phases.map(|(phase, def)| {
         let mut draw = Draw::new(seed, 100 + phase as u64);
         let rows = &tables[def.work.table().unwrap_or_default()];
-        let many = |keys: &Keys| keys.ops.of(rows.loaded as u64).max(mixed(definition, phase));
+        let many =
+            |keys: &Keys| keys.ops.for_rows(rows.loaded as u64).max(mixed(definition, phase));
         let drawn = |keys: &Keys, draw: &mut Draw| match keys.of {
-            KeysOf::Distinct => Draws::distinct(keys, rows, draw),
-            _ => Draws::new(keys, many(keys), rows, draw),
+            KeysOf::Distinct => OperationKeys::distinct(keys, rows, draw),
+            _ => OperationKeys::new(keys, many(keys), rows, draw),
         };
         match &def.work {
             Work::Update { keys, .. }
             | Work::Delete { removed: Removed::Keys { keys, .. }, .. }
                 if keys.rows > 1 =>
             {
-                Ok(Draws::ranges(keys, rows, &mut draw))
+                Ok(OperationKeys::ranges(keys, rows, &mut draw))
             }
             Work::Get { keys, .. }
             | Work::Open { keys, .. }
@@ -43,9 +44,9 @@ pub(super) fn draws_of(
                 Ok(drawn(&range.keys, &mut draw)?.wanting(&range.span, &mut draw))
             }
             Work::Delete { removed: Removed::Keys { keys, .. }, .. } => {
-                Draws::distinct(keys, rows, &mut draw)
+                OperationKeys::distinct(keys, rows, &mut draw)
             }
-            _ => Ok(Draws::default()),
+            _ => Ok(OperationKeys::default()),
         }
     });
     drawn.collect()
@@ -57,7 +58,7 @@ pub(super) fn each_of(definition: &Definition, tables: &[Rows], seed: u64) -> Ve
         Asked::Each { column, values } => {
             let rows = &tables[def.work.table().unwrap_or_default()];
             let mut draw = Draw::new(seed, 50_000 + phase as u64);
-            draws::values(rows, *column, values.of(rows.loaded as u64), &mut draw)
+            operation_keys::values(rows, *column, values.for_rows(rows.loaded as u64), &mut draw)
         }
         _ => Vec::new(),
     };
@@ -93,7 +94,7 @@ pub(super) fn parts(definition: &'static Definition) -> Vec<Vec<&'static str>> {
 }
 
 /// Returns how many operations of a phase mixes have, as far as that is known. If a time limits
-/// them, it is so many that repeating them does not matter.
+/// them, the number is large enough that repeating them does not matter.
 pub(super) fn mixed(definition: &Definition, phase: usize) -> u64 {
     let mixes = definition.phases.iter().filter_map(|phase| match &phase.work {
         Work::Mix(mix) => Some(mix),

@@ -1,4 +1,4 @@
-//! What a workload file needs from a database. Each family of stores implements it once.
+//! The interface between a workload file and a database. Each family of stores implements it once.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use embermark_contract::sql::CsvFile;
-use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
+use embermark_contract::{EngineError, Lifecycle, OfflineTask, Result, Scope};
 use embermark_language::Keep;
 use embermark_meter::Meter;
 use embermark_model::answer;
@@ -21,7 +21,7 @@ use crate::strategy::Part;
 /// file. Each implementation is built with a [cell](super::cell::Cell), which knows the rows, keys,
 /// and values of each operation.
 pub(super) trait Database {
-    /// Returns what stores of every family have.
+    /// Returns the operations that stores of every family share.
     fn lifecycle(&mut self) -> &mut dyn Lifecycle;
 
     /// Returns whether the engine or client code does a phase.
@@ -31,14 +31,14 @@ pub(super) trait Database {
     /// for a mix.
     fn execution(&self, phase: usize) -> Result<Execution>;
 
-    /// Returns who did most of the operations of a phase since it was ready, if either of two
-    /// copies of the data could.
+    /// Returns whether the engine or client code did most of the operations of a phase since it was
+    /// ready, if either of two copies of the data could.
     fn answered_by(&self, _phase: usize) -> Option<Execution> {
         None
     }
 
     /// Returns whether the engine reports how many rows an operation changed.
-    fn tells_changes(&self) -> bool {
+    fn reports_changes(&self) -> bool {
         true
     }
 
@@ -48,14 +48,14 @@ pub(super) trait Database {
     /// Opens the existing tables, for a further client or after the database was reopened.
     fn attach(&mut self) -> Result<()>;
 
-    /// Lays out what these operations of a phase need. Outside the clock.
+    /// Encodes these operations of a phase into the arena. Outside the clock.
     fn lay_out(&self, phase: usize, operations: Range<usize>, arena: &mut Arena);
 
-    /// Takes what was laid out for the phases that run next, and drops what was laid out before.
+    /// Takes the encoded operations of the phases that run next, and drops earlier ones.
     fn take(&mut self, arena: Arc<Arena>);
 
-    /// Returns what a row adds to [`Found::rows`] of a phase, by the bytes of its pair. `None`: by
-    /// the values that the phase reads.
+    /// Returns the fingerprint of a row in [`Found::rows`] of a phase, from the bytes of its pair.
+    /// `None`: from the values that the phase reads.
     fn print(&self, _phase: usize, _row: &[Value<'_>]) -> Option<Fingerprint> {
         None
     }
@@ -99,17 +99,17 @@ pub(super) trait Database {
         Ok(())
     }
 
-    /// Creates a table, empty, of which a window is kept, with room for its first stretch of time.
-    fn clear_kept(&mut self, keep: &Keep, first: &Stretch) -> Result<()>;
+    /// Creates an empty table that keeps a window of rows, with room for its first time step.
+    fn clear_kept(&mut self, keep: &Keep, first: &TimeStep) -> Result<()>;
 
-    /// Begins a stretch of time: creates its partition, if stretches have partitions. Not called
+    /// Begins a time step: creates its partition, if steps have partitions. Not called
     /// for the first.
-    fn begin(&mut self, _keep: &Keep, _stretch: &Stretch) -> Result<()> {
+    fn begin(&mut self, _keep: &Keep, _stretch: &TimeStep) -> Result<()> {
         Ok(())
     }
 
-    /// Removes the rows of the oldest stretch of time, by the means that the engine's manual names.
-    fn expire(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()>;
+    /// Removes the rows of the oldest time step, in the way that the engine's manual recommends.
+    fn expire(&mut self, keep: &Keep, step: &TimeStep) -> Result<()>;
 
     /// Describes how rows expire.
     fn expires_by(&self, keep: &Keep) -> String;
@@ -124,7 +124,7 @@ pub(super) trait Database {
 
     /// Rebuilds the text of question `i` of a phase, if it depends on how new the rows are. Outside
     /// the clock.
-    fn word(&mut self, _phase: usize, _i: usize) {}
+    fn rebuild_question(&mut self, _phase: usize, _i: usize) {}
 
     /// Returns the engine's plan for the query of a phase. `None` if the engine shows none or the
     /// phase has no query. Outside the clock.
@@ -156,14 +156,13 @@ pub(super) trait Database {
 
     /// Closes the database and reopens it. `meanwhile` runs in between, while another process can
     /// have exclusive access.
-    fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()>;
+    fn reopen_after(&mut self, meanwhile: &mut OfflineTask<'_>) -> Result<()>;
 
     /// Closes the database.
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-/// Lays out what these operations of these phases need, and drops what was laid out before. Outside
-/// the clock.
+/// Encodes these operations of these phases, and drops earlier ones. Outside the clock.
 pub(super) fn lay_out(
     database: &mut dyn Database,
     arena: &mut Arc<Arena>,
@@ -179,10 +178,10 @@ pub(super) fn lay_out(
     database.take(Arc::clone(arena));
 }
 
-/// A stretch of time whose rows expire together, in the unit of their time.
+/// A step of time whose rows expire together, in the unit of their time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stretch {
-    /// Its number, counted from 1970. The next stretch has the next number.
+pub(super) struct TimeStep {
+    /// Its number, counted from 1970. The next step has the next number.
     pub number: i64,
     /// Its first time.
     pub from: i64,
@@ -205,7 +204,7 @@ pub(super) trait Session {
 
     /// Finds the rows that meet the conditions of a phase, for [`change`](Self::change). Returns
     /// their number. They are kept until the next call.
-    fn look(&mut self, phase: usize) -> Result<usize>;
+    fn find_rows(&mut self, phase: usize) -> Result<usize>;
 
     /// Changes the `n`th row found, and counts it if it exists.
     fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()>;
@@ -238,7 +237,7 @@ pub(super) struct Shared<'a> {
 
 impl<'a> Shared<'a> {
     /// Creates the part of the only client.
-    pub(super) const fn alone(part: Part<'a>) -> Self {
+    pub(super) const fn only_client(part: Part<'a>) -> Self {
         Self { part, client: 0, clients: 1 }
     }
 }
@@ -261,7 +260,7 @@ impl Steps for One {
     }
 }
 
-/// What operations found. Each question replaces the result of the one before. Everything else adds
+/// Results of operations. Each question replaces the result of the one before. Everything else adds
 /// up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Found {
@@ -281,18 +280,18 @@ pub(super) struct Found {
     pub more: bool,
 }
 
-/// The different answers to a question that is asked again and again, each once.
+/// The distinct answers to a repeated question.
 #[derive(Debug, Default)]
-pub(super) struct Different {
+pub(super) struct DistinctAnswers {
     digests: HashSet<u64>,
     /// Each with the number of its request.
     answers: Vec<(usize, Found)>,
 }
 
-/// Most answers to keep: a sum added up in another order each time is another answer each time.
+/// Largest number of answers to keep. A sum computed in another order each time differs each time.
 const MOST_KEPT: usize = 256;
 
-impl Different {
+impl DistinctAnswers {
     /// Keeps an answer, unless an earlier request had the same.
     #[inline]
     pub(super) fn see(&mut self, request: usize, found: &Found) {

@@ -23,7 +23,7 @@ use crate::http::{self, Client, Service};
 /// Unsupported for a table with bytes.
 pub(super) fn bodies(rows: &Rows) -> Result<Vec<String>> {
     if rows.table.columns.iter().any(|column| column.of == ColumnType::Bytes) {
-        return Err(EngineError::impossible("JSON, in which rows are posted, has no bytes"));
+        return Err(EngineError::impossible("rows are posted as JSON, which has no bytes"));
     }
     Ok((0..rows.loaded).map(|place| body(rows, place)).collect())
 }
@@ -67,7 +67,7 @@ fn value<'a>(object: &'a Json, column: &Column) -> Option<Value<'a>> {
 /// Parses the body of a request. Returns the position of its row, which must have exactly these
 /// values.
 fn read(rows: &Rows, body: &[u8]) -> io::Result<usize> {
-    let none = || io::Error::other("it is no row of the table");
+    let none = || io::Error::other("it is not a row of the table");
     let object: Json = serde_json::from_slice(body)?;
     let columns = &rows.table.columns;
     let posted = columns.iter().map(|column| value(&object, column));

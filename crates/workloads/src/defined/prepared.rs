@@ -15,9 +15,9 @@ use embermark_model::result::PhaseKind;
 use super::arena::Arena;
 use super::cell::Cell;
 use super::csv::CsvRows;
-use super::draws;
 use super::keep;
 use super::kind::{changes_at_once, is_question, is_read_in_one_snapshot, one_by_one};
+use super::operation_keys;
 use super::referees::Right;
 use crate::Companions;
 use crate::strategy::Strategy;
@@ -43,7 +43,7 @@ pub(super) struct PreparedCell {
     /// Which clients are on this machine, when they are on several.
     pub own_clients: Option<Range<u32>>,
     /// Whether another machine has opened the database. That machine loads the tables and checks
-    /// what all clients did.
+    /// the results of all clients.
     pub is_guest: bool,
     /// CSV file that each phase loads.
     pub csv: Vec<Option<CsvRows>>,
@@ -52,7 +52,7 @@ pub(super) struct PreparedCell {
     pub parts: Vec<Vec<&'static str>>,
     /// Right answer of each SQL question.
     pub right: Vec<Right>,
-    /// For a referee: path of the rows beside which its answers are stored.
+    /// For a referee: path of the rows. Its answers are stored next to them.
     pub keeps: Option<PathBuf>,
     /// Starts companion processes, where that is possible.
     pub companions: Option<Rc<dyn Companions>>,
@@ -80,13 +80,13 @@ impl PreparedCell {
             Work::Mix(mix) => mix.ops,
             work if is_question(work) => match &self.cell.definition.phases[phase].asked {
                 Asked::ForTime => 0,
-                Asked::Times(ops) => ops.of(self.cell.rows_of(phase).loaded as u64),
+                Asked::Times(ops) => ops.for_rows(self.cell.rows_of(phase).loaded as u64),
                 Asked::Each { .. } => self.cell.each[phase].len() as u64,
             },
             Work::Sequence(sequence) => sequence.insert.map_or(0, |insert| self.ops(insert)),
             work => {
                 let rows = self.cell.rows_of(phase).loaded;
-                draws::operations(work, rows, &self.cell.draws[phase])
+                operation_keys::operations(work, rows, &self.cell.operation_keys[phase])
             }
         }
     }
@@ -105,7 +105,7 @@ impl PreparedCell {
                 let rows = &self.cell.tables[*table];
                 if in_mix { rows.loaded..rows.staged.rows() } else { 0..rows.loaded }
             }
-            _ if in_mix => 0..self.cell.draws[phase].len(),
+            _ if in_mix => 0..self.cell.operation_keys[phase].len(),
             _ => 0..self.ops(phase) as usize,
         }
     }

@@ -1,5 +1,5 @@
 //! Right answers of SQL questions, from a file or from engines that were asked beforehand. Their
-//! answers are stored beside the staged rows.
+//! answers are stored next to the staged rows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl Right {
         match self {
             Self::Given { file, .. } => Some(file.clone()),
             Self::Said { by, .. } => Some(match &by[..] {
-                [one] => format!("by {one} alone"),
+                [one] => format!("only by {one}"),
                 all => format!("agreed by {}", all.join(" and ")),
             }),
             Self::Disputed(_) | Self::Unknown => None,
@@ -107,14 +107,16 @@ fn referees_answer(spec: &Spec, phase: &str) -> Result<Right, WorkloadError> {
         };
         if let Some(FirstDifference(one, other)) = first.first_difference(&answer) {
             let before = by[0];
-            return Ok(Right::Disputed(format!("{before} says {one}, {referee} says {other}")));
+            return Ok(Right::Disputed(format!(
+                "{before} answers {one}, {referee} answers {other}"
+            )));
         }
         by.push(referee);
     }
     Ok(said.map_or(Right::Unknown, |(by, answer)| Right::Said { by, answer }))
 }
 
-/// Stores a referee's answer beside the rows, atomically.
+/// Stores a referee's answer next to the rows, atomically.
 pub(super) fn keep(
     rows: &Path,
     phase: &str,
@@ -193,12 +195,15 @@ mod tests {
         let wrong = both.check(set(&[Value::Int(4)])).unwrap_err().to_string();
         assert_eq!(wrong, "wrong answer: expected (3), got (4) (agreed by one and two)");
         say("alone", "two", 1.0);
-        assert_eq!(referees_answer(&spec, "alone").unwrap().by().unwrap(), "by two alone");
+        assert_eq!(referees_answer(&spec, "alone").unwrap().by().unwrap(), "only by two");
         say("never", "one", 3.5);
         say("never", "two", 3.0);
         let never = referees_answer(&spec, "never").unwrap();
-        assert_eq!(never, Right::Disputed("one says (3.5), two says (3)".to_owned()));
-        assert_eq!(never.check(set(&[])).unwrap_err().to_string(), "one says (3.5), two says (3)");
+        assert_eq!(never, Right::Disputed("one answers (3.5), two answers (3)".to_owned()));
+        assert_eq!(
+            never.check(set(&[])).unwrap_err().to_string(),
+            "one answers (3.5), two answers (3)"
+        );
     }
 
     #[test]

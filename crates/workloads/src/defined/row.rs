@@ -141,7 +141,7 @@ pub(super) fn owned(value: Value<'_>) -> answer::Value {
     }
 }
 
-/// Adds every column of a row. Returns their number. A float that is no number becomes PostgreSQL's
+/// Adds every column of a row. Returns their number. A float that is not a number becomes PostgreSQL's
 /// text for it, because JSON has none.
 pub(super) fn every(
     row: &dyn ResultRow,

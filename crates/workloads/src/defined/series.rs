@@ -10,7 +10,7 @@ use std::ops;
 use std::sync::Arc;
 
 use embermark_contract::series::SeriesStore;
-use embermark_contract::{EngineError, Lifecycle, Meanwhile, Result, Scope};
+use embermark_contract::{EngineError, Lifecycle, OfflineTask, Result, Scope};
 use embermark_language::{Group, Keep, Operator, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
@@ -19,7 +19,7 @@ use embermark_model::table::ColumnType;
 use super::access::filters;
 use super::arena::Arena;
 use super::cell::Cell;
-use super::port::{Database, SessionWork, Stretch, VisitRow};
+use super::port::{Database, SessionWork, TimeStep, VisitRow};
 use super::row::OwnedKey;
 use crate::reopenable::Reopenable;
 use execution::{FAMILY, execution};
@@ -34,7 +34,7 @@ const HOUR_NS: i128 = 3_600_000_000_000;
 pub(super) struct SeriesTables {
     store: Reopenable<dyn SeriesStore>,
     cell: Arc<Cell>,
-    /// By table: its measurement, or why it cannot be one.
+    /// Measurement of each table, or why it cannot be one.
     tables: Vec<std::result::Result<Measured, String>>,
     /// By phase, one per value that it asks about: the question for groups, if InfluxQL can express
     /// it.
@@ -102,7 +102,7 @@ impl Database for SeriesTables {
         &mut *self.store
     }
 
-    fn tells_changes(&self) -> bool {
+    fn reports_changes(&self) -> bool {
         false
     }
 
@@ -121,20 +121,21 @@ impl Database for SeriesTables {
         if step % HOUR_NS == 0 && (24 * HOUR_NS) % step == 0 {
             return Ok(());
         }
-        let what = "old rows that go by steps that are no part of a day of whole hours";
+        let what =
+            "the expiry of old rows in steps that are not whole hours that divide a day evenly";
         Err(EngineError::unsupported(FAMILY, what))
     }
 
-    fn clear_kept(&mut self, keep: &Keep, _: &Stretch) -> Result<()> {
+    fn clear_kept(&mut self, keep: &Keep, _: &TimeStep) -> Result<()> {
         self.clear(keep.table)?;
         let Ok(Measured { measurement, .. }) = &self.tables[keep.table] else { return Ok(()) };
         let step = measurement.time_ns(keep.step)?;
         self.store.keep_by(step)
     }
 
-    fn expire(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()> {
+    fn expire(&mut self, keep: &Keep, step: &TimeStep) -> Result<()> {
         let Ok(Measured { measurement, .. }) = &self.tables[keep.table] else { return Ok(()) };
-        let (name, before) = (&measurement.table.name, measurement.time_ns(stretch.to)?);
+        let (name, before) = (&measurement.table.name, measurement.time_ns(step.to)?);
         self.store.expire(name, before)
     }
 
@@ -154,7 +155,7 @@ impl Database for SeriesTables {
         Ok(count)
     }
 
-    fn word(&mut self, phase: usize, i: usize) {
+    fn rebuild_question(&mut self, phase: usize, i: usize) {
         let (Work::Group(group), [_, ..]) = (self.cell.work(phase), &self.questions[phase][..])
         else {
             return;
@@ -245,7 +246,7 @@ impl Database for SeriesTables {
         Ok(tags.find(|tag| !known.contains(tag)).cloned())
     }
 
-    fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()> {
+    fn reopen_after(&mut self, meanwhile: &mut OfflineTask<'_>) -> Result<()> {
         self.store.reopen_after(meanwhile)
     }
 

@@ -26,13 +26,13 @@ pub(super) struct FileRows {
     /// Folder of the workload file, to which file names are relative.
     pub folder: PathBuf,
     pub seed: u64,
-    /// Share of a file's rows that may not fit.
+    /// Largest share of a file's rows to skip when they do not match their column types.
     pub lenient: f64,
     /// Sensor log that the run names, instead of a generated one.
     pub log: Option<Log>,
 }
 
-/// What is staged of a table.
+/// Staged rows of a table.
 #[derive(Serialize, Deserialize)]
 struct Staged {
     file: PathBuf,
@@ -201,16 +201,16 @@ pub(super) fn open(
     let tables = tables.map(|(table, Staged { file, loaded })| {
         let (there, taken) = (loaded.into(), loaded.into());
         let staged = StagedTable::open(&file)?;
-        Ok(Rows { table, staged, loaded, there, taken, again: None, lap: 0.into() })
+        Ok(Rows { table, staged, loaded, there, taken, repetition: None, lap: 0.into() })
     });
     let mut tables = tables.collect::<Result<Vec<Rows>, WorkloadError>>()?;
     if let Some(keep) = definition.keep() {
         let rows = &mut tables[keep.table];
-        rows.again = Some(keep::again(keep, rows));
+        rows.repetition = Some(keep::repetition(keep, rows));
     }
     for arrive in definition.arrivals() {
         let rows = &mut tables[arrive.table];
-        rows.again = Some(arrive::again(arrive, rows));
+        rows.repetition = Some(arrive::repetition(arrive, rows));
     }
     Ok(tables)
 }

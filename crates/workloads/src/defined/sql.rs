@@ -14,7 +14,7 @@ use std::ops;
 use std::sync::Arc;
 
 use embermark_contract::sql::{CsvFile, Param, QueryKind, SqlStore, Statement, TableDef};
-use embermark_contract::{Lifecycle, Meanwhile, Result, Scope};
+use embermark_contract::{Lifecycle, OfflineTask, Result, Scope};
 use embermark_language::{Keep, Work};
 use embermark_meter::Meter;
 use embermark_model::result::Execution;
@@ -24,7 +24,7 @@ use super::arena::Arena;
 use super::cell::Cell;
 use super::documents::{Stored, lay, stored};
 use super::kind::is_question;
-use super::port::{Database, Found, Session, SessionWork, Stretch, VisitRow};
+use super::port::{Database, Found, Session, SessionWork, TimeStep, VisitRow};
 use super::row::{self, OwnedKey};
 use super::table_rows::Rows;
 use crate::reopenable::Reopenable;
@@ -54,7 +54,7 @@ pub(super) struct SqlTables {
     written: Vec<&'static [Stored]>,
     /// Memory for the documents of a row.
     room: Vec<u8>,
-    /// For the table of which a window is kept: whether its stretches are partitions, and otherwise
+    /// For the table of which a window is kept: whether its steps are partitions, and otherwise
     /// the statement that deletes one.
     is_parted: bool,
     expiry: Option<Statement>,
@@ -92,7 +92,7 @@ impl SqlTables {
         })
     }
 
-    /// Tells the engine what kind of statements follow, if that changes.
+    /// Announces to the engine which kind of statements follow, if that changes.
     fn expect(&mut self, kind: QueryKind) -> Result<()> {
         if self.expected != Some(kind) {
             self.store.expect(kind)?;
@@ -117,34 +117,34 @@ impl Database for SqlTables {
 
     /// Uses partitions where the engine's manual advises them for rows that expire by age, and the
     /// table can have them.
-    fn clear_kept(&mut self, keep: &Keep, first: &Stretch) -> Result<()> {
+    fn clear_kept(&mut self, keep: &Keep, first: &TimeStep) -> Result<()> {
         self.make(keep.table, Some((keep, first)))
     }
 
-    fn begin(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()> {
+    fn begin(&mut self, keep: &Keep, step: &TimeStep) -> Result<()> {
         let (dialect, name) = (self.store.dialect(), self.defs[keep.table].name);
         let Some(parts) = dialect.range_partitions().filter(|_| self.is_parted) else {
             return Ok(());
         };
-        match parts.add(name, &partition(stretch), stretch.from, stretch.to) {
+        match parts.add(name, &partition(step), step.from, step.to) {
             Some(add) => self.store.batch(&add),
             None => Ok(()),
         }
     }
 
-    fn expire(&mut self, keep: &Keep, stretch: &Stretch) -> Result<()> {
+    fn expire(&mut self, keep: &Keep, step: &TimeStep) -> Result<()> {
         if let Some(delete) = self.expiry {
-            let within = [stretch.from, stretch.to].map(Param::Int);
+            let within = [step.from, step.to].map(Param::Int);
             return self.store.run(delete, &within).map(drop);
         }
         let (dialect, name) = (self.store.dialect(), self.defs[keep.table].name);
         let Some(parts) = dialect.range_partitions() else { return Ok(()) };
-        self.store.batch(&parts.remove(name, &partition(stretch), stretch.to))
+        self.store.batch(&parts.remove(name, &partition(step), step.to))
     }
 
     fn expires_by(&self, _: &Keep) -> String {
         let parts = self.store.dialect().range_partitions().filter(|_| self.is_parted);
-        parts.map_or("DELETE of a range of the key", |parts| parts.about()).to_owned()
+        parts.map_or("DELETE of a range of the key", |parts| parts.method()).to_owned()
     }
 
     fn checkpoints(&mut self) -> Result<Option<u64>> {
@@ -285,7 +285,7 @@ impl Database for SqlTables {
         self.missing_index(table)
     }
 
-    fn reopen_after(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<()> {
+    fn reopen_after(&mut self, meanwhile: &mut OfflineTask<'_>) -> Result<()> {
         self.statements.forget();
         self.expected = None;
         self.store.reopen_after(meanwhile)

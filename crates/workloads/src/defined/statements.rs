@@ -3,7 +3,7 @@
 mod changes;
 pub(super) mod conditions;
 mod groups;
-mod newest;
+mod latest;
 pub(super) mod reads;
 pub(super) mod statistics;
 

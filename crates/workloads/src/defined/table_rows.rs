@@ -32,7 +32,7 @@ pub(super) struct Rows {
     /// Number of rows given out to insert, including the loaded ones.
     pub taken: AtomicUsize,
     /// How its rows repeat after the last, in a table of which a `keep` keeps a window.
-    pub again: Option<Again>,
+    pub repetition: Option<Repetition>,
     /// Number of repetitions before the last row read. The next row is probably near it, and a
     /// division takes as long as ten values.
     pub lap: AtomicUsize,
@@ -40,12 +40,12 @@ pub(super) struct Rows {
 
 /// Rows that repeat, each time later. A row after the table's last one is such a row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Again {
+pub(super) struct Repetition {
     /// The column of time, which orders the rows.
     pub time: usize,
     /// How much later they repeat, in the unit of time: longer than from the first row to the last.
     pub units: i64,
-    /// Whether questions are asked meanwhile. Their `end` is the newest row so far.
+    /// Whether questions run while rows are inserted. Their `end` is the newest row so far.
     pub asked: bool,
 }
 
@@ -75,17 +75,17 @@ impl Rows {
         self.taken.store(there, Ordering::Relaxed);
     }
 
-    /// Returns a value of a row, also of one that [repeats](Self::again).
+    /// Returns a value of a row, also of one that [repeats](Self::repetition).
     #[inline]
     pub(super) fn value(&self, place: usize, column: usize) -> Value<'_> {
         if place < self.staged.rows() {
             return self.staged.value(place, column);
         }
-        self.value_again(place, column)
+        self.repeated_value(place, column)
     }
 
     #[inline(never)]
-    fn value_again(&self, place: usize, column: usize) -> Value<'_> {
+    fn repeated_value(&self, place: usize, column: usize) -> Value<'_> {
         let all = self.staged.rows();
         let mut lap = self.lap.load(Ordering::Relaxed);
         if place.wrapping_sub(lap * all) >= all {
@@ -93,8 +93,8 @@ impl Rows {
             self.lap.store(lap, Ordering::Relaxed);
         }
         let place = place - lap * all;
-        match (self.staged.value(place, column), self.again) {
-            (Value::Int(at), Some(Again { time, units, .. })) if time == column => {
+        match (self.staged.value(place, column), self.repetition) {
+            (Value::Int(at), Some(Repetition { time, units, .. })) if time == column => {
                 Value::Int(at + lap as i64 * units)
             }
             (value, _) => value,
@@ -111,7 +111,7 @@ impl Rows {
         self.table.key.iter().map(|column| self.value(place, *column)).collect()
     }
 
-    /// Returns whether columns, each once and in the table's order, are all there are.
+    /// Returns whether columns, each once and in the table's order, are all columns of the table.
     pub(super) const fn is_whole(&self, columns: &[usize]) -> bool {
         columns.len() == self.table.columns.len()
     }
@@ -213,7 +213,7 @@ impl Rows {
     /// Returns the greatest time of a column: the `end` of conditions. For rows that repeat
     /// endlessly it is the newest so far. 0 without rows.
     pub(super) fn end(&self, time: usize) -> i64 {
-        if let Some(Again { time: by, asked: true, .. }) = self.again
+        if let Some(Repetition { time: by, asked: true, .. }) = self.repetition
             && by == time
         {
             let newest = self.there.load(Ordering::Relaxed).saturating_sub(1);

@@ -1,4 +1,4 @@
-//! The client: it makes every request beforehand, and has one thread per connection.
+//! The client: it prepares every request beforehand, and has one thread per connection.
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::wire::{self, Incoming};
 
-/// What a client has to do.
+/// Task of a client.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Task {
     /// Bodies to post: JSON, one per row.

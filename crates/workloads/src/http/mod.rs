@@ -23,14 +23,14 @@ pub(crate) use server::{Served, Service, serve};
 /// Role of the process that posts rows.
 pub(crate) const CLIENT: &str = "http-client";
 
-/// What the client writes when it is connected and has made its requests.
+/// Message of a client that is connected and has prepared its requests.
 const READY: &str = "ready";
 
 fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EngineError {
     move |error| EngineError::failed("the HTTP client's process", doing, error)
 }
 
-/// A client that is connected and has made its requests. Its process is killed when this is
+/// A client that is connected and has prepared its requests. Its process is killed when this is
 /// dropped.
 pub(crate) struct Client {
     child: Child,
@@ -73,13 +73,13 @@ impl Client {
         Ok(client)
     }
 
-    /// Lets the client begin.
+    /// Starts the client's requests.
     fn go(&mut self) -> Result<()> {
         let told = self.child.stdin.as_mut().map_or(Ok(()), |stdin| stdin.write_all(b"\n"));
         told.map_err(failed("begin"))
     }
 
-    /// Waits for its end, after every row is answered or its connections are closed.
+    /// Waits for the client's process to end, after every row is answered or its connections are closed.
     fn end(mut self) -> Result<()> {
         self.streams.clear();
         match self.child.wait() {
@@ -90,7 +90,9 @@ impl Client {
 
     fn died(&mut self) -> EngineError {
         failed("post its rows")(match self.child.wait() {
-            Ok(status) => io::Error::other(format!("it ended with {status}; its log says why")),
+            Ok(status) => {
+                io::Error::other(format!("it ended with {status}; its log has the reason"))
+            }
             Err(error) => error,
         })
     }
@@ -120,7 +122,7 @@ pub(crate) fn insert(
     meter.stop();
     let Served { stored, meters } = served?;
     client.end()?;
-    meter.gather(&meters);
+    meter.merge_clients(&meters);
     let Measured { ops, capped, .. } = meter.measured();
     if ops == rows as u64 || capped {
         return Ok(stored);

@@ -1,5 +1,5 @@
-//! The server: one thread per connection, and one that owns the store and commits what they pass
-//! on, because a store stays in its thread.
+//! The server: one thread per connection, and one that owns the store and commits their rows,
+//! because a store stays in its thread.
 
 use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream};
@@ -11,7 +11,7 @@ use embermark_meter::Meter;
 
 use super::wire::{self, Incoming};
 
-/// What a server does with rows, each in reused memory.
+/// Parses and commits rows for a server, each in reused memory.
 pub(crate) struct Service<'a, R> {
     /// Parses the body of a request.
     pub read: &'a (dyn Fn(&[u8], &mut R) -> io::Result<()> + Sync),
@@ -78,7 +78,7 @@ fn refused(why: impl ToString) -> EngineError {
     EngineError::failed("the HTTP server", "serve a request", why.to_string())
 }
 
-/// Commits rows as they arrive, until nobody posts any. It owns the channels, so that after an
+/// Commits rows as they arrive, until all connections are closed. It owns the channels, so that after an
 /// error no connection waits for an answer.
 fn commit<R>(
     posted: Receiver<Posted<R>>,
@@ -94,7 +94,7 @@ fn commit<R>(
     Ok(stored)
 }
 
-/// One connection, on its own thread.
+/// A connection, which has its own thread.
 struct Connection<'a, R> {
     from: usize,
     stream: &'a TcpStream,
@@ -106,7 +106,7 @@ struct Connection<'a, R> {
     free: Option<Box<R>>,
 }
 
-/// Why no further request is served.
+/// Why a connection stops serving requests.
 enum End {
     /// The client has no more rows, or the store takes no more.
     Closed,

@@ -12,23 +12,24 @@ use embermark_model::result::Execution;
 
 use super::cell::PreparedCell;
 use super::companions::ReaderProcess;
-use super::cycles::Reader;
+use super::cycles::ReadMethod;
+use super::machine_log::{Form, Layout, MachineLog};
+use super::oracle::Oracle;
 use super::phases::{LIVE, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
-use super::port::{Form, Layout, MachineLog};
-use super::reader::{self, Reads, Slots, Word};
-use super::storing::{QUEUE, Stored, Storing, stamped};
-use super::truth::Truth;
+use super::reader::{self, ReadResults, ReaderMessage, Slots};
+use super::sample_sink::{QUEUE, SampleSink, StoredSamples, stamped};
 use crate::arrivals::{
-    self, Aside, Length, Nothing, Sensor, Sink as _, Stamper, Tally, Task, Window, Writer, Written,
+    self, InterleavedTask, Length, NoTask, Sensor, Sink as _, Stamper, Tally, Task, Window,
+    WriteOutcome, Writer,
 };
 use crate::{
     Bench, BenchPhase, CheckError, Companions, NoopObserver, Outcome, Passed, PhaseObserver, Spec,
 };
 
-/// Least seconds that a history covers. A history of few samples has a lower rate.
+/// Shortest history, in seconds. A history of few samples has a lower rate.
 const LEAST_SECONDS: u64 = 4;
 
-/// Most samples that a store is filled with before the highest rate is confirmed.
+/// Largest number of samples to fill a store with before the highest rate is confirmed.
 const MOST_FILLED: u64 = 5_000_000;
 
 pub(super) struct MachineBench {
@@ -36,32 +37,32 @@ pub(super) struct MachineBench {
     pub(super) cell: PreparedCell,
     pub(super) log: Box<dyn MachineLog>,
     join: Join,
-    stored: Option<Stored>,
-    reads: Option<(Reader, Reads)>,
-    holds: Holds,
+    stored: Option<StoredSamples>,
+    reads: Option<(ReadMethod, ReadResults)>,
+    log_state: LogState,
 }
 
-/// What the log is known to hold.
-enum Holds {
+/// Known content of the log.
+enum LogState {
     /// Nothing.
     Unknown,
     /// Only the history.
     History,
-    /// Only what was written in this trial, which was compared.
-    Written(Truth),
+    /// Only the samples that this trial wrote, after they were compared.
+    WriteOutcome(Oracle),
 }
 
 impl MachineBench {
     pub(super) fn new(cell: PreparedCell, log: Box<dyn MachineLog>, join: Join) -> Self {
-        let finds = log.finds().unwrap_or(Execution::ClientSide);
+        let finds = log.search_execution().unwrap_or(Execution::ClientSide);
         let phases = [WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED].map(|name| {
             let execution = if name == READ { finds } else { Execution::Native };
             let kind = kind_of_machine(&cell.spec.variant, name);
             BenchPhase { name, ops: 0, execution, kind }
         });
         let phases = phases.to_vec();
-        let holds = Holds::Unknown;
-        Self { phases, cell, log, join, stored: None, reads: None, holds }
+        let log_state = LogState::Unknown;
+        Self { phases, cell, log, join, stored: None, reads: None, log_state }
     }
 
     fn rate(&self) -> u64 {
@@ -81,8 +82,8 @@ impl MachineBench {
     }
 
     /// Returns the oracle of the history.
-    fn history_truth(&self) -> Truth {
-        Truth::history(self.history(), self.history_rate(), self.log.unit_ns())
+    fn history_oracle(&self) -> Oracle {
+        Oracle::history(self.history(), self.history_rate(), self.log.unit_ns())
     }
 
     fn companions(&self) -> Result<&dyn Companions> {
@@ -91,8 +92,8 @@ impl MachineBench {
         })
     }
 
-    /// Returns the sensor's task for a window at a rate. The window of a writer that commits by the
-    /// second goes from commit to commit, and has at least two.
+    /// Returns the sensor's task for a window at a rate. A writer that commits once per second has a
+    /// window from commit to commit, with at least two commits.
     fn task(&self, rate: u64, warm_up: Duration, window: Duration) -> Task {
         let window = match self.cell.layout {
             Layout::Samples => window,
@@ -121,17 +122,17 @@ impl MachineBench {
         &mut self,
         task: Task,
         observer: &mut dyn PhaseObserver,
-        aside: &mut dyn for<'a> Aside<Storing<'a>>,
-    ) -> Result<Stored> {
-        self.holds = Holds::Unknown;
+        interleaved: &mut dyn for<'a> InterleavedTask<SampleSink<'a>>,
+    ) -> Result<StoredSamples> {
+        self.log_state = LogState::Unknown;
         observer.begin(Duration::from_secs_f64(task.end as f64 / task.rate as f64));
-        let told = serde_json::to_string(&(task, self.cell.seed))
-            .map_err(|error| EngineError::failed("the sensor", "be told of its task", error))?;
-        let (sensor, queue) = Sensor::start(self.companions()?, &told, QUEUE)?;
+        let task_json = serde_json::to_string(&(task, self.cell.seed))
+            .map_err(|error| EngineError::failed("the sensor", "receive its task", error))?;
+        let (sensor, queue) = Sensor::start(self.companions()?, &task_json, QUEUE)?;
         observer.process(arrivals::SENSOR, sensor.pid());
-        let mut storing = Storing::new(self.log.as_mut());
+        let mut sink = SampleSink::new(self.log.as_mut());
         let (window, tally) = (Window::new(&mut *observer), Tally::new(task));
-        let writer = Writer { sink: &mut storing, sensor, window, aside, tally };
+        let writer = Writer { sink: &mut sink, sensor, window, interleaved, tally };
         let written = match self.cell.layout {
             Layout::Samples => writer.by_count(queue, 1),
             Layout::Seconds => {
@@ -140,22 +141,22 @@ impl MachineBench {
                 writer.by_time(queue, arrived, |first, next| first.at.s != next.at.s)
             }
         }?;
-        let stored = storing.stored(written);
+        let stored = sink.stored(written);
         observer.end();
         Ok(stored)
     }
 
     fn write(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
-        let stored = self.writing(self.writing_task(self.rate()), observer, &mut Nothing)?;
+        let stored = self.writing(self.writing_task(self.rate()), observer, &mut NoTask)?;
         stored.written.report(observer);
         let measured = stored.written.measured();
         self.stored = Some(stored);
         Ok(measured)
     }
 
-    fn reading(&self, reader: Reader, truth: &Truth, live: bool) -> Result<reader::Task> {
+    fn reading(&self, reader: ReadMethod, oracle: &Oracle, live: bool) -> Result<reader::Task> {
         let nanoseconds = |time: Duration| time.as_nanos() as u64;
-        let moments = truth.moments()?;
+        let moments = oracle.moments()?;
         Ok(reader::Task {
             reader,
             layout: self.cell.layout,
@@ -181,13 +182,13 @@ impl MachineBench {
         Ok(process)
     }
 
-    fn read(&mut self, reader: Reader, observer: &mut dyn PhaseObserver) -> Result<Measured> {
-        let task = match (&self.holds, self.cell.form) {
-            (Holds::Written(truth), _) => self.reading(reader, truth, false),
-            (_, Form::Own) => self.reading(reader, &self.history_truth(), false),
+    fn read(&mut self, reader: ReadMethod, observer: &mut dyn PhaseObserver) -> Result<Measured> {
+        let task = match (&self.log_state, self.cell.form) {
+            (LogState::WriteOutcome(oracle), _) => self.reading(reader, oracle, false),
+            (_, Form::Own) => self.reading(reader, &self.history_oracle(), false),
             (_, Form::Published) => Err(EngineError::unsupported(
                 "this trial",
-                "reading what was written: nobody wrote in it; choose write as well \
+                "reading the samples of `write`, which did not run: choose it as well \
                  (--phases write,read_individual,…)",
             )),
         }?;
@@ -195,10 +196,10 @@ impl MachineBench {
         let reads = match &self.join {
             Join::Exclusive(why) => {
                 observer.remark(&in_this_process(why));
-                reader::run(self.log.as_mut(), slots, |word| {
-                    match word {
-                        Word::Open => observer.open(),
-                        Word::Close => observer.close(),
+                reader::run(self.log.as_mut(), slots, |message| {
+                    match message {
+                        ReaderMessage::Open => observer.open(),
+                        ReaderMessage::Close => observer.close(),
                         _ => {}
                     }
                     Ok(())
@@ -219,10 +220,10 @@ impl MachineBench {
     /// Writes while cycles of the history are read.
     fn live(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
         let reader = match self.cell.layout {
-            Layout::Samples => Reader::Individual,
-            Layout::Seconds => Reader::Bulk,
+            Layout::Samples => ReadMethod::Individual,
+            Layout::Seconds => ReadMethod::Bulk,
         };
-        let reading = self.reading(reader, &self.history_truth(), true)?;
+        let reading = self.reading(reader, &self.history_oracle(), true)?;
         let mut slots = Slots::new(reading);
         let task = self.whole_task(self.rate());
         let (stored, reads) = match self.join.clone() {
@@ -234,7 +235,7 @@ impl MachineBench {
             }
             Join::At(at) => {
                 let reader = self.reader(&reading, &at, observer)?;
-                let stored = self.writing(task, observer, &mut Nothing)?;
+                let stored = self.writing(task, observer, &mut NoTask)?;
                 // The reader's window is the writer's.
                 let reads = reader.reads(self.log.as_mut(), Window::new(&mut NoopObserver))?;
                 (stored, reads)
@@ -247,14 +248,14 @@ impl MachineBench {
     }
 
     /// Searches for the highest rate on an empty store, and confirms it on a store that already
-    /// holds as many samples.
+    /// has as many samples as the window writes.
     fn sustained(&mut self, observer: &mut dyn PhaseObserver) -> Result<Measured> {
         let Spec { window, p99_limit, .. } = self.cell.spec;
         let (found, kept) = arrivals::highest(window, p99_limit, |rate, length| {
             self.log.clear()?;
             Ok(self.attempt(rate, length))
         })?;
-        found.report(Storing::ROWS, observer);
+        found.report(SampleSink::ROWS, observer);
         let Some(written) = kept else { return Ok(Measured::default()) };
         observer.count("filled", filled(written.tally.task));
         written.report(observer);
@@ -262,7 +263,7 @@ impl MachineBench {
     }
 
     /// Writes at a rate into the empty store.
-    fn attempt(&mut self, rate: u64, length: Length) -> Result<Written> {
+    fn attempt(&mut self, rate: u64, length: Length) -> Result<WriteOutcome> {
         let task = match length {
             Length::Short(warm_up, window) => self.task(rate, warm_up, window),
             Length::Whole => {
@@ -272,17 +273,17 @@ impl MachineBench {
                 task
             }
         };
-        self.writing(task, &mut NoopObserver, &mut Nothing).map(|stored| stored.written)
+        self.writing(task, &mut NoopObserver, &mut NoTask).map(|stored| stored.written)
     }
 }
 
-/// Returns the number of samples that a store is filled with before such a window.
+/// Returns the number of samples to fill a store with before such a window.
 fn filled(task: Task) -> u64 {
     task.rows().min(MOST_FILLED)
 }
 
 fn in_this_process(why: &str) -> String {
-    format!("cycles were read in the process that has the database open: {why}")
+    format!("the process that has the database open also read the cycles: {why}")
 }
 
 impl Bench for MachineBench {
@@ -298,17 +299,17 @@ impl Bench for MachineBench {
         (self.stored, self.reads) = (None, None);
         match (self.phases[phase].name, self.cell.form) {
             (WRITE | SUSTAINED, _) => {
-                self.holds = Holds::Unknown;
+                self.log_state = LogState::Unknown;
                 return self.log.clear();
             }
             (READ | READ_BULK | READ_BULK1, Form::Published) => return Ok(()),
-            _ if matches!(self.holds, Holds::History) => return Ok(()),
+            _ if matches!(self.log_state, LogState::History) => return Ok(()),
             _ => {}
         }
         self.log.clear()?;
         self.log.load(&self.history())?;
         self.log.lifecycle().maintain()?;
-        self.holds = Holds::History;
+        self.log_state = LogState::History;
         Ok(())
     }
 
@@ -324,13 +325,13 @@ impl Bench for MachineBench {
     ) -> Result<Outcome> {
         let measured = match self.phases[phase].name {
             WRITE => self.write(observer),
-            READ => self.read(Reader::Individual, observer),
-            READ_BULK => self.read(Reader::Bulk, observer),
-            READ_BULK1 => self.read(Reader::BulkAngles, observer),
+            READ => self.read(ReadMethod::Individual, observer),
+            READ_BULK => self.read(ReadMethod::Bulk, observer),
+            READ_BULK1 => self.read(ReadMethod::BulkAngles, observer),
             LIVE => self.live(observer),
             _ => self.sustained(observer),
         }?;
-        meter.lasted(measured);
+        meter.set_measured(measured);
         Ok(Answer::Count(measured.ops).into())
     }
 
@@ -348,14 +349,14 @@ impl Bench for MachineBench {
             wrong = stored.check(self.log.as_mut(), &signal, &mut tell)?;
             if will_be_read && wrong.is_none() {
                 let (unit_ns, numbers) = (self.log.unit_ns(), &stored.written.tally.runs);
-                let truth = Truth::written(signal, rate, unit_ns, times, numbers);
-                self.holds = Holds::Written(truth);
+                let oracle = Oracle::written(signal, rate, unit_ns, times, numbers);
+                self.log_state = LogState::WriteOutcome(oracle);
             }
         }
-        if let Some((reader, Reads { answers, .. })) = self.reads.take() {
-            wrong = match &self.holds {
-                Holds::Written(truth) => truth.wrong(reader, &answers),
-                _ => self.history_truth().wrong(reader, &answers),
+        if let Some((reader, ReadResults { answers, .. })) = self.reads.take() {
+            wrong = match &self.log_state {
+                LogState::WriteOutcome(oracle) => oracle.wrong(reader, &answers),
+                _ => self.history_oracle().wrong(reader, &answers),
             };
         }
         match wrong {

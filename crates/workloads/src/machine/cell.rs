@@ -1,6 +1,6 @@
-//! What is prepared of a machine cell.
+//! A prepared cell of the machine workload.
 
-use super::port::{Form, Layout};
+use super::machine_log::{Form, Layout};
 use crate::Spec;
 
 /// Everything that exists before the engine does.

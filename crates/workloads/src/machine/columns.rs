@@ -1,5 +1,5 @@
-//! Samples in columns, for SQL on the second copy of a key-value store. The workload's own
-//! questions are about a few samples each, which their keys find.
+//! Decodes samples to rows, for SQL on the columnar copy of a key-value store. The workload's own
+//! queries read a few samples each by key.
 
 use embermark_contract::kv::mirror::{Decode, Row};
 use embermark_contract::sql::{
@@ -9,7 +9,7 @@ use embermark_contract::sql::{
     TableDef,
 };
 
-use super::packed;
+use super::encoding;
 
 static TABLE: TableDef = TableDef {
     name: "sample",
@@ -34,13 +34,13 @@ impl Decode for Columns {
     }
 
     fn key<'a>(&self, key: &'a [u8], row: &mut Row<'a>) -> Option<()> {
-        let at = packed::stamp(key).ok()?;
+        let at = encoding::stamp(key).ok()?;
         row.extend([Param::Int(at.s), Param::Int(i64::from(at.ns))]);
         Some(())
     }
 
     fn value<'a>(&self, value: &'a [u8], row: &mut Row<'a>) -> Option<()> {
-        let values = packed::values(value).ok()?;
+        let values = encoding::values(value).ok()?;
         row.extend(values.map(|value| Param::Int(i64::from(value))));
         Some(())
     }
@@ -50,13 +50,13 @@ impl Decode for Columns {
 mod tests {
     use embermark_data::machine::Stamp;
 
-    use super::super::port::FIELDS;
+    use super::super::machine_log::FIELDS;
     use super::*;
 
     #[test]
     fn a_pair_is_a_row_of_its_columns() {
-        let key = packed::stamp_key(Stamp { s: -5, ns: 999_999_999 });
-        let value = packed::values_bytes(&[0, 1, 2, 3, u16::MAX]);
+        let key = encoding::stamp_key(Stamp { s: -5, ns: 999_999_999 });
+        let value = encoding::values_bytes(&[0, 1, 2, 3, u16::MAX]);
         let mut row = Row::new();
         Columns.key(&key, &mut row).unwrap();
         Columns.value(&value, &mut row).unwrap();
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sample_is_no_row() {
+    fn what_is_not_a_sample_is_not_a_row() {
         assert_eq!(Columns.key(&[0; 11], &mut Row::new()), None);
         assert_eq!(Columns.value(&[0; 9], &mut Row::new()), None);
     }

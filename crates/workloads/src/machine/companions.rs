@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use embermark_contract::{EngineError, Result};
 
-use super::port::MachineLog;
-use super::reader::{self, Reads, Word};
+use super::machine_log::MachineLog;
+use super::reader::{self, ReadResults, ReaderMessage};
 use crate::Companions;
 use crate::arrivals::Window;
 
@@ -18,7 +18,7 @@ const END: Duration = Duration::from_secs(2);
 /// A reader in its own process.
 pub(super) struct ReaderProcess {
     child: Child,
-    words: Receiver<io::Result<Word>>,
+    messages: Receiver<io::Result<ReaderMessage>>,
 }
 
 impl ReaderProcess {
@@ -31,44 +31,44 @@ impl ReaderProcess {
             .map_err(io::Error::other)
             .and_then(|task| companions.start("reader", &task, Some(at)))
             .map_err(|error| EngineError::failed("the reader's process", "start", error))?;
-        let (tell, words) = channel();
+        let (tell, messages) = channel();
         if let Some(out) = child.stdout.take() {
             std::thread::spawn(move || {
                 for line in BufReader::new(out).lines() {
-                    let word = line.and_then(|line| Ok(serde_json::from_str(&line)?));
-                    if tell.send(word).is_err() {
+                    let message = line.and_then(|line| Ok(serde_json::from_str(&line)?));
+                    if tell.send(message).is_err() {
                         return;
                     }
                 }
             });
         }
-        Ok(Self { child, words })
+        Ok(Self { child, messages })
     }
 
     pub(super) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits for its result. `window` opens and closes with the reader's window.
+    /// Waits for the reader's result. `window` opens and closes with the reader's window.
     pub(super) fn reads(
         mut self,
         log: &mut dyn MachineLog,
         mut window: Window<'_>,
-    ) -> Result<Reads> {
+    ) -> Result<ReadResults> {
         let failed = |why: String| EngineError::failed("the reader's process", "read cycles", why);
         loop {
-            match self.words.recv() {
-                Ok(Ok(Word::Open)) => window.open(log.checkpoints()?),
-                Ok(Ok(Word::Close)) => {
+            match self.messages.recv() {
+                Ok(Ok(ReaderMessage::Open)) => window.open(log.checkpoints()?),
+                Ok(Ok(ReaderMessage::Close)) => {
                     window.close(|| log.checkpoints())?;
                     // The silence of a dead process is reported later.
                     let _ = self.child.stdin.as_mut().map(|stdin| stdin.write_all(b"\n"));
                 }
-                Ok(Ok(Word::Done(reads))) => return Ok(*reads),
-                Ok(Ok(Word::Failed(true, why))) => {
+                Ok(Ok(ReaderMessage::Done(reads))) => return Ok(*reads),
+                Ok(Ok(ReaderMessage::Failed(true, why))) => {
                     return Err(EngineError::unsupported("the reader's process", why));
                 }
-                Ok(Ok(Word::Failed(false, why))) => return Err(failed(why)),
+                Ok(Ok(ReaderMessage::Failed(false, why))) => return Err(failed(why)),
                 Ok(Err(error)) => return Err(failed(error.to_string())),
                 Err(_) => {
                     let ended = self.child.wait().map(|status| format!("it ended with {status}"));
@@ -81,7 +81,7 @@ impl ReaderProcess {
 
 impl Drop for ReaderProcess {
     fn drop(&mut self) {
-        // It ends by itself after success.
+        // The process ends without a signal after success.
         self.child.stdin = None;
         let began = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) {

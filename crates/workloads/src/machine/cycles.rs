@@ -1,4 +1,4 @@
-//! Reading working cycles, and the right answers.
+//! Reads working cycles, and summarizes them for the check.
 
 use std::ops::Range;
 
@@ -8,12 +8,12 @@ use embermark_data::machine::{CHANNELS, Sample, Stamp, cycle};
 use embermark_model::fingerprint::Fingerprint;
 use serde::{Deserialize, Serialize};
 
-use super::port::{Channels, MachineLog, Seek, Span, Sums, add, one_value};
+use super::machine_log::{Channels, MachineLog, Seek, Span, Sums, add, one_value};
 
 /// How a cycle is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Reader {
-    /// Single questions find its ends, its samples, and its sums.
+pub(super) enum ReadMethod {
+    /// Single queries find its ends, its samples, and its sums.
     Individual,
     /// Two seconds around the moment are read and searched in memory.
     Bulk,
@@ -22,7 +22,7 @@ pub(super) enum Reader {
     BulkAngles,
 }
 
-/// What is kept of a cycle that was read, to compare it after the clock has stopped.
+/// Summary of a cycle that was read, for the comparison after the clock has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct QueryResults {
     samples: usize,
@@ -64,14 +64,14 @@ pub(super) fn sums_of(samples: &[Sample]) -> Sums {
     sums
 }
 
-/// Moments whose cycles are read. They are the same for all engines that hold the same samples.
+/// Moments whose cycles are read. They are the same for all engines that store the same samples.
 pub(super) struct Moments {
     among_ns: Range<i64>,
     draw: Draw,
 }
 
 impl Moments {
-    /// Draws among these, in ns.
+    /// Creates random moments of a time range, in ns.
     pub(super) fn new(among_ns: Range<i64>, seed: u64) -> Self {
         Self { among_ns, draw: Draw::new(seed, 5) }
     }
@@ -79,18 +79,18 @@ impl Moments {
     /// Returns the next moment.
     pub(super) fn next(&mut self) -> Stamp {
         let span = usize::try_from(self.among_ns.end - self.among_ns.start).unwrap_or(0);
-        Stamp::of_nanoseconds(self.among_ns.start + self.draw.below(span) as i64)
+        Stamp::from_nanoseconds(self.among_ns.start + self.draw.below(span) as i64)
     }
 }
 
-/// Returns the samples of the cycle around a moment, among those read, and their position.
+/// Finds the cycle around a moment among the samples read. Returns its samples and their position.
 fn search(samples: &[Sample], at: Stamp) -> Option<(&[Sample], Range<usize>)> {
     let from = samples.partition_point(|sample| sample.at <= at);
     let range = cycle(samples.len(), |i| samples[i].at, |i| samples[i].values[0], from)?;
     Some((&samples[range.clone()], range))
 }
 
-/// Returns the seconds to read for a moment: its own and the nearer neighbour.
+/// Returns the two seconds to read for a moment: its own and the nearer neighbour.
 pub(super) const fn window(at: Stamp) -> (i64, i64) {
     if at.ns < 500_000_000 { (at.s - 1, at.s) } else { (at.s, at.s + 1) }
 }
@@ -98,29 +98,29 @@ pub(super) const fn window(at: Stamp) -> (i64, i64) {
 /// Reads the cycle around a moment. `None` if the store has none there. The buffer is reused.
 pub(super) fn read(
     log: &mut dyn MachineLog,
-    reader: Reader,
+    reader: ReadMethod,
     at: Stamp,
     buffer: &mut Vec<Sample>,
 ) -> Result<Option<QueryResults>> {
-    if reader != Reader::Bulk && log.finds().is_none() {
+    if reader != ReadMethod::Bulk && log.search_execution().is_none() {
         return Err(one_value());
     }
     buffer.clear();
     let (first, last) = window(at);
     let seconds = Span::Seconds(first, last);
     match reader {
-        Reader::Individual => {
+        ReadMethod::Individual => {
             let Some([begin, end]) = ends(log, at)? else { return Ok(None) };
             log.visit(Span::Between(begin, end), Channels::All, &mut |one| buffer.push(one))?;
             let sums = log.sums(begin, end)?;
             Ok(QueryResults::from_samples(buffer, sums))
         }
-        Reader::Bulk => {
+        ReadMethod::Bulk => {
             log.visit(seconds, Channels::All, &mut |one| buffer.push(one))?;
             let Some((samples, _)) = search(buffer, at) else { return Ok(None) };
             Ok(QueryResults::from_samples(samples, sums_of(samples)))
         }
-        Reader::BulkAngles => {
+        ReadMethod::BulkAngles => {
             log.visit(seconds, Channels::Angle, &mut |one| buffer.push(one))?;
             let Some((_, range)) = search(buffer, at) else { return Ok(None) };
             let (begin, end) = (buffer[range.start].at, buffer[range.end].at);
@@ -132,7 +132,7 @@ pub(super) fn read(
             let same = angles.len() == others.len()
                 && angles.iter().zip(&*others).all(|(angle, other)| angle.at == other.at);
             if !same {
-                let what = "the other channels of a cycle were not those of its angles";
+                let what = "the times of a cycle's other channels differ from those of its angles";
                 return Err(EngineError::failed("the store", "read a cycle", what));
             }
             for (angle, other) in angles.iter_mut().zip(&*others) {
@@ -144,8 +144,8 @@ pub(super) fn read(
     }
 }
 
-/// Finds the begin of the cycle around a moment, and the first sample after it, by single
-/// questions.
+/// Finds the first sample of the cycle around a moment, and the first sample after it, by single
+/// queries.
 fn ends(log: &mut dyn MachineLog, at: Stamp) -> Result<Option<[Stamp; 2]>> {
     let Some(t1) = log.seek(Seek::FirstAbove, at)? else { return Ok(None) };
     let Some(t2) = log.seek(Seek::LastBelow, t1)? else { return Ok(None) };
@@ -162,15 +162,16 @@ mod tests {
     use embermark_engines::registry;
     use embermark_model::Durability;
 
+    use super::super::encoding;
     use super::super::kv::KvLog;
-    use super::super::packed;
-    use super::super::port::Layout;
-    use super::super::truth::Truth;
+    use super::super::machine_log::Layout;
+    use super::super::oracle::Oracle;
     use super::*;
 
     const RATE: u64 = 1_000;
 
-    const READERS: [Reader; 3] = [Reader::Individual, Reader::Bulk, Reader::BulkAngles];
+    const READERS: [ReadMethod; 3] =
+        [ReadMethod::Individual, ReadMethod::Bulk, ReadMethod::BulkAngles];
 
     fn history() -> History {
         History::new(42, RATE, 6 * RATE)
@@ -194,14 +195,14 @@ mod tests {
     }
 
     /// How many of some moments are answered as the simulator has it.
-    fn right(log: &mut dyn MachineLog, reader: Reader) -> usize {
-        let truth = Truth::history(history(), RATE, 1);
-        let mut moments = Moments::new(truth.moments().unwrap(), 7);
+    fn right(log: &mut dyn MachineLog, reader: ReadMethod) -> usize {
+        let oracle = Oracle::history(history(), RATE, 1);
+        let mut moments = Moments::new(oracle.moments().unwrap(), 7);
         let mut buffer = Vec::new();
         (0..60)
             .filter(|_| {
                 let at = moments.next();
-                let expected = truth.expected(reader, at);
+                let expected = oracle.expected(reader, at);
                 assert!(expected.is_some(), "a cycle lies around every moment drawn: {at:?}");
                 read(log, reader, at, &mut buffer).is_ok_and(|found| found == expected)
             })
@@ -213,9 +214,10 @@ mod tests {
         for reader in READERS {
             assert_eq!(right(log(Layout::Samples, |_| ()).as_mut(), reader), 60, "{reader:?}");
         }
-        assert_eq!(right(log(Layout::Seconds, |_| ()).as_mut(), Reader::Bulk), 60);
+        assert_eq!(right(log(Layout::Seconds, |_| ()).as_mut(), ReadMethod::Bulk), 60);
         let mut seconds = log(Layout::Seconds, |_| ());
-        let refused = read(seconds.as_mut(), Reader::Individual, history().at(3_000), &mut vec![]);
+        let refused =
+            read(seconds.as_mut(), ReadMethod::Individual, history().at(3_000), &mut vec![]);
         assert!(refused.unwrap_err().is_unsupported());
     }
 
@@ -232,13 +234,16 @@ mod tests {
                 let right = right(log(Layout::Samples, lie).as_mut(), reader);
                 assert!(right < 60, "lie {number}, {reader:?}");
             }
-            assert!(right(log(Layout::Seconds, lie).as_mut(), Reader::Bulk) < 60, "lie {number}");
+            assert!(
+                right(log(Layout::Seconds, lie).as_mut(), ReadMethod::Bulk) < 60,
+                "lie {number}"
+            );
         }
     }
 
     #[test]
     fn a_moment_needs_a_history_of_three_seconds_fast_enough_to_tell_cycles_apart() {
-        let moments = |rate, len| Truth::history(History::new(1, rate, len), rate, 1).moments();
+        let moments = |rate, len| Oracle::history(History::new(1, rate, len), rate, 1).moments();
         assert!(moments(RATE, 3 * RATE - 1).unwrap_err().is_unsupported());
         assert!(moments(29, 29 * 10).is_err() && moments(RATE, 0).is_err());
         assert!(moments(30, 30 * 4).is_ok() && moments(RATE, 3 * RATE).is_ok());
@@ -251,6 +256,6 @@ mod tests {
             assert_eq!(log(layout, |_| ()).newest().unwrap(), Some(last));
             assert_eq!(log(layout, Vec::clear).newest().unwrap(), None);
         }
-        assert_eq!(packed::stamp(&packed::stamp_key(last)).unwrap(), last);
+        assert_eq!(encoding::stamp(&encoding::stamp_key(last)).unwrap(), last);
     }
 }

@@ -12,7 +12,7 @@ use embermark_contract::{Lifecycle, Result};
 use embermark_data::machine::{CHANNELS, EIGHTH, HALF, History, Sample, Stamp};
 use embermark_model::result::Execution;
 
-use super::port::{
+use super::machine_log::{
     Channels, FIELDS, Layout, MachineLog, Seek, Span, Sums, Visit, broken, channel, stamp, sums_in,
 };
 
@@ -157,7 +157,7 @@ impl<I: Iterator<Item = Sample>> Documents for HistoryDocuments<I> {
 }
 
 impl MachineLog for DocumentLog {
-    fn finds(&self) -> Option<Execution> {
+    fn search_execution(&self) -> Option<Execution> {
         let by = if self.searches() { Execution::Native } else { Execution::ClientSide };
         (self.layout == Layout::Samples).then_some(by)
     }
@@ -232,7 +232,7 @@ impl MachineLog for DocumentLog {
 
     fn lowest(&mut self, after: Stamp, before: Stamp) -> Result<Option<Stamp>> {
         if !self.searches() {
-            return super::port::lowest(self, after, before);
+            return super::machine_log::lowest(self, after, before);
         }
         let (after, before) = (Id(after), Id(before));
         self.first(
@@ -243,7 +243,7 @@ impl MachineLog for DocumentLog {
 
     fn sums(&mut self, from: Stamp, to: Stamp) -> Result<Sums> {
         if !self.searches() {
-            return super::port::sums(self, from, to);
+            return super::machine_log::sums(self, from, to);
         }
         let (from, to) = (Id(from), Id(to));
         let sums = FIELDS.map(|field| format!(r#""{field}": {{"$sum": "${field}"}}"#)).join(", ");

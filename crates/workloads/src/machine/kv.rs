@@ -10,8 +10,8 @@ use embermark_data::machine::{History, Sample, Stamp};
 use embermark_model::result::Execution;
 
 use super::columns::Columns;
-use super::packed;
-use super::port::{Channels, Layout, MachineLog, Seek, Span, Visit};
+use super::encoding;
+use super::machine_log::{Channels, Layout, MachineLog, Seek, Span, Visit};
 
 pub(super) struct KvLog {
     store: Box<dyn KvStore>,
@@ -23,8 +23,8 @@ pub(super) struct KvLog {
 /// Returns the length of a key: a time, or only its second.
 const fn key_length(layout: Layout) -> usize {
     match layout {
-        Layout::Samples => packed::STAMP,
-        Layout::Seconds => packed::SECOND,
+        Layout::Samples => encoding::STAMP,
+        Layout::Seconds => encoding::SECOND,
     }
 }
 
@@ -39,7 +39,7 @@ impl KvLog {
         Ok(Self { store, layout, table, record: Record::default() })
     }
 
-    /// Visits samples between two keys until it has enough. One question is one snapshot.
+    /// Visits samples between two keys until `visit` breaks. Each scan is one snapshot.
     fn scan(
         &mut self,
         range: Range<'_>,
@@ -47,16 +47,16 @@ impl KvLog {
     ) -> Result<()> {
         let (layout, table, mut failed) = (self.layout, self.table, None);
         let mut see = |key: &[u8], value: &[u8]| {
-            let mut go_on = ControlFlow::Continue(());
+            let mut flow = ControlFlow::Continue(());
             let seen = match layout {
-                Layout::Samples => packed::stamp(key).and_then(|at| {
-                    go_on = visit(Sample { at, values: packed::values(value)? });
+                Layout::Samples => encoding::stamp(key).and_then(|at| {
+                    flow = visit(Sample { at, values: encoding::values(value)? });
                     Ok(())
                 }),
-                Layout::Seconds => packed::second(key).and_then(|s| {
-                    packed::unpack(s, value, |sample| {
-                        if go_on.is_continue() {
-                            go_on = visit(sample);
+                Layout::Seconds => encoding::second(key).and_then(|s| {
+                    encoding::unpack(s, value, |sample| {
+                        if flow.is_continue() {
+                            flow = visit(sample);
                         }
                     })
                 }),
@@ -66,7 +66,7 @@ impl KvLog {
                     failed = Some(error);
                     ControlFlow::Break(())
                 },
-                |()| go_on,
+                |()| flow,
             )
         };
         self.store.within(Scope::Snapshot, |snapshot| snapshot.scan(table, range, &mut see))?;
@@ -84,11 +84,11 @@ struct Record {
 impl Record {
     fn encode(&mut self, layout: Layout, samples: &[Sample]) {
         self.key.clear();
-        self.key.extend_from_slice(&packed::stamp_key(samples[0].at)[..key_length(layout)]);
+        self.key.extend_from_slice(&encoding::stamp_key(samples[0].at)[..key_length(layout)]);
         self.value.clear();
         match layout {
-            Layout::Samples => self.value.extend(packed::values_bytes(&samples[0].values)),
-            Layout::Seconds => packed::pack(samples, &mut self.value),
+            Layout::Samples => self.value.extend(encoding::values_bytes(&samples[0].values)),
+            Layout::Seconds => encoding::pack(samples, &mut self.value),
         }
     }
 }
@@ -107,7 +107,7 @@ impl Pairs for HistoryPairs {
 }
 
 impl MachineLog for KvLog {
-    fn finds(&self) -> Option<Execution> {
+    fn search_execution(&self) -> Option<Execution> {
         (self.layout == Layout::Samples).then_some(Execution::ClientSide)
     }
 
@@ -131,10 +131,10 @@ impl MachineLog for KvLog {
         self.store.bulk(self.table, &mut pairs).map(drop)
     }
 
-    /// Reads all channels of a record, whichever are asked for, because a record holds all.
+    /// Reads all channels of a record, because a record has all, and clears those not selected.
     fn visit(&mut self, span: Span, channels: Channels, visit: &mut Visit<'_>) -> Result<()> {
         let length = key_length(self.layout);
-        let keys = span.bounds().map(|ends| ends.map(packed::stamp_key));
+        let keys = span.bounds().map(|ends| ends.map(encoding::stamp_key));
         let range = keys.as_ref().map_or_else(Range::default, |[from, to]| {
             Range::between(&from[..length], Some(&to[..length]))
         });
@@ -161,7 +161,7 @@ impl MachineLog for KvLog {
     }
 
     fn seek(&mut self, seek: Seek, at: Stamp) -> Result<Option<Stamp>> {
-        let bound = packed::stamp_key(if seek.forward() { at.next() } else { at });
+        let bound = encoding::stamp_key(if seek.forward() { at.next() } else { at });
         let range = match seek.forward() {
             true => Range::between(&bound, None),
             false => Range { to: Some(&bound), ..Range::default() }.backward(),

@@ -1,25 +1,25 @@
 //! `machine`: a machine tool at 1 kHz. It has a sensor process that never waits, a queue of 16 KiB,
 //! a writer that must keep up, and a reader that wants three working cycles per second. It measures
-//! not speed but what the work costs.
+//! what the work costs, not its speed.
 
 mod bench;
 mod cell;
 mod columns;
 mod companions;
 mod cycles;
-mod dated;
 mod document;
+mod encoding;
 mod kv;
-mod packed;
+mod machine_log;
+mod oracle;
 mod phases;
-mod port;
-mod questions;
+mod published_documents;
 mod reader;
+mod sample_sink;
 mod schema;
 mod series;
 mod sql;
-mod storing;
-mod truth;
+mod statements;
 
 use std::error::Error;
 use std::fs::File;
@@ -35,8 +35,8 @@ use crate::generated::{self, GeneratedRows};
 use crate::{Bench, Info, Prepared, Protocol, Source, Spec, VariantInfo, Workload, WorkloadError};
 use bench::MachineBench;
 use cell::PreparedCell;
+use machine_log::{Form, Layout, MachineLog};
 use phases::{LIVE, PHASES, READ, READ_BULK, READ_BULK1, SUSTAINED, WRITE};
-use port::{Form, Layout, MachineLog};
 
 /// The workload.
 pub struct Machine;
@@ -44,22 +44,22 @@ pub struct Machine;
 static VARIANTS: [VariantInfo; 4] = [
     VariantInfo {
         name: "individual",
-        about: "one commit a sample",
+        about: "one commit per sample",
         changes: &[WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED],
     },
     VariantInfo {
         name: "bulk",
-        about: "one commit a second, of all its samples in one value",
+        about: "one commit per second, with all its samples in one value",
         changes: &[WRITE, READ_BULK, LIVE, SUSTAINED],
     },
     VariantInfo {
         name: "individual-published",
-        about: "individual in the source's own tables and documents; what is written is read",
+        about: "`individual` with the published tables and documents; reads what `write` stored",
         changes: &[WRITE, READ, READ_BULK, READ_BULK1, LIVE, SUSTAINED],
     },
     VariantInfo {
         name: "bulk-published",
-        about: "bulk in the source's own tables and documents; what is written is read",
+        about: "`bulk` with the published tables and documents; reads what `write` stored",
         changes: &[WRITE, READ_BULK, LIVE, SUSTAINED],
     },
 ];
@@ -77,7 +77,7 @@ impl Workload for Machine {
         };
         Info {
             id: "machine",
-            about: "a machine tool at 1 kHz: writers, readers, and what they cost",
+            about: "a machine tool at 1 kHz: writers and readers, and their cost",
             phases: &PHASES,
             variants: &VARIANTS,
             overview: protocol(&[10_000], 100, 500),
@@ -130,14 +130,14 @@ impl Workload for Machine {
                 let (task, seed): (Task, u64) = serde_json::from_str(task)?;
                 let signal = Signal::new(seed, task.rate);
                 let make =
-                    |number, payload: &mut [u8]| storing::pack(&signal.values(number), payload);
-                arrivals::run_sensor(task, storing::QUEUE, make, out)
+                    |number, payload: &mut [u8]| sample_sink::pack(&signal.values(number), payload);
+                arrivals::run_sensor(task, sample_sink::QUEUE, make, out)
             }
             ("reader", Some(store)) => {
                 let task: reader::Task = serde_json::from_str(task)?;
                 reader::serve(task, log(store, task.layout, task.form), &mut out)
             }
-            _ => Err(format!("the machine has no process in the role of '{role}'").into()),
+            _ => Err(format!("the workload machine has no process in the role '{role}'").into()),
         }
     }
 }
@@ -155,14 +155,16 @@ fn log(store: Store, layout: Layout, form: Form) -> Result<Box<dyn MachineLog>, 
         (Store::Sql(store), form) => Box::new(sql::SqlLog::new(store, layout, form)),
         (Store::Kv(store), Form::Own) => Box::new(kv::KvLog::new(store, layout)?),
         (Store::Kv(_), Form::Published) => {
-            let what = "records as the source has them: it has no key-value store";
+            let what = "the published layout, which has no form for key-value stores";
             return Err(EngineError::unsupported("a key-value store", what));
         }
         (Store::Document(store), Form::Own) => Box::new(document::DocumentLog::new(store, layout)),
-        (Store::Document(store), Form::Published) => Box::new(dated::DatedLog::new(store, layout)?),
+        (Store::Document(store), Form::Published) => {
+            Box::new(published_documents::PublishedDocumentLog::new(store, layout)?)
+        }
         (Store::Series(_), Form::Published) if layout == Layout::Seconds => {
-            let what = "a second way of writing as the source has them: it writes points one by one \
-                        (individual-published), which it is read from in each of its ways";
+            let what = "bulk-published: the published layout writes points one by one. Use \
+                        individual-published, whose points every phase reads";
             return Err(EngineError::unsupported("a series store", what));
         }
         (Store::Series(store), _) => Box::new(series::SeriesLog(store)),

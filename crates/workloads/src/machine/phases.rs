@@ -10,10 +10,22 @@ pub(super) const LIVE: &str = "live";
 pub(super) const SUSTAINED: &str = "sustained";
 
 pub(super) static PHASES: [PhaseInfo; 6] = [
-    PhaseInfo { name: WRITE, about: "stores every sample of a sensor that waits for nobody" },
-    PhaseInfo { name: READ, about: "three cycles a second, found by single questions" },
-    PhaseInfo { name: READ_BULK, about: "three cycles a second, searched in two seconds fetched" },
-    PhaseInfo { name: READ_BULK1, about: "the same, of the other channels the cycle alone" },
-    PhaseInfo { name: LIVE, about: "writes and reads at once; the age of the newest sample" },
-    PhaseInfo { name: SUSTAINED, about: "with `embermark rate`: the highest rate without a loss" },
+    PhaseInfo { name: WRITE, about: "stores every sample of a sensor that never waits" },
+    PhaseInfo { name: READ, about: "reads three cycles per second, found by single queries" },
+    PhaseInfo {
+        name: READ_BULK,
+        about: "reads three cycles per second: fetches two seconds and searches them",
+    },
+    PhaseInfo {
+        name: READ_BULK1,
+        about: "like read_bulk, but fetches the other channels only for the cycle",
+    },
+    PhaseInfo {
+        name: LIVE,
+        about: "writes and reads at the same time; the age of the newest sample",
+    },
+    PhaseInfo {
+        name: SUSTAINED,
+        about: "with `embermark rate`: the highest rate at which no sample is lost",
+    },
 ];

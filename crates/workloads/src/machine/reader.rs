@@ -1,4 +1,4 @@
-//! The reader: it reads three cycles per second, at moments drawn from what is stored.
+//! The reader: it reads three cycles per second, at random moments of the stored time range.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
@@ -11,23 +11,23 @@ use embermark_meter::Stopwatch;
 use embermark_model::result::Latency;
 use serde::{Deserialize, Serialize};
 
-use super::cycles::{Moments, QueryResults, Reader, read};
-use super::port::{Form, Layout, MachineLog};
-use super::storing::Storing;
+use super::cycles::{Moments, QueryResults, ReadMethod, read};
+use super::machine_log::{Form, Layout, MachineLog};
+use super::sample_sink::SampleSink;
 use crate::PhaseObserver;
-use crate::arrivals::{Aside, Stamper};
+use crate::arrivals::{InterleavedTask, Stamper};
 
 /// Cycles read per second.
 const SLOTS_PER_SECOND: u32 = 3;
 
-/// What a reader has to do.
+/// Task of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Task {
-    /// How it reads.
-    pub reader: Reader,
+    /// How cycles are read.
+    pub reader: ReadMethod,
     /// How samples are stored.
     pub layout: Layout,
-    /// Whose tables or documents they are stored in.
+    /// Design of the tables or documents that store them.
     pub form: Form,
     /// First moment that can be drawn, in ns since 1970.
     pub from_ns: i64,
@@ -39,26 +39,26 @@ pub(super) struct Task {
     pub warm_up_ns: u64,
     /// The window, in ns.
     pub window_ns: u64,
-    /// Whether each slot also reads the newest sample, because a writer runs meanwhile.
+    /// Whether each slot also reads the newest sample, because a writer runs at the same time.
     pub live: bool,
 }
 
 /// A message of a reader.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Word {
+pub(super) enum ReaderMessage {
     /// The window begins.
     Open,
     /// The window is over.
     Close,
-    /// Its result.
-    Done(Box<Reads>),
-    /// It cannot continue: whether the engine does not support it, and why.
+    /// The result.
+    Done(Box<ReadResults>),
+    /// The reader failed: whether the engine does not support the task, and the reason.
     Failed(bool, String),
 }
 
-/// What a reader has done in its window.
+/// Result of a reader, for its window.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Reads {
+pub(super) struct ReadResults {
     /// Cycles read.
     pub reads: u64,
     /// Slots of a third of a second that passed because a read took longer than its own slot.
@@ -67,14 +67,14 @@ pub(super) struct Reads {
     pub latency: Option<Latency>,
     /// Age of the newest sample that could be read.
     pub staleness: Option<Latency>,
-    /// What was found.
+    /// Answer for each moment.
     pub answers: Vec<Answer>,
 }
 
-/// What was found for a moment, in ns since 1970.
+/// A moment, in ns since 1970, and the cycle found around it.
 pub(super) type Answer = (i64, Option<QueryResults>);
 
-impl Reads {
+impl ReadResults {
     /// Reports everything that is part of a result.
     pub(super) fn report(&self, observer: &mut dyn PhaseObserver) {
         observer.count("reads", self.reads);
@@ -146,7 +146,7 @@ impl Slots {
         (slot < self.end()).then(|| self.began + slot)
     }
 
-    /// Returns whether the window opens now. If so, what came before is forgotten.
+    /// Returns whether the window opens now. If so, earlier results are discarded.
     fn opens(&mut self) -> bool {
         let opens = !self.opened && self.next_slot() >= self.warm_up();
         if opens {
@@ -159,7 +159,7 @@ impl Slots {
         opens
     }
 
-    /// Reads one cycle, and skips the slots that passed meanwhile.
+    /// Reads one cycle, and skips the slots that passed during the read.
     fn read(&mut self, log: &mut dyn MachineLog) -> Result<()> {
         if self.task.live {
             let newest = log.newest()?;
@@ -177,8 +177,8 @@ impl Slots {
         Ok(())
     }
 
-    /// Counts the slots that have passed by `now` without a read, and goes on to the first that has not. Slots after
-    /// the window are not missed.
+    /// Counts the slots that have passed by `now` without a read, and continues with the first that
+    /// has not. Slots after the window are not missed.
     fn leave_out_missed(&mut self, now: Duration) {
         let third = Duration::from_secs(1) / SLOTS_PER_SECOND;
         while self.next_slot() < self.end() && self.next_slot() + third <= now {
@@ -188,10 +188,16 @@ impl Slots {
     }
 
     /// Returns the result.
-    pub(super) fn reads(self) -> Reads {
+    pub(super) fn reads(self) -> ReadResults {
         let Self { answers, missed, watch, staleness, .. } = self;
         let reads = answers.len() as u64;
-        Reads { reads, missed, latency: watch.latency(), staleness: staleness.latency(), answers }
+        ReadResults {
+            reads,
+            missed,
+            latency: watch.latency(),
+            staleness: staleness.latency(),
+            answers,
+        }
     }
 }
 
@@ -199,22 +205,22 @@ impl Slots {
 pub(super) fn run(
     log: &mut dyn MachineLog,
     mut slots: Slots,
-    mut tell: impl FnMut(Word) -> io::Result<()>,
-) -> Result<Reads> {
-    let told = |error: io::Error| EngineError::failed("the reader", "tell of itself", error);
+    mut tell: impl FnMut(ReaderMessage) -> io::Result<()>,
+) -> Result<ReadResults> {
+    let failed = |error: io::Error| EngineError::failed("the reader", "send a message", error);
     slots.begin();
     while let Some(next) = slots.next() {
         sleep(next.saturating_duration_since(Instant::now()));
         if slots.opens() {
-            tell(Word::Open).map_err(told)?;
+            tell(ReaderMessage::Open).map_err(failed)?;
         }
         slots.read(log)?;
     }
     sleep((slots.began + slots.end()).saturating_duration_since(Instant::now()));
     if slots.opens() {
-        tell(Word::Open).map_err(told)?;
+        tell(ReaderMessage::Open).map_err(failed)?;
     }
-    tell(Word::Close).map_err(told)?;
+    tell(ReaderMessage::Close).map_err(failed)?;
     Ok(slots.reads())
 }
 
@@ -225,16 +231,16 @@ pub(super) fn serve(
     log: Result<Box<dyn MachineLog>>,
     out: &mut dyn Write,
 ) -> std::result::Result<(), Box<dyn Error>> {
-    let mut tell = |word: &Word| -> io::Result<()> {
-        serde_json::to_writer(&mut *out, word)?;
+    let mut tell = |message: &ReaderMessage| -> io::Result<()> {
+        serde_json::to_writer(&mut *out, message)?;
         out.write_all(b"\n")?;
         out.flush()
     };
     let done = log.and_then(|mut log| {
         log.open()?;
-        let reads = run(log.as_mut(), Slots::new(task), |word| {
-            tell(&word)?;
-            if matches!(word, Word::Close) {
+        let reads = run(log.as_mut(), Slots::new(task), |message| {
+            tell(&message)?;
+            if matches!(message, ReaderMessage::Close) {
                 // The parent samples it, and then sends a line.
                 io::stdin().lock().read_line(&mut String::new())?;
             }
@@ -244,21 +250,21 @@ pub(super) fn serve(
         Ok(reads)
     });
     match done {
-        Ok(reads) => tell(&Word::Done(Box::new(reads)))?,
-        Err(error) => tell(&Word::Failed(error.is_unsupported(), error.to_string()))?,
+        Ok(reads) => tell(&ReaderMessage::Done(Box::new(reads)))?,
+        Err(error) => tell(&ReaderMessage::Failed(error.is_unsupported(), error.to_string()))?,
     }
     Ok(())
 }
 
-/// Reads between writes in one process, for engines that do not let a second process in.
-impl Aside<Storing<'_>> for Slots {
+/// Reads between commits in the writer's process, for engines that allow only one process.
+impl InterleavedTask<SampleSink<'_>> for Slots {
     fn due(&self) -> Option<Instant> {
         self.next()
     }
 
-    fn turn(&mut self, storing: &mut Storing<'_>) -> Result<()> {
+    fn turn(&mut self, sink: &mut SampleSink<'_>) -> Result<()> {
         self.opens();
-        self.read(storing.log)
+        self.read(sink.log)
     }
 }
 
@@ -267,10 +273,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_read_that_lasts_beyond_the_window_misses_the_slots_of_the_window_alone() {
+    fn a_read_that_lasts_beyond_the_window_misses_only_the_slots_of_the_window() {
         let second_ns = 1_000_000_000;
         let task = Task {
-            reader: Reader::Individual,
+            reader: ReadMethod::Individual,
             layout: Layout::Samples,
             form: Form::Own,
             from_ns: 0,

@@ -1,4 +1,4 @@
-//! Tables of an SQL database: the project's own, and those of the workload's source.
+//! Tables of an SQL database: embermark's design, and the published one.
 
 use embermark_contract::sql::{
     Dialect,
@@ -7,7 +7,7 @@ use embermark_contract::sql::{
     TableDef,
 };
 
-use super::port::{Form, Layout};
+use super::machine_log::{Form, Layout};
 
 type Column = (&'static str, SqlType, Nullable);
 
@@ -15,10 +15,10 @@ type Column = (&'static str, SqlType, Nullable);
 pub(super) struct Schema {
     /// Five rows per sample: second, nanosecond, channel number, value.
     samples: TableDef,
-    /// A row per second: the second, its samples as JSON, and between them their length if there
-    /// are three columns.
+    /// A row per second: the second and its samples as JSON. If there are three columns, the length
+    /// of the JSON is between them.
     seconds: TableDef,
-    /// Whose tables they are.
+    /// Design of the tables.
     form: Form,
 }
 
@@ -76,7 +76,7 @@ impl Schema {
         self.table(layout).columns.iter().map(|(name, ..)| *name).collect()
     }
 
-    /// Returns whose tables they are.
+    /// Returns the design of the tables.
     pub(super) const fn form(&self) -> Form {
         self.form
     }

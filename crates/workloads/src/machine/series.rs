@@ -7,7 +7,7 @@ use embermark_contract::{Lifecycle, Result};
 use embermark_data::machine::{CHANNELS, EIGHTH, HALF, History, Sample, Stamp, Values};
 use embermark_model::result::Execution;
 
-use super::port::{
+use super::machine_log::{
     Channels, FIELDS, MachineLog, Seek, Span, Sums, Visit, broken, channel, sums_in,
 };
 
@@ -40,11 +40,11 @@ impl SeriesLog {
         self.0.bulk(MEASUREMENT, &mut points).map(drop)
     }
 
-    /// Returns the time of the point that a question finds.
+    /// Returns the time of the point that a query finds.
     fn time(&mut self, question: &str) -> Result<Option<Stamp>> {
         let mut found = None;
         self.0.query(question, &["time"], &mut |row| {
-            found = row.int(0)?.map(Stamp::of_nanoseconds);
+            found = row.int(0)?.map(Stamp::from_nanoseconds);
             Ok(())
         })?;
         Ok(found)
@@ -58,7 +58,7 @@ fn within(span: Span) -> String {
 }
 
 impl MachineLog for SeriesLog {
-    fn finds(&self) -> Option<Execution> {
+    fn search_execution(&self) -> Option<Execution> {
         Some(Execution::Native)
     }
 
@@ -87,7 +87,7 @@ impl MachineLog for SeriesLog {
         let question = format!("SELECT {} FROM sample{}", fields.join(", "), within(span));
         let columns = [&["time"], fields].concat();
         self.0.query(&question, &columns, &mut |row| {
-            let at = row.int(0)?.map(Stamp::of_nanoseconds);
+            let at = row.int(0)?.map(Stamp::from_nanoseconds);
             let at = at.ok_or_else(|| broken("a point has no time"))?;
             let mut values = Values::default();
             for (place, value) in values[numbers.clone()].iter_mut().enumerate() {

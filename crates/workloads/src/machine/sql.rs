@@ -1,24 +1,24 @@
-//! A machine's log in an SQL database: five rows per sample (time, channel number, value), as the
-//! source has it, or a row per second with all its samples as JSON.
+//! A machine's log in an SQL database: five rows per sample (time, channel number, value), as
+//! published, or a row per second with all its samples as JSON.
 
 use embermark_contract::sql::{Param, QueryKind, ResultRow, Rows, SqlStore, Statement};
 use embermark_contract::{Lifecycle, Result};
 use embermark_data::machine::{CHANNELS, History, Sample, Stamp};
 use embermark_model::result::Execution;
 
-use super::packed;
-use super::port::{
+use super::encoding;
+use super::machine_log::{
     Channels, Form, Layout, MachineLog, Seek, Span, Sums, Visit, broken, channel, one_value, stamp,
 };
-use super::questions::{self, Question};
 use super::schema::Schema;
+use super::statements::{self, StatementKind};
 
 pub(super) struct SqlLog {
     store: Box<dyn SqlStore>,
     layout: Layout,
     schema: &'static Schema,
     /// Statements prepared since the table was created.
-    prepared: Vec<(Question, Statement)>,
+    prepared: Vec<(StatementKind, Statement)>,
     json: String,
 }
 
@@ -28,21 +28,21 @@ impl SqlLog {
         Self { store, layout, schema, prepared: Vec::new(), json: String::new() }
     }
 
-    fn prepared(&self, question: Question) -> Result<Statement> {
+    fn prepared(&self, question: StatementKind) -> Result<Statement> {
         let known = self.prepared.iter().find(|(known, _)| *known == question);
         known.map(|(_, statement)| *statement).ok_or_else(one_value)
     }
 
     fn query(
         &mut self,
-        question: Question,
+        question: StatementKind,
         params: &[Param<'_>],
         visit: &mut dyn FnMut(&dyn ResultRow) -> Result<()>,
     ) -> Result<()> {
         self.store.query(self.prepared(question)?, params, visit)
     }
 
-    fn time(&mut self, question: Question, params: &[Param<'_>]) -> Result<Option<Stamp>> {
+    fn time(&mut self, question: StatementKind, params: &[Param<'_>]) -> Result<Option<Stamp>> {
         let mut found = None;
         self.query(question, params, &mut |row| {
             found = Some(stamp(row.int(0)?, row.int(1)?)?);
@@ -54,7 +54,7 @@ impl SqlLog {
     /// Reads rows of single channels and combines them to samples.
     fn rows(
         &mut self,
-        question: Question,
+        question: StatementKind,
         params: &[Param<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
@@ -67,7 +67,8 @@ impl SqlLog {
             let values = &mut open.get_or_insert(Sample { at, values: [0; CHANNELS] }).values;
             let number = row.int(2)?.and_then(|number| usize::try_from(number).ok());
             let place = number.and_then(|number| values.get_mut(number));
-            *place.ok_or_else(|| broken("there is no such channel"))? = channel(row.int(3)?)?;
+            *place.ok_or_else(|| broken("a channel number is out of range"))? =
+                channel(row.int(3)?)?;
             Ok(())
         })?;
         open.into_iter().for_each(visit);
@@ -77,7 +78,7 @@ impl SqlLog {
     /// Reads rows of seconds and splits them into samples.
     fn json(
         &mut self,
-        question: Question,
+        question: StatementKind,
         params: &[Param<'_>],
         visit: &mut Visit<'_>,
     ) -> Result<()> {
@@ -86,12 +87,14 @@ impl SqlLog {
             let s = row.int(0)?.ok_or_else(|| broken("a second has no time"))?;
             let text = |column| row.text(column)?.ok_or_else(|| broken("a second is NULL"));
             if form == Form::Own {
-                return packed::read_json(s, text(1)?, &mut *visit);
+                return encoding::read_json(s, text(1)?, &mut *visit);
             }
             let text = text(2)?;
             match row.int(1)? == Some(text.len() as i64) {
-                true => packed::read_published_json(s, text, &mut *visit),
-                false => Err(broken("the size of a second is not that of its text")),
+                true => encoding::read_published_json(s, text, &mut *visit),
+                false => {
+                    Err(broken("the size column of a second differs from the length of its text"))
+                }
             }
         })
     }
@@ -100,8 +103,8 @@ impl SqlLog {
 /// Writes the samples of a second as JSON.
 fn write_json(form: Form, samples: &[Sample], into: &mut String) {
     match form {
-        Form::Own => packed::write_json(samples, into),
-        Form::Published => packed::write_published_json(samples, into),
+        Form::Own => encoding::write_json(samples, into),
+        Form::Published => encoding::write_published_json(samples, into),
     }
 }
 
@@ -169,7 +172,7 @@ impl Rows for SecondRows<'_> {
 }
 
 impl MachineLog for SqlLog {
-    fn finds(&self) -> Option<Execution> {
+    fn search_execution(&self) -> Option<Execution> {
         (self.layout == Layout::Samples).then_some(Execution::Native)
     }
 
@@ -186,22 +189,22 @@ impl MachineLog for SqlLog {
     fn open(&mut self) -> Result<()> {
         self.prepared.clear();
         self.store.expect(QueryKind::Point)?;
-        for (question, text) in questions::all(self.layout, self.schema, self.store.dialect()) {
+        for (question, text) in statements::all(self.layout, self.schema, self.store.dialect()) {
             self.prepared.push((question, self.store.prepare(&text)?));
         }
         Ok(())
     }
 
-    /// By one statement, which is its own transaction.
+    /// Inserts by one statement, which is its own transaction.
     fn write(&mut self, samples: &[Sample]) -> Result<()> {
         if self.layout == Layout::Samples {
-            let insert = self.prepared(Question::Insert)?;
+            let insert = self.prepared(StatementKind::Insert)?;
             return self.store.run(insert, &params(&samples[0])).map(drop);
         }
         write_json(self.schema.form(), samples, &mut self.json);
         let columns = self.schema.table(self.layout).columns.len();
         let row = second_row(samples[0].at.s, &self.json, columns);
-        self.store.run(self.prepared(Question::InsertSecond)?, &row[..columns]).map(drop)
+        self.store.run(self.prepared(StatementKind::InsertSecond)?, &row[..columns]).map(drop)
     }
 
     fn load(&mut self, history: &History) -> Result<()> {
@@ -226,43 +229,43 @@ impl MachineLog for SqlLog {
         let seconds = |first, last| vec![Param::Int(first), Param::Int(last)];
         let (question, params) = match (span, channels) {
             (Span::Between(from, to), Channels::Others) => {
-                (Question::Others, range(from, to).to_vec())
+                (StatementKind::Others, range(from, to).to_vec())
             }
-            (Span::Between(from, to), _) => (Question::Samples, range(from, to).to_vec()),
+            (Span::Between(from, to), _) => (StatementKind::Samples, range(from, to).to_vec()),
             (Span::Seconds(first, last), Channels::Angle) => {
-                (Question::Angles, seconds(first, last))
+                (StatementKind::Angles, seconds(first, last))
             }
-            (Span::Seconds(first, last), _) => (Question::Seconds, seconds(first, last)),
-            (Span::All, _) => (Question::Seconds, seconds(i64::MIN, i64::MAX)),
+            (Span::Seconds(first, last), _) => (StatementKind::Seconds, seconds(first, last)),
+            (Span::All, _) => (StatementKind::Seconds, seconds(i64::MIN, i64::MAX)),
         };
         let visit = &mut |sample| visit(channels.select(sample));
         match self.layout {
             Layout::Samples => self.rows(question, &params, visit),
-            Layout::Seconds => self.json(Question::SecondsJson, &params, visit),
+            Layout::Seconds => self.json(StatementKind::SecondsJson, &params, visit),
         }
     }
 
     fn newest(&mut self) -> Result<Option<Stamp>> {
         if self.layout == Layout::Samples {
-            return self.time(Question::Newest, &[]);
+            return self.time(StatementKind::Newest, &[]);
         }
         let mut newest = None;
-        self.json(Question::NewestJson, &[], &mut |sample| newest = Some(sample.at))?;
+        self.json(StatementKind::NewestJson, &[], &mut |sample| newest = Some(sample.at))?;
         Ok(newest)
     }
 
     fn seek(&mut self, seek: Seek, at: Stamp) -> Result<Option<Stamp>> {
         let (s, ns) = (Param::Int(at.s), Param::Int(i64::from(at.ns)));
-        self.time(Question::Seek(seek), &[s, s, ns])
+        self.time(StatementKind::Seek(seek), &[s, s, ns])
     }
 
     fn lowest(&mut self, after: Stamp, before: Stamp) -> Result<Option<Stamp>> {
-        self.time(Question::Lowest, &range(after, before))
+        self.time(StatementKind::Lowest, &range(after, before))
     }
 
     fn sums(&mut self, from: Stamp, to: Stamp) -> Result<Sums> {
         let (mut sums, mut number) = ([0; CHANNELS], 0);
-        self.query(Question::Sums, &range(from, to), &mut |row| {
+        self.query(StatementKind::Sums, &range(from, to), &mut |row| {
             let sum = row.float(0)?.ok_or_else(|| broken("a sum is NULL"))?;
             let place = sums.get_mut(number).ok_or_else(|| broken("more sums than channels"))?;
             (*place, number) = (sum as u64, number + 1);

@@ -48,7 +48,7 @@ fn outcomes(
 ) -> Option<Vec<Outcome>> {
     let (_dir, mut options) = options();
     let store = store(engine, &mut options)?;
-    let reopener = Reopener::of(engine, options);
+    let reopener = Reopener::for_engine(engine, options);
     Some(drive(open(rows, variant, store, reopener), 2, cap))
 }
 

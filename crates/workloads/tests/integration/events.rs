@@ -42,7 +42,7 @@ fn runs(
     let store = store(engine, &mut options)?;
     let spec = Spec::of(rows.path().join("rows"), variant, 7);
     let cell = find("events").unwrap().prepare(&spec).unwrap();
-    Some(cell.open(store, Reopener::of(engine, options)).map(|bench| of_bench(bench, cap)))
+    Some(cell.open(store, Reopener::for_engine(engine, options)).map(|bench| of_bench(bench, cap)))
 }
 
 fn of_bench(mut bench: Box<dyn Bench>, cap: Option<Duration>) -> Runs {
@@ -134,7 +134,7 @@ fn documents_in_another_form_count_for_no_criterion_as_not_every_engine_has_them
         let Some(store) = store(engine, &mut options) else { return };
         let spec = Spec::of(rows.path().join("rows"), variant, 7);
         let cell = find("events").unwrap().prepare(&spec).unwrap();
-        let bench = cell.open(store, Reopener::of(engine, options.clone())).unwrap();
+        let bench = cell.open(store, Reopener::for_engine(engine, options.clone())).unwrap();
         let insert = bench.phases().iter().find(|phase| phase.name == "insert").unwrap();
         assert_eq!(insert.kind.counts.is_some(), counts, "{variant}");
     }

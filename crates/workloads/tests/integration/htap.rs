@@ -25,7 +25,7 @@ fn runs(workload: &dyn Workload, variant: &str, rows: u64, wanted: impl Fn(&str)
         let (_dir, mut options) = options();
         let Some(store) = store(engine, &mut options) else { continue };
         let cell = workload.prepare(&Spec::of(file.clone(), variant, 7)).unwrap();
-        let bench = cell.open(store, Reopener::of(engine, options)).unwrap();
+        let bench = cell.open(store, Reopener::for_engine(engine, options)).unwrap();
         for outcome in drive_phases(bench, 2, Some(CAP), &wanted) {
             let what = format!("{} {variant} {}, {rows} rows", engine.info().id, outcome.name);
             assert_eq!(outcome.wrong, None, "{what}");

@@ -101,7 +101,7 @@ fn every_engine_has_its_rows_after_a_crash_or_says_why_it_has_none() {
         let (_dir, mut options) = options();
         let Some(store) = store(engine, &mut options) else { continue };
         let id = engine.info().id;
-        let (_rows, bench) = bench(store, Reopener::of(engine, options));
+        let (_rows, bench) = bench(store, Reopener::for_engine(engine, options));
         for (phase, outcome) in outcomes(bench) {
             let right = match (&outcome, phase) {
                 (Outcome::Right(ROWS, None), "batches" | "batches-count" | "behind") => true,

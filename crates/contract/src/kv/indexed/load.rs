@@ -3,30 +3,30 @@
 use super::{Index, Pairs};
 
 /// Passes pairs on and collects the entries of every index from them.
-pub(super) struct Gather<'a> {
+pub(super) struct EntryCollector<'a> {
     pairs: &'a mut dyn Pairs,
     indexes: &'a [Index],
     entries: Vec<Entries>,
-    short: Option<usize>,
+    too_short: Option<usize>,
 }
 
-/// Keys of an index, one after the other, and the place of each.
+/// Keys of an index, one after the other, and the position of each.
 #[derive(Default)]
 pub(super) struct Entries {
     bytes: Vec<u8>,
     places: Vec<(usize, usize)>,
 }
 
-impl<'a> Gather<'a> {
+impl<'a> EntryCollector<'a> {
     /// Wraps the pairs of a table with these indexes.
     pub(super) fn new(pairs: &'a mut dyn Pairs, indexes: &'a [Index]) -> Self {
         let entries = indexes.iter().map(|_| Entries::default()).collect();
-        Self { pairs, indexes, entries, short: None }
+        Self { pairs, indexes, entries, too_short: None }
     }
 
     /// Returns the length of the value that was too short for the indexes and ended the load.
-    pub(super) fn short(&self) -> Option<usize> {
-        self.short
+    pub(super) fn too_short_length(&self) -> Option<usize> {
+        self.too_short
     }
 
     /// Returns the entries of every index, in the order of the pairs.
@@ -35,12 +35,12 @@ impl<'a> Gather<'a> {
     }
 }
 
-impl Pairs for Gather<'_> {
+impl Pairs for EntryCollector<'_> {
     fn next(&mut self) -> Option<(&[u8], &[u8])> {
         let (key, value) = self.pairs.next()?;
         for (index, entries) in self.indexes.iter().zip(&mut self.entries) {
-            let Some(bytes) = index.of(value) else {
-                self.short = Some(value.len());
+            let Some(bytes) = index.bytes_in(value) else {
+                self.too_short = Some(value.len());
                 return None;
             };
             let start = entries.bytes.len();
@@ -53,12 +53,12 @@ impl Pairs for Gather<'_> {
 }
 
 /// The entries of an index in ascending order, with empty values.
-pub(super) struct Sorted {
+pub(super) struct SortedEntries {
     entries: Entries,
     next: usize,
 }
 
-impl Sorted {
+impl SortedEntries {
     /// Sorts the entries.
     pub(super) fn new(mut entries: Entries) -> Self {
         let bytes = &entries.bytes;
@@ -67,7 +67,7 @@ impl Sorted {
     }
 }
 
-impl Pairs for Sorted {
+impl Pairs for SortedEntries {
     fn next(&mut self) -> Option<(&[u8], &[u8])> {
         let &(from, to) = self.entries.places.get(self.next)?;
         self.next += 1;

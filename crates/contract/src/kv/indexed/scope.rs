@@ -26,9 +26,9 @@ pub(super) struct Scratch {
 /// Access to the inner store's operations.
 pub(super) enum Inner<'a> {
     /// In its snapshot or batch.
-    Entered(&'a mut dyn Operations),
-    /// Each operation alone by autocommit. A change that also changes an index is a batch.
-    Alone(&'a mut dyn KvStore),
+    InScope(&'a mut dyn Operations),
+    /// Each operation in its own transaction. A change that also changes an index is a batch.
+    Autocommit(&'a mut dyn KvStore),
 }
 
 impl Inner<'_> {
@@ -39,8 +39,8 @@ impl Inner<'_> {
         work: impl FnOnce(&mut dyn Operations) -> Result<T>,
     ) -> Result<T> {
         match self {
-            Self::Entered(operations) => work(*operations),
-            Self::Alone(store) => store.within(own, work),
+            Self::InScope(operations) => work(*operations),
+            Self::Autocommit(store) => store.within(own, work),
         }
     }
 }
@@ -59,9 +59,11 @@ fn indexes_of(all: &[Vec<Index>], table: Table) -> &[Index] {
 
 /// Concatenates the bytes of every index. Returns whether the value is long enough.
 #[inline]
-fn gather(indexes: &[Index], value: &[u8], into: &mut Vec<u8>) -> bool {
+fn concat_indexed(indexes: &[Index], value: &[u8], into: &mut Vec<u8>) -> bool {
     into.clear();
-    indexes.iter().all(|index| index.of(value).map(|bytes| into.extend_from_slice(bytes)).is_some())
+    indexes
+        .iter()
+        .all(|index| index.bytes_in(value).map(|bytes| into.extend_from_slice(bytes)).is_some())
 }
 
 /// Replaces the content of `bytes` by two pieces.
@@ -73,7 +75,7 @@ fn set(bytes: &mut Vec<u8>, pieces: [&[u8]; 2]) {
 impl Scratch {
     /// Updates the indexes of a key from the bytes in `old`, if a pair existed (`was`), to those in
     /// `new`, if one exists now (`is`).
-    fn follow(
+    fn update_indexes(
         &mut self,
         inner: &mut dyn Operations,
         indexes: &[Index],
@@ -149,18 +151,19 @@ impl Scratch {
 
 #[cold]
 fn stray() -> EngineError {
-    EngineError::failed(NAME, "find a pair", "the index leads to a key that is not there")
+    EngineError::failed(NAME, "find a pair", "the index has an entry for a missing key")
 }
 
 impl Indexing<'_> {
-    /// Returns whether a key exists and puts its indexed bytes in `old`. Reads before the batch
-    /// that changes it: nobody else changes it, and some engines then write cheaper.
+    /// Returns whether a key exists and puts its indexed bytes in `old`. It reads before the
+    /// batch that changes the key begins. No other client changes it, and some engines then write
+    /// more cheaply.
     fn fetch(&mut self, table: Table, key: &[u8]) -> Result<bool> {
         let Self { inner, indexes, scratch } = self;
         let indexes = indexes_of(indexes, table);
         inner.within(Scope::PerOperation, |inner| match inner.get(table, key)? {
             None => Ok(false),
-            Some(value) if gather(indexes, value, &mut scratch.old) => Ok(true),
+            Some(value) if concat_indexed(indexes, value, &mut scratch.old) => Ok(true),
             Some(value) => Err(too_short(value.len(), indexes)),
         })
     }
@@ -170,8 +173,8 @@ impl Operations for Indexing<'_> {
     #[inline]
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
         match &mut self.inner {
-            Inner::Entered(operations) => operations.get(table, key),
-            Inner::Alone(store) => {
+            Inner::InScope(operations) => operations.get(table, key),
+            Inner::Autocommit(store) => {
                 let copy = &mut self.scratch.found;
                 let there = copy_value(*store, Scope::PerOperation, (table, key), copy)?;
                 Ok(there.then_some(copy))
@@ -219,7 +222,7 @@ impl Operations for Indexing<'_> {
 
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<()> {
         let indexes = indexes_of(self.indexes, table);
-        if !gather(indexes, value, &mut self.scratch.new) {
+        if !concat_indexed(indexes, value, &mut self.scratch.new) {
             return Err(too_short(value.len(), indexes));
         }
         let was = !indexes.is_empty() && self.fetch(table, key)?;
@@ -229,7 +232,7 @@ impl Operations for Indexing<'_> {
         }
         inner.within(Scope::Batch, |inner| {
             inner.put(table, key, value)?;
-            scratch.follow(inner, indexes, key, (was, true))
+            scratch.update_indexes(inner, indexes, key, (was, true))
         })
     }
 
@@ -242,9 +245,9 @@ impl Operations for Indexing<'_> {
         inner.within(Scope::Batch, |inner| {
             let (mut short, Scratch { old, new, .. }) = (None, &mut *scratch);
             let there = inner.modify(table, key, &mut |value| {
-                let before = gather(indexes, value, old);
+                let before = concat_indexed(indexes, value, old);
                 change(value);
-                if !(before && gather(indexes, value, new)) {
+                if !(before && concat_indexed(indexes, value, new)) {
                     short = Some(value.len());
                 }
             })?;
@@ -252,7 +255,7 @@ impl Operations for Indexing<'_> {
                 return Err(too_short(bytes, indexes));
             }
             if there && scratch.old != scratch.new {
-                scratch.follow(inner, indexes, key, (true, true))?;
+                scratch.update_indexes(inner, indexes, key, (true, true))?;
             }
             Ok(there)
         })
@@ -268,7 +271,7 @@ impl Operations for Indexing<'_> {
         if there {
             inner.within(Scope::Batch, |inner| {
                 inner.delete(table, key)?;
-                scratch.follow(inner, indexes, key, (true, false))
+                scratch.update_indexes(inner, indexes, key, (true, false))
             })?;
         }
         Ok(there)

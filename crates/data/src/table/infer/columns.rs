@@ -1,4 +1,4 @@
-//! Derives columns, and how to read them, from what was seen of fields.
+//! Derives columns, and how to read them, from the values of fields.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use embermark_model::table::{Column, ColumnType, Field, Literal, RowsFile, TimeU
 
 use super::formats::{self, Format};
 use super::guess::Guess;
-use super::guess::found::Comma;
-use super::{Survey, counted};
+use super::guess::field_type::Comma;
+use super::{Survey, format_count};
 use crate::DataError;
 use crate::table::source::Source;
 
-/// Describes what is skipped before the rows, and adds the reader's options for that.
-pub(super) fn told(source: &Source, from: &mut RowsFile) -> Vec<String> {
+/// Describes the lines that are skipped before the rows, and adds the reader's options for them.
+pub(super) fn dialect_notes(source: &Source, from: &mut RowsFile) -> Vec<String> {
     let mut notes = Vec::new();
     let Some(dialect) = &source.dialect else { return notes };
     let mut give = |name: &str, value: Literal| {
@@ -39,21 +39,21 @@ pub(super) fn told(source: &Source, from: &mut RowsFile) -> Vec<String> {
     }
     if dialect.comments {
         give("comment", text("#"));
-        notes.push("lines that begin with '#' are passed over".to_owned());
+        notes.push("lines that begin with '#' are skipped".to_owned());
     }
-    if dialect.header && !dialect.is_told {
+    if dialect.header && !dialect.header_differs {
         notes.push(format!(
-            "the names are those of line {}: if that is a row, read = {{ header = false }}",
+            "the names are those of line {}: if that is a row, write read = {{ header = false }}",
             dialect.skip
         ));
     }
     if !dialect.is_plain {
         if dialect.skip > usize::from(dialect.header) {
             let lines = dialect.skip - usize::from(dialect.header);
-            notes.push(format!("{} before the rows passed over", counted(lines as u64, "line")));
+            notes.push(format!("{} before the rows skipped", format_count(lines as u64, "line")));
         }
         if !dialect.header {
-            notes.push("it has no line of names: give the columns yours".to_owned());
+            notes.push("it has no header: choose the names of the columns".to_owned());
         }
         if dialect.skip > 0 {
             give("skip", Literal::Int(dialect.skip as i64));
@@ -77,7 +77,7 @@ pub(super) fn columns(
     let mut found: Vec<_> = fields
         .iter()
         .zip(&survey.guesses)
-        .map(|(field, guess)| guess.found(&field.name, delimiter))
+        .map(|(field, guess)| guess.field_type(&field.name, delimiter))
         .collect();
     // A file has one way to write numbers. If columns differ, those with commas are texts.
     let decimal = found.iter().any(|found| found.comma == Some(Comma::Decimal));
@@ -105,7 +105,7 @@ pub(super) fn columns(
         let mut of = found[place].of;
         let mut format = None;
         if source.is_sqlite() && guess.has_texts() && of != ColumnType::Bytes {
-            // Compared as the database does.
+            // The database compares such values as texts.
             of = ColumnType::Text;
             found[place].absent.clear();
         } else if of == ColumnType::Text && guess.seen > 0 {
@@ -117,7 +117,7 @@ pub(super) fn columns(
             found[place].absent = guess.absent_among_times();
             if format.is_doubtful {
                 let name = &field.name;
-                notes.push(format!("{name}: day and month may be the other way round"));
+                notes.push(format!("{name}: day and month may be swapped"));
             }
         }
         for (word, count) in &found[place].absent {
@@ -146,16 +146,19 @@ pub(super) fn columns(
             }
             names => names.join(", "),
         };
-        notes.push(format!("{names}: {word:?} stands for no value, {}", counted(count, "time")));
+        notes.push(format!(
+            "{names}: {word:?} means a missing value, {}",
+            format_count(count, "time")
+        ));
     }
     if !source.is_sqlite() {
-        join(source, survey, &mut columns, &formats)?;
+        join_date_and_time(source, survey, &mut columns, &formats)?;
     }
     Ok(columns)
 }
 
-/// Makes one column of a date and a time of day, if there is one of each.
-fn join(
+/// Joins a column of dates and a column of times of day into one, if there is exactly one of each.
+fn join_date_and_time(
     source: &Source,
     survey: &Survey,
     columns: &mut Vec<Column>,

@@ -34,7 +34,7 @@ const DAYS: [&str; 25] = [
     "%A, %d. %B %Y",
     "%d. %B %Y",
 ];
-/// What follows a date.
+/// Formats of a time of day that follows a date.
 const HOURS: [&str; 20] = [
     "",
     " %H:%M:%S",
@@ -72,14 +72,14 @@ const WHOLE: [&str; 12] = [
     "%d.%m.%Y %H:%M:%S,%g",
     "%A, %B %d, %Y",
 ];
-/// Only a time of day, which accompanies a date.
+/// Formats of a time of day in its own field.
 const CLOCKS: [&str; 5] = ["%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%f"];
 
-/// A format, and whether it has a time of day or a fraction of a second.
+/// A format of times, in the words of `strptime`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Format {
     pub(super) text: String,
-    /// Whether day and month could be the other way round.
+    /// Whether day and month could be swapped.
     pub(super) is_doubtful: bool,
 }
 

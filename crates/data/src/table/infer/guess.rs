@@ -1,6 +1,6 @@
-//! What was seen of the values of a field.
+//! Statistics on the values of a field, from which its type is inferred.
 
-pub(super) mod found;
+pub(super) mod field_type;
 mod numerals;
 mod words;
 
@@ -27,7 +27,7 @@ const SENTINELS: [f64; 16] = [
     999.9, -9999.9, 9999.9, -32768.0, 65535.0,
 ];
 
-/// What the values of a field could be, judged by those seen.
+/// Counts of the values of a field that could have each type.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guess {
     pub(super) seen: u64,

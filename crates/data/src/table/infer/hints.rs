@@ -1,5 +1,5 @@
-//! Hints about content of rows that a column's type cannot express, with the query or line of the
-//! file that extracts it.
+//! Hints about content that a column's type cannot express, with the query or the line of the
+//! workload file that extracts it.
 
 use embermark_model::table::{Column, ColumnType, Literal};
 
@@ -19,13 +19,13 @@ const PARTS: [(&str, &str); 6] = [
     ("second", "%S"),
 ];
 
-/// Returns what to do about rows and columns that seem to contain more.
+/// Returns hints on rows and columns that seem to contain more.
 pub(super) fn hints(
     source: &Source,
     survey: &Survey,
     columns: &[Column],
 ) -> Result<Vec<String>, DataError> {
-    let mut hints: Vec<String> = rows(source, survey).into_iter().collect();
+    let mut hints: Vec<String> = nested_rows(source, survey).into_iter().collect();
     let fields = source.fields().iter().zip(&survey.guesses);
     let column = |name: &str| columns.iter().find(|column| column.name == name);
     let is_time = |column: &Column| matches!(column.of, ColumnType::Timestamp(_));
@@ -37,26 +37,26 @@ pub(super) fn hints(
         let has_digits =
             first.bytes().filter(u8::is_ascii_digit).count() > 2 && survey.guesses.len() > 1;
         let expression = match column.of {
-            ColumnType::Text => number(source, name, guess)?,
+            ColumnType::Text => number_expression(source, name, guess)?,
             _ => None,
         };
         let time = guess.range().filter(|_| !has_time && names::is_time(name));
-        if let Some((what, expression)) = time.and_then(|range| counted_time(name, range)) {
+        if let Some((what, expression)) = time.and_then(|range| time_unit_of(name, range)) {
             hints.push(format!(
-                "{name}: numbers as of {what}: --query \"SELECT * REPLACE ({expression} AS {name}) FROM {}\" \
-                 makes times of them",
-                read(source)
+                "{name}: numbers like {what}: --query \"SELECT * REPLACE ({expression} AS {name}) FROM {}\" \
+                 converts them to times",
+                reader_call(source)
             ));
         } else if let Some(expression) = expression {
             hints.push(format!(
-                "{name}: texts such as {first} hold numbers: --query \"SELECT * REPLACE ({expression} AS \
-                 {name}) FROM {}\" takes them out",
-                read(source)
+                "{name}: texts such as {first} contain numbers: --query \"SELECT * REPLACE ({expression} AS \
+                 {name}) FROM {}\" extracts them",
+                reader_call(source)
             ));
         } else if !has_time && names::is_time(name) && column.of == ColumnType::Text && has_digits {
             hints.push(format!(
-                "{name}: texts such as {first} are no times by themselves: a format for them has the words \
-                 of strptime, and a query may cast them"
+                "{name}: texts such as {first} are not recognised as times: give a format in the words of \
+                 strptime, or cast them in a query"
             ));
         }
     }
@@ -80,7 +80,7 @@ pub(super) fn hints(
 }
 
 /// Describes rows that seem to contain more rows or more columns.
-fn rows(source: &Source, survey: &Survey) -> Option<String> {
+fn nested_rows(source: &Source, survey: &Survey) -> Option<String> {
     let begin = |guess: &Guess, with: &str| guess.texts().all(|text| text.starts_with(with));
     let kind = source.files.as_ref()?.kind;
     let texts = source.fields().iter().zip(&survey.guesses).filter(|(_, guess)| guess.has_texts());
@@ -88,35 +88,35 @@ fn rows(source: &Source, survey: &Survey) -> Option<String> {
     let is_one = kind == Kind::Json && survey.rows == 1;
     if let Some((field, _)) = texts.iter().find(|(_, guess)| is_one && begin(guess, "[{")) {
         return Some(format!(
-            "one row, whose {0} holds a list: for a row of each of its parts take --query \"SELECT \
+            "one row, whose {0} is a list: for a row per element use --query \"SELECT \
              unnest({0}, recursive := true) FROM {1}\"",
             field.name,
-            read(source)
+            reader_call(source)
         ));
     }
     let lists: Vec<_> = texts.iter().filter(|(_, guess)| begin(guess, "[")).collect();
     if is_one && lists.len() > 1 {
         let parts = lists.iter().map(|(field, _)| format!("unnest({0}) AS {0}", field.name));
         return Some(format!(
-            "one row, whose fields hold lists: for a row of each of their parts take --query \"SELECT {} \
+            "one row, whose fields are lists: for a row per element use --query \"SELECT {} \
              FROM {}\"",
             parts.collect::<Vec<_>>().join(", "),
-            read(source)
+            reader_call(source)
         ));
     }
     let (field, guess) = texts.first()?;
     let is_wide = guess.texts().all(|text| text.contains("  "));
     (kind == Kind::Csv && survey.guesses.len() == 1 && is_wide).then(|| {
         format!(
-            "one column, {:?}: for columns of fixed widths take a --query with substring(), for another \
-             delimiter read = {{ delim = \"…\" }}",
+            "one column, {:?}: for columns of fixed widths use a --query with substring(), for another \
+             delimiter write read = {{ delim = \"…\" }}",
             field.name
         )
     })
 }
 
-/// Returns the reader function by which a query reads the first file.
-fn read(source: &Source) -> String {
+/// Returns the call of the reader function by which a query reads the first file.
+fn reader_call(source: &Source) -> String {
     let function = match source.files.as_ref().map(|files| files.kind) {
         Some(Kind::Json) => "read_json",
         Some(Kind::Parquet) => "read_parquet",
@@ -125,9 +125,9 @@ fn read(source: &Source) -> String {
     format!("{function}({})", Literal::Text(source.name.to_string_lossy().into_owned()))
 }
 
-/// Returns what numbers in this range count, if they are not times by themselves, and the
-/// expression that makes times of them.
-fn counted_time(name: &str, (least, greatest): (f64, f64)) -> Option<(&'static str, String)> {
+/// Returns the unit of numbers in this range that may be times, and the expression that converts
+/// them to times. `None` if they are times in a known unit already, or no times.
+fn time_unit_of(name: &str, (least, greatest): (f64, f64)) -> Option<(&'static str, String)> {
     /// Days from 1899-12-30 to the years 1990 and 2100.
     const DAYS: (f64, f64) = (32_874.0, 73_051.0);
     let milliseconds = (1e3 * YEARS.0 as f64, 1e3 * YEARS.1 as f64);
@@ -135,7 +135,7 @@ fn counted_time(name: &str, (least, greatest): (f64, f64)) -> Option<(&'static s
     if within(DAYS) {
         let micros = format!("CAST(round(({name} - 25569) * 86400000000) AS BIGINT)");
         return Some((
-            "days since 1899-12-30, as spreadsheets have them",
+            "days since 1899-12-30, as in spreadsheets",
             format!("make_timestamp({micros})"),
         ));
     }
@@ -145,9 +145,9 @@ fn counted_time(name: &str, (least, greatest): (f64, f64)) -> Option<(&'static s
 
 /// Groups of digits with one of these signs between, without the leading zeros that codes have.
 const GROUPS: &str = "(?:0|[1-9][0-9]*|[1-9][0-9]{0,2}(?:[SIGNS][0-9]{3})+)";
-/// How people write numbers as text: regular expressions, and the expressions that read them. What
-/// comes before or after a number is the same in all texts.
-const WRITTEN: [(&str, &str); 4] = [
+/// Formats of numbers in texts: regular expressions, and the expressions that read them. The text
+/// before and after a number is the same in all values.
+const NUMBER_FORMATS: [(&str, &str); 4] = [
     ("()0x[0-9a-fA-F]+()", "try_cast(TEXT AS BIGINT)"),
     ("()0[0-9]+\\.[0-9]+()", "try_cast(TEXT AS DOUBLE)"),
     (
@@ -159,14 +159,19 @@ const WRITTEN: [(&str, &str); 4] = [
         "try_cast(replace(regexp_replace(TEXT, '[^0-9,-]', '', 'g'), ',', '.') AS DOUBLE)",
     ),
 ];
-/// Signs between groups of digits other than comma and point; currency signs; signs of units
+/// Separators of groups of digits other than comma and point; currency signs; signs of units
 /// without letters.
-const BETWEEN: &str = " '\u{a0}\u{202f}\u{2009}";
-const MONEY: &str = " $€£¥₹\u{a0}";
+const GROUP_SEPARATORS: &str = " '\u{a0}\u{202f}\u{2009}";
+const CURRENCY: &str = " $€£¥₹\u{a0}";
 const UNITS: &str = "%‰°/²³";
 
-/// Returns the expression by which a query makes numbers of texts with signs, such as `$` or ` °C`.
-fn number(source: &Source, name: &str, guess: &Guess) -> Result<Option<String>, DataError> {
+/// Returns the expression by which a query converts texts with signs, such as `$` or ` °C`, to
+/// numbers.
+fn number_expression(
+    source: &Source,
+    name: &str,
+    guess: &Guess,
+) -> Result<Option<String>, DataError> {
     let texts: Vec<_> = guess.texts().map(str::to_owned).collect();
     if source.is_sqlite() || texts.is_empty() {
         return Ok(None);
@@ -181,20 +186,21 @@ fn number(source: &Source, name: &str, guess: &Guess) -> Result<Option<String>, 
     if texts.iter().any(|text| text.starts_with('\u{2212}')) {
         of = format!("replace({of}, '\u{2212}', '-')");
     }
-    let counts = WRITTEN.iter().zip([",.", ",.", ",", "."]).map(|((pattern, expression), sign)| {
-        let pattern = pattern
-            .replace("WHOLE", &GROUPS.replace("SIGNS", &format!("{BETWEEN}{sign}")))
-            .replace("MONEY", MONEY)
-            .replace("UNIT", &format!("{MONEY}{UNITS}\\pL"));
-        let pattern = Literal::Text(format!("^{pattern}$"));
-        let parts = [1, 2].map(|part| format!("regexp_extract(of, {pattern}, {part})"));
-        let expression = expression.replace("TEXT", "of");
-        format!(
-            "count(*) = count({expression}) AND bool_and(regexp_matches(of, {pattern})) \
+    let counts =
+        NUMBER_FORMATS.iter().zip([",.", ",.", ",", "."]).map(|((pattern, expression), sign)| {
+            let pattern = pattern
+                .replace("WHOLE", &GROUPS.replace("SIGNS", &format!("{GROUP_SEPARATORS}{sign}")))
+                .replace("MONEY", CURRENCY)
+                .replace("UNIT", &format!("{CURRENCY}{UNITS}\\pL"));
+            let pattern = Literal::Text(format!("^{pattern}$"));
+            let parts = [1, 2].map(|part| format!("regexp_extract(of, {pattern}, {part})"));
+            let expression = expression.replace("TEXT", "of");
+            format!(
+                "count(*) = count({expression}) AND bool_and(regexp_matches(of, {pattern})) \
              AND count(DISTINCT {}) = 1 AND count(DISTINCT {}) = 1",
-            parts[0], parts[1]
-        )
-    });
+                parts[0], parts[1]
+            )
+        });
     let sql = format!(
         "SELECT bool_and(regexp_matches(text, '^[-+]?[0-9.]+$') AND NOT starts_with(text, '0')), {} \
          FROM (SELECT unnest({}) AS text, {} AS of)",
@@ -205,6 +211,6 @@ fn number(source: &Source, name: &str, guess: &Guess) -> Result<Option<String>, 
     let answers = source.texts(&sql)?.into_iter().flatten();
     let answers: Vec<bool> = answers.map(|answer| answer.as_deref() == Some("true")).collect();
     let Some((false, are)) = answers.split_first() else { return Ok(None) };
-    let found = WRITTEN.iter().zip(are).find(|(_, is)| **is);
+    let found = NUMBER_FORMATS.iter().zip(are).find(|(_, is)| **is);
     Ok(found.map(|((_, expression), _)| expression.replace("TEXT", &of.replace("TEXT", name))))
 }

@@ -1,4 +1,4 @@
-//! What is inferred from rows.
+//! Description of rows that is inferred from their values.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,15 +17,15 @@ pub struct Inferred {
     pub format: String,
     /// Number of rows that match `columns`.
     pub rows: u64,
-    /// Number of rows that do not, by reason.
+    /// Number of rows that do not match, by reason.
     pub dropped: BTreeMap<String, u64>,
     /// The columns, in the order of the file.
     pub columns: Vec<InferredColumn>,
     /// Keys of up to three columns, the best first. A key is a list of indexes into `columns`; no
     /// two rows have the same values in these columns.
     pub keys: Vec<Vec<usize>>,
-    /// If there is no key, columns that are unique together except in a few rows.
-    pub nearly: Option<Nearly>,
+    /// If there is no key, the columns that come nearest to one.
+    pub near_key: Option<NearKey>,
     /// Index of the time column.
     pub time: Option<usize>,
     /// For a table of a database, its name and the columns of each of its indexes.
@@ -45,7 +45,7 @@ impl Inferred {
         let (OwnedValue::Int(from), OwnedValue::Int(to)) = (&column.least, &column.greatest) else {
             return None;
         };
-        let shown = |time: i64| {
+        let time_text = |time: i64| {
             let nanos = i128::from(time) * i128::from(1_000_000_000 / unit.per_second());
             let moment = jiff::Timestamp::from_nanosecond(nanos);
             moment.map_or_else(|_| time.to_string(), |moment| moment.to_string())
@@ -58,11 +58,11 @@ impl Inferred {
             often if often >= 1.0 => format!(": {often:.1} rows per second"),
             often => format!(": a row every {:.1} s", 1.0 / often),
         };
-        Some(format!("{} from {} to {}{often}", column.name, shown(*from), shown(*to)))
+        Some(format!("{} from {} to {}{often}", column.name, time_text(*from), time_text(*to)))
     }
 
-    /// Returns a name for the rows: that of their table in a database, or the common prefix of
-    /// their files.
+    /// Returns a name for the rows: the name of their table in a database, or the common prefix of
+    /// their files' names.
     pub fn label(&self) -> String {
         if let Some((name, _)) = &self.schema {
             return name.clone();
@@ -96,7 +96,7 @@ impl Inferred {
 
 /// Columns that are unique together except in a few rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Nearly {
+pub struct NearKey {
     /// Indexes of the columns.
     pub key: Vec<usize>,
     /// Number of rows whose key an earlier row has.
@@ -110,11 +110,11 @@ pub struct Nearly {
 pub struct InferredColumn {
     /// Name of the field in the file, which may be invalid as a column name.
     pub name: String,
-    /// How it is read, if not simply from the field of that name.
+    /// Fields and format that it is read from, if not simply the field of that name.
     pub from: Option<Field>,
     /// The narrowest type that all values match. Integers have room to grow: see [`super::infer`].
     pub of: ColumnType,
-    /// Whether values are missing.
+    /// Whether any value is missing.
     pub nullable: bool,
     /// Number of missing values.
     pub absent: u64,

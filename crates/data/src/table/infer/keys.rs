@@ -1,4 +1,4 @@
-//! Finds which columns are a key, and which is the time column.
+//! Finds the keys and the time column of rows.
 
 use std::cmp::Reverse;
 use std::io;
@@ -9,7 +9,7 @@ use itertools::Itertools;
 
 use super::{InferredColumn, names};
 use crate::table::StagedTable;
-use crate::table::order::{Sorted, ascends};
+use crate::table::order::{SortedRows, ascends};
 
 /// Number of first rows by which most columns are ruled out as a key.
 const SAMPLE: usize = 10_000;
@@ -83,8 +83,8 @@ pub(super) fn find(
 }
 
 /// Returns the columns that come nearest to a key, and the number of rows that have the key of
-/// another one, less than half. Tries possible series, each with the time, then the time alone,
-/// then columns that may number the rows.
+/// another row, less than half. Tries possible series, each with the time, then only the time, then
+/// columns that may number the rows.
 pub(super) fn nearest(
     rows: &StagedTable,
     columns: &[InferredColumn],
@@ -149,7 +149,7 @@ impl Keys<'_> {
         !is_time(column) && (at == 0 || column.ascending || names::is_id(&column.name))
     }
 
-    /// Adds columns as a key if they are one. With `longer` even if some of them already are one.
+    /// Adds columns as a key if they are one. `longer` also allows columns that contain a known key.
     fn try_key(&mut self, columns: &[usize], longer: bool) -> io::Result<()> {
         let part = |key: &Vec<usize>| key.iter().all(|column| columns.contains(column));
         let known =
@@ -182,6 +182,6 @@ fn repeats(
     rows: usize,
     folder: &Path,
 ) -> io::Result<usize> {
-    let sorted = Sorted::new(table, columns, rows, folder)?;
+    let sorted = SortedRows::new(table, columns, rows, folder)?;
     Ok(sorted.rows().filter(|(_, again)| *again).count())
 }

@@ -1,23 +1,23 @@
-//! Infers the content of rows: their columns, types and keys.
+//! Infers the columns, types and keys of rows.
 
 mod columns;
+mod examine;
 mod formats;
 mod guess;
 mod hints;
 mod inferred;
 mod keys;
-mod look;
 mod names;
 
 use std::path::{Path, PathBuf};
 
 use embermark_model::table::{Keep, Literal, RowsFile, RowsFrom, Table};
 
-use self::columns::{columns, told};
+use self::columns::{columns, dialect_notes};
+use self::examine::examine;
 use self::guess::{Guess, without_nuls};
 use self::hints::hints;
-pub use self::inferred::{Inferred, InferredColumn, Nearly};
-use self::look::look;
+pub use self::inferred::{Inferred, InferredColumn, NearKey};
 use super::fault::Fault;
 use super::select::Selection;
 use super::source::{Kind, Rejected, Source, SqliteTable};
@@ -26,21 +26,21 @@ use crate::DataError;
 /// Number of different values of a column that are shown.
 const EXAMPLES: usize = 3;
 /// Largest share of rows with the key of another one for that key to be proposed.
-const NEARLY: f64 = 0.1;
+const MAX_DUPLICATE_SHARE: f64 = 0.1;
 
 /// Reads all rows of files or of a query, and describes them. Names are relative to `base`.
 ///
 /// Integers are unsigned if none is negative. They have at least 16 bits, with room for twice the
 /// greatest value: numbers and counts grow, and saving one byte per row is not worth a row that
-/// does not fit later. Integers with leading zeros are texts.
+/// does not match later. Integers with leading zeros are texts.
 ///
 /// Integers are times if they are in the years 1990 to 2100 as seconds, milliseconds, microseconds
 /// or nanoseconds, and if the name of the field or its ascending values suggest that. Times get the
 /// coarsest unit that is exact. Up to a hundredth of a field's values may be anything: their rows
 /// do not match. Words for missing values are listed.
 ///
-/// The rows are in a temporary file meanwhile, with the size of a staged table plus 16 bytes per
-/// row for each key that is tried. Memory does not grow with their number.
+/// The rows are in a temporary file meanwhile, with the size of a staged table. Each key that is
+/// tried takes 16 more bytes per row. Memory does not grow with the number of rows.
 ///
 /// # Errors
 /// The errors of reading a file, and [`DataError::NotTabular`] if it has no rows.
@@ -49,13 +49,13 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
     let folder = tempfile::tempdir().map_err(unwritable)?;
     let mut from = from.clone();
     let mut notes = Vec::new();
-    let (mut source, mut survey) = match look_over(&from, base, folder.path()) {
+    let (mut source, mut survey) = match survey_fields(&from, base, folder.path()) {
         Err(DataError::MixedEnds(_)) => {
             notes.push("lines end in more than one way".to_owned());
             from.read.push(("strict_mode".to_owned(), Literal::Bool(false)));
-            look_over(&from, base, folder.path())?
+            survey_fields(&from, base, folder.path())?
         }
-        looked => looked?,
+        other => other?,
     };
     let states = source.states.clone();
     // A quote that is not closed swallows lines. Without quotes there may be fewer such lines.
@@ -79,7 +79,7 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
         let first = first.map_or(0, |line| line.line);
         let mut other = from.clone();
         other.read.push((name.to_owned(), value.clone()));
-        let (another, surveyed) = look_over(&other, base, folder.path())?;
+        let (another, surveyed) = survey_fields(&other, base, folder.path())?;
         if lost(&surveyed) < lost(&survey) {
             notes.push(format!(
                 "line {first} has {}: read with {name} = {}",
@@ -100,7 +100,7 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
             None => DataError::NoRows(source.name.clone()),
         });
     }
-    notes.extend(told(&source, &mut from));
+    notes.extend(dialect_notes(&source, &mut from));
     let columns = columns(&source, &survey, &mut from, &mut notes)?;
     notes.extend(hints(&source, &survey, &columns)?);
     let table = Table {
@@ -123,7 +123,7 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
         (None, _) => "a query".to_owned(),
     };
     source.states = states;
-    look(&source, table, base, folder.path(), format, notes)
+    examine(&source, table, base, folder.path(), format, notes)
 }
 
 /// Examines a table of an SQLite database, with its key and indexes there.
@@ -143,7 +143,7 @@ pub fn infer_sqlite(file: &str, table: &SqliteTable, base: &Path) -> Result<Infe
     if let Some(key) = key.filter(is_able) {
         inferred.keys.retain(|other| *other != key);
         inferred.keys.insert(0, key);
-        (inferred.nearly, inferred.from.keep) = (None, Keep::One);
+        (inferred.near_key, inferred.from.keep) = (None, Keep::One);
     }
     inferred.schema = Some((table.name.clone(), indexes));
     Ok(inferred)
@@ -153,7 +153,7 @@ pub fn infer_sqlite(file: &str, table: &SqliteTable, base: &Path) -> Result<Infe
 ///
 /// # Errors
 /// The errors of opening files.
-pub fn alike(files: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, DataError> {
+pub fn group_by_fields(files: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, DataError> {
     let mut groups: Vec<(Vec<String>, Vec<PathBuf>)> = Vec::new();
     for file in files {
         let path = std::path::absolute(file);
@@ -169,14 +169,18 @@ pub fn alike(files: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, DataError> {
     Ok(groups.into_iter().map(|(_, group)| group).collect())
 }
 
-/// What was seen of every field, and the lines that are not rows.
+/// Statistics on every field, and the lines that are not rows.
 struct Survey {
     rows: u64,
     guesses: Vec<Guess>,
     rejected: Vec<Rejected>,
 }
 
-fn look_over(from: &RowsFile, base: &Path, scratch: &Path) -> Result<(Source, Survey), DataError> {
+fn survey_fields(
+    from: &RowsFile,
+    base: &Path,
+    scratch: &Path,
+) -> Result<(Source, Survey), DataError> {
     let source = Source::open(from, base, scratch, None)?;
     let selection = Selection::all(&source);
     let mut guesses = vec![Guess::default(); source.fields().len()];
@@ -201,6 +205,6 @@ fn look_over(from: &RowsFile, base: &Path, scratch: &Path) -> Result<(Source, Su
 }
 
 /// Formats a count with its noun.
-fn counted(count: u64, of: &str) -> String {
+fn format_count(count: u64, of: &str) -> String {
     format!("{count} {of}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,10 +1,10 @@
-//! Rows as a source returns them.
+//! Blocks of rows that a source returns.
 
 use std::ops::Range;
 
 use embermark_libraries::duckdb::stream::{Cell, Chunk, Number};
 
-/// Some rows.
+/// A block of rows.
 pub(in crate::table) enum Block<'a> {
     Chunk(&'a Chunk),
     /// One row.

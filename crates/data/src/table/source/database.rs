@@ -1,4 +1,4 @@
-//! DuckDB as a reader: in memory, and with access only to the files that it reads.
+//! Opens DuckDB as a reader: in memory, and with access only to the files that it reads.
 
 use std::path::{Path, PathBuf};
 
@@ -13,20 +13,20 @@ use crate::DataError;
 pub(super) const MEMORY: u64 = 128 << 20;
 /// Largest number of columns of delimited text. Most engines take fewer.
 pub(super) const COLUMNS: u64 = 8_192;
-/// Memory per column if there are very many.
-const OF_A_COLUMN: u64 = 256 << 10;
+/// Memory per column in bytes, for files with very many columns.
+const MEMORY_PER_COLUMN: u64 = 256 << 10;
 /// Bytes of CSV that are read at once.
 pub(super) const BUFFER: usize = 4 << 20;
 
-/// Returns the memory for delimited text with this beginning. `None` if it has more columns than
-/// [`COLUMNS`].
+/// Returns the memory limit in bytes for delimited text with this beginning. `None` if it has more
+/// columns than [`COLUMNS`].
 pub(super) fn memory(head: &[u8]) -> Option<u64> {
     let line = head.split(|byte| *byte == b'\n' || *byte == b'\r').next().unwrap_or_default();
     let columns = line.iter().filter(|byte| b",;\t|".contains(byte)).count() as u64;
-    (columns < COLUMNS).then(|| MEMORY.max(OF_A_COLUMN * columns))
+    (columns < COLUMNS).then(|| MEMORY.max(MEMORY_PER_COLUMN * columns))
 }
 
-/// Opens DuckDB. It may read these files and those below these directories, and its temporary files
+/// Opens DuckDB. It may read these files and those below these folders, and its temporary files
 /// are in `scratch`. It has no network access and loads no extensions
 /// (<https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview>).
 pub(super) fn open(

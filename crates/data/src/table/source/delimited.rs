@@ -1,4 +1,4 @@
-//! Delimited text as DuckDB reads it.
+//! Opens delimited text with DuckDB.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ impl Source {
         let others = options(read, &dialect::OPTIONS);
         let mut groups: Vec<(Dialect, Vec<PathBuf>)> = Vec::new();
         for path in paths {
-            let dialect = Dialect::of(&compressed::head(path)?, read, guesses)
+            let dialect = Dialect::detect(&compressed::head(path)?, read, guesses)
                 .map_err(|what| DataError::NotTabular { path: path.clone(), what })?;
             match groups.last_mut() {
                 Some((last, paths)) if *last == dialect => paths.push(path.clone()),
@@ -57,8 +57,8 @@ impl Source {
             let compression = match read.iter().any(|(name, _)| name == "compression") {
                 true => String::new(),
                 false => {
-                    let compression = compressed::compression(&paths[0])?;
-                    format!(", compression = '{}'", compression.in_duckdb())
+                    let compression = compressed::detect(&paths[0])?;
+                    format!(", compression = '{}'", compression.duckdb_name())
                 }
             };
             let buffer = match read.iter().any(|(n, _)| n == "buffer_size" || n == "max_line_size")
@@ -78,7 +78,7 @@ impl Source {
         let field = |(at, name): (usize, String)| SourceField {
             name,
             sql: format!("f{at}"),
-            of: "VARCHAR".to_owned(),
+            type_name: "VARCHAR".to_owned(),
         };
         self.fields = names.into_iter().chain(folders).enumerate().map(field).collect();
         self.dialect = groups.into_iter().next().map(|(dialect, _)| dialect);

@@ -1,4 +1,4 @@
-//! How a delimited file is written, recognised by its beginning.
+//! Recognises the dialect of a delimited file by its beginning.
 
 mod header;
 #[cfg(test)]
@@ -17,7 +17,7 @@ const DELIMITERS: [char; 6] = [';', '\t', '|', '\u{1}', ',', ' '];
 pub(super) const OPTIONS: [&str; 9] =
     ["delim", "sep", "quote", "escape", "header", "skip", "names", "encoding", "strict_mode"];
 
-/// How a delimited file is written.
+/// Dialect of a delimited file: how it is written.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::table) struct Dialect {
     pub(in crate::table) delimiter: String,
@@ -25,11 +25,11 @@ pub(in crate::table) struct Dialect {
     pub(in crate::table) escape: String,
     /// Number of lines before the first row. A quoted text over several lines counts as one.
     pub(in crate::table) skip: usize,
-    /// Whether one of them has the names.
+    /// Whether one of these lines has the names of the columns.
     pub(in crate::table) header: bool,
-    /// Whether its values are of another kind than those of the rows.
-    pub(in crate::table) is_told: bool,
-    /// Whether the last of them has the names and there is only one.
+    /// Whether the values of the header are of another kind than those of the rows.
+    pub(in crate::table) header_differs: bool,
+    /// Whether the only line before the rows is the header.
     pub(in crate::table) is_plain: bool,
     pub(in crate::table) names: Vec<String>,
     /// DuckDB's name of the encoding. `None` for UTF-8.
@@ -41,9 +41,9 @@ pub(in crate::table) struct Dialect {
 }
 
 impl Dialect {
-    /// Recognises how a file is written by its beginning, except for what `read` specifies. With
+    /// Recognises the dialect of a file by its beginning. Options in `read` take precedence. With
     /// `guesses`, bytes that are not UTF-8 are taken for Latin-1.
-    pub(super) fn of(
+    pub(super) fn detect(
         head: &[u8],
         read: &[(String, Literal)],
         guesses: bool,
@@ -75,7 +75,7 @@ impl Dialect {
             (skip, lines) = (skip + 1, lines.split_off(1));
         }
         if lines.iter().all(|line| line.trim().is_empty()) {
-            return Err("it has no lines".to_owned());
+            return Err("it has no lines with content".to_owned());
         }
         // There may be more comments than rows.
         let rows: Vec<_> = (0..lines.len()).filter(|at| !is_comment(lines[*at])).collect();
@@ -124,11 +124,11 @@ impl Dialect {
             true => (0..lines.len()).find(|at| !lines[*at].trim().is_empty()).unwrap_or(0),
             false => first_line(&lines, &records, width),
         };
-        let is_told = differs(&records[first..]);
+        let header_differs = differs(&records[first..]);
         let header = match given("header") {
             Some(Literal::Bool(header)) => *header && names.is_none(),
             _ if names.is_some() => false,
-            _ => is_told || !is_values(&records[first]) && !is_alike(&records[first..]),
+            _ => header_differs || !is_values(&records[first]) && !is_alike(&records[first..]),
         };
         let mut rows_at = first + usize::from(header);
         if header && !is_skip_given {
@@ -152,7 +152,7 @@ impl Dialect {
             escape,
             skip,
             header,
-            is_told,
+            header_differs,
             is_plain,
             names,
             encoding,

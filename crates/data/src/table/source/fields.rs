@@ -13,13 +13,13 @@ pub(in crate::table) struct SourceField {
     /// Expression for its value.
     pub(super) sql: String,
     /// Type in DuckDB.
-    pub(in crate::table) of: String,
+    pub(in crate::table) type_name: String,
 }
 
 impl SourceField {
     /// Returns the expression of its value for a column of texts, or of another type.
     pub(in crate::table) fn sql(&self, for_text: bool) -> String {
-        match for_text && !matches!(&*self.of, "VARCHAR" | "BLOB") {
+        match for_text && !matches!(&*self.type_name, "VARCHAR" | "BLOB") {
             true => format!("CAST({} AS VARCHAR)", self.sql),
             false => self.sql.clone(),
         }
@@ -32,10 +32,10 @@ pub(super) fn quoted(name: &str) -> String {
 }
 
 /// Makes a field of a JSON object.
-pub(super) fn of_object(column: &str, name: String) -> SourceField {
+pub(super) fn object_field(column: &str, name: String) -> SourceField {
     let path = Literal::Text(format!("$.\"{}\"", name.replace('"', "\\\"")));
     let sql = format!("json_extract_string({column}, {path})");
-    SourceField { name, sql, of: "VARCHAR".to_owned() }
+    SourceField { name, sql, type_name: "VARCHAR".to_owned() }
 }
 
 impl Source {
@@ -85,7 +85,7 @@ impl Source {
             _ if is_nested => (format!("CAST(to_json({sql}) AS VARCHAR)"), "VARCHAR"),
             _ => (format!("CAST({sql} AS VARCHAR)"), "VARCHAR"),
         };
-        self.fields.push(SourceField { name: name.to_owned(), sql, of: of.to_owned() });
+        self.fields.push(SourceField { name: name.to_owned(), sql, type_name: of.to_owned() });
         Ok(())
     }
 
@@ -110,7 +110,7 @@ impl Source {
             "$" => format!("{column}::VARCHAR"),
             path => format!("json_extract_string({column}, {})", Literal::Text(path.to_owned())),
         };
-        self.fields.push(SourceField { name: name.to_owned(), sql, of: top.to_owned() });
+        self.fields.push(SourceField { name: name.to_owned(), sql, type_name: top.to_owned() });
         Ok(())
     }
 }

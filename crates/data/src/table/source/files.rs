@@ -8,8 +8,8 @@ use glob::{MatchOptions, Pattern};
 use super::kind::Kind;
 use crate::DataError;
 
-/// Extensions of files in a directory that are rows.
-const ENDS: [&str; 8] = ["csv", "tsv", "txt", "dat", "json", "jsonl", "ndjson", "parquet"];
+/// Extensions of the files that are read in a folder.
+const EXTENSIONS: [&str; 8] = ["csv", "tsv", "txt", "dat", "json", "jsonl", "ndjson", "parquet"];
 
 /// Files of one kind.
 #[derive(Debug)]
@@ -19,11 +19,11 @@ pub(in crate::table) struct Files {
 }
 
 impl Files {
-    /// Finds files, including those of globs and directories. Names are relative to `base`.
+    /// Finds files, including those of globs and folders. Names are relative to `base`.
     pub(super) fn find(names: &[String], base: &Path) -> Result<Self, DataError> {
         let mut paths = Vec::new();
         for name in names {
-            let path = whole(&base.join(name));
+            let path = without_parents(&base.join(name));
             let is_folder = path.is_dir();
             if !is_folder && (path.exists() || !name.contains(['*', '?'])) {
                 paths.push(path);
@@ -31,7 +31,7 @@ impl Files {
             }
             let found = if is_folder {
                 let below = Pattern::escape(&path.to_string_lossy()) + "/**/*";
-                matching(&below)?.into_iter().filter(|path| is_rows(path)).collect()
+                matching(&below)?.into_iter().filter(|path| has_row_extension(path)).collect()
             } else {
                 matching(&path.to_string_lossy())?
             };
@@ -39,9 +39,9 @@ impl Files {
                 let what = match is_folder {
                     true => format!(
                         "the folder has no file with rows whose name ends in {}",
-                        ENDS.join(", ")
+                        EXTENSIONS.join(", ")
                     ),
-                    false => "no file with rows has a name of this pattern".to_owned(),
+                    false => "no file with rows matches this pattern".to_owned(),
                 };
                 return Err(DataError::NotTabular { path, what });
             }
@@ -49,10 +49,10 @@ impl Files {
         }
         let mut kind = None;
         for path in &paths {
-            let of = Kind::of(path)?;
+            let of = Kind::detect(path)?;
             if let Some(first) = kind.filter(|first| *first != of) {
                 let what = format!(
-                    "it is {of}, and {} is {first}: name those of one kind, as in \"*.csv\"",
+                    "it is {of}, and {} is {first}: name files of one kind, for example \"*.csv\"",
                     paths[0].display()
                 );
                 return Err(DataError::NotTabular { path: path.clone(), what });
@@ -65,7 +65,7 @@ impl Files {
 }
 
 /// Returns a path without `..`, which DuckDB resolves to another file than the system does.
-fn whole(path: &Path) -> PathBuf {
+fn without_parents(path: &Path) -> PathBuf {
     let is_up = |part: std::path::Component<'_>| part == std::path::Component::ParentDir;
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     match absolute.components().any(is_up) {
@@ -74,8 +74,8 @@ fn whole(path: &Path) -> PathBuf {
     }
 }
 
-/// Returns the names of values that directories have in their names, as in `day=1`: those that all
-/// of several files have.
+/// Returns the names of the values in folder names, as in `day=1`, if all of several files have the
+/// same ones.
 pub(super) fn partitions(paths: &[PathBuf]) -> Vec<String> {
     let of = |path: &PathBuf| -> Vec<String> {
         let parts = path.parent().into_iter().flat_map(Path::iter);
@@ -88,10 +88,10 @@ pub(super) fn partitions(paths: &[PathBuf]) -> Vec<String> {
     }
 }
 
-fn is_rows(path: &Path) -> bool {
+fn has_row_extension(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
-    ENDS.iter().any(|end| name.rsplit_once('.').is_some_and(|(_, suffix)| suffix == *end))
+    EXTENSIONS.iter().any(|end| name.rsplit_once('.').is_some_and(|(_, suffix)| suffix == *end))
 }
 
 /// Returns the files that a glob matches, by name. Leaves out empty files and names that begin with
@@ -100,10 +100,10 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>, DataError> {
     let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
     let found = glob::glob_with(pattern, options).map_err(|error| DataError::NotTabular {
         path: pattern.into(),
-        what: format!("not a pattern of files: {error}"),
+        what: format!("invalid pattern of files: {error}"),
     })?;
     let mut seen = HashSet::new();
-    // Directories that cannot be read have no usable files.
+    // Folders that cannot be read have no usable files.
     let mut found: Vec<PathBuf> = found.flatten().collect();
     // The shortest of the names that a cycle of links gives.
     found.sort_by_key(|path| path.components().count());

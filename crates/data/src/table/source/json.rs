@@ -1,10 +1,10 @@
-//! JSON as DuckDB reads it.
+//! Opens JSON with DuckDB.
 
 use std::path::PathBuf;
 
 use embermark_model::table::Literal;
 
-use super::fields::{of_object, quoted};
+use super::fields::{object_field, quoted};
 use super::options::{list, options};
 use super::{Source, SourceField};
 use crate::{DataError, compressed};
@@ -28,7 +28,7 @@ impl Source {
             None => json_format(&compressed::head(&paths[0])?).to_owned(),
         };
         let is_lines = format == "newline_delimited" || format == "nd";
-        let compression = compressed::compression(&paths[0])?.in_duckdb();
+        let compression = compressed::detect(&paths[0])?.duckdb_name();
         let ignore = if is_lines { ", ignore_errors = true" } else { "" };
         let shared = format!(
             "{}, format = '{format}', compression = '{compression}'{ignore}{others}",
@@ -54,7 +54,7 @@ impl Source {
                 self.from
             );
             let names = self.texts(&keys)?.into_iter().flatten().flatten();
-            self.fields = names.map(|name| of_object("json", name)).collect();
+            self.fields = names.map(|name| object_field("json", name)).collect();
             self.has_broken = is_lines;
             return Ok(());
         }
@@ -64,19 +64,19 @@ impl Source {
             self.fields.clear();
             for name in wanted {
                 let (name, sql) = ((*name).to_owned(), format!("{}::VARCHAR", quoted(name)));
-                self.fields.push(SourceField { name: name.clone(), sql, of: name });
+                self.fields.push(SourceField { name: name.clone(), sql, type_name: name });
             }
         }
         // All top-level fields as they are written. Nested ones are extracted from them.
         let mut tops: Vec<&str> = Vec::new();
         for field in &self.fields {
-            if !tops.iter().any(|top| top.eq_ignore_ascii_case(&field.of)) {
-                tops.push(&field.of);
+            if !tops.iter().any(|top| top.eq_ignore_ascii_case(&field.type_name)) {
+                tops.push(&field.type_name);
             }
         }
         let of = |top: &&str| {
             let is_within =
-                self.fields.iter().any(|field| field.of == **top && field.name != **top);
+                self.fields.iter().any(|field| field.type_name == **top && field.name != **top);
             let of = if is_within { "JSON" } else { "VARCHAR" };
             format!("{}: '{of}'", Literal::Text((*top).to_owned()))
         };
@@ -84,7 +84,7 @@ impl Source {
         self.from =
             format!("read_json({shared}, records = 'true', columns = {{{}}})", columns.join(", "));
         for field in &mut self.fields {
-            "VARCHAR".clone_into(&mut field.of);
+            "VARCHAR".clone_into(&mut field.type_name);
         }
         self.has_broken = is_lines;
         Ok(())
@@ -95,29 +95,31 @@ impl Source {
     fn differs_in_case(&self, name: &str) -> bool {
         name.rsplit_once('_').is_some_and(|(base, number)| {
             let is_alike = |other: &SourceField| {
-                other.of != base && other.of.eq_ignore_ascii_case(base) && other.of != name
+                other.type_name != base
+                    && other.type_name.eq_ignore_ascii_case(base)
+                    && other.type_name != name
             };
             number.parse::<u32>().is_ok() && self.fields.iter().any(is_alike)
         })
     }
 
-    /// Makes the error for JSON without objects as rows, with what extracts them.
+    /// Returns the error for JSON whose rows are not objects, with a query that extracts them.
     fn no_objects(&self, format: &str) -> DataError {
         let of = self.texts(&format!("SELECT any_value(typeof(json)) FROM {}", self.from));
         let of = of.ok().and_then(|rows| rows.into_iter().flatten().next()?).unwrap_or_default();
         let path = Literal::Text(self.name.to_string_lossy().into_owned());
         self.not_tabular(if of.starts_with("MAP") {
             format!(
-                "its rows lie under a key each: give --query \"SELECT unnest(map_entries(json), recursive \
+                "each of its rows is the value of a key: use --query \"SELECT unnest(map_entries(json), recursive \
                  := true) FROM read_json({path})\""
             )
         } else if of.ends_with(']') {
             format!(
-                "its rows are lists: give --query \"SELECT json->>0 AS a, json->>1 AS b FROM \
+                "its rows are lists: use --query \"SELECT json->>0 AS a, json->>1 AS b FROM \
                  read_json_objects({path}, format = '{format}')\""
             )
         } else {
-            "not all of its lines are JSON objects: take the others out, or give a query that does".to_owned()
+            "not all of its lines are JSON objects: remove the others, or use a query that does".to_owned()
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Recognises the content of a file by its beginning.
+//! Recognises the format of a file by its beginning.
 
 use std::fmt;
 use std::path::Path;
@@ -26,7 +26,7 @@ const TEXTS: [(&[u8], &str); 8] = [
     (b"<html", "a web page, perhaps of an error: fetch the file again"),
     (
         b"version https://git-lfs",
-        "what Git LFS leaves in place of a file: fetch it with `git lfs pull`",
+        "a Git LFS pointer instead of the file: fetch it with `git lfs pull`",
     ),
     (b"CREATE TABLE", SCRIPT),
     (b"INSERT INTO", SCRIPT),
@@ -34,10 +34,10 @@ const TEXTS: [(&[u8], &str); 8] = [
     (b"BEGIN TRANSACTION", SCRIPT),
 ];
 const SCRIPT: &str =
-    "a script of SQL: run it, as with `sqlite3 rows.db < FILE`, and give that database";
+    "an SQL script: run it, for example with `sqlite3 rows.db < FILE`, and use that database";
 /// Position of the mark in a tar archive.
 const TAR: std::ops::Range<usize> = 257..262;
-/// Content of a file.
+/// Format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum Kind {
     Csv,
@@ -58,8 +58,8 @@ impl fmt::Display for Kind {
 }
 
 impl Kind {
-    /// Recognises the content of a file by its beginning.
-    pub(super) fn of(path: &Path) -> Result<Self, DataError> {
+    /// Recognises the format of a file by its beginning.
+    pub(super) fn detect(path: &Path) -> Result<Self, DataError> {
         let head = head(path)?;
         if head.starts_with(b"PAR1") {
             return Ok(Self::Parquet);
@@ -68,7 +68,7 @@ impl Kind {
             return Ok(Self::Sqlite);
         }
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
-        if let Some(what) = other(&head, text) {
+        if let Some(what) = non_table(&head, text) {
             return Err(DataError::NotTabular {
                 path: path.to_owned(),
                 what: format!("it is {what}"),
@@ -96,8 +96,9 @@ impl Kind {
     }
 }
 
-/// Returns what a file is that is not a table, by its beginning and that of its text.
-fn other(head: &[u8], text: &[u8]) -> Option<&'static str> {
+/// Returns the kind of a file that is not a table, by its beginning and that of its text, and what
+/// to do. `None` if it may be a table.
+fn non_table(head: &[u8], text: &[u8]) -> Option<&'static str> {
     let is_binary = head.iter().take(64).any(|byte| *byte < 9);
     let known = OTHERS.iter().find(|(magic, _)| is_binary && head.starts_with(magic));
     let begins = |of: &[u8]| text.get(..of.len()).is_some_and(|text| text.eq_ignore_ascii_case(of));
@@ -116,7 +117,7 @@ fn other(head: &[u8], text: &[u8]) -> Option<&'static str> {
             Some("compressed twice: unpack it with `gunzip` first")
         }
         None if !is_text => {
-            Some("no text, and of no kind that is known: convert it to CSV or Parquet")
+            Some("not text, and of an unknown format: convert it to CSV or Parquet")
         }
         None => None,
     }

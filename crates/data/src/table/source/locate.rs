@@ -1,4 +1,4 @@
-//! Finds the line of a row for messages, by reading the file again up to it.
+//! Finds the line of a row for messages, by reading the file again up to that row.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub(super) const CUT: usize = 10_000;
 
 /// Returns the file and line of a row of delimited text. Rows count from 0 over all files. Lines
 /// count from 1 in each file.
-pub(super) fn line(
+pub(super) fn csv_line(
     paths: &[PathBuf],
     dialect: &Dialect,
     row: u64,
@@ -26,7 +26,7 @@ pub(super) fn line(
             .filter(|line| Path::new(&line.file) == path)
             .map(|line| (line.line, line.line + line.lines))
             .collect();
-        let mut lines = BufReader::new(compressed::text(path).ok()?).split(b'\n');
+        let mut lines = BufReader::new(compressed::open_text(path).ok()?).split(b'\n');
         let (mut number, mut begins, mut quoted, mut skip) = (0_u64, 0, false, dialect.skip);
         while let Some(Ok(text)) = lines.next() {
             number += 1;
@@ -56,10 +56,10 @@ pub(super) fn line(
 }
 
 /// Returns the file and line of a row, if each line that is not blank is a row.
-pub(super) fn filled(paths: &[PathBuf], row: u64) -> Option<(PathBuf, u64)> {
+pub(super) fn nonblank_line(paths: &[PathBuf], row: u64) -> Option<(PathBuf, u64)> {
     let mut left = row;
     for path in paths {
-        let lines = BufReader::new(compressed::text(path).ok()?).split(b'\n');
+        let lines = BufReader::new(compressed::open_text(path).ok()?).split(b'\n');
         for (number, text) in (1..).zip(lines) {
             if text.ok()?.trim_ascii().is_empty() {
                 continue;
@@ -75,6 +75,6 @@ pub(super) fn filled(paths: &[PathBuf], row: u64) -> Option<(PathBuf, u64)> {
 
 /// Returns the number of lines of a file from one on.
 pub(super) fn lines_from(path: &Path, line: u64) -> Result<u64, DataError> {
-    let lines = BufReader::new(compressed::text(path)?).split(b'\n').count() as u64;
+    let lines = BufReader::new(compressed::open_text(path)?).split(b'\n').count() as u64;
     Ok((lines + 1).saturating_sub(line).max(1))
 }

@@ -1,10 +1,11 @@
-//! Rows as DuckDB reads them: of files, or of a query over files.
+//! Reads rows of files, or of a query over files, with DuckDB or SQLite.
 
 mod block;
 mod database;
 mod delimited;
 mod dialect;
 mod fields;
+mod file_states;
 mod files;
 mod json;
 mod kind;
@@ -12,8 +13,7 @@ mod locate;
 mod options;
 mod rejected;
 mod sqlite;
-mod unchanged;
-mod within;
+mod working_folder;
 
 use std::path::{Path, PathBuf};
 
@@ -31,22 +31,22 @@ pub(super) use files::Files;
 pub(super) use kind::Kind;
 use options::{check_options, list, options};
 pub(super) use rejected::Rejected;
-use within::Within;
+use working_folder::WorkingFolder;
 
+pub use file_states::FileStates;
 pub use sqlite::{SqliteTable, is_sqlite, sqlite_reads, sqlite_tables, sqlite_views};
-pub use unchanged::FileStates;
 
 /// Source of rows.
 pub(super) struct Source {
     reader: Reader,
-    /// The directory of a query.
-    _within: Option<Within>,
-    /// Text after FROM.
+    /// Working folder of a query.
+    _working_folder: Option<WorkingFolder>,
+    /// SQL text after FROM.
     from: String,
     fields: Vec<SourceField>,
     /// The files that are read.
     pub(super) files: Option<Files>,
-    /// How the first CSV file is written.
+    /// Dialect of the first CSV file.
     pub(super) dialect: Option<Dialect>,
     /// Parquet times whose nanoseconds DuckDB cuts off: INT96, and those in UTC.
     pub(super) coarse: Vec<String>,
@@ -58,7 +58,7 @@ pub(super) struct Source {
     pub(super) name: PathBuf,
 }
 
-/// The reader.
+/// Database that reads the rows.
 enum Reader {
     DuckDb(Connection),
     Sqlite(rusqlite::Connection),
@@ -84,16 +84,16 @@ impl Source {
             .map_err(|cause| DataError::Unreadable { path: base.to_owned(), cause })?;
         let (base, folders) = (&*base, [&*base]);
         let folders: &[&Path] = if rows.query.is_some() { &folders } else { &[] };
-        let within = folders.first().map(|folder| Within::enter(folder)).transpose();
-        let within =
-            within.map_err(|cause| DataError::Unreadable { path: base.to_owned(), cause })?;
+        let working_folder = folders.first().map(|folder| WorkingFolder::enter(folder)).transpose();
+        let working_folder = working_folder
+            .map_err(|cause| DataError::Unreadable { path: base.to_owned(), cause })?;
         let reader = match files.as_ref().map(|files| files.kind) {
             Some(Kind::Sqlite) => Reader::Sqlite(sqlite::open(&paths[0])?),
             Some(Kind::Csv) => {
                 let memory = database::memory(&compressed::head(&paths[0])?).ok_or_else(|| {
                     let what = format!(
                         "its first line has more than {} fields: if they are values of one column, write each on \
-                         a line of its own, as `tr ',' '\\n'` does",
+                         a line of its own, for example with `tr ',' '\\n'`",
                         database::COLUMNS
                     );
                     DataError::NotTabular { path: paths[0].clone(), what }
@@ -102,11 +102,11 @@ impl Source {
             }
             _ => Reader::DuckDb(database::open(&paths, folders, scratch, database::MEMORY)?),
         };
-        let states = FileStates::of(&paths, rows.query.as_deref(), base);
+        let states = FileStates::new(&paths, rows.query.as_deref(), base);
         let name = paths.first().cloned().unwrap_or_else(|| "its query".into());
         let mut source = Self {
             reader,
-            _within: within,
+            _working_folder: working_folder,
             from: String::new(),
             fields: Vec::new(),
             files,
@@ -133,7 +133,7 @@ impl Source {
                 source.coarse = source.texts(&old)?.into_iter().flatten().flatten().collect();
             }
             (None, _) => {
-                let what = "an SQLite database, of which query = \"SELECT …\" says what is read";
+                let what = "an SQLite database: choose the rows with query = \"SELECT …\"";
                 return Err(source.not_tabular(what));
             }
         }
@@ -196,8 +196,8 @@ impl Source {
         })
     }
 
-    /// Passes rows of these expressions to `sink`, in the order of the files, until it wants no
-    /// more.
+    /// Passes rows of these expressions to `sink`, in the order of the files, until it returns
+    /// `false`.
     pub(super) fn read(
         &self,
         select: &[String],
@@ -235,25 +235,25 @@ impl Source {
         Ok(row.into_iter().map(Option::unwrap_or_default).collect())
     }
 
-    /// Returns a short answer.
+    /// Returns the small result of a statement, as texts.
     pub(super) fn texts(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DataError> {
         match &self.reader {
             Reader::DuckDb(connection) => connection.texts(sql).map_err(|error| self.failed(error)),
-            Reader::Sqlite(_) => {
-                Err(self.not_tabular("its times have no format: SQLite reads none"))
-            }
+            Reader::Sqlite(_) => Err(self.not_tabular(
+                "its times cannot have a format, because SQLite does not parse formats",
+            )),
         }
     }
 
     fn failed(&self, cause: embermark_libraries::Error) -> DataError {
         if cause.to_string().contains("not latin-1 encoded") {
             return self.not_tabular(
-                "it is neither UTF-8 nor Latin-1: convert it, as with `iconv -f WINDOWS-1252 -t UTF-8`",
+                "it is neither UTF-8 nor Latin-1: convert it, for example with `iconv -f WINDOWS-1252 -t UTF-8`",
             );
         }
         if cause.to_string().contains("Out of Memory") {
             return self.not_tabular(
-                "reading it takes more memory than there is for it: give a query of fewer columns or rows",
+                "reading it needs more memory than its limit: use a query with fewer columns or rows",
             );
         }
         if cause.to_string().contains("invalid state") {

@@ -55,14 +55,17 @@ impl Source {
     }
 
     /// Describes the position of a row, counted from 0: its file and line, if it has lines.
-    pub(in crate::table) fn place(&self, row: u64, rejected: &[Rejected]) -> String {
+    pub(in crate::table) fn describe_position(&self, row: u64, rejected: &[Rejected]) -> String {
         let files = self.files.as_ref();
         let lines = match (files.map(|files| files.kind), &self.dialect) {
-            (Some(Kind::Csv), Some(dialect)) => {
-                locate::line(files.map(|f| &*f.paths).unwrap_or_default(), dialect, row, rejected)
-            }
+            (Some(Kind::Csv), Some(dialect)) => locate::csv_line(
+                files.map(|f| &*f.paths).unwrap_or_default(),
+                dialect,
+                row,
+                rejected,
+            ),
             (Some(Kind::Json), _) if self.has_broken => {
-                locate::filled(files.map(|f| &*f.paths).unwrap_or_default(), row)
+                locate::nonblank_line(files.map(|f| &*f.paths).unwrap_or_default(), row)
             }
             _ => None,
         };

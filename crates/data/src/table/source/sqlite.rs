@@ -1,4 +1,4 @@
-//! Rows of an SQLite database, read by SQLite itself, and its schema.
+//! Reads rows and the schema of an SQLite database with SQLite.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, limits::Limit};
 use super::{Block, SourceField};
 use crate::DataError;
 
-/// Position in a database of whether it has a write-ahead log (version 2) instead of a journal.
+/// Offset in a database file of the byte that is 2 if it has a write-ahead log instead of a journal.
 const LOG_MODE: usize = 18;
 
 /// A table of a database.
@@ -17,7 +17,7 @@ const LOG_MODE: usize = 18;
 pub struct SqliteTable {
     /// Name.
     pub name: String,
-    /// A query for all of its rows, with the number of each if it has no key.
+    /// A query for all of its rows, with the row's number if it has no key.
     pub query: String,
     /// Columns of its primary key, in order.
     pub key: Vec<String>,
@@ -31,10 +31,10 @@ pub fn is_sqlite(path: &Path) -> bool {
         && crate::compressed::head(path).is_ok_and(|head| head.starts_with(super::kind::SQLITE))
 }
 
-/// Opens a database so that nothing is changed and no file is left beside it.
+/// Opens a database read-only, so that no file is left next to it.
 pub(super) fn open(path: &Path) -> Result<Connection, DataError> {
     let has_log = crate::compressed::head(path)?.get(LOG_MODE) == Some(&2);
-    // Without a log file nothing has it open, and SQLite would create one.
+    // Without a log file no process has it open, and SQLite would create one.
     let opened = match has_log && !log_of(path).exists() {
         true => {
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
@@ -52,14 +52,14 @@ pub(super) fn open(path: &Path) -> Result<Connection, DataError> {
         .map_err(|cause| failed(path, &cause))
 }
 
-/// Path of the log beside a database.
+/// Returns the path of a database's write-ahead log.
 pub(super) fn log_of(path: &Path) -> PathBuf {
     let mut log = path.to_owned().into_os_string();
     log.push("-wal");
     log.into()
 }
 
-/// Returns the URI of a database that nothing changes (<https://www.sqlite.org/uri.html>).
+/// Returns the URI that opens a database as immutable (<https://www.sqlite.org/uri.html>).
 fn immutable(path: &Path) -> String {
     let byte = |byte: &u8| match byte {
         b'/' | b'.' | b'-' | b'_' => char::from(*byte).to_string(),
@@ -71,7 +71,7 @@ fn immutable(path: &Path) -> String {
 }
 
 pub(super) fn failed(path: &Path, cause: &rusqlite::Error) -> DataError {
-    DataError::NotTabular { path: path.to_owned(), what: format!("SQLite says: {cause}") }
+    DataError::NotTabular { path: path.to_owned(), what: format!("SQLite reports: {cause}") }
 }
 
 /// Returns the fields of a query.
@@ -83,12 +83,12 @@ pub(super) fn fields(connection: &Connection, query: &str) -> rusqlite::Result<V
         let is_text = ["CHAR", "TEXT", "CLOB"].iter().any(|part| declared.contains(part));
         let of = if is_text { "VARCHAR" } else { "ANY" };
         let name = column.name().to_owned();
-        SourceField { sql: super::quoted(&name), name, of: of.to_owned() }
+        SourceField { sql: super::quoted(&name), name, type_name: of.to_owned() }
     };
     Ok(columns.map(|column| field(&column)).collect())
 }
 
-/// Passes rows to `sink` until it wants no more.
+/// Passes rows to `sink` until it returns `false`.
 pub(super) fn read(
     connection: &Connection,
     path: &Path,

@@ -11,25 +11,24 @@ use sha2::{Digest, Sha256};
 
 use super::{Staged, finish};
 use crate::DataError;
-use crate::compressed::check_whole;
-use crate::table::fault::check;
-use crate::table::fit::Reading;
-use crate::table::refused::{Refused, shown_cell};
-use crate::table::select::{self, From, Selection};
+use crate::compressed::check_complete;
+use crate::table::convert::CellConverter;
+use crate::table::fault::check_value;
+use crate::table::refused::{Refused, cell_excerpt};
+use crate::table::select::{self, ColumnSource, Selection};
 use crate::table::source::{Block, Source};
 use crate::table::writer::{TableWriter, folder};
 
-/// What may be unusual about staged rows.
+/// Remarks on unusual staged rows.
 const FINER: &str = "time finer than the unit of its column: cut";
-const NULS: &str = "NULs before a value: passed over";
-const DOUBTFUL: &str = "local time that the clocks of its zone show twice or never";
-const LEAPS: &str = "leap second: taken for the second before";
-const HEADERS: &str = "the names of the columns again: passed over";
+const NULS: &str = "NULs before a value: skipped";
+const AMBIGUOUS: &str = "local time that occurs twice or never in its zone";
+const LEAPS: &str = "leap second: read as the second before";
+const HEADERS: &str = "the names of the columns again: skipped";
 const CUT: &str =
-    "the first rows, as the scale says; lines among them that are no rows are not counted";
+    "only the first rows, by the scale; lines among them that are not rows are not counted";
 const COARSE: &str = "times in nanoseconds, of Parquet's INT96 or in UTC, read to the microsecond";
-/// Number of rows that are processed at once, so few that they stay in the processor's nearest
-/// cache.
+/// Number of rows that are processed at once. They fit in the processor's first-level cache.
 const AT_ONCE: usize = 256;
 /// Number of dropped rows whose positions are kept, by which a message finds a line.
 const REMEMBERED: usize = 1 << 20;
@@ -44,7 +43,7 @@ pub(super) fn read(
     to: &Path,
 ) -> Result<Staged, DataError> {
     let unwritable = |cause| DataError::Unwritable { path: to.to_owned(), cause };
-    // A query is read in its directory.
+    // A query is read in its folder.
     let to = &*std::path::absolute(to).map_err(unwritable)?;
     let scratch = tempfile::tempdir_in(folder(to)).map_err(unwritable)?;
     let wanted: Vec<&str> = table.columns.iter().flat_map(select::names).collect();
@@ -55,11 +54,11 @@ pub(super) fn read(
         limit: limit.unwrap_or(u64::MAX),
         selection: &selection,
         source: &source,
-        reading: Reading::new(rows, source.dialect.is_some())?,
+        converter: CellConverter::new(rows, source.dialect.is_some())?,
         read: 0,
         writer: TableWriter::create(to, &table.columns, &table.key, rows.keep)?,
         refused: Refused::new(&table.columns),
-        gone: Vec::new(),
+        dropped: Vec::new(),
         headers: 0,
         numbers: Vec::new(),
         is_cut: false,
@@ -68,27 +67,27 @@ pub(super) fn read(
     let (read, sha256) = std::thread::scope(|scope| {
         // In parallel with the reading if there is a second core.
         let hashing = scope.spawn(|| {
-            paths.iter().try_for_each(|path| check_whole(path)).and_then(|()| digest(&paths))
+            paths.iter().try_for_each(|path| check_complete(path)).and_then(|()| digest(&paths))
         });
         let read = source.read(&selection.sql, |block| stager.take(block));
         (read, hashing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
     // A change of the file may be the cause of an error in it.
-    source.states.check()?;
+    source.states.check_unchanged()?;
     // A compressed file that ends too early is the cause of any other error.
     let sha256 = sha256?;
     read?;
     let rejected = source.rejected()?;
-    let Stager { writer, mut refused, reading, gone, headers, is_cut, read, .. } = stager;
+    let Stager { writer, mut refused, converter, dropped, headers, is_cut, read, .. } = stager;
     for line in &rejected {
         refused.count_lines(line);
     }
     let is_coarse = wanted.iter().any(|name| source.coarse.iter().any(|field| field == name));
     let remarks = [
-        (FINER, reading.finer),
-        (NULS, reading.nuls),
-        (DOUBTFUL, reading.doubtful),
-        (LEAPS, reading.leaps),
+        (FINER, converter.finer),
+        (NULS, converter.nuls),
+        (AMBIGUOUS, converter.ambiguous_times),
+        (LEAPS, converter.leaps),
         (HEADERS, headers),
         (CUT, if is_cut && source.dialect.is_some() { read } else { 0 }),
         (COARSE, if is_coarse { read } else { 0 }),
@@ -100,10 +99,10 @@ pub(super) fn read(
         lenient,
         &source.name,
         &|row| {
-            let row = gone.iter().fold(row, |row, gone| row + u64::from(*gone <= row));
-            source.place(row, &rejected)
+            let row = dropped.iter().fold(row, |row, dropped| row + u64::from(*dropped <= row));
+            source.describe_position(row, &rejected)
         },
-        &|row| source.place(row, &rejected),
+        &|row| source.describe_position(row, &rejected),
     )?;
     let remarks = remarks.into_iter().filter(|(_, count)| *count > 0);
     staged.remarks.extend(remarks.map(|(what, count)| (what.to_owned(), count)));
@@ -143,22 +142,22 @@ struct Stager<'a> {
     limit: u64,
     selection: &'a Selection,
     source: &'a Source,
-    reading: Reading,
-    /// Number of rows so far.
+    converter: CellConverter,
+    /// Number of rows read so far.
     read: u64,
     writer: TableWriter<'a>,
     refused: Refused<'a>,
-    /// Those of them that are not staged.
-    gone: Vec<u64>,
+    /// Numbers of the rows that are not staged.
+    dropped: Vec<u64>,
     headers: u64,
-    /// Values of a column that are taken unchanged.
+    /// Buffer for the values of a column that are stored unchanged.
     numbers: Vec<u64>,
     /// Whether there were more rows than are wanted.
     is_cut: bool,
 }
 
 impl Stager<'_> {
-    /// Stages rows. Returns whether it wants more.
+    /// Stages a block of rows. Returns whether more rows are wanted.
     fn take(&mut self, block: &Block<'_>) -> Result<bool, DataError> {
         let mut from = 0;
         while from < block.rows() {
@@ -174,7 +173,7 @@ impl Stager<'_> {
         Ok(true)
     }
 
-    /// Stages some of them, column by column.
+    /// Stages some rows of a block, column by column.
     fn rows(&mut self, block: &Block<'_>, rows: Range<usize>) -> Result<(), DataError> {
         let first = self.read;
         self.read += rows.len() as u64;
@@ -190,47 +189,53 @@ impl Stager<'_> {
                 self.writer.leave_out(nth);
             }
         }
-        let Self { reading, writer, refused, numbers, .. } = self;
+        let Self { converter, writer, refused, numbers, .. } = self;
         let columns = self.table.columns.iter().zip(&self.selection.columns);
         for (place, (column, from)) in columns.enumerate() {
             let mut refuse = |writer: &mut TableWriter<'_>, nth, fault, cell: Cell<'_>| {
-                refused.count(place, fault, first + nth as u64, || shown_cell(&cell));
+                refused.count(place, fault, first + nth as u64, || cell_excerpt(&cell));
                 writer.leave_out(nth);
             };
             match *from {
-                From::Field(at)
+                ColumnSource::Field(at)
                     if block
                         .numbers(at, rows.clone(), numbers)
-                        .is_some_and(|of| reading.takes(column, of, numbers)) =>
+                        .is_some_and(|of| converter.accepts_unchanged(column, of, numbers)) =>
                 {
                     writer.put_all(place, numbers);
                 }
-                From::Field(at) => block.each(at, rows.clone(), |row, cell| {
+                ColumnSource::Field(at) => block.each(at, rows.clone(), |row, cell| {
                     let nth = row - rows.start;
                     if !writer.is_left_out(nth) {
-                        match reading.fit(column, cell) {
+                        match converter.convert(column, cell) {
                             Ok(value) => writer.put(nth, place, value),
                             Err(fault) => refuse(writer, nth, fault, cell),
                         }
                     }
                 }),
-                From::Time { time, text, unit } => block.each(text, rows.clone(), |row, text| {
-                    let nth = row - rows.start;
-                    if !writer.is_left_out(nth) {
-                        match reading.formatted(column, (block.cell(time, row), text), unit) {
-                            Ok(value) => writer.put(nth, place, value),
-                            Err(fault) => refuse(writer, nth, fault, text),
+                ColumnSource::Time { time, text, unit } => {
+                    block.each(text, rows.clone(), |row, text| {
+                        let nth = row - rows.start;
+                        if !writer.is_left_out(nth) {
+                            match converter.convert_formatted(
+                                column,
+                                (block.cell(time, row), text),
+                                unit,
+                            ) {
+                                Ok(value) => writer.put(nth, place, value),
+                                Err(fault) => refuse(writer, nth, fault, text),
+                            }
                         }
-                    }
-                }),
-                From::Number { from, step, repeat } => {
+                    })
+                }
+                ColumnSource::Number { from, step, repeat } => {
                     for nth in 0..rows.len() {
                         if writer.is_left_out(nth) {
                             continue;
                         }
                         let steps = (first + nth as u64) as i64 / repeat as i64;
                         let number = from.wrapping_add(step.wrapping_mul(steps));
-                        match check(column, &Value::Int(number)) {
+                        match check_value(column, &Value::Int(number)) {
                             Ok(()) => writer.put(nth, place, Value::Int(number)),
                             Err(fault) => refuse(writer, nth, fault, Cell::Int(number)),
                         }
@@ -239,8 +244,8 @@ impl Stager<'_> {
             }
         }
         for nth in (0..rows.len()).filter(|nth| self.writer.is_left_out(*nth)) {
-            if self.gone.len() < REMEMBERED {
-                self.gone.push(first + nth as u64);
+            if self.dropped.len() < REMEMBERED {
+                self.dropped.push(first + nth as u64);
             }
         }
         self.writer.end()

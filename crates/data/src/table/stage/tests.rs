@@ -5,7 +5,7 @@ use super::*;
 use crate::table::StagedTable;
 
 fn column(name: &str, of: ColumnType, kind: MakeKind) -> Column {
-    let make = Some(Make::of(kind));
+    let make = Some(Make::new(kind));
     Column { make, ..Column::new(name, of) }
 }
 
@@ -16,7 +16,7 @@ fn table(columns: Vec<Column>, key: &[usize], rows: u64) -> Table {
 
 const U64: ColumnType = ColumnType::Int { bits: 64, signed: false };
 
-/// Stages a generated table. The file is removed with the directory.
+/// Stages a generated table. The file is removed with the folder.
 fn staged(table: Table) -> (TempDir, Staged, StagedTable) {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("t");
@@ -81,7 +81,7 @@ fn of_rows_with_one_key_the_first_stays() {
     ];
     let (_folder, staged, rows) = staged(table(columns, &[0], 1_000));
     assert_eq!(staged.rows, 90);
-    assert_eq!(staged.dropped[AGAIN], 910);
+    assert_eq!(staged.dropped[DUPLICATE_KEY], 910);
     for row in 0..90 {
         assert_eq!(rows.value(row, 0), rows.value(row, 1));
         assert_eq!(rows.nth_by_key(row), row);

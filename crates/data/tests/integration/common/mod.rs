@@ -1,4 +1,4 @@
-//! What the tests of readers share.
+//! Helpers that the tests of readers share.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 pub mod log;
@@ -12,7 +12,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::TempDir;
 
-/// A file with these bytes. It is removed when the directory is dropped.
+/// A file with these bytes. It is removed when the folder is dropped.
 pub fn file(bytes: &[u8]) -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log.txt");

@@ -1,4 +1,4 @@
-//! What the tests of tables share.
+//! Helpers that the tests of tables share.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::path::Path;
@@ -35,14 +35,14 @@ pub fn table(file: &str, columns: &[(&str, ColumnType)], key: &[usize]) -> Table
     }
 }
 
-/// A directory with a file of these bytes.
+/// A folder with a file of these bytes.
 pub fn file(name: &str, bytes: impl AsRef<[u8]>) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), bytes).unwrap();
     folder
 }
 
-/// Stages a table whose file is in a directory.
+/// Stages a table whose file is in a folder.
 pub fn staged_with(
     folder: &Path,
     table: Table,

@@ -14,7 +14,7 @@ use crate::work::Key;
 /// Number of commits between two queries of the rows, so that changes reach them in the middle of
 /// the work. It is small enough for one query in each short work of two operations, and more than
 /// one, so that several commits are transferred at once.
-const ASKED: u64 = 3;
+const QUERY_INTERVAL: u64 = 3;
 
 const ROWS: TableDef = TableDef {
     name: "ledger",
@@ -27,9 +27,9 @@ const ROWS: TableDef = TableDef {
 };
 
 /// The pairs of the ledger as rows.
-struct Ledger;
+struct LedgerDecoder;
 
-impl Decode for Ledger {
+impl Decode for LedgerDecoder {
     fn rows(&self) -> &TableDef {
         &ROWS
     }
@@ -50,13 +50,13 @@ impl Decode for Ledger {
 
 /// The second copy of the ledger.
 #[derive(Default)]
-pub(super) struct Copy {
-    asked: Option<Asked>,
+pub(super) struct ColumnarCopy {
+    prepared: Option<PreparedQueries>,
 }
 
 /// Queries of the rows.
 #[derive(Clone, Copy)]
-struct Asked {
+struct PreparedQueries {
     /// Number of the rows that they were prepared for.
     number: u64,
     count: Statement,
@@ -65,47 +65,51 @@ struct Asked {
 
 /// A row, as either copy has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Read {
+struct CopyRow {
     key: i64,
     commit: i64,
     content: Vec<u8>,
 }
 
-impl Copy {
+impl ColumnarCopy {
     /// Makes the ledger available as rows. `None` if the store keeps no second copy.
-    pub(super) fn show(store: &mut dyn KvStore, table: Table) -> Result<Option<Self>> {
+    pub(super) fn open(store: &mut dyn KvStore, table: Table) -> Result<Option<Self>> {
         let Some(mirror) = store.mirror() else { return Ok(None) };
-        mirror.show(table, Arc::new(Ledger))?;
+        mirror.show(table, Arc::new(LedgerDecoder))?;
         Ok(Some(Self::default()))
     }
 
     /// Queries the rows before a commit, if it is time.
-    pub(super) fn ask_before(&mut self, store: &mut dyn KvStore, commit: u64) -> Result<()> {
-        if !commit.is_multiple_of(ASKED) {
+    pub(super) fn query_before_commit(
+        &mut self,
+        store: &mut dyn KvStore,
+        commit: u64,
+    ) -> Result<()> {
+        if !commit.is_multiple_of(QUERY_INTERVAL) {
             return Ok(());
         }
-        self.ask(store, |asked| asked.count, |(), _| Ok(()))
+        self.query(store, |prepared| prepared.count, |(), _| Ok(()))
     }
 
-    /// Returns the first difference between the rows by SQL and the pairs by a scan. Nobody may
-    /// write meanwhile.
+    /// Returns the first difference between the rows by SQL and the pairs by a scan. No
+    /// client may write meanwhile.
     pub(super) fn difference(
         &mut self,
         store: &mut dyn KvStore,
         table: Table,
     ) -> Result<Option<String>> {
-        let rows = self.ask(
+        let rows = self.query(
             store,
-            |asked| asked.all,
-            |rows: &mut Vec<Read>, row| {
-                rows.push(Read::of_row(row)?);
+            |prepared| prepared.all,
+            |rows: &mut Vec<CopyRow>, row| {
+                rows.push(CopyRow::from_row(row)?);
                 Ok(())
             },
         )?;
         let mut pairs = Vec::new();
         store.within(Scope::Snapshot, |operations| {
             operations.scan(table, Range::default(), &mut |key, value| {
-                pairs.push(Read::of_pair(key, value));
+                pairs.push(CopyRow::from_pair(key, value));
                 ControlFlow::Continue(())
             })
         })?;
@@ -113,69 +117,70 @@ impl Copy {
     }
 
     /// Queries the rows.
-    fn ask<T: Default>(
+    fn query<T: Default>(
         &mut self,
         store: &mut dyn KvStore,
-        statement: fn(Asked) -> Statement,
+        statement: fn(PreparedQueries) -> Statement,
         add: fn(&mut T, &dyn ResultRow) -> Result<()>,
     ) -> Result<T> {
         let mut found = T::default();
         store.ask_rows(&mut found, &mut |sql, number, found| {
             *found = T::default();
-            let asked = self.asked(sql, number)?;
-            sql.query(statement(asked), &[], &mut |row| add(found, row))
+            let prepared = self.prepare(sql, number)?;
+            sql.query(statement(prepared), &[], &mut |row| add(found, row))
         })?;
         Ok(found)
     }
 
     /// Returns the prepared queries.
-    fn asked(&mut self, sql: &mut dyn SqlStore, number: u64) -> Result<Asked> {
-        if let Some(asked) = self.asked.filter(|asked| asked.number == number) {
-            return Ok(asked);
+    fn prepare(&mut self, sql: &mut dyn SqlStore, number: u64) -> Result<PreparedQueries> {
+        if let Some(prepared) = self.prepared.filter(|prepared| prepared.number == number) {
+            return Ok(prepared);
         }
         sql.expect(QueryKind::Analytic)?;
         let table = sql.dialect().table(ROWS.name);
         let count = sql.prepare(&format!("SELECT COUNT(*) FROM {table}"))?;
         let all = format!("SELECT id, commit_number, content FROM {table} ORDER BY id");
-        let asked = Asked { number, count, all: sql.prepare(&all)? };
-        Ok(*self.asked.insert(asked))
+        let prepared = PreparedQueries { number, count, all: sql.prepare(&all)? };
+        Ok(*self.prepared.insert(prepared))
     }
 }
 
-impl Read {
-    /// An absent value becomes one that no pair has.
-    fn of_row(row: &dyn ResultRow) -> Result<Self> {
+impl CopyRow {
+    /// Reads a row of SQL. An absent value becomes one that no pair has.
+    fn from_row(row: &dyn ResultRow) -> Result<Self> {
         let (key, commit) = (row.int(0)?.unwrap_or(-1), row.int(1)?.unwrap_or(-1));
         let content = row.text(2)?.unwrap_or_default().as_bytes().to_vec();
         Ok(Self { key, commit, content })
     }
 
-    /// A key of another length is one that nobody wrote.
-    fn of_pair(key: &[u8], value: &[u8]) -> Self {
+    /// Reads a pair. A key of another length becomes one that no client writes.
+    fn from_pair(key: &[u8], value: &[u8]) -> Self {
         let key = key.try_into().map_or(Key::MAX, Key::from_be_bytes).into();
         let (commit, content) = value.split_first_chunk().unwrap_or((&[0xff; 8], value));
         Self { key, commit: i64::from_be_bytes(*commit), content: content.to_vec() }
     }
 }
 
-/// Returns the first difference. Both are in the order of keys.
-fn difference(pairs: &[Read], rows: &[Read]) -> Option<String> {
+/// Returns the first difference between the pairs and the rows, which are both in the order of
+/// keys.
+fn difference(pairs: &[CopyRow], rows: &[CopyRow]) -> Option<String> {
     let same = pairs.iter().zip(rows).take_while(|(pair, row)| pair == row).count();
-    let tell = |what: String| Some(format!("the rows are not the pairs: {what}"));
+    let message = |what: String| Some(format!("the rows differ from the pairs: {what}"));
     match (pairs.get(same), rows.get(same)) {
         (None, None) => None,
         (Some(pair), Some(row)) if pair.key == row.key && pair.commit == row.commit => {
-            tell(format!("key {} of commit {} has another text by SQL", pair.key, pair.commit))
+            message(format!("key {} of commit {} has another text by SQL", pair.key, pair.commit))
         }
         (Some(pair), Some(row)) if pair.key == row.key => {
-            let Read { key, commit, .. } = pair;
-            tell(format!("key {key} is of commit {commit}, by SQL of commit {}", row.commit))
+            let CopyRow { key, commit, .. } = pair;
+            message(format!("key {key} is of commit {commit}, by SQL of commit {}", row.commit))
         }
         (Some(pair), row) if row.is_none_or(|row| pair.key < row.key) => {
-            tell(format!("key {} of commit {} is not there by SQL", pair.key, pair.commit))
+            message(format!("key {} of commit {} is missing by SQL", pair.key, pair.commit))
         }
-        (_, Some(Read { key, commit, .. })) => {
-            tell(format!("key {key} of commit {commit} is there by SQL alone"))
+        (_, Some(CopyRow { key, commit, .. })) => {
+            message(format!("key {key} of commit {commit} is present only by SQL"))
         }
         (Some(_), None) => None,
     }
@@ -187,16 +192,16 @@ mod tests {
     use super::*;
     use crate::work::text;
 
-    fn pair(key: Key, commit: u64) -> Read {
-        Read::of_pair(&key.to_be_bytes(), &value(key, commit))
+    fn pair(key: Key, commit: u64) -> CopyRow {
+        CopyRow::from_pair(&key.to_be_bytes(), &value(key, commit))
     }
 
     #[test]
     fn a_pair_is_a_row_of_its_key_commit_and_text() {
         let (key, bytes, content) = (70_000_u32.to_be_bytes(), value(70_000, 5), text(70_000, 5));
         let mut row = Row::new();
-        assert_eq!(Ledger.key(&key, &mut row), Some(()));
-        assert_eq!(Ledger.value(&bytes, &mut row), Some(()));
+        assert_eq!(LedgerDecoder.key(&key, &mut row), Some(()));
+        assert_eq!(LedgerDecoder.value(&bytes, &mut row), Some(()));
         assert_eq!(*row, [Param::Int(70_000), Param::Int(5), Param::Text(&content)]);
         assert_eq!(row.len(), ROWS.columns.len());
     }
@@ -204,35 +209,35 @@ mod tests {
     #[test]
     fn other_bytes_are_no_row() {
         for key in [&[0; 3][..], &[0; 5], &[]] {
-            assert_eq!(Ledger.key(key, &mut Row::new()), None);
+            assert_eq!(LedgerDecoder.key(key, &mut Row::new()), None);
         }
         let not_text = [&[0; 8][..], &[0xff]].concat();
         for value in [&[0; 7][..], &[], &not_text] {
-            assert_eq!(Ledger.value(value, &mut Row::new()), None);
+            assert_eq!(LedgerDecoder.value(value, &mut Row::new()), None);
         }
     }
 
     #[test]
     fn the_first_difference_is_told() {
         let pairs = [pair(1, 2), pair(2, 3), pair(4, 3)];
-        let says = |rows: &[Read], what: &str| {
+        let says = |rows: &[CopyRow], what: &str| {
             let told = difference(&pairs, rows).unwrap();
             assert!(told.ends_with(what), "{told}");
         };
         assert_eq!(difference(&pairs, &pairs), None);
         assert_eq!(difference(&[], &[]), None);
         let [first, second, third] = pairs.clone();
-        says(&[first.clone(), second.clone()], "key 4 of commit 3 is not there by SQL");
-        says(&[second.clone(), third.clone()], "key 1 of commit 2 is not there by SQL");
+        says(&[first.clone(), second.clone()], "key 4 of commit 3 is missing by SQL");
+        says(&[second.clone(), third.clone()], "key 1 of commit 2 is missing by SQL");
         says(
             &[first.clone(), pair(2, 2), third.clone()],
             "key 2 is of commit 3, by SQL of commit 2",
         );
         let twice = [first.clone(), first.clone(), second.clone(), third.clone()];
-        says(&twice, "key 1 of commit 2 is there by SQL alone");
+        says(&twice, "key 1 of commit 2 is present only by SQL");
         let more = [first.clone(), second.clone(), third.clone(), pair(9, 9)];
-        says(&more, "key 9 of commit 9 is there by SQL alone");
-        let other = Read { content: b"x".to_vec(), ..second };
+        says(&more, "key 9 of commit 9 is present only by SQL");
+        let other = CopyRow { content: b"x".to_vec(), ..second };
         says(&[first, other, third], "key 2 of commit 3 has another text by SQL");
     }
 }

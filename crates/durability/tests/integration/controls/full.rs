@@ -1,7 +1,7 @@
-//! Full disks: what must be found, and what must not.
+//! Full disks: violations that must be found, and engines without one.
 
 use embermark_durability::Experiment::FullDisk;
-use embermark_durability::{Deletes, Fill, GoesOn, Stopped, Tested, Tried, Verdict};
+use embermark_durability::{CommitRecovery, DeleteOutcome, Fill, Stopped, Tested, Tried, Verdict};
 use embermark_model::Durability;
 use libtest_mimic::Trial;
 
@@ -29,19 +29,19 @@ fn fills_of(tested: &Tested) -> &[Fill] {
 
 pub fn tests() -> Vec<Trial> {
     let tests = vec![
-        on_devices("full::who_does_it_rightly_loses_nothing_and_goes_on", || {
-            who_does_it_rightly_loses_nothing_and_goes_on();
+        on_devices("full::a_correct_engine_loses_nothing_and_continues", || {
+            a_correct_engine_loses_nothing_and_continues();
         }),
-        on_devices("full::who_acknowledges_what_was_not_written_is_found_out", || {
-            who_acknowledges_what_was_not_written_is_found_out();
+        on_devices("full::acknowledging_unwritten_commits_is_detected", || {
+            acknowledging_unwritten_commits_is_detected();
         }),
-        on_devices("full::who_writes_in_place_is_found_out", who_writes_in_place_is_found_out),
-        on_devices("full::an_engine_is_no_toy", an_engine_is_no_toy),
+        on_devices("full::writing_in_place_is_detected", writing_in_place_is_detected),
+        on_devices("full::sqlite_loses_nothing_and_continues", sqlite_loses_nothing_and_continues),
     ];
     some_of("full disks", 2, tests).collect()
 }
 
-fn who_does_it_rightly_loses_nothing_and_goes_on() {
+fn a_correct_engine_loses_nothing_and_continues() {
     let tested = filled("synced", 2).unwrap();
     assert_eq!(tested.violations(), 0, "{tested:?}");
     let [first, second] = fills_of(&tested) else { panic!("{tested:?}") };
@@ -51,16 +51,19 @@ fn who_does_it_rightly_loses_nothing_and_goes_on() {
         assert!(fill.stopped.message.as_ref().unwrap().contains("No space left"), "{fill:?}");
         assert!(fill.free_bytes < 1 << 20, "its last commit had no room: {fill:?}");
         assert_eq!(fill.reads.is, Tried::Yes);
-        assert_eq!(fill.goes_on.is, GoesOn::ByItself);
+        assert_eq!(fill.goes_on.is, CommitRecovery::ByItself);
         assert!(fill.goes_on_ms.is_some() && fill.stopped_ms.is_some(), "{fill:?}");
         // A log that only grows: removing requires writing.
-        assert!(matches!(fill.deletes.is, Deletes::Refused | Deletes::MakeNone), "{fill:?}");
+        assert!(
+            matches!(fill.deletes.is, DeleteOutcome::Refused | DeleteOutcome::MakeNone),
+            "{fill:?}"
+        );
         // It can read what its log has, and needs to write nothing.
         assert_eq!((fill.opens.is, fill.verdict), (Tried::Yes, Verdict::Holds), "{fill:?}");
     }
 }
 
-fn who_acknowledges_what_was_not_written_is_found_out() {
+fn acknowledging_unwritten_commits_is_detected() {
     let tested = filled("anyway", 1).unwrap();
     let [fill] = fills_of(&tested) else { panic!("{tested:?}") };
     assert_eq!(fill.stopped.is, Stopped::NoError, "{fill:?}");
@@ -71,18 +74,22 @@ fn who_acknowledges_what_was_not_written_is_found_out() {
     assert!(found.kept.as_ref().unwrap().to_string_lossy().ends_with(".img"), "{found:?}");
 }
 
-fn who_writes_in_place_is_found_out() {
+fn writing_in_place_is_detected() {
     let tested = filled("in-place", 1).unwrap();
     let [fill] = fills_of(&tested) else { panic!("{tested:?}") };
-    // In its memory everything is right.
+    // The rows in its memory are correct.
     assert_eq!((fill.stopped.is, fill.reads.is), (Stopped::Error, Tried::Yes), "{fill:?}");
     assert_eq!((fill.verdict, tested.violations()), (Verdict::HalfCommit, 1), "{tested:?}");
 }
 
-fn an_engine_is_no_toy() {
+fn sqlite_loses_nothing_and_continues() {
     let Some(tested) = filled("sqlite", 1) else { return };
     let [fill] = fills_of(&tested) else { panic!("{tested:?}") };
     assert_eq!((fill.verdict, tested.violations()), (Verdict::Holds, 0), "{tested:?}");
     assert!(fill.stopped.message.as_ref().unwrap().contains("disk is full"), "{fill:?}");
-    assert_eq!((fill.reads.is, fill.goes_on.is), (Tried::Yes, GoesOn::ByItself), "{fill:?}");
+    assert_eq!(
+        (fill.reads.is, fill.goes_on.is),
+        (Tried::Yes, CommitRecovery::ByItself),
+        "{fill:?}"
+    );
 }

@@ -1,5 +1,5 @@
-/* Syncs that do nothing, for LD_PRELOAD: what a libc does with its own fsync and so on is in its place.
- * A file is opened without O_SYNC and O_DSYNC, too, and a write loses RWF_SYNC and RWF_DSYNC. */
+/* Syncs that do nothing, for LD_PRELOAD: replaces fsync and similar functions of the libc. Also opens
+ * files without O_SYNC and O_DSYNC, and writes without RWF_SYNC and RWF_DSYNC. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@ int sync_file_range(int fd, off64_t at, off64_t length, unsigned flags) {
 int syncfs(int fd) { (void)fd; return 0; }
 void sync(void) {}
 
-/* O_SYNC holds the bit of O_DSYNC; O_TMPFILE, of several bits, takes a mode as O_CREAT does. */
+/* O_SYNC contains the bit of O_DSYNC. O_TMPFILE has several bits, and needs a mode like O_CREAT. */
 #define UNSYNCED(flags) ((flags) & ~(O_SYNC | O_DSYNC))
 #define MODE(flags, after) ({ \
     mode_t mode = 0; \

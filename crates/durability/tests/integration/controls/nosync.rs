@@ -6,7 +6,7 @@ use std::process::Command;
 
 use embermark_durability::WorkerProgram;
 
-/// Builds the library in a directory.
+/// Builds the library in a folder.
 fn library(folder: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/integration/controls/nosync.c");
     let library = folder.join("libnosync.so");
@@ -18,7 +18,7 @@ fn library(folder: &Path) -> PathBuf {
     library
 }
 
-/// The worker with the library in a directory. env(1) replaces itself by the program, so that its
+/// Returns the worker with the library in a folder. env(1) replaces itself by the program, so that its
 /// parent stays the same.
 pub fn without_syncs(worker: &WorkerProgram, folder: &Path) -> WorkerProgram {
     let words =

@@ -27,7 +27,7 @@ pub enum Acknowledges {
     Before,
     /// After an attempt to write it, which may have failed.
     Anyway,
-    /// After each of its rows was written to its own place, where a failure leaves some of them.
+    /// After each of its rows was written to its own slot, where a failure leaves some of them.
     InPlace,
 }
 
@@ -51,7 +51,7 @@ impl Engine for Toy {
         Availability::Ready { version: "1".to_owned() }
     }
 
-    /// All of them promise everything.
+    /// Every toy promises all tiers.
     fn tier(&self, durability: Durability) -> Tier {
         Tier::Offered { effective_durability: durability, setting: "as it is", manual: "" }
     }
@@ -65,7 +65,7 @@ impl Engine for Toy {
         let mut bytes = Vec::new();
         log.read_to_end(&mut bytes).map_err(failed)?;
         let (map, whole) = match self.acknowledges {
-            Acknowledges::InPlace => (slots(&bytes), bytes.len()),
+            Acknowledges::InPlace => (decode_slots(&bytes), bytes.len()),
             _ => replay(&bytes),
         };
         log.set_len(whole as u64).map_err(failed)?;
@@ -123,25 +123,25 @@ fn replay(bytes: &[u8]) -> (Map, usize) {
     (map, at)
 }
 
-/// Bytes of a row's place: those of the longest row, and two for its length.
+/// Bytes of a row's slot: those of the longest row, and two for its length.
 const SLOT: usize = 512;
 
-/// Returns the place of a four-byte key.
+/// Returns the position of the slot of a four-byte key.
 fn slot(key: &[u8]) -> u64 {
     u32::from_be_bytes(key.try_into().unwrap()).into()
 }
 
-/// Returns the content of a row's place: its length plus one, and the row. All zeros if there is
+/// Returns the content of a row's slot: its length plus one, and the row. All zeros if there is
 /// none.
-fn slotted(value: Option<&[u8]>) -> Vec<u8> {
+fn encode_slot(value: Option<&[u8]>) -> Vec<u8> {
     let length = value.map_or(0, |value| value.len() as u16 + 1).to_le_bytes();
     let mut slot = [&length, value.unwrap_or_default()].concat();
     slot.resize(SLOT, 0);
     slot
 }
 
-/// Reads the map from such places.
-fn slots(bytes: &[u8]) -> Map {
+/// Reads the map from its slots.
+fn decode_slots(bytes: &[u8]) -> Map {
     let row = |(at, slot): (usize, &[u8])| {
         let length = usize::from(u16::from_le_bytes(*slot.first_chunk().unwrap()));
         let value = slot.get(2..length.checked_sub(1)? + 2)?;
@@ -180,7 +180,7 @@ impl ToyStore {
             }
             Acknowledges::InPlace => changes.iter().try_for_each(|(key, value)| {
                 let at = slot(key) * SLOT as u64;
-                self.log.write_all_at(&slotted(value.as_deref()), at)
+                self.log.write_all_at(&encode_slot(value.as_deref()), at)
             }),
             Acknowledges::Synced | Acknowledges::Written => self.write(&frame(&changes)),
         };
@@ -220,7 +220,7 @@ impl Lifecycle for ToyStore {
         if self.open.is_none() {
             return Err(EngineError::unsupported(self.id, "a check"));
         }
-        let mut checked = Checked::by("whether it was closed");
+        let mut checked = Checked::new("whether it was closed");
         if self.was_open {
             checked.found("it was not closed");
         }

@@ -6,7 +6,7 @@ use clap::Args;
 use embermark_durability::SHORT_WORKS;
 use embermark_model::Configuration;
 
-use crate::plan::parsed;
+use crate::plan::parse_configuration;
 
 /// The arguments of `embermark durability`.
 #[derive(Args)]
@@ -28,7 +28,7 @@ pub struct DurabilityArgs {
     #[arg(
         long,
         value_name = "NAME=ENGINE:SETTING=VALUE,…",
-        value_parser = parsed,
+        value_parser = parse_configuration,
         conflicts_with = "resume"
     )]
     pub(super) configuration: Vec<(String, Configuration)>,

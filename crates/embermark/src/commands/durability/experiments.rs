@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use embermark_durability::journal::{Head, Journal, NotTried};
 use embermark_durability::{
-    Experiment, Settings, Subject, TestError, WorkerProgram, own_mounts, test,
+    Experiment, Settings, Subject, TestError, WorkerProgram, enter_mount_namespace, test,
 };
 use embermark_engines::{Availability, Kind, Tier, engine_library};
 use embermark_harness::{Catalog, Interrupt, JOURNAL, WorkerCommand};
 use embermark_model::{Durability, EngineLibrary};
 
 use super::head::file_system;
-use super::medium::Media;
-use super::told::Told;
+use super::kill_storage::KillStorage;
+use super::progress::ExperimentProgress;
 use crate::error::Failure;
 use crate::plan::{engine_libraries, not_accepted};
 
@@ -22,7 +22,7 @@ use crate::plan::{engine_libraries, not_accepted};
 const WORKER: &str = "durability-worker";
 
 /// Runs every experiment that the journal does not have.
-pub(super) fn try_all(
+pub(super) fn run_experiments(
     journal: &mut Journal,
     out: &Path,
     work: &Path,
@@ -38,31 +38,33 @@ pub(super) fn try_all(
         short_works: head.short_works,
         kills: head.kills,
         file_system: file_system(&head.file_system)?,
-        over: Duration::from_secs(head.over_s),
+        min_duration: Duration::from_secs(head.over_s),
         fills: head.fills,
         disk: head.disk_bytes.unwrap_or(0),
         ..Settings::new(out, WorkerProgram { program, args: Vec::new(), library: None })
     };
     let needs_devices = head.states.max(head.server_states).max(head.fills) > 0;
-    let no_devices = thread::spawn(own_mounts).join().ok().and_then(Result::err);
+    let no_devices = thread::spawn(enter_mount_namespace).join().ok().and_then(Result::err);
     let no_devices = no_devices.map(|error| error.to_string()).filter(|_| needs_devices);
     match &no_devices {
         Some(why) => say!("no power is cut, and no disk filled: {why}"),
-        None if needs_devices => settings.file_system.is_here().map_err(Failure::runtime)?,
+        None if needs_devices => {
+            settings.file_system.check_available().map_err(Failure::runtime)?
+        }
         None => {}
     }
-    let media = head
+    let kill_storage = head
         .storage
         .as_ref()
-        .map(|storage| Media::begin(storage, settings.file_system, &work.join("storage")));
-    if let Some(Err(why)) = &media {
+        .map(|storage| KillStorage::begin(storage, settings.file_system, &work.join("storage")));
+    if let Some(Err(why)) = &kill_storage {
         say!("nothing is killed: {why}");
     }
     for (id, library) in &head.engine_libraries {
-        same_library(id, library)?;
+        check_same_library(id, library)?;
     }
-    let catalog = Catalog::default()
-        .with_libraries(&head.configurations, &WorkerCommand::of_this_program()?)?;
+    let catalog =
+        Catalog::default().with_libraries(&head.configurations, &WorkerCommand::this_program()?)?;
     for id in &head.engines {
         let configuration = head.configurations.get(id);
         let engine = catalog.engine_of(&head.configurations, id).map_err(Failure::usage)?;
@@ -89,29 +91,30 @@ pub(super) fn try_all(
                 if interrupt.is_set() {
                     return Ok(());
                 }
-                let told =
-                    Told { what: format!("{id} {durability}, {}", experiment.name()), asked };
+                let name = format!("{id} {durability}, {}", experiment.name());
+                let progress_bar = ExperimentProgress { name, total: asked };
                 let takes_a_device = experiment != Experiment::Kill;
-                let medium = media.as_ref().filter(|_| !takes_a_device);
-                let cannot = cannot(subject, *durability, &head)
+                let storage = kill_storage.as_ref().filter(|_| !takes_a_device);
+                let cannot = reason_not_tested(subject, *durability, &head)
                     .or_else(|| no_devices.clone().filter(|_| takes_a_device))
-                    .or_else(|| medium?.as_ref().err().cloned());
+                    .or_else(|| storage?.as_ref().err().cloned());
                 let ended = match cannot {
                     Some(why) => Err((why, false)),
                     None => {
-                        let (stop, progress) = (|| interrupt.is_set(), |n| told.progress(n));
-                        let tested = on_medium(medium.and_then(|m| m.as_ref().ok()), |folder| {
-                            let folder = folder.unwrap_or(work).to_owned();
-                            let own = Settings { folder, ..settings.clone() };
-                            test(experiment, subject, *durability, &own, &stop, &progress)
-                        });
+                        let (stop, progress) = (|| interrupt.is_set(), |n| progress_bar.update(n));
+                        let tested =
+                            with_storage(storage.and_then(|m| m.as_ref().ok()), |folder| {
+                                let folder = folder.unwrap_or(work).to_owned();
+                                let own = Settings { folder, ..settings.clone() };
+                                test(experiment, subject, *durability, &own, &stop, &progress)
+                            });
                         match tested? {
                             Err(TestError::Interrupted) => return Ok(()),
                             tested => tested.map_err(|error| (error.to_string(), true)),
                         }
                     }
                 };
-                told.ended(&ended);
+                progress_bar.finish(&ended);
                 let written = match ended {
                     Ok(tested) => journal.tested(tested),
                     Err((why, failed)) => {
@@ -126,21 +129,21 @@ pub(super) fn try_all(
     Ok(())
 }
 
-/// Calls `work` with the folder of a new file system on the imitated medium, or with `None` if
-/// there is no medium.
-fn on_medium<T>(
-    media: Option<&Media<'_>>,
+/// Calls `work` with the folder of a new file system on the imitated storage, or with `None` if
+/// there is no storage.
+fn with_storage<T>(
+    kill_storage: Option<&KillStorage<'_>>,
     work: impl FnOnce(Option<&Path>) -> T,
 ) -> Result<T, Failure> {
-    let Some(media) = media else { return Ok(work(None)) };
-    let mounted = media.mount().map_err(Failure::runtime)?;
+    let Some(kill_storage) = kill_storage else { return Ok(work(None)) };
+    let mounted = kill_storage.mount().map_err(Failure::runtime)?;
     let done = work(Some(&mounted.at));
     mounted.unmount().map_err(Failure::runtime)?;
     Ok(done)
 }
 
 /// Checks that a library is the one that the run began with.
-fn same_library(id: &str, library: &EngineLibrary) -> Result<(), Failure> {
+fn check_same_library(id: &str, library: &EngineLibrary) -> Result<(), Failure> {
     let given = format!("{id}={}", library.path.display()).into();
     let now = engine_libraries(&[given])?;
     if now.values().any(|now| now == library) {
@@ -148,13 +151,13 @@ fn same_library(id: &str, library: &EngineLibrary) -> Result<(), Failure> {
     }
     Err(Failure::usage(engine_library::unusable(
         &library.path,
-        "it is another one than when the run was begun: put that one back, or begin a new run",
+        "it has changed since the run began: restore the old library, or begin a new run",
     )))
 }
 
 /// Returns the arguments of the worker of an engine.
 pub(in crate::commands) fn worker_args(engine: &str) -> Vec<String> {
-    let library = engine_library::of(engine).into_iter();
+    let library = engine_library::find(engine).into_iter();
     let library = library.flat_map(|described| {
         // The path is UTF-8, like the paths of a plan.
         let given = format!("{engine}={}", described.library.path.display());
@@ -164,7 +167,7 @@ pub(in crate::commands) fn worker_args(engine: &str) -> Vec<String> {
 }
 
 /// Returns the reason why an engine is not tested in a requested tier, if there is one.
-fn cannot(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<String> {
+fn reason_not_tested(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<String> {
     let engine = subject.engine;
     let id = engine.info().id;
     let licence = not_accepted(engine, &head.accepted_licences);
@@ -176,7 +179,7 @@ fn cannot(subject: Subject<'_>, durability: Durability, head: &Head) -> Option<S
         _ if subject.has_settings() => None,
         (_, Tier::Unsupported { .. }) if head.named.iter().any(|name| name == id) => None,
         (_, Tier::Unsupported { why }) => {
-            Some(format!("{why}; to try it all the same name it: embermark durability {id}"))
+            Some(format!("{why}; to test it anyway, name it: embermark durability {id}"))
         }
         (_, tier) => {
             let mut stronger = head.durabilities.iter().filter(|other| **other > durability);

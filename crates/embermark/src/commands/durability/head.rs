@@ -4,7 +4,7 @@ use std::fs;
 
 use embermark_durability::FileSystem;
 use embermark_durability::journal::{Head, SCHEMA};
-use embermark_harness::{Catalog, WorkerCommand, cells, try_out};
+use embermark_harness::{Catalog, WorkerCommand, cells, check_settings};
 use embermark_model::Durability;
 
 use super::args::DurabilityArgs;
@@ -22,7 +22,7 @@ const MIB: u64 = 1 << 20;
 pub(super) fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
     let storage = storages(args.storage.as_slice())?.into_iter().flatten().next();
     if storage.is_some() {
-        for_kills_alone(args)?;
+        check_kills_only(args)?;
     }
     let engine_libraries = engine_libraries(&args.engine_library)?;
     let words = match args.configuration.is_empty() {
@@ -41,11 +41,11 @@ pub(super) fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
     let durabilities = durabilities.collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
     let (dir, catalog) = (std::env::temp_dir(), Catalog::default());
     cells::check_configurations(&configurations, &catalog)?;
-    let tried = try_out(
+    let tried = check_settings(
         &configurations,
         &durabilities,
         &dir,
-        &WorkerCommand::of_this_program()?,
+        &WorkerCommand::this_program()?,
         &catalog,
     )?;
     tried.iter().for_each(|says| say!("{says}"));
@@ -77,7 +77,7 @@ pub(super) fn head(args: &DurabilityArgs) -> Result<Head, Failure> {
 }
 
 /// Refuses what cannot be tested on an imitated storage.
-fn for_kills_alone(args: &DurabilityArgs) -> Result<(), Failure> {
+fn check_kills_only(args: &DurabilityArgs) -> Result<(), Failure> {
     let others = [
         ("--states", args.states.is_some_and(|states| states > 0)),
         ("--device-lies", args.device_lies),
@@ -86,12 +86,12 @@ fn for_kills_alone(args: &DurabilityArgs) -> Result<(), Failure> {
     ];
     if let Some((option, _)) = others.into_iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!(
-            "--storage is for kills: power is cut, and disks are filled, on devices of their own, where times change \
-             nothing that is promised; leave out {option}, or --storage"
+            "--storage is only for kills, because power cuts and full disks use devices of their own: \
+             leave out {option}, or --storage"
         )));
     }
     match args.kills {
-        0 => Err(Failure::usage("--storage is for kills: leave out --kills 0, or --storage")),
+        0 => Err(Failure::usage("--storage is only for kills: leave out --kills 0, or --storage")),
         _ => Ok(()),
     }
 }

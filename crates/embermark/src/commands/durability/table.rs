@@ -7,13 +7,13 @@ use std::cmp::Ordering;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, TableStyle};
 use embermark_durability::journal::Outcome;
 use embermark_durability::{Experiment, Loss, Tested};
-use embermark_report::shown::{findings, full_disk_text};
+use embermark_report::evidence::{findings, full_disk_text};
 
 /// Smallest width of the tables. A narrower terminal wraps their lines.
 const NARROWEST: usize = 100;
 
 /// Index of the column in the first table that takes the remaining width.
-const FOUND: usize = 5;
+const FOUND_COLUMN: usize = 5;
 
 /// Formats the findings, the times to open and to commit, the key, and the folders of violations in
 /// lines of `width` columns.
@@ -28,7 +28,7 @@ pub(super) fn text(outcome: &Outcome, width: usize) -> String {
         text.push_str(&format!("killed on {}, {imitated}\n", storage.name));
     }
     if outcome.tested.iter().any(is_interrupted) {
-        for table in [finds(outcome, width), takes(outcome)] {
+        for table in [findings_table(outcome, width), times_table(outcome)] {
             text.push_str(&format!("\n{}\n", table.trim_fmt()));
         }
     }
@@ -52,7 +52,7 @@ fn table(header: Vec<String>) -> Table {
 }
 
 /// Returns the findings, one row per experiment.
-fn finds(outcome: &Outcome, width: usize) -> Table {
+fn findings_table(outcome: &Outcome, width: usize) -> Table {
     let header =
         ["engine", "version", "tier", "experiment", "tried", "found", "lost: median, worst"];
     let mut table = table(header.map(str::to_owned).into());
@@ -69,7 +69,7 @@ fn finds(outcome: &Outcome, width: usize) -> Table {
         ]);
     }
     for (at, column) in table.column_iter_mut().enumerate() {
-        if at != FOUND {
+        if at != FOUND_COLUMN {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
@@ -78,7 +78,7 @@ fn finds(outcome: &Outcome, width: usize) -> Table {
 
 /// Returns how long a database takes to open after each experiment, and what a commit writes, one
 /// row per tier.
-fn takes(outcome: &Outcome) -> Table {
+fn times_table(outcome: &Outcome) -> Table {
     let of = |experiment| move |tested: &&Tested| tested.experiment == experiment;
     let all = [Experiment::Kill, Experiment::PowerCut, Experiment::DeviceLies];
     let made = || all.into_iter().filter(|one| outcome.tested.iter().any(|t| of(*one)(&t)));

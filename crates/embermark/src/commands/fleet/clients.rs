@@ -6,15 +6,17 @@ use std::process::ExitCode;
 
 use embermark_engines::{Kind, registry};
 use embermark_fleet::{Answer, Clients, Message, RunOptions as FleetOptions};
-use embermark_harness::client_machines::{Carried, Carrier, Facts, Job, Order, conduct};
+use embermark_harness::client_machines::{
+    Facts, Job, MachineReplies, Order, OrderTransport, conduct,
+};
 use embermark_harness::{HarnessError, RESULT, RunOptions, interrupt, progress};
 use embermark_model::plan::Plan;
 use embermark_report::Files;
 use embermark_workloads::WORKLOADS;
 
-use crate::commands::measure::{exit_status, write_beside};
+use crate::commands::measure::{exit_status, write_reports};
 use crate::commands::options::default_out;
-use crate::commands::show::{Known, ShowArgs};
+use crate::commands::show::{ReportFacts, ShowArgs};
 use crate::error::Failure;
 use crate::plan::PlanArgs;
 
@@ -33,8 +35,8 @@ pub fn run(
     out: Option<PathBuf>,
     options: &FleetOptions,
 ) -> Result<ExitCode, Failure> {
-    let plan = plan_of(folder, server)?;
-    let out = out.unwrap_or_else(|| folder.join("clients").join(name_of_now()));
+    let plan = client_plan(folder, server)?;
+    let out = out.unwrap_or_else(|| folder.join("clients").join(time_name()));
     let seconds = plan.timeout_ms.unwrap_or(0).div_ceil(1_000);
     let mut options = options.clone();
     options.variables.insert(0, format!("embermark_order_timeout={seconds}"));
@@ -42,8 +44,8 @@ pub fn run(
     let clients = Clients::install(folder, &options, |device, says| say!("{device}: {says}"))?;
     say!("client machines: {}", clients.names().join(", "));
     let mut progress = progress::on_stderr();
-    let mut carrier = ByAnsible { clients };
-    let result = match conduct(&plan, &out, &mut carrier, &harness, progress.as_mut()) {
+    let mut transport = AnsibleTransport { clients };
+    let result = match conduct(&plan, &out, &mut transport, &harness, progress.as_mut()) {
         Ok(result) => result,
         Err(HarnessError::Interrupted { result: Some(result) }) => {
             say!("embermark: interrupted; the trials that had ended are in {}", out.display());
@@ -51,22 +53,22 @@ pub fn run(
         }
         Err(error) => return Err(error.into()),
     };
-    let (known, show) = (Known::with(Vec::new()), ShowArgs::all_tables());
-    write_beside(&result, &out, &show, &known);
+    let (known, show) = (ReportFacts::new(Vec::new()), ShowArgs::all_tables());
+    write_reports(&result, &out, &show, &known);
     let files = Files { page: None, tables: None };
     show.print(&known, &result, show.format()?, &out.join(RESULT), &files)?;
     Ok(exit_status(&result))
 }
 
 /// Returns a folder name for each run: the time in UTC.
-fn name_of_now() -> PathBuf {
+fn time_name() -> PathBuf {
     default_out().file_name().unwrap_or_default().into()
 }
 
 /// Returns the fleet's plan with the server's engine instead of its engines. Of its workloads it
 /// keeps those that clients can share.
-fn plan_of(fleet: &Path, server: &str) -> Result<Plan, Failure> {
-    let (engine, url) = engine_of(server)?;
+fn client_plan(fleet: &Path, server: &str) -> Result<Plan, Failure> {
+    let (engine, url) = parse_server(server)?;
     let folder = fleet.join("plan");
     let mut args = PlanArgs::read(&folder.join("plan.toml"))?;
     let shared = WORKLOADS.iter().map(|workload| workload.info()).filter(|info| info.joins);
@@ -110,7 +112,7 @@ fn plan_of(fleet: &Path, server: &str) -> Result<Plan, Failure> {
 }
 
 /// Returns the engine of `ENGINE=URL`, or of a URL whose scheme determines it.
-fn engine_of(server: &str) -> Result<(&str, &str), Failure> {
+fn parse_server(server: &str) -> Result<(&str, &str), Failure> {
     let is_scheme = |text: &str| text.contains("://");
     if let Some((engine, url)) = server.split_once('=').filter(|(engine, _)| !is_scheme(engine)) {
         let found = registry::find(engine).map_err(Failure::usage)?;
@@ -134,30 +136,30 @@ fn engine_of(server: &str) -> Result<(&str, &str), Failure> {
 }
 
 /// Sends orders over the fleet's SSH.
-struct ByAnsible<'a> {
+struct AnsibleTransport<'a> {
     clients: Clients<'a>,
 }
 
-impl ByAnsible<'_> {
+impl AnsibleTransport<'_> {
     /// Sends a message to every machine, and returns their answers.
-    fn all(&self, messages: Vec<Message>) -> Result<Vec<String>, String> {
+    fn send_to_all(&self, messages: Vec<Message>) -> Result<Vec<String>, String> {
         let names = self.clients.names();
         let messages: Vec<(&str, Option<Message>)> =
             names.iter().map(String::as_str).zip(messages.into_iter().map(Some)).collect();
-        let answers = self.clients.carry(&messages, false).map_err(|error| error.to_string())?;
+        let answers = self.clients.send(&messages, false).map_err(|error| error.to_string())?;
         let said = names.iter().zip(answers);
-        said.map(|(name, answer)| answer.said.map_err(|why| format!("{name}: {why}"))).collect()
+        said.map(|(name, answer)| answer.output.map_err(|why| format!("{name}: {why}"))).collect()
     }
 }
 
-impl Carrier for ByAnsible<'_> {
+impl OrderTransport for AnsibleTransport<'_> {
     fn names(&self) -> Vec<String> {
         self.clients.names().to_vec()
     }
 
     fn facts(&mut self) -> Result<Vec<Facts>, String> {
         let message = Message { command: "facts", input: "\n".to_owned() };
-        let said = self.all(vec![message; self.clients.names().len()])?;
+        let said = self.send_to_all(vec![message; self.clients.names().len()])?;
         let parsed = |said: &String| serde_json::from_str(said).map_err(|error| error.to_string());
         said.iter().map(parsed).collect()
     }
@@ -168,10 +170,10 @@ impl Carrier for ByAnsible<'_> {
             Ok(Message { command: "start", input })
         };
         let messages = jobs.iter().map(message).collect::<Result<Vec<_>, String>>()?;
-        self.all(messages).map(drop)
+        self.send_to_all(messages).map(drop)
     }
 
-    fn carry(&mut self, orders: &[(usize, Vec<Order>)], clocks: bool) -> Vec<Carried> {
+    fn send(&mut self, orders: &[(usize, Vec<Order>)], clocks: bool) -> Vec<MachineReplies> {
         let names = self.clients.names();
         let message = |orders: &Vec<Order>| {
             let input = serde_json::to_string(orders).unwrap_or_default();
@@ -182,19 +184,19 @@ impl Carrier for ByAnsible<'_> {
             .map(|(machine, orders)| (names[*machine].as_str(), message(orders)))
             .collect();
         let carried = |(answer, asked): (Answer, bool)| {
-            let replies = answer.said.and_then(|said| match asked {
+            let replies = answer.output.and_then(|said| match asked {
                 true => serde_json::from_str(&said).map_err(|error| format!("its reply: {error}")),
                 false => Ok(Vec::new()),
             });
-            Carried { replies, clock: answer.clock }
+            MachineReplies { replies, clock: answer.clock }
         };
-        match self.clients.carry(&messages, clocks) {
+        match self.clients.send(&messages, clocks) {
             Ok(answers) => {
                 let asked = messages.iter().map(|(_, message)| message.is_some());
                 answers.into_iter().zip(asked).map(carried).collect()
             }
             Err(error) => {
-                let lost = || Carried { replies: Err(error.to_string()), clock: None };
+                let lost = || MachineReplies { replies: Err(error.to_string()), clock: None };
                 orders.iter().map(|_| lost()).collect()
             }
         }
@@ -207,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_server_is_named_by_its_engine_or_by_its_scheme() {
-        let of = |server: &'static str| engine_of(server).map_err(|failure| failure.to_string());
+        let of = |server: &'static str| parse_server(server).map_err(|failure| failure.to_string());
         assert_eq!(of("postgres=host=a user=b"), Ok(("postgres", "host=a user=b")));
         let url = "postgresql://ann@db:5432/x?options=a=b";
         assert_eq!(of(url), Ok(("postgres", url)));

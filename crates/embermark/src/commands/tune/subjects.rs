@@ -8,7 +8,7 @@ use embermark_model::{Configuration, Configurations, Durability};
 use embermark_tune::Subject;
 
 use crate::error::Failure;
-use crate::plan::parsed;
+use crate::plan::parse_configuration;
 
 /// One engine to tune.
 pub(super) struct Task {
@@ -21,7 +21,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    fn of(
+    fn new(
         engine: &dyn Engine,
         subject: Subject,
         tries: &[(String, Set)],
@@ -32,34 +32,34 @@ impl Task {
         let known = engine.settings().candidates;
         let (strong, weak): (Vec<&Candidate>, Vec<&Candidate>) =
             known.iter().partition(|one| one.keeps >= tier);
-        let weak = weak.into_iter().filter(|one| !own.contains(&set_of(one)));
+        let weak = weak.into_iter().filter(|one| !own.contains(&candidate_set(one)));
         Self {
             subject,
-            weaker: weak.map(weaker).collect(),
-            candidates: strong.into_iter().map(set_of).chain(own).collect(),
+            weaker: weak.map(weaker_candidate).collect(),
+            candidates: strong.into_iter().map(candidate_set).chain(own).collect(),
         }
     }
 }
 
 /// Returns the settings of a candidate.
-pub(super) fn set_of(candidate: &Candidate) -> Set {
+pub(super) fn candidate_set(candidate: &Candidate) -> Set {
     candidate.set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-fn weaker(candidate: &Candidate) -> Tried {
+fn weaker_candidate(candidate: &Candidate) -> Tried {
     let outcome = Outcome::Weaker {
         keeps: candidate.keeps,
         trades: candidate.trades.to_owned(),
         manual: candidate.manual.to_owned(),
     };
-    Tried { set: set_of(candidate), trials: 0, gain: None, outcome }
+    Tried { set: candidate_set(candidate), trials: 0, gain: None, outcome }
 }
 
 /// Parses candidates of the command line, by engine.
-pub(super) fn of_words(tries: &[String]) -> Result<Vec<(String, Set)>, Failure> {
+pub(super) fn parse_tries(tries: &[String]) -> Result<Vec<(String, Set)>, Failure> {
     let of = |text: &String| {
         let named = format!("try={text}");
-        let (_, own) = parsed(&named)
+        let (_, own) = parse_configuration(&named)
             .map_err(|_| Failure::usage(format!("--try {text}: write ENGINE:SETTING=VALUE,…")))?;
         Ok((own.engine, own.settings))
     };
@@ -78,7 +78,7 @@ pub(super) fn tasks(
     let configured = |name: &String, today: &Configuration| {
         let engine = find(&today.engine)?;
         let subject = Subject { name: name.clone(), today: today.clone() };
-        Ok::<_, Failure>((engine, Task::of(engine, subject, tries, tier)))
+        Ok::<_, Failure>((engine, Task::new(engine, subject, tries, tier)))
     };
     let plain = |engine: &'static dyn Engine| {
         let id = engine.info().id.to_owned();
@@ -88,7 +88,7 @@ pub(super) fn tasks(
             library: None,
             client: None,
         };
-        (engine, Task::of(engine, Subject { name: id, today }, tries, tier))
+        (engine, Task::new(engine, Subject { name: id, today }, tries, tier))
     };
     let default = words.is_empty() && own.is_empty();
     let groups = if default { vec!["embedded".to_owned()] } else { words.to_vec() };
@@ -98,14 +98,14 @@ pub(super) fn tasks(
             all.push(configured(word, today)?);
             continue;
         }
-        let is_alone = registry::find(word).is_ok();
+        let is_one_engine = registry::find(word).is_ok();
         let named = registry::select(word).map_err(Failure::usage)?;
-        // Of a group, only engines with candidates are meant.
+        // A group selects only engines with candidates.
         let is_meant = |(engine, task): &(&'static dyn Engine, Task)| {
             let here = matches!(engine.availability(), Availability::Ready { .. })
                 && matches!(engine.tier(tier), Tier::Offered { .. });
             let has = here && !task.candidates.is_empty();
-            is_alone || (has && engine.info().kind != Kind::Reference)
+            is_one_engine || (has && engine.info().kind != Kind::Reference)
         };
         all.extend(named.into_iter().map(plain).filter(is_meant));
     }
@@ -118,15 +118,15 @@ pub(super) fn tasks(
         }
     }
     for (engine, task) in &all {
-        can_be_tuned(*engine, task, tier)?;
+        check_tunable(*engine, task, tier)?;
     }
     Ok(all.into_iter().map(|(_, task)| task).collect())
 }
 
-fn can_be_tuned(engine: &dyn Engine, task: &Task, tier: Durability) -> Result<(), Failure> {
+fn check_tunable(engine: &dyn Engine, task: &Task, tier: Durability) -> Result<(), Failure> {
     let id = engine.info().id;
     if let Availability::Missing { why, remedy } = engine.availability() {
-        return Err(Failure::usage(format!("{id} is not here: {why}; {remedy}")));
+        return Err(Failure::usage(format!("{id} cannot run here: {why}; {remedy}")));
     }
     if task.candidates.is_empty() {
         let has = |engine: &&&dyn Engine| !engine.settings().candidates.is_empty();

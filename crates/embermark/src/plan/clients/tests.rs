@@ -1,7 +1,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use super::super::{PlanArgs, parsed};
+use super::super::{PlanArgs, parse_configuration};
 use super::*;
 
 fn words(list: &[&str]) -> Vec<String> {
@@ -47,7 +47,7 @@ fn every_column_has_one_for_each_client_and_an_engine_for_reference_stays_native
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_configuration_has_them_with_its_own_settings() {
-    let fast = parsed("fast=sqlite:synchronous=OFF").unwrap();
+    let fast = parse_configuration("fast=sqlite:synchronous=OFF").unwrap();
     let given = |clients: &[&str]| {
         let given = args(&["sqlite"], clients);
         PlanArgs { configuration: vec![fast.clone()], ..given }.plan().unwrap()
@@ -82,19 +82,23 @@ fn a_client_is_read_from_a_line_and_from_a_table_alike() {
     let table = "client = [\"native\", \"node\"]\n[configuration.py]\nengine = \"sqlite\"\n\
                  client = \"python\"";
     let read: PlanArgs = toml::from_str(table).unwrap();
-    assert_eq!(read.configuration, [parsed("py=sqlite:client=python").unwrap()]);
+    assert_eq!(read.configuration, [parse_configuration("py=sqlite:client=python").unwrap()]);
     assert_eq!(PlanArgs::default().or(read.clone()).unwrap(), read);
     let line = PlanArgs { client: words(&["python"]), ..PlanArgs::default() };
     assert_eq!(line.or(read.clone()).unwrap().client, ["python"], "the line's wins");
     let plan = PlanArgs { engines: words(&["sqlite"]), ..read }.plan().unwrap();
     assert_eq!(plan.engines, ["sqlite", "sqlite-node", "py"], "py keeps its own");
-    let native = parsed("a=sqlite:client=native").unwrap();
+    let native = parse_configuration("a=sqlite:client=native").unwrap();
     let native = PlanArgs { configuration: vec![native], ..PlanArgs::default() };
     assert!(says(native).contains("it has no settings"));
     let ruby: Result<PlanArgs, _> =
         toml::from_str("[configuration.a]\nengine = \"sqlite\"\nclient = \"ruby\"");
     assert!(ruby.unwrap_err().to_string().contains("'ruby' is not a client"));
-    assert!(parsed("a=sqlite:client=python,client=node").unwrap_err().contains("has client twice"));
+    assert!(
+        parse_configuration("a=sqlite:client=python,client=node")
+            .unwrap_err()
+            .contains("has client twice")
+    );
 }
 
 #[cfg(feature = "sqlite")]
@@ -129,7 +133,7 @@ fn two_columns_of_one_name_are_refused() {
     let own = program(&folder, "python", 0o755);
     let refused = says(args(&["sqlite"], &["python", &own]));
     assert!(refused.contains("two columns are called 'sqlite-python'"), "{refused}");
-    let other = parsed("sqlite-python=sqlite:synchronous=OFF").unwrap();
+    let other = parse_configuration("sqlite-python=sqlite:synchronous=OFF").unwrap();
     let given = PlanArgs { configuration: vec![other], ..args(&["sqlite"], &["python"]) };
     assert!(says(given).contains("two columns are called 'sqlite-python'"));
 }

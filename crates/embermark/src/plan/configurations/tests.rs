@@ -2,7 +2,7 @@ use super::*;
 use crate::plan::PlanArgs;
 
 fn fast() -> (String, Configuration) {
-    parsed("fast=sqlite:synchronous=OFF,cache_size=-4000").unwrap()
+    parse_configuration("fast=sqlite:synchronous=OFF,cache_size=-4000").unwrap()
 }
 
 fn words(list: &[&str]) -> Vec<String> {
@@ -17,35 +17,42 @@ fn it_is_read_from_a_line_and_from_a_table_alike() {
     assert_eq!(read.configuration, [fast()]);
     let merged = PlanArgs::default().or(read.clone()).unwrap();
     assert_eq!(merged, read, "the file's where the line has none");
-    let (name, configuration) = parsed("w=wiredtiger:log=(enabled=true,path=a),x=1").unwrap();
+    let (name, configuration) =
+        parse_configuration("w=wiredtiger:log=(enabled=true,path=a),x=1").unwrap();
     assert_eq!((&*name, &*configuration.settings["log"]), ("w", "(enabled=true,path=a)"));
     assert_eq!(configuration.settings["x"], "1");
 }
 
 #[test]
 fn where_its_library_is_stands_apart_from_its_settings() {
-    let (_, own) = parsed("old=rocksdb:library=lib,block_size=8192").unwrap();
+    let (_, own) = parse_configuration("old=rocksdb:library=lib,block_size=8192").unwrap();
     let here = std::env::current_dir().unwrap().join("lib");
     assert_eq!(own.library.as_deref(), Some(&*here));
     assert_eq!(own.pairs(), [("block_size".to_owned(), "8192".to_owned())]);
     let table = "[configuration.old]\nengine = \"rocksdb\"\nlibrary = \"lib\"";
     let read: PlanArgs = toml::from_str(table).unwrap();
-    assert_eq!(read.configuration, [parsed("old=rocksdb:library=lib").unwrap()]);
+    assert_eq!(read.configuration, [parse_configuration("old=rocksdb:library=lib").unwrap()]);
     assert_eq!(PlanArgs::default().or(read.clone()).unwrap(), read);
     let says = read.configuration[0].1.to_string();
     assert_eq!(says, format!("rocksdb with library={}", here.display()));
-    assert!(parsed("a=rocksdb:library=x,library=y").unwrap_err().contains("has library twice"));
+    assert!(
+        parse_configuration("a=rocksdb:library=x,library=y")
+            .unwrap_err()
+            .contains("has library twice")
+    );
 }
 
 #[test]
 fn a_line_that_is_none_is_refused() {
     for wrong in ["fast", "fast=sqlite", "fast=sqlite:synchronous"] {
         assert!(
-            parsed(wrong).unwrap_err().contains("is not of the form NAME=ENGINE:setting=value"),
+            parse_configuration(wrong)
+                .unwrap_err()
+                .contains("is not of the form NAME=ENGINE:setting=value"),
             "{wrong}"
         );
     }
-    assert!(parsed("a=sqlite:b=1,b=2").unwrap_err().contains("has b twice"));
+    assert!(parse_configuration("a=sqlite:b=1,b=2").unwrap_err().contains("has b twice"));
     let twice = PlanArgs { configuration: vec![fast(), fast()], ..PlanArgs::default() };
     let error = twice.or(PlanArgs::default()).unwrap_err().to_string();
     assert!(error.contains("'fast' is given twice"), "{error}");
@@ -82,7 +89,7 @@ fn an_engines_own_defaults_have_a_name_where_they_are_known() {
 #[test]
 fn the_version_of_the_system_has_a_name_and_an_own_configuration_of_that_name_wins() {
     let plan = |engines: &[&str], own: &[&str]| {
-        let configuration = own.iter().map(|own| parsed(own).unwrap()).collect();
+        let configuration = own.iter().map(|own| parse_configuration(own).unwrap()).collect();
         PlanArgs { engines: words(engines), configuration, ..PlanArgs::default() }.plan()
     };
     let column = ["rocksdb-system"];

@@ -1,9 +1,9 @@
-//! Running the program as a user does.
+//! Runs the program as a user does.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-pub mod family;
 pub mod message_queue;
+pub mod run_processes;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -18,14 +18,14 @@ use embermark_model::result::ResultFile;
 use embermark_skips::{sampled, skipped};
 use tempfile::TempDir;
 
-/// A folder of its own to run in.
-pub struct Place {
+/// A folder for one test, in which the program runs.
+pub struct Sandbox {
     dir: TempDir,
 }
 
-impl Place {
+impl Sandbox {
     pub fn new() -> Self {
-        // Not in /tmp: that is a RAM disk on some machines.
+        // Not in /tmp, which is a RAM disk on some machines.
         Self::new_in(env!("CARGO_TARGET_TMPDIR"))
     }
 
@@ -43,42 +43,42 @@ impl Place {
         path
     }
 
-    /// The program with these words, ready to run here.
+    /// Returns the command that runs the program with these words here.
     pub fn command(&self, words: &[&str]) -> Command {
-        self.command_of(Path::new(env!("CARGO_BIN_EXE_embermark")), words)
+        self.command_for(Path::new(env!("CARGO_BIN_EXE_embermark")), words)
     }
 
-    /// The same with a program of one's own, as [`Place::copied_program`].
-    pub fn command_of(&self, program: &Path, words: &[&str]) -> Command {
+    /// Returns the same command for another program, such as [`Sandbox::copied_program`].
+    pub fn command_for(&self, program: &Path, words: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(words).current_dir(self.dir.path()).stdin(Stdio::null());
-        command.env(family::MARK, self.path(""));
+        command.env(run_processes::MARK, self.path(""));
         command
     }
 
-    /// A copy of the program in this folder, for a user who cannot go where it was built.
+    /// Copies the program into this folder, for a user that cannot access the folder of the build.
     pub fn copied_program(&self) -> PathBuf {
         let copy = self.path("embermark");
         fs::copy(env!("CARGO_BIN_EXE_embermark"), &copy).unwrap();
         copy
     }
 
-    /// Runs a copy of the program as an ordinary user, who may do anything in this folder.
-    pub fn as_ordinary_user(&self, words: &[&str]) -> Ended {
+    /// Runs a copy of the program as an ordinary user, with all permissions in this folder.
+    pub fn as_ordinary_user(&self, words: &[&str]) -> ProgramOutput {
         let program = self.copied_program();
         for path in [self.path(""), program.clone()] {
             fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
         }
-        let mut command = self.command_of(&program, words);
-        Ended::from(command.uid(65_534).gid(65_534).output().unwrap())
+        let mut command = self.command_for(&program, words);
+        ProgramOutput::from(command.uid(65_534).gid(65_534).output().unwrap())
     }
 
     /// Runs the program and waits for it.
-    pub fn embermark(&self, words: &[&str]) -> Ended {
-        Ended::from(self.command(words).output().unwrap())
+    pub fn embermark(&self, words: &[&str]) -> ProgramOutput {
+        ProgramOutput::from(self.command(words).output().unwrap())
     }
 
-    /// The result a run left in `out`.
+    /// Reads the result that a run left in `out`.
     pub fn result(&self, out: &str) -> ResultFile {
         read_result(&self.path(out))
     }
@@ -93,8 +93,9 @@ pub fn is_here(engine: &str) -> bool {
     registry::find(engine).is_ok_and(embermark_skips::is_here)
 }
 
-/// SQLite and two other embedded engines, as [`sampled`], for the command line: of every one the answers are looked at
-/// by `embermark verify`. What only adds rows does not have every phase.
+/// Returns SQLite and two other embedded engines, as [`sampled`], for the command line. `embermark
+/// verify` checks the answers of every engine. Append-only engines are left out, because they do
+/// not have every phase.
 pub fn some_embedded() -> String {
     let embedded = registry::ENGINES.iter().filter(|engine| !engine.is_append_only());
     let embedded = embedded.map(|engine| engine.info());
@@ -109,14 +110,14 @@ pub fn name_absent(result: &ResultFile) {
     }
 }
 
-/// How the program ended.
-pub struct Ended {
+/// Exit status and output of the program.
+pub struct ProgramOutput {
     pub status: i32,
     pub stdout: String,
     pub stderr: String,
 }
 
-impl From<Output> for Ended {
+impl From<Output> for ProgramOutput {
     fn from(output: Output) -> Self {
         Self {
             status: output.status.code().unwrap_or(-1),
@@ -126,23 +127,23 @@ impl From<Output> for Ended {
     }
 }
 
-impl Ended {
-    /// Asserts that it ended with this status, showing everything it said if not.
+impl ProgramOutput {
+    /// Asserts that it ended with this status. Shows its output if not.
     #[track_caller]
-    pub fn with(self, status: i32) -> Self {
+    pub fn expect_status(self, status: i32) -> Self {
         assert_eq!(self.status, status, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
         self
     }
 
-    /// Asserts that a secret is in neither of its outputs.
+    /// Asserts that neither output contains a secret.
     #[track_caller]
-    pub fn saying_nothing_of(&self, secret: &str) {
+    pub fn expect_not_printed(&self, secret: &str) {
         assert!(!self.stdout.contains(secret) && !self.stderr.contains(secret), "{}", self.stderr);
     }
 
-    /// Asserts that standard error holds each of these.
+    /// Asserts that standard error contains each of these texts.
     #[track_caller]
-    pub fn saying(self, words: &[&str]) -> Self {
+    pub fn expect_stderr(self, words: &[&str]) -> Self {
         for word in words {
             assert!(self.stderr.contains(word), "no '{word}' in:\n{}", self.stderr);
         }
@@ -150,7 +151,8 @@ impl Ended {
     }
 }
 
-/// Waits until `found` finds something, at most ten minutes: other tests run at the same time.
+/// Waits until `found` returns something, at most ten minutes because other tests run at the same
+/// time.
 pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(600) {
@@ -162,14 +164,14 @@ pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     panic!("waited in vain for {what}");
 }
 
-/// The ids of every process.
+/// Returns the ids of all processes.
 pub fn processes() -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap();
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Processes that hold something below `dir` open or run with it in their command line.
-pub fn left_in(dir: &Path) -> Vec<String> {
+/// Returns the processes that have a file below `dir` open, or that have it in their command line.
+pub fn processes_using(dir: &Path) -> Vec<String> {
     let dir = dir.to_str().unwrap().to_owned();
     processes()
         .into_iter()
@@ -186,11 +188,11 @@ pub fn left_in(dir: &Path) -> Vec<String> {
         .collect()
 }
 
-/// A small file system of its own, unmounted when dropped.
+/// A small file system in memory, unmounted when dropped.
 pub struct Mounted(PathBuf);
 
 impl Mounted {
-    /// Mounts one with these options at `at`; `None` where that is not permitted: it takes root.
+    /// Mounts one with these options at `at`. `None` without root.
     pub fn new(at: PathBuf, options: &str) -> Option<Self> {
         fs::create_dir(&at).unwrap();
         let mut mount = Command::new("mount");

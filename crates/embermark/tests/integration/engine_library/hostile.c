@@ -1,5 +1,6 @@
 /*
- * Libraries that are none, or whose engine is broken: each by what it is compiled with, such as -DWRONG_ABI.
+ * Files that are not valid libraries, or whose engine is broken. The macro of the compilation selects
+ * the fault, such as -DWRONG_ABI.
  */
 #define embermark_engine logmap_engine
 #include "logmap.c"
@@ -9,7 +10,7 @@ static struct embermark_key_value functions;
 static struct embermark_tier tiers[3];
 static struct logmap_engine engine;
 
-/* Writes to where nothing is, which the compiler does not see. */
+/* Writes to an unmapped address, without a warning of the compiler. */
 static int *volatile nowhere;
 static void crash(void) { *nowhere = 1; }
 
@@ -21,7 +22,7 @@ __attribute__((constructor)) static void loaded(void) { crash(); }
 #include <stdio.h>
 #include <unistd.h>
 
-/* Leaves a process behind that holds open whatever this one has. */
+/* Leaves a process behind that keeps all files of this one open. */
 __attribute__((constructor)) static void loaded(void) {
     printf("printed by the library \033[31m\033]0;title\007\n");
     fflush(stdout);
@@ -38,7 +39,7 @@ __attribute__((constructor)) static void loaded(void) {
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* Calls whoever listens on the port of the environment, when it is loaded. */
+/* When loaded, connects to the port in the environment. */
 __attribute__((constructor)) static void loaded(void) {
     const char *port = getenv("HOSTILE_PORT");
     struct sockaddr_in home = {.sin_family = AF_INET, .sin_port = htons((uint16_t)(port ? atoi(port) : 0))};
@@ -54,7 +55,7 @@ int32_t crashes(client *client, uint32_t table, bytes key, bytes *value) {
     return EMBERMARK_OK;
 }
 
-/* The first byte of what is stored. */
+/* Returns the first byte of the stored value. */
 int32_t lies(client *client, uint32_t table, bytes key, bytes *value) {
     int status = get(client, table, key, value);
     if (status == EMBERMARK_OK && value->size) value->size = 1;
@@ -92,7 +93,7 @@ int32_t tells_nothing(client *client, embermark_take_setting take, void *context
     return EMBERMARK_OK;
 }
 
-/* What is wrong with it. */
+/* The fault. */
 static void spoil(void) {
 #if defined WRONG_ABI
     engine.abi = 7;

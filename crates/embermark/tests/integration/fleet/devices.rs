@@ -1,4 +1,4 @@
-//! Devices that a fleet reaches by SSH: servers on 127.0.0.1, each with a home of its own.
+//! Devices that a fleet reaches by SSH: servers on 127.0.0.1, each with a home folder.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,21 +11,21 @@ use std::process::{Child, Command, Stdio};
 
 use embermark_skips::skipped;
 
-use crate::common::family::signal;
-use crate::common::{Place, processes, wait_for};
+use crate::common::run_processes::signal;
+use crate::common::{Sandbox, processes, wait_for};
 use nix::sys::signal::Signal;
 
-/// What its device is reached by.
+/// A device of a fleet: an SSH server.
 pub struct Device {
     pub name: &'static str,
-    place: PathBuf,
+    folder: PathBuf,
     port: u16,
     _reserved: UnixListener,
     server: Option<Child>,
 }
 
-/// A port of 127.0.0.1 on which nothing listens, and what reserves it among these tests while it is
-/// kept. It lies above those that the kernel gives to outgoing connections (ip(7),
+/// Returns a free port of 127.0.0.1, and a socket that reserves it among these tests while it is
+/// kept. The port is above those that the kernel gives to outgoing connections (ip(7),
 /// `ip_local_port_range`), so that none of these takes it before a server listens there.
 fn free_port() -> (u16, UnixListener) {
     let mut ports = 61_000..=65_535;
@@ -37,7 +37,7 @@ fn free_port() -> (u16, UnixListener) {
     ports.find_map(|port| reserved(&port)).unwrap()
 }
 
-/// Where the server is, and Ansible; `None` where one of them is missing.
+/// Returns the path of the SSH server. `None` if it or Ansible is missing.
 fn sshd() -> Option<PathBuf> {
     let unpacked = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.deps/sshd/usr/sbin/sshd");
     let found = [PathBuf::from("/usr/sbin/sshd"), unpacked].into_iter().find(|path| path.is_file());
@@ -54,11 +54,11 @@ fn sshd() -> Option<PathBuf> {
 }
 
 impl Device {
-    /// Devices of these names in a place; `None` where they cannot be had.
-    pub fn all(place: &Place, names: &[&'static str]) -> Option<Vec<Self>> {
+    /// Creates devices with these names in a sandbox. `None` if a program is missing.
+    pub fn all(sandbox: &Sandbox, names: &[&'static str]) -> Option<Vec<Self>> {
         sshd()?;
         let keygen = |name: &str| {
-            let path = place.path(name);
+            let path = sandbox.path(name);
             let mut keygen = Command::new("ssh-keygen");
             let made = keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(path).status();
             assert!(made.unwrap().success());
@@ -66,17 +66,17 @@ impl Device {
         keygen("host");
         keygen("key");
         let devices = names.iter().map(|name| {
-            let of = place.path(name);
+            let of = sandbox.path(name);
             fs::create_dir(&of).unwrap();
             let (port, _reserved) = free_port();
-            Self { name, place: of, port, _reserved, server: None }
+            Self { name, folder: of, port, _reserved, server: None }
         });
         Some(devices.collect())
     }
 
     /// Switches it on. `path` goes before its search path.
     pub fn on(&mut self, path: Option<&Path>) {
-        let of = |name: &str| self.place.parent().unwrap().join(name).display().to_string();
+        let of = |name: &str| self.folder.parent().unwrap().join(name).display().to_string();
         let mut config = format!(
             "ListenAddress 127.0.0.1:{}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\n\
              PidFile none\nUsePAM no\nMaxStartups 100\n",
@@ -88,24 +88,25 @@ impl Device {
             // Writing to a String cannot fail.
             let _ = writeln!(config, "SetEnv PATH={}:/usr/bin:/bin", path.display());
         }
-        let file = self.place.join("config");
+        let file = self.folder.join("config");
         fs::write(&file, config).unwrap();
-        // Where a server that is root leaves its privileges.
+        // A server that runs as root drops its privileges there.
         if nix::unistd::geteuid().is_root() {
             fs::create_dir_all("/run/sshd").unwrap();
         }
         let mut server = Command::new(sshd().unwrap());
         server.args(["-D", "-e", "-f"]).arg(&file).stdin(Stdio::null()).stdout(Stdio::null());
-        server.stderr(fs::File::create(self.place.join("said")).unwrap());
+        server.stderr(fs::File::create(self.folder.join("said")).unwrap());
         self.server = Some(server.spawn().unwrap());
         wait_for("the server", || {
-            let said = fs::read_to_string(self.place.join("said")).unwrap();
+            let said = fs::read_to_string(self.folder.join("said")).unwrap();
             assert!(!said.contains("fatal") && !said.contains("does not exist"), "{said}");
             said.contains("Server listening").then_some(())
         });
     }
 
-    /// As when the power fails: the server, its connections and whatever runs of the device, at once.
+    /// Imitates a power failure: kills the server, its connections and all processes of the device
+    /// at once.
     pub fn off(&mut self) {
         let Some(mut server) = self.server.take() else { return };
         let connections = descendants(server.id());
@@ -115,7 +116,7 @@ impl Device {
             signal(pid, Signal::SIGKILL);
         }
         let home = self.home().display().to_string();
-        // Until nothing more is found: what was being started is found the next time.
+        // Repeats until nothing is found, because the first pass misses processes that just start.
         wait_for("its processes to end", || {
             let of = processes().into_iter().filter(|pid| {
                 let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -130,12 +131,12 @@ impl Device {
         });
     }
 
-    /// The folder that it has for a fleet.
+    /// Returns the device's folder of a fleet.
     pub fn home(&self) -> PathBuf {
-        self.place.join("home")
+        self.folder.join("home")
     }
 
-    /// Its line in an inventory, with more variables.
+    /// Returns its line in an inventory, with more variables.
     pub fn line(&self, more: &str) -> String {
         let common =
             "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR";
@@ -144,8 +145,8 @@ impl Device {
              ansible_ssh_common_args='{common}' ansible_remote_tmp={} embermark_home={} {more}\n",
             self.name,
             self.port,
-            self.place.parent().unwrap().join("key").display(),
-            self.place.join("tmp").display(),
+            self.folder.parent().unwrap().join("key").display(),
+            self.folder.join("tmp").display(),
             self.home().display(),
         )
     }
@@ -157,7 +158,7 @@ impl Drop for Device {
     }
 }
 
-/// The children of a process, and theirs.
+/// Returns the descendants of a process.
 fn descendants(of: u32) -> Vec<u32> {
     let children = |pid: u32| {
         let all = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
@@ -173,8 +174,8 @@ fn descendants(of: u32) -> Vec<u32> {
     found
 }
 
-/// A program that says this and ends, in a folder of its own.
-pub fn saying(folder: &Path, program: &str, says: &str) {
+/// Writes a program that prints `says` and ends, into `folder`.
+pub fn write_program(folder: &Path, program: &str, says: &str) {
     fs::create_dir_all(folder).unwrap();
     let path = folder.join(program);
     fs::write(&path, format!("#!/bin/sh\necho {says}\n")).unwrap();

@@ -1,11 +1,11 @@
-//! Result files of devices that do not exist. No figure in them was measured: each says so.
+//! Result files of devices that do not exist. Each file states that its figures were not measured.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// What each of the files holds: cells are lines times engines.
+/// Content of each file. The number of cells is lines times engines.
 pub struct Shape {
     pub devices: usize,
     pub models: usize,
@@ -15,14 +15,15 @@ pub struct Shape {
     pub phases: &'static [&'static str],
     pub trials: u32,
     pub runs: u32,
-    /// Results of each device, each a month and a version of every engine later than the one before.
+    /// Number of results of each device. Each is one month and one version of every engine later.
     pub versions: usize,
 }
 
-/// What stands in every file that was made up.
+/// Text in every made-up file.
 pub const MADE_UP: &str = "made up for a test of reports: nothing here was measured";
 
-/// Writes a file for each device, `DEVICE/result.json`; of several versions `DEVICE-VERSION/result.json`.
+/// Writes a file for each device: `DEVICE/result.json`, or `DEVICE-VERSION/result.json` for several
+/// versions.
 pub fn write(folder: &Path, shape: &Shape) {
     for (device, version) in (0..shape.devices)
         .flat_map(|device| (0..shape.versions).map(move |version| (device, version)))
@@ -72,7 +73,7 @@ fn result((device, version): (usize, usize), shape: &Shape) -> Value {
     })
 }
 
-/// What a phase of that name counts for.
+/// Returns the criterion to which a phase of that name counts.
 fn counts(phase: &str) -> &'static str {
     match phase {
         "load" => "load",
@@ -82,10 +83,10 @@ fn counts(phase: &str) -> &'static str {
     }
 }
 
-/// A number from 0 to 1 that the places determine.
+/// Returns a number from 0 to 1 that the indexes determine.
 fn share(places: &[usize]) -> f64 {
-    let mixed = places.iter().fold(0x9e37_79b9_7f4a_7c15_u64, |mixed, place| {
-        (mixed ^ *place as u64).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(31)
+    let mixed = places.iter().fold(0x9e37_79b9_7f4a_7c15_u64, |mixed, index| {
+        (mixed ^ *index as u64).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(31)
     });
     (mixed >> 11) as f64 / (1_u64 << 53) as f64
 }
@@ -98,7 +99,7 @@ fn cell(
     shape: &Shape,
 ) -> Value {
     let model = device % shape.models;
-    // A model has a speed, and suits an engine more or less; devices of one model differ a little.
+    // Each model has a speed, which differs between engines. Devices of one model differ slightly.
     let speed = 300.0 * (1.0 + 0.7 * model as f64) * (1.0 + share(&[model, engine, line]));
     let own = 0.9 + 0.2 * share(&[device, engine]);
     let own = if version == 0 { own } else { own * (0.9 + 0.2 * share(&[engine, version])) };
@@ -124,7 +125,7 @@ fn cell(
             "phases": phases.collect::<Vec<_>>(), "wall_ns": 1_000_000_000,
         })
     };
-    // Here and there one that failed.
+    // Some cells have failed.
     let failed = share(&[device, line, engine, 99]) < 0.003;
     let status = if failed { "failed" } else { "ok" };
     json!({

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use super::ID;
-use super::ffi::{Env, c_string, check};
+use super::ffi::{Env, c_string, check_code};
 use super::raw;
 use crate::owned::listen;
 use crate::{Checked, EngineError, Result};
@@ -17,7 +17,7 @@ const DOING: &str = "check a table";
 /// (<https://docs.oracle.com/cd/E17276_01/html/api_reference/C/dbverify.html>). Pages have no
 /// checksums, so it does not detect a changed byte of a value.
 pub(super) fn verify(env: &Env) -> Result<Checked> {
-    let mut checked = Checked::by("DB->verify");
+    let mut checked = Checked::new("DB->verify");
     let unread = |error| EngineError::file(ID, "list", &env.dir, error);
     for entry in fs::read_dir(&env.dir).map_err(unread)? {
         let path = entry.map_err(unread)?.path();
@@ -31,16 +31,16 @@ pub(super) fn verify(env: &Env) -> Result<Checked> {
 }
 
 fn verify_file(env: &Env, file: &CStr, checked: &mut Checked) -> Result<()> {
-    let mut said = Vec::<String>::new();
-    let list = (&raw mut said).cast();
+    let mut messages = Vec::<String>::new();
+    let list = (&raw mut messages).cast();
     // SAFETY: open; the name and the list live through the call, and nothing else uses the list
-    // meanwhile.
+    // during it.
     match unsafe { raw::ember_verify(env.raw.raw, file.as_ptr(), listen, list) } {
         raw::DAMAGED => {
             // The message ends with the name of the file.
-            said.iter().for_each(|said| checked.found(said));
+            messages.iter().for_each(|message| checked.found(message));
             Ok(())
         }
-        code => check(code, DOING),
+        code => check_code(code, DOING),
     }
 }

@@ -6,9 +6,9 @@ use std::ptr;
 
 use smallvec::SmallVec;
 
-use super::ffi::{NOTHING, Owned, check, found, val};
+use super::ffi::{NOTHING, Owned, check_code, is_found, val};
 use super::multiple::Multiple;
-use super::raw::{self, Bytes, Raw, To};
+use super::raw::{self, Bytes, Position, Raw};
 use super::tree::Tree;
 use crate::Result;
 use crate::kv::{Change, Direction, Range, Visit};
@@ -17,7 +17,8 @@ use crate::owned;
 /// Pairs read one by one before a scan changes to batches. A batch copies a page or more, which
 /// would be wasted on a scan for the first few pairs of a range.
 const SINGLE: u32 = 8;
-/// Bytes of the first batch and of the largest. Each batch is four times the one before.
+/// Bytes of the first batch and of the largest batch. Each batch has four times the bytes of the
+/// previous one.
 const FETCH: (usize, usize) = (4 << 10, 64 << 10);
 
 /// A pair in the library's memory.
@@ -40,19 +41,19 @@ impl Cursor<'_> {
     pub(super) fn open(db: Raw, txn: Raw) -> Result<Self> {
         let mut cursor = ptr::null_mut();
         // SAFETY: both are open, and `txn` may be null; the caller has borrowed them.
-        check(unsafe { raw::ember_cursor(db, txn, &mut cursor) }, "open a cursor")?;
-        // SAFETY: ours. If it could not be closed, that shows when its transaction ends.
+        check_code(unsafe { raw::ember_cursor(db, txn, &mut cursor) }, "open a cursor")?;
+        // SAFETY: owned here. If it cannot be closed, ending its transaction fails.
         Ok(Self(unsafe { Owned::new(cursor, raw::ember_cursor_close) }, PhantomData))
     }
 
     /// Moves to a pair. Only moves by key use `key`.
     #[inline]
-    fn step(&mut self, to: To, key: &[u8]) -> Result<Option<Pair<'_>>> {
+    fn step(&mut self, to: Position, key: &[u8]) -> Result<Option<Pair<'_>>> {
         let (mut key, mut value) = (val(key)?, NOTHING);
         // SAFETY: open; the key lives through the call and is only read.
         let code = unsafe { raw::ember_move(self.0.raw, to, &mut key, &mut value) };
         // SAFETY: it was found, so key and value stay until the cursor, which is borrowed, moves.
-        Ok(found(code, "move a cursor")?.then(|| unsafe { (bytes(key), bytes(value)) }))
+        Ok(is_found(code, "move a cursor")?.then(|| unsafe { (bytes(key), bytes(value)) }))
     }
 
     /// Moves an index's cursor to the next pair, or to the first one whose bytes are not below
@@ -64,7 +65,7 @@ impl Cursor<'_> {
         // SAFETY: open; if it seeks, the bytes live through the call and are only read.
         let code = unsafe { raw::ember_find(self.0.raw, seek, &mut index, &mut key, &mut value) };
         // SAFETY: as above.
-        Ok(found(code, "move in an index")?
+        Ok(is_found(code, "move in an index")?
             .then(|| unsafe { (bytes(index), (bytes(key), bytes(value))) }))
     }
 
@@ -77,14 +78,14 @@ impl Cursor<'_> {
             // SAFETY: open; there is that much room.
             let code = unsafe { raw::ember_next_batch(self.0.raw, at, &mut size) };
             if code != raw::TOO_SMALL {
-                return found(code, "fetch a batch");
+                return is_found(code, "fetch a batch");
             }
             bytes = (bytes * 2).max(size as usize);
         }
     }
 
-    /// Visits a range. In ascending order it changes to batches once the range proves to be long.
-    /// (There are no descending batches.)
+    /// Visits a range. In ascending order it reads batches after the first [`SINGLE`] pairs. (The
+    /// library has no descending batches.)
     pub fn scan(self, range: Range<'_>, batch: &mut Multiple, visit: &mut Visit<'_>) -> Result<()> {
         match range.direction {
             Direction::Forward => self.forward(range, batch, visit),
@@ -98,18 +99,21 @@ impl Cursor<'_> {
         batch: &mut Multiple,
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let mut goes_on = |key: &[u8], value: &[u8]| {
+        let mut should_continue = |key: &[u8], value: &[u8]| {
             range.to.is_none_or(|to| key < to) && visit(key, value).is_continue()
         };
-        let (mut to, key) = range.from.map_or((To::First, &[][..]), |from| (To::AtLeast, from));
+        let (mut to, key) =
+            range.from.map_or((Position::First, &[][..]), |from| (Position::AtLeast, from));
         for _ in 0..SINGLE {
             match self.step(to, key)? {
-                Some((key, value)) if goes_on(key, value) => to = To::Next,
+                Some((key, value)) if should_continue(key, value) => to = Position::Next,
                 _ => return Ok(()),
             }
         }
         let mut bytes = FETCH.0;
-        while self.fetch(batch, bytes)? && batch.pairs().all(|(key, value)| goes_on(key, value)) {
+        while self.fetch(batch, bytes)?
+            && batch.pairs().all(|(key, value)| should_continue(key, value))
+        {
             bytes = FETCH.1.min(bytes * 4);
         }
         Ok(())
@@ -117,15 +121,15 @@ impl Cursor<'_> {
 
     fn backward(mut self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
         let above = match range.to {
-            Some(to) => self.step(To::AtLeast, to)?.is_some(),
+            Some(to) => self.step(Position::AtLeast, to)?.is_some(),
             None => false,
         };
-        let mut to = if above { To::Prev } else { To::Last };
+        let mut to = if above { Position::Prev } else { Position::Last };
         while let Some((key, value)) = self.step(to, &[])?
             && range.from.is_none_or(|from| key >= from)
             && visit(key, value).is_continue()
         {
-            to = To::Prev;
+            to = Position::Prev;
         }
         Ok(())
     }
@@ -143,11 +147,11 @@ impl Cursor<'_> {
     /// Changes a copy of the value of a key, keeping its length. Returns whether the key existed.
     #[inline]
     pub fn modify(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<bool> {
-        let Some((_, value)) = self.step(To::Key, key)? else { return Ok(false) };
+        let Some((_, value)) = self.step(Position::Key, key)? else { return Ok(false) };
         let mut copy = SmallVec::<[u8; 64]>::from_slice(value);
         change(&mut copy);
         // SAFETY: open, at that pair; the value lives through the call.
         let code = unsafe { raw::ember_replace(self.0.raw, val(&copy)?) };
-        check(code, "replace a value").map(|()| true)
+        check_code(code, "replace a value").map(|()| true)
     }
 }

@@ -1,7 +1,7 @@
-//! Berkeley DB's environment and transactions as handles that end what they began. What belongs to
-//! them borrows or holds them.
+//! Handles of Berkeley DB's environment and transactions, which end when they are dropped. Objects
+//! that depend on a handle borrow it or own a reference to it.
 //!
-//! Without an environment with transactions a transaction is a null handle, as in the library.
+//! If the environment has no transactions, a transaction is a null handle, as in the library.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::marker::PhantomData;
@@ -22,14 +22,14 @@ pub(super) const LOG_BUFFER: u32 = 1 << 20;
 
 /// Turns a return code of the library into a result.
 #[inline]
-pub(super) fn check(code: c_int, doing: &str) -> Result<()> {
+pub(super) fn check_code(code: c_int, doing: &str) -> Result<()> {
     if code == 0 { Ok(()) } else { Err(error(code, doing)) }
 }
 
-/// Returns whether the key was found.
+/// Returns whether a call found its key. Fails on any other error code.
 #[inline]
-pub(super) fn found(code: c_int, doing: &str) -> Result<bool> {
-    if code == raw::ABSENT { Ok(false) } else { check(code, doing).map(|()| true) }
+pub(super) fn is_found(code: c_int, doing: &str) -> Result<bool> {
+    if code == raw::ABSENT { Ok(false) } else { check_code(code, doing).map(|()| true) }
 }
 
 /// Returns the library's message for a return code.
@@ -83,9 +83,9 @@ pub(super) struct Env {
 }
 
 impl Env {
-    /// Opens the environment in a directory, and creates a missing one. With transactions it runs
-    /// recovery first, as the manual asks of every first opening. Below 500 MB of cache the library
-    /// adds a quarter for its own records of the pages.
+    /// Opens the environment in a folder, and creates a missing one. With transactions it runs
+    /// recovery first, as the manual requires of every first opening. Below 500 MB of cache the
+    /// library adds a quarter for its own records of the pages.
     pub fn open(
         dir: &Path,
         memory: u64,
@@ -101,20 +101,20 @@ impl Env {
         // SAFETY: `home` lives through the call.
         let code =
             unsafe { raw::ember_env_open(&mut env, home.as_ptr(), cache, LOG_BUFFER, log, nosync) };
-        check(code, &doing)?;
-        // SAFETY: an open handle that is ours; whatever needs it keeps it alive.
+        check_code(code, &doing)?;
+        // SAFETY: an open handle that this owns; dependent objects keep it alive.
         let raw = unsafe { Owned::new(env, raw::ember_env_close) };
         let syncs = durability >= Durability::Power;
         Ok(Self { raw, transactions, cache, page, syncs, dir: dir.to_owned() })
     }
 
-    /// Returns its settings as it reports them. Those of transactions are included if it has them,
-    /// or its `tier` does.
+    /// Returns the settings that it reports. Settings of transactions are included if the
+    /// environment or its `tier` has transactions.
     pub fn settings(&self, tier: bool) -> Result<Vec<(&'static str, String)>> {
         let mut facts = raw::Facts::default();
         // SAFETY: open; `facts` has the layout of the shim's struct.
         let code = unsafe { raw::ember_env_facts(self.raw.raw, &mut facts) };
-        check(code, "read its settings back")?;
+        check_code(code, "read its settings back")?;
         let on = |flag: u32| if flag != 0 { "on" } else { "off" }.to_owned();
         let mut settings = vec![
             ("cache", format!("{} bytes in {}", facts.cache_bytes, facts.caches)),
@@ -146,7 +146,7 @@ impl Env {
     pub fn checkpoint(&self, beyond_kib: u32) -> Result<()> {
         // SAFETY: open.
         let code = unsafe { raw::ember_env_checkpoint(self.raw.raw, beyond_kib) };
-        check(code, "write its cache to the files")
+        check_code(code, "write its cache to the files")
     }
 
     /// Begins a transaction, with `DB_TXN_BULK` if asked for.
@@ -155,21 +155,21 @@ impl Env {
         if self.transactions {
             // SAFETY: open, with transactions.
             let code = unsafe { raw::ember_begin(self.raw.raw, &mut raw, c_int::from(bulk)) };
-            check(code, "begin a transaction")?;
+            check_code(code, "begin a transaction")?;
         }
-        // SAFETY: ours; the environment is borrowed.
+        // SAFETY: owned here; the environment is borrowed.
         Ok(Txn(unsafe { Owned::new(raw, raw::ember_abort) }, PhantomData))
     }
 
     /// Removes a file, which must not be open.
     pub fn remove(&self, file: &CStr) -> Result<()> {
         // SAFETY: open; the name lives through the call.
-        check(unsafe { raw::ember_env_remove(self.raw.raw, file.as_ptr()) }, "remove a table")
+        check_code(unsafe { raw::ember_env_remove(self.raw.raw, file.as_ptr()) }, "remove a table")
     }
 
     /// Closes the environment.
     pub fn close(self) -> Result<()> {
-        check(self.raw.end(), "close the environment")
+        check_code(self.raw.end(), "close the environment")
     }
 }
 
@@ -185,7 +185,7 @@ impl Txn<'_> {
         }
         // SAFETY: the transaction is open and has no cursors, which would borrow it; it is
         // forgotten whatever this returns.
-        check(unsafe { raw::ember_commit(txn) }, "commit")
+        check_code(unsafe { raw::ember_commit(txn) }, "commit")
     }
 }
 

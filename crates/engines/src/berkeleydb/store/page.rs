@@ -7,26 +7,26 @@ use std::path::Path;
 use embermark_model::Durability;
 use libc::{major, minor};
 
-/// Bytes of a page where nothing requires fewer, on every file system. The library would use the
-/// file system's block size.
-const USUAL: u32 = 4096;
+/// Bytes of a page, on every file system, unless durability requires a smaller one. The library
+/// would use the file system's block size.
+const DEFAULT_SIZE: u32 = 4096;
 /// Bytes of the smallest page that the library accepts, and of a disk's smallest sector.
-const LEAST: u32 = 512;
+const MIN_SIZE: u32 = 512;
 
-/// Returns the bytes of a page of a new table below `dir`. The log has what a commit changed in a
-/// page, so recovery needs the page as it was before or after a write, and not a part of each. A
-/// page that must survive a power cut is no larger than what the device writes atomically
+/// Returns the bytes of a page of a new table below `dir`. The log has only the changed
+/// part of a page, so recovery needs the whole page as it was before or after a write. A page that
+/// must survive a power cut is therefore not larger than what the device writes atomically
 /// (<https://docs.oracle.com/cd/E17276_01/html/programmer_reference/transapp_reclimit.html>). A
 /// device that does not report it writes 512 bytes.
 pub(super) fn size(dir: &Path, durability: Durability) -> u32 {
     if durability < Durability::Power {
-        return USUAL;
+        return DEFAULT_SIZE;
     }
-    sector(dir).unwrap_or(LEAST).clamp(LEAST, USUAL)
+    sector(dir).unwrap_or(MIN_SIZE).clamp(MIN_SIZE, DEFAULT_SIZE)
 }
 
-/// Returns the bytes that the device below a file writes atomically, as it reports. A loop device
-/// writes to a file as its own device does, if that is known.
+/// Returns the number of bytes that the device of a file writes atomically, if the device reports
+/// it. For a loop device this is the value of the device below its file, if that is known.
 fn sector(path: &Path) -> Option<u32> {
     let device = fs::metadata(path).ok()?.dev();
     let device = format!("/sys/dev/block/{}:{}", major(device), minor(device));
@@ -35,10 +35,10 @@ fn sector(path: &Path) -> Option<u32> {
         return Some(of_file);
     }
     // The disk reports it for its partitions.
-    let said = ["queue", "../queue"]
+    let size = ["queue", "../queue"]
         .iter()
         .find_map(|queue| fs::read_to_string(format!("{device}/{queue}/physical_block_size")).ok());
-    said?.trim().parse().ok()
+    size?.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -47,18 +47,18 @@ mod tests {
 
     use embermark_model::Durability;
 
-    use super::{LEAST, USUAL, sector, size};
+    use super::{DEFAULT_SIZE, MIN_SIZE, sector, size};
 
     #[test]
-    fn only_what_survives_a_power_cut_asks_for_small_pages() {
+    fn only_the_tier_power_uses_small_pages() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         for durability in [Durability::None, Durability::Process] {
-            assert_eq!(size(here, durability), USUAL);
+            assert_eq!(size(here, durability), DEFAULT_SIZE);
         }
         let page = size(here, Durability::Power);
-        assert!(page.is_power_of_two() && (LEAST..=USUAL).contains(&page), "{page}");
+        assert!(page.is_power_of_two() && (MIN_SIZE..=DEFAULT_SIZE).contains(&page), "{page}");
         // A file system without a device reports nothing.
         assert_eq!(sector(Path::new("/proc/self/status")), None);
-        assert_eq!(size(Path::new("/proc/self"), Durability::Power), LEAST);
+        assert_eq!(size(Path::new("/proc/self"), Durability::Power), MIN_SIZE);
     }
 }

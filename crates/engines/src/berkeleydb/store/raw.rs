@@ -13,10 +13,10 @@ pub const TOO_SMALL: c_int = -2;
 /// A file is damaged.
 pub const DAMAGED: c_int = -3;
 
-/// Where [`ember_move`] moves: the shim's `places`, in its order.
+/// Target of [`ember_move`], in the order of the shim's `positions`.
 #[derive(Clone, Copy)]
 #[repr(i32)]
-pub enum To {
+pub enum Position {
     First,
     Last,
     Next,
@@ -79,7 +79,7 @@ unsafe extern "C" {
     pub fn ember_verify(
         env: Raw,
         file: Text,
-        tell: unsafe extern "C" fn(*mut c_void, Text),
+        report: unsafe extern "C" fn(*mut c_void, Text),
         to: *mut c_void,
     ) -> c_int;
 
@@ -98,7 +98,7 @@ unsafe extern "C" {
 
     pub fn ember_cursor(db: Raw, txn: Raw, out: *mut Raw) -> c_int;
     pub fn ember_cursor_close(cursor: Raw) -> c_int;
-    pub fn ember_move(cursor: Raw, to: To, key: *mut Bytes, value: *mut Bytes) -> c_int;
+    pub fn ember_move(cursor: Raw, to: Position, key: *mut Bytes, value: *mut Bytes) -> c_int;
     pub fn ember_find(
         cursor: Raw,
         seek: c_int,

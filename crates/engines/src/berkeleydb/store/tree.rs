@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::ID;
 use super::cursor::Cursor;
-use super::ffi::{Env, Owned, Txn, c_string, check, found, handle, val};
+use super::ffi::{Env, Owned, Txn, c_string, check_code, handle, is_found, val};
 use super::multiple::Multiple;
 use super::raw::{self, Field, Raw};
 use crate::kv::{IndexDef, Pairs, Range, TableDef};
@@ -19,12 +19,12 @@ const LOAD: usize = 256 << 10;
 
 /// A table: a B-tree, and one for each secondary index, each in its own file. Closed when dropped.
 pub(super) struct Tree {
-    /// None while it is not open.
+    /// The open files. `None` while it is closed.
     open: Option<Open>,
     file: CString,
     /// Files of its indexes, with what they index at an address that the library keeps.
     indexes: Vec<(CString, Box<Field>)>,
-    /// Least length of a value, which its indexes need.
+    /// Minimum length of a value, in bytes, which its indexes need.
     least: usize,
     env: Rc<Env>,
 }
@@ -53,16 +53,16 @@ impl Tree {
             least: def.indexes.iter().map(|index| index.at + index.length).max().unwrap_or(0),
             env: Rc::clone(env),
         };
-        tree.connect().map(|()| tree)
+        tree.open_files().map(|()| tree)
     }
 
     /// Opens its files and associates its indexes. The library creates a file under another name,
     /// renames it, and leaves syncing the folder to the file system. A power cut can remove the
     /// file, and recovery from a later checkpoint does not miss it.
-    pub fn connect(&mut self) -> Result<()> {
+    pub fn open_files(&mut self) -> Result<()> {
         let file = self.env.dir.join(OsStr::from_bytes(self.file.as_bytes()));
         let is_new = self.env.syncs && !file.exists();
-        self.open_all()?;
+        self.open_handles()?;
         if is_new {
             let synced = File::open(&self.env.dir).and_then(|folder| folder.sync_all());
             synced.map_err(|error| EngineError::file(ID, "sync", &self.env.dir, error))?;
@@ -70,13 +70,13 @@ impl Tree {
         Ok(())
     }
 
-    fn open_all(&mut self) -> Result<()> {
+    fn open_handles(&mut self) -> Result<()> {
         let open = |file: &CStr, duplicates| -> Result<Owned> {
             let (mut db, env, page) = (ptr::null_mut(), self.env.raw.raw, self.env.page);
             // SAFETY: the environment is open; the name lives through the call.
             let code = unsafe { raw::ember_open(&mut db, env, file.as_ptr(), page, duplicates) };
-            check(code, "open a table")?;
-            // SAFETY: ours; the environment is kept alive.
+            check_code(code, "open a table")?;
+            // SAFETY: owned here; the environment is kept alive.
             Ok(unsafe { Owned::new(db, raw::ember_drop) })
         };
         let mut opened = Open { indexes: Vec::new(), db: open(&self.file, 0)? };
@@ -86,14 +86,14 @@ impl Tree {
             let code =
                 unsafe { raw::ember_associate(opened.db.raw, index.raw, &raw const **field) };
             opened.indexes.push(index);
-            check(code, "tie an index to its table")?;
+            check_code(code, "associate an index with its table")?;
         }
         self.open = Some(opened);
         Ok(())
     }
 
-    /// Closes its files, its indexes first. Tries all of it and returns the first error. With
-    /// `sync` changes are written to the files.
+    /// Closes its files, its indexes first. Closes all of them and returns the first error. With
+    /// `sync`, changes are written to the files.
     pub fn close(&mut self, sync: bool) -> Result<()> {
         let Some(Open { indexes, db }) = self.open.take() else { return Ok(()) };
         let mut result = Ok(());
@@ -101,7 +101,7 @@ impl Tree {
             // SAFETY: open and without cursors, which would borrow it; it is forgotten whatever
             // this returns.
             let code = unsafe { raw::ember_close(db.take(), c_int::from(sync)) };
-            result = result.and(check(code, "close a table"));
+            result = result.and(check_code(code, "close a table"));
         }
         result
     }
@@ -109,7 +109,7 @@ impl Tree {
     /// Returns its open files.
     #[inline]
     fn opened(&self) -> Result<&Open> {
-        self.open.as_ref().ok_or_else(|| lost(&self.file))
+        self.open.as_ref().ok_or_else(|| not_open(&self.file))
     }
 
     /// Returns its handle.
@@ -118,13 +118,13 @@ impl Tree {
         Ok(self.opened()?.db.raw)
     }
 
-    /// Replaces its files with empty ones. If that fails it cannot be used any more.
+    /// Replaces its files with empty ones. If this fails, the table is unusable.
     pub fn clear(&mut self) -> Result<()> {
         self.close(false)?;
         for file in self.indexes.iter().map(|(file, _)| file).chain([&self.file]) {
             self.env.remove(file)?;
         }
-        self.connect()
+        self.open_files()
     }
 
     /// Returns whether it is the table with this name.
@@ -134,7 +134,7 @@ impl Tree {
 
     /// Refuses a value that is too short for its indexes.
     #[inline]
-    fn check(&self, value: &[u8]) -> Result<()> {
+    fn check_length(&self, value: &[u8]) -> Result<()> {
         if value.len() >= self.least { Ok(()) } else { Err(too_short(value.len(), self.least)) }
     }
 
@@ -157,16 +157,16 @@ impl Tree {
             value.resize(size as usize, 0);
             code = get(value, &mut size);
         }
-        Ok(found(code, "get a value")?.then(|| &value[..size as usize]))
+        Ok(is_found(code, "get a value")?.then(|| &value[..size as usize]))
     }
 
     /// Sets the value of a key.
     #[inline]
     pub fn put(&self, txn: Option<&Txn<'_>>, key: &[u8], value: &[u8]) -> Result<()> {
-        self.check(value)?;
+        self.check_length(value)?;
         let (db, key, value) = (self.db()?, val(key)?, val(value)?);
         // SAFETY: open; both live through the call.
-        check(unsafe { raw::ember_put(db, handle(txn), key, value) }, "put a value")
+        check_code(unsafe { raw::ember_put(db, handle(txn), key, value) }, "put a value")
     }
 
     /// Inserts pairs in batches. Returns their number.
@@ -174,7 +174,7 @@ impl Tree {
         let mut rows = 0;
         batch.reset(LOAD);
         while let Some((key, value)) = pairs.next() {
-            self.check(value)?;
+            self.check_length(value)?;
             if !batch.push(key, value) {
                 self.put_batch(txn, batch)?;
                 if !batch.push(key, value) {
@@ -192,7 +192,7 @@ impl Tree {
         // SAFETY: open; a whole buffer in the library's format.
         let code = unsafe { raw::ember_put_batch(db, handle(Some(txn)), at, size) };
         batch.reset(LOAD);
-        check(code, "put a batch")
+        check_code(code, "put a batch")
     }
 
     /// Removes a key. Returns whether it existed.
@@ -200,7 +200,7 @@ impl Tree {
     pub fn delete(&self, txn: Option<&Txn<'_>>, key: &[u8]) -> Result<bool> {
         let (db, key) = (self.db()?, val(key)?);
         // SAFETY: open; the key lives through the call.
-        found(unsafe { raw::ember_del(db, handle(txn), key) }, "delete a key")
+        is_found(unsafe { raw::ember_del(db, handle(txn), key) }, "delete a key")
     }
 
     /// Opens a cursor.
@@ -209,7 +209,7 @@ impl Tree {
         Cursor::open(self.db()?, handle(txn))
     }
 
-    /// Opens a cursor of an index over the bytes that a range has.
+    /// Opens a cursor of an index. Fails if the index has fewer bytes than the bounds of `range`.
     pub fn index<'a>(
         &'a self,
         txn: Option<&'a Txn<'_>>,
@@ -222,7 +222,7 @@ impl Tree {
         let Some((_, index)) = known.filter(|((_, field), _)| field.length as usize >= length)
         else {
             let file = self.file.to_string_lossy();
-            let what = format!("index {number} over {length} bytes, which {file} has not");
+            let what = format!("index {number} over {length} bytes, which {file} does not have");
             return Err(EngineError::unsupported(ID, what));
         };
         Cursor::open(index.raw, handle(txn))
@@ -230,18 +230,14 @@ impl Tree {
 }
 
 #[cold]
-fn lost(file: &CStr) -> EngineError {
+fn not_open(file: &CStr) -> EngineError {
     let file = file.to_string_lossy();
-    EngineError::failed(
-        ID,
-        format!("use {file}"),
-        "it could not be opened again when it was closed",
-    )
+    EngineError::failed(ID, format!("use {file}"), "it could not be reopened after it was closed")
 }
 
 #[cold]
 fn too_short(value: usize, least: usize) -> EngineError {
     let why =
-        format!("a value of {value} bytes is too short for its indexes: {least} are the least");
+        format!("a value of {value} bytes is too short: its indexes need at least {least} bytes");
     EngineError::failed(ID, "put a value", why)
 }

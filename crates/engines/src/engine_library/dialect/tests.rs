@@ -30,12 +30,12 @@ fn numbers_in_braces_are_filled_and_other_braces_stay() {
         ("", ""),
     ] {
         // Inserted values are not expanded again.
-        assert_eq!(filled(text, &["x", "{1}"]), whole);
+        assert_eq!(fill(text, &["x", "{1}"]), whole);
     }
 }
 
 #[test]
-fn what_a_library_says_nothing_of_is_standard_sql_or_not_there() {
+fn missing_texts_are_standard_sql_or_unsupported() {
     let dialect = read(&bare(c"${1}".as_ptr())).unwrap();
     assert_eq!(dialect.placeholder(12), "$12");
     assert_eq!(
@@ -52,14 +52,14 @@ fn what_a_library_says_nothing_of_is_standard_sql_or_not_there() {
 }
 
 #[test]
-fn what_a_library_says_is_used() {
+fn texts_of_a_library_are_used() {
     extern "C" fn options(table: *const abi::Table) -> *const c_char {
         // SAFETY: a table as the header describes it.
         let (columns, key) = unsafe { ((*table).columns, (*table).key) };
         // SAFETY: it has two columns, and one in its key.
         let (second, end) = unsafe { (*columns.add(1), *key.add(1)) };
-        let is_told = second.holds == abi::TYPE_TEXT && second.nullable == 1 && end.is_null();
-        if is_told { c" STRICT".as_ptr() } else { ptr::null() }
+        let is_valid = second.holds == abi::TYPE_TEXT && second.nullable == 1 && end.is_null();
+        if is_valid { c" STRICT".as_ptr() } else { ptr::null() }
     }
     let dialect = read(&abi::Dialect {
         has: abi::WINDOWS | abi::SKIPS_IN_GROUPS,
@@ -91,10 +91,10 @@ fn what_a_library_says_is_used() {
 }
 
 #[test]
-fn a_dialect_without_places_for_parameters_is_none() {
+fn a_dialect_without_placeholders_is_invalid() {
     for placeholder in [ptr::null(), c"".as_ptr()] {
         let why = read(&bare(placeholder)).err().unwrap();
-        assert!(why.contains("`placeholder` says nothing"), "{why}");
+        assert!(why.contains("`placeholder` is empty"), "{why}");
     }
     let why = read(&abi::Dialect { month: c"\xff".as_ptr(), ..bare(c"?".as_ptr()) }).err().unwrap();
     assert!(why.contains("`month` is not UTF-8"), "{why}");

@@ -5,7 +5,7 @@ use std::ffi::{CString, c_void};
 use embermark_abi as abi;
 
 use super::Handle;
-use crate::clients::again_if;
+use crate::clients::retry_if;
 use crate::engine_library::api::KeyValue;
 use crate::kv::{Change, Direction, Pairs, Range, Visit};
 use crate::{EngineError, Result};
@@ -15,7 +15,7 @@ impl Handle<KeyValue> {
     #[inline]
     fn find(
         &mut self,
-        patient: bool,
+        retries: bool,
         doing: &str,
         call: impl Fn(*mut abi::Client) -> i32,
     ) -> Result<bool> {
@@ -25,21 +25,21 @@ impl Handle<KeyValue> {
             abi::NOT_FOUND => Ok(false),
             status => Err(status),
         };
-        let done = again_if(|status| patient && *status == abi::CONFLICT, call);
+        let done = retry_if(|status| retries && *status == abi::CONFLICT, call);
         done.map_err(|status| self.failed(status, doing))
     }
 
     /// Returns the value of a key.
     #[inline]
-    pub fn get(&mut self, patient: bool, table: u32, key: &[u8]) -> Result<Option<&[u8]>> {
+    pub fn get(&mut self, retries: bool, table: u32, key: &[u8]) -> Result<Option<&[u8]>> {
         let (get, mut value) = (self.functions.get, abi::Bytes::NONE);
         let into = &raw mut value;
         // SAFETY: open; the key and the place for the value live through the call.
-        let found = self.find(patient, "get a value", |raw| unsafe {
+        let found = self.find(retries, "get a value", |raw| unsafe {
             get(raw, table, abi::Bytes::of(key), into)
         })?;
         if found && value.at.is_null() && value.size > 0 {
-            return Err(EngineError::failed(self.id, "get a value", "its bytes are at NULL"));
+            return Err(EngineError::failed(self.id, "get a value", "its bytes are NULL"));
         }
         // SAFETY: as the header promises: they exist until the next call with this client, which is
         // borrowed until then.
@@ -48,43 +48,43 @@ impl Handle<KeyValue> {
 
     /// Sets the value of a key.
     #[inline]
-    pub fn put(&mut self, patient: bool, table: u32, key: &[u8], value: &[u8]) -> Result<()> {
+    pub fn put(&mut self, retries: bool, table: u32, key: &[u8], value: &[u8]) -> Result<()> {
         let put = self.functions.put;
         let (key, value) = (abi::Bytes::of(key), abi::Bytes::of(value));
         // SAFETY: open; key and value live through the call.
-        self.call(patient, "put a value", |raw| unsafe { put(raw, table, key, value) })
+        self.call(retries, "put a value", |raw| unsafe { put(raw, table, key, value) })
     }
 
     /// Removes a key. Returns whether it existed, if the library reports it.
     #[inline]
-    pub fn delete(&mut self, patient: bool, table: u32, key: &[u8]) -> Result<bool> {
+    pub fn delete(&mut self, retries: bool, table: u32, key: &[u8]) -> Result<bool> {
         let (del, key) = (self.functions.del, abi::Bytes::of(key));
         // SAFETY: open; the key lives through the call.
-        self.find(patient, "delete a key", |raw| unsafe { del(raw, table, key) })
+        self.find(retries, "delete a key", |raw| unsafe { del(raw, table, key) })
     }
 
     /// Changes the value of a key, if the library can. Returns whether the key existed.
     #[inline]
     pub fn modify(
         &mut self,
-        patient: bool,
+        retries: bool,
         table: u32,
         key: &[u8],
         change: &mut Change<'_>,
     ) -> Option<Result<bool>> {
-        let (modify, key) = (self.functions.more.modify?, abi::Bytes::of(key));
+        let (modify, key) = (self.functions.raw.modify?, abi::Bytes::of(key));
         let mut change: &mut Change<'_> = change;
         let context = (&raw mut change).cast();
         // SAFETY: open; the key and what `change` captures live through the call, and the callback
         // gets the context that it was made for.
-        Some(self.find(patient, "change a value", |raw| unsafe {
-            modify(raw, table, key, changed, context)
+        Some(self.find(retries, "change a value", |raw| unsafe {
+            modify(raw, table, key, change_value, context)
         }))
     }
 
     /// Returns the number of keys of a table, if the library knows it.
     pub fn count(&mut self, table: u32) -> Result<Option<u64>> {
-        let Some(count) = self.functions.more.count else { return Ok(None) };
+        let Some(count) = self.functions.raw.count else { return Ok(None) };
         let mut keys = 0;
         let into = &raw mut keys;
         // SAFETY: open; the place for the number lives through the call.
@@ -92,8 +92,8 @@ impl Handle<KeyValue> {
         Ok(Some(keys))
     }
 
-    /// Visits the pairs of a range, with keys after their first `BEFORE` bytes.
-    pub fn scan<const BEFORE: usize>(
+    /// Visits the pairs of a range. The first `PREFIX` bytes of each key are left out.
+    pub fn scan<const PREFIX: usize>(
         &mut self,
         table: u32,
         range: Range<'_>,
@@ -102,26 +102,26 @@ impl Handle<KeyValue> {
         if matches!((range.from, range.to), (from, Some(to)) if from.unwrap_or_default() >= to) {
             return Ok(());
         }
-        let asked = abi::Range {
+        let abi_range = abi::Range {
             from: range.from.map_or(abi::Bytes::NONE, abi::Bytes::of),
             to: range.to.map_or(abi::Bytes::NONE, abi::Bytes::of),
             has_to: range.to.is_some().into(),
             backward: (range.direction == Direction::Backward).into(),
         };
         let scan = self.functions.scan;
-        let (context, visited) = ((&raw mut visit).cast(), visited::<BEFORE>);
+        let (context, callback) = ((&raw mut visit).cast(), visit_pair::<PREFIX>);
         // SAFETY: open; the range and what `visit` captures live through the call, and the callback
         // gets the context that it was made for. The call is not repeated, because some pairs may
         // have been visited.
-        self.call(false, "scan", |raw| unsafe { scan(raw, table, &asked, visited, context) })
+        self.call(false, "scan", |raw| unsafe { scan(raw, table, &abi_range, callback, context) })
     }
 
     /// Returns the number of a table, if the library has tables.
     pub fn table(&mut self, name: &str, key_length: Option<usize>) -> Option<Result<u32>> {
         const DOING: &str = "open a table";
-        let table = self.functions.more.table?;
+        let table = self.functions.raw.table?;
         let Ok(name) = CString::new(name) else {
-            return Some(Err(EngineError::failed(self.id, DOING, "its name has a NUL in it")));
+            return Some(Err(EngineError::failed(self.id, DOING, "its name has a NUL")));
         };
         let length = key_length.map_or(0, |length| length as u32);
         let mut number = 0;
@@ -136,33 +136,33 @@ impl Handle<KeyValue> {
 
     /// Returns whether the library has tables.
     pub fn has_tables(&self) -> bool {
-        self.functions.more.table.is_some()
+        self.functions.raw.table.is_some()
     }
 
     /// Removes every pair of a table, if the library has a function for it.
     pub fn clear(&mut self, table: u32) -> Option<Result<()>> {
-        let clear = self.functions.more.clear?;
+        let clear = self.functions.raw.clear?;
         // SAFETY: open, and in no scope.
         Some(self.call(true, "clear a table", |raw| unsafe { clear(raw, table) }))
     }
 
-    /// Loads pairs, if the library has a function for it. Returns how many it accepted.
+    /// Loads pairs, if the library has a function for it. Returns the number of pairs that it took.
     pub fn bulk(&mut self, table: u32, pairs: &mut dyn Pairs) -> Option<Result<u64>> {
-        let bulk = self.functions.more.bulk?;
-        let mut giving = Giving { pairs, given: 0 };
-        let context = (&raw mut giving).cast();
+        let bulk = self.functions.raw.bulk?;
+        let mut source = PairSource { pairs, count: 0 };
+        let context = (&raw mut source).cast();
         // SAFETY: open, and in no scope; the pairs live through the call, and the callback gets the
         // context that it was made for. The call is not repeated, because some pairs may have been
         // taken.
         let done =
             self.call(false, "load pairs", |raw| unsafe { bulk(raw, table, next_pair, context) });
-        Some(done.map(|()| giving.given))
+        Some(done.map(|()| source.count))
     }
 }
 
 /// # Safety
 /// As the header requires. `context` must be a `&mut Visit`.
-unsafe extern "C" fn visited<const BEFORE: usize>(
+unsafe extern "C" fn visit_pair<const PREFIX: usize>(
     context: *mut c_void,
     key: abi::Bytes,
     value: abi::Bytes,
@@ -170,12 +170,12 @@ unsafe extern "C" fn visited<const BEFORE: usize>(
     // SAFETY: the caller's promise.
     let (visit, key, value) =
         unsafe { (&mut *context.cast::<&mut Visit<'_>>(), key.as_slice(), value.as_slice()) };
-    visit(key.get(BEFORE..).unwrap_or_default(), value).is_break().into()
+    visit(key.get(PREFIX..).unwrap_or_default(), value).is_break().into()
 }
 
 /// # Safety
 /// As the header requires. `context` must be a `&mut Change`.
-unsafe extern "C" fn changed(context: *mut c_void, value: *mut c_void, size: usize) {
+unsafe extern "C" fn change_value(context: *mut c_void, value: *mut c_void, size: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         let change = &mut *context.cast::<&mut Change<'_>>();
@@ -186,13 +186,14 @@ unsafe extern "C" fn changed(context: *mut c_void, value: *mut c_void, size: usi
     }
 }
 
-struct Giving<'a> {
+/// Pairs for a library, and the number of pairs that it has taken.
+struct PairSource<'a> {
     pairs: &'a mut dyn Pairs,
-    given: u64,
+    count: u64,
 }
 
 /// # Safety
-/// As the header requires. `context` must be a `Giving`.
+/// As the header requires. `context` must be a `PairSource`.
 unsafe extern "C" fn next_pair(
     context: *mut c_void,
     key: *mut abi::Bytes,
@@ -200,10 +201,10 @@ unsafe extern "C" fn next_pair(
 ) -> i32 {
     // SAFETY: the caller's promise.
     unsafe {
-        let giving = &mut *context.cast::<Giving<'_>>();
-        let Some((next, its)) = giving.pairs.next() else { return 0 };
+        let source = &mut *context.cast::<PairSource<'_>>();
+        let Some((next, its)) = source.pairs.next() else { return 0 };
         (*key, *value) = (abi::Bytes::of(next), abi::Bytes::of(its));
-        giving.given += 1;
+        source.count += 1;
         1
     }
 }

@@ -12,10 +12,10 @@ use crate::engine_library::api::Sql;
 use crate::engine_library::table::Table;
 use crate::sql::{Param, Rows, TableDef};
 use crate::sql_driver::Stopped;
-use crate::sql_driver::misfit::check_width;
+use crate::sql_driver::value_errors::check_width;
 use crate::{EngineError, Result};
 
-/// A prepared statement, freed when dropped, which is before its client is closed.
+/// A prepared statement, freed when dropped. It is dropped before its client is closed.
 pub(in crate::engine_library) struct Prepared {
     functions: &'static Sql,
     client: *mut abi::Client,
@@ -25,7 +25,7 @@ pub(in crate::engine_library) struct Prepared {
 }
 
 impl Drop for Prepared {
-    /// There is nobody left to report the result to.
+    /// Ignores the result, because no caller can receive it.
     fn drop(&mut self) {
         // SAFETY: the client is open, and the statement not used again.
         unsafe { (self.functions.finish)(self.client, self.raw) };
@@ -36,7 +36,7 @@ impl Drop for Prepared {
 struct Running<'a>(&'a Prepared);
 
 impl Drop for Running<'_> {
-    /// The result repeats that of the last step.
+    /// Ignores the result, which repeats that of the last call.
     #[inline]
     fn drop(&mut self) {
         let Prepared { functions, client, raw, .. } = self.0;
@@ -88,14 +88,14 @@ impl Handle<Sql> {
         Ok(Prepared { functions, client, raw: statement, sql: sql.to_owned() })
     }
 
-    /// Returns why a statement did not run to its end.
+    /// Returns the reason that a statement did not finish.
     #[cold]
     fn stopped(&mut self, status: i32, statement: &Prepared) -> Stopped {
         let error = self.failed(status, &format!("run `{}`", statement.sql));
         if self.refused { Stopped::Conflict(error) } else { Stopped::Engine(error) }
     }
 
-    /// Runs a statement without rows. Returns how many it changed.
+    /// Runs a statement without result rows. Returns the number of rows that it changed.
     #[inline]
     pub fn execute(
         &mut self,
@@ -150,7 +150,7 @@ impl Handle<Sql> {
             let cells = found.rows.saturating_mul(found.columns);
             if found.columns == 0 || found.values.is_null() {
                 let doing = format!("run `{}`", statement.sql);
-                let why = "it handed out rows without a value";
+                let why = "it returned rows without a value";
                 return Err(Stopped::Engine(EngineError::failed(self.id, doing, why)));
             }
             // SAFETY: as the header promises: that many values exist until the next call with the
@@ -164,51 +164,52 @@ impl Handle<Sql> {
         Ok(())
     }
 
-    /// Loads rows by the library's function. Returns how many it accepted.
+    /// Loads rows with the library's function. Returns the number of rows that it took.
     pub fn load(&mut self, bulk: abi::Bulk, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
         let doing = format!("load rows into {}", table.name);
         let named =
             Table::new(table).map_err(|error| EngineError::failed(self.id, &doing, error))?;
-        let told = named.to_abi();
+        let abi_table = named.to_abi();
         let (id, values) = (self.id, Values::new());
-        let mut giving = Giving { id, table, rows, values, given: 0, misfit: None };
-        let context = (&raw mut giving).cast();
+        let mut source = RowSource { id, table, rows, values, count: 0, misfit: None };
+        let context = (&raw mut source).cast();
         // SAFETY: open; the table and the rows live through the call, and the callback gets the
         // context that it was made for.
-        let done = self.call(false, &doing, |raw| unsafe { bulk(raw, &told, next_row, context) });
-        match giving.misfit {
+        let done =
+            self.call(false, &doing, |raw| unsafe { bulk(raw, &abi_table, next_row, context) });
+        match source.misfit {
             Some(misfit) => Err(misfit),
-            None => done.map(|()| giving.given),
+            None => done.map(|()| source.count),
         }
     }
 }
 
 /// Rows for a library.
-struct Giving<'a> {
+struct RowSource<'a> {
     id: &'static str,
     table: &'a TableDef,
     rows: &'a mut dyn Rows,
     values: Values,
-    given: u64,
+    count: u64,
     /// Error of a row without the table's columns. No row follows it.
     misfit: Option<EngineError>,
 }
 
 /// # Safety
-/// As the header requires. `context` must be a `Giving`.
+/// As the header requires. `context` must be a `RowSource`.
 unsafe extern "C" fn next_row(context: *mut c_void) -> *const abi::Value {
     // SAFETY: the caller's promise.
-    let giving = unsafe { &mut *context.cast::<Giving<'_>>() };
-    if giving.misfit.is_some() {
+    let source = unsafe { &mut *context.cast::<RowSource<'_>>() };
+    if source.misfit.is_some() {
         return ptr::null();
     }
-    let Some(row) = giving.rows.next() else { return ptr::null() };
-    if let Err(misfit) = check_width(giving.id, giving.table, row) {
-        giving.misfit = Some(misfit);
+    let Some(row) = source.rows.next() else { return ptr::null() };
+    if let Err(misfit) = check_width(source.id, source.table, row) {
+        source.misfit = Some(misfit);
         return ptr::null();
     }
-    giving.values.clear();
-    giving.values.extend(row.iter().map(value));
-    giving.given += 1;
-    giving.values.as_ptr()
+    source.values.clear();
+    source.values.extend(row.iter().map(value));
+    source.count += 1;
+    source.values.as_ptr()
 }

@@ -6,29 +6,29 @@ use std::rc::{Rc, Weak};
 use super::super::api::{self, SQL_DIALECT, kind};
 use super::super::script;
 use super::super::statement::Handle;
-use super::{Connection, Done};
+use super::{Connection, FbResult};
 use crate::sql::Access;
 
 impl Connection {
     /// Prepares the one statement of `sql`.
-    pub fn prepare(&self, sql: &str) -> Done<api::Statement> {
+    pub fn prepare(&self, sql: &str) -> FbResult<api::Statement> {
         let (attachment, transaction) = (self.attachment()?, self.transaction(kind::SELECT)?);
         let (bytes, text) = (sql.len() as _, sql.as_ptr().cast());
         // SAFETY: attachment and transaction are alive, and the text has the given length.
         let prepared =
             unsafe { attachment.prepare(self.status, transaction, bytes, text, SQL_DIALECT, 0) };
-        self.some(prepared)
+        self.check_object(prepared)
     }
 
-    /// Remembers a prepared statement.
-    pub fn keep(&self, handle: &Rc<Handle>) {
+    /// Registers a prepared statement, so that it can be released.
+    pub fn register(&self, handle: &Rc<Handle>) {
         let mut prepared = self.prepared.borrow_mut();
         prepared.retain(|handle| handle.strong_count() > 0);
         prepared.push(Rc::downgrade(handle));
     }
 
     /// Releases all prepared statements. Each is prepared again when it runs.
-    pub fn release(&self) {
+    pub fn release_statements(&self) {
         self.prepared
             .borrow()
             .iter()
@@ -37,23 +37,23 @@ impl Connection {
     }
 
     /// Runs statements in sequence, in the open transaction, or each in its own.
-    pub fn batch(&self, sql: &str) -> Done<()> {
+    pub fn batch(&self, sql: &str) -> FbResult<()> {
         script::statements(sql).try_for_each(|statement| {
             if self.has_begun() {
                 return self.execute(statement);
             }
-            match self.alone(statement) {
+            match self.run_in_transaction(statement) {
                 // A table to drop must not be in use by a prepared statement.
                 Err(failure) if failure.is_in_use() => {
-                    self.release();
-                    self.alone(statement)
+                    self.release_statements();
+                    self.run_in_transaction(statement)
                 }
                 done => done,
             }
         })
     }
 
-    fn alone(&self, sql: &str) -> Done<()> {
+    fn run_in_transaction(&self, sql: &str) -> FbResult<()> {
         self.begin(Access::Write)?;
         let done = self.execute(sql).and_then(|()| self.commit());
         if done.is_err() {
@@ -64,7 +64,7 @@ impl Connection {
     }
 
     /// Runs one statement without parameters in the open transaction. Rows are not fetched.
-    fn execute(&self, sql: &str) -> Done<()> {
+    fn execute(&self, sql: &str) -> FbResult<()> {
         let statement = self.prepare(sql)?;
         let transaction = self.transaction(kind::DEFINE)?;
         // SAFETY: the statement is alive and has no parameters; nothing of a row that it returns is
@@ -78,7 +78,7 @@ impl Connection {
                 None,
                 ptr::null_mut(),
             );
-            self.done(())
+            self.check_status(())
         };
         self.free(statement);
         done
@@ -86,10 +86,10 @@ impl Connection {
 
     /// Frees a statement.
     pub fn free(&self, statement: api::Statement) {
-        // SAFETY: it is not used again. If it could not be freed, it is still ours to release.
+        // SAFETY: it is not used again. If it could not be freed, this must release it.
         unsafe {
             statement.free(self.status);
-            if self.done(()).is_err() {
+            if self.check_status(()).is_err() {
                 statement.release();
             }
         }

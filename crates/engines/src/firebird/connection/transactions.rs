@@ -1,7 +1,7 @@
 //! Transactions: the open one, and those of single statements outside of it.
 
 use super::super::api::{self, begin, kind};
-use super::{Connection, Done};
+use super::{Connection, FbResult};
 use crate::sql::Access;
 
 /// A snapshot that changes nothing.
@@ -13,8 +13,8 @@ const SNAPSHOT: &[u8] = &[begin::VERSION, begin::READ, begin::CONCURRENCY, begin
 const CHANGES: &[u8] =
     &[begin::VERSION, begin::WRITE, begin::READ_COMMITTED, begin::READ_CONSISTENCY, begin::WAIT];
 
-/// The same, and the engine commits after each statement.
-const EACH: &[u8] = &[
+/// Like [`CHANGES`], and the engine commits after each statement.
+const AUTOCOMMIT: &[u8] = &[
     begin::VERSION,
     begin::WRITE,
     begin::READ_COMMITTED,
@@ -30,8 +30,8 @@ const READS: &[u8] =
 
 impl Connection {
     /// Begins a transaction.
-    pub fn begin(&self, access: Access) -> Done<()> {
-        self.rest()?;
+    pub fn begin(&self, access: Access) -> FbResult<()> {
+        self.end_statement_transactions()?;
         let begun = match access {
             Access::Read => self.start(SNAPSHOT)?,
             Access::Write => self.start(CHANGES)?,
@@ -46,7 +46,7 @@ impl Connection {
     }
 
     /// Commits the open transaction. After an error it is still open.
-    pub fn commit(&self) -> Done<()> {
+    pub fn commit(&self) -> FbResult<()> {
         let Some(begun) = self.begun.get() else { return Ok(()) };
         self.end(begun, api::Transaction::commit)?;
         self.begun.set(None);
@@ -54,22 +54,22 @@ impl Connection {
     }
 
     /// Rolls the open transaction back.
-    pub fn roll_back(&self) -> Done<()> {
+    pub fn roll_back(&self) -> FbResult<()> {
         let Some(begun) = self.begun.take() else { return Ok(()) };
         self.end(begun, api::Transaction::rollback).inspect_err(|_| {
-            // SAFETY: it could not be ended, and is still ours.
+            // SAFETY: it could not be ended, and this still owns it.
             unsafe { begun.release() };
         })
     }
 
     /// Returns the transaction for a statement of this kind.
     #[inline]
-    pub fn transaction(&self, of: u32) -> Done<api::Transaction> {
+    pub fn transaction(&self, of: u32) -> FbResult<api::Transaction> {
         if let Some(begun) = self.begun.get() {
             return Ok(begun);
         }
         let reads = matches!(of, kind::SELECT | kind::SELECT_FOR_UPDATE);
-        let (kept, how) = if reads { (&self.reading, READS) } else { (&self.changing, EACH) };
+        let (kept, how) = if reads { (&self.reading, READS) } else { (&self.changing, AUTOCOMMIT) };
         match kept.get() {
             Some(kept) => Ok(kept),
             None => {
@@ -81,7 +81,7 @@ impl Connection {
     }
 
     /// Ends the transactions of single statements, which have nothing uncommitted.
-    pub fn rest(&self) -> Done<()> {
+    pub fn end_statement_transactions(&self) -> FbResult<()> {
         for kept in [&self.reading, &self.changing] {
             if let Some(kept) = kept.take() {
                 self.end(kept, api::Transaction::commit)?;
@@ -90,12 +90,12 @@ impl Connection {
         Ok(())
     }
 
-    fn start(&self, how: &[u8]) -> Done<api::Transaction> {
+    fn start(&self, how: &[u8]) -> FbResult<api::Transaction> {
         let attachment = self.attachment()?;
         // SAFETY: the attachment is alive and the parameters have the given length.
         let started =
             unsafe { attachment.start_transaction(self.status, how.len() as _, how.as_ptr()) };
-        self.some(started)
+        self.check_object(started)
     }
 
     /// Ends a transaction. After an error it is still open.
@@ -103,9 +103,9 @@ impl Connection {
         &self,
         transaction: api::Transaction,
         by: unsafe fn(api::Transaction, api::Status),
-    ) -> Done<()> {
+    ) -> FbResult<()> {
         // SAFETY: the transaction is alive, and is not used after this has succeeded.
         unsafe { by(transaction, self.status) };
-        self.done(())
+        self.check_status(())
     }
 }

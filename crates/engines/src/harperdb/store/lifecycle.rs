@@ -19,7 +19,7 @@ impl Lifecycle for HarperStore {
     }
 
     fn tier_settings(&mut self) -> Result<Vec<(String, String)>> {
-        settings::of_tier(&mut self.session)
+        settings::tier_settings(&mut self.session)
     }
 
     /// HarperDB has no checkpoint and no statistics of its own to bring up to date; files are
@@ -29,9 +29,9 @@ impl Lifecycle for HarperStore {
     }
 
     fn reconnect(&mut self) -> Option<Result<()>> {
-        self.session.http.renew();
+        self.session.http.reconnect();
         if let Some(rest) = &mut self.session.rest {
-            rest.renew();
+            rest.reconnect();
         }
         Some(Ok(()))
     }
@@ -39,12 +39,12 @@ impl Lifecycle for HarperStore {
     fn connection(&mut self) -> Result<ConnectionParameters> {
         if self.session.rest.is_some() {
             return Err(EngineError::impossible(
-                "clients in another language use no REST interface",
+                "clients in another language do not use the REST interface",
             ));
         }
         let http = &self.session.http;
-        let [_, _, elsewhere] = address::parts(NAME, &http.at)?;
-        let server = Address::from(elsewhere).parameter();
+        let [_, _, for_others] = address::parts(NAME, &http.join_address)?;
+        let server = Address::from(for_others).parameter();
         let user = http.authorization.clone().unwrap_or_default();
         Ok(vec![server, ("authorization", user), ("database", http.database.clone())])
     }
@@ -64,15 +64,15 @@ impl Lifecycle for HarperStore {
     }
 
     fn join(&self) -> Join {
-        Join::At(self.session.http.at.clone())
+        Join::At(self.session.http.join_address.clone())
     }
 
-    /// Another connection.
+    /// Opens another connection.
     fn open_client(&mut self) -> Result<ClientOpener> {
-        let at = self.session.http.at.clone();
-        let rest = self.session.rest.as_ref().map(|rest| rest.at().to_owned());
+        let at = self.session.http.join_address.clone();
+        let rest = self.session.rest.as_ref().map(|rest| rest.join_address().to_owned());
         Ok(ClientOpener::new(move || {
-            let rest = rest.map(|at| Rest::another(&at)).transpose()?;
+            let rest = rest.map(|at| Rest::join(&at)).transpose()?;
             let session = Session::join(&at)?.with_rest(rest);
             Ok(Store::Document(Box::new(Self::new(session, None))))
         }))
@@ -80,7 +80,7 @@ impl Lifecycle for HarperStore {
 
     fn close(self: Box<Self>) -> Result<()> {
         let Self { mut session, server, .. } = *self;
-        let left = session.leave();
+        let left = session.drop_own_database();
         drop(session);
         server.map_or(Ok(()), Server::stop).and(left)
     }

@@ -45,7 +45,7 @@ impl HarperStore {
                 (_, Ok(Some(int))) => Value::Int(int),
                 _ => row.float(0)?.map_or(Value::Null, Value::Float),
             };
-            request::value(&mut keys, of)?;
+            request::write_value(&mut keys, of)?;
             ends.push(keys.len());
             Ok(())
         })?;

@@ -1,13 +1,13 @@
 //! Commands on a collection, in memory that all of them share.
 
 use super::super::answer::Document as Answer;
-use super::super::bson::{Begun, Writer};
+use super::super::bson::{OpenElement, Writer};
 use super::super::failed;
 use super::super::failure::Failure;
 use super::super::row::Columns;
 use super::{BATCH, MongoStore};
 use crate::Result;
-use crate::clients::again_if;
+use crate::clients::retry_if;
 use crate::document::CollectionDef;
 use crate::row::Visit;
 
@@ -33,7 +33,7 @@ impl MongoStore {
         let Self { session, command, .. } = self;
         let written = command
             .finish()
-            .and_then(|command| again_if(Failure::is_conflict, || session.write(command)));
+            .and_then(|command| retry_if(Failure::is_conflict, || session.write(command)));
         written.map_err(|e| failed(format!("{doing} `{}`", def.name), &e))
     }
 
@@ -51,7 +51,7 @@ impl MongoStore {
 
     /// Begins a command that loads documents, unordered, as the manual advises
     /// (<https://www.mongodb.com/docs/v6.0/core/bulk-write-operations/#strategies-for-bulk-inserts-to-a-sharded-collection>).
-    pub(super) fn begin_load(&mut self, def: &CollectionDef) -> Begun {
+    pub(super) fn begin_load(&mut self, def: &CollectionDef) -> OpenElement {
         let command = self.begin("insert", def);
         command.bool("ordered", false);
         command.begin_list("documents")

@@ -5,8 +5,8 @@ use std::fs::File;
 use super::Session;
 use crate::postgres::connection::Connection;
 use crate::postgres::copy::{Copy, send_file, unread};
+use crate::postgres::features::Feature;
 use crate::postgres::library::library_for;
-use crate::postgres::offers::Offer;
 use crate::postgres::statement::Prepared;
 use crate::postgres::{NAME, check, reader, settings};
 use crate::server::{self, Server};
@@ -73,16 +73,16 @@ impl Driver for Session {
     }
 
     fn pipelines(&self) -> bool {
-        self.offers.has(Offer::Pipeline) && self.connection.library().pipelines.is_some()
+        self.features.has(Feature::Pipeline) && self.connection.library().pipelines.is_some()
     }
 
     fn begin(&mut self, access: Access) -> Result<()> {
         self.exec(match access {
             // At the default level every statement has its own snapshot.
-            Access::Read if self.offers.has(Offer::Snapshot) => {
+            Access::Read if self.features.has(Feature::Snapshot) => {
                 c"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
             }
-            Access::Read if !self.offers.has(Offer::SessionSnapshot) => {
+            Access::Read if !self.features.has(Feature::SessionSnapshot) => {
                 let what = "a transaction that reads one state, on this server";
                 return Err(EngineError::unsupported(NAME, what));
             }
@@ -99,7 +99,7 @@ impl Driver for Session {
     }
 
     fn load(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
-        if !self.offers.has(Offer::Copy) {
+        if !self.features.has(Feature::Copy) {
             return self.insert(table, rows);
         }
         let mut rows = Copy::new(table, rows);
@@ -111,7 +111,7 @@ impl Driver for Session {
 
     /// A few rows are one COPY, which is its own transaction.
     fn load_alone(&mut self, table: &TableDef, rows: &mut dyn Rows) -> Result<u64> {
-        if !self.offers.has(Offer::Copy) {
+        if !self.features.has(Feature::Copy) {
             self.begin(Access::Write)?;
             let count = self.insert(table, rows)?;
             return self.commit().map(|()| count);
@@ -126,7 +126,7 @@ impl Driver for Session {
     }
 
     fn loads_csv(&self) -> bool {
-        self.offers.has(Offer::CopyCsv)
+        self.features.has(Feature::CopyCsv)
     }
 
     /// A file of few rows is one COPY, like rows.

@@ -14,11 +14,13 @@ use crate::{Checked, EngineError, Result};
 /// Verifies every table, each without open cursors
 /// (<https://source.wiredtiger.com/mongodb-4.2/struct_w_t___s_e_s_s_i_o_n.html>, `verify`).
 pub(super) fn verify(session: &Rc<Session>, trees: &mut [Tree]) -> Result<Checked> {
-    let mut checked = Checked::by("WT_SESSION::verify");
+    let mut checked = Checked::new("WT_SESSION::verify");
     for uri in tables(session)? {
         let one = |checked: &mut Checked| verify_one(session, &uri, checked);
         match trees.iter_mut().find(|tree| tree.uri == uri) {
-            Some(tree) => tree.apart(|_, _| Ok(one(&mut checked))).map_err(Refusal::into_error)?,
+            Some(tree) => {
+                tree.without_cursors(|_, _| Ok(one(&mut checked))).map_err(Refusal::into_error)?
+            }
             None => one(&mut checked),
         }?;
     }
@@ -58,7 +60,7 @@ fn verify_one(session: &Session, uri: &CStr, checked: &mut Checked) -> Result<()
         0 => Ok(()),
         // It was not verified.
         code @ (libc::EBUSY | libc::ENOMEM) => {
-            Err(EngineError::failed(ID, "check a table", words(code)))
+            Err(EngineError::failed(ID, "check a table", error_message(code)))
         }
         code => {
             // Each message follows the time and the thread. Messages with a block's bytes are left
@@ -67,7 +69,7 @@ fn verify_one(session: &Session, uri: &CStr, checked: &mut Checked) -> Result<()
                 said.iter().map(|said| said.split_once("], ").map_or(&**said, |(_, said)| said));
             let told = said.filter(|said| !said.contains("__wt_bm_corrupt_dump"));
             told.for_each(|said| checked.found(said));
-            checked.found(format!("{}: {}", uri.to_string_lossy(), words(code)));
+            checked.found(format!("{}: {}", uri.to_string_lossy(), error_message(code)));
             Ok(())
         }
     }

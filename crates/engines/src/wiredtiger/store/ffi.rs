@@ -12,9 +12,9 @@ use embermark_model::Durability;
 
 use super::ID;
 use crate::EngineError;
-use crate::clients::again_if;
+use crate::clients::retry_if;
 use crate::owned;
-pub(super) use crate::wiredtiger::library::words;
+pub(super) use crate::wiredtiger::library::error_message;
 use crate::wiredtiger::library::{LIBRARY, Library};
 pub(super) use crate::wiredtiger::shim::{Bytes, Raw, Shim};
 
@@ -45,16 +45,19 @@ impl Refusal {
     /// [`EngineError`] would make the type of `?` ambiguous where an error is generic.)
     pub fn into_error(self) -> EngineError {
         let Self { code, doing } = self;
-        EngineError::failed(ID, doing, words(code))
+        EngineError::failed(ID, doing, error_message(code))
     }
 
     /// Returns it as an error of a transaction. A session without others has no conflicts, so its
     /// transaction ended because the cache has no room for what is not committed yet.
     pub(super) fn in_transaction(self, is_alone: bool) -> EngineError {
         match self.code {
-            ROLLBACK if is_alone => {
-                EngineError::outgrown(ID, self.doing, "WT_ROLLBACK, with one client", "its cache")
-            }
+            ROLLBACK if is_alone => EngineError::transaction_too_large(
+                ID,
+                self.doing,
+                "WT_ROLLBACK, with one client",
+                "its cache",
+            ),
             _ => self.into_error(),
         }
     }
@@ -125,7 +128,7 @@ impl Connection {
                 let raw = unsafe { Owned::new(raw, library.shim.close) };
                 Ok(Arc::new(Self { raw, library, table, syncs: durability == Durability::Power }))
             }
-            code => Err(failed(&words(code))),
+            code => Err(failed(&error_message(code))),
         }
     }
 
@@ -180,7 +183,7 @@ impl Session {
     /// (<https://source.wiredtiger.com/11.3.1/error_handling.html>, "EBUSY errors").
     pub(super) fn until_at_rest(&self, mut call: impl FnMut() -> c_int) -> c_int {
         let mut is_again = false;
-        let called = again_if(
+        let called = retry_if(
             |code| *code == libc::EBUSY,
             || {
                 if std::mem::replace(&mut is_again, true) {

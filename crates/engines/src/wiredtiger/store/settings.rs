@@ -1,4 +1,4 @@
-//! Settings of a database, as the library stores them beside it.
+//! Settings of a database, as the library stores them in the database's folder.
 
 use std::fs;
 use std::path::Path;

@@ -95,7 +95,7 @@ impl Cursor {
     /// Moves to the next pair, or to the first one without a position. Returns whether there is
     /// one.
     #[inline]
-    fn step(&mut self, direction: Direction) -> Result<bool> {
+    fn move_cursor(&mut self, direction: Direction) -> Result<bool> {
         // SAFETY: open.
         let code = unsafe {
             match direction {
@@ -108,7 +108,7 @@ impl Cursor {
 
     /// Returns whether its table has pairs. Leaves its position.
     fn has_pairs(&mut self) -> Result<bool> {
-        let there = self.step(Direction::Forward)?;
+        let there = self.move_cursor(Direction::Forward)?;
         self.reset().map(|()| there)
     }
 
@@ -118,18 +118,18 @@ impl Cursor {
             Direction::Forward => from.filter(|from| !from.is_empty()),
             Direction::Backward => to,
         };
-        let Some(start) = start else { return self.step(direction) };
+        let Some(start) = start else { return self.move_cursor(direction) };
         if start.is_empty() {
             return Ok(false);
         }
-        let mut beside = 0;
+        let mut order = 0;
         // SAFETY: open; the key lives through the call.
-        let code = unsafe { (self.shim.search_near)(self.raw.raw, Bytes::new(start), &mut beside) };
+        let code = unsafe { (self.shim.search_near)(self.raw.raw, Bytes::new(start), &mut order) };
         let within = match direction {
-            Direction::Forward => beside >= 0,
-            Direction::Backward => beside < 0,
+            Direction::Forward => order >= 0,
+            Direction::Backward => order < 0,
         };
-        Ok(found(code, "find a place")? && (within || self.step(direction)?))
+        Ok(found(code, "find a place")? && (within || self.move_cursor(direction)?))
     }
 
     /// Visits the pairs of a range, starting without a position, and leaves its position.
@@ -145,7 +145,7 @@ impl Cursor {
             if is_beyond || visit(key, self.value()?).is_break() {
                 break;
             }
-            there = self.step(range.direction)?;
+            there = self.move_cursor(range.direction)?;
         }
         self.reset()
     }
@@ -197,7 +197,7 @@ pub(super) struct Tree {
     /// `None` if they could not be opened after the table was created again.
     cursors: Option<Cursors>,
     /// Whether no checkpoint and no operation has used it since it was created.
-    pub is_fresh: bool,
+    pub is_unused: bool,
 }
 
 impl Tree {
@@ -205,9 +205,9 @@ impl Tree {
     pub(super) fn open(session: &Rc<Session>, name: &str) -> crate::Result<Self> {
         let uri = CString::new(format!("table:{name}"))
             .map_err(|error| EngineError::failed(ID, "open a table", error))?;
-        let is_fresh = session.create(&uri).map_err(Refusal::into_error)?;
+        let is_unused = session.create(&uri).map_err(Refusal::into_error)?;
         let cursors = Some(Cursors::open(session, &uri).map_err(Refusal::into_error)?);
-        Ok(Self { uri, session: Rc::clone(session), cursors, is_fresh })
+        Ok(Self { uri, session: Rc::clone(session), cursors, is_unused })
     }
 
     /// Returns whether it is the table with this name.
@@ -219,12 +219,12 @@ impl Tree {
     #[inline]
     pub(super) fn cursors(&mut self) -> crate::Result<&mut Cursors> {
         let lost = || EngineError::failed(ID, "use a table", "it could not be made anew");
-        self.is_fresh = false;
+        self.is_unused = false;
         self.cursors.as_mut().ok_or_else(lost)
     }
 
-    /// Does what needs a table without cursors.
-    pub(super) fn apart<T>(
+    /// Closes the cursors, runs `work`, and opens the cursors again.
+    pub(super) fn without_cursors<T>(
         &mut self,
         work: impl FnOnce(&Rc<Session>, &CStr) -> Result<T>,
     ) -> Result<T> {
@@ -237,16 +237,16 @@ impl Tree {
 
     /// Creates it again, empty.
     pub(super) fn clear(&mut self) -> crate::Result<()> {
-        self.apart(|session, uri| session.remove(uri).and_then(|()| session.create(uri)))
+        self.without_cursors(|session, uri| session.remove(uri).and_then(|()| session.create(uri)))
             .map_err(Refusal::into_error)?;
-        self.is_fresh = true;
+        self.is_unused = true;
         Ok(())
     }
 
     /// Loads it with a bulk cursor, which requires an unused table. Returns the number of pairs. A
     /// used table is created again, unless a power cut must not find it missing or incomplete.
     pub(super) fn load(&mut self, pairs: &mut dyn Pairs) -> crate::Result<u64> {
-        if !mem::take(&mut self.is_fresh) {
+        if !mem::take(&mut self.is_unused) {
             if self.cursors()?.other.has_pairs().map_err(Refusal::into_error)? {
                 return Err(EngineError::failed(ID, "load a table in bulk", "it is not empty"));
             }
@@ -254,9 +254,9 @@ impl Tree {
                 return self.insert(pairs);
             }
             self.clear()?;
-            self.is_fresh = false;
+            self.is_unused = false;
         }
-        self.apart(|session, uri| {
+        self.without_cursors(|session, uri| {
             let (mut cursor, mut rows) = (Cursor::open(session, uri, c"bulk")?, 0);
             while let Some((key, value)) = pairs.next() {
                 cursor.insert(key, value)?;

@@ -43,7 +43,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(from: u64, end: u64) -> Self {
+    fn between(from: u64, end: u64) -> Self {
         Self { next: from, end, pair: Default::default() }
     }
 }
@@ -85,7 +85,7 @@ pub fn fill(store: &mut Store) -> Result<()> {
         }
         Store::Kv(store) => {
             let table = store.table(&KEYED)?;
-            store.bulk(table, &mut Rows::of(0, ROWS))?;
+            store.bulk(table, &mut Rows::between(0, ROWS))?;
         }
         Store::Document(store) => {
             store.create(&NOTES)?;
@@ -114,7 +114,7 @@ pub fn add(store: &mut Store, from: u64, end: u64) -> Result<()> {
         Store::Kv(store) => {
             let table = store.table(&KEYED)?;
             store.within(Scope::Batch, |batch| {
-                let mut rows = Rows::of(from, end);
+                let mut rows = Rows::between(from, end);
                 while let Some((key, value)) = Pairs::next(&mut rows) {
                     batch.put(table, key, value)?;
                 }

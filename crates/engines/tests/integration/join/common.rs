@@ -13,8 +13,8 @@ use embermark_engines::sql::{ResultRow, SqlType};
 use embermark_engines::{Join, Link, OpenOptions, Result, Scope, Store};
 use embermark_model::Durability;
 
-/// The variable with what a helper process needs to know, one item per line.
-pub const TOLD: &str = "EMBERMARK_TEST_JOIN";
+/// Environment variable with the request to a helper process, one item per line.
+pub const REQUEST_VARIABLE: &str = "EMBERMARK_TEST_JOIN";
 
 static NOTES: CollectionDef = CollectionDef {
     name: "notes",
@@ -31,7 +31,7 @@ pub fn options(dir: &Path, durability: Durability, link: Link) -> OpenOptions {
     OpenOptions { link, shared: true, ..OpenOptions::new(dir, durability, 64 << 20) }
 }
 
-/// Creates what is written to.
+/// Creates the table or collection that [`write`] uses.
 pub fn create(store: &mut Store) -> Result<()> {
     match store {
         Store::Sql(store) => {
@@ -44,7 +44,7 @@ pub fn create(store: &mut Store) -> Result<()> {
     }
 }
 
-/// Commits one more row, the `n`th, with this many bytes of text beside it.
+/// Commits one more row, the `n`th, with `bytes` bytes of text.
 pub fn write(store: &mut Store, n: i64, bytes: usize) -> Result<()> {
     let words = "x".repeat(bytes);
     match store {

@@ -63,7 +63,7 @@ struct Failing {
 }
 
 impl Failing {
-    /// Starts the program of the private server `pid` in its own directory.
+    /// Starts the program of the private server `pid` in its own folder.
     fn start(pid: u32, dir: &Path) -> Self {
         let program = fs::read_link(format!("/proc/{pid}/exe")).unwrap();
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap();

@@ -68,7 +68,10 @@ fn every_kind_of_value_is_stored_as_what_it_is_and_comes_back() {
                     assert_eq!(found["value"], long_json(int));
                     assert_eq!((row.int(1)?, row.float(1)?), (Some(int), Some(int as f64)));
                     let error = row.text(1).unwrap_err().to_string();
-                    assert!(error.contains("column `value`: Integer is no text"), "{error}");
+                    assert!(
+                        error.contains("column `value`: Integer is not of type text"),
+                        "{error}"
+                    );
                 }
                 Value::Float(float) => {
                     assert!(found["value"]["$numberDouble"].is_string(), "{found}");

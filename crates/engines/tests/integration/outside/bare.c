@@ -1,7 +1,7 @@
 /*
- * logmap with the functions alone that an engine has to have: no tables, no autocommit, batches that are not
- * read, deletions that do not tell, and a beginning of a transaction that is refused every third time. What it
- * lacks embermark makes up for.
+ * logmap with only the functions that an engine must have: no tables, no autocommit, no reads of a batch, and
+ * deletions that do not report whether the key existed. Every third transaction is refused at its beginning.
+ * embermark does the rest itself.
  */
 #define embermark_engine logmap_engine
 #include "logmap.c"
@@ -29,11 +29,11 @@ static int bare_begin(client *client, uint32_t scope) {
 }
 
 static int bare_put(client *client, uint32_t table, bytes key, bytes value) {
-    return note(&pending, PUT, table, key, value) ? EMBERMARK_OK : no_memory(client);
+    return add_change(&pending, PUT, table, key, value) ? EMBERMARK_OK : no_memory(client);
 }
 
 static int bare_del(client *client, uint32_t table, bytes key) {
-    return note(&pending, DELETE, table, key, (bytes){"", 0}) ? EMBERMARK_OK : no_memory(client);
+    return add_change(&pending, DELETE, table, key, (bytes){"", 0}) ? EMBERMARK_OK : no_memory(client);
 }
 
 static int bare_undo(client *client) {
@@ -68,7 +68,7 @@ static const struct embermark_key_value BARE_KEY_VALUE = {
     .put = bare_put,
     .del = bare_del,
     .scan = scan,
-    /* Behind its size: nobody looks there. */
+    /* Beyond the stated size of the table, so it must not be read. */
     .clear = (int32_t(*)(client *, uint32_t))1,
 };
 

@@ -32,7 +32,7 @@ fn add() {
             compiled::with_sqlite("sqlite-plain", &here.join("plain.c")),
         ];
         for library in of_c.into_iter().flatten().chain([compiled::redb()]) {
-            let described = Described::of(&library).unwrap();
+            let described = Described::load(&library).unwrap();
             add(described).unwrap();
         }
     });

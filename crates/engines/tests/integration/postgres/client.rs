@@ -8,7 +8,7 @@ use embermark_model::Durability;
 
 use super::POSTGRES;
 use super::owner::{ask, run, url_of};
-use crate::server::owner::{again, passes, told};
+use crate::server::owner::{run_passing, task, test_command};
 use crate::server::processes::peak;
 use crate::server::readings::{Made, made, one_int};
 use crate::server::{options, setting, sql};
@@ -29,13 +29,13 @@ fn what_the_environment_tells_clients_of_postgresql_is_not_for_a_private_server(
         ("PGOPTIONS", "-c work_mem=1234kB"),
         ("PGCLIENTENCODING", "LATIN1"),
     ];
-    passes(again("postgres::client::is_private", dir.path()).envs(variables));
+    run_passing(test_command("postgres::client::is_private", dir.path()).envs(variables));
 }
 
 #[test]
 #[ignore = "run in a process of its own by another test"]
 fn is_private() {
-    let Some(dir) = told() else { return };
+    let Some(dir) = task() else { return };
     let opened = POSTGRES.open(&options(Path::new(&dir), Durability::None));
     assert_eq!(setting(&opened, "work_mem"), "8MB");
     let mut first = sql(opened.store);
@@ -49,7 +49,7 @@ fn is_private() {
 #[test]
 fn a_result_of_a_million_rows_is_never_in_memory_whole() {
     if POSTGRES.is_here() {
-        passes(&mut again("postgres::client::streams", ""));
+        run_passing(&mut test_command("postgres::client::streams", ""));
     }
 }
 
@@ -57,7 +57,7 @@ fn a_result_of_a_million_rows_is_never_in_memory_whole() {
 #[ignore = "run in a process of its own by another test"]
 fn streams() {
     const ROWS: i64 = 1_000_000;
-    if told().is_none() {
+    if task().is_none() {
         return;
     }
     let (_dir, mut store) = POSTGRES.sql(Durability::None).unwrap();

@@ -27,8 +27,8 @@ fn no_part_of_a_password_is_in_an_error_however_the_url_is_written() {
         ("postgres://me:hunter2@hunter2@127.0.0.1:1/db", "%40"),
         ("postgres://me:hunter2?hunter2@127.0.0.1:1/db", "%3F"),
         // There is no host.
-        ("postgres://me:hunter2", "port is no number"),
-        ("postgres://me:hunter2/db", "port is no number"),
+        ("postgres://me:hunter2", "port is not a number"),
+        ("postgres://me:hunter2/db", "port is not a number"),
         // libpq cannot read this.
         ("postgres://me:%zzhunter2@127.0.0.1:1/db", "invalid percent-encoded token"),
         ("postgres://me:hunter2@[::1/db", "\"]\""),

@@ -1,4 +1,4 @@
-//! A private server that stands for a user's own, and what its owner asks it: the package of a
+//! A private server that acts as a user's server, and what its owner asks it: the package of a
 //! release has no client program.
 
 use embermark_engines::sql::SqlStore;

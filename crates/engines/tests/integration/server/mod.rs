@@ -81,12 +81,12 @@ pub fn options(dir: &Path, durability: Durability) -> OpenOptions {
     OpenOptions::new(dir, durability, 32 << 20)
 }
 
-/// Returns the options of a database on a server given by URL; nothing is written to a directory.
+/// Returns the options of a database on a server given by URL; nothing is written to a folder.
 pub fn given(url: &str, durability: Durability) -> OpenOptions {
     OpenOptions { url: Some(url.to_owned()), ..options(Path::new("/nowhere"), durability) }
 }
 
-/// Returns a setting that was read back; `absent` if there is none of that name.
+/// Returns a setting that was read back; `absent` if no setting has that name.
 pub fn setting<'a>(opened: &'a Opened, name: &str) -> &'a str {
     let found = opened.settings.iter().find(|(known, _)| known == name);
     found.map_or("absent", |(_, value)| value)

@@ -1,4 +1,4 @@
-//! This test program again, as a process that owns a server, or one that runs a single test.
+//! Starts this test program as another process: as the owner of a server, or to run a single test.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -15,14 +15,14 @@ use embermark_model::Durability;
 use super::processes::{Processes, is_running};
 use super::{ServerEngine, options, rows};
 
-/// The variable that tells another process what to do.
-const TOLD: &str = "EMBERMARK_TEST_SERVER";
+/// Environment variable with the task of a helper process.
+const TASK: &str = "EMBERMARK_TEST_SERVER";
 
-/// Returns an ignored test of this program as a command in another process, with a text for it.
-pub fn again(test: &str, told: impl AsRef<OsStr>) -> Command {
+/// Returns the command that runs an ignored test of this program in another process, with a task.
+pub fn test_command(test: &str, task: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     run(&mut command, test);
-    command.env(TOLD, told);
+    command.env(TASK, task);
     command
 }
 
@@ -30,13 +30,13 @@ fn run(command: &mut Command, test: &str) {
     command.args([test, "--exact", "--ignored", "--nocapture"]);
 }
 
-/// Returns the text for such a test; nothing if no test has started it.
-pub fn told() -> Option<String> {
-    env::var(TOLD).ok()
+/// Returns the task of such a test. `None` if no test has started it.
+pub fn task() -> Option<String> {
+    env::var(TASK).ok()
 }
 
 /// Runs such a test, which must pass, and returns its output.
-pub fn passes(command: &mut Command) -> String {
+pub fn run_passing(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
@@ -68,7 +68,7 @@ impl Owner {
         };
         let this_module = module_path!().split_once("::").unwrap().1;
         run(&mut command, &format!("{this_module}::owns_a_server"));
-        command.env(TOLD, format!("{}\n{}", engine.0, dir.display()));
+        command.env(TASK, format!("{}\n{}", engine.0, dir.display()));
         command.env_remove("HOME").env_remove("XDG_CACHE_HOME").envs(variables.iter().copied());
         let mut process = command.current_dir("/").stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
@@ -131,8 +131,8 @@ fn copy_for_anybody(from: &Path, to: &Path) {
 #[test]
 #[ignore = "run in a process of its own by other tests"]
 fn owns_a_server() {
-    let Some(told) = told() else { return };
-    let (id, dir) = told.split_once('\n').unwrap();
+    let Some(task) = task() else { return };
+    let (id, dir) = task.split_once('\n').unwrap();
     let id = embermark_engines::registry::find(id).unwrap().info().id;
     let opened = ServerEngine(id).open(&options(Path::new(dir), Durability::Process));
     let server = opened.server.unwrap();

@@ -46,7 +46,7 @@ pub fn peak() -> u64 {
 pub struct Processes {
     /// The server and the processes it had started.
     known: Vec<u32>,
-    /// The directory of its files, which may be its working directory.
+    /// The folder of its files, which may be its working folder.
     dir: PathBuf,
     /// The network it sees, if that is not this process's.
     network: Option<PathBuf>,

@@ -34,7 +34,7 @@ impl ServerEngine {
     }
 }
 
-/// Returns the integer of the last row, or none if there is no row.
+/// Returns the integer of the last row, or `None` without a row.
 pub fn one_int(store: &mut dyn SqlStore, sql: &str) -> Result<Option<i64>> {
     let statement = store.prepare(sql)?;
     let mut found = None;

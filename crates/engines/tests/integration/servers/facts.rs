@@ -25,7 +25,7 @@ pub struct Facts {
     pub processes: RangeInclusive<usize>,
     /// Whether the server refuses to run as root.
     pub refuses_root: bool,
-    /// The Unix socket, below the server's directory, and its mode if the server restricts access
+    /// The Unix socket, below the server's folder, and its mode if the server restricts access
     /// by it.
     pub socket: &'static str,
     pub socket_mode: Option<u32>,
@@ -67,7 +67,7 @@ pub enum Refusal {
     Program(fn(ServerEngine, &Path) -> PathBuf),
 }
 
-/// How a private server stands for a user's own.
+/// How a private server acts as a user's server.
 pub struct Given {
     /// The tier of that server, and how it is reached.
     pub owner: Durability,

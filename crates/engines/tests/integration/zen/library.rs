@@ -37,7 +37,7 @@ fn read<'a>(bytes: *const c_char, length: c_int) -> Outcome<&'a [u8]> {
     if bytes.is_null() || length > MOST {
         return Err(22);
     }
-    // SAFETY: the caller gives so many bytes, which live through the call.
+    // SAFETY: the caller gives this many bytes, which live through the call.
     Ok(unsafe { std::slice::from_raw_parts(bytes.cast(), length) })
 }
 

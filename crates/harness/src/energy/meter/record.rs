@@ -11,14 +11,14 @@ use jiff::tz::TimeZone;
 use super::Curve;
 use crate::HarnessError;
 
-/// Times below this are not times of day: they started at 0 at some point (1e9 is September 2001).
+/// Times below this are relative to the start of the meter (1e9 is September 2001).
 const FIRST_DAY: f64 = 1e9;
 
 /// A meter's power over time.
 #[derive(Clone, Debug)]
 pub struct Record {
     pub(super) curve: Curve,
-    /// Whether its times are not times of day.
+    /// Whether its times are relative to the start of the meter.
     pub(super) is_relative: bool,
 }
 
@@ -67,7 +67,7 @@ const AMPERES: Names = &[
 /// Index of a column and its unit.
 #[derive(Clone, Copy)]
 struct Column {
-    place: usize,
+    index: usize,
     unit: f64,
 }
 
@@ -80,7 +80,7 @@ impl Record {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or a line of it is invalid. The error says which.
+    /// If the file cannot be read, or a line is invalid. The error gives the line.
     pub fn read(path: &Path) -> Result<Self, HarnessError> {
         let refused = |why: String| HarnessError::Meter { path: path.to_owned(), why };
         let text = fs::read(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
@@ -102,11 +102,11 @@ impl Record {
             .flexible(true)
             .from_reader(text.as_bytes());
         let names: Vec<String> =
-            rows.headers().map_err(|e| e.to_string())?.iter().map(plain).collect();
+            rows.headers().map_err(|e| e.to_string())?.iter().map(normalized_name).collect();
         let column = |known: Names| {
             known.iter().find_map(|(name, unit)| {
-                let place = names.iter().position(|other| other == name)?;
-                Some(Column { place, unit: *unit })
+                let index = names.iter().position(|other| other == name)?;
+                Some(Column { index, unit: *unit })
             })
         };
         let lacks = |what: &str| {
@@ -127,14 +127,14 @@ impl Record {
             let row = row.map_err(|error| error.to_string())?;
             let line = row.position().map_or(0, csv::Position::line);
             let wrong = |what: &str, text: &str| format!("line {line}: '{text}' is not a {what}");
-            let text = |column: Column| row.get(column.place).unwrap_or_default();
+            let text = |column: Column| row.get(column.index).unwrap_or_default();
             let number = |column: Column| {
                 let text = text(column);
-                parsed(text, separator)
+                parse_number(text, separator)
                     .map(|value| value * column.unit)
                     .ok_or_else(|| wrong("number", text))
             };
-            let at = seconds(text(time), time.unit, separator)
+            let at = parse_time(text(time), time.unit, separator)
                 .ok_or_else(|| wrong("time: write Unix seconds or RFC 3339", text(time)))?;
             let watts = match power {
                 Power::Watts(watts) => number(watts)?,
@@ -162,25 +162,25 @@ impl Record {
 
 /// Normalises a name: lower case, with underscores for blanks and brackets. `Power (W)` becomes
 /// `power_w`.
-fn plain(name: &str) -> String {
+fn normalized_name(name: &str) -> String {
     let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("_").to_lowercase()
 }
 
 /// Parses a number. A comma may be the decimal point if it does not separate columns.
-fn parsed(text: &str, separator: u8) -> Option<f64> {
+fn parse_number(text: &str, separator: u8) -> Option<f64> {
     let text = if separator == b',' { text.to_owned() } else { text.replace(',', ".") };
     text.parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
 /// Parses Unix seconds, or seconds since the meter began. A time of day without a zone is in UTC.
-fn seconds(text: &str, unit: f64, separator: u8) -> Option<f64> {
+fn parse_time(text: &str, unit: f64, separator: u8) -> Option<f64> {
     let of = |at: Timestamp| at.as_nanosecond() as f64 / 1e9;
     let day = || {
         let civil = text.replace('/', "-").parse::<DateTime>().ok()?;
         Some(of(civil.to_zoned(TimeZone::UTC).ok()?.timestamp()))
     };
-    parsed(text, separator)
+    parse_number(text, separator)
         .map(|value| value * unit)
         .or_else(|| text.parse::<Timestamp>().ok().map(of))
         .or_else(day)

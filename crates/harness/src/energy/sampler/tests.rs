@@ -37,7 +37,7 @@ impl Device {
     }
 
     fn sampler(&self) -> Sampler {
-        Sampler::of(find(&System::at(self.0.path())))
+        Sampler::new(find(&System::at(self.0.path())))
     }
 }
 
@@ -48,12 +48,12 @@ fn run(sampler: &Sampler, lasts: Duration, mut meanwhile: impl FnMut(u32)) -> Ru
     let readings = Readings::begin(&counters);
     let step = Duration::from_millis(20);
     for number in 1..=(lasts.as_millis() / step.as_millis()) as u32 {
-        sampler.look();
+        sampler.sample();
         sleep(step);
         meanwhile(number);
     }
     let mut run = Run::default();
-    sampler.of_run(&mut run, readings.end().as_ref());
+    sampler.record_run(&mut run, readings.end().as_ref());
     run
 }
 
@@ -87,16 +87,16 @@ fn a_counter_that_began_anew_more_than_once_counts_all_of_it() {
     let mut total = 0;
     let counters = sampler.counters();
     let readings = Readings::begin(&counters);
-    sampler.look_at_all();
+    sampler.sample_all();
     for _ in 0..50 {
         total += 500_000;
         device.count(total);
-        sampler.look_at_all();
+        sampler.sample_all();
         sleep(Duration::from_millis(5));
     }
     device.count(total + 300_000);
     let mut run = Run::default();
-    sampler.of_run(&mut run, readings.end().as_ref());
+    sampler.record_run(&mut run, readings.end().as_ref());
     assert!((run.energy.unwrap().joules - 25.3).abs() < 1e-9);
 }
 
@@ -123,7 +123,7 @@ fn a_source_that_vanishes_and_a_run_too_short_are_absent_with_the_reason() {
     assert!(gone.no_energy.unwrap().ends_with("energy_uj could not be read"));
     let no_window = {
         let mut run = Run::default();
-        sampler.of_run(&mut run, None);
+        sampler.record_run(&mut run, None);
         run
     };
     assert!(no_window.period.is_none() && no_window.no_energy.is_some());

@@ -1,4 +1,4 @@
-//! A phase of a trial: its runs, timed, observed and checked.
+//! Runs a phase of a trial: times, observes and checks its runs.
 
 use std::time::{Duration, Instant};
 
@@ -9,8 +9,8 @@ use embermark_workloads::{BenchPhase, CheckError, Outcome, Passed};
 
 use super::Trial;
 use crate::energy::Readings;
-use crate::observing::Watching;
 use crate::parts::Parts;
+use crate::phase_observer::ResourceObserver;
 use crate::protocol::Event;
 use crate::repetition::{self, First, Role};
 use crate::worker::{Stop, failed, status_of};
@@ -42,20 +42,24 @@ impl Trial<'_> {
                 cold::drop_pages(&self.job.site).map_err(failed)?;
             }
             let device = self.loads.begin();
-            let mut watching =
-                Watching::new(self.server, &self.job.site, self.job.own_disk, &self.traffic)
-                    .counting(&self.job.energy_counters);
+            let mut observer = ResourceObserver::new(
+                self.server,
+                &self.job.site,
+                self.job.own_disk,
+                &self.traffic,
+            )
+            .with_counters(&self.job.energy_counters);
             let before = self.probes.begin();
             let unexplained = self.explainer.begin();
             let energy = Readings::begin(&self.job.energy_counters);
             let began = clock::monotonic_ns();
-            let mut outcome = match self.bench.observe(index, &mut meter, &mut watching) {
+            let mut outcome = match self.bench.observe(index, &mut meter, &mut observer) {
                 Ok(outcome) => outcome,
                 Err(error) if error.is_unsupported() => {
                     (phase.status, phase.reason) = (Status::Unsupported, Some(error.to_string()));
                     break;
                 }
-                Err(error) if error.is_of_query() => {
+                Err(error) if error.is_query_error() => {
                     (phase.status, phase.reason) = (status_of(&error), Some(error.to_string()));
                     break;
                 }
@@ -67,9 +71,9 @@ impl Trial<'_> {
             };
             let between = began.zip(clock::monotonic_ns());
             let window = energy.end();
-            let window = if lasts { watching.energy_window() } else { window };
+            let window = if lasts { observer.energy_window() } else { window };
             let explained = self.explainer.end(unexplained);
-            let apart = watching.client_apart(self.job.url.is_some());
+            let apart = observer.separate_client(self.job.url.is_some());
             // An embedded engine is then in a process whose memory the parent does not sample.
             let sampled = apart.is_none() || self.server.is_some();
             let between = between.filter(|_| sampled);
@@ -80,7 +84,7 @@ impl Trial<'_> {
                 break;
             }
             let reached = match lasts {
-                true => watching.to_device(),
+                true => observer.device_io(),
                 false => device.and_then(|device| device.since()),
             };
             let discarded = run < warmup;
@@ -94,7 +98,7 @@ impl Trial<'_> {
                     .or(self.job.plan.target_rate.map(|rate| rate as f64))
                     .and_then(|rate| meter.schedule_kept(rate)),
             );
-            let first = First::new(measured, Role::of(run, warmup));
+            let first = First::new(measured, Role::new(run, warmup));
             let (mut verdict, mut repeated) = (None, None);
             if self.job.repeats && !once && first.is_short(self.bench.repeat(index)) {
                 let mut right = self.check(index, &outcome, measured);
@@ -127,7 +131,7 @@ impl Trial<'_> {
                 device_io: reached.map(|reached| reached.io),
                 engine,
                 client,
-                observed: lasts.then(|| watching.observed()),
+                observed: lasts.then(|| observer.into_observed()),
                 loaded,
                 clients,
                 client_machines: None,
@@ -179,7 +183,7 @@ impl Trial<'_> {
         }
         let (status, reason) = (phase.status, phase.reason.clone());
         self.events.send(&Event::PhaseEnded(Box::new(phase)))?;
-        for part in parts.ended(status, reason) {
+        for part in parts.into_phases(status, reason) {
             // The event contains the runs, because nothing was observed during them.
             let runs = part.runs.clone();
             self.events.send(&Event::PhaseBegan(Box::new(PhaseResult { runs, ..part.clone() })))?;

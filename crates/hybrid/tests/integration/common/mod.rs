@@ -1,7 +1,7 @@
 //! A table with a key of two numbers and a value of a number and a text, over real engines.
 
-#![allow(dead_code, reason = "each test takes what it needs of it")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(dead_code, reason = "each test uses part of this module")]
+#![allow(clippy::unwrap_used, reason = "a test fails at an error")]
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use embermark_engines::registry;
 use embermark_hybrid::{Hybrid, OpenMirror, Options};
 use embermark_model::Durability;
 
-/// Rows: group and place in the key, an amount that may be NULL and a word in the value.
+/// Rows: group and place are the key. An amount, which may be NULL, and a word are the value.
 pub static THINGS: sql::TableDef = sql::TableDef {
     name: "things",
     columns: &[
@@ -63,7 +63,7 @@ pub fn value(amount: i64, word: &str) -> Vec<u8> {
     [&amount.to_le_bytes()[..], word.as_bytes()].concat()
 }
 
-/// Opens `engine` as a front in a directory.
+/// Opens `engine` as a front in a folder.
 pub fn front(engine: &str, folder: &Path) -> Box<dyn KvStore> {
     let folder = folder.join("front");
     std::fs::create_dir_all(&folder).unwrap();
@@ -74,7 +74,7 @@ pub fn front(engine: &str, folder: &Path) -> Box<dyn KvStore> {
     }
 }
 
-/// Opens DuckDB in a directory.
+/// Opens DuckDB in a folder.
 pub fn mirror() -> OpenMirror {
     Arc::new(|folder| {
         let mut options = OpenOptions::new(folder, Durability::None, 16 << 20);

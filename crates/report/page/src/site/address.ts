@@ -1,12 +1,14 @@
-/** Where the reader is, as the page's address has it: `#/cell/RUN?engine=lmdb&workload=sensors`. */
+/**
+ * The reader's position, as the page's address has it: `#/cell/RUN?engine=lmdb&workload=sensors`.
+ */
 
-/** What names a view and what is chosen in it. */
+/** Name of a view, and the choices in it. */
 export interface Address {
   path: string[];
   chosen: URLSearchParams;
 }
 
-/** The address of the page. What cannot be read of it is left out. */
+/** Returns the address of the page. Unreadable parts are left out. */
 export function here(hash = location.hash): Address {
   const text = hash.replace(/^#\/?/, "");
   const at = text.indexOf("?");
@@ -22,7 +24,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The address of a view. */
+/** Returns the address of a view. */
 export function to(path: string[], chosen: URLSearchParams | Record<string, string | undefined> = {}): string {
   const pairs = chosen instanceof URLSearchParams ? [...chosen] : Object.entries(chosen);
   const query = new URLSearchParams(pairs.flatMap(([name, value]) => (value ? [[name, value]] : [])));
@@ -30,7 +32,7 @@ export function to(path: string[], chosen: URLSearchParams | Record<string, stri
   return `#/${path.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
 }
 
-/** The same view with another choice; null forgets it. */
+/** Returns the same view with another choice. Null removes the choice. */
 export function choosing(changes: Record<string, string | null>): string {
   const { path, chosen } = here();
   for (const [name, value] of Object.entries(changes)) {

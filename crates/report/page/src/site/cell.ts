@@ -1,4 +1,7 @@
-/** The page of a cell: how it ended, its figures, settings, what repeats it and what opens its engine likewise. */
+/**
+ * The page of a cell: how it ended, its figures and settings, the command that repeats it, and
+ * programs that open its engine in the same way.
+ */
 
 import type { Address } from "./address";
 import type { Value } from "./csv";
@@ -46,7 +49,7 @@ export async function cell(known: Known, { path, chosen }: Address): Promise<Vie
       ...section("Repeat it", h("pre", { class: "command", tabindex: 0 }, own.command)),
       file ? h("details", {}, h("summary", {}, `The workload file ${file[0]}`), h("pre", { tabindex: 0 }, file[1])) : null,
       ...(snippets.length > 0 ? [h("h3", {}, "In a program of your own"), ...snippets.map(({ client, command, text }) => text
-        ? h("details", {}, h("summary", {}, `Opened and set likewise from ${client}`), h("pre", { tabindex: 0 }, text))
+        ? h("details", {}, h("summary", {}, `Opened with the same settings from ${client}`), h("pre", { tabindex: 0 }, text))
         : h("p", {}, `From ${client}: `, h("code", {}, command)))] : []),
       ...section("Measured on", list([["machine", of.machine], ["embermark", tool], ...of.about.map(({ about, says }): [string, string] => [about, says])])),
     ],
@@ -64,7 +67,7 @@ export async function cell(known: Known, { path, chosen }: Address): Promise<Vie
 
 const section = (title: string, body: HTMLElement | false): HTMLElement[] => (body ? [h("h3", {}, title), body] : []);
 
-/** The time of an operation in each trial, and its percentiles. */
+/** Shows the time of an operation in each trial, and its percentiles. */
 function phases(own: Cell): HTMLElement[] {
   const trials = Math.max(0, ...own.phases.map((phase) => phase.trials.length));
   if (own.phases.length === 0) return [];
@@ -78,20 +81,20 @@ function phases(own: Cell): HTMLElement[] {
   return [
     h("h3", {}, "Phases"),
     table("Time of an operation in each trial, and latency over all trials", header, rows),
-    ...(reasons.length > 0 ? [list(reasons.map(({ phase, reason, checked_by }) => [phase, reason ?? `its answer was held to: ${checked_by}`]))] : []),
+    ...(reasons.length > 0 ? [list(reasons.map(({ phase, reason, checked_by }) => [phase, reason ?? `its answer was checked: ${checked_by}`]))] : []),
   ];
 }
 
-/** The engine's plan for the query of each phase. */
+/** Shows the engine's query plan of each phase. */
 function plans(own: Cell): HTMLElement[] {
   const known = own.phases.flatMap(({ phase, plan }) => plan === undefined ? [] : [h("details", {}, h("summary", {}, `Query plan of ${phase}`), h("pre", { tabindex: 0 }, plan))]);
-  return known.length === 0 ? [] : [h("h3", {}, "Query plans"), h("p", { class: "hint" }, "As the engine tells them."), ...known];
+  return known.length === 0 ? [] : [h("h3", {}, "Query plans"), h("p", { class: "hint" }, "As the engine reports them."), ...known];
 }
 
 function trials(own: Cell): HTMLElement | false {
   const row = ([index, status, reason, open]: Cell["trials"][number]) => [String(index + 1), word(status), orDash(open, duration), reason ?? ""];
   const lost = own.lost ?? [];
   if (own.trials.length + lost.length === 0) return false;
-  return table(lost.length > 0 ? `Each a fresh process; ${count(lost.length)} lost, which are in no figure` : "Each a fresh process",
+  return table(lost.length > 0 ? `Each in a fresh process; ${count(lost.length)} lost, which are in no figure` : "Each in a fresh process",
     ["trial", "ended", "to open", "why"], [...own.trials.map(row), ...lost.map(row)]);
 }

@@ -1,4 +1,4 @@
-/** The choices above a table: one select each, of what there is. */
+/** The choices above a table, with one select for each. */
 
 import { choosing } from "./address";
 import type { Group } from "./data";
@@ -9,12 +9,12 @@ import { compare, type Facet, FACETS, type Known, NONE } from "./known";
 export interface Select {
   name: string;
   label: string;
-  /** Value and words. */
+  /** Value and text. */
   options: [string, string][];
   value: string;
 }
 
-/** Of these groups the one that is chosen, or else that says most; and the choices that lead to it. */
+/** Returns the chosen group, or else the most informative one, with the choices that lead to it. */
 export function pick(known: Known, groups: number[], chosen: URLSearchParams): { group?: number; selects: Select[] } {
   let left = groups;
   const selects = FACETS.map((facet) => {
@@ -29,13 +29,13 @@ export function pick(known: Known, groups: number[], chosen: URLSearchParams): {
   return { group: left[0], selects };
 }
 
-/** What the group has that says most to a reader who has not chosen. */
+/** Returns the value of the most informative group, for a reader who has not chosen. */
 function usual(known: Known, facet: Facet, groups: number[]): string {
   const most = groups.reduce<number | undefined>((most, group) => (most === undefined || saysMore(known, group, most) ? group : most), undefined);
   return most === undefined ? "" : facet.of(known, known.group(most));
 }
 
-/** Whether one group says more than another: the first thing that tells them apart decides. */
+/** Whether one group is more informative than another. The first property that differs decides. */
 function saysMore(known: Known, one: number, other: number): boolean {
   const [a, b] = [known.worth(one), known.worth(other)];
   const at = a.findIndex((value, place) => value !== b[place]);
@@ -56,7 +56,7 @@ function inOrder(known: Known, facet: Facet, groups: number[], options: string[]
   });
 }
 
-/** Selects as a form. One that leaves no choice is a text. */
+/** Makes a form of selects. A select without a choice is a text. */
 export function form(selects: Select[]): HTMLElement {
   return h("div", { class: "panel choices", role: "group", "aria-label": "Choose" }, selects.map(({ name, label, options, value }) => {
     const id = `choose-${name}`;
@@ -68,7 +68,9 @@ export function form(selects: Select[]): HTMLElement {
   }));
 }
 
-/** Engines, by id and name, as boxes to tick; those that are left out are in the address. */
+/**
+ * Makes boxes to tick for engines, by id and name. The address has the engines that are left out.
+ */
 export function engineBoxes(engines: [string, string][], without: Set<string>): HTMLElement {
   const boxes = engines.map(([id, name]) => {
     const box = h("input", { type: "checkbox", id: `with-${id}`, checked: !without.has(id), change: () => {
@@ -85,5 +87,5 @@ export function engineBoxes(engines: [string, string][], without: Set<string>): 
   return h("details", { class: "panel", open: without.size > 0 }, h("summary", {}, "Choose engines"), h("fieldset", {}, h("legend", {}, "Engines"), boxes, all));
 }
 
-/** The engines that an address leaves out. */
+/** Returns the engines that an address leaves out. */
 export const leftOut = (chosen: URLSearchParams): Set<string> => new Set((chosen.get("without") ?? "").split(",").filter(Boolean));

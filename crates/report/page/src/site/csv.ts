@@ -2,16 +2,19 @@
 
 import { h } from "../dom";
 
-/** A number, a text, or nothing. */
+/** A number, a text, or null. */
 export type Value = number | string | null | undefined;
 
-/** The text of a file: numbers as they are, and no text that a spreadsheet takes for a formula. */
+/**
+ * Returns the text of a file. Numbers stay as they are, and no text can be taken for a formula by a
+ * spreadsheet.
+ */
 export function csv(header: string[], rows: Value[][]): string {
   const line = (values: Value[]) => values.map((value) => quoted(typeof value === "number" ? String(value) : harmless(value ?? ""))).join(",");
   return `${[header, ...rows].map(line).join("\r\n")}\r\n`;
 }
 
-/** As `cell` of `crates/model/src/foreign.rs`. */
+/** Formats a cell like `cell` of `crates/model/src/foreign.rs`. */
 function harmless(text: string): string {
   const isNumber = text.trim() !== "" && Number.isFinite(Number(text));
   return /^[=+\-@\t\r\n]/.test(text) && !isNumber ? `'${text}` : text;
@@ -19,7 +22,7 @@ function harmless(text: string): string {
 
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-/** A button that saves a view. */
+/** Makes a button that saves a view. */
 export function download(name: string, header: string[], rows: () => Value[][]): HTMLElement {
   return h("button", { type: "button", class: "small", click: () => {
     const url = URL.createObjectURL(new Blob([csv(header, rows())], { type: "text/csv" }));

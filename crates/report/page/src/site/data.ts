@@ -1,5 +1,5 @@
 /**
- * What the site's data files hold. Groups, engines, machines and results have numbers: their places in the index.
+ * Data files of the site. They name groups, engines, machines and results by their indexes in the index file.
  *
  * Generated from the Rust types by `crates/report/src/typescript.rs`: change them there. Times are ns,
  * sizes bytes. Null or absent means not measured, never zero.
@@ -10,37 +10,37 @@ import type { Column, Note, Status, Tier } from "../data";
 /** The version of the form that is described here. */
 export const VERSION = 2;
 
-/** A cell, whose engine has a number in the index. */
+/** A cell of an engine. */
 export type Cell = {
-  /** The place of its engine. */
+  /** Index of its engine in the index file. */
   engine: number,
   /** The variant. */
   variant: string,
   /** How it ended. */
   status: Status,
-  /** Why, when not ok. */
+  /** The reason, if it is not ok. */
   reason?: string,
-  /** The tier that it has, if it is not the one asked for. */
+  /** The durability that it has, if it differs from the tier. */
   effective?: Tier,
-  /** What its tier rests on. */
+  /** Evidence for what its tier promises. */
   durability?: string,
-  /** In what its settings are not as the tier. */
+  /** How its settings differ from the tier. */
   own_durability?: string,
   /** The engine's versions over the trials. */
   versions: Array<string>,
-  /** Its settings, by their place. */
+  /** Index of its settings. */
   settings?: number,
   /** Index, status, reason and ns to open of each trial. */
   trials: Array<[number, Status, string | null, number | null]>,
-  /** Those that were lost: they are in no figure. */
+  /** Trials that were lost. They are in no figure. */
   lost?: Array<[number, Status, string | null, number | null]>,
-  /** What it used, by the columns of the index. */
+  /** Resources that it used, by the columns of the index. */
   usage: Array<Rounded | null>,
   /** Its phases. */
   phases: Array<CellPhase>,
   /** The command that repeats it. */
   command: string,
-  /** Numbers of programs that open and set its engine likewise. */
+  /** Indexes of programs that open and set its engine in the same way. */
   snippets?: Array<number>,
 };
 
@@ -50,17 +50,17 @@ export type CellPhase = {
   phase: string,
   /** How it ended. */
   status: Status,
-  /** Why, when not ok. */
+  /** The reason, if it is not ok. */
   reason?: string,
-  /** Who says that its answer is right, where no oracle does. */
+  /** What confirmed its answer, if no oracle checks it. */
   checked_by?: string,
-  /** The plan that the engine has for its query. */
+  /** The engine's query plan. */
   plan?: string,
   /** The time of an operation in each trial, in ns. */
   trials: Array<Rounded>,
-  /** Percentiles of an operation. */
+  /** Percentiles of the time of an operation. */
   latency?: Percentiles,
-  /** The same from its scheduled start. */
+  /** Percentiles of the time from the scheduled start of an operation. */
   response?: Percentiles,
 };
 
@@ -68,90 +68,96 @@ export type CellPhase = {
 export type Cells = {
   /** The cells. */
   cells: Array<Cell>,
-  /** Settings that cells have. */
+  /** The different settings of the cells. */
   settings: Array<Array<[string, string]>>,
-  /** The workload file that commands name, and its text. */
+  /** The workload file that commands name, with its text. */
   file?: [string, string],
 };
 
 /** A column of results. */
 export type Engine = {
-  /** The column's name in an address. */
+  /** The column's name in addresses. */
   id: string,
   /** The column's name. */
   name: string,
-  /** The name of its engine. */
+  /** The name of the engine. */
   engine: string,
   /** `embedded`, `server` or `reference`. */
   kind?: string,
   /** Its data model. */
   model?: string,
-  /** The licence of the engine. */
+  /** The engine's licence. */
   licence?: string,
-  /** Absent: embermark itself. */
+  /** The client. Absent for embermark itself. */
   client?: string,
-  /** Settings of its own. */
+  /** Settings of the configuration. */
   settings?: string,
 };
 
 /** An engine over machines. */
 export type EngineOverMachines = {
-  /** The place of the engine. */
+  /** Index of the engine. */
   engine: number,
-  /** Machines with a result that has it. */
+  /** Number of machines with a result that has it. */
   machines: number,
-  /** Its ratios over the rows. */
+  /** Ratios over the rows. */
   rows: Spread | null,
-  /** Its ratios over the questions. */
+  /** Ratios over the questions. */
   questions: Spread | null,
   /** Medians of memory, size and bytes written. */
   used: [Rounded | null, Rounded | null, Rounded | null],
 };
 
-/** What an engine has to show in a phase. */
+/** The figure of an engine in a phase. */
 export type Figure = [ns: number, low: number | null, high: number | null, ratio: number | null, ratio_low: number | null, ratio_high: number | null, marks: string] | string | null;
 
 /** A table. Lists of engines are in the order of `engines`. */
 export type Figures = {
-  /** Number of the group in the index. */
+  /** Index of the group in the index file. */
   group: number,
   /** The variant that runs every phase. */
   variant: string,
-  /** Rows, repetitions, who is absent. */
+  /** Rows, repetitions and absent engines. */
   about: Array<string>,
-  /** Numbers of the columns in the index. */
+  /** Indexes of the columns in the index file. */
   engines: Array<number>,
-  /** What has to be known of each engine: `(ref)`, `†`. */
+  /** Marks of each engine: `(ref)`, `†`. */
   marks: Array<string>,
-  /** How each engine stands over the rows. */
+  /** Summary of each engine over the rows. */
   rows: Array<Stands>,
-  /** How each engine stands over the questions. */
+  /** Summary of each engine over the questions. */
   questions: Array<Stands>,
-  /** By the columns of the index. */
+  /** Resources of each engine, by the columns of the index. */
   usage: Array<Array<Rounded | null>>,
   /** The phases, in display order. */
   phases: Array<Phase>,
 };
 
-/** What may be compared. */
+/** A group of figures that may be compared. */
 export type Group = {
-  /** The place of its workload. */
+  /** Index of its workload. */
   workload: number,
-  /** The scale as it is written. */
+  /** The scale as text. */
   scale: string,
-  /** Absent for all rows of the data. */
+  /** Number of rows. Absent for all rows of the data. */
   rows?: number,
-  /** The memory limit as it is written, if any. */
+  /** The memory limit as text, if any. */
   limit?: string,
   /** The imitated storage, if any. */
   storage?: string,
   /** The tier. */
   tier: Tier,
-  /** What else was asked for than a plain run has: clients, a rate, cold reads, rows of one's own. */
+  /**
+   * Other conditions that a plain run does not have: clients, a rate, cold reads, the user's own
+   * rows.
+   */
   conditions?: string,
-  /** How many results have it. */
+  /** Number of results that have it. */
   results: number,
-  /** How many engines ran in it and compete, each as it comes and used by embermark itself. */
+  /**
+   * Number of engines that ran in it and compete, without configurations and clients of other
+   * languages.
+   */
   engines: number,
 };
 
@@ -159,21 +165,24 @@ export type Group = {
 export type History = {
   /** The engine's versions. */
   versions: Array<string>,
-  /** `[result, version, rows, questions, used]`: rows and questions are `[ns, ratio]`, a text or nothing. */
+  /**
+   * `[result, version, rows, questions, used]`. Rows and questions are `[ns, ratio]`, a text or
+   * null.
+   */
   results: Array<[number, number | null, Past, Past, [Rounded | null, Rounded | null, Rounded | null]]>,
 };
 
-/** The choices. */
+/** The index. */
 export type Index = {
-  /** The version of this form. */
+  /** Version of the format. */
   site: number,
-  /** The version of embermark that made the site. */
+  /** Version of embermark that made the site. */
   tool: string,
-  /** What is shown of resources. */
+  /** Resources that are shown. */
   columns: Array<Column>,
-  /** Id and what it stands for. */
+  /** Id and description. */
   workloads: Array<[string, string]>,
-  /** What may be compared. */
+  /** Groups of figures that may be compared. */
   groups: Array<Group>,
   /** The columns of results. */
   engines: Array<Engine>,
@@ -181,30 +190,30 @@ export type Index = {
   machines: Array<PackedMachine>,
   /** The results. */
   results: Array<PackedResult>,
-  /** Sets of groups that results have, each as first and last of every run of neighbours. */
+  /** Sets of groups that results have, each as the first and the last of every run of neighbours. */
   shapes: Array<Array<number>>,
-  /** Of each engine the groups that it has a history in. */
+  /** For each engine, the groups in which it has a history. */
   histories: Array<Array<number>>,
 };
 
-/** A table over machines: of each its [latest result of many engines](latest). */
+/** A table over machines, from the [latest result with many engines](latest) of each. */
 export type OverMachines = {
   /** Each engine over machines. */
   engines: Array<EngineOverMachines>,
-  /** Machine, result, and who is first in rows and in questions there. */
+  /** Machine, result, and the best engines in rows and in questions there. */
   machines: Array<[number, number, Array<number>, Array<number>]>,
 };
 
 /**
- * Hardware, by what its firmware and its kernel say of it. There may be a thousand: it is written as
- * `[id, name, says]`.
+ * Hardware, as its firmware and its kernel describe it. There may be a thousand, so it is
+ * serialized as `[id, name, says]`.
  */
 export type PackedMachine = [id: string, name: string, says: string];
 
-/** A result, written as `[id, machine, label, started, tool, shape]`. */
+/** A result, serialized as `[id, machine, label, started, tool, shape]`. */
 export type PackedResult = [id: string, machine: number, label: string, started: string, tool: string, shape: number];
 
-/** How an engine stood once. */
+/** Summary of an engine in an earlier result. */
 export type Past = [Rounded, Rounded | null] | string | null;
 
 /** Percentiles of a latency in ns. */
@@ -212,46 +221,46 @@ export type Percentiles = [p50: number, p95: number | null, p99: number | null, 
 
 /** A phase in a variant. */
 export type Phase = {
-  /** Absent where no engine came as far as a phase. */
+  /** Name. Absent if no engine reached a phase. */
   phase?: string,
-  /** Where it is not that of most phases. */
+  /** The variant, if it is not that of most phases. */
   variant?: string,
-  /** Its times are of one operation. */
+  /** Whether its times are of one operation. */
   per_operation: boolean,
   /** The kind of its work, if it counts for one. */
   work?: Work,
-  /** What each engine has to show. */
+  /** The figure of each engine. */
   figures: Array<Figure>,
 };
 
-/** What is said of a result beside its figures. */
+/** Data of a result other than its figures. */
 export type ResultData = {
-  /** The machine in a line. */
+  /** Description of the machine in one line. */
   machine: string,
-  /** What may have disturbed the figures. */
+  /** Conditions that may have disturbed the figures. */
   warnings: Array<string>,
-  /** What was asked for and on what. */
+  /** The plan and the machine. */
   about: Array<Note>,
 };
 
-/** A number of five significant digits. What is not finite is absent. */
+/** A number of five significant digits. Serialized as null if it is not finite. */
 export type Rounded = number;
 
 /** A program. */
 export type Snippet = {
   /** The client, as `--client` takes it. */
   client: string,
-  /** What prints it. */
+  /** The command that prints it. */
   command: string,
-  /** Absent where the engine is not here, or is a server. */
+  /** Its text. Absent if the engine is not on this machine, or is a server. */
   text?: string,
 };
 
-/** Ratios over machines: on how many, their geometric mean, the least and the most. */
+/** Ratios over machines: their number, geometric mean, minimum and maximum. */
 export type Spread = [number, Rounded, Rounded, Rounded];
 
-/** How an engine stands. */
+/** Summary of an engine. */
 export type Stands = [ratio: number | null, low: number | null, high: number | null, ns: number, answered: number, phases: number, marks: string] | string | null;
 
-/** Two kinds of work that are never in one mean. */
+/** Two kinds of work that never share a mean. */
 export type Work = "rows" | "questions";

@@ -1,4 +1,4 @@
-/** Engines: all of them, and the page of one: what it is, and its history in a table. */
+/** The list of all engines, and the page of one: its facts and its history in a table. */
 
 import type { Address } from "./address";
 import { form, pick } from "./choose";
@@ -11,14 +11,14 @@ import { load } from "./load";
 import { type SortColumn, sorted } from "./sorted";
 import type { View } from "./view";
 
-/** All engines. */
+/** Shows all engines. */
 export function engines(known: Known, { chosen }: Address): View {
   const rows = known.index.engines.map((engine, place) => ({ ...engine, place }));
   const text = (name: "engine" | "kind" | "model" | "client" | "settings" | "licence", heading: string): SortColumn<(typeof rows)[number]> =>
     ({ name, heading, show: (row) => [row[name] ?? "-"], key: (row) => row[name] ?? null });
   const columns: SortColumn<(typeof rows)[number]>[] = [
     { name: "name", heading: "name", show: ({ place }) => [known.engineLink(place)], key: ({ name }) => name },
-    text("engine", "engine"), text("kind", "kind"), text("model", "data model"), text("client", "used from"), text("settings", "settings of its own"), text("licence", "licence"),
+    text("engine", "engine"), text("kind", "kind"), text("model", "data model"), text("client", "used from"), text("settings", "own settings"), text("licence", "licence"),
   ];
   return {
     title: "Engines",
@@ -43,12 +43,12 @@ interface Line {
   before?: Line;
 }
 
-/** An engine in one table over all results: on each machine from the first result to the last. */
+/** An engine in one table over all results: on each machine, from the first result to the last. */
 export async function engine(known: Known, { path, chosen }: Address): Promise<View> {
   const place = known.findEngine(path[1]);
   if (place === undefined) throw new Error("this site has no such engine");
   const { name, engine, kind, model, licence, client, settings } = known.engine(place);
-  const facts = list([["engine", engine], ["kind", kind ?? ""], ["data model", model ?? ""], ["licence", licence ?? ""], ["used from", client ?? ""], ["settings of its own", settings ?? ""]]
+  const facts = list([["engine", engine], ["kind", kind ?? ""], ["data model", model ?? ""], ["licence", licence ?? ""], ["used from", client ?? ""], ["own settings", settings ?? ""]]
     .filter((row): row is [string, string] => row[1] !== ""));
   const groups = known.groupsWith(place);
   const { group, selects } = pick(known, groups, chosen);
@@ -82,7 +82,7 @@ export async function engine(known: Known, { path, chosen }: Address): Promise<V
     body: [
       facts, form(selects),
       h("h3", {}, "History"),
-      h("p", { class: "hint" }, "Each machine's results from the first to the last. Two runs on one machine differ without a cause, too: embermark compare says whether a difference is one."),
+      h("p", { class: "hint" }, "Each machine's results from the first to the last. Two runs on one machine also differ by chance: embermark compare shows whether a difference is significant."),
       sorted("Results, by machine and time", lines, columns, chosen.get("sort")),
     ],
     csv: {
@@ -98,7 +98,7 @@ const timeOf = (past: Past): number | null => (Array.isArray(past) ? past[0] : n
 const ratioOf = (past: Past): number | null => (Array.isArray(past) ? past[1] : null);
 const past = (of: Past): (Node | string)[] => (of === null ? ["-"] : typeof of === "string" ? [h("span", { class: "apart" }, of)] : [duration(of[0])]);
 
-/** `0.97x`, of another version too: the version is beside it. */
+/** Formats a change: `0.97x`. The version is next to it, because it may differ. */
 function change(line: Line, work: "rows" | "questions"): string {
   const [now, before] = [timeOf(line[work]), line.before ? timeOf(line.before[work]) : null];
   if (now === null || before === null) return "-";

@@ -1,4 +1,4 @@
-/** The index, and what is looked up in it. */
+/** The index, with functions that look things up in it. */
 
 import { type Engine, type Figures, type Group, type Index, VERSION } from "./data";
 import { to } from "./address";
@@ -21,7 +21,7 @@ export interface Result {
   shape: number;
 }
 
-/** What every view is given. */
+/** Input of every view. */
 export class Known {
   readonly index: Index;
   readonly machines: Machine[];
@@ -47,18 +47,18 @@ export class Known {
   machine = (place: number): Machine => at(this.machines, place);
   result = (place: number): Result => at(this.results, place);
 
-  /** The place of what has this id. */
+  /** Returns the index of an id. */
   findMachine = (id: string | null | undefined): number | undefined => this.machineIds.get(id ?? "");
   findEngine = (id: string | null | undefined): number | undefined => this.engineIds.get(id ?? "");
   findResult = (id: string | null | undefined): number | undefined => this.resultIds.get(id ?? "");
 
-  /** The groups that a result has. */
+  /** Returns the groups of a result. */
   groupsOf = (result: number): Set<number> => at(this.shapes, this.result(result).shape);
 
-  /** The groups that an engine has a history in. */
+  /** Returns the groups in which an engine has a history. */
   groupsWith = (engine: number): number[] => at(this.index.histories, engine);
 
-  /** The results of a machine, the latest first. */
+  /** Returns the results of a machine, the latest first. */
   resultsOf(machine: number): number[] {
     const own = [...this.results.keys()].filter((result) => this.result(result).machine === machine);
     return own.sort((a, b) => compare(this.result(b).started, this.result(a).started) || a - b);
@@ -67,8 +67,10 @@ export class Known {
   workloadOf = (group: Group): string => at(this.index.workloads, group.workload)[0];
 
   /**
-   * What a reader is shown who has not chosen: a built-in workload as it comes, on each machine's own storage and memory, with commits that
-   * survive a crash; of those tables the one with the most engines, the most results, `sensors`, the most rows. What comes first decides first.
+   * The group that is shown to a reader who has not chosen: a built-in workload without extra
+   * conditions, on each machine's own storage and memory, with commits that survive a crash. Among
+   * those it prefers, in this order, the table with the most engines, the most results, `sensors`,
+   * and the most rows.
    */
   worth(place: number): number[] {
     const { workload, conditions, storage, limit, tier, engines, results, rows } = this.group(place);
@@ -77,60 +79,60 @@ export class Known {
     return [...usual, engines, results, Number(id === "sensors"), rows ?? Infinity];
   }
 
-  /** `sensors 1M within 256 MiB on sd-a1 · durability process`. */
+  /** Formats a group: `sensors 1M within 256 MiB on sd-a1 · durability process`. */
   titleOf(place: number): string {
     const group = this.group(place);
     const extent = [group.scale, group.limit && `within ${group.limit}`, group.storage && `on ${group.storage}`].filter(Boolean).join(" ");
     return [`${this.workloadOf(group)} ${extent}`, `durability ${group.tier}`, group.conditions].filter(Boolean).join(" · ");
   }
 
-  /** What an address says of a group. */
+  /** Returns the address of a group. */
   chosen(place: number): Record<string, string> {
     const group = this.group(place);
     return Object.fromEntries(FACETS.map(({ name, of }) => [name, of(this, group)]));
   }
 
-  /** The group that an address names; undefined if it names no known one. */
+  /** Returns the group that an address names. Undefined if there is no such group. */
   findGroup(chosen: URLSearchParams): number | undefined {
     const is = (group: Group) => FACETS.every(({ name, of }) => (chosen.get(name) ?? NONE) === of(this, group));
     const found = this.index.groups.findIndex(is);
     return found < 0 ? undefined : found;
   }
 
-  /** A link to an engine's page, where this group is chosen. */
+  /** Makes a link to an engine's page, with this group chosen. */
   engineLink(place: number, group?: number, marks = ""): HTMLElement {
     const engine = this.engine(place);
     return h("a", { href: to(["engine", engine.id], group === undefined ? {} : this.chosen(group)), title: engine.engine }, engine.name + marks);
   }
 
-  /** A link to a machine's page. */
+  /** Makes a link to a machine's page. */
   machineLink(place: number): HTMLElement {
     const machine = this.machine(place);
     return h("a", { href: to(["machine", machine.id]), title: machine.says }, machine.name);
   }
 
-  /** The address of a table: of a result, or of all machines. */
+  /** Returns the address of a table: of a result, or of all machines. */
   tableAddress(group: number, result?: number): string {
     const own = result === undefined ? {} : { machine: this.machine(this.result(result).machine).id, result: this.result(result).id };
     return to([], { ...this.chosen(group), ...own });
   }
 
-  /** The address of a cell. */
+  /** Returns the address of a cell. */
   cellAddress(result: number, { group, engines }: Figures, column: number, variant: string): string {
     const engine = this.engine(engines[column] ?? -1);
     return to(["cell", this.result(result).id], { engine: engine.id, variant, ...this.chosen(group) });
   }
 }
 
-/** In an address, that there is no limit, no imitated storage, nothing out of the ordinary. */
+/** Value in an address for no limit, no imitated storage, or no extra conditions. */
 export const NONE = "none";
 
-/** What a group is told apart by: its name in an address, and its words. */
+/** A property that distinguishes groups: its name in an address, and its text. */
 export interface Facet {
   name: string;
   label: string;
   of: (known: Known, group: Group) => string;
-  /** What stands for NONE. */
+  /** Text for NONE. */
   none?: string;
 }
 
@@ -143,7 +145,7 @@ export const FACETS: Facet[] = [
   { name: "conditions", label: "Conditions", of: (_, group) => group.conditions ?? NONE, none: "usual" },
 ];
 
-/** Texts in the order of their characters, whatever the reader's language. */
+/** Compares texts by their characters, whatever the reader's language. */
 export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function at<T>(all: T[], place: number): T {

@@ -1,4 +1,7 @@
-/** Data files. A page that was opened from disk may load scripts and nothing else, so each file is a script that calls `embermark`. */
+/**
+ * Loads data files. A page opened from disk can load scripts and nothing else, so each file is a
+ * script that calls `embermark`.
+ */
 
 import { h } from "../dom";
 
@@ -13,7 +16,7 @@ const files = new Map<string, Promise<unknown>>();
 
 window.embermark = (name, data) => arriving.get(name)?.(data);
 
-/** The content of `data/NAME.js`, which is loaded once. */
+/** Returns the content of `data/NAME.js`, which is loaded once. */
 export function load<T>(name: string): Promise<T> {
   const known = files.get(name);
   if (known) return known as Promise<T>;
@@ -24,14 +27,14 @@ export function load<T>(name: string): Promise<T> {
       script.remove();
     };
     const fails = () => {
-      // It may be there the next time.
+      // It may exist the next time.
       files.delete(name);
       end();
       reject(new Error(`data/${name}.js cannot be loaded: copy the whole folder of the site`));
     };
     arriving.set(name, (data) => resolve(data as T));
     script.addEventListener("load", () => {
-      // A file that was cut off is no script, and hands nothing over.
+      // A file that was cut off is not a valid script, and passes nothing on.
       if (arriving.has(name)) reject(new Error(`data/${name}.js is damaged: copy it again`));
       end();
     });

@@ -1,4 +1,4 @@
-/** Machines: all of them, and the page of one. */
+/** The list of all machines, and the page of one. */
 
 import { type Address, to } from "./address";
 import { h } from "../dom";
@@ -6,7 +6,7 @@ import type { Known } from "./known";
 import { type SortColumn, sorted } from "./sorted";
 import type { View } from "./view";
 
-/** All machines. */
+/** Shows all machines. */
 export function machines(known: Known, { chosen }: Address): View {
   const rows = known.machines.map(({ name, says }, machine) => ({ machine, name, says, results: known.resultsOf(machine) }));
   const columns: SortColumn<(typeof rows)[number]>[] = [
@@ -16,13 +16,13 @@ export function machines(known: Known, { chosen }: Address): View {
   ];
   return {
     title: "Machines",
-    about: ["Machines whose firmware and kernel say the same of board, CPU and memory are one"],
+    about: ["Machines with the same board, CPU and memory count as one"],
     body: [sorted("Machines", rows, columns, chosen.get("sort"))],
     csv: { name: "machines", header: ["id", "machine", "hardware", "results"], rows: () => rows.map(({ machine, name, says, results }) => [known.machine(machine).id, name, says, results.length]) },
   };
 }
 
-/** A machine, with its results and their tables. */
+/** Shows a machine, with its results and their tables. */
 export function machine(known: Known, { path, chosen }: Address): View {
   const place = known.findMachine(path[1]);
   if (place === undefined) throw new Error("this site has no such machine");

@@ -16,7 +16,7 @@ const VIEWS: Record<string, (known: Known, address: Address) => View | Promise<V
   "": rankings, machines, machine, engines, engine, cell,
 };
 
-/** How many views were asked for: one that comes late is not drawn over a later one. */
+/** Number of requested views. A view that arrives late is not drawn over a later one. */
 let asked = 0;
 
 async function show(known: Known): Promise<void> {
@@ -41,10 +41,10 @@ async function show(known: Known): Promise<void> {
   main.dataset.shown = location.hash;
 }
 
-/** The page that was shown before. */
+/** The previous page. */
 let before: string | null = null;
 
-/** Shows it, with the focus where it was; where another page is shown, at its top. */
+/** Shows a view. The focus stays, except on another page, which is shown from its top. */
 function place(main: HTMLElement, body: HTMLElement[]): void {
   const focused = document.activeElement?.id ?? "";
   const open = [...main.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent);

@@ -1,4 +1,6 @@
-/** Phases down, engines across: ratio and time in a box, which leads to its cell. */
+/**
+ * A table with phases down and engines across: ratio and time in a box, which links to its cell.
+ */
 
 import type { Figure, Figures, Phase } from "./data";
 import { h } from "../dom";
@@ -8,7 +10,7 @@ import type { Known } from "./known";
 import { MARKS } from "../status";
 import { walk } from "../walk";
 
-/** How a box of a failed phase looks. */
+/** The style of a box of a failed phase. */
 const FAILED = ["wrong", "failed", "timed out"];
 
 export function phases(known: Known, result: number, figures: Figures, columns: { place: number; engine: number }[]): HTMLElement {

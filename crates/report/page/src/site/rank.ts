@@ -1,4 +1,4 @@
-/** Rankings: of all machines, or of one result of a machine. */
+/** Rankings, of all machines or of one result of a machine. */
 
 import type { Address } from "./address";
 import { engineBoxes, form, leftOut, pick, type Select } from "./choose";
@@ -15,7 +15,7 @@ import type { View } from "./view";
 
 const ALL = "all";
 
-/** In an address, that an engine is used by embermark itself. */
+/** Value in an address for engines that embermark itself uses. */
 const NATIVE = "native";
 
 export async function rankings(known: Known, { chosen }: Address): Promise<View> {
@@ -43,7 +43,7 @@ export async function rankings(known: Known, { chosen }: Address): Promise<View>
   return ofResult(known, group, result, chosen, [machines, ...selects, runs]);
 }
 
-/** The choice of the client that engines are used from; none where there is one. */
+/** Asks which client engines are used from, and returns the engines of the answer. */
 function clients(known: Known, engines: number[], chosen: URLSearchParams): { select: Select[]; engines: Set<number> } {
   const of = (engine: number) => known.engine(engine).client ?? NATIVE;
   const all = unique(engines.map(of)).sort((a, b) => Number(b === NATIVE) - Number(a === NATIVE) || (a < b ? -1 : 1));
@@ -80,9 +80,9 @@ async function ofResult(known: Known, group: number, result: number, chosen: URL
   };
 }
 
-const HOW = "Rows are put in, fetched and changed; questions go over many rows. A ratio is the geometric mean, over the phases, of the time over that of the first, with its 95 % interval: to the first of all engines of the result, shown or not. ≈ no difference to the first is shown; 6/7 answered 6 of 7 phases: over the best of each, and without a place.";
+const HOW = "Rows are inserted, fetched and changed. Questions read many rows. A ratio is the geometric mean, over the phases, of the time divided by that of the first engine of the result, shown or not, with its 95 % interval. ≈ not significantly slower than the first. 6/7 answered 6 of 7 phases: its ratio is to the best of each, and it has no place.";
 
-/** Where an engine stands by rows, else by questions; after these who has no place. */
+/** Makes the ranking by rows, or else by questions. Engines without a rank come last. */
 function ranking(known: Known, figures: Figures, columns: Column[], sort: string | null): HTMLElement {
   const kinds: { name: "rows" | "questions"; heading: string }[] = [{ name: "rows", heading: "rows" }, { name: "questions", heading: "questions" }];
   const byWork = kinds.filter(({ name }) => columns.some(({ place }) => figures[name][place] ?? null)).map(({ name, heading }): SortColumn<Column> => {
@@ -101,13 +101,13 @@ function ranking(known: Known, figures: Figures, columns: Column[], sort: string
   return sorted("Engines, the fastest first", columns, [name, ...byWork, ...used], sort);
 }
 
-/** What a device has least of stands first. */
+/** Resources of which devices have the least. Their columns come first. */
 const SCARCE = ["peak_bytes", "disk_bytes", "written_bytes"];
 const urgency = (key: string): number => (SCARCE.includes(key) ? SCARCE.indexOf(key) : SCARCE.length);
 
 const mark = (marks: string | undefined): string => (marks ? ` ${marks}` : "");
 
-/** A reference and one of another durability have no place among the others. */
+/** References, and engines with another durability, have no rank. */
 const isRanked = (figures: Figures, place: number): boolean => !/\((ref|weaker|own|by URL)\)/.test(figures.marks[place] ?? "");
 
 function csvOf(known: Known, figures: Figures, columns: Column[]): View["csv"] {
@@ -145,7 +145,7 @@ async function overMachines(known: Known, group: number, chosen: URLSearchParams
   const lines: Line[] = data.engines.filter(({ engine }) => engines.has(engine) && !without.has(known.engine(engine).id));
   const of = data.machines.length;
   const all = unique([...known.results.keys()].filter((result) => known.groupsOf(result).has(group)).map((result) => known.result(result).machine)).length;
-  // A mean over other machines is no place among these.
+  // A mean over other machines gives no rank among these.
   const place = (spread: Spread | null) => (spread && spread[0] === of ? spread[1] : null);
   const byWork = (["rows", "questions"] as const).filter((work) => lines.some((line) => line[work])).map((work): SortColumn<Line> => ({
     name: work, heading: work, title: `time for ${work} over that of each machine's first`,
@@ -171,9 +171,9 @@ async function overMachines(known: Known, group: number, chosen: URLSearchParams
       form([...selects, ...select]),
       engineBoxes(data.engines.map(({ engine }) => [known.engine(engine).id, known.engine(engine).name]), without),
       lines.length === 0 ? "Nothing is left to show: choose more engines above." : sorted("Engines, the fastest first", lines, columns, chosen.get("sort")),
-      h("p", { class: "hint" }, "A ratio is the geometric mean, over the machines, of an engine's time over that of each machine's first, with the least and the most. Choose a machine for intervals, phases and memory. 3/5: only 3 of 5 machines have it, so it has no place."),
+      h("p", { class: "hint" }, "A ratio is the geometric mean, over the machines, of an engine's time divided by that of each machine's first engine, with the smallest and the largest. Choose a machine for intervals, phases and memory. 3/5: only 3 of 5 machines have it, so it has no place."),
       h("h3", {}, "Machines"),
-      sorted("Machines, and who is first there", data.machines, machines, null),
+      sorted("Machines, with the first engines of each", data.machines, machines, null),
     ],
     csv: {
       name: known.titleOf(group),

@@ -1,20 +1,23 @@
-/** A table whose headings sort it. The address keeps by what. */
+/** A table with headings that sort it. The address keeps the column. */
 
 import { choosing } from "./address";
 import { h } from "../dom";
 
-/** A column: its heading, and what a row has in it. */
+/** A column: its heading, and the content of a row in it. */
 export interface SortColumn<Row> {
   name: string;
   heading: string;
   title?: string;
-  /** What is shown. */
+  /** The content. */
   show: (row: Row) => (Node | string | null | false)[];
-  /** Less stands first; nothing stands last. Without it the column does not sort. */
+  /**
+   * The key by which the column sorts. Smaller keys come first, and rows without a key last.
+   * Without this function the column does not sort.
+   */
   key?: (row: Row) => number | string | null;
 }
 
-/** The rows in the order of a column; those without a key last, each in the order it came. */
+/** Sorts the rows by a column. Rows without a key come last. Equal rows keep their order. */
 export function inOrder<Row>(rows: Row[], columns: SortColumn<Row>[], sort: string | null): Row[] {
   const column = columns.find(({ name, key }) => name === sort && key) ?? columns.find(({ key }) => key);
   const key = column?.key;
@@ -25,7 +28,7 @@ export function inOrder<Row>(rows: Row[], columns: SortColumn<Row>[], sort: stri
   return keyed.sort(([a], [b]) => before(a, b)).map(([, row]) => row);
 }
 
-/** The table; the first column heads its rows. */
+/** Makes the table. The first column has the row headings. */
 export function sorted<Row>(caption: string, rows: Row[], columns: SortColumn<Row>[], sort: string | null): HTMLElement {
   const by = columns.find(({ name, key }) => name === sort && key) ?? columns.find(({ key }) => key);
   const heading = (column: SortColumn<Row>) => {

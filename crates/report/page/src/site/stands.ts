@@ -1,14 +1,16 @@
-/** How an engine stands, as it is shown: ratio, interval, and a bar of both. */
+/** Shows the summary of an engine: ratio, interval, and a bar of both. */
 
 import type { Stands } from "./data";
 import { h } from "../dom";
 import { duration, ratio } from "../format";
 
-/** The ratio of who answered every phase; null of others, who have no place. */
+/**
+ * Returns the ratio of an engine that answered every phase. Null for others, which have no rank.
+ */
 export const placeOf = (stands: Stands): number | null =>
   Array.isArray(stands) && stands[4] === stands[5] ? stands[0] : null;
 
-/** What stands in a box of the ranking. */
+/** Makes the content of a box of the ranking. */
 export function shown(stands: Stands, most: number): (Node | string)[] {
   if (stands === null) return ["-"];
   if (typeof stands === "string") return [h("span", { class: "apart" }, stands)];
@@ -22,10 +24,13 @@ export function shown(stands: Stands, most: number): (Node | string)[] {
   ];
 }
 
-/** The least and the most of a bar: 1x, and beyond that a logarithm. */
+/** Width of a bar. Its axis starts at 1x and is logarithmic. */
 const WIDTH = 100;
 
-/** A bar of a ratio from 1 up, on a logarithmic axis to `most`, with its interval. A picture of what stands beside it. */
+/**
+ * Makes a bar of a ratio from 1 up, on a logarithmic axis to `most`, with its interval. The figures
+ * are next to it.
+ */
 function bar(times: number, low: number | null, high: number | null, most: number): SVGElement {
   const x = (value: number) => (WIDTH * Math.min(1, Math.log(Math.max(1, value)) / Math.log(Math.max(1.5, most)))).toFixed(1);
   const drawn = svg("svg", { viewBox: `0 0 ${WIDTH} 6`, class: "interval", "aria-hidden": "true", preserveAspectRatio: "none" });

@@ -1,11 +1,11 @@
-/** What a view is: its title, what it shows, and what it has as CSV. */
+/** A view: its title, its content, and its CSV. */
 
 import { download, type Value } from "./csv";
 import { h } from "../dom";
 
 export interface View {
   title: string;
-  /** Below the title. */
+  /** Text below the title. */
   about?: (Node | string)[];
   body: (Node | string | false | null)[];
   csv: { name: string; header: string[]; rows: () => Value[][] };

@@ -1,7 +1,7 @@
 //! The ranked list of engines, and the engines that are not in it.
 
 use super::{All, weighted};
-use crate::advise::levels::written;
+use crate::advise::levels::scale_text;
 use crate::advise::{Advice, AdviceTable, Left, Place, remedy};
 use crate::{format, grid, text};
 
@@ -14,7 +14,7 @@ pub(in crate::advise) fn no_list(table: &AdviceTable, advice: &Advice) -> Vec<St
     let remedy = format!("to measure it: {}", remedy::command(table, tier, &weighted(advice)));
     if let Some(rows) = table.asked.filter(|_| !advice.too_far.is_empty()) {
         let far = advice.too_far.join(", ");
-        let rows = written(rows);
+        let rows = scale_text(rows);
         let says = format!("no order for {rows} rows: {far}: more than ten times away");
         return vec![says, remedy];
     }

@@ -21,7 +21,7 @@ fn languages() -> ResultFile {
         let facts = file.manifest.engines.get(&engine).cloned();
         file.manifest.engines.extend(facts.map(|facts| (column.clone(), facts)));
         let client = Some("python".parse().unwrap());
-        let own = Configuration { client, ..Configuration::of(engine) };
+        let own = Configuration { client, ..Configuration::new(engine) };
         file.plan.configurations.insert(column, own);
     }
     file
@@ -51,7 +51,7 @@ fn every_language_has_a_list_of_its_own_columns() {
     assert!(command.contains("-t power --client python"), "{command}");
     assert!(!tables.tables[0].commands[&Durability::Power].contains("--client"));
 
-    let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
+    let all = advise_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
     assert_eq!(all.len(), 2, "at the same scale, and another list");
     let shown = crate::advise::words(&all, &tables, None, 200);
     for says in [

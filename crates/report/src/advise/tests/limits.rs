@@ -26,7 +26,7 @@ fn a_limit_of_memory_has_a_list_of_its_own_of_its_own_cells() {
     let tables = tables(&[&file], None, &[]);
     let names: Vec<&str> = tables.tables.iter().map(|table| &*table.at).collect();
     assert_eq!(names, ["1k rows", "10k rows", "100k rows", "1k rows within 256 MiB"]);
-    let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
+    let all = advise_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
     let second: Vec<(&str, f64)> = (all.iter().map(|(_, advice)| &advice.ranked[1]))
         .map(|place| (&*place.engine, (place.score * 1e9).round() / 1e9))
         .collect();
@@ -34,7 +34,7 @@ fn a_limit_of_memory_has_a_list_of_its_own_of_its_own_cells() {
     let expected = [("columns", 3.0), ("columns", 1.01), ("rows", 3.0), ("rows", 3.0)];
     assert_eq!(second, expected);
     let memory = Needs { memory_bytes: Some(400_000_000), ..ANY };
-    let left = at_each(&tables, memory, &weights(&[("ingest", 1.0)])).unwrap();
+    let left = advise_each(&tables, memory, &weights(&[("ingest", 1.0)])).unwrap();
     let excluded: Vec<usize> = left.iter().map(|(_, advice)| advice.excluded.len()).collect();
     assert_eq!(excluded, [0, 0, 1, 0], "the memory of the scale within the limit");
     let shown = crate::advise::words(&all, &tables, None, 200);
@@ -72,7 +72,7 @@ fn limits_of_memory_and_rows_choose_lists() {
     assert_eq!(names(Some(60_000), &[WITHIN]), both[1..]);
     // Each table names the scale that answers the request.
     let tables = tables(&[&file], Some(60_000), &[]);
-    let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
+    let all = advise_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
     let shown = crate::advise::words(&all, &tables, Some(60_000), 250);
     assert!(shown.contains("answered at sensors 100k, the nearest measured"), "{shown}");
     let away = "no answer for 60k: sensors 1k within 256 MiB: measure with --scale 60k";
@@ -94,7 +94,7 @@ fn turns_within_a_limit_of_memory_are_of_its_lists() {
     }
     let shown = |conditions: &[Conditions]| {
         let tables = tables(&[&file], None, conditions);
-        let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
+        let all = advise_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
         crate::advise::words(&all, &tables, None, 200)
     };
     for says in [
@@ -118,7 +118,7 @@ fn what_was_measured_only_without_a_limit_of_memory_is_lent_to_no_list_within_on
         }
     }
     let tables = tables(&[&file], None, &[]);
-    let advised = |of: &[(&str, f64)]| at_each(&tables, ANY, &weights(of)).unwrap();
+    let advised = |of: &[(&str, f64)]| advise_each(&tables, ANY, &weights(of)).unwrap();
     let questions = advised(&[("analytics", 1.0)]);
     assert!(
         questions.iter().all(|(table, _)| table.conditions.memory_limit.is_none()),
@@ -146,7 +146,7 @@ fn an_imitated_storage_has_a_list_of_its_own_that_is_named_and_can_be_chosen() {
     let chosen: Vec<String> = tables_of(&on_card).tables.into_iter().map(|one| one.at).collect();
     assert_eq!(chosen, ["1k rows on sd-a1"]);
     let tables = tables_of(&[]);
-    let all = at_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
+    let all = advise_each(&tables, ANY, &weights(&[("ingest", 1.0)])).unwrap();
     let best = |at: &str| {
         let (_, advice) = all.iter().find(|(table, _)| table.at == at).unwrap();
         advice.ranked[0].engine.clone()

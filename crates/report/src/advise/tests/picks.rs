@@ -10,15 +10,16 @@ fn brief(file: &ResultFile, needs: Needs, weighed: &[(&str, f64)]) -> String {
 fn a_pick_names_the_next_and_what_would_turn_it() {
     let file = three();
     let table = table(&[&file]);
-    let pick = pick::of(&table, ANY, &weights(&[("ingest", 1.0)])).unwrap();
+    let pick = pick::pick(&table, ANY, &weights(&[("ingest", 1.0)])).unwrap();
     let next = pick.next.as_ref().unwrap();
     // Both are equal in `ingest`.
     assert_eq!((next.order, next.ratio), (Order::Open, 1.0));
     assert!(pick.is_open());
-    let all = pick::of(&table, ANY, &pick::all_work(&table, ANY.tier)).unwrap();
+    let all = pick::pick(&table, ANY, &pick::all_work(&table, ANY.tier)).unwrap();
     assert_eq!(all.engine, "tree");
     assert_eq!(all.next.as_ref().unwrap().order, Order::Certain);
-    let rows = pick::of(&table, Needs { sql: true, ..ANY }, &weights(&[("ingest", 1.0)])).unwrap();
+    let rows =
+        pick::pick(&table, Needs { sql: true, ..ANY }, &weights(&[("ingest", 1.0)])).unwrap();
     assert_eq!((rows.engine.as_str(), rows.turns[0].engine.as_str()), ("rows", "columns"));
     assert!((rows.turns[0].ratio - 4.0).abs() < 0.01 && rows.turns[0].by == "mostly questions");
 }
@@ -29,7 +30,7 @@ fn who_broke_a_promise_is_not_picked() {
     let mut table = table(&[&file]);
     let own = table.engines.iter_mut().find(|entry| entry.engine == "tree").unwrap();
     own.broken = Some("broken by a kill".to_owned());
-    let all = pick::of(&table, ANY, &pick::all_work(&table, ANY.tier)).unwrap();
+    let all = pick::pick(&table, ANY, &pick::all_work(&table, ANY.tier)).unwrap();
     assert_ne!(all.engine, "tree");
     let order = PRESETS[0].order(&table, ANY.tier);
     let why = order.left.iter().find(|left| left.engine == "tree").map(|left| &left.why[0]);
@@ -44,7 +45,7 @@ fn the_order_of_a_situation_begins_with_what_to_take_in_it() {
     for preset in &PRESETS {
         let order = preset.order(&table, ANY.tier);
         assert!(order.ranked.windows(2).all(|pair| pair[0].score <= pair[1].score));
-        let Some(answer) = preset.answer(&table, ANY.tier) else { continue };
+        let Some(answer) = preset.recommendation(&table, ANY.tier) else { continue };
         answered += 1;
         assert_eq!(order.ranked[0].engine, answer.pick.engine, "{}", preset.id);
         let next = order.ranked.get(1).map(|next| next.engine.as_str());
@@ -93,7 +94,7 @@ fn a_situation_is_answered_in_its_tier_by_what_was_measured() {
     let table = table(&[&file]);
     let of = |id: &str| {
         let preset = PRESETS.iter().find(|preset| preset.id == id).unwrap();
-        preset.answer(&table, Durability::Process)
+        preset.recommendation(&table, Durability::Process)
     };
     assert!(of("logger").is_none(), "nothing was measured in tier power");
     let gateway = of("gateway").unwrap();

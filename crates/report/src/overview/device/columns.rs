@@ -19,7 +19,7 @@ const USED: [(&str, &str); 3] = [("memory", "memory"), ("wear", "written"), ("di
 /// Above this ratio the table shows only that it is larger.
 pub(super) const FAR: f64 = 100.0;
 
-/// The same bound for times in a run of limited time, which stops there.
+/// Above this ratio, for times in a run of limited time, the table shows only that it is larger.
 pub(super) const BOUND: f64 = 20.0;
 
 /// A column of the table.
@@ -73,7 +73,7 @@ impl Column<'_> {
     pub fn text(&self, file: &ResultFile, table: &AdviceTable, engine: &str) -> Text {
         let own = |entry: &&EngineAdvice| entry.engine == engine && entry.tier == self.tier;
         let Some(entry) = table.engines.iter().find(own) else {
-            return Text::of(format::NOT_MEASURED);
+            return Text::new(format::NOT_MEASURED);
         };
         let Some(ratio) = entry.ratios.get(self.criterion).copied() else {
             return self.without(file, entry);
@@ -93,7 +93,7 @@ impl Column<'_> {
             _ => format::ratio(ratio),
         };
         let tone = if marks.is_empty() { Tone::Plain } else { Tone::Best };
-        Text { marks: marks.to_owned(), tone, ratio: Some(ratio), ..Text::of(value) }
+        Text { marks: marks.to_owned(), tone, ratio: Some(ratio), ..Text::new(value) }
     }
 
     /// Whether an interval shows that the second engine is slower than the best one.

@@ -22,13 +22,13 @@ pub(super) fn take(
     let mut is_open = false;
     let mut says: Vec<Note> = Vec::new();
     let mut pick = |about: String, tier: Durability, weights: &[Weight]| {
-        let pick = pick::of(table, needs(tier), weights)?;
+        let pick = pick::pick(table, needs(tier), weights)?;
         is_open |= pick.is_open();
-        says.push(note(about, pick.says()));
+        says.push(note(about, pick.describe()));
         Some(pick)
     };
     for tier in tiers {
-        pick(format!("commits ({tier})"), *tier, &[pick::alone("ingest")]);
+        pick(format!("commits ({tier})"), *tier, &[pick::single_weight("ingest")]);
     }
     let work = pick::all_work(table, main);
     let all = if work.len() > 1 { pick(format!("all work ({main})"), main, &work) } else { None };
@@ -52,11 +52,11 @@ pub(super) fn take(
             }
             _ => {
                 let alone = turn.criterion.and_then(|of| {
-                    Some((pick::of(table, needs(main), &[pick::alone(of)])?, ratio(of)?))
+                    Some((pick::pick(table, needs(main), &[pick::single_weight(of)])?, ratio(of)?))
                 });
                 match alone {
                     Some((best, own)) => {
-                        format!("{}; {first} has {}", best.says(), format::ratio(own))
+                        format!("{}; {first} has {}", best.describe(), format::ratio(own))
                     }
                     None => format!("{} of {first}", turn.leads()),
                 }
@@ -66,7 +66,7 @@ pub(super) fn take(
     }
     // What to take in each situation, one line each.
     for preset in &PRESETS[1..] {
-        let Some(answer) = preset.answer(table, main) else { continue };
+        let Some(answer) = preset.recommendation(table, main) else { continue };
         let lacking = match answer.lacking.as_slice() {
             [] => String::new(),
             lacking => format!("; {} not measured", lacking.join(", ")),
@@ -77,7 +77,7 @@ pub(super) fn take(
                 true => preset.name.to_owned(),
                 false => format!("{} ({})", preset.name, answer.tier),
             },
-            format!("{}{lacking}", answer.pick.says()),
+            format!("{}{lacking}", answer.pick.describe()),
         ));
     }
     if !file.plan.left_out.is_empty() {

@@ -1,17 +1,17 @@
-//! A result whose cells were counted: each trial that counts is the cell's first one with made-up bytes.
+//! A result with counting trials. Each is a copy of the cell's first trial with made-up bytes.
 
 use embermark_model::result::{DeviceIo, DiskSize, ResultFile, Trial};
 
-/// What a run brings to the device.
+/// Bytes that a run sends to the device.
 const RUN: DeviceIo = DeviceIo { read_bytes: 0, written_bytes: 840_000, flushes: 12 };
 
-/// What maintenance brings there.
+/// Bytes that maintenance sends to the device.
 const MAINTENANCE: DeviceIo = DeviceIo { read_bytes: 0, written_bytes: 420_000, flushes: 3 };
 
-/// The size of a store that was loaded once.
+/// Size of a store that was loaded once.
 const SIZE: DiskSize = DiskSize { allocated_bytes: 512_000, apparent_bytes: 510_000 };
 
-/// Gives every cell with trials one that counts.
+/// Gives every cell with trials a counting trial.
 pub fn counted(mut file: ResultFile) -> ResultFile {
     for cell in &mut file.cells {
         let first = cell.trials.first().filter(|_| !cell.reference);

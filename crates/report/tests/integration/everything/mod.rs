@@ -1,4 +1,4 @@
-//! A run of which everything was measured, each figure with a number that no other has.
+//! A run in which everything was measured, with a different number for each figure.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use embermark_model::result::{
 };
 use serde_json::Value;
 
-/// What the run is known by.
+/// Identifies the run.
 pub const ELAPSED_NS: u64 = 7_000_000;
 
 struct Numbers(u64);
@@ -55,8 +55,8 @@ impl Numbers {
     }
 }
 
-/// Puts it into the first phase of the first cell's second trial, and returns every number that
-/// must be found in its line.
+/// Puts the run into the first phase of the first cell's second trial. Returns every number that
+/// its line must have.
 pub fn measured(file: &mut ResultFile) -> Vec<u64> {
     let mut numbers = Numbers(8_000_000);
     let trial = &mut file.cells[0].trials[1];
@@ -86,7 +86,8 @@ pub fn measured(file: &mut ResultFile) -> Vec<u64> {
             device_written: Vec::new(),
             cpu_ns: Some(numbers.next()),
         }),
-        // Another kind of phase has it: `embermark/tests/integration/retention.rs` looks for its columns.
+        // Another kind of phase has it. `embermark/tests/integration/retention.rs` tests its
+        // columns.
         timeline: None,
         counts: counts.into_iter().chain(more).map(|name| (name, numbers.next())).collect(),
         latencies: latencies.into_iter().map(|name| (name, numbers.latency())).collect(),
@@ -94,7 +95,7 @@ pub fn measured(file: &mut ResultFile) -> Vec<u64> {
     };
     let maintenance = Maintenance {
         elapsed_ns: numbers.next(),
-        // A maintenance is measured by the probe, which samples no mean.
+        // The probe measures a maintenance, and does not sample a mean.
         engine: Resources { mean_bytes: None, ..numbers.resources() },
         disk_before: numbers.disk(),
         disk_after: numbers.disk(),
@@ -142,7 +143,7 @@ fn leaves(value: &Value, found: &mut Vec<u64>) {
     }
 }
 
-/// The numbers that are under no column.
+/// Returns the numbers that are in no column.
 pub fn missing(numbers: &[u64], columns: &BTreeMap<String, String>) -> Vec<u64> {
     let held: Vec<&str> = columns.values().map(String::as_str).collect();
     let is_held = |number: &u64| {

@@ -1,12 +1,12 @@
-//! A result whose cells were explained: each trial that explains is the cell's first one with made-up
-//! numbers.
+//! A result with trials that count requests to the system. Each is a copy of the cell's first trial
+//! with made-up numbers.
 
 use std::collections::BTreeMap;
 
 use embermark_model::result::{CallKind, Explained, OsCost, ResultFile, SystemCalls, Trial};
 
-/// Gives every cell with trials one that explains: two calls to write and one to flush for each
-/// operation, and a fault for every other one.
+/// Gives every cell with trials such a trial: for each operation two calls to write and one to
+/// flush, and a fault for every other operation.
 pub fn explained(mut file: ResultFile) -> ResultFile {
     for cell in file.cells.iter_mut().filter(|cell| !cell.reference) {
         cell.explaining = cell.trials.first().cloned().map(explaining).map(Box::new);

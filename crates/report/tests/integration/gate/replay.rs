@@ -1,9 +1,11 @@
-//! What the gate does on recorded trials (`crates/harness/recordings`): how often it gives a false alarm where nothing changed,
-//! and how often it finds a slowdown that was put in. The table in `docs/gate.md` is made of it.
+//! The gate on recorded trials (`crates/harness/recordings`): how often it raises a false alarm if
+//! nothing changed, and how often it finds a slowdown that was added. The table in `docs/gate.md`
+//! is from this test.
 //!
-//! A recorded time is, as a logarithm, its phase's mean, what the round did to all cells, and a rest. A run of n
-//! rounds is drawn of these: of each round which recorded one it is, and of each cell which recorded trial the rests
-//! are of, those of a cell's phases together. Two runs draw rounds of their own; two columns of one run share them.
+//! The logarithm of a recorded time is the mean of its phase, plus the effect of the round on all
+//! cells, plus a rest. A run of n rounds is drawn from these: for each round a recorded round, and
+//! for each cell a recorded trial with the rests of all its phases. Two runs draw different rounds.
+//! Two columns of one run share them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,9 +26,9 @@ const HEADER: &str = "| trials | old and new | false alarms | with nothing allow
 const ROWS: [usize; 5] = [3, 5, 10, 20, 40];
 /// Phases of a run.
 const PHASES: usize = 50;
-/// Draws that the table is made of.
+/// Draws behind the table.
 const DRAWS: usize = 1_000;
-/// The slowdown that is put in.
+/// The slowdown that is added.
 const PLANTED: f64 = 1.10;
 const ALLOWED: f64 = 0.05;
 
@@ -45,11 +47,11 @@ struct RecordedTrial {
     phases: BTreeMap<String, f64>,
 }
 
-/// A recorded plan, taken apart.
+/// A recorded plan, split into its parts.
 struct Parts {
-    /// By cell and phase the mean, and the rest of each trial.
+    /// Mean by cell and phase, and the rest of each trial.
     cells: Vec<Vec<(f64, Vec<f64>)>>,
-    /// What each round did to all.
+    /// Effect of each round on all cells.
     rounds: Vec<f64>,
 }
 
@@ -73,7 +75,7 @@ impl Parts {
         let all = cells.iter().flatten().count() as f64;
         let round = |k: usize| cells.iter().flatten().map(|(_, rests)| rests[k]).sum::<f64>() / all;
         let rounds: Vec<f64> = (0..count).map(round).collect();
-        // Means of ten are nearer to them than those of endless trials would be.
+        // The means of ten trials are closer to them than the true means.
         let wider = (count as f64 / (count - 1) as f64).sqrt();
         for (_, rests) in cells.iter_mut().flatten() {
             rests.iter_mut().zip(&rounds).for_each(|(rest, round)| *rest = (*rest - round) * wider);
@@ -82,7 +84,7 @@ impl Parts {
     }
 }
 
-/// What is made slower.
+/// The part that is made slower.
 #[derive(Clone, Copy)]
 enum Slower {
     Nothing,
@@ -103,7 +105,7 @@ impl Drawn<'_> {
         ((u128::from(self.random.next_u64()) * n as u128) >> 64) as usize
     }
 
-    /// Numbers below `of`, for old and for new: no two alike while there are enough.
+    /// Draws numbers below `of`, for old and for new. They are unique if there are enough.
     fn places(&mut self, of: usize) -> [Vec<usize>; 2] {
         let mut places: Vec<usize> = (0..of).collect();
         for at in (1..of).rev() {
@@ -117,7 +119,7 @@ impl Drawn<'_> {
         [old.to_vec(), new[..self.trials].to_vec()]
     }
 
-    /// The two results, and which of their phases is the one that may be slower.
+    /// Returns the two results, and the index of the phase that may be slower.
     fn pair(&mut self, slower: Slower) -> ([ResultFile; 2], usize) {
         let rounds = self.places(self.parts.rounds.len());
         let rounds = if self.one_run { [rounds[0].clone(), rounds[0].clone()] } else { rounds };
@@ -176,7 +178,7 @@ fn of_trials(number: usize, trials: Vec<Trial>) -> Cell {
     super::cell(id, Status::Ok, trials)
 }
 
-/// How many of some draws.
+/// A count of draws.
 #[derive(Clone, Copy, Default)]
 struct Share(usize, usize);
 
@@ -201,24 +203,25 @@ impl fmt::Display for Share {
     }
 }
 
-/// What a row of the table shows.
+/// A row of the table.
 #[derive(Default)]
 struct Row {
-    /// The gate fails where nothing changed.
+    /// The gate fails although nothing changed.
     alarms: Share,
-    /// The same where no slowdown is allowed, so that nothing but the statistics keeps it from failing.
+    /// The gate fails although nothing changed, with no allowed slowdown, so that only the
+    /// statistics prevent it.
     strict: Share,
-    /// It fails where everything is slower, and names the engine.
+    /// The gate fails if everything is slower, and names the engine.
     everything: Share,
-    /// It names the one phase that is slower.
+    /// The gate names the one phase that is slower.
     one: Share,
-    /// The same of phases of which it says that it finds such a slowdown.
+    /// The gate names it, among phases for which it claims to find such a slowdown.
     promised: Share,
-    /// It says that nothing can be judged.
+    /// The gate reports that nothing can be judged.
     unclear: Share,
 }
 
-/// Judges so many draws.
+/// Judges a number of draws.
 fn row(parts: &Parts, trials: usize, one_run: bool, draws: usize) -> Row {
     let mut row = Row::default();
     for seed in 0..draws {
@@ -242,14 +245,15 @@ fn row(parts: &Parts, trials: usize, one_run: bool, draws: usize) -> Row {
     row
 }
 
-/// Of a recording, old and new in two runs or in one.
+/// Names a recording, with old and new in two runs or in one.
 fn cells(trials: usize, one_run: bool, row: &Row) -> String {
     let what = if one_run { "columns of one run" } else { "two runs" };
     let Row { alarms, strict, everything, one, promised, .. } = row;
     format!("| {trials} | {what} | {alarms} | {strict} | {everything} | {one} | {promised} |\n")
 }
 
-/// What the issue asks of it, for however many draws: alarms within three standard errors of 1 %.
+/// Asserts what the issue requires, for any number of draws: alarms within three standard errors of
+/// 1 %.
 fn holds(row: &Row) {
     let Row { alarms, strict, promised, .. } = row;
     for alarms in [alarms, strict] {
@@ -280,7 +284,7 @@ fn on_a_machine_with_other_work_it_does_not_pass_what_it_cannot_tell() {
     assert!(row.unclear.share() > 0.8, "{}", row.unclear);
 }
 
-/// Prints the table and holds the document to it, to the letter.
+/// Prints the table and asserts that the document has exactly the same.
 #[test]
 #[ignore = "takes minutes: all draws"]
 fn the_documented_table_is_what_all_draws_give() {

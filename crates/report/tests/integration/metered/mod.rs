@@ -1,4 +1,4 @@
-//! A result whose energy was measured: each engine takes another power over the idle draw of the device.
+//! A result with energy: each engine takes another power over the idle draw of the device.
 
 use embermark_model::result::{
     Energy, EnergyMeasurement, EnergySource, Period, ResultFile, Wear, WearCounter, WearUnit,
@@ -7,12 +7,12 @@ use embermark_model::result::{
 /// Watts of the idle device.
 pub const IDLE: f64 = 2.0;
 
-/// Watts over that by the place of a cell.
+/// Returns the watts over the idle draw for the index of a cell.
 pub fn watts(place: usize) -> f64 {
     1.5 + place as f64 / 4.0
 }
 
-/// Gives every run its energy, and the manifest what measured it.
+/// Gives every run its energy, and the manifest its source.
 pub fn metered(mut file: ResultFile) -> ResultFile {
     let source = EnergySource {
         id: "meter".to_owned(),
@@ -27,7 +27,7 @@ pub fn metered(mut file: ResultFile) -> ResultFile {
             let seconds = run.elapsed_ns as f64 / 1e9;
             let began = "2026-03-01T12:00:00Z".to_owned();
             run.period = Some(Period { began, lasted_ns: run.elapsed_ns });
-            run.energy = Some(Energy::of(&source, (IDLE + watts(place)) * seconds, seconds));
+            run.energy = Some(Energy::new(&source, (IDLE + watts(place)) * seconds, seconds));
         }
     }
     let sources = vec![source];

@@ -76,12 +76,12 @@ fn queue(numbers: impl IntoIterator<Item = u64>) -> queue::Receiver {
 fn write(
     sink: &mut Stalling,
     rows: u64,
-    run: impl FnOnce(Writer<'_, Stalling>) -> Result<Written>,
-) -> Written {
+    run: impl FnOnce(Writer<'_, Stalling>) -> Result<WriteOutcome>,
+) -> WriteOutcome {
     let (sensor, _) = Sensor::start(&Idle, "", SHAPE).unwrap();
     let (mut observer, task) = (NoopObserver, Task { rate: 1_000, first: 0, end: rows });
     let (window, tally) = (Window::new(&mut observer), Tally::new(task));
-    run(Writer { sink, sensor, window, aside: &mut Nothing, tally }).unwrap()
+    run(Writer { sink, sensor, window, interleaved: &mut NoTask, tally }).unwrap()
 }
 
 #[test]

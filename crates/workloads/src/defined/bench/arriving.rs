@@ -1,4 +1,4 @@
-//! Phases with rows that arrive by themselves.
+//! Phases with rows that a sensor makes at a rate.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use embermark_model::answer::{Answer, Difference};
 use embermark_model::fingerprint::Checksum;
 use embermark_model::plan::Rate;
 
-use super::super::arrive::{Storing, rows_of_commit};
+use super::super::arrive::{TableSink, rows_of_commit};
 use super::super::keep::Content;
 use super::super::port::fingerprint;
-use super::{FileBench, Holds};
+use super::{FileBench, TableState};
 use crate::arrivals::{
-    self, Length, Nothing, Sensor, Shape, Sink as _, Tally, Task, Window, Writer, Written,
+    self, Length, NoTask, Sensor, Shape, Sink as _, Tally, Task, Window, WriteOutcome, Writer,
 };
 use crate::{CheckError, NoopObserver, PhaseObserver};
 
@@ -40,7 +40,7 @@ impl FileBench {
         Ok(())
     }
 
-    /// Stores what arrives at the rate, or at the highest rate that is found.
+    /// Stores rows that arrive at the rate, or at the highest rate that is found.
     pub(super) fn arrive(
         &mut self,
         phase: usize,
@@ -54,9 +54,9 @@ impl FileBench {
             let rate = self.prepared.target_rate.unwrap_or(arrive.rate);
             Some(self.store(arrive, whole(arrive, rate), observer)?)
         };
-        let measured = written.as_ref().map_or_else(Measured::default, Written::measured);
+        let measured = written.as_ref().map_or_else(Measured::default, WriteOutcome::measured);
         written.iter().for_each(|written| written.report(observer));
-        meter.lasted(measured);
+        meter.set_measured(measured);
         Ok(Answer::Count(measured.ops))
     }
 
@@ -66,7 +66,7 @@ impl FileBench {
         phase: usize,
         arrive: &Arrive,
         observer: &mut dyn PhaseObserver,
-    ) -> Result<Option<Written>, EngineError> {
+    ) -> Result<Option<WriteOutcome>, EngineError> {
         let limit = self.prepared.p99_limit;
         let (found, kept) = arrivals::highest(arrive.lasts, limit, |rate, length| {
             self.ready_to_arrive(phase, arrive)?;
@@ -76,20 +76,20 @@ impl FileBench {
             };
             Ok(self.store(arrive, task, &mut NoopObserver))
         })?;
-        found.report(Storing::ROWS, observer);
+        found.report(TableSink::ROWS, observer);
         let loaded = self.cell().tables[arrive.table].loaded as u64;
         kept.iter().for_each(|_| observer.count("filled", loaded));
         Ok(kept)
     }
 
-    /// Lets a sensor make rows, and stores them.
+    /// Starts a sensor, and stores its rows.
     fn store(
         &mut self,
         arrive: &Arrive,
         task: Task,
         observer: &mut dyn PhaseObserver,
-    ) -> Result<Written, EngineError> {
-        (self.holds[arrive.table], self.maintained) = (Holds::Else, false);
+    ) -> Result<WriteOutcome, EngineError> {
+        (self.table_states[arrive.table], self.maintained) = (TableState::Else, false);
         let Self { prepared, database, arena, .. } = self;
         let companions = prepared.companions.as_deref().ok_or_else(|| {
             let what = "starting processes that take part in a phase";
@@ -97,15 +97,15 @@ impl FileBench {
         })?;
         observer.begin(Duration::from_secs_f64(task.end as f64 / task.rate as f64));
         let shape = Shape::of_rows(arrive.queue);
-        let told = serde_json::to_string(&(task, shape))
-            .map_err(|error| EngineError::failed("the sensor", "be told of its task", error))?;
-        let (sensor, queue) = Sensor::start(companions, &told, shape)?;
+        let task_json = serde_json::to_string(&(task, shape))
+            .map_err(|error| EngineError::failed("the sensor", "receive its task", error))?;
+        let (sensor, queue) = Sensor::start(companions, &task_json, shape)?;
         observer.process(arrivals::SENSOR, sensor.pid());
         let cell = Arc::clone(&prepared.cell);
-        let mut storing = Storing::new(&cell, arrive, &mut **database, arena);
+        let mut sink = TableSink::new(&cell, arrive, &mut **database, arena);
         let (window, tally) = (Window::new(&mut *observer), Tally::new(task));
-        let aside = &mut Nothing;
-        let writer = Writer { sink: &mut storing, sensor, window, aside, tally };
+        let interleaved = &mut NoTask;
+        let writer = Writer { sink: &mut sink, sensor, window, interleaved, tally };
         let written = match rows_of_commit(&cell, arrive) {
             Some(rows) => writer.by_count(queue, rows),
             None => {

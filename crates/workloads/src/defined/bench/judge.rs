@@ -1,4 +1,4 @@
-//! Checks what a run has found and what it has left.
+//! Checks the results of a run and the rows that it has left.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use embermark_model::answer::{Answer, Difference};
 use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
 
+use super::super::client_checks::{self, ExpectedTable};
 use super::super::keep::{self, Calendar};
 use super::super::kind::changes_rows;
-use super::super::mixed::{self, Left};
-use super::super::oracle::{Content, Places, Touched, print_of};
+use super::super::oracle::{Content, RowSet, Touched, print_of};
 use super::super::port::fingerprint;
 use super::super::referees::{self, MOST_KEPT, Right};
-use super::{FileBench, Holds};
+use super::{FileBench, TableState};
 use crate::strategy::Strategy;
 use crate::{CheckError, Passed};
 
 impl FileBench {
-    /// Compares what a run has found and left with the oracle.
+    /// Compares the results of a run and the rows that it has left with the oracle.
     pub(super) fn judge(
         &mut self,
         phase: usize,
@@ -40,14 +40,24 @@ impl FileBench {
         if full != 0 && ops != full && !may_end {
             return Err(Difference(format!("{ops} of {full} operations were done")).into());
         }
-        if !self.did.is_empty() {
+        if !self.client_operations.is_empty() {
             let (cell, database) = (self.cell(), &*self.database);
             match work {
-                Work::Mix(_) => mixed::check_reads(cell, database, &self.did)?,
-                _ => mixed::check_shared(cell, database, phase, &self.did, answer)?,
+                Work::Mix(_) => {
+                    client_checks::check_reads(cell, database, &self.client_operations)?
+                }
+                _ => client_checks::check_shared(
+                    cell,
+                    database,
+                    phase,
+                    &self.client_operations,
+                    answer,
+                )?,
             }
             let is_shared = !matches!(work, Work::Mix(_));
-            for (table, Left { put, touched }) in mixed::left(cell, &self.did, is_shared) {
+            for (table, ExpectedTable { put, touched }) in
+                client_checks::expected_tables(cell, &self.client_operations, is_shared)
+            {
                 self.compare_rows(table, &touched, put, true)?;
             }
             return Ok(());
@@ -55,7 +65,7 @@ impl FileBench {
         if let Work::Sequence(sequence) = work {
             return self.judge_in_turn(sequence, measured);
         }
-        let tells = self.database.tells_changes();
+        let tells = self.database.reports_changes();
         let (cell, database) = (&*self.prepared.cell, &*self.database);
         let print = |row: &[Value<'_>]| print_of(cell, database, phase, row);
         for (request, found) in self.different.answers() {
@@ -88,7 +98,7 @@ impl FileBench {
         };
         let same = self.compare(table, expected, &touched, put);
         if same.is_err() {
-            self.holds[table] = Holds::Else;
+            self.table_states[table] = TableState::Else;
         }
         same?;
         let lacks =
@@ -113,7 +123,7 @@ impl FileBench {
         Ok(content.finish()?)
     }
 
-    /// Compares what a sequence has inserted, and what each of its questions has found.
+    /// Checks the rows that a sequence has inserted, and the answers to its questions.
     fn judge_in_turn(&mut self, sequence: &Sequence, measured: Measured) -> Result<(), CheckError> {
         let (mut fresh, mut there) = (None, None);
         if let Some(insert) = sequence.insert {
@@ -122,13 +132,13 @@ impl FileBench {
             let by_bulk = self.prepared.strategy(insert) == Strategy::Bulk;
             there = match fresh {
                 Some(table) if measured.capped && by_bulk => Some(self.places(table)?),
-                _ => Some(Places::First(measured.ops as usize)),
+                _ => Some(RowSet::First(measured.ops as usize)),
             };
         }
         let (cell, database) = (&*self.prepared.cell, &*self.database);
         for (question, found) in sequence.questions.iter().zip(&self.by_step) {
             let rows = cell.rows_of(*question);
-            let loaded = Places::First(rows.loaded);
+            let loaded = RowSet::First(rows.loaded);
             let is_fresh = fresh.is_some() && cell.work(*question).table() == fresh;
             let there = there.as_ref().filter(|_| is_fresh).unwrap_or(&loaded);
             let print = |row: &[Value<'_>]| print_of(cell, database, *question, row);
@@ -141,11 +151,11 @@ impl FileBench {
     }
 
     /// Returns the rows that a load which ended early has inserted.
-    fn places(&mut self, table: usize) -> Result<Places, CheckError> {
+    fn places(&mut self, table: usize) -> Result<RowSet, CheckError> {
         let (cell, touched) = (Arc::clone(&self.prepared.cell), Touched::default());
         let mut content = Content::new(&cell, table, &touched, cell.tables[table].loaded);
         self.database.contents(table, &mut |row| content.see(row))?;
-        Ok(Places::Marked(content.seen()))
+        Ok(RowSet::Marked(content.seen()))
     }
 
     /// Compares the answer to an SQL question with the right one, and stores that of a referee.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use embermark_clients::Tape;
 use embermark_contract::{EngineError, Reopener, Store};
 
-use super::super::by_client::ByClient;
 use super::super::family;
+use super::super::foreign_client::ForeignClient;
 use super::super::prepared::PreparedCell;
 use super::FileBench;
 use crate::{Bench, Prepared};
@@ -19,7 +19,7 @@ impl Prepared for PreparedCell {
     ) -> Result<Box<dyn Bench>, EngineError> {
         let tape = self.program.is_some().then(Tape::default);
         let (store, reopener) = match &tape {
-            Some(tape) => (tape.between(store)?, tape.reopener(reopener)),
+            Some(tape) => (tape.wrap(store)?, tape.reopener(reopener)),
             None => (store, reopener),
         };
         let mut database = family::open(store, reopener, Arc::clone(&self.cell))?;
@@ -31,7 +31,7 @@ impl Prepared for PreparedCell {
                 })?;
                 let opened = database.lifecycle();
                 let told = (opened.connection()?, opened.tier_settings()?);
-                Some(ByClient::new(program.clone(), companions, tape, told))
+                Some(ForeignClient::new(program.clone(), companions, tape, told))
             }
             _ => None,
         };

@@ -6,13 +6,13 @@ use embermark_contract::EngineError;
 use embermark_language::{End, Work};
 use embermark_meter::Meter;
 
-use super::super::crew::{Crew, Duty};
+use super::super::client_threads::{ClientTask, ClientThreads};
 use super::super::kind::{changes_rows, is_point};
 use super::super::mix;
 use super::super::port::Found;
 use super::super::prepared::PreparedCell;
-use super::super::until_steady::Board;
-use super::{FileBench, Holds};
+use super::super::steady_state::SteadyStateMonitor;
+use super::{FileBench, TableState};
 use crate::Outcome;
 
 /// Rows per batch that is inserted before the database is left as a crash leaves it.
@@ -23,20 +23,22 @@ impl FileBench {
     pub(super) fn make_phase_ready(&mut self, phase: usize) -> Result<(), EngineError> {
         self.found.empty();
         self.different.clear();
-        self.crew = None;
-        (self.did, self.outcome) = (Vec::new(), Outcome::default());
+        self.client_threads = None;
+        (self.client_operations, self.outcome) = (Vec::new(), Outcome::default());
         self.cell().begin();
         (self.buffer, self.poster) = (self.prepared.buffer(phase), None);
-        self.board = match self.cell().work(phase) {
-            Work::Mix(mix) if mix.until_steady => Some(Arc::new(Board::new(mix.parts.len()))),
+        self.monitor = match self.cell().work(phase) {
+            Work::Mix(mix) if mix.until_steady => {
+                Some(Arc::new(SteadyStateMonitor::new(mix.parts.len())))
+            }
             _ => None,
         };
         if let Work::Sequence(sequence) = self.cell().work(phase) {
             self.by_step.resize_with(sequence.questions.len(), Found::default);
             self.by_step.iter_mut().for_each(Found::empty);
         }
-        match self.refused(phase).map_or_else(|| self.duties_of(phase), Err) {
-            Ok(duties) => self.duties = duties,
+        match self.refused(phase).map_or_else(|| self.client_tasks_for(phase), Err) {
+            Ok(client_tasks) => self.client_tasks = client_tasks,
             Err(error) => {
                 self.refused = Some(error);
                 return Ok(());
@@ -66,9 +68,9 @@ impl FileBench {
         } else {
             // All runs of a phase that changes rows must find the same.
             if let (true, Some(table)) = (changes_rows(work), work.table())
-                && self.holds[table] == Holds::Inserted
+                && self.table_states[table] == TableState::Inserted
             {
-                self.holds[table] = Holds::Else;
+                self.table_states[table] = TableState::Else;
             }
             self.make_ready()?;
             if self.prepared.cold {
@@ -94,12 +96,18 @@ impl FileBench {
             }
             client => self.poster = client?,
         }
-        if self.duties.len() > 1 || (self.prepared.own_clients.is_some() && !self.duties.is_empty())
+        if self.client_tasks.len() > 1
+            || (self.prepared.own_clients.is_some() && !self.client_tasks.is_empty())
         {
-            let duties = std::mem::take(&mut self.duties);
+            let client_tasks = std::mem::take(&mut self.client_tasks);
             let cell = Arc::clone(&self.prepared.cell);
-            match Crew::begin(self.database.lifecycle(), &cell, &self.arena, duties) {
-                Ok(crew) => self.crew = Some(crew),
+            match ClientThreads::connect(
+                self.database.lifecycle(),
+                &cell,
+                &self.arena,
+                client_tasks,
+            ) {
+                Ok(client_threads) => self.client_threads = Some(client_threads),
                 Err(error) if error.is_unsupported() => self.refused = Some(error),
                 Err(error) => return Err(error),
             }
@@ -118,7 +126,7 @@ impl FileBench {
         }
         self.cell().tables[table].begin(0);
         self.database.clear(table)?;
-        self.holds[table] = Holds::Else;
+        self.table_states[table] = TableState::Else;
         Ok(())
     }
 
@@ -129,13 +137,13 @@ impl FileBench {
 
     /// Loads all tables but one, and runs maintenance.
     fn make_ready_beside(&mut self, fresh: Option<usize>) -> Result<(), EngineError> {
-        for table in 0..self.holds.len() {
-            if self.holds[table] == Holds::Else && fresh != Some(table) {
+        for table in 0..self.table_states.len() {
+            if self.table_states[table] == TableState::Else && fresh != Some(table) {
                 self.database.clear(table)?;
                 let rows = self.cell().tables[table].loaded;
                 self.database.bulk(table, rows, None, &mut Meter::new(None))?;
                 self.database.flush()?;
-                self.holds[table] = Holds::Loaded;
+                self.table_states[table] = TableState::Loaded;
                 self.maintained = false;
             }
         }
@@ -150,7 +158,7 @@ impl FileBench {
     /// every row of the table is in the log.
     pub(super) fn make_log(&mut self, table: usize, after: End) -> Result<(), EngineError> {
         self.make_ready_beside(Some(table))?;
-        self.holds[table] = Holds::Else;
+        self.table_states[table] = TableState::Else;
         self.database.clear(table)?;
         let (rows, mut bytes) = (self.cell().tables[table].loaded, 0);
         if after == End::CrashWithLog {
@@ -165,7 +173,7 @@ impl FileBench {
             self.database.batch(table, from..rows.min(from + BATCH), None)?;
         }
         self.database.flush()?;
-        (self.holds[table], self.maintained) = (Holds::Inserted, false);
+        (self.table_states[table], self.maintained) = (TableState::Inserted, false);
         if after == End::CrashWithLog {
             let log = self.database.lifecycle().log_bytes()?;
             if log < bytes {
@@ -177,17 +185,17 @@ impl FileBench {
         Ok(())
     }
 
-    /// Returns the duties of several clients, or of one that does several things. Empty if one
+    /// Returns the tasks of several clients, or of one that does several things. Empty if one
     /// client does one thing.
-    pub(super) fn duties_of(&self, phase: usize) -> Result<Vec<Duty>, EngineError> {
+    pub(super) fn client_tasks_for(&self, phase: usize) -> Result<Vec<ClientTask>, EngineError> {
         let PreparedCell { cell, clients, own_clients, target_rate, seed, .. } = &self.prepared;
         match cell.work(phase) {
-            Work::Mix(of) => mix::duties(cell, of, *seed, self.board.as_ref()),
+            Work::Mix(of) => mix::client_tasks(cell, of, *seed, self.monitor.as_ref()),
             work if *clients > 1 && is_point(work) => {
                 let ops = self.phases[phase].ops;
                 let mut all = mix::shared(phase, ops, *clients as usize, *target_rate);
                 if let Some(own) = own_clients {
-                    all.retain(|duty| own.contains(&(duty.client as u32)));
+                    all.retain(|task| own.contains(&(task.client as u32)));
                 }
                 Ok(all)
             }
@@ -197,7 +205,7 @@ impl FileBench {
 
     /// Returns why a phase cannot be done. For a mix, why one of its parts cannot.
     pub(super) fn refused(&mut self, phase: usize) -> Option<EngineError> {
-        if let Some(refused) = self.refused_by_client(phase) {
+        if let Some(refused) = self.refused_by_foreign_client(phase) {
             return Some(refused);
         }
         match self.cell().work(phase) {
@@ -223,7 +231,7 @@ impl FileBench {
         if changes_rows(work) {
             self.maintained = false;
             if let Some(table) = work.table() {
-                self.holds[table] = Holds::Else;
+                self.table_states[table] = TableState::Else;
             }
         }
         let parts: Vec<usize> = match work {

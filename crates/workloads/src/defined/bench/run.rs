@@ -6,9 +6,9 @@ use embermark_meter::{ArrivalSchedule, Meter};
 use embermark_model::answer::Answer;
 use embermark_model::result::Execution;
 
+use super::super::client_checks;
 use super::super::kind::{is_point, one_by_one};
-use super::super::mixed;
-use super::{FileBench, Holds, whole};
+use super::{FileBench, TableState, whole};
 use crate::PhaseObserver;
 
 impl FileBench {
@@ -30,16 +30,16 @@ impl FileBench {
         if let Work::Arrive(arrive) = work {
             return self.arrive(phase, arrive, meter, observer);
         }
-        if matches!(work, Work::Mix(_)) || self.crew.is_some() {
+        if matches!(work, Work::Mix(_)) || self.client_threads.is_some() {
             self.share(phase, meter)?;
-            return Ok(mixed::answer(work, &self.did));
+            return Ok(client_checks::answer(work, &self.client_operations));
         }
         let done = match self.poster.take() {
-            _ if self.client.is_some() => self.by_client(phase, meter, observer),
+            _ if self.client.is_some() => self.run_foreign_client(phase, meter, observer),
             Some(client) => self.by_http(phase, client, meter),
             None => {
                 let rate = self.prepared.target_rate.filter(|_| is_point(work));
-                meter.set_schedule(rate.map(|rate| ArrivalSchedule::of(rate as f64, 1, 0)));
+                meter.set_schedule(rate.map(|rate| ArrivalSchedule::new(rate as f64, 1, 0)));
                 meter.start();
                 let done = self.perform(phase, meter);
                 meter.stop();
@@ -51,7 +51,7 @@ impl FileBench {
             return Err(EngineError::impossible(error));
         }
         match work {
-            Work::Sql(_) => done.map_err(EngineError::of_query)?,
+            Work::Sql(_) => done.map_err(EngineError::into_query_error)?,
             _ => done?,
         }
         if meter.measured().ops == 0 && one_by_one(work).is_some() {
@@ -60,7 +60,7 @@ impl FileBench {
         }
         let insert = self.cell().insert_of(phase).filter(|_| !meter.measured().capped);
         if let Some(table) = insert.and_then(|insert| self.cell().work(insert).table()) {
-            self.holds[table] = Holds::Inserted;
+            self.table_states[table] = TableState::Inserted;
         }
         // `check` compares what else was found.
         Ok(match work {
@@ -69,7 +69,8 @@ impl FileBench {
         })
     }
 
-    /// Returns who did most of a phase's operations, if either of two copies of the data could.
+    /// Returns whether the engine or client code did most of a phase's operations, if either of two
+    /// copies of the data could.
     pub(super) fn answered_by(&self, phase: usize) -> Option<Execution> {
         let Work::Sequence(sequence) = self.cell().work(phase) else {
             return self.database.answered_by(phase);

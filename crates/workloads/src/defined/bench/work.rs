@@ -10,37 +10,37 @@ use embermark_meter::Meter;
 
 use super::super::kind::{changes_at_once, changes_rows, is_question, one_by_one};
 use super::super::port::Shared;
-use super::super::{mix, mixed};
+use super::super::{client_checks, mix};
 use super::FileBench;
 use crate::MeasuredPart;
 use crate::strategy::{Part, Strategy};
 
 impl FileBench {
-    /// Lets the clients, or the only one, do their duties.
+    /// Lets the clients, or the only one, do their tasks.
     pub(super) fn share(&mut self, phase: usize, meter: &mut Meter) -> Result<(), EngineError> {
         let cell = Arc::clone(&self.prepared.cell);
-        let done = match self.crew.take() {
-            Some(crew) => crew.run(meter)?,
+        let done = match self.client_threads.take() {
+            Some(client_threads) => client_threads.run(meter)?,
             None => {
                 let mut done = Vec::new();
-                for duty in std::mem::take(&mut self.duties) {
-                    let (duty, no) = (Arc::new(duty), AtomicBool::new(false));
-                    let meters = duty.meters(meter);
-                    done.push(duty.perform(&mut *self.database, &cell, meters, &no)?);
+                for task in std::mem::take(&mut self.client_tasks) {
+                    let (task, no) = (Arc::new(task), AtomicBool::new(false));
+                    let meters = task.meters(meter);
+                    done.push(task.perform(&mut *self.database, &cell, meters, &no)?);
                 }
                 done
             }
         };
         mix::gather(&done, meter);
-        self.did = mixed::did(&done);
+        self.client_operations = client_checks::client_operations(&done);
         if let Work::Mix(mix) = cell.work(phase) {
             if mix.lasts.is_some() || mix::by_rates(&mix.parts) {
-                meter.ended_in_time();
+                meter.clear_capped();
             }
-            if let Some(board) = self.board.take() {
+            if let Some(monitor) = self.monitor.take() {
                 let names = mix.parts.iter().map(|part| &*cell.definition.phases[part.phase].name);
                 let after = Duration::from_nanos(meter.measured().elapsed_ns);
-                self.outcome.steady = Some(board.state(names, after));
+                self.outcome.steady = Some(monitor.state(names, after));
             }
             let parts = mix.parts.iter().zip(&self.prepared.parts[phase]).enumerate();
             let parts = parts.map(|(place, (part, name))| MeasuredPart {
@@ -87,7 +87,7 @@ impl FileBench {
                         .map(drop);
                 }
                 let part = Part::new(meter, 0..ops);
-                session.each(phase, Shared::alone(part), found).map(drop)
+                session.each(phase, Shared::only_client(part), found).map(drop)
             });
         }
         if is_question(work) {
@@ -154,14 +154,14 @@ impl FileBench {
             work if one_by_one(work).is_some() => {
                 let mut looked = 0;
                 database.within(phase, Scope::Snapshot, &mut |all| {
-                    looked = all.look(phase)?;
+                    looked = all.find_rows(phase)?;
                     Ok(())
                 })?;
                 by.each(looked, meter, |scope, part| {
                     let (mut part, mut done) = (Some(part), 0);
                     database.within(phase, scope, &mut |session| {
                         if let Some(part) = part.take() {
-                            done = session.change_each(phase, Shared::alone(part), found)?;
+                            done = session.change_each(phase, Shared::only_client(part), found)?;
                         }
                         Ok(())
                     })?;
@@ -192,7 +192,7 @@ impl FileBench {
                     let (mut part, mut done) = (Some(part), 0);
                     database.within(phase, scope, &mut |session| {
                         if let Some(part) = part.take() {
-                            done = session.each(phase, Shared::alone(part), found)?;
+                            done = session.each(phase, Shared::only_client(part), found)?;
                         }
                         Ok(())
                     })?;

@@ -38,7 +38,7 @@ impl<'a> Conditions<'a> {
         new
     }
 
-    /// Returns whether all conditions hold for a pair. They do not for bytes that are no pair of
+    /// Returns whether all conditions hold for a pair. They do not for bytes that are not a pair of
     /// the table.
     #[inline]
     pub(in super::super) fn are_met(&self, codec: &Codec, key: &[u8], value: &[u8]) -> bool {

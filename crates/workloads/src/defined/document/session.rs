@@ -2,7 +2,7 @@
 //! every change is a commit, whatever the scope.
 
 mod changes;
-mod newest;
+mod latest;
 pub(super) mod reads;
 mod statistics;
 
@@ -43,7 +43,7 @@ impl<'a> DocumentSession<'a> {
 /// Returns the fields that operation `i` of a phase sets.
 fn set(cell: &Cell, phase: usize, i: usize) -> Fields<'_> {
     let (of, set) = (cell.rows_of(phase).table, cell.set(phase, i).iter());
-    set.map(|at| (&*of.columns[*at].name, stored(cell.fresh(phase, i, *at)))).collect()
+    set.map(|at| (&*of.columns[*at].name, stored(cell.update_value(phase, i, *at)))).collect()
 }
 
 fn stored_all(values: &[OwnedValue]) -> Key<'_> {
@@ -55,7 +55,7 @@ fn stored_key(key: &OwnedKey) -> Key<'_> {
 }
 
 impl Session for DocumentSession<'_> {
-    fn look(&mut self, phase: usize) -> Result<usize> {
+    fn find_rows(&mut self, phase: usize) -> Result<usize> {
         let table = self.cell.work(phase).table().unwrap_or_default();
         let mut keys = std::mem::take(self.looked);
         keys.clear();

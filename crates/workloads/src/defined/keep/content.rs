@@ -29,11 +29,11 @@ impl<'a> Content<'a> {
     pub(in super::super) fn see(&mut self, got: &[Value<'_>]) {
         let key = self.rows.table.key.iter().map(|column| got[*column]);
         let what = match self.unseen.remove(&fingerprint(key).bits()) {
-            None => Some(format!("a row that must not be there, or is there twice: {got:?}")),
+            None => Some(format!("an unexpected or duplicate row: {got:?}")),
             Some(place) => {
                 let right: Values<'_> = self.rows.row(place).collect();
                 let same = fingerprint(right.iter().copied()) == fingerprint(got.iter().copied());
-                (!same).then(|| format!("row {place} is {got:?} and must be {right:?}"))
+                (!same).then(|| format!("row {place} is {got:?}, expected {right:?}"))
             }
         };
         if self.first.is_none() {

@@ -1,5 +1,5 @@
-//! Keeps a window of rows that arrive endlessly and expire when they are older. Decides what
-//! happens when, through the [port](super::port) only.
+//! Keeps a window of rows that arrive endlessly and expire when they are older. It schedules
+//! inserts, expiry and questions, and uses the database only through the [port](super::port).
 
 mod content;
 mod player;
@@ -9,21 +9,21 @@ use std::time::Duration;
 use embermark_language::{Definition, Keep};
 use embermark_model::table::{MakeKind, Table, Value};
 
-use super::port::Stretch;
-use super::table_rows::{Again, Rows};
+use super::port::TimeStep;
+use super::table_rows::{Repetition, Rows};
 use crate::WorkloadError;
 pub(super) use content::Content;
 pub(super) use player::play::{Play, Played};
 pub(super) use player::{LAID_AT_ONCE, Player, row_bytes};
 
-/// Duration in a run of all workloads.
+/// Duration of a `keep` in a run of all workloads.
 pub(super) const SHORT: Duration = Duration::from_secs(1);
 
 /// Spreads the generated times of a table over as long as the file's number of rows takes. With
 /// more rows they are closer together, so that a window has as many as the run asks for.
 ///
 /// # Errors
-/// Unfit where there are more rows than times.
+/// [`WorkloadError::Unfit`] where there are more rows than times.
 pub(super) fn spread(
     definition: &'static Definition,
     tables: &mut [Table],
@@ -46,7 +46,7 @@ pub(super) fn spread(
     if closer == 0 {
         let (name, most) = (&tables[keep.table].name, whole * i128::from((*repeat).max(1)));
         return Err(WorkloadError::Unfit(format!(
-            "table '{name}': {asked} rows are more than there are different times of them: {most} at most"
+            "table '{name}': {asked} rows exceed the {most} rows that its different times allow"
         )));
     }
     *step = i64::try_from(closer).unwrap_or(i64::MAX);
@@ -55,25 +55,25 @@ pub(super) fn spread(
 
 /// Returns how the rows of a table repeat: shifted by whole steps that are longer than from the
 /// first row to the last.
-pub(super) fn again(keep: &Keep, rows: &Rows) -> Again {
+pub(super) fn repetition(keep: &Keep, rows: &Rows) -> Repetition {
     let length = (rows.end(keep.time) - rows.start(keep.time) + 1).unsigned_abs();
     let steps = length.div_ceil(keep.step.unsigned_abs());
-    Again { time: keep.time, units: steps as i64 * keep.step, asked: true }
+    Repetition { time: keep.time, units: steps as i64 * keep.step, asked: true }
 }
 
 /// Checks that rows which repeat, and whose newest are asked for, are in the order of their times.
 ///
 /// # Errors
-/// Unfit where they are not.
+/// [`WorkloadError::Unfit`] where they are not.
 pub(super) fn check_order(tables: &[Rows]) -> Result<(), WorkloadError> {
     for rows in tables {
-        let Some(Again { time, asked: true, .. }) = rows.again else { continue };
+        let Some(Repetition { time, asked: true, .. }) = rows.repetition else { continue };
         let at = |place: usize| time_of(rows, place, time);
         if let Some(late) = (1..rows.staged.rows()).find(|place| at(*place) < at(place - 1)) {
             let name = &rows.table.name;
             return Err(WorkloadError::Unfit(format!(
-                "table '{name}': row {} is older than the one before it, and rows that come without end come in the order \
-                 of their times",
+                "table '{name}': row {} is older than the one before it. Rows that repeat without end must be in \
+                 the order of their times",
                 late + 1
             )));
         }
@@ -85,7 +85,7 @@ fn time_of(rows: &Rows, place: usize, time: usize) -> i64 {
     if let Value::Int(time) = rows.value(place, time) { time } else { 0 }
 }
 
-/// Which rows exist when.
+/// Computes which rows exist at which time.
 #[derive(Clone, Copy)]
 pub(super) struct Calendar<'a> {
     pub keep: &'a Keep,
@@ -101,7 +101,7 @@ impl Calendar<'_> {
     /// Returns the first row at or after a time.
     pub(super) fn first_from(&self, time: i64) -> usize {
         let (all, begin) = (self.rows.staged.rows(), self.time(0));
-        let length = self.rows.again.map_or(i64::MAX, |again| again.units);
+        let length = self.rows.repetition.map_or(i64::MAX, |repetition| repetition.units);
         let Ok(since) = u64::try_from(time.saturating_sub(begin)) else { return 0 };
         let lap = (since / length.unsigned_abs()) as usize;
         let (mut from, mut to) = (lap * all, (lap + 1) * all);
@@ -116,20 +116,20 @@ impl Calendar<'_> {
         from
     }
 
-    /// Returns the stretch of a time.
-    pub(super) const fn stretch_of(&self, time: i64) -> Stretch {
-        self.stretch(time.div_euclid(self.keep.step))
+    /// Returns the step of a time.
+    pub(super) const fn step_at(&self, time: i64) -> TimeStep {
+        self.step(time.div_euclid(self.keep.step))
     }
 
-    /// Returns the stretch with a number.
-    pub(super) const fn stretch(&self, number: i64) -> Stretch {
+    /// Returns the step with a number.
+    pub(super) const fn step(&self, number: i64) -> TimeStep {
         let step = self.keep.step;
-        Stretch { number, from: number * step, to: (number + 1) * step }
+        TimeStep { number, from: number * step, to: (number + 1) * step }
     }
 
-    /// Returns the stretch that expires when this one begins: all of it is older than the window.
-    pub(super) const fn goes_at(&self, number: i64) -> Stretch {
-        self.stretch(number - self.keep.window / self.keep.step - 1)
+    /// Returns the step that expires when this one begins: all of it is older than the window.
+    pub(super) const fn expiring_at(&self, number: i64) -> TimeStep {
+        self.step(number - self.keep.window / self.keep.step - 1)
     }
 
     /// Returns the number of rows in a window, from the first row on.
@@ -137,11 +137,11 @@ impl Calendar<'_> {
         self.first_from(self.time(0).saturating_add(self.keep.window)).max(1)
     }
 
-    /// Returns the rows that exist when this many have come: the current stretch, and those of the
+    /// Returns the rows that exist when this many have come: the current step, and those of the
     /// window before it.
     pub(super) fn there(&self, came: usize) -> std::ops::Range<usize> {
-        let newest = self.stretch_of(self.time(came.saturating_sub(1)));
-        self.first_from(self.goes_at(newest.number).to).min(came)..came
+        let newest = self.step_at(self.time(came.saturating_sub(1)));
+        self.first_from(self.expiring_at(newest.number).to).min(came)..came
     }
 }
 

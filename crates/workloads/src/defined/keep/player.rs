@@ -1,5 +1,5 @@
-//! The loop of one client: rows are inserted, a step expires, and questions are asked in between,
-//! by the clock.
+//! The loop of one client: it inserts rows, lets a step expire, and asks questions in between, on
+//! a schedule.
 
 pub(super) mod play;
 mod questions;
@@ -25,7 +25,7 @@ use play::{Play, Played, batch};
 /// Length of a slice of the timeline, in ns.
 const SLICE_NS: u64 = 1_000_000_000;
 
-/// The first stretch of time, with which the last rounds are compared, ends with the first full
+/// The first period, with which the last rounds are compared, ends with the first full
 /// window or after a minute.
 const FIRST_NS: u64 = 60 * SLICE_NS;
 
@@ -48,7 +48,7 @@ pub(in super::super) const LAID_AT_ONCE: usize = 250;
 /// Most answers kept until they are checked.
 const MOST_ANSWERS: usize = 1_000;
 
-/// What question `i` of a phase found after this many rows.
+/// Answer to question `i` of a phase after `came` rows.
 struct Answered {
     phase: usize,
     i: usize,
@@ -64,7 +64,7 @@ pub(in super::super) struct Player<'a> {
     batch: Option<usize>,
     /// Rows in a window.
     kept: usize,
-    /// What was laid out for the next rows, and up to which row.
+    /// Encoded next rows, and the position up to which rows are encoded.
     arena: &'a mut Arc<Arena>,
     laid: usize,
     database: &'a mut dyn Database,
@@ -83,8 +83,8 @@ pub(in super::super) struct Player<'a> {
     background: [Vec<Background>; 2],
     /// Changes of the counters in slices with stalls, with the slices' numbers.
     moved: Vec<(usize, Vec<(&'static str, u64)>)>,
-    /// Time that was neither the engine's nor its client's, in ns and in ticks. The schedule pauses
-    /// meanwhile.
+    /// Time that belongs neither to the engine nor to its client, in ns and in ticks. The schedule
+    /// pauses during it.
     paused_ns: u64,
     paused: u64,
 }
@@ -130,11 +130,11 @@ impl<'a> Player<'a> {
     /// Plays until it is steady, or for the longest time.
     pub(in super::super) fn run(mut self) -> Result<Played> {
         self.database.lifecycle().background(&mut self.background[1])?;
-        let pace = self.play.rate.map(|rate| Pacer::of(&self.clock, rate));
+        let pace = self.play.rate.map(|rate| Pacer::new(&self.clock, rate));
         self.observer.sample(Duration::from_nanos(SLICE_NS), self.play.longest);
         self.observer.open();
         self.began = self.clock.ticks();
-        let steady = self.stretches(pace.as_ref())?;
+        let steady = self.play_steps(pace.as_ref())?;
         self.observer.close();
         self.observer.end();
         let timeline = self.timeline(steady);
@@ -152,23 +152,23 @@ impl<'a> Player<'a> {
         self.clock.nanoseconds(self.began, self.clock.ticks())
     }
 
-    /// Plays stretches of time. Returns the state of the last rounds.
-    fn stretches(&mut self, pace: Option<&Pacer>) -> Result<SteadyState> {
+    /// Plays time steps. Returns the state of the last rounds.
+    fn play_steps(&mut self, pace: Option<&Pacer>) -> Result<SteadyState> {
         let longest_ns = self.play.longest.as_nanos() as u64;
         let round_ns = longest_ns / ROUNDS_AT_MOST;
         let round_rows = self.kept.div_ceil(ROUNDS_A_WINDOW);
         let (mut round_began, mut round_first) = (0, 0);
         let mut is_first = true;
-        let begin = self.calendar.stretch_of(self.calendar.time(0)).number;
+        let begin = self.calendar.step_at(self.calendar.time(0)).number;
         for number in begin.. {
             if number > begin {
                 self.housekeeping(number, begin)?;
             }
-            let whole = self.stretch(number, pace, longest_ns)?;
+            let whole = self.play_step(number, pace, longest_ns)?;
             let now_ns = self.now_ns();
             let round = self.came - round_first >= round_rows && now_ns - round_began >= round_ns;
             if !whole || round || self.answers.len() >= MOST_ANSWERS {
-                self.look_at_answers();
+                self.check_answers();
             }
             let over = !whole || self.wrong.is_some();
             if is_first && (self.came >= self.kept || now_ns >= FIRST_NS || over) {
@@ -179,7 +179,7 @@ impl<'a> Player<'a> {
             if over || round {
                 // A round that the end of time interrupts does not count, unless it is the only
                 // one.
-                let counts = round || self.recorder.told().is_empty();
+                let counts = round || self.recorder.rounds().is_empty();
                 self.close_round(counts)?;
                 (round_began, round_first) = (self.now_ns(), self.came);
                 let steady = self.steady();
@@ -191,17 +191,17 @@ impl<'a> Player<'a> {
         Ok(SteadyState::default())
     }
 
-    /// Begins a stretch of time: creates its partition, and lets the oldest stretch expire, if
+    /// Begins a time step: creates its partition, and lets the oldest step expire, if
     /// there is one.
     fn housekeeping(&mut self, number: i64, begin: i64) -> Result<()> {
         let (keep, from) = (self.play.keep, self.clock.ticks());
-        let oldest = self.calendar.goes_at(number);
+        let oldest = self.calendar.expiring_at(number);
         let goes = oldest.number >= begin;
         if goes {
             self.database.expire(keep, &oldest)?;
             self.database.lifecycle().upkeep()?;
         }
-        self.database.begin(keep, &self.calendar.stretch(number))?;
+        self.database.begin(keep, &self.calendar.step(number))?;
         let to = self.clock.ticks();
         // Nothing expires in the first window.
         if goes {
@@ -210,12 +210,12 @@ impl<'a> Player<'a> {
             let ns = self.clock.nanoseconds(from, to);
             self.recorder.record(Kind::Expiry, self.clock.nanoseconds(self.began, from), ns, ns);
         }
-        self.look(to)
+        self.close_slice_if_over(to)
     }
 
-    /// Plays the rows of a stretch of time. Returns whether it is complete.
-    fn stretch(&mut self, number: i64, pace: Option<&Pacer>, longest_ns: u64) -> Result<bool> {
-        let end = self.calendar.first_from(self.calendar.stretch(number).to);
+    /// Plays the rows of a time step. Returns whether it is complete.
+    fn play_step(&mut self, number: i64, pace: Option<&Pacer>, longest_ns: u64) -> Result<bool> {
+        let end = self.calendar.first_from(self.calendar.step(number).to);
         let every = self.play.keep.every as usize;
         while self.came < end {
             let next = (self.came + self.batch.unwrap_or(1)).min(end);
@@ -229,7 +229,7 @@ impl<'a> Player<'a> {
             if asks {
                 self.question()?;
             }
-            self.look(to)?;
+            self.close_slice_if_over(to)?;
             let now_ns = self.clock.nanoseconds(self.began, to);
             if self.wrong.is_some() || (now_ns >= longest_ns && self.came >= LEAST) {
                 return Ok(false);

@@ -7,13 +7,13 @@ use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
 
 use super::super::cell::Cell;
-use super::super::fresh::Fresh;
 use super::super::kind;
 use super::super::oracle::check_newest;
-use super::super::phases::{draws_of, each_of};
+use super::super::phases::{draw_keys, each_of};
 use super::super::port::{Found, fingerprint};
 use super::super::row::owned;
 use super::super::source;
+use super::super::update_values::UpdateValues;
 use super::{Calendar, Content, check_order};
 use crate::{Source as _, WorkloadError};
 
@@ -32,8 +32,8 @@ fn cell(text: &str, scale: Scale, folder: &Path) -> Result<Cell, WorkloadError> 
     check_order(&tables)?;
     Ok(Cell {
         definition,
-        draws: draws_of(definition, &tables, 3)?,
-        fresh: Fresh::new(3, 10),
+        operation_keys: draw_keys(definition, &tables, 3)?,
+        update_values: UpdateValues::new(3, 10),
         set_at_once: kind::set_at_once(definition),
         met: Vec::new(),
         each: each_of(definition, &tables, 3),
@@ -94,9 +94,9 @@ fn an_hour_goes_when_all_of_it_is_older_than_a_day() {
     ] {
         assert_eq!(calendar.there(came), there, "{came}");
     }
-    let begin = calendar.stretch_of(calendar.time(0));
+    let begin = calendar.step_at(calendar.time(0));
     assert_eq!((begin.to - begin.from, begin.from), (3_600_000, calendar.time(0)));
-    assert_eq!(calendar.goes_at(begin.number + 25), begin);
+    assert_eq!(calendar.expiring_at(begin.number + 25), begin);
 }
 
 /// Returns what a database with these rows finds when it is asked row by row.

@@ -94,7 +94,7 @@ impl<'a> KvSession<'a> {
         let (cell, codec) = (self.cell, &self.codecs[table]);
         self.operations.modify(self.tables[table], key, &mut |bytes| {
             for column in cell.set(phase, i) {
-                codec.set(bytes, *column, cell.fresh(phase, i, *column));
+                codec.set(bytes, *column, cell.update_value(phase, i, *column));
             }
         })
     }
@@ -131,14 +131,14 @@ impl<'a> KvSession<'a> {
                 found.changed += u64::from(self.operations.delete(number, key)?);
                 continue;
             }
-            let fresh = |column: &usize| (*column, cell.fresh(phase, i, *column));
+            let fresh = |column: &usize| (*column, cell.update_value(phase, i, *column));
             if set.iter().map(fresh).all(|(column, value)| codec.fits(bytes, column, value)) {
                 set.iter().map(fresh).for_each(|(column, value)| codec.set(bytes, column, value));
                 self.operations.put(number, key, bytes)?;
             } else {
                 let columns = 0..cell.tables[table].table.columns.len();
                 let row = columns.map(|column| match set.contains(&column) {
-                    true => Some(cell.fresh(phase, i, column)),
+                    true => Some(cell.update_value(phase, i, column)),
                     false => codec.column(key, bytes, column),
                 });
                 let row = row.collect::<Option<SmallVec<[Value<'_>; 12]>>>().ok_or_else(foreign)?;
@@ -231,7 +231,7 @@ impl<'a> KvSession<'a> {
     /// found before any is changed, because a change can make rows meet the conditions or not.
     fn update_where(&mut self, phase: usize, table: usize, found: &mut Found) -> Result<()> {
         if !found.more {
-            self.look(phase)?;
+            self.find_rows(phase)?;
         }
         let mut keys = std::mem::take(&mut self.buffers.found);
         let some = keys.len().saturating_sub(DELETED_AT_ONCE);
@@ -249,7 +249,7 @@ impl<'a> KvSession<'a> {
         let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
         let (set, mut fits) = (cell.set(phase, 0), true);
         let is_there = self.operations.modify(number, key, &mut |bytes| {
-            let value = |column: &usize| (*column, cell.fresh(phase, 0, *column));
+            let value = |column: &usize| (*column, cell.update_value(phase, 0, *column));
             fits = set.iter().map(value).all(|(column, value)| codec.fits(bytes, column, value));
             if fits {
                 set.iter().map(value).for_each(|(column, value)| codec.set(bytes, column, value));
@@ -261,7 +261,7 @@ impl<'a> KvSession<'a> {
         let Some(value) = self.operations.get(number, key)? else { return Ok(false) };
         let columns = 0..cell.tables[table].table.columns.len();
         let row = columns.map(|column| match set.contains(&column) {
-            true => Some(cell.fresh(phase, 0, column)),
+            true => Some(cell.update_value(phase, 0, column)),
             false => codec.column(key, value, column),
         });
         let row = row.collect::<Option<SmallVec<[Value<'_>; 12]>>>().ok_or_else(foreign)?;
@@ -294,11 +294,11 @@ impl<'a> KvSession<'a> {
 
 #[cold]
 pub(super) fn foreign() -> EngineError {
-    EngineError::failed("the store", "give back a row", "it is no pair that was put")
+    EngineError::failed("the store", "return a row", "its pair was never written")
 }
 
 impl Session for KvSession<'_> {
-    fn look(&mut self, phase: usize) -> Result<usize> {
+    fn find_rows(&mut self, phase: usize) -> Result<usize> {
         let table = self.cell.work(phase).table().unwrap_or_default();
         let mut keys = std::mem::take(&mut self.buffers.found);
         keys.clear();

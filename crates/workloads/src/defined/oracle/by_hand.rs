@@ -6,7 +6,7 @@ use embermark_language::{PUBLISHED, parse};
 use embermark_model::Scale;
 use embermark_model::answer::Value as Answered;
 
-use super::super::phases::{draws_of, each_of};
+use super::super::phases::{draw_keys, each_of};
 use super::super::source;
 use super::*;
 use crate::Source as _;
@@ -60,16 +60,16 @@ fn check<const N: usize>(
     let made = source::FileRows { definition, folder, seed: 1, lenient: 0.0, log: None };
     made.stage(Scale::Full, &staged).unwrap();
     let tables = source::open(definition, &staged).unwrap();
-    let draws = draws_of(definition, &tables, 1).unwrap();
-    let fresh = super::super::fresh::Fresh::new(1, 10);
+    let operation_keys = draw_keys(definition, &tables, 1).unwrap();
+    let update_values = super::super::update_values::UpdateValues::new(1, 10);
     let set_at_once = super::super::kind::set_at_once(definition);
     let (met, each) = (Vec::new(), each_of(definition, &tables, 1));
     let (engine, appends_only, commit) = (String::new(), false, None);
     let cell = Cell {
         definition,
         tables,
-        draws,
-        fresh,
+        operation_keys,
+        update_values,
         set_at_once,
         met,
         each,

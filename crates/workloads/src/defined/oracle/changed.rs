@@ -1,11 +1,11 @@
-//! What a phase changes and leaves in its table.
+//! Rows that a phase changes, and the expected content of its table.
 
 use embermark_language::{Removed, Work};
 use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
 
-use super::super::draws::Drawn;
 use super::super::kind::{one_by_one, rows_at_once};
+use super::super::operation_keys::DrawnKey;
 use super::super::port::fingerprint;
 use super::super::table_rows::Rows;
 use super::content::Touched;
@@ -18,7 +18,8 @@ impl Oracle {
         match self.cell.work(phase) {
             work if rows_at_once(work) > 1 => {
                 for i in 0..ops as usize {
-                    for place in self.cell.draws[phase].span(i).iter().map(|place| *place as usize)
+                    for place in
+                        self.cell.operation_keys[phase].span(i).iter().map(|place| *place as usize)
                     {
                         match work {
                             Work::Delete { .. } => touched.delete(place),
@@ -29,7 +30,7 @@ impl Oracle {
             }
             Work::Update { .. } | Work::ReadModifyWrite { .. } => {
                 for i in 0..ops as usize {
-                    if let Drawn::Row(place) = self.cell.drawn(phase, i) {
+                    if let DrawnKey::Row(place) = self.cell.drawn(phase, i) {
                         touched.set(&self.cell, place, phase, i);
                     }
                 }
@@ -37,14 +38,14 @@ impl Oracle {
             Work::Upsert { .. } => {
                 for i in 0..ops as usize {
                     match self.cell.drawn(phase, i) {
-                        Drawn::Row(place) => touched.set(&self.cell, place, phase, i),
-                        Drawn::Absent(_) => touched.put(&self.cell, phase, i, true),
+                        DrawnKey::Row(place) => touched.set(&self.cell, place, phase, i),
+                        DrawnKey::Absent(_) => touched.put(&self.cell, phase, i, true),
                     }
                 }
             }
             Work::Delete { removed: Removed::Keys { .. }, .. } => {
                 for i in 0..ops as usize {
-                    if let Drawn::Row(place) = self.cell.drawn(phase, i) {
+                    if let DrawnKey::Row(place) = self.cell.drawn(phase, i) {
                         touched.delete(place);
                     }
                 }
@@ -96,7 +97,7 @@ impl Oracle {
     /// Returns how many operations concern a row that exists.
     pub(super) fn present(&self, phase: usize, ops: u64) -> u64 {
         let drawn = (0..ops as usize).map(|i| self.cell.drawn(phase, i));
-        drawn.filter(|drawn| matches!(drawn, Drawn::Row(_))).count() as u64
+        drawn.filter(|drawn| matches!(drawn, DrawnKey::Row(_))).count() as u64
     }
 }
 

@@ -23,7 +23,7 @@ pub(in super::super) struct Touched {
     reached: Option<u64>,
 }
 
-/// What happened to a row.
+/// Changes of a row.
 #[derive(Clone, Debug)]
 enum Fate {
     /// Columns were last set by these operations: column, phase, operation. With concurrent clients
@@ -101,7 +101,7 @@ impl Touched {
         if let Some(Fate::Set(columns)) = self.rows.get(&place)
             && let Some((_, phase, i)) = columns.iter().find(|(set, ..)| *set == column)
         {
-            return cell.fresh(*phase, *i, column);
+            return cell.update_value(*phase, *i, column);
         }
         rows.value(place, column)
     }
@@ -110,7 +110,7 @@ impl Touched {
     fn may_be(&self, cell: &Cell, place: usize, column: usize, got: Value<'_>) -> bool {
         let Some(Fate::Set(columns)) = self.rows.get(&place) else { return false };
         let of_column = columns.iter().filter(|(set, ..)| *set == column);
-        of_column.into_iter().any(|(_, phase, i)| same(cell.fresh(*phase, *i, column), got))
+        of_column.into_iter().any(|(_, phase, i)| same(cell.update_value(*phase, *i, column), got))
     }
 
     /// Returns the values of an existing row.
@@ -224,7 +224,7 @@ impl<'a> Content<'a> {
         if puts.iter().any(is_it) {
             return Ok(());
         }
-        Err(format!("{shown} is not as it was put: {got:?}"))
+        Err(format!("{shown} differs from the row that was written: {got:?}"))
     }
 
     /// Returns which rows of the table were seen.

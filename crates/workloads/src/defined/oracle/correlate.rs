@@ -8,7 +8,7 @@ use embermark_model::answer::{Difference, TOLERANCE, Value as Answered};
 use embermark_model::table::{OwnedValue, Value};
 
 use super::super::table_rows::Rows;
-use super::Places;
+use super::RowSet;
 use super::statistics::{self, Correlation};
 
 /// Compares an answer with the number of buckets that both groups have, and the correlation of
@@ -18,7 +18,7 @@ use super::statistics::{self, Correlation};
 /// Returns the difference.
 pub(super) fn check(
     rows: &Rows,
-    there: &Places,
+    there: &RowSet,
     question: &Correlate,
     answer: &[Answered],
 ) -> Result<(), Difference> {
@@ -41,7 +41,7 @@ pub(super) fn check(
     Err(Difference(format!("expected {correlation:?} in {buckets} buckets, got {coefficient}")))
 }
 
-fn expected(rows: &Rows, there: &Places, question: &Correlate) -> (i64, Correlation) {
+fn expected(rows: &Rows, there: &RowSet, question: &Correlate) -> (i64, Correlation) {
     let [a, b] = match &question.between {
         Some(two) => two.clone(),
         None => match busiest(rows, there, question.by) {
@@ -56,7 +56,7 @@ fn expected(rows: &Rows, there: &Places, question: &Correlate) -> (i64, Correlat
 }
 
 /// Returns the two values with the most rows, the least of equally frequent ones.
-fn busiest(rows: &Rows, there: &Places, by: usize) -> Option<[OwnedValue; 2]> {
+fn busiest(rows: &Rows, there: &RowSet, by: usize) -> Option<[OwnedValue; 2]> {
     let mut values: Vec<Value<'_>> = there
         .each()
         .map(|place| rows.value(place, by))
@@ -74,7 +74,7 @@ fn busiest(rows: &Rows, there: &Places, by: usize) -> Option<[OwnedValue; 2]> {
 
 fn means(
     rows: &Rows,
-    there: &Places,
+    there: &RowSet,
     question: &Correlate,
     group: &OwnedValue,
 ) -> BTreeMap<i64, f64> {

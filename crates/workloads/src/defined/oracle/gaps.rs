@@ -7,7 +7,7 @@ use embermark_model::table::Value;
 
 use super::super::row::owned;
 use super::super::table_rows::Rows;
-use super::Places;
+use super::RowSet;
 
 /// Compares an answer, in any order, with every gap of more than `longer` between two times of one
 /// value.
@@ -16,7 +16,7 @@ use super::Places;
 /// Returns the first difference.
 pub(super) fn check(
     rows: &Rows,
-    there: &Places,
+    there: &RowSet,
     (by, time): (usize, usize),
     longer: i64,
     answer: &[Answered],

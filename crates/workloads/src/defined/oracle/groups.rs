@@ -10,7 +10,7 @@ use embermark_model::table::{OwnedValue, TimeUnit, Value};
 
 use super::super::row::owned;
 use super::super::table_rows::Rows;
-use super::Places;
+use super::RowSet;
 
 /// A group, and what is computed of it.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Expected {
 }
 
 /// Returns all groups of the existing rows, in no order.
-pub(super) fn all(rows: &Rows, there: &Places, group: &Group) -> Vec<Expected> {
+pub(super) fn all(rows: &Rows, there: &RowSet, group: &Group) -> Vec<Expected> {
     let mut groups: BTreeMap<String, Vec<Answered>> = BTreeMap::new();
     let columns = group.compute.len();
     let mut sums: BTreeMap<String, Vec<Accumulated>> = BTreeMap::new();

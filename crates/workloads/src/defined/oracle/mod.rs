@@ -5,11 +5,11 @@ mod content;
 mod correlate;
 mod gaps;
 mod groups;
-mod newest;
+mod latest;
 mod outliers;
-mod places;
 mod questions;
 mod reads;
+mod row_set;
 mod statistics;
 mod times;
 
@@ -30,8 +30,8 @@ use super::table_rows::Rows;
 use times::TimeOrder;
 
 pub(super) use content::{Content, Touched};
-pub(super) use newest::check as check_newest;
-pub(super) use places::Places;
+pub(super) use latest::check as check_newest;
+pub(super) use row_set::RowSet;
 
 /// Returns what a row adds to a phase's checksum, in the form of its database.
 pub(super) type Print<'a> = dyn Fn(&[Value<'_>]) -> Fingerprint + 'a;
@@ -74,12 +74,12 @@ impl Oracle {
         phase: usize,
         ops: u64,
         found: &Found,
-        tells_changes: bool,
+        reports_changes: bool,
         print: &Print<'_>,
     ) -> Result<(), Difference> {
         let rows = self.cell.work(phase).table().map_or(0, |table| self.cell.tables[table].loaded);
         self.once((phase, ops, rows), found, |oracle| {
-            oracle.compare(phase, ops, found, tells_changes, print)
+            oracle.compare(phase, ops, found, reports_changes, print)
         })
     }
 
@@ -105,17 +105,17 @@ impl Oracle {
         phase: usize,
         ops: u64,
         found: &Found,
-        tells_changes: bool,
+        reports_changes: bool,
         print: &Print<'_>,
     ) -> Result<(), Difference> {
         let cell = Arc::clone(&self.cell);
         let work = cell.work(phase);
         let counted = |expected: u64| {
-            if !tells_changes || found.changed == expected {
+            if !reports_changes || found.changed == expected {
                 return Ok(());
             }
             let got = found.changed;
-            Err(Difference(format!("expected {expected} rows changed, the engine says {got}")))
+            Err(Difference(format!("expected {expected} rows changed, the engine reports {got}")))
         };
         let rows = |expected: Checksum| {
             Expected::Checksum(expected)
@@ -143,7 +143,7 @@ impl Oracle {
             | Work::Correlate(_)
             | Work::Group(_) => {
                 let loaded = cell.rows_of(phase).loaded;
-                self.answered(phase, (&Places::First(loaded), ops), found, print)
+                self.answered(phase, (&RowSet::First(loaded), ops), found, print)
             }
             Work::Sql(_) | Work::Mix(_) | Work::Sequence(_) | Work::Keep(_) | Work::Arrive(_) => {
                 Ok(())
@@ -159,15 +159,15 @@ impl Oracle {
     pub(super) fn answers(
         &mut self,
         phase: usize,
-        (there, asked): (&Places, u64),
+        (there, asked): (&RowSet, u64),
         found: &Found,
         print: &Print<'_>,
     ) -> Result<(), Difference> {
         match there {
-            Places::First(rows) => self.once((phase, asked, *rows), found, |oracle| {
+            RowSet::First(rows) => self.once((phase, asked, *rows), found, |oracle| {
                 oracle.answered(phase, (there, asked), found, print)
             }),
-            Places::Marked(_) | Places::These(_) => {
+            RowSet::Marked(_) | RowSet::These(_) => {
                 self.answered(phase, (there, asked), found, print)
             }
         }

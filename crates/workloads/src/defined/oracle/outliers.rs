@@ -8,7 +8,7 @@ use embermark_model::table::Value;
 
 use super::super::row::owned;
 use super::super::table_rows::Rows;
-use super::{Places, statistics};
+use super::{RowSet, statistics};
 
 /// Rows of a group: positions with values.
 type Group = Vec<(usize, f64)>;
@@ -21,7 +21,7 @@ type Group = Vec<(usize, f64)>;
 /// Returns the first difference.
 pub(super) fn check(
     rows: &Rows,
-    there: &Places,
+    there: &RowSet,
     (of, by): (usize, usize),
     deviations: f64,
     answer: &[Answered],

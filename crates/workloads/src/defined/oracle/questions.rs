@@ -1,4 +1,4 @@
-//! What questions must find in the existing rows.
+//! Expected answers to questions about the existing rows.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,14 @@ use embermark_model::table::Value;
 use super::super::cell::Cell;
 use super::super::port::{Found, fingerprint};
 use super::super::table_rows::Rows;
-use super::places::Places;
+use super::row_set::RowSet;
 use super::{Oracle, Print, correlate, gaps, groups, outliers, values};
 
 impl Oracle {
     pub(super) fn answered(
         &self,
         phase: usize,
-        (there, asked): (&Places, u64),
+        (there, asked): (&RowSet, u64),
         found: &Found,
         print: &Print<'_>,
     ) -> Result<(), Difference> {
@@ -59,13 +59,13 @@ impl Oracle {
 }
 
 /// Checks the answer to a question about these rows.
-type Check<'a> = dyn Fn(&Places, &[Answered]) -> Result<(), Difference> + 'a;
+type Check<'a> = dyn Fn(&RowSet, &[Answered]) -> Result<(), Difference> + 'a;
 
 /// Checks the answer of each question of a phase. Each is about other ones of the existing rows.
 pub(super) fn each(
     cell: &Cell,
     phase: usize,
-    (there, asked): (&Places, u64),
+    (there, asked): (&RowSet, u64),
     found: &Found,
     check: &Check<'_>,
 ) -> Result<(), Difference> {
@@ -86,7 +86,7 @@ pub(super) fn each(
 }
 
 /// Returns those of the existing rows that question `i` of a phase is about.
-fn of_question(cell: &Cell, phase: usize, i: usize, there: &Places) -> Places {
+fn of_question(cell: &Cell, phase: usize, i: usize, there: &RowSet) -> RowSet {
     let rows = cell.rows_of(phase);
     let mut marks = vec![false; rows.staged.rows()];
     for place in there.each() {
@@ -94,14 +94,14 @@ fn of_question(cell: &Cell, phase: usize, i: usize, there: &Places) -> Places {
             .each(phase, i)
             .is_none_or(|(column, value)| compare(&rows.value(place, column), &value).is_eq());
     }
-    Places::Marked(marks)
+    RowSet::Marked(marks)
 }
 
 /// Returns the newest rows of each value of a column, and all of them if several have the same
 /// time.
 pub(super) fn latest(
     rows: &Rows,
-    there: &Places,
+    there: &RowSet,
     (by, time): (usize, usize),
     print: &Print<'_>,
 ) -> Checksum {

@@ -1,11 +1,11 @@
-//! What reads by key and reads of ranges must find.
+//! Expected results of reads by key and of ranges.
 
 use std::sync::Arc;
 
 use embermark_language::{Range, Span};
 use embermark_model::fingerprint::Checksum;
 
-use super::super::draws::Drawn;
+use super::super::operation_keys::DrawnKey;
 use super::content::Touched;
 use super::times::{self, TimeOrder};
 use super::{Oracle, Print, values};
@@ -15,8 +15,8 @@ impl Oracle {
         let rows = self.cell.rows_of(phase);
         let drawn = (0..ops as usize).map(|i| self.cell.drawn(phase, i));
         let there = drawn.filter_map(|drawn| match drawn {
-            Drawn::Row(place) => Some(print(&values(rows, place))),
-            Drawn::Absent(_) => None,
+            DrawnKey::Row(place) => Some(print(&values(rows, place))),
+            DrawnKey::Absent(_) => None,
         });
         there.collect()
     }
@@ -25,7 +25,7 @@ impl Oracle {
     pub(super) fn read_before(&self, phase: usize, ops: u64, print: &Print<'_>) -> Checksum {
         let (mut touched, mut read) = (Touched::default(), Checksum::default());
         for i in 0..ops as usize {
-            if let Drawn::Row(place) = self.cell.drawn(phase, i) {
+            if let DrawnKey::Row(place) = self.cell.drawn(phase, i) {
                 let rows = self.cell.rows_of(phase);
                 read += print(&touched.row(&self.cell, rows, place));
                 touched.set(&self.cell, place, phase, i);

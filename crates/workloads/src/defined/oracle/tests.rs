@@ -7,7 +7,7 @@ use embermark_language::{Definition, parse};
 use embermark_model::Scale;
 use embermark_model::answer::Value as Answered;
 
-use super::super::phases::{draws_of, each_of};
+use super::super::phases::{draw_keys, each_of};
 use super::super::source;
 use super::*;
 use crate::Source as _;
@@ -80,16 +80,16 @@ fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
         source::FileRows { definition, folder: dir.to_owned(), seed: 1, lenient: 0.0, log: None };
     rows.stage(Scale::Full, &dir.join("staged")).unwrap();
     let tables = source::open(definition, &dir.join("staged")).unwrap();
-    let draws = draws_of(definition, &tables, 1).unwrap();
-    let fresh = super::super::fresh::Fresh::new(1, 10);
+    let operation_keys = draw_keys(definition, &tables, 1).unwrap();
+    let update_values = super::super::update_values::UpdateValues::new(1, 10);
     let (set_at_once, engine) = (super::super::kind::set_at_once(definition), String::new());
     let (met, each) = (Vec::new(), each_of(definition, &tables, 1));
     (
         Arc::new(Cell {
             definition,
             tables,
-            draws,
-            fresh,
+            operation_keys,
+            update_values,
             set_at_once,
             met,
             each,
@@ -249,7 +249,7 @@ fn what_is_deleted_and_set_is_known() {
         let last = (0..20).rev().find(|i| cell.place(change, *i) == place);
         let mut row: Vec<Value<'_>> = cell.tables[0].row(place).collect();
         if let Some(i) = last {
-            row[2] = cell.fresh(change, i, 2);
+            row[2] = cell.update_value(change, i, 2);
             as_loaded = false;
         }
         rows += fingerprint(row.iter().copied());

@@ -22,20 +22,20 @@ pub(super) fn execution(
 ) -> Result<Execution> {
     let unsupported = |what: &str| Err(EngineError::unsupported(FAMILY, what));
     let work = cell.work(phase);
-    let Some(table) = work.table() else { return unsupported("SQL of the file's own") };
+    let Some(table) = work.table() else { return unsupported("SQL from the workload file") };
     let Measured { measurement, .. } = match &tables[table] {
         Ok(measured) => measured,
         Err(why) => return unsupported(why),
     };
     if measurement.time.is_none() && by_key(work) {
         let what =
-            "rows by a key without a time: points are found by theirs, and others by reading all";
+            "rows by a key without a time: points are only found by their time, or by reading all";
         return unsupported(what);
     }
     let native = match work {
         work if rows_at_once(work) > 1 => {
             if measurement.table.key.last().copied() != measurement.time {
-                return unsupported("rows in the order of tags: in that of time alone");
+                return unsupported("rows in the order of tags, only in the order of time");
             }
             matches!(work, Work::Delete { .. })
         }
@@ -45,7 +45,7 @@ pub(super) fn execution(
         Work::ReadModifyWrite { .. } | Work::Delete { removed: Removed::Keys { .. }, .. } => true,
         Work::Delete { removed: Removed::Older { time, .. }, .. } => {
             if Some(*time) != measurement.time {
-                return unsupported("to delete by a field: by tags and the time of points alone");
+                return unsupported("to delete by a field, only by tags and the time of points");
             }
             true
         }
@@ -67,7 +67,7 @@ pub(super) fn execution(
         }
         Work::Range(range) => match range.span {
             Span::Rows { .. } if !measurement.tags.is_empty() => {
-                return unsupported("rows in the order of tags: in that of time alone");
+                return unsupported("rows in the order of tags, only in the order of time");
             }
             Span::Rows { .. } => true,
             Span::Last { .. } | Span::From { .. } => {

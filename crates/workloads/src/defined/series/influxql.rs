@@ -43,7 +43,7 @@ pub(super) struct Measurement {
 
 impl Measurement {
     /// Creates the measurement of a table, or returns why it cannot be one. `found_by` are the
-    /// columns that are tags beside a key of one number.
+    /// columns that are tags in addition to a key of one number.
     pub(super) fn new(table: &'static Table, found_by: &[usize]) -> Result<Self, String> {
         let of = |column: usize| table.columns[column].of;
         let is_binary = |column: &Column| column.within.as_ref().is_some_and(|own| own.binary);

@@ -50,7 +50,7 @@ impl Session for SeriesSession<'_> {
         part.each(|i| self.perform(phase, i, found))
     }
 
-    fn look(&mut self, phase: usize) -> Result<usize> {
+    fn find_rows(&mut self, phase: usize) -> Result<usize> {
         let (cell, tables) = (self.cell, self.tables);
         let Ok(of) = &tables[cell.work(phase).table().unwrap_or_default()] else { return Ok(0) };
         let (mut keys, filters) = (std::mem::take(self.looked), filters(cell, phase, 0));
@@ -75,7 +75,7 @@ impl Session for SeriesSession<'_> {
         }
         let mut row = Row::of_key(measurement, key)?;
         for column in cell.set(phase, 0) {
-            row.set(measurement, *column, cell.fresh(phase, 0, *column));
+            row.set(measurement, *column, cell.update_value(phase, 0, *column));
         }
         self.store.write(&measurement.table.name, &row.point())
     }

@@ -37,8 +37,8 @@ impl<'a> Changes<'a> {
     /// Returns the parameters of an update: the new values, then the key.
     pub(super) fn update(self, phase: usize, i: usize) -> Params<'a> {
         let columns = self.cell.set(phase, i).iter();
-        let fresh = columns.map(|column| param(self.cell.fresh(phase, i, *column)));
-        fresh.chain(self.key(phase, i)).collect()
+        let values = columns.map(|column| param(self.cell.update_value(phase, i, *column)));
+        values.chain(self.key(phase, i)).collect()
     }
 
     /// Returns the parameters of an update of a row found by the conditions of a phase.
@@ -47,8 +47,8 @@ impl<'a> Changes<'a> {
         'a: 'k,
     {
         let columns = self.cell.set(phase, 0).iter();
-        let fresh = columns.map(|column| param(self.cell.fresh(phase, 0, *column)));
-        fresh.chain(key.iter().map(|value| param(value.as_value()))).collect()
+        let values = columns.map(|column| param(self.cell.update_value(phase, 0, *column)));
+        values.chain(key.iter().map(|value| param(value.as_value()))).collect()
     }
 
     /// Returns a function from operations to parameters, if every operation of the phase runs its

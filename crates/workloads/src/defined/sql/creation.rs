@@ -6,7 +6,7 @@ use embermark_language::{Asked, Keep, Work};
 use embermark_model::table::{ColumnType, Table};
 
 use super::super::documents::Stored;
-use super::super::port::Stretch;
+use super::super::port::TimeStep;
 use super::SqlTables;
 use super::definition::{document_type, partition, sql_type};
 use super::phases::texts;
@@ -29,8 +29,8 @@ impl SqlTables {
     }
 
     /// Creates a table and its indexes, empty, and drops an existing one. A table of which a window
-    /// is kept gets room for its first stretch of time.
-    pub(super) fn make(&mut self, table: usize, kept: Option<(&Keep, &Stretch)>) -> Result<()> {
+    /// is kept gets room for its first time step.
+    pub(super) fn make(&mut self, table: usize, kept: Option<(&Keep, &TimeStep)>) -> Result<()> {
         self.statements.forget_of(&self.cell, table);
         let (dialect, def) = (self.store.dialect(), self.defs[table]);
         let Table { columns, key, indexes, .. } = self.cell.tables[table].table;

@@ -1,11 +1,11 @@
-//! What engines need to create a table of a workload file.
+//! Definitions from which engines create the tables of a workload file.
 
 use embermark_contract::sql::{Dialect, Nullable, SqlType, TableDef};
 use embermark_contract::{EngineError, Result};
 use embermark_model::table::{Column, ColumnType, Table};
 
 use super::super::documents::{Document, Stored};
-use super::super::port::Stretch;
+use super::super::port::TimeStep;
 
 /// Returns a table's definition with its columns as they are stored: documents instead of the
 /// columns that are their fields.
@@ -59,9 +59,9 @@ pub(in crate::defined) const fn sql_type(of: ColumnType) -> SqlType {
     }
 }
 
-/// Returns the name of the partition of a stretch of time.
-pub(super) fn partition(stretch: &Stretch) -> String {
-    format!("part_{}", stretch.number).replace('-', "m")
+/// Returns the name of the partition of a time step.
+pub(super) fn partition(step: &TimeStep) -> String {
+    format!("part_{}", step.number).replace('-', "m")
 }
 
 /// Returns the type of a column of documents.

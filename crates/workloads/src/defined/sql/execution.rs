@@ -7,7 +7,8 @@ use embermark_model::result::Execution;
 
 use super::super::cell::Cell;
 
-/// Returns who does the work of a phase, or why this dialect cannot express it.
+/// Returns whether the engine or client code does the work of a phase, or why this dialect cannot
+/// express it.
 pub(super) fn execution(dialect: &dyn Dialect, cell: &Cell, phase: usize) -> Result<Execution> {
     match cell.work(phase) {
         Work::Sql(sql) => cell.text_of(sql).map(|_| Execution::Native),

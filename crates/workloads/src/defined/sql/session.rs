@@ -185,7 +185,7 @@ impl Session for SqlSession<'_> {
         part.each(|i| self.perform(phase, i, found))
     }
 
-    fn look(&mut self, phase: usize) -> Result<usize> {
+    fn find_rows(&mut self, phase: usize) -> Result<usize> {
         let rows = self.cell.rows_of(phase);
         let bounds = self.bounds(rows, conditions_of(self.cell.work(phase)));
         let looked = &mut *self.looked;

@@ -49,7 +49,7 @@ pub(in super::super) fn bounds<'a>(
 /// Returns whether a condition's bound is a literal in the statement. Bounds that move while rows
 /// arrive are parameters.
 fn is_written(dialect: &dyn Dialect, rows: &Rows, condition: &Condition) -> bool {
-    if rows.again.is_some() && matches!(condition.bound, Bound::End(_)) {
+    if rows.repetition.is_some() && matches!(condition.bound, Bound::End(_)) {
         return false;
     }
     let has_literal = match rows.bound(condition) {

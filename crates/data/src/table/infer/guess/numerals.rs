@@ -1,4 +1,4 @@
-//! How people write numbers.
+//! Recognises how numbers are written.
 
 /// Whether a number has leading zeros, which quantities do not have.
 pub(super) fn is_padded(number: &[u8]) -> bool {

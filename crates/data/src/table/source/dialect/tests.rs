@@ -3,7 +3,7 @@
 use super::*;
 
 fn of(text: &str) -> Dialect {
-    Dialect::of(text.as_bytes(), &[], true).unwrap()
+    Dialect::detect(text.as_bytes(), &[], true).unwrap()
 }
 
 #[test]
@@ -46,15 +46,15 @@ fn a_row_with_a_word_for_no_value_is_no_line_of_names() {
     // Nor one with numbers whose signs a time could also have.
     for first in ["1.5,NaN,0.5", "-1.284650e-05,0.5,0.5"] {
         let dialect = of(&format!("{first}\n2.5,0.25,0.5\n3.5,0.5,0.5\n"));
-        assert_eq!((dialect.header, dialect.skip, dialect.is_told), (false, 0, false));
+        assert_eq!((dialect.header, dialect.skip, dialect.header_differs), (false, 0, false));
     }
 }
 
 #[test]
 fn encodings_and_ends_of_lines_are_told() {
-    assert_eq!(Dialect::of(b"caf\xe9,b\n1,2\n", &[], true).unwrap().names[0], "café");
+    assert_eq!(Dialect::detect(b"caf\xe9,b\n1,2\n", &[], true).unwrap().names[0], "café");
     let wide: Vec<u8> = "a;b\n1;2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let wide = Dialect::of(&[&b"\xff\xfe"[..], &wide].concat(), &[], false).unwrap();
+    let wide = Dialect::detect(&[&b"\xff\xfe"[..], &wide].concat(), &[], false).unwrap();
     assert_eq!((wide.encoding.as_deref(), &*wide.delimiter), (Some("utf-16"), ";"));
     assert!(of("a,b\r\n1,2\r\n").strict && !of("a,b\n1,2\r\n3,4\r\n").strict);
 }
@@ -65,6 +65,6 @@ fn options_that_are_given_are_taken() {
         ("skip".to_owned(), Literal::Int(2)),
         ("names".to_owned(), Literal::List(vec![Literal::Text("x".to_owned())])),
     ];
-    let dialect = Dialect::of(b"junk\nh\n1\n2\n", &read, true).unwrap();
+    let dialect = Dialect::detect(b"junk\nh\n1\n2\n", &read, true).unwrap();
     assert_eq!((dialect.skip, &dialect.names[..]), (2, &["x".to_owned()][..]));
 }

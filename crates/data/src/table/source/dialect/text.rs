@@ -1,4 +1,4 @@
-//! The beginning of a text: characters, lines and their fields.
+//! Splits the beginning of a text into lines and fields, and recognises its encoding.
 
 use super::DELIMITERS;
 
@@ -7,14 +7,14 @@ const LINES: usize = 500;
 /// Largest number of lines of a quoted text here.
 const QUOTED: usize = 20;
 
-/// Returns what to do about a text whose encoding DuckDB cannot read.
+/// Returns what to do about a text whose encoding DuckDB cannot read. `None` if it can.
 pub(super) fn unreadable(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"\xff\xfe\0\0") || head.starts_with(b"\0\0\xfe\xff") {
         return Some("it is UTF-32: convert it with `iconv -f UTF-32 -t UTF-8`");
     }
     (head.starts_with(b"\xfe\xff") || zeros(head) == Some(0)).then_some(
         "it is UTF-16 with the high byte first: convert it with `iconv -f UTF-16 -t UTF-8`, or \
-         `-f UTF-16BE` where it has no mark",
+         `-f UTF-16BE` if it has no byte order mark",
     )
 }
 

@@ -6,23 +6,23 @@ use embermark_report::wrapped;
 
 /// Meaning of the words in the tables.
 const KEY: [(&str, &str); 5] = [
-    ("tier", "in brackets what the setting keeps, where that is another tier"),
+    ("tier", "brackets show the effective durability if it is another tier"),
     (
         "found",
         "brackets mark what no tier promises to survive; every other finding breaks a promise",
     ),
     (
         "torn block",
-        "a write that was torn within a block of 4 KiB, which a device with such sectors does not do",
+        "a write that was torn within a block of 4 KiB, which a device with sectors of 4 KiB does not do",
     ),
     (
         "lost",
-        "acknowledged commits that were gone: median, and at worst; >=: all there were, of a longer \
-         work more may be. For how long the oldest of them had been acknowledged",
+        "acknowledged commits that were lost: median and worst; >=: all of them, so a longer work may lose \
+         more. Below: the time since the oldest of them was acknowledged",
     ),
     (
         "opens",
-        "median. After a power cut it is on the recorded device: such times compare among themselves",
+        "median. After a power cut it is measured on the recorded device: compare it only with other power cuts",
     ),
 ];
 
@@ -42,7 +42,7 @@ pub(super) fn write(outcome: &Outcome, width: usize, text: &mut String) {
     let not_mounted = outcome.tested.iter().filter(|tested| tested.not_mounted > 0);
     let not_mounted: Vec<_> = not_mounted.map(|one| of(one, one.not_mounted)).collect();
     if !not_mounted.is_empty() {
-        let says = "in further states the file system itself did not survive, which shows nothing about the engine";
+        let says = "in more states the file system itself did not survive, which shows nothing about the engine";
         note("not mounted", &format!("{says}: {}", not_mounted.join(", ")));
     }
     let exhaustive = outcome.tested.iter().filter_map(|one| Some((one, one.exhaustive?)));
@@ -57,10 +57,7 @@ pub(super) fn write(outcome: &Outcome, width: usize, text: &mut String) {
     }
     not_tried(outcome, &mut note);
     for id in &outcome.head.accepted_licences {
-        note(
-            id,
-            "its licence forbids publishing what was found of it without its vendor's consent",
-        );
+        note(id, "its licence forbids publishing these findings without its vendor's consent");
     }
     outcome.tested.iter().for_each(|tested| violations(tested, width, text));
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 /// The machine's power: 3 W, 7 W in the pattern, and a varying load between the patterns.
-fn watts(day: f64, markers: &[Moment]) -> f64 {
+fn watts(day: f64, markers: &[TimeSpan]) -> f64 {
     for marker in markers {
         let slot = (marker.ended - marker.began) / PATTERN.len() as f64;
         if (marker.began..marker.ended).contains(&day) {
@@ -12,14 +12,14 @@ fn watts(day: f64, markers: &[Moment]) -> f64 {
     if ran.contains(&day) && !((day / 7.0) as u64).is_multiple_of(3) { 6.5 } else { 3.0 }
 }
 
-const FIRST: Moment = Moment { began: 1_000.0, ended: 1_030.0 };
-const LAST: Moment = Moment { began: 4_600.0, ended: 4_630.0 };
+const FIRST: TimeSpan = TimeSpan { began: 1_000.0, ended: 1_030.0 };
+const LAST: TimeSpan = TimeSpan { began: 4_600.0, ended: 4_630.0 };
 
 /// The record of a meter with a line every `interval` and a clock of `day + off`, slowed by `rate`.
 /// Each line is the mean of the time before it, with noise of a tenth of a watt.
 fn record(
     interval: f64,
-    markers: &[Moment],
+    markers: &[TimeSpan],
     to_meter: impl Fn(f64) -> f64,
     to_day: impl Fn(f64) -> f64,
 ) -> Curve {
@@ -49,7 +49,7 @@ fn a_clock_that_is_off_is_found_to_a_part_of_a_line() {
         assert!(
             (error + interval / 2.0).abs() <= 0.3 * interval + 0.05,
             "{interval}: {error} {}",
-            clock.says
+            clock.description
         );
     }
 }
@@ -65,9 +65,9 @@ fn a_clock_that_goes_wrong_is_followed() {
     let clock = by_markers(&curve, &markers).unwrap();
     for day in [1_010.0, 2_800.0, 4_610.0] {
         let error = clock.day(to_meter(day)) - day + 0.25;
-        assert!(error.abs() < 0.25, "{day}: {error}, {}", clock.says);
+        assert!(error.abs() < 0.25, "{day}: {error}, {}", clock.description);
     }
-    assert!(clock.says.contains("in a million"), "{}", clock.says);
+    assert!(clock.description.contains("in a million"), "{}", clock.description);
 }
 
 /// Keeps only what is between two times of the meter's.
@@ -96,11 +96,11 @@ fn which_of_two_patterns_one_is_nobody_guesses() {
 fn of_several_patterns_those_count_that_are_as_far_apart_as_they_were_made() {
     let markers = [FIRST, LAST];
     // Three patterns, of which two have the right distance.
-    let other = Moment { began: 5_500.0, ended: 5_530.0 };
+    let other = TimeSpan { began: 5_500.0, ended: 5_530.0 };
     let three = record(1.0, &[FIRST, LAST, other], |day| day + 40.0, |meter| meter - 40.0);
     assert!((by_markers(&three, &markers).unwrap().day(2_040.0) - 2_000.0 + 0.5).abs() < 0.4);
     let why = by_markers(&three, &[FIRST]).unwrap_err();
-    assert!(why.contains("3 places of it look like"), "{why}");
+    assert!(why.contains("3 places in it look like"), "{why}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl DocumentSession<'_> {
             return change(self.store, &Filter::Every(&equal));
         }
         let mut changed = 0;
-        for n in 0..self.look(phase)? {
+        for n in 0..self.find_rows(phase)? {
             changed += change(self.store, &Filter::Key(&stored_key(&self.looked[n])))?;
         }
         Ok(changed)

@@ -1,4 +1,4 @@
-//! What to play, and the outcome.
+//! Parameters of a `keep`, and its outcome.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use embermark_model::result::Timeline;
 
 use crate::defined::cell::Cell;
 
-/// What to play.
+/// Parameters of a `keep`.
 #[derive(Clone, Copy)]
 pub(in super::super::super) struct Play<'a> {
     pub cell: &'a Cell,
@@ -22,7 +22,7 @@ pub(in super::super::super) struct Play<'a> {
     pub checked: bool,
 }
 
-/// Outcome of playing.
+/// Outcome of a `keep`.
 pub(in super::super::super) struct Played {
     /// Rows inserted.
     pub came: u64,

@@ -18,7 +18,7 @@ impl Player<'_> {
         let Self { database, found, play: Play { keep, .. }, .. } = self;
         let kinds = keep.ask.len() as u64;
         let (phase, i) = (keep.ask[(self.asked % kinds) as usize], (self.asked / kinds) as usize);
-        database.word(phase, i);
+        database.rebuild_question(phase, i);
         found.empty();
         let from = self.clock.ticks();
         database.flush()?;
@@ -39,7 +39,7 @@ impl Player<'_> {
 
     /// Checks many answers at once. Computing the right ones evicts from the processor's caches
     /// what the engine reads next.
-    pub(super) fn look_at_answers(&mut self) {
+    pub(super) fn check_answers(&mut self) {
         let from = self.clock.ticks();
         let (cell, database) = (self.play.cell, &*self.database);
         for Answered { phase, i, came, found } in self.answers.drain(..) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use embermark_contract::{Result, moved};
+use embermark_contract::{Result, changes_between};
 use embermark_meter::steady;
 use embermark_model::answer::Difference;
 use embermark_model::result::{Stall, SteadyFigure, SteadyState, Timeline};
@@ -23,7 +23,7 @@ impl Player<'_> {
 
     /// Closes the current slice if it is over.
     #[inline]
-    pub(super) fn look(&mut self, at: u64) -> Result<()> {
+    pub(super) fn close_slice_if_over(&mut self, at: u64) -> Result<()> {
         let now_ns = self.clock.nanoseconds(self.began, at);
         if now_ns - self.recorder.slice_began_ns().min(now_ns) >= SLICE_NS {
             self.close_slice()?;
@@ -43,7 +43,7 @@ impl Player<'_> {
         after.clear();
         self.database.lifecycle().background(after)?;
         if stalled {
-            self.moved.push((slice, moved(before, after)));
+            self.moved.push((slice, changes_between(before, after)));
         }
         let ours = self.clock.nanoseconds(from, self.clock.ticks());
         self.stand_still(ours);
@@ -65,7 +65,7 @@ impl Player<'_> {
             let count = self.database.count(self.play.keep.table)?;
             self.wrong = count
                 .filter(|count| *count != there)
-                .map(|count| Difference(format!("{count} rows, and there must be {there}")));
+                .map(|count| Difference(format!("{count} rows, expected {there}")));
         }
         let ours = self.clock.nanoseconds(from, self.clock.ticks());
         self.stand_still(ours);
@@ -75,7 +75,7 @@ impl Player<'_> {
 
     /// Returns the state of the last rounds.
     pub(super) fn steady(&self) -> SteadyState {
-        let rounds = self.recorder.told();
+        let rounds = self.recorder.rounds();
         let mut state = SteadyState {
             after_s: rounds.last().map_or(0.0, |round| round.until_s),
             turnovers: self.came as f64 / self.kept as f64,
@@ -83,7 +83,7 @@ impl Player<'_> {
         };
         let values = |of: &dyn Fn(usize) -> Option<f64>| -> Option<SteadyFigure> {
             let all: Option<Vec<f64>> = (0..rounds.len()).map(of).collect();
-            steady::of(&all?)
+            steady::assess(&all?)
         };
         let name = if self.play.rate.is_some() { "latency" } else { "throughput" };
         let figure = match self.play.rate {
@@ -110,7 +110,7 @@ impl Player<'_> {
             row_bytes: row_bytes(self.rows()),
             expiry: self.database.expires_by(self.play.keep),
             slices: self.recorder.slices(),
-            rounds: self.recorder.told().to_vec(),
+            rounds: self.recorder.rounds().to_vec(),
             steady,
             stalls: self.recorder.stalls().map(with_cause).collect(),
             stalled: self.recorder.stalled(),

@@ -21,7 +21,7 @@ impl SeriesSession<'_> {
         let (cell, measurement) = (self.cell, &of.measurement);
         let mut row = Row::of_key(measurement, cell.key_in(self.arena, phase, i))?;
         for column in cell.set(phase, i) {
-            row.set(measurement, *column, cell.fresh(phase, i, *column));
+            row.set(measurement, *column, cell.update_value(phase, i, *column));
         }
         // An absent value stays absent, and can be all there was to set.
         if !row.fields.is_empty() {
@@ -50,7 +50,7 @@ impl SeriesSession<'_> {
         for key in &keys {
             let mut row = Row::of_key(measurement, key.iter().map(OwnedValue::as_value))?;
             for column in cell.set(phase, i) {
-                row.set(measurement, *column, cell.fresh(phase, i, *column));
+                row.set(measurement, *column, cell.update_value(phase, i, *column));
             }
             self.store.write(&measurement.table.name, &row.point())?;
         }
@@ -60,6 +60,6 @@ impl SeriesSession<'_> {
 
     /// Rewrites or deletes the points that meet conditions, each by its key.
     pub(super) fn change_where(&mut self, phase: usize, found: &mut Found) -> Result<()> {
-        (0..self.look(phase)?).try_for_each(|n| self.change(phase, n, found))
+        (0..self.find_rows(phase)?).try_for_each(|n| self.change(phase, n, found))
     }
 }

@@ -9,7 +9,7 @@ use super::super::influxql::Measured;
 use super::super::point::{value, values};
 use super::SeriesSession;
 use crate::defined::access::{Filters, filters};
-use crate::defined::newest::Newest;
+use crate::defined::latest_rows::LatestRows;
 use crate::defined::port::{Found, fingerprint};
 use crate::defined::row::Values;
 
@@ -99,7 +99,7 @@ impl SeriesSession<'_> {
             of.measurement.latest_of(&filters, self.text);
             return self.read(of, &mut |row| found.rows += fingerprint(row));
         }
-        let mut newest = Newest::default();
+        let mut newest = LatestRows::default();
         self.filtered(of, &filters, &mut |row| {
             newest.add(row[by], row[time], fingerprint(row.iter().copied()));
         })?;

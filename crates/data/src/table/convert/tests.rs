@@ -1,0 +1,157 @@
+//! Cells as values of columns.
+
+use super::*;
+
+fn column(of: ColumnType) -> Column {
+    Column::new("c", of)
+}
+
+fn read(of: ColumnType, text: &str) -> Result<Value<'_>, Fault> {
+    CellConverter::default().convert(&column(of), Cell::Text(text.as_bytes()))
+}
+
+const U16: ColumnType = ColumnType::Int { bits: 16, signed: false };
+const I64: ColumnType = ColumnType::Int { bits: 64, signed: true };
+const U64: ColumnType = ColumnType::Int { bits: 64, signed: false };
+
+#[test]
+fn whole_numbers_are_read_up_to_the_bounds_of_their_type() {
+    for (of, text, expected) in [
+        (U16, "0", Ok(0)),
+        (U16, "65535", Ok(65_535)),
+        (U16, " +7 ", Ok(7)),
+        (U16, "65536", Err(Fault::OutOfRange)),
+        (U16, "-1", Err(Fault::OutOfRange)),
+        (U16, "1.0", Err(Fault::NotWhole)),
+        (U16, "-", Err(Fault::NotWhole)),
+        (U16, "1e3", Err(Fault::NotWhole)),
+        (I64, "-9223372036854775808", Ok(i64::MIN)),
+        (I64, "9223372036854775808", Err(Fault::OutOfRange)),
+        (U64, "9223372036854775807", Ok(i64::MAX)),
+        (U64, "18446744073709551615", Err(Fault::OutOfRange)),
+        (ColumnType::Int { bits: 8, signed: true }, "-128", Ok(-128)),
+        (ColumnType::Int { bits: 8, signed: true }, "-129", Err(Fault::OutOfRange)),
+        (ColumnType::Bool, "True", Ok(1)),
+        (ColumnType::Bool, "0", Ok(0)),
+        (ColumnType::Bool, "yes", Ok(1)),
+        (ColumnType::Bool, "maybe", Err(Fault::NotABool)),
+    ] {
+        assert_eq!(read(of, text), expected.map(Value::Int), "{of} {text}");
+    }
+}
+
+#[test]
+fn numbers_are_finite() {
+    assert_eq!(read(ColumnType::Float, "-1.5e3"), Ok(Value::Float(-1500.0)));
+    assert_eq!(read(ColumnType::Float, " 7"), Ok(Value::Float(7.0)));
+    for text in ["NaN", "inf", "-Infinity", "1e400"] {
+        assert_eq!(read(ColumnType::Float, text), Err(Fault::NotFinite), "{text}");
+    }
+    assert_eq!(read(ColumnType::Float, "1,5"), Err(Fault::NotANumber));
+}
+
+#[test]
+fn times_are_integers_of_the_unit_or_dates() {
+    let of = |unit| ColumnType::Timestamp(unit);
+    let text = "2004-02-28 00:59:16.02785";
+    assert_eq!(read(of(TimeUnit::Seconds), text), Ok(Value::Int(1_077_929_956)));
+    assert_eq!(read(of(TimeUnit::Microseconds), text), Ok(Value::Int(1_077_929_956_027_850)));
+    assert_eq!(read(of(TimeUnit::Milliseconds), "-5"), Ok(Value::Int(-5)));
+    assert_eq!(read(of(TimeUnit::Nanoseconds), "2400-01-01"), Err(Fault::OutOfRange));
+    assert_eq!(read(of(TimeUnit::Seconds), "2004-02-30"), Err(Fault::NotATime));
+    assert_eq!(read(of(TimeUnit::Seconds), "noon"), Err(Fault::NotATime));
+    let mut converter = CellConverter::default();
+    for text in [text, "2004-02-28", "2004-02-28T00:00:00.500"] {
+        converter.convert(&column(of(TimeUnit::Seconds)), Cell::Text(text.as_bytes())).unwrap();
+    }
+    assert_eq!(converter.finer, 2);
+    // Before 1970, too, what is cut off comes after the value.
+    let before = converter.convert(&column(of(TimeUnit::Seconds)), Cell::Micros(-1_500_000));
+    assert_eq!((before, converter.finer), (Ok(Value::Int(-2)), 3));
+}
+
+#[test]
+fn texts_are_utf_8_without_nul_and_bytes_are_anything() {
+    let odd = b"a\xff\0";
+    let of = |of, text| {
+        CellConverter::default().convert(&column(of), Cell::Text(text)).map(Value::to_owned)
+    };
+    assert_eq!(of(ColumnType::Text, odd), Err(Fault::NotUtf8));
+    assert_eq!(of(ColumnType::Text, b"a\0"), Err(Fault::Nul));
+    assert_eq!(of(ColumnType::Bytes, odd), Ok(Value::Bytes(odd).to_owned()));
+    assert_eq!(of(ColumnType::Text, b" x "), Ok(Value::Text(" x ").to_owned()));
+}
+
+#[test]
+fn what_parquet_has_as_numbers_goes_where_nothing_is_lost() {
+    let of = |of, cell| CellConverter::default().convert(&column(of), cell);
+    assert_eq!(of(U16, Cell::Float(3.0)), Ok(Value::Int(3)));
+    assert_eq!(of(U16, Cell::Float(3.5)), Err(Fault::NotWhole));
+    assert_eq!(of(I64, Cell::Float(1e300)), Err(Fault::OutOfRange));
+    assert_eq!(of(I64, Cell::Float(f64::NAN)), Err(Fault::NotWhole));
+    assert_eq!(of(ColumnType::Float, Cell::Int(3)), Ok(Value::Float(3.0)));
+    assert_eq!(of(ColumnType::Text, Cell::Int(3)), Err(Fault::OtherType));
+    assert_eq!(of(U16, Cell::Null), Err(Fault::Absent));
+}
+
+#[test]
+fn numbers_of_seconds_with_a_fraction_are_times_to_their_last_digit() {
+    let micros = ColumnType::Timestamp(TimeUnit::Microseconds);
+    assert_eq!(read(micros, "1717200001.0015838"), Ok(Value::Int(1_717_200_001_001_583)));
+    assert_eq!(read(micros, "-0.5"), Ok(Value::Int(-500_000)));
+    assert_eq!(read(micros, "1.5e3"), Err(Fault::NotATime));
+    let of = |value| CellConverter::default().convert(&column(micros), Cell::Float(value));
+    assert_eq!(of(1_717_200_000.25), Ok(Value::Int(1_717_200_000_250_000)));
+}
+
+fn converter(rows: &RowsFile) -> CellConverter {
+    CellConverter::new(rows, true).unwrap()
+}
+
+#[test]
+fn words_and_numbers_for_absent_values_count_where_a_value_may_be_absent() {
+    let words = ["NA".to_owned(), "-9999".to_owned(), "NaN".to_owned()];
+    let mut converter = converter(&RowsFile { absent: words.to_vec(), ..RowsFile::default() });
+    let mut column = column(ColumnType::Float);
+    assert_eq!(converter.convert(&column, Cell::Text(b"NA")), Err(Fault::NotANumber));
+    assert_eq!(converter.convert(&column, Cell::Text(b"-9999")), Ok(Value::Float(-9999.0)));
+    column.nullable = true;
+    for cell in
+        [Cell::Text(b" NA "), Cell::Text(b"-9999.0"), Cell::Float(f64::NAN), Cell::Int(-9999)]
+    {
+        assert_eq!(converter.convert(&column, cell), Ok(Value::Null), "{cell:?}");
+    }
+    assert_eq!(converter.convert(&column, Cell::Text(b"5")), Ok(Value::Float(5.0)));
+}
+
+#[test]
+fn numbers_may_have_a_comma_before_their_fraction() {
+    let option = |name: &str, text: &str| (name.to_owned(), Literal::Text(text.to_owned()));
+    let read = vec![option("decimal_separator", ","), option("thousands", ".")];
+    let mut converter = converter(&RowsFile { read, ..RowsFile::default() });
+    let column = column(ColumnType::Float);
+    assert_eq!(converter.convert(&column, Cell::Text(b"1.020,13")), Ok(Value::Float(1020.13)));
+}
+
+#[test]
+fn local_times_are_taken_to_utc_and_an_hour_that_comes_again_goes_on() {
+    let rows = RowsFile { zone: Some("Europe/Berlin".to_owned()), ..RowsFile::default() };
+    let mut converter = converter(&rows);
+    let column = column(ColumnType::Timestamp(TimeUnit::Seconds));
+    let midnight = 1_729_987_200;
+    for (text, hours) in [
+        ("2024-10-27 01:30:00", -0.5),
+        ("2024-10-27 02:30:00", 0.5),
+        ("2024-10-27 02:50:00", 0.8333),
+        ("2024-10-27 02:05:00", 1.0833),
+        ("2024-10-27 03:00:00", 2.0),
+        ("2024-10-27 03:00:00Z", 3.0),
+    ] {
+        let expected = midnight + (hours * 3_600.0_f64 / 60.0).round() as i64 * 60;
+        let cell = Cell::Text(text.as_bytes());
+        assert_eq!(converter.convert(&column, cell), Ok(Value::Int(expected)), "{text}");
+    }
+    assert_eq!(converter.ambiguous_times, 3);
+    let wrong = RowsFile { zone: Some("Mars/Olympus".to_owned()), ..RowsFile::default() };
+    assert!(CellConverter::new(&wrong, true).unwrap_err().to_string().contains("Mars/Olympus"));
+}

@@ -1,0 +1,183 @@
+//! Tests whether the engine recovers when there is room again, and whether removing rows makes
+//! room.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{CommitsEnd, DiskFiller, PATIENCE};
+use crate::full::reopen;
+use crate::full::worst::WorstFinding;
+use crate::oracle::Verdict;
+use crate::outcome::{CommitRecovery, DeleteOutcome, Observation, Tried};
+use crate::process::NoResponse;
+use crate::protocol::Command;
+use crate::settings::{Test, TestError};
+
+/// Commits that show that work continues: more than fit into the free space of existing pages.
+const RECOVERY_COMMITS: u64 = 20;
+
+/// How long commits are retried when there is room.
+const RETRY_TIME: Duration = Duration::from_secs(30);
+/// How long commits are retried after rows were removed.
+const RETRY_TIME_AFTER_REMOVAL: Duration = Duration::from_secs(5);
+const RETRY_INTERVAL: Duration = Duration::from_millis(250);
+/// The longest time for removing rows.
+const REMOVAL_TIME: Duration = Duration::from_secs(20);
+
+impl DiskFiller<'_> {
+    /// Makes some room and tries to continue, in the same process or after reopening. Returns the
+    /// outcome and the time until a commit was acknowledged, in ms.
+    pub(in crate::full) fn recover(
+        &mut self,
+        worst: &mut WorstFinding,
+    ) -> Result<(Observation<CommitRecovery>, Option<f64>), TestError> {
+        self.disk.make_some_room()?;
+        self.resumed = None;
+        let (begun, before) = (Instant::now(), self.acknowledged);
+        let said = self.retry_commits(RETRY_TIME)?;
+        if self.acknowledged >= before + RECOVERY_COMMITS {
+            let after = self.resumed.map(|at| at.duration_since(begun).as_secs_f64() * 1e3);
+            return Ok((Observation::new(CommitRecovery::ByItself), after));
+        }
+        let (before, said) = (self.acknowledged, said.unwrap_or_default());
+        let opened = self.reopen("opened again when there was some room", worst)?;
+        let again = match opened {
+            None => self.retry_commits(RETRY_TIME)?,
+            message => message,
+        };
+        Ok(match self.acknowledged >= before + RECOVERY_COMMITS {
+            true => (Observation::with_message(CommitRecovery::Reopened, said), None),
+            false => (Observation { is: CommitRecovery::No, message: again.or(Some(said)) }, None),
+        })
+    }
+
+    /// Retries some commits until they are acknowledged or the time is over. Returns the last
+    /// message if they were not.
+    fn retry_commits(&mut self, within: Duration) -> Result<Option<String>, TestError> {
+        let begun = Instant::now();
+        loop {
+            // The outstanding commits were already requested.
+            let end =
+                if self.hangs { self.wait_for_commits()? } else { self.commits(RECOVERY_COMMITS)? };
+            match end {
+                CommitsEnd::Done => return Ok(None),
+                CommitsEnd::Hangs => {
+                    let patience = PATIENCE[usize::from(self.test.is_server())];
+                    return Ok(Some(NoResponse::Hangs(patience).verdict().1));
+                }
+                CommitsEnd::Ended(_, message) => return Ok(Some(message)),
+                CommitsEnd::Refused(_, message) if begun.elapsed() > within => {
+                    return Ok(Some(message));
+                }
+                CommitsEnd::Refused(..) => thread::sleep(RETRY_INTERVAL),
+            }
+        }
+    }
+
+    /// Closes the database, by a kill if necessary, and opens it in a new process. Returns the
+    /// message if it does not open or lacks promised rows.
+    fn reopen(&mut self, of: &str, worst: &mut WorstFinding) -> Result<Option<String>, TestError> {
+        self.close()?;
+        let test = Test { filling: Some(self.filling), ..*self.test };
+        let promised = self.promised();
+        let (worker, inspection) = reopen::open(&test, self.disk, promised)?;
+        let last = inspection.last.as_ref().and_then(|last| last.first().copied());
+        match (inspection.verdict, last) {
+            (Verdict::Holds, Some(last)) => {
+                self.last_found = self.last_found.max(last);
+                self.servers = worker.servers().map_err(TestError::io("look for servers"))?;
+                self.worker = Some(worker);
+                Ok(None)
+            }
+            (verdict, _) => {
+                let message =
+                    inspection.message.clone().unwrap_or_else(|| verdict.name().to_owned());
+                // The message reports that it does not open here. Whether it opens with more room
+                // is tested later.
+                if !reopen::is_unopened(&inspection) {
+                    worst.add(&test, self.disk, inspection, promised, of)?;
+                }
+                Ok(Some(message))
+            }
+        }
+    }
+
+    /// Fills the disk again and removes a quarter of the rows. Returns whether that makes room.
+    pub(in crate::full) fn delete_rows(
+        &mut self,
+        worst: &mut WorstFinding,
+    ) -> Result<Observation<DeleteOutcome>, TestError> {
+        let not_asked = |why: &str| Ok(Observation::with_message(DeleteOutcome::NotAsked, why));
+        if !self.test.plan().abilities.deletes {
+            return not_asked("removals are not tested for this family of stores");
+        }
+        if self.worker.is_none() || self.hangs {
+            return not_asked("it does not continue");
+        }
+        self.fill_up(&mut |_, _| Ok(()))?;
+        self.disk.top_up()?;
+        let of = "read on the disk that was full again";
+        if self.read_and_judge(of, worst)?.is != Tried::Yes {
+            // A user who wants to remove rows would restart it.
+            if let Some(message) = self.reopen(of, worst)? {
+                return Ok(Observation::with_message(DeleteOutcome::NotAsked, message));
+            }
+        }
+        let test = Test { filling: Some(self.filling), ..*self.test };
+        let rows = test.plan().work(0).after(self.last_found).rows().len();
+        self.filling.from = self.last_found + 1;
+        let (begun, mut refused) = (Instant::now(), None);
+        for _ in 0..test.plan().removals(rows) {
+            self.filling.removals += 1;
+            match self.commits(1)? {
+                CommitsEnd::Done => {}
+                CommitsEnd::Refused(_, message) => refused = Some(message),
+                CommitsEnd::Hangs => refused = Some("it does not answer".to_owned()),
+                CommitsEnd::Ended(_, message) => refused = Some(message),
+            }
+            if refused.is_some() || begun.elapsed() > REMOVAL_TIME {
+                break;
+            }
+        }
+        let inspection =
+            self.read_and_judge("read after rows were removed from the full disk", worst)?;
+        let removed = self.last_found + 1 - self.filling.from;
+        if inspection.is == Tried::Yes {
+            // Otherwise the refused one may still be in the database.
+            self.filling.removals = removed;
+        }
+        if removed == 0 {
+            return Ok(Observation { is: DeleteOutcome::Refused, message: refused });
+        }
+        if inspection.is != Tried::Yes {
+            return Ok(Observation {
+                is: DeleteOutcome::MakeNone,
+                message: refused.or(inspection.message),
+            });
+        }
+        let Some(said) = self.retry_commits(RETRY_TIME_AFTER_REMOVAL)? else {
+            return Ok(Observation { is: DeleteOutcome::MakeRoom, message: refused });
+        };
+        if self.hangs || self.worker.is_none() {
+            return Ok(Observation::with_message(DeleteOutcome::MakeNone, said));
+        }
+        self.send(&Command::Maintain)?;
+        match self.wait_for_commits()? {
+            CommitsEnd::Done => {}
+            CommitsEnd::Refused(_, message) | CommitsEnd::Ended(_, message) => {
+                let message = format!("{said}; its maintenance: {message}");
+                return Ok(Observation::with_message(DeleteOutcome::MakeNone, message));
+            }
+            CommitsEnd::Hangs => {
+                return Ok(Observation::with_message(
+                    DeleteOutcome::MakeNone,
+                    "its maintenance does not answer",
+                ));
+            }
+        }
+        Ok(match self.retry_commits(RETRY_TIME_AFTER_REMOVAL)? {
+            None => Observation::new(DeleteOutcome::MakeRoomMaintained),
+            Some(said) => Observation::with_message(DeleteOutcome::MakeNone, said),
+        })
+    }
+}

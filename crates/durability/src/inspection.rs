@@ -1,0 +1,93 @@
+//! Examines what an engine has left of the work, by a worker that opens the database.
+
+use std::io;
+
+use crate::oracle::{self, Judgement, Promised, Verdict};
+use crate::process::Worker;
+use crate::protocol::{Command, Event, WorkerAction};
+use crate::work::Plan;
+
+/// Result of the examination.
+#[derive(Clone, Debug)]
+pub(crate) struct Inspection {
+    pub verdict: Verdict,
+    /// The client whose work it concerns.
+    pub client: usize,
+    /// The last commit of each client that was found, if the content is a prefix of its work.
+    pub last: Option<Vec<u64>>,
+    /// Time that the engine took to open the database, in ns.
+    pub open_ns: Option<u64>,
+    /// The engine's message if it failed.
+    pub message: Option<String>,
+}
+
+/// Makes a worker that was just started report the content, and judges it. Calls `opened` when the
+/// database is open with the table.
+pub(crate) fn inspect(
+    worker: &mut Worker,
+    plan: Plan,
+    promised: &[Promised],
+    opened: impl Fn(),
+) -> io::Result<Inspection> {
+    let mut open_ns = None;
+    let (verdict, message) = loop {
+        match worker.next_event()? {
+            Ok(Event::Opened { ns }) => {
+                opened();
+                open_ns = Some(ns);
+            }
+            Ok(Event::Found(found)) => {
+                let Judgement { verdict, client, last } = oracle::judge(plan, &found, promised);
+                let message = found.differs.filter(|_| verdict == Verdict::CopiesDiffer);
+                return Ok(Inspection { verdict, client, last, open_ns, message });
+            }
+            Ok(Event::Failed { doing: WorkerAction::Read, message }) => {
+                break (Verdict::CorruptRow, message);
+            }
+            Ok(Event::Failed { message, .. }) => break (Verdict::NotOpened, message),
+            Ok(Event::Refused { message, .. }) => break (Verdict::NotWritable, message),
+            Ok(Event::Committed { .. } | Event::Done | Event::Closed) => {}
+            Err(silent) => break silent.verdict(),
+        }
+    };
+    let half_made = promised.iter().all(|p| p.acknowledged == 0) && verdict == Verdict::NotOpened;
+    let verdict = if half_made { Verdict::HalfMade } else { verdict };
+    Ok(Inspection { verdict, client: 0, last: None, open_ns, message: Some(message) })
+}
+
+/// Makes each client of the worker do `count` more commits after the last one found, and close the
+/// database. Calls `acknowledged` for each, with its client. Returns what went wrong, if anything.
+pub(crate) fn continue_work(
+    worker: &mut Worker,
+    after: &[u64],
+    count: u64,
+    mut acknowledged: impl FnMut(usize, u64),
+) -> io::Result<Option<(Verdict, String)>> {
+    worker.command(&Command::Commit { after: after.to_vec(), count, waits: true })?;
+    let mut left = count * after.len() as u64;
+    if left == 0 {
+        worker.close_input();
+    }
+    loop {
+        match worker.next_event()? {
+            Ok(Event::Committed { client, number }) => {
+                acknowledged(client, number);
+                worker.release_client()?;
+                left -= 1;
+                if left == 0 {
+                    worker.close_input();
+                }
+            }
+            Ok(Event::Closed) => return Ok(None),
+            Ok(Event::Failed { doing: WorkerAction::Check, message }) => {
+                return Ok(Some((Verdict::CheckFailed, message)));
+            }
+            Ok(Event::Failed { message, .. }) => return Ok(Some((Verdict::NotWritable, message))),
+            Ok(Event::Refused { message, .. }) => {
+                return Ok(Some((Verdict::NotWritable, message)));
+            }
+            Ok(Event::Opened { .. } | Event::Found(_) | Event::Done) => {}
+            Err(silent) => return Ok(Some(silent.verdict())),
+        }
+    }
+}

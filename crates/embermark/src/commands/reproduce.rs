@@ -1,0 +1,244 @@
+//! `embermark reproduce`: repeats published comparisons, part by part. A part is a piece of a
+//! source at one scale. It is a run in its own folder, below that of the repetition.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Args;
+use embermark_harness::{JOURNAL, RESULT, RunOptions, device};
+use embermark_model::result::ResultFile;
+use embermark_report::{load, reproduction};
+
+use super::measure::{INTERRUPTED, RunOutcome, RunStart, is_failure, measure, write_reports};
+use super::options::{OptionArgs, default_out};
+use super::output;
+use super::show::{RESULT as RESULT_HEADING, ReportFacts, ShowArgs};
+use crate::error::Failure;
+use crate::plan::{CONDITIONS, ENGINES, PlanArgs, TIME, WORK};
+
+mod parts;
+mod time_budget;
+
+use parts::Part;
+use time_budget::span;
+
+/// File with the parts to repeat, in the folder of the repetition.
+pub const PARTS: &str = "as-published.json";
+
+/// Document that is made from the results.
+const DOCUMENT: &str = "reproduction.md";
+
+/// The arguments of `embermark reproduce`.
+#[derive(Args)]
+pub struct ReproduceArgs {
+    /// Published comparisons: ulb, mcknight, highfreq, marending, harperdb, or all
+    ///
+    /// Each has its published scales, settings, clients and repetitions. Options override them. With --device,
+    /// only the pieces that emulate this device run. `embermark run --resume` continues an interrupted
+    /// repetition.
+    #[arg(required = true, value_delimiter = ',', value_name = "SOURCE")]
+    sources: Vec<String>,
+
+    /// Repeat only these pieces, by their names in docs/reproduction.md [default: all]
+    #[arg(help_heading = WORK, long, value_delimiter = ',', value_name = "PIECE,…")]
+    pieces: Vec<String>,
+
+    /// Rows [default: as published]
+    #[arg(help_heading = WORK, short, long, value_delimiter = ',', value_name = "ROWS,…")]
+    scale: Vec<String>,
+
+    /// Read the rows of `sensors` from this file, plain or gzip [default: synthetic rows]
+    #[arg(help_heading = WORK, long, value_name = "FILE")]
+    data: Option<PathBuf>,
+
+    /// Time for everything, such as 2h; the pieces behind headlines run first, and pieces left out are named
+    #[arg(help_heading = TIME, long = "for", value_name = "TIME")]
+    within: Option<String>,
+
+    /// Fresh processes per cell [default: as published]
+    #[arg(help_heading = TIME, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    trials: Option<u32>,
+
+    /// Runs of each phase in a trial [default: as published]
+    #[arg(help_heading = TIME, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: Option<u32>,
+
+    /// Run engines whose licence forbids publishing benchmark results; you accept the licence
+    #[arg(help_heading = ENGINES, long = "accept-license", value_delimiter = ',', value_name = "ENGINE,…")]
+    accept_license: Vec<String>,
+
+    /// Cache memory of each engine [default: as published]
+    #[arg(help_heading = CONDITIONS, long, value_name = "SIZE")]
+    cache: Option<String>,
+
+    /// Set a key of the plan file: max-run-time, timeout, window, warm-up, warmup-runs, seed
+    #[arg(help_heading = RESULT_HEADING, long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
+    #[command(flatten)]
+    options: OptionArgs,
+}
+
+/// Begins a repetition, or adds to the one in its folder.
+pub fn reproduce(args: ReproduceArgs) -> Result<ExitCode, Failure> {
+    let show = &args.options.show;
+    show.format()?;
+    let options =
+        args.options.run_options(&args.options.out.clone().unwrap_or_else(default_out))?;
+    let given = PlanArgs {
+        scale: args.scale.clone(),
+        data: args.data.clone(),
+        trials: args.trials,
+        runs: args.runs,
+        accept_license: args.accept_license.clone(),
+        cache: args.cache.clone(),
+        ..PlanArgs::default()
+    };
+    begin(&args, &given.or(PlanArgs::from_settings(&args.set)?)?, options, show)
+}
+
+/// Whether a folder has a repetition.
+pub fn is_reproduction(out: &Path) -> bool {
+    out.join(PARTS).exists()
+}
+
+/// Begins a repetition in the folder of `options`, or adds to the one there.
+fn begin(
+    asked: &ReproduceArgs,
+    given: &PlanArgs,
+    options: RunOptions,
+    show: &ShowArgs,
+) -> Result<ExitCode, Failure> {
+    let all = parts::select(&asked.sources, &asked.pieces, given, options.device)?;
+    let within = asked.within.as_deref().map(time_budget::parse).transpose()?;
+    // Parts that have completed there are kept.
+    let (completed, all): (Vec<Part>, Vec<Part>) = all
+        .into_iter()
+        .partition(|part| completed_result(&options.out.join(&part.folder)).is_some());
+    let repetition = time_budget::select(all, within);
+    if repetition.parts.is_empty() && completed.is_empty() {
+        return Err(Failure::usage(format!(
+            "nothing fits into the time of --for: {}",
+            time_budget::announcement(&repetition).trim_end()
+        )));
+    }
+    // Every plan is checked before the first one runs.
+    for part in &repetition.parts {
+        part.plan()?;
+    }
+    let out = &options.out;
+    if !is_reproduction(out) && has_other_files(out) {
+        return Err(Failure::usage(format!(
+            "{} has other files: name another folder with --out",
+            out.display()
+        )));
+    }
+    fs::create_dir_all(out).map_err(Failure::unwritable(out))?;
+    say!("{}", time_budget::announcement(&repetition).trim_end());
+    let mut all = if is_reproduction(out) { read_parts(out)? } else { Vec::new() };
+    let asked = || completed.iter().chain(&repetition.parts);
+    all.retain(|part| asked().all(|new| new.folder != part.folder));
+    all.extend(asked().cloned());
+    let file = out.join(PARTS);
+    let text = serde_json::to_vec_pretty(&all).map_err(Failure::runtime)?;
+    fs::write(&file, text).map_err(Failure::unwritable(&file))?;
+    run_parts(&repetition.parts, repetition.within_s, &options, show)
+}
+
+/// Whether a folder has something other than folders of sources, which have only kept results.
+fn has_other_files(out: &Path) -> bool {
+    let is_source = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        embermark_published::all().iter().any(|source| name == *source.id)
+    };
+    fs::read_dir(out).is_ok_and(|mut all| !all.all(|entry| entry.is_ok_and(is_source)))
+}
+
+/// Resumes the repetition in the folder of `options`.
+pub fn resume(options: &RunOptions, show: &ShowArgs) -> Result<ExitCode, Failure> {
+    run_parts(&read_parts(&options.out)?, None, options, show)
+}
+
+/// Returns the parts that the folder of a repetition names.
+fn read_parts(out: &Path) -> Result<Vec<Part>, Failure> {
+    let file = out.join(PARTS);
+    let text = fs::read(&file)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
+    serde_json::from_slice(&text)
+        .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))
+}
+
+/// Runs the parts that have not completed, and makes the document of all that have.
+fn run_parts(
+    parts: &[Part],
+    within_s: Option<u64>,
+    options: &RunOptions,
+    show: &ShowArgs,
+) -> Result<ExitCode, Failure> {
+    let began = Instant::now();
+    let known = ReportFacts::new(Vec::new());
+    let (mut failed, mut interrupted) = (false, false);
+    let count = parts.len();
+    for (number, part) in (1..).zip(parts) {
+        let out = options.out.join(&part.folder);
+        if completed_result(&out).is_some() {
+            continue;
+        }
+        if let Some(left) = time_budget::too_late(part, within_s, began.elapsed()) {
+            say!("{}: left out, {left}", part.folder);
+            failed = true;
+            continue;
+        }
+        say!("\n{} ({number} of {count}): {}", part.folder, part.about);
+        match run_part(part, &out, options) {
+            Ok(RunOutcome::Complete(result)) => {
+                failed |= is_failure(&result);
+                write_reports(&show.without_forbidden(result), &out, show, &known);
+            }
+            Ok(RunOutcome::Interrupted(_)) => {
+                say!(
+                    "embermark: interrupted; continue with 'embermark run --resume {}'",
+                    options.out.display()
+                );
+                interrupted = true;
+                break;
+            }
+            Err(failure) => {
+                say!("{}: {failure}", part.folder);
+                failed = true;
+            }
+        }
+    }
+    say!("\nthe parts took {}", span(began.elapsed().as_secs()));
+    let all = read_parts(&options.out)?.into_iter();
+    let results = all.filter_map(|part| completed_result(&options.out.join(part.folder)));
+    let results: Vec<ResultFile> = results.map(|result| show.without_forbidden(result)).collect();
+    let document = options.out.join(DOCUMENT);
+    let text = reproduction::markdown(&results);
+    fs::write(&document, text).map_err(Failure::unwritable(&document))?;
+    output::print(&format!(
+        "{}\n  all of it  {}\n",
+        reproduction::text(&results, output::width()),
+        document.display()
+    ))?;
+    Ok(ExitCode::from(if interrupted { INTERRUPTED } else { u8::from(failed) }))
+}
+
+/// Returns the result of a part that completed.
+fn completed_result(out: &Path) -> Option<ResultFile> {
+    let result = load(&out.join(RESULT)).ok()?;
+    result.manifest.finished.is_some().then_some(result)
+}
+
+/// Runs or resumes a part.
+fn run_part(part: &Part, out: &Path, options: &RunOptions) -> Result<RunOutcome, Failure> {
+    let device = part.device.as_deref().map(device::find).transpose().map_err(Failure::usage)?;
+    let out = PathBuf::from(out);
+    let is_begun = out.join(JOURNAL).exists();
+    let options = RunOptions { out, device, count: part.counting, ..options.clone() };
+    let plan = part.plan()?;
+    let start = if is_begun { RunStart::Resume(None) } else { RunStart::Begin(&plan) };
+    measure(start, &options)
+}

@@ -1,0 +1,164 @@
+//! `embermark storage try`: a command on an imitated storage.
+
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bytesize::ByteSize;
+use clap::Args;
+use embermark_durability::{FileSystem, enter_mount_namespace};
+use embermark_harness::interrupt::{Interrupt, on_signals};
+use embermark_model::Storage;
+use embermark_report::{format, near_path};
+use embermark_storage::{ImitationError, Imitator};
+
+use crate::error::Failure;
+
+/// Smallest size of the file system, in bytes.
+const LEAST: u64 = 16 << 20;
+/// Time that a command has to end after a signal.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The arguments of `embermark storage try`.
+#[derive(Args)]
+pub struct TryArgs {
+    /// A built-in storage, or a file
+    #[arg(value_name = "NAME|FILE.toml")]
+    storage: String,
+
+    /// Size of the file system
+    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
+    size: String,
+
+    /// The command and its arguments [default: your shell]. It runs in a folder on the storage, which
+    /// EMBERMARK_STORAGE names
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Runs the command, and exits with its status.
+pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
+    let storage = super::find_storage(&args.storage)?;
+    let size = match args.size.parse::<ByteSize>() {
+        Ok(ByteSize(bytes)) if bytes >= LEAST => bytes,
+        Ok(_) => {
+            let given = &args.size;
+            return Err(Failure::usage(format!("--size {given} is too small: give 16MiB or more")));
+        }
+        Err(_) => {
+            let given = &args.size;
+            return Err(Failure::usage(format!(
+                "--size '{given}' is not a size: write for example 64MiB or 1GB"
+            )));
+        }
+    };
+    enter_mount_namespace().map_err(|error| not_imitable(&storage, &error))?;
+    let interrupt = on_signals()?;
+    let scratch = tempfile::Builder::new().prefix("embermark-storage-").tempdir();
+    let scratch = scratch.map_err(|error| {
+        Failure::runtime(format!("cannot make a folder in {}: {error}", env::temp_dir().display()))
+    })?;
+    let ended = run_on_storage(args, &storage, size, scratch.path(), &interrupt);
+    let folder = scratch.path().to_owned();
+    scratch.close().map_err(|error| {
+        Failure::runtime(format!("cannot remove {}: {error}", folder.display()))
+    })?;
+    let status = ended?;
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+fn run_on_storage(
+    args: &TryArgs,
+    storage: &Storage,
+    size: u64,
+    scratch: &Path,
+    interrupt: &Interrupt,
+) -> Result<ExitStatus, Failure> {
+    let imitator = Imitator::begin(scratch).map_err(|error| not_imitable(storage, &error))?;
+    imitator.check_imitable(storage, size).map_err(Failure::usage)?;
+    let image = scratch.join("image");
+    FileSystem::Ext4.make(&image, size).map_err(|error| not_imitable(storage, &error))?;
+    let mounted = imitator.mount(storage, scratch, &image, FileSystem::Ext4);
+    let mounted = mounted.map_err(|error| match error {
+        ImitationError::Device(error) => not_imitable(storage, &error),
+        error => Failure::usage(error),
+    })?;
+    let program = match args.command.split_first() {
+        Some((program, _)) => program.clone(),
+        None => env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into()),
+    };
+    let mut command = Command::new(&program);
+    command.args(args.command.iter().skip(1));
+    command.current_dir(&mounted.at).env("EMBERMARK_STORAGE", &mounted.at);
+    if args.command.is_empty() {
+        say!("{}: ext4 at {}; 'exit' ends it", storage.name, mounted.at.display());
+    }
+    let ended = match command.spawn() {
+        Ok(child) => wait(child, interrupt).map_err(Failure::runtime),
+        Err(error) => {
+            let program = Path::new(&program).display();
+            Err(Failure::usage(format!("cannot run {program}: {error}")))
+        }
+    };
+    let (_, kept) = mounted.unmount().map_err(|error| {
+        Failure::runtime(format!("{error}; a process that the command started may still use it"))
+    })?;
+    let status = ended?;
+    let us = |ns: u64| format::duration(ns as f64);
+    let share = kept.late as f64 / kept.requests.max(1) as f64;
+    let path = imitator.path();
+    say!(
+        "{}: {} requests took {} by the model; {} completed more than 50 µs and 5 % late, the latest by {}",
+        storage.name,
+        format::count(kept.requests),
+        us(kept.time_ns),
+        format::percent(share),
+        us(kept.latest_ns)
+    );
+    say!(
+        "the path costs {} for a read of 4 KiB, {} for a write, {} for a flush, and is subtracted",
+        us(path.read_ns),
+        us(path.write_ns),
+        us(path.flush_ns)
+    );
+    if let Some(says) = near_path(storage, &path) {
+        say!("{says}");
+    }
+    if share > 0.05 {
+        say!(
+            "too many requests were late for the storage's times to be right: try it on a quiet machine"
+        );
+    }
+    Ok(status)
+}
+
+/// Waits for the command. A signal to this process first ends the command.
+fn wait(mut child: Child, interrupt: &Interrupt) -> std::io::Result<ExitStatus> {
+    let mut asked: Option<Instant> = None;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        match asked {
+            None if interrupt.is_set() => {
+                let _ = Command::new("kill").arg(child.id().to_string()).status();
+                asked = Some(Instant::now());
+            }
+            Some(at) if at.elapsed() > PATIENCE => {
+                let _ = child.kill();
+            }
+            _ => {}
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Returns the error that this machine cannot imitate the storage.
+fn not_imitable(storage: &Storage, error: &impl std::fmt::Display) -> Failure {
+    Failure::usage(format!("{} cannot be imitated: {error}", storage.name))
+}

@@ -1,0 +1,128 @@
+//! Waits until the server is idle.
+//!
+//! It has no command for maintenance. It writes the cache of a shard to a file, and then all files
+//! of the shard to one, when the shard has not been written to for a while. That time is `COLD`, by
+//! the settings `cache-snapshot-write-cold-duration` and `compact-full-write-cold-duration`
+//! (<https://docs.influxdata.com/influxdb/v1.8/administration/config/#cache-snapshot-write-cold-duration--10m>).
+//! Their defaults are 10 minutes and 4 hours. It checks once per second.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::session::Session;
+use super::version_2;
+use crate::{OpenOptions, Result};
+
+/// Names of the settings that decide when a shard becomes cold.
+pub(super) const COLD_SETTINGS: [&str; 2] =
+    ["data.cache-snapshot-write-cold-duration", "data.compact-full-write-cold-duration"];
+
+/// Time without writes after which a shard of a private server is cold.
+pub(super) const COLD: Duration = Duration::from_secs(1);
+
+/// Interval between two checks.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Time without a change after which the server counts as idle. It is more than twice the server's
+/// own interval, because the server starts one compaction per check.
+const QUIET_PERIOD: Duration = Duration::from_millis(2_500);
+
+/// Maximum time until the server is idle.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// State of the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct State {
+    /// Bytes in caches.
+    cached: i64,
+    /// Number of files.
+    files: i64,
+    /// Number of shards.
+    shards: i64,
+    /// Number of running compactions. (The server counts waiting ones too, but after a deletion
+    /// that number never changes again.)
+    busy: i64,
+    /// Number of compactions that have ended, successfully or not.
+    done: i64,
+}
+
+/// Returns whether a private server's shards become cold after [`COLD`]. If a configuration sets
+/// [`COLD_SETTINGS`], only [compactions](wait_for_compactions) are waited for.
+pub(super) fn expects_cold_shards(options: &OpenOptions) -> bool {
+    options.url.is_none() && COLD_SETTINGS.iter().all(|name| options.setting(name).is_none())
+}
+
+/// Waits until the caches are empty and no compaction runs. If there were only writes, the server is
+/// idle when each shard has one file. After deletions a file can still be due for a rewrite, so the
+/// server is idle after [`QUIET_PERIOD`]. Fails after [`TIMEOUT`].
+pub(super) fn wait_until_cold(session: &mut Session, deleted: bool) -> Result<()> {
+    wait(session, |state, quiet| {
+        state.busy == 0
+            && state.cached == 0
+            && (quiet >= QUIET_PERIOD || (!deleted && state.files <= state.shards))
+    })
+}
+
+/// Waits until no compaction runs, on a given server with its own settings. Does not wait for its
+/// cache.
+pub(super) fn wait_for_compactions(session: &mut Session) -> Result<()> {
+    if session.version_3().is_some() {
+        // It reports no compactions.
+        return Ok(());
+    }
+    if session.version_2().is_some() {
+        let deadline = Instant::now() + TIMEOUT;
+        while version_2::compactions(&session.client)? > 0.0 {
+            if Instant::now() > deadline {
+                let why = format!("compactions still run after {TIMEOUT:?}");
+                return Err(Session::failed("finish its maintenance", why));
+            }
+            sleep(POLL_INTERVAL);
+        }
+        return Ok(());
+    }
+    wait(session, |state, _| state.busy == 0)
+}
+
+fn wait(session: &mut Session, is_idle: impl Fn(&State, Duration) -> bool) -> Result<()> {
+    let deadline = Instant::now() + TIMEOUT;
+    let (mut state, mut since) = (read_state(session)?, Instant::now());
+    while !is_idle(&state, since.elapsed()) {
+        if Instant::now() > deadline {
+            let why = format!(
+                "after {TIMEOUT:?} its caches hold {} bytes and {} compactions run",
+                state.cached, state.busy
+            );
+            return Err(Session::failed("finish its maintenance", why));
+        }
+        sleep(POLL_INTERVAL);
+        let now = read_state(session)?;
+        if now != state {
+            (state, since) = (now, Instant::now());
+        }
+    }
+    Ok(())
+}
+
+fn read_state(session: &mut Session) -> Result<State> {
+    let mut state = State::default();
+    session.statistics("tsm1_cache", &mut |name, value| {
+        if name == "memBytes" {
+            state.cached += value;
+            state.shards += 1;
+        }
+    })?;
+    session.statistics("tsm1_engine", &mut |name, value| {
+        if name.ends_with("CompactionsActive") {
+            state.busy += value;
+        } else if name.ends_with("Compactions") || name.ends_with("CompactionErr") {
+            state.done += value;
+        }
+    })?;
+    session.statistics("tsm1_filestore", &mut |name, value| {
+        if name == "numFiles" {
+            state.files += value;
+        }
+    })?;
+    Ok(state)
+}

@@ -1,0 +1,223 @@
+//! Makes the page's data from result files.
+
+use embermark_model::result::ResultFile;
+
+use super::data::{AdviceData, AnswerData, GroupData, Page, ResultData, TableData, VERSION};
+use super::durability::DurabilityData;
+use super::{PageOptions, Source, cells};
+use crate::evidence::{self, Record, TierStanding};
+use crate::export::label;
+use crate::note::{Note, Section, note};
+use crate::overview::device::{self, Device};
+use crate::scaling::{self, Scaling};
+use crate::summary::{self, Comparison, Resource};
+use crate::{
+    PublishedDetail, advise, ageing, compare, cost, flash, format, grid, notes, published, text,
+};
+
+pub(super) fn page_data<'a>(sources: &[Source<'a>], options: PageOptions<'_>) -> Page<'a> {
+    let labels = labels(sources);
+    let unpublishable: Vec<&str> =
+        sources.iter().flat_map(|source| source.result.unpublishable()).collect();
+    let mut page = Page {
+        page: VERSION,
+        tool: env!("CARGO_PKG_VERSION").to_owned(),
+        face: notes::unpublishable_notice(&unpublishable),
+        results: Vec::new(),
+        unlike: unlike(sources, &labels),
+        resource_columns: Resource::SHOWN.map(Resource::column).into(),
+        load_columns: summary::LOADING.iter().map(|metric| metric.column).collect(),
+        beside_columns: summary::run_figure_columns()
+            .into_iter()
+            .flat_map(|(_, all)| all)
+            .collect(),
+        explained_columns: summary::explained_columns().concat(),
+        engines: options.engines,
+        workloads: options.workloads,
+        cells: Vec::new(),
+        entries: Vec::new(),
+        scaling: Vec::new(),
+        published: Vec::new(),
+        flash: Vec::new(),
+        answer: Vec::new(),
+        costs: Vec::new(),
+        durability: None,
+        tuned: None,
+        fleet: None,
+        presets: &advise::presets::PRESETS,
+        advice: advice(sources, &labels, options.durability),
+    };
+    for source in sources {
+        let facts = source.result.manifest.engines.iter();
+        let own = facts.filter(|(_, facts)| facts.configuration.is_some());
+        page.engines.extend(own.map(|(name, facts)| (name.clone(), facts.clone())));
+    }
+    let mut standings = Vec::new();
+    for (source, label) in sources.iter().zip(labels) {
+        let mut comparison = summary::compare(source.result, options.order);
+        let durability = evidence::tier_standings(source.result, options.durability);
+        evidence::mark_broken(&mut comparison, &durability);
+        let scaling = scaling::analyze(source.result, &comparison, options.explanations);
+        let table = |table| TableData { result: page.results.len(), table };
+        let published =
+            published::comparisons(source.result, &comparison, PublishedDetail::Measured);
+        page.published.extend(published.into_iter().map(table));
+        let place = page.results.len();
+        let answer = |client: Option<String>, device: Device| AnswerData {
+            result: place,
+            client: client.map(|client| text::plain(&client)),
+            take: device.take,
+            grid: device.grid,
+            engines: device.engines,
+            legend: device.legend,
+            orders: device.orders,
+        };
+        let of_all = device::for_all_languages(source.result, &comparison);
+        page.answer.extend(of_all.map(|device| answer(None, device)));
+        let of_each = device::per_language(source.result, &comparison).into_iter();
+        page.answer.extend(of_each.map(|(client, device)| answer(Some(client), device)));
+        let costs =
+            cost::grids(source.result, &cost::score::Weights::default(), PublishedDetail::Measured);
+        let ageing = ageing::grids(source.result, options.rows_per_day);
+        page.costs.extend(ageing.into_iter().chain(costs).map(table));
+        let cards = flash::grids(source.result, &comparison, options.rows_per_day);
+        page.flash.extend(cards.into_iter().map(table));
+        for group in &comparison.groups {
+            cells::add_group(&mut page, source.result, group, &scaling, &durability);
+        }
+        page.results.push(result(source, label, &comparison, &scaling, &durability));
+        page.scaling.push(scaling);
+        standings.extend(durability);
+    }
+    page.durability = DurabilityData::from_results(standings, options.durability);
+    page
+}
+
+/// Lists the differences in conditions from the first result, each with the result's name.
+fn unlike(sources: &[Source<'_>], labels: &[String]) -> Vec<String> {
+    let mut all = Vec::new();
+    for (source, label) in sources.iter().zip(labels).skip(1) {
+        let reasons = compare::conditions(sources[0].result, source.result).incomparable;
+        all.extend(reasons.iter().map(|reason| format!("{}, {label}: {reason}", labels[0])));
+    }
+    all
+}
+
+/// Returns one set of tables for all results if they can be pooled, or one for each. Empty if
+/// nothing was measured.
+fn advice(sources: &[Source<'_>], labels: &[String], record: &Record) -> Vec<AdviceData> {
+    let files: Vec<&ResultFile> = sources.iter().map(|source| source.result).collect();
+    let alike = files.iter().skip(1).all(|file| compare::unpoolable(files[0], file).is_empty());
+    let of_each = labels.iter().zip(&files);
+    let of_each = of_each.map(|(label, file)| (Some(label.clone()), vec![*file]));
+    let tables = if alike { vec![(None, files.clone())] } else { of_each.collect() };
+    let tables = tables.into_iter().map(|(of, files)| {
+        let mut tables = advise::tables(&files, None, &[]);
+        evidence::mark_advice(&mut tables, &files, record);
+        AdviceData::new(of, tables)
+    });
+    tables.filter(AdviceData::ranks).collect()
+}
+
+/// Returns a name for each result: its file's, or its folder's if the file is called `result`. If
+/// names are equal, the run's id follows.
+fn labels(sources: &[Source<'_>]) -> Vec<String> {
+    let names: Vec<String> =
+        sources.iter().map(|source| text::plain(&label(source.path))).collect();
+    let alone = |label: &String| names.iter().filter(|other| *other == label).count() == 1;
+    let with_time = |(label, source): (&String, &Source<'_>)| match alone(label) {
+        true => label.clone(),
+        false => format!("{label} {}", text::plain(&source.result.manifest.run_id)),
+    };
+    names.iter().zip(sources).map(with_time).collect()
+}
+
+fn result(
+    source: &Source<'_>,
+    label: String,
+    comparison: &Comparison<'_>,
+    scaling: &Scaling<'_>,
+    durability: &[TierStanding],
+) -> ResultData {
+    let manifest = &source.result.manifest;
+    let path = Some(source.path);
+    let sections = notes::sections(source.result, comparison, scaling, durability, path);
+    ResultData {
+        run_id: text::plain(&manifest.run_id),
+        label,
+        started: text::plain(&manifest.started),
+        machine: notes::machine(&manifest.machine),
+        warnings: manifest.warnings.iter().map(|warning| text::plain(warning)).collect(),
+        sections: sections.into_iter().filter(is_shown_with_result).collect(),
+        manifest: plan_and_machine(source.result),
+        unpublishable: source.result.unpublishable().into_iter().map(text::plain).collect(),
+        groups: (comparison.groups.iter())
+            .map(|group| GroupData {
+                workload: text::plain(group.workload),
+                scale: group.scale.to_string(),
+                limit: group.memory_limit.map(|limit| limit.to_string()),
+                storage: group.storage.map(|storage| storage.to_string()),
+                tier: group.durability,
+                about: grid::subtitle(group, source.result),
+            })
+            .collect(),
+    }
+}
+
+/// Whether a section is shown with its result. Warnings have their own field, and durability has a
+/// section of the page.
+fn is_shown_with_result(section: &Section) -> bool {
+    !matches!(&*section.title, "Warnings" | "Durability")
+}
+
+/// Returns the plan, the data sets, and the facts about the machine that the notes leave out.
+pub(crate) fn plan_and_machine(file: &ResultFile) -> Vec<Note> {
+    let (plan, manifest) = (&file.plan, &file.manifest);
+    let time = |ms: Option<u64>, none: &str| {
+        ms.map_or_else(|| none.to_owned(), |ms| format::duration(ms as f64 * 1e6))
+    };
+    let line = |about: &str, says: String| note(about, text::plain(&says));
+    let mut planned = vec![
+        line("workloads", plan.workloads.join(", ")),
+        line("engines", plan.engines.join(", ")),
+        line("tiers", text::joined(plan.durabilities.iter().map(ToString::to_string), ", ")),
+        line("runs in a trial", format!("{}, {} of them to warm up", plan.runs, plan.warmup_runs)),
+        line("trials", plan.trials.to_string()),
+        line("longest run time", time(plan.max_run_time_ms, "none")),
+        line(
+            "phases of fixed length last",
+            time(plan.window_ms, "as long as each workload has it"),
+        ),
+        line("cache memory", format::bytes(plan.memory_bytes as f64)),
+        line("seed", plan.seed.to_string()),
+        line("cold reads", if plan.cold { "yes" } else { "no" }.to_owned()),
+    ];
+    if plan.clients > 1 {
+        planned.push(line("clients", plan.clients.to_string()));
+    }
+    if let Some(rate) = plan.target_rate {
+        planned.push(line("target rate", format!("{rate} operations per second")));
+    }
+    if let Some(link) = &plan.network {
+        planned.push(line("network link", notes::network::parameters(link)));
+    }
+    let accepted = plan.accepted_licences.join(", ");
+    planned.extend((!accepted.is_empty()).then(|| line("licences accepted", accepted)));
+    for (workload, dataset) in &manifest.datasets {
+        let digest = dataset.sha256.as_ref().map(|digest| format!(", sha256 {digest}"));
+        let rows = format::counted(dataset.rows, "row");
+        let says = format!("{}, {rows}{}", dataset.name, digest.unwrap_or_default());
+        planned.push(line(&format!("data of {}", text::plain(workload)), says));
+    }
+    let machine = &manifest.machine;
+    let further = [
+        ("mount options", machine.mount_options.clone()),
+        ("CPU frequency governor", machine.governor.clone()),
+        ("load at the start", machine.load.map(|load| format!("{load:.2}"))),
+        ("run", Some(manifest.run_id.clone())),
+        ("began", Some(manifest.started.clone())),
+        ("ended", manifest.finished.clone()),
+    ];
+    planned.extend(further.into_iter().filter_map(|(about, says)| Some(line(about, says?))));
+    planned
+}

@@ -1,0 +1,246 @@
+//! Looks up figures in the results that repeat published comparisons.
+
+use embermark_model::result::{Cell, Observed, PhaseResult, ResultFile, Run, Trial};
+use embermark_model::{Durability, Scale, Status, StorageName};
+use embermark_published::{Measure, Piece, Role, Source, Statistic, find};
+
+use crate::{format, text};
+
+/// The results that repeat a piece of a source.
+pub(super) struct Results<'a>(Vec<RepeatedResult<'a>>);
+
+/// A result that repeats a piece of a source.
+struct RepeatedResult<'a> {
+    file: &'a ResultFile,
+    /// Differences from the published run that its piece does not name.
+    deviations: Vec<String>,
+}
+
+/// The figure to look up.
+#[derive(Clone, Copy)]
+pub(super) struct FigureQuery<'a> {
+    pub source: &'a Source,
+    pub pieces: &'a [String],
+    pub engine: &'a str,
+    pub column: Option<&'a str>,
+    pub variant: Option<&'a str>,
+    pub tier: Option<Durability>,
+    pub phase: &'a str,
+    pub measure: Measure,
+}
+
+/// A figure, in one result at one scale.
+#[derive(Clone, Debug)]
+pub(super) struct FoundFigure {
+    pub scale: Scale,
+    /// The amount that is compared: ns, bytes, bits per second, or a share.
+    pub amount: f64,
+    /// The amount as text, with its unit.
+    pub shown: String,
+    /// ns per operation, if the amount is a time.
+    pub each_ns: Option<f64>,
+    /// Letters of the remarks on what its piece does differently from the source.
+    pub ours: Vec<String>,
+    /// Differences from the published run that its piece does not name.
+    pub deviations: Vec<String>,
+}
+
+impl<'a> Results<'a> {
+    pub fn new(all: &'a [ResultFile]) -> Self {
+        let repeated = |file: &'a ResultFile| {
+            let source = find(&file.plan.repeats.as_ref()?.source)?;
+            Some(RepeatedResult { file, deviations: deviations(source, file) })
+        };
+        Self(all.iter().filter_map(repeated).collect())
+    }
+
+    /// Whether a piece of the source is among them.
+    pub fn has(&self, source: &Source) -> bool {
+        self.0.iter().any(|repeated| repeated.is_of(source))
+    }
+
+    /// Iterates over the results of a piece.
+    pub fn of_piece(&self, source: &Source, piece: &str) -> impl Iterator<Item = &'a ResultFile> {
+        self.repeated(source, piece).map(|repeated| repeated.file)
+    }
+
+    fn repeated(&self, source: &Source, piece: &str) -> impl Iterator<Item = &RepeatedResult<'a>> {
+        let all = self.0.iter().filter(|repeated| repeated.is_of(source));
+        all.filter(move |repeated| {
+            repeated.file.plan.repeats.as_ref().is_some_and(|repeats| repeats.piece == piece)
+        })
+    }
+
+    /// Looks a figure up and returns it at each scale that was run.
+    ///
+    /// # Errors
+    /// The reason, if it was found at no scale.
+    pub fn find(&self, wanted: &FigureQuery<'_>) -> Result<Vec<FoundFigure>, String> {
+        let mut found: Vec<FoundFigure> = Vec::new();
+        let mut why = "not run".to_owned();
+        for piece in wanted.pieces.iter().filter_map(|piece| wanted.source.piece(piece)) {
+            for repeated in self.repeated(wanted.source, &piece.name) {
+                let file = repeated.file;
+                for cell in file.cells.iter().filter(|cell| wanted.is_met(file, cell)) {
+                    match wanted.figure(piece, repeated, cell) {
+                        Ok(figure) if found.iter().all(|f| f.scale != figure.scale) => {
+                            found.push(figure);
+                        }
+                        Ok(_) => {}
+                        Err(reason) => why = reason,
+                    }
+                }
+            }
+        }
+        if found.is_empty() { Err(why) } else { Ok(found) }
+    }
+}
+
+/// Differences from the published run that no piece names: another window, a modified working tree.
+fn deviations(source: &Source, file: &ResultFile) -> Vec<String> {
+    let published = |piece: &&Piece| piece.role == Role::AsPublished;
+    let asked = |key: &str| {
+        let mut texts = source.pieces.iter().filter(published).filter_map(|p| p.plan.get(key));
+        let asked: jiff::SignedDuration = texts.next()?.as_str()?.parse().ok()?;
+        u64::try_from(asked.as_millis()).ok()
+    };
+    let is_other = |ran: Option<u64>, key| asked(key).is_some_and(|asked| ran != Some(asked));
+    let plan = &file.plan;
+    let has_other = is_other(plan.window_ms, "window") || is_other(plan.warm_up_ms, "warm-up");
+    let is_dirty =
+        file.manifest.tool.commit.as_ref().is_some_and(|commit| commit.ends_with("-dirty"));
+    let window = window_of(file).filter(|_| has_other);
+    let dirty = is_dirty.then(|| "from a changed tree".to_owned());
+    window.into_iter().chain(dirty).chain(storage_of_device(file)).collect()
+}
+
+/// Returns where the databases of an emulated device were, according to the result.
+fn storage_of_device(file: &ResultFile) -> Option<String> {
+    let device = file.manifest.machine.emulates.as_ref()?;
+    let names: Vec<&str> = device.storages.iter().map(StorageName::as_str).collect();
+    Some(match names.is_empty() {
+        true => "on this machine's disk".to_owned(),
+        false => format!("on an imitated {}", names.join(", ")),
+    })
+}
+
+/// Describes the window: `a window of 15 min after 5 min`. `None` if its plan has no window.
+pub(super) fn window_of(file: &ResultFile) -> Option<String> {
+    let of_ms = |ms: u64| format::duration(ms as f64 * 1e6);
+    let window = format!("a window of {}", of_ms(file.plan.window_ms?));
+    let warm_up = file.plan.warm_up_ms.filter(|ms| *ms > 0);
+    Some(warm_up.map_or(window.clone(), |ms| format!("{window} after {}", of_ms(ms))))
+}
+
+impl RepeatedResult<'_> {
+    fn is_of(&self, source: &Source) -> bool {
+        self.file.plan.repeats.as_ref().is_some_and(|repeats| repeats.source == source.id)
+    }
+}
+
+impl FigureQuery<'_> {
+    /// Whether a cell has the engine, the variant and the tier, and ran the phase if it ran at all.
+    fn is_met(&self, file: &ResultFile, cell: &Cell) -> bool {
+        let mut trials = cell.trials.iter();
+        file.plan.engine_of(&cell.id.engine) == self.engine
+            && self.column.is_none_or(|column| cell.id.engine == column)
+            && self.variant.is_none_or(|variant| cell.id.variant == variant)
+            && self.tier.is_none_or(|tier| cell.id.durability == tier)
+            && (cell.trials.is_empty() || trials.any(|trial| self.phase_of(trial).is_some()))
+    }
+
+    fn phase_of<'t>(&self, trial: &'t Trial) -> Option<&'t PhaseResult> {
+        trial.phases.iter().find(|phase| phase.phase == self.phase)
+    }
+
+    fn figure(
+        &self,
+        piece: &Piece,
+        repeated: &RepeatedResult<'_>,
+        cell: &Cell,
+    ) -> Result<FoundFigure, String> {
+        let phases = || cell.trials.iter().filter_map(|trial| self.phase_of(trial));
+        let bad = phases().find(|phase| !phase.status.has_figures());
+        let ended = bad.map(|phase| (phase.status, phase.reason.as_deref()));
+        if let Some((status, reason)) =
+            ended.or(cell.trials.is_empty().then_some((cell.status, cell.reason.as_deref())))
+        {
+            return Err(because(status, reason));
+        }
+        let phases: Vec<&PhaseResult> = phases().collect();
+        let ops = phases.iter().map(|phase| phase.ops).max().filter(|ops| *ops > 0).unwrap_or(1);
+        let (amount, shown) = match self.measure {
+            Measure::Time => time(&phases, ops, self.source.statistic),
+            Measure::Size => cell
+                .disk()
+                .map(|disk| disk.allocated_bytes as f64)
+                .map(|bytes| (bytes, format::bytes(bytes))),
+            of_window => window(&phases, of_window),
+        }
+        .ok_or("not measured")?;
+        let each_ns = (self.measure == Measure::Time).then_some(amount / ops as f64);
+        let (ours, deviations) = (piece.ours.clone(), repeated.deviations.clone());
+        Ok(FoundFigure { scale: cell.id.scale, amount, shown, each_ns, ours, deviations })
+    }
+}
+
+fn because(status: Status, reason: Option<&str>) -> String {
+    let reason = reason.map(|reason| format!(": {}", text::clipped(reason, 60)));
+    format!("{status}{}", reason.unwrap_or_default())
+}
+
+/// Returns the source's statistic over the counted runs in ns, and its text. It is the time of the
+/// whole phase, or of one operation if the runs last a fixed time. If a run was stopped early, the
+/// whole phase is extrapolated from the rates.
+fn time(phases: &[&PhaseResult], ops: u64, statistic: Statistic) -> Option<(f64, String)> {
+    let runs = || phases.iter().flat_map(|phase| &phase.runs).filter(|run| !run.discarded);
+    let is_closed_loop = phases.iter().all(|phase| phase.ops == 0);
+    let is_capped = runs().any(|run| run.capped);
+    let rates = || runs().filter_map(Run::ops_per_second).filter(|rate| *rate > 0.0);
+    if is_closed_loop {
+        // The mean of the rates, because the source prints rates.
+        let rate = statistic.compute(rates().collect())?;
+        return Some((1e9 / rate, format::rate(rate)));
+    }
+    if is_capped {
+        let ns = statistic.compute(rates().map(|rate| 1e9 / rate).collect())?;
+        return Some((ns * ops as f64, format!("{} a row, not all of them", format::duration(ns))));
+    }
+    let ns = statistic.compute(runs().map(|run| run.elapsed_ns as f64).collect())?;
+    Some((ns, format::duration(ns)))
+}
+
+/// Returns the mean of a resource over the observed windows, and its text.
+fn window(phases: &[&PhaseResult], measure: Measure) -> Option<(f64, String)> {
+    let seen = phases.iter().flat_map(|phase| &phase.runs).filter_map(|run| run.observed.as_ref());
+    let seen: Vec<&Observed> = seen.collect();
+    let mean = |of: &dyn Fn(&Observed) -> Option<f64>| {
+        Statistic::Mean.compute(seen.iter().map(|seen| of(seen)).collect::<Option<Vec<f64>>>()?)
+    };
+    let share = |seen: &Observed, roles: &[&str]| {
+        let cpu =
+            seen.processes.iter().find(|(role, _)| roles.contains(&role.as_str()))?.1.cpu_ns?;
+        Some(cpu as f64 / seen.window_ns as f64)
+    };
+    match measure {
+        Measure::ServerCpu => {
+            let cpu = mean(&|seen| share(seen, &["server"]))?;
+            Some((cpu, format!("{} % CPU", format::number(cpu * 100.0))))
+        }
+        Measure::ClientCpu => {
+            let cpu = mean(&|seen| share(seen, &["reader", "writer"]))?;
+            Some((cpu, format!("{} % CPU", format::number(cpu * 100.0))))
+        }
+        Measure::Network => {
+            let bits =
+                mean(&|seen| Some(seen.network_bytes? as f64 * 8e9 / seen.window_ns as f64))?;
+            Some((bits, format!("{} kbit/s", format::number(bits / 1e3))))
+        }
+        Measure::Disk => {
+            // A ratio needs bytes: a server may have written nothing yet.
+            let bytes = mean(&|seen| Some(seen.disk.as_ref()?.growth() as f64))?;
+            (bytes > 0.0).then(|| (bytes, format::bytes(bytes)))
+        }
+        Measure::Time | Measure::Size => None,
+    }
+}

@@ -1,0 +1,179 @@
+//! Phases that a client program in another language runs.
+
+use std::time::Duration;
+
+use embermark_clients::{Done, Operations, Run};
+use embermark_contract::{EngineError, Result};
+use embermark_language::Work;
+use embermark_meter::{Measured, Meter};
+use embermark_model::result::Execution;
+
+use super::super::foreign_client::{ForeignClient, ROLE};
+use super::super::kind::changes_rows;
+use super::FileBench;
+use crate::PhaseObserver;
+
+/// Shortest time of a run that reads, in ns. Shorter runs are repeated.
+const SHORTEST_NS: u64 = 1_000_000;
+
+impl FileBench {
+    /// Returns why a program in another language cannot do a phase, if one does the phases.
+    pub(super) fn refused_by_foreign_client(&self, phase: usize) -> Option<EngineError> {
+        self.client.as_ref()?;
+        let cell = &self.prepared.cell;
+        let parts = cell.parts_of(phase);
+        let client_side = || {
+            let by = |part: &usize| self.database.execution(*part);
+            parts.iter().any(|part| {
+                matches!(by(part), Ok(Execution::ClientSide))
+                    && !matches!(cell.work(*part), Work::Range(_))
+            })
+        };
+        let why = match cell.work(phase) {
+            Work::Mix(_) | Work::Keep(_) => "several things at the same time",
+            Work::Arrive(_) => "rows that a sensor makes",
+            Work::Open { .. } => "reopening a database",
+            _ if self.prepared.clients > 1 => "several clients",
+            _ if self.prepared.target_rate.is_some() => "operations at a target rate",
+            _ if parts.iter().any(|part| self.prepared.buffer(*part).is_some()) => {
+                "rows that another thread commits"
+            }
+            Work::Insert { requests: Some(_), .. } => "rows that arrive over HTTP",
+            _ if self.prepared.csv[phase].is_some() => "loading a CSV file",
+            _ if client_side() => {
+                "questions that client code answers from rows that it reads one by one"
+            }
+            _ => return None,
+        };
+        Some(EngineError::impossible(format!("clients in another language do not support {why}")))
+    }
+
+    /// Runs a phase in the program. The database is closed here meanwhile if it must be.
+    pub(super) fn run_foreign_client(
+        &mut self,
+        phase: usize,
+        meter: &mut Meter,
+        observer: &mut dyn PhaseObserver,
+    ) -> Result<()> {
+        let (operations, recorded) = self.record(phase)?;
+        let work = self.prepared.cell.work(phase);
+        let reads = self.prepared.cell.insert_of(phase).is_none() && !changes_rows(work);
+        let run = Run {
+            warm_up: reads && !self.prepared.cold,
+            repeat_ns: match self.phases[phase].ops {
+                0 => Some(self.prepared.window.as_nanos() as u64),
+                // A very short run is repeated, and its time is the mean.
+                _ => reads.then_some(SHORTEST_NS),
+            },
+            // The questions of a sequence follow after all its rows are inserted.
+            most_ns: (meter.cap().filter(|_| !matches!(work, Work::Sequence(_))))
+                .map(|most| most.as_nanos() as u64),
+        };
+        let Self { database, client: Some(client), outcome, .. } = self else { return Ok(()) };
+        let mut went = Err(EngineError::failed("the store", "be closed for a while", "it was not"));
+        let mut work = |client: &mut ForeignClient| {
+            let names: Vec<String> = client.tier.iter().map(|(name, _)| name.clone()).collect();
+            let connection = client.connection.clone();
+            let settings = client.process()?.open(&connection, &names)?;
+            client.check_tier_settings(&settings)?;
+            let expected = client.tape.expected();
+            let process = client.process()?;
+            process.prepare(&operations, expected, run)?;
+            observer.process(ROLE, process.pid());
+            observer.open();
+            let done = process.go(run);
+            observer.close();
+            let done = done?;
+            outcome.timed_by = Some(process.version.clone());
+            outcome.client_floor_ns = Some(process.floor_ns);
+            let answers = process.answers()?;
+            process.close()?;
+            Ok((done, answers))
+        };
+        // The database is reopened even after an error.
+        database.reopen_after(&mut || {
+            went = work(client);
+            if went.is_err() {
+                // It may still have the database open.
+                client.process = None;
+            }
+            Ok(())
+        })?;
+        let (done, answers) = went?;
+        let latencies = answers.latencies.clone();
+        for part in self.prepared.cell.parts_of(phase) {
+            let lead = self.prepared.cell.insert_of(phase).unwrap_or(phase);
+            self.database.ready(part, lead)?;
+        }
+        let Done { mut elapsed_ns, operations: mut ops, capped } = done;
+        if !capped && !operations.is_empty() {
+            let times = (ops / operations.len()).max(1);
+            // One call can count as several operations.
+            ops = recorded;
+            match self.phases[phase].ops {
+                0 => ops *= times,
+                _ => elapsed_ns /= times,
+            }
+        }
+        self.play(phase, answers, capped)?;
+        meter.set_timed(Measured { elapsed_ns, ops, capped }, &latencies);
+        Ok(())
+    }
+
+    /// Records the calls of a phase and the number of operations that they count as, without
+    /// changing anything.
+    fn record(&mut self, phase: usize) -> Result<(Operations, u64)> {
+        let Some(tape) = self.client.as_ref().map(|client| client.tape.clone()) else {
+            return Ok((Operations::default(), 0));
+        };
+        tape.record();
+        let each = tape.clone();
+        let mut meter = Meter::tracing(move || each.end_operation());
+        let made = self.perform_once(phase, &mut meter);
+        let recorded = tape.finish_recording();
+        self.forget_found();
+        made.map(|()| (recorded, meter.measured().ops))
+    }
+
+    /// Makes the calls of a phase again with the program's answers. Calls after it was `capped`
+    /// have no answer.
+    fn play(
+        &mut self,
+        phase: usize,
+        answers: embermark_clients::Answers,
+        capped: bool,
+    ) -> Result<()> {
+        let Some(tape) = self.client.as_ref().map(|client| client.tape.clone()) else {
+            return Ok(());
+        };
+        tape.play(answers);
+        let made = self.perform_once(phase, &mut Meter::new(None));
+        match (tape.finish_playing(), made) {
+            (true, Ok(())) => Ok(()),
+            // There is no answer to the call after the program's last.
+            (true, Err(_)) if capped => Ok(()),
+            (_, Err(error)) => Err(error),
+            (false, Ok(())) => {
+                let what = "it answered calls that the workload does not make";
+                Err(EngineError::failed("the client", "be compared", what))
+            }
+        }
+    }
+
+    /// Does a phase once. A question that is asked for a time is asked once.
+    fn perform_once(&mut self, phase: usize, meter: &mut Meter) -> Result<()> {
+        let window = std::mem::replace(&mut self.prepared.window, Duration::ZERO);
+        meter.start();
+        let made = self.perform(phase, meter);
+        meter.stop();
+        self.prepared.window = window;
+        made
+    }
+
+    /// Clears what was found.
+    fn forget_found(&mut self) {
+        self.found.empty();
+        self.different.clear();
+        self.by_step.iter_mut().for_each(super::super::port::Found::empty);
+    }
+}

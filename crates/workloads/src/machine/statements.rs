@@ -1,0 +1,203 @@
+//! SQL statements of the machine workload. The columns of a time are compared one by one, `s` first
+//! and on its own, because every engine answers that from the primary key. Not every engine has
+//! comparisons of rows such as `(s, ns) > (?, ?)`.
+
+use embermark_contract::sql::Dialect;
+use embermark_data::machine::{CHANNELS, EIGHTH, HALF};
+
+use super::machine_log::{Form, Layout, Seek};
+use super::schema::Schema;
+
+/// Kind of a statement. Its parameters are described next to its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StatementKind {
+    /// The five rows of a sample.
+    Insert,
+    /// The row of a second.
+    InsertSecond,
+    /// The time of the nearest sample.
+    Seek(Seek),
+    /// The time of the smallest angle between two samples.
+    Lowest,
+    /// The rows of a range.
+    Samples,
+    /// The sums of a range.
+    Sums,
+    /// The rows of a range, except those of the angle.
+    Others,
+    /// The rows of some seconds.
+    Seconds,
+    /// The angles of some seconds.
+    Angles,
+    /// The newest time.
+    Newest,
+    /// Some seconds, as JSON.
+    SecondsJson,
+    /// The newest second, as JSON.
+    NewestJson,
+}
+
+/// Returns every statement of a layout, with its text in the dialect.
+pub(super) fn all(
+    layout: Layout,
+    schema: &Schema,
+    dialect: &dyn Dialect,
+) -> Vec<(StatementKind, String)> {
+    let mut all = match layout {
+        Layout::Samples => of_samples(schema, dialect),
+        Layout::Seconds => of_seconds(schema, dialect),
+    };
+    for (_, text) in &mut all {
+        let parts = text.split('@').enumerate().map(|(place, part)| match place {
+            0 => part.to_owned(),
+            _ => dialect.placeholder(place) + part,
+        });
+        *text = parts.collect();
+    }
+    all
+}
+
+fn of_seconds(schema: &Schema, dialect: &dyn Dialect) -> Vec<(StatementKind, String)> {
+    let (named, columns) = (schema.table(Layout::Seconds).name, schema.columns(Layout::Seconds));
+    let insert = dialect.insert_rows(named, &columns, 1);
+    let (table, names) = names(dialect, named, &columns);
+    let (s, columns, first) = (&names[0], names.join(", "), dialect.limit("1"));
+    vec![
+        (StatementKind::InsertSecond, insert),
+        (
+            StatementKind::SecondsJson,
+            format!("SELECT {columns} FROM {table} WHERE {s} BETWEEN @ AND @ ORDER BY {s}"),
+        ),
+        (
+            StatementKind::NewestJson,
+            format!("SELECT {columns} FROM {table} ORDER BY {s} DESC {first}"),
+        ),
+    ]
+}
+
+/// Returns a dialect's names of a table and its columns.
+fn names(dialect: &dyn Dialect, table: &str, columns: &[&str]) -> (String, Vec<String>) {
+    (dialect.table(table), columns.iter().map(|name| dialect.column(name)).collect())
+}
+
+fn of_samples(schema: &Schema, dialect: &dyn Dialect) -> Vec<(StatementKind, String)> {
+    let (named, columns) = (schema.table(Layout::Samples).name, schema.columns(Layout::Samples));
+    let insert = dialect.insert_rows(named, &columns, CHANNELS);
+    let (table, names) = names(dialect, named, &columns);
+    let (s, ns, number, value, columns) =
+        (&names[0], &names[1], &names[2], &names[3], names.join(", "));
+    let first = dialect.limit("1");
+    // After the first and before the last: s, s, s, ns, s, ns of both.
+    let range = format!("{s} BETWEEN @ AND @ AND ({s} > @ OR {ns} >= @) AND ({s} < @ OR {ns} < @)");
+    let within = range.replace(&format!("{ns} >="), &format!("{ns} >"));
+    // The index of the source's table has no channel numbers, so the rows of a sample come in any
+    // order of them.
+    let order = match schema.form() {
+        Form::Own => format!("{s}, {ns}, {number}"),
+        Form::Published => format!("{s}, {ns}"),
+    };
+    let rows = |condition: &str| {
+        format!("SELECT {columns} FROM {table} WHERE {condition} ORDER BY {order}")
+    };
+    let seconds = format!("{s} BETWEEN @ AND @");
+    let mut all = vec![
+        (StatementKind::Insert, insert),
+        (
+            StatementKind::Lowest,
+            format!(
+                "SELECT {s}, {ns} FROM {table} WHERE {within} AND {number} = 0 \
+                 ORDER BY {value}, {s}, {ns} {first}"
+            ),
+        ),
+        (
+            StatementKind::Sums,
+            format!(
+                "SELECT SUM({value}) FROM {table} WHERE {range} GROUP BY {number} \
+                 ORDER BY {number}"
+            ),
+        ),
+        (StatementKind::Samples, rows(&range)),
+        (StatementKind::Others, rows(&format!("{range} AND {number} > 0"))),
+        (StatementKind::Seconds, rows(&seconds)),
+        (StatementKind::Angles, rows(&format!("{seconds} AND {number} = 0"))),
+        (
+            StatementKind::Newest,
+            format!("SELECT {s}, {ns} FROM {table} ORDER BY {s} DESC, {ns} DESC {first}"),
+        ),
+    ];
+    all.extend(Seek::ALL.map(|seek| {
+        // s, s, ns
+        let (of, order) = match seek.forward() {
+            true => (format!("{s} >= @ AND ({s} > @ OR {ns} > @)"), format!("{s}, {ns}")),
+            false => {
+                (format!("{s} <= @ AND ({s} < @ OR {ns} < @)"), format!("{s} DESC, {ns} DESC"))
+            }
+        };
+        let (than, angle) = if seek.above() { (">", HALF) } else { ("<", EIGHTH) };
+        let text = format!(
+            "SELECT {s}, {ns} FROM {table} WHERE {of} AND {number} = 0 AND {value} {than} {angle} \
+             ORDER BY {order} {first}"
+        );
+        (StatementKind::Seek(seek), text)
+    }));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Dollars;
+
+    impl Dialect for Dollars {
+        fn placeholder(&self, n: usize) -> String {
+            format!("${n}")
+        }
+    }
+
+    #[test]
+    fn every_statement_is_once_in_one_layout_and_has_its_parameters_in_order() {
+        let own = Schema::for_form(Form::Own);
+        let all =
+            [Layout::Samples, Layout::Seconds].map(|layout| all(layout, own, &Dollars)).concat();
+        let text = |question| {
+            let mut found = all.iter().filter(|(other, _)| *other == question);
+            let (_, text) = found.next().unwrap();
+            assert!(found.next().is_none(), "{question:?}");
+            text.as_str()
+        };
+        assert_eq!(
+            text(StatementKind::Seek(Seek::LastBelow)),
+            "SELECT s, ns FROM sample WHERE s <= $1 AND (s < $2 OR ns < $3) AND number = 0 \
+         AND value < 511 ORDER BY s DESC, ns DESC LIMIT 1"
+        );
+        assert!(text(StatementKind::Insert).ends_with("($17, $18, $19, $20)"));
+        assert!(all.iter().all(|(question, _)| !text(*question).is_empty()));
+    }
+
+    #[test]
+    fn the_tables_of_the_source_have_its_columns_an_index_of_times_and_no_primary_key() {
+        let source = Schema::for_form(Form::Published);
+        let create = |layout| source.create(layout, &Dollars).join("; ");
+        assert_eq!(
+            create(Layout::Samples),
+            "CREATE TABLE datapoint (second BIGINT, nanosecond INTEGER, number SMALLINT, \
+         measurement SMALLINT); CREATE INDEX datapoint_time ON datapoint (second, nanosecond)"
+        );
+        assert_eq!(
+            create(Layout::Seconds),
+            "CREATE TABLE datapoints (second BIGINT, size INTEGER, measurements TEXT); \
+         CREATE INDEX datapoints_time ON datapoints (second)"
+        );
+        let all =
+            [Layout::Samples, Layout::Seconds].map(|layout| all(layout, source, &Dollars)).concat();
+        let seek =
+            all.iter().find(|(question, _)| *question == StatementKind::Seek(Seek::LastBelow));
+        assert_eq!(
+            seek.unwrap().1,
+            "SELECT second, nanosecond FROM datapoint WHERE second <= $1 AND (second < $2 \
+         OR nanosecond < $3) AND number = 0 AND measurement < 511 \
+         ORDER BY second DESC, nanosecond DESC LIMIT 1"
+        );
+    }
+}
