@@ -37,6 +37,16 @@ pub(super) fn names(column: &Column) -> Vec<&str> {
     }
 }
 
+/// Returns SQL for the time that a text has by a format, or NULL. A year of two digits is not one of
+/// `%Y`: DuckDB would take 26 for the year 26, and `%y` takes it for 2026.
+pub(super) fn parsed_time(text: &str, format: &str) -> String {
+    let time = format!("try_strptime({text}, {})", Literal::Text(format.to_owned()));
+    match format.contains("%Y") {
+        true => format!("CASE WHEN year({time}) >= 1000 THEN {time} END"),
+        false => time,
+    }
+}
+
 /// Returns the name of a column with these fields in the header line of delimited text.
 fn header(source: &Source, names: &[&str]) -> Option<Vec<u8>> {
     let [name] = names else { return None };
@@ -76,8 +86,7 @@ impl Selection {
             let header = header(source, &names);
             let from = match (column.of, format) {
                 (ColumnType::Timestamp(unit), Some(format)) => {
-                    let format = Literal::Text(format.to_owned());
-                    let time = all.add(format!("try_strptime(trim({sql}), {format})"), None);
+                    let time = all.add(parsed_time(&format!("trim({sql})"), format), None);
                     ColumnSource::Time { time, text: all.add(sql, header), unit }
                 }
                 _ => ColumnSource::Field(all.add(sql, header)),

@@ -233,6 +233,67 @@ fn words_for_no_value_are_found_among_times_of_a_format_and_after_many_of_them()
     }
 }
 
+/// The format found for a column of dates, and the first and last of them.
+fn dates(values: &[&str]) -> (String, String, Inferred) {
+    let csv = format!("day;n\n{}\n", values.join(";1\n") + ";1");
+    let found = inferred("t.csv", csv);
+    let day = column(&found, "day");
+    assert!(matches!(day.of, ColumnType::Timestamp(_)), "{values:?}: {:?}", day.of);
+    let format = day.from.as_ref().and_then(|from| from.format.clone()).unwrap_or_default();
+    let mut found = found;
+    found.time = Some(0);
+    (format, found.span().unwrap(), found)
+}
+
+#[test]
+fn a_year_of_two_digits_is_one_of_our_time() {
+    for (values, format, span) in [
+        (
+            &["13.01.26 10:00", "31.12.26 23:59"][..],
+            "%d.%m.%y %H:%M",
+            "day from 2026-01-13T10:00:00Z to 2026-12-31T23:59:00Z: a row every 176.3 days",
+        ),
+        (
+            &["1/13/26 1:05 PM", "1/14/26 11:05 AM"],
+            "%m/%d/%y %I:%M %p",
+            "day from 2026-01-13T13:05:00Z to 2026-01-14T11:05:00Z: a row every 11.0 h",
+        ),
+        (&["99/12/31", "00/01/01"], "%y/%m/%d", "1999-12-31T00:00:00Z to 2000-01-01T00:00:00Z"),
+        (&["2026/12/31", "2027/01/01"], "", "2026-12-31T00:00:00Z to 2027-01-01T00:00:00Z"),
+        (&["31-12-2026", "01-01-2027"], "%d-%m-%Y", "2026-12-31T00:00:00Z to 2027-01-01"),
+    ] {
+        let (found, of, all) = dates(values);
+        assert!(format.is_empty() || found == format, "{values:?}: {found}");
+        assert!(of.contains(span), "{values:?}: {of}");
+        // 13.01.26 could be a day of 2013.
+        let is_doubtful = all.notes.iter().any(|note| note.contains("may be in another order"));
+        assert_eq!(is_doubtful, values[0].starts_with("13.01"), "{values:?}: {:?}", all.notes);
+    }
+}
+
+#[test]
+fn of_several_orders_of_day_month_and_year_one_that_spreads_the_rows_is_not_taken() {
+    let log: Vec<String> = (1..13).map(|day| format!("26-01-{day:02}")).collect();
+    let american: Vec<String> = (1..13).map(|day| format!("03/{day:02}/2026")).collect();
+    let german: Vec<String> = (1..13).map(|month| format!("03.{month:02}.26")).collect();
+    for (values, format) in [(log, "%y-%m-%d"), (american, "%m/%d/%Y"), (german, "%d.%m.%y")] {
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        let (found, _, all) = dates(&values);
+        assert_eq!(found, format, "{values:?}");
+        let note = format!("day: read as \"{format}\", but day, month and year may be in another");
+        assert!(all.notes.iter().any(|other| other.starts_with(&note)), "{:?}", all.notes);
+    }
+}
+
+#[test]
+fn lines_within_quoted_texts_may_end_in_another_way() {
+    let rows: String = (0..300).map(|row| format!("{row},\"a\nb{row}\"\r\n")).collect();
+    let found = inferred("t.csv", format!("id,note\r\n{rows}"));
+    assert_eq!((found.rows, &found.notes[..]), (300, &[][..]));
+    let mixed = inferred("t.csv", format!("id,note\r\n{rows}300,x\n"));
+    assert_eq!((mixed.rows, &*mixed.notes[0]), (301, "lines end in more than one way"));
+}
+
 #[test]
 fn a_line_of_very_many_values_is_refused_with_what_to_do() {
     let folder = file("t.csv", "1.5,".repeat(9_000) + "2\n");

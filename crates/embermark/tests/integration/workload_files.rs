@@ -41,7 +41,7 @@ fn rows_are_looked_at_and_the_file_proposed_runs_as_it_is() {
     sandbox.embermark(&init).expect_status(0).expect_stderr(&[
         "900 rows",
         "key station, time",
-        "a row every 199.3 s",
+        "a row every 3.3 min",
     ]);
     let text = std::fs::read_to_string(sandbox.path("weather.toml")).unwrap();
     for line in ["key = [\"station\", \"time\"]", "from = \"Temp (C)\"", "text?"] {

@@ -10,6 +10,7 @@ use super::connection::Connection;
 use super::installation::{self, Installation};
 use super::library::LIBRARY;
 use super::session::Session;
+use super::shared_memory;
 use super::tier::{Parameters, TIERS, on_off};
 use crate::server::{self, Home, Server, ServerSpec, address, run_to_end};
 use crate::{Link, OpenOptions, Result};
@@ -27,7 +28,10 @@ pub(super) fn start(open: &OpenOptions) -> Result<(Server, Session)> {
         installation::find().map_err(|missing| missing.error(NAME))?;
     let home = Home::open(NAME, &open.dir, account)?;
     let data = home.create_once(NAME, "data", open.durability, |data| {
-        initialise(&initdb, &home, data, open)
+        initialise(&initdb, &home, data, open).inspect_err(|_| {
+            // A killed initdb leaves the memory of the server that it had started.
+            shared_memory::remove_once_unused(data);
+        })
     })?;
     // A killed server leaves it. It names a process, and the next server refuses to start if that
     // id is in use again. Debian's pg_ctlcluster removes it too once nothing runs there. The

@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// How deep a server's data directory is in a trial's folder.
 const DEEPEST: u32 = 3;
@@ -42,6 +44,15 @@ pub(super) fn remove_left(site: &Path) -> bool {
         }
     }
     in_use
+}
+
+/// Removes what [`remove_left`] does as soon as no process is attached, for which it waits up to
+/// five seconds.
+pub(super) fn remove_once_unused(site: &Path) {
+    let begun = Instant::now();
+    while remove_left(site) && begun.elapsed() < Duration::from_secs(5) {
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Removes a server's POSIX shared memory: what its control segment lists, and the control segment.

@@ -147,3 +147,24 @@ fn of_an_update_that_sets_the_time_of_a_row_too_the_other_columns_are_set() {
     assert!(text.contains("do = \"update\"\nset = [\"status\"]"), "{text}");
     parse("app.toml", &text, &[]).unwrap_or_else(|wrong| panic!("{text}\n{wrong}"));
 }
+
+#[test]
+fn numbers_and_blobs_that_are_read_as_texts_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.db");
+    let schema = "
+        CREATE TABLE kv (k TEXT PRIMARY KEY, v);
+        INSERT INTO kv VALUES ('a', 1), ('b', 'one'), ('c', 2.5), ('d', x'6f6e65'), ('e', NULL), ('f', '1');";
+    Connection::open(&path).unwrap().execute_batch(schema).unwrap();
+    let kv = &sqlite_tables(&path).unwrap()[0];
+    let found = infer_sqlite("app.db", kv, folder.path()).unwrap();
+    let note = "3 times: number or blob of the database in a column of texts: read as a text";
+    assert_eq!(found.notes, [note]);
+    let text = propose("app", &[found], &Wishes::default()).0;
+    let tables = parse("app.toml", &text, &[]).unwrap().tables;
+    for (limit, others) in [(None, 3), (Some(2), 1)] {
+        let to = folder.path().join("staged");
+        let staged = stage(&tables, 0, folder.path(), limit, 1, 0.0, &to).unwrap();
+        assert_eq!(staged.remarks.values().sum::<u64>(), others, "{:?}", staged.remarks);
+    }
+}

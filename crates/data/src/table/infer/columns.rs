@@ -117,7 +117,10 @@ pub(super) fn columns(
             found[place].absent = guess.absent_among_times();
             if format.is_doubtful {
                 let name = &field.name;
-                notes.push(format!("{name}: day and month may be swapped"));
+                let read = &format.text;
+                notes.push(format!(
+                    "{name}: read as {read:?}, but day, month and year may be in another order"
+                ));
             }
         }
         for (word, count) in &found[place].absent {

@@ -4,10 +4,11 @@ use embermark_model::table::Literal;
 
 use super::guess::Guess;
 use crate::DataError;
+use crate::table::select::parsed_time;
 use crate::table::source::Source;
 
 /// Dates. The month comes before the day only if both are numbers and nothing else is possible.
-const DAYS: [&str; 25] = [
+const DAYS: [&str; 31] = [
     "%Y-%m-%d",
     "%d.%m.%Y",
     "%d/%m/%Y",
@@ -19,6 +20,12 @@ const DAYS: [&str; 25] = [
     "%d.%m.%y",
     "%d/%m/%y",
     "%m/%d/%y",
+    "%y-%m-%d",
+    "%d-%m-%y",
+    "%m-%d-%y",
+    "%y/%m/%d",
+    "%y.%m.%d",
+    "%d %b %y",
     "%d-%b-%Y",
     "%d %b %Y",
     "%d-%b-%y",
@@ -79,7 +86,7 @@ const CLOCKS: [&str; 5] = ["%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Format {
     pub(super) text: String,
-    /// Whether day and month could be swapped.
+    /// Whether day, month and year could be in another order.
     pub(super) is_doubtful: bool,
 }
 
@@ -131,16 +138,14 @@ fn matching(
     if texts.is_empty() || !texts.iter().all(has_digits) {
         return Ok(None);
     }
-    let parsed = |formats: &[String], text: &str| {
-        let counts = formats.iter().map(|format| {
-            format!("count(try_strptime({text}, {}))", Literal::Text(format.clone()))
-        });
+    let counted = |formats: &[String], text: &str| {
+        let counts = formats.iter().map(|format| format!("count({})", parsed_time(text, format)));
         counts.collect::<Vec<_>>().join(", ")
     };
     // First with a few texts, then with all.
     let sample = format!(
         "SELECT {} FROM (SELECT unnest({}) AS text)",
-        parsed(formats, "text"),
+        counted(formats, "text"),
         Literal::List(texts.clone())
     );
     let counts = source.texts(&sample)?;
@@ -154,16 +159,29 @@ fn matching(
     if fit.len() == 1 {
         return Ok(Some(Format { text: first.clone(), is_doubtful: false }));
     }
-    let counts = source.count(field, |text| parsed(&fit, &format!("trim({text})")))?;
+    let counts = source.count(field, |text| counted(&fit, &format!("trim({text})")))?;
     let counts: Vec<u64> = counts.iter().map(|count| count.parse().unwrap_or(0)).collect();
     let most = counts.iter().max().copied().unwrap_or(0);
     let best = fit.iter().zip(&counts).filter(|(_, count)| **count == most);
     let best: Vec<&String> = best.map(|(format, _)| format).collect();
-    let is_doubtful = best.iter().any(|format| format.starts_with("%m"))
-        && best.iter().any(|format| format.starts_with("%d"));
+    let is_doubtful = best.iter().any(|format| format[..2] != best[0][..2]);
+    if !is_doubtful {
+        return Ok(best.first().map(|format| Format { text: (*format).clone(), is_doubtful }));
+    }
     // Twelve-hour clocks are used where the month comes first.
-    let is_likely =
-        |format: &&&String| is_doubtful && format.contains("%p") && format.starts_with("%m");
-    let best = best.iter().find(is_likely).or(best.first());
-    Ok(best.map(|format| Format { text: (*format).clone(), is_doubtful }))
+    let is_usual = |format: &&String| format.contains("%p") && format.starts_with("%m");
+    let usual = best.iter().position(is_usual).unwrap_or(0);
+    let spans = source.count(field, |text| {
+        let text = format!("trim({text})");
+        let span = |format: &&String| {
+            let time = parsed_time(&text, format);
+            format!("datediff('second', min({time}), max({time}))")
+        };
+        best.iter().map(span).collect::<Vec<_>>().join(", ")
+    })?;
+    // Files are of a few days or years. An order that spreads them over many more is not theirs.
+    let spans: Vec<u64> = spans.iter().map(|span| span.parse().unwrap_or(u64::MAX)).collect();
+    let shortest = (0..best.len()).min_by_key(|at| spans[*at]).unwrap_or(usual);
+    let chosen = if spans[shortest] < spans[usual] / 2 { shortest } else { usual };
+    Ok(Some(Format { text: best[chosen].clone(), is_doubtful }))
 }

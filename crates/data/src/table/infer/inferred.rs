@@ -56,7 +56,7 @@ impl Inferred {
         let often = match self.rows as f64 / seconds {
             _ if seconds <= 0.0 || is_unset => String::new(),
             often if often >= 1.0 => format!(": {often:.1} rows per second"),
-            often => format!(": a row every {:.1} s", 1.0 / often),
+            often => format!(": a row every {}", period(1.0 / often)),
         };
         Some(format!("{} from {} to {}{often}", column.name, time_text(*from), time_text(*to)))
     }
@@ -130,4 +130,12 @@ pub struct InferredColumn {
     pub examples: Vec<OwnedValue>,
     /// Whether the values never decrease in the order of the file.
     pub ascending: bool,
+}
+
+/// Returns a duration in the largest unit of which it has at least two.
+fn period(seconds: f64) -> String {
+    let units = [("days", 86_400.0), ("h", 3_600.0), ("min", 60.0)];
+    let unit = units.into_iter().find(|(_, length)| seconds >= 2.0 * length);
+    let (name, length) = unit.unwrap_or(("s", 1.0));
+    format!("{:.1} {name}", seconds / length)
 }

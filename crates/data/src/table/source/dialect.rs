@@ -55,11 +55,11 @@ impl Dialect {
         }
         let encoding = text_of("encoding").or_else(|| encoding(head, guesses).map(str::to_owned));
         let text = decoded(head, encoding.as_deref());
+        let mut quote = text_of("quote").unwrap_or_else(|| "\"".to_owned());
         let strict = match given("strict_mode") {
             Some(Literal::Bool(strict)) => *strict,
-            _ => !mixes_ends(&text),
+            _ => !mixes_ends(&text, &quote),
         };
-        let mut quote = text_of("quote").unwrap_or_else(|| "\"".to_owned());
         let mut lines = lines(&text, &quote);
         let mut skip = match given("skip") {
             Some(Literal::Int(skip)) => usize::try_from(*skip).unwrap_or(0),

@@ -235,6 +235,30 @@ impl Source {
         Ok(row.into_iter().map(Option::unwrap_or_default).collect())
     }
 
+    /// Counts the numbers and blobs among the first `rows` values of some fields, if SQLite reads
+    /// them: a column of a database may have values of every kind.
+    pub(super) fn count_other_than_texts(
+        &self,
+        fields: &[usize],
+        rows: u64,
+    ) -> Result<u64, DataError> {
+        let (Reader::Sqlite(connection), false) = (&self.reader, fields.is_empty()) else {
+            return Ok(0);
+        };
+        let is_other = |field: &usize| {
+            format!("(typeof({}) NOT IN ('text', 'null'))", self.fields[*field].sql)
+        };
+        let others: Vec<String> = fields.iter().map(is_other).collect();
+        let limit = i64::try_from(rows).unwrap_or(i64::MAX);
+        let sql = format!(
+            "SELECT coalesce(sum({}), 0) FROM (SELECT * FROM {} LIMIT {limit})",
+            others.join(" + "),
+            self.from
+        );
+        let count = connection.query_row(&sql, [], |row| row.get::<_, i64>(0));
+        count.map(i64::cast_unsigned).map_err(|cause| sqlite::failed(&self.name, &cause))
+    }
+
     /// Returns the small result of a statement, as texts.
     pub(super) fn texts(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DataError> {
         match &self.reader {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use embermark_libraries::duckdb::stream::Cell;
-use embermark_model::table::{RowsFile, Table, Value};
+use embermark_model::table::{ColumnType, RowsFile, Table, Value};
 use sha2::{Digest, Sha256};
 
 use super::{Staged, finish};
@@ -28,6 +28,7 @@ const HEADERS: &str = "the names of the columns again: skipped";
 const CUT: &str =
     "only the first rows, by the scale; lines among them that are not rows are not counted";
 const COARSE: &str = "times in nanoseconds, of Parquet's INT96 or in UTC, read to the microsecond";
+const OTHERS: &str = "number or blob of the database in a column of texts: read as a text";
 /// Number of rows that are processed at once. They fit in the processor's first-level cache.
 const AT_ONCE: usize = 256;
 /// Number of dropped rows whose positions are kept, by which a message finds a line.
@@ -83,6 +84,9 @@ pub(super) fn read(
         refused.count_lines(line);
     }
     let is_coarse = wanted.iter().any(|name| source.coarse.iter().any(|field| field == name));
+    let texts = table.columns.iter().filter(|column| column.of == ColumnType::Text);
+    let texts = texts.flat_map(select::names).map(|name| source.field(name));
+    let texts = texts.collect::<Result<Vec<_>, _>>()?;
     let remarks = [
         (FINER, converter.finer),
         (NULS, converter.nuls),
@@ -91,6 +95,7 @@ pub(super) fn read(
         (HEADERS, headers),
         (CUT, if is_cut && source.dialect.is_some() { read } else { 0 }),
         (COARSE, if is_coarse { read } else { 0 }),
+        (OTHERS, source.count_other_than_texts(&texts, limit.unwrap_or(u64::MAX))?),
     ];
     let mut staged = finish(
         writer,

@@ -61,6 +61,12 @@ pub(super) fn decoded(head: &[u8], encoding: Option<&str>) -> String {
 /// Returns the first lines, without one that the end of the head cuts. A quoted text may span
 /// several.
 pub(super) fn lines<'a>(text: &'a str, quote: &str) -> Vec<&'a str> {
+    records(text, quote).take(LINES).map(|line| line.trim_end_matches('\r')).collect()
+}
+
+/// Returns the lines without their last byte, except one that the end of the head cuts. A quoted
+/// text may span several.
+fn records<'a>(text: &'a str, quote: &str) -> impl Iterator<Item = &'a str> {
     let end = if text.contains('\n') { '\n' } else { '\r' };
     let mut ends: Vec<usize> = text.match_indices(end).map(|(at, _)| at).collect();
     if ends.len() < 2 {
@@ -68,16 +74,18 @@ pub(super) fn lines<'a>(text: &'a str, quote: &str) -> Vec<&'a str> {
         ends.push(text.len());
     }
     let quote = quote.chars().next();
-    let is_open = |line: &str| quote.is_some_and(|quote| is_open(line, quote, false));
-    let (mut lines, mut start, mut at) = (Vec::new(), 0, 0);
-    while at < ends.len() && lines.len() < LINES {
-        // A quote that is not closed soon is not a quote.
-        let closed = (at..ends.len().min(at + QUOTED)).find(|at| !is_open(&text[start..ends[*at]]));
-        let last = closed.unwrap_or(at);
-        lines.push(text[start..ends[last]].trim_end_matches('\r'));
-        (start, at) = ((ends[last] + 1).min(text.len()), last + 1);
-    }
-    lines
+    let (mut start, mut at) = (0, 0);
+    std::iter::from_fn(move || {
+        (at < ends.len()).then(|| {
+            let is_open = |line: &str| quote.is_some_and(|quote| is_open(line, quote, false));
+            // A quote that is not closed soon is not a quote.
+            let near = at..ends.len().min(at + QUOTED);
+            let last = near.into_iter().find(|at| !is_open(&text[start..ends[*at]])).unwrap_or(at);
+            let line = &text[start..ends[last]];
+            (start, at) = ((ends[last] + 1).min(text.len()), last + 1);
+            line
+        })
+    })
 }
 
 /// Whether a quote is open at the end of a line. It opens at the beginning of a field, or was open
@@ -93,15 +101,21 @@ pub(in crate::table::source) fn is_open(line: &str, quote: char, mut open: bool)
     open
 }
 
-/// Whether lines end in more than one way.
-pub(super) fn mixes_ends(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let feeds = bytes.iter().filter(|byte| **byte == b'\n').count();
-    let both = bytes.windows(2).filter(|pair| *pair == b"\r\n").count();
-    let returns = bytes.iter().filter(|byte| **byte == b'\r').count();
-    // The last byte may be the first of two.
-    let ends = returns - usize::from(bytes.last() == Some(&b'\r'));
-    both > 0 && both < feeds || ends > both && feeds > 0
+/// Whether lines end in more than one way. The ends of lines within a quoted text do not count.
+pub(super) fn mixes_ends(text: &str, quote: &str) -> bool {
+    if !text.contains('\n') {
+        return false;
+    }
+    let (mut pairs, mut feeds, mut returns) = (0, 0, 0);
+    for line in records(text, quote).filter(|line| !line.is_empty()) {
+        let (line, count) = match line.strip_suffix('\r') {
+            Some(line) => (line, &mut pairs),
+            None => (line, &mut feeds),
+        };
+        *count += 1;
+        returns += usize::from(line.contains('\r') && !line.contains(quote));
+    }
+    pairs > 0 && feeds > 0 || returns > 0
 }
 
 /// Splits a line into fields.
