@@ -160,7 +160,7 @@ fn numbers_and_blobs_that_are_read_as_texts_are_counted() {
     let found = infer_sqlite("app.db", kv, folder.path()).unwrap();
     let note = "3 times: number or blob of the database in a column of texts: read as a text";
     assert_eq!(found.notes, [note]);
-    let text = propose("app", &[found], &Wishes::default()).0;
+    let text = propose("app", &[found], &ProposalOptions::default()).0;
     let tables = parse("app.toml", &text, &[]).unwrap().tables;
     for (limit, others) in [(None, 3), (Some(2), 1)] {
         let to = folder.path().join("staged");
