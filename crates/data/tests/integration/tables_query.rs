@@ -118,7 +118,7 @@ fn options_of_the_reader_are_handed_on_and_those_of_embermark_refused() {
     of.rows = RowsFrom::File(Box::new(rows.clone()));
     let (_, staged) = staged(folder.path(), of);
     assert_eq!(crate::common::tables::rows(&staged), [[int(1), NULL], [int(2), text("b|c")]]);
-    for (name, says) in [("all_varchar", "cannot be given"), ("no_such_option", "no_such_option")] {
+    for (name, says) in [("all_varchar", "is not allowed"), ("no_such_option", "no_such_option")] {
         let read = vec![option(name, "x")];
         let refused = staged_of(folder.path(), RowsFile { read, ..rows.clone() }).unwrap_err();
         assert!(refused.to_string().contains(says), "{refused}");

@@ -57,7 +57,7 @@ fn scales_go_up_by_powers_of_ten_within_a_budget() {
     assert_eq!(plan.scales, [20_000, 200_000, 1_000_000].map(Scale::Rows));
     assert_eq!(plan.budget_ms, Some(90_000));
     assert_eq!(until(&["5"], "5").plan().unwrap().scales, [Scale::Rows(5)]);
-    assert!(says(until(&["1k", "10k"], "1M")).contains("from one scale"));
+    assert!(says(until(&["1k", "10k"], "1M")).contains("starts at one scale"));
     assert!(says(until(&["1M"], "10k")).contains("starts at 1M"));
     assert!(says(until(&[], "full")).contains("not a number of rows"));
 }

@@ -212,8 +212,8 @@ fn clients_and_rates_that_cannot_be_had_are_refused_with_what_can() {
 #[test]
 fn an_option_that_cannot_have_an_effect_is_refused() {
     for (words, saying) in [
-        (&["sensors", "--set", "window=9s"][..], "window: no phase"),
-        (&["events", "--phases", "insert", "--set", "window=9s"], "window: no phase"),
+        (&["sensors", "--set", "window=9s"][..], "window: no selected phase"),
+        (&["events", "--phases", "insert", "--set", "window=9s"], "window: no selected phase"),
         (&["contacts", "--set", "warm-up=9s"], "machine"),
         (&["sensors", "machine", "--set", "disk-size=4GiB"], "retention"),
         (&["machine", "--set", "p99-limit=9ms"], "embermark rate"),

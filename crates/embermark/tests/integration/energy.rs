@@ -212,7 +212,7 @@ fn what_is_no_record_of_a_meter_is_refused_and_the_result_stays() {
     refused("when,what\n1,2\n", &[], &["meter.csv", "no column of time", "when, what"]);
     refused("time,watts\n1,2\nx,2\n", &[], &["line 3", "'x' is not a time"]);
     refused("s,watts\n0,2\n1,2\n", &[], &["--metered", "--offset"]);
-    refused("time,watts\n1772000000,2\n1772000001,2\n", &[], &["is it of another run"]);
+    refused("time,watts\n1772000000,2\n1772000001,2\n", &[], &["is it the record of another run"]);
     refused("time,watts\n1,2\n2,2\n", &["--offset", "inf"], &["--offset"]);
     refused("time,watts\n1,2\n2,2\n", &["--idle-watts", "-1"], &["--idle-watts"]);
     sandbox

@@ -83,7 +83,7 @@ fn engines_are_held_to_what_both_referees_say_or_one_alone() {
     sandbox.write("questions.toml", file(questions));
     let ended_well = run(&sandbox, &["-e", "sqlite,duckdb,postgres,mariadb,lmdb"]).expect_status(0);
     ended_well.expect_stderr(&[
-        "asking sqlite what is right",
+        "asking sqlite for the right answers",
         "sqlite cannot answer middle: sqlite could not prepare",
     ]);
     let result = sandbox.result("out");
@@ -126,7 +126,7 @@ fn what_the_referees_differ_on_is_disputed_and_no_failure_until_a_file_settles_i
     for engine in ["sqlite", "duckdb"] {
         let (status, why) = ended(&result, engine, "halves");
         assert_eq!(status, Status::Disputed);
-        assert!(why.starts_with("sqlite says (1, ") && why.contains(", duckdb says (1, "), "{why}");
+        assert!(why.starts_with("sqlite answers (1, ") && why.contains(", duckdb answers (1, "), "{why}");
         assert_eq!(ended(&result, engine, "count"), ok("agreed by sqlite and duckdb"));
     }
     assert!(result.cells.iter().all(|cell| cell.status == Status::Ok));
@@ -205,7 +205,7 @@ fn a_run_that_is_gone_on_with_has_the_referees_again() {
     std::fs::write(&journal, [&before[..], &trials[..2]].concat().join("\n") + "\n").unwrap();
     std::fs::remove_file(sandbox.path("out/result.json")).unwrap();
     let resumed = sandbox.embermark(&["run", "--resume", "out"]).expect_status(0);
-    resumed.expect_stderr(&["asking duckdb what is right", "2 of 4 trials are done"]);
+    resumed.expect_stderr(&["asking duckdb for the right answers", "2 of 4 trials are done"]);
     let again = sandbox.result("out");
     for engine in ["sqlite", "duckdb"] {
         for phase in ["halves", "count"] {

@@ -379,7 +379,7 @@ fn init_proposes_nothing_for_a_file_that_is_written_to_meanwhile() {
                 ended.expect_status(2).expect_stderr(&[
                     "log.csv",
                     "changed while it was read",
-                    "copy it",
+                    "use a copy of it",
                 ]);
                 break;
             }

@@ -176,7 +176,7 @@ mod tests {
         let target = target(url);
         assert_eq!(target.place, Place::Socket("/run/a b/s".into()));
         assert_eq!(target.connect_within, Duration::from_secs(2));
-        assert!(error("mysql://host/?tcp_connect_timeout_ms=soon").contains("no number"));
+        assert!(error("mysql://host/?tcp_connect_timeout_ms=soon").contains("not a number"));
         assert!(error("mysql://host/?compress=true").contains("socket and tcp_connect_timeout_ms"));
     }
 

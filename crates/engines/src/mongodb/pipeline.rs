@@ -99,7 +99,7 @@ mod tests {
         let texts = [
             ("", "begins with no `[`"),
             ("{}", "begins with no `[`"),
-            ("[1]", "no document"),
+            ("[1]", "not a document"),
             ("[{\"$match\": {}]", "position 14"),
             ("[{}], \"x\": 1", "position 6"),
         ];

@@ -69,7 +69,7 @@ fn a_run_that_is_at_work_in_a_folder_is_not_taken_for_one_that_was_cut_off() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join(JOURNAL), "").unwrap();
     let held = LockedFolder::lock_run(dir.path()).unwrap();
-    assert!(refusal(dir.path()).contains("another run is at work"));
+    assert!(refusal(dir.path()).contains("another run is active"));
     drop(held);
     assert!(refusal(dir.path()).contains("an interrupted run"));
 }
@@ -99,7 +99,7 @@ fn a_lock_that_is_let_go_within_a_moment_keeps_nobody_out_and_one_that_is_kept_d
     let held = fs::File::open(dir.path()).unwrap();
     held.lock().unwrap();
     let error = LockedFolder::lock_run(dir.path()).unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains("another run is at work"), "{error}");
+    assert!(error.is_usage() && error.to_string().contains("another run is active"), "{error}");
     let letting_go = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(300));
         drop(held);

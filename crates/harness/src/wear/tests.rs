@@ -145,7 +145,7 @@ fn what_cannot_be_told_says_why() {
     assert!(
         Device::of("sda", &[], Some(bridge))
             .why()
-            .contains("/dev/sda by smartctl: Unknown USB bridge")
+            .contains("reports no wear counters of /dev/sda: Unknown USB bridge")
     );
     assert!(Device::of("sda", &[], Some("smartctl 6.6\n")).why().contains("needs version 7.0"));
     assert_eq!(

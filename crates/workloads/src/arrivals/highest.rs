@@ -273,7 +273,7 @@ mod tests {
         let failed = || EngineError::failed("the engine", "do anything", "it is full");
         let (found, kept) = highest(window, bound, |_, _| Ok(Err(failed()))).unwrap();
         assert!(found.rate == 0 && kept.is_none());
-        assert!(found.remark("rows").contains("the engine gave up"), "{found:?}");
+        assert!(found.remark("rows").contains("the engine failed"), "{found:?}");
         assert!(highest(window, bound, |_, _| Err(failed())).is_err());
     }
 

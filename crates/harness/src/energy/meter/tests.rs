@@ -137,7 +137,7 @@ fn what_cannot_be_put_beside_each_other_is_refused() {
         &record(0.0, None),
         MeterOptions { offset: Some(9e4), idle_watts: None },
     );
-    assert!(refused.unwrap_err().contains("is it of another run"));
+    assert!(refused.unwrap_err().contains("is it the record of another run"));
     let mut without = result(&[(160.0, 20.0)]);
     without.manifest.energy.as_mut().unwrap().markers.clear();
     let relative = Record { is_relative: true, ..record(-DAY, None) };
