@@ -93,6 +93,9 @@ fn the_highest_rate_of_own_rows_is_found_and_stands_on_the_screen() {
     // A busy machine may sustain no rate.
     assert!(rate < 1_000_000, "{rate}");
     assert_eq!(observed.counts.contains_key("filled"), rate > 0);
-    assert!(observed.remarks.iter().any(|remark| remark.contains("rows per second")), "{observed:?}");
+    assert!(
+        observed.remarks.iter().any(|remark| remark.contains("rows per second")),
+        "{observed:?}"
+    );
     assert!(ended.stdout.contains("Highest rate without a loss"), "{}", ended.stdout);
 }

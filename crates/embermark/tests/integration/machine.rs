@@ -111,13 +111,21 @@ fn what_nobody_wrote_cannot_be_read_and_no_store_of_keys_has_the_sources_tables(
     let result = sandbox.result("out");
     let read = phase(only(&result), "read_bulk");
     assert_eq!(read.status, Status::Unsupported);
-    assert!(read.reason.as_ref().unwrap().contains("choose it as well (--phases write"), "{:?}", read.reason);
+    assert!(
+        read.reason.as_ref().unwrap().contains("choose it as well (--phases write"),
+        "{:?}",
+        read.reason
+    );
     let sandbox = Sandbox::new();
     run(&sandbox, "memory", &words).expect_status(0);
     let result = sandbox.result("out");
     let cell = only(&result);
     assert_eq!(cell.status, Status::Unsupported);
-    assert!(cell.reason.as_ref().unwrap().contains("no form for key-value stores"), "{:?}", cell.reason);
+    assert!(
+        cell.reason.as_ref().unwrap().contains("no form for key-value stores"),
+        "{:?}",
+        cell.reason
+    );
 }
 
 #[test]
@@ -128,7 +136,11 @@ fn an_engine_for_one_process_is_read_in_it_and_says_so() {
     let result = sandbox.result("out");
     let live = observed(only(&result), "live");
     assert!(!live.processes.contains_key("reader") && live.counts["reads"] >= 1, "{live:?}");
-    assert!(live.remarks.iter().any(|remark| remark.contains("the process that has the database open also")));
+    assert!(
+        live.remarks
+            .iter()
+            .any(|remark| remark.contains("the process that has the database open also"))
+    );
     // Two of the questions need single samples. Here one value contains a whole second.
     let single = phase(only(&result), "read_individual");
     assert_eq!(single.status, Status::Unsupported);

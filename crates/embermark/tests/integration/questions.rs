@@ -126,7 +126,10 @@ fn what_the_referees_differ_on_is_disputed_and_no_failure_until_a_file_settles_i
     for engine in ["sqlite", "duckdb"] {
         let (status, why) = ended(&result, engine, "halves");
         assert_eq!(status, Status::Disputed);
-        assert!(why.starts_with("sqlite answers (1, ") && why.contains(", duckdb answers (1, "), "{why}");
+        assert!(
+            why.starts_with("sqlite answers (1, ") && why.contains(", duckdb answers (1, "),
+            "{why}"
+        );
         assert_eq!(ended(&result, engine, "count"), ok("agreed by sqlite and duckdb"));
     }
     assert!(result.cells.iter().all(|cell| cell.status == Status::Ok));

@@ -110,7 +110,10 @@ fn columns_of_any_type_are_read_to_their_extremes() {
             assert_eq!(row.text(11)?, Some("äöü"));
             assert_eq!((row.text(12)?, row.text(13)?), (Some("bytes"), Some("A")));
             let error = row.int(11).unwrap_err().to_string();
-            assert!(error.contains("column 11 (`l`)") && error.contains("not of type integer"), "{error}");
+            assert!(
+                error.contains("column 11 (`l`)") && error.contains("not of type integer"),
+                "{error}"
+            );
         } else {
             assert_eq!(ints, [127, 32767, 8_388_607, i32::MAX.into(), i64::MAX]);
             assert_eq!(unsigned, [0, 0]);

@@ -199,7 +199,7 @@ fn what_is_no_table_is_called_by_its_name() {
             "git lfs pull",
         ),
         (b"CREATE TABLE t(a int);\nINSERT INTO t VALUES (1);\n".to_vec(), "sqlite3"),
-        (b"\x89PNG\r\n\x1a\n\xff\x01\x02\xfe\n\x05".to_vec(), "no text"),
+        (b"\x89PNG\r\n\x1a\n\xff\x01\x02\xfe\n\x05".to_vec(), "it is not text"),
         (b"\xfe\xff\0i\0d\0\n\x001\0\n".to_vec(), "iconv -f UTF-16"),
     ] {
         let why = refused("a.csv", &bytes);

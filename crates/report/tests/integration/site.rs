@@ -452,7 +452,7 @@ fn figures_over_an_imitated_link_are_apart_and_are_repeated_over_it() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|group| group["conditions"].as_str().unwrap())
+        .map(|group| group["conditions"].as_str().unwrap_or_default())
         .collect();
     let over = conditions.iter().filter(|text| text.contains("servers over imitated radio"));
     assert_eq!((over.count(), conditions.len()), (1, 2), "{conditions:?}");
