@@ -22,7 +22,7 @@ use datafusion::prelude::SessionConfig;
 use embermark_abi as abi;
 use tokio::runtime::Runtime;
 
-use crate::client::{Client, Done, Failure, c_text, cannot, with_client, catch_without_client};
+use crate::client::{Client, Done, Failure, c_text, cannot, catch_without_client, with_client};
 use crate::columns::Columns;
 use crate::folder::{Folder, Part};
 use crate::settings::{COMPRESSION, FILES, GROUP, PARTITIONS, PUSHDOWN, read_settings};
@@ -179,8 +179,9 @@ pub(crate) unsafe extern "C" fn open(
 ) -> i32 {
     catch_without_client(|| {
         // SAFETY: the caller follows the rules of the header.
-        let (options, dir, given) =
-            unsafe { (&*options, CStr::from_ptr((*options).dir), read_settings((*options).settings)) };
+        let (options, dir, given) = unsafe {
+            (&*options, CStr::from_ptr((*options).dir), read_settings((*options).settings))
+        };
         let dir = dir.to_str().map_err(cannot("open a folder whose name is not UTF-8"))?;
         let database = Database::open(dir.into(), options.tier, options.memory, &given)?;
         // SAFETY: the caller follows the rules of the header.

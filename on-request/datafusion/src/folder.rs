@@ -67,7 +67,8 @@ impl Folder {
         let mut tables = Vec::new();
         for table in names(&self.dir)? {
             let folder = self.table(&table);
-            let all: Vec<Part> = names(&folder)?.iter().filter_map(|name| Part::parse(name)).collect();
+            let all: Vec<Part> =
+                names(&folder)?.iter().filter_map(|name| Part::parse(name)).collect();
             if all.is_empty() || table.ends_with(REMOVED) {
                 fs::remove_dir_all(&folder).map_err(failed("remove", &folder))?;
                 continue;

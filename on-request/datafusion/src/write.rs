@@ -20,7 +20,8 @@ const LARGE: u64 = 128 << 20;
 
 impl Database {
     fn writer(&self, table: &str) -> Done<ArrowWriter<File>> {
-        let (schema, path) = (self.tables[table].source.schema(), self.folder.temporary_path(table));
+        let (schema, path) =
+            (self.tables[table].source.schema(), self.folder.temporary_path(table));
         let file = File::create(&path).map_err(cannot(format!("make {}", path.display())))?;
         Ok(ArrowWriter::try_new(file, schema, Some(self.how.clone()))?)
     }

@@ -100,7 +100,10 @@ fn catch_panic(work: impl FnOnce() -> Done) -> Done {
 ///
 /// # Safety
 /// The client is one of this library, and nothing else uses it meanwhile.
-pub(crate) unsafe fn with_client(client: *mut abi::Client, work: impl FnOnce(&mut Client) -> Done) -> i32 {
+pub(crate) unsafe fn with_client(
+    client: *mut abi::Client,
+    work: impl FnOnce(&mut Client) -> Done,
+) -> i32 {
     // SAFETY: guaranteed by the caller.
     let client = unsafe { &mut *client.cast::<Client>() };
     let failure = match catch_panic(|| work(client)) {

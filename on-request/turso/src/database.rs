@@ -9,7 +9,7 @@ use std::time::Duration;
 use embermark_abi as abi;
 use turso::core::{Database, OpenOptions, SqliteDialect};
 
-use crate::client::{Client, Done, Scopes, c_text, failed, with_client, catch_without_client};
+use crate::client::{Client, Done, Scopes, c_text, catch_without_client, failed, with_client};
 use crate::tiers;
 
 /// Time that a statement waits for another client's.

@@ -7,7 +7,7 @@ use std::slice;
 use embermark_abi as abi;
 use turso::core::{Numeric, Statement, Value};
 
-use crate::client::{Done, Failure, run, step, failed, with_client};
+use crate::client::{Done, Failure, failed, run, step, with_client};
 
 /// Content of a `struct embermark_statement`.
 struct Prepared {
