@@ -259,6 +259,7 @@ fn a_year_of_two_digits_is_one_of_our_time() {
             "day from 2026-01-13T13:05:00Z to 2026-01-14T11:05:00Z: a row every 11.0 h",
         ),
         (&["99/12/31", "00/01/01"], "%y/%m/%d", "1999-12-31T00:00:00Z to 2000-01-01T00:00:00Z"),
+        (&["May 5, 2026", "May 6, 2026"], "%b %d, %Y", "2026-05-05T00:00:00Z to 2026-05-06"),
         (&["2026/12/31", "2027/01/01"], "", "2026-12-31T00:00:00Z to 2027-01-01T00:00:00Z"),
         (&["31-12-2026", "01-01-2027"], "%d-%m-%Y", "2026-12-31T00:00:00Z to 2027-01-01"),
     ] {
@@ -290,6 +291,7 @@ fn lines_within_quoted_texts_may_end_in_another_way() {
     let rows: String = (0..300).map(|row| format!("{row},\"a\nb{row}\"\r\n")).collect();
     let found = inferred("t.csv", format!("id,note\r\n{rows}"));
     assert_eq!((found.rows, &found.notes[..]), (300, &[][..]));
+    assert_eq!(inferred("t.csv", "id,note\r\n1,x").notes, [] as [String; 0]);
     let mixed = inferred("t.csv", format!("id,note\r\n{rows}300,x\n"));
     assert_eq!((mixed.rows, &*mixed.notes[0]), (301, "lines end in more than one way"));
 }

@@ -2,7 +2,7 @@
 
 const chosen = (): URLSearchParams => new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
 
-/** Returns the choice under a name. Null if there is none. */
+/** Returns the value of a choice, or null if the address does not have it. */
 export const choice = (name: string): string | null => chosen().get(name);
 
 /** Keeps a choice, or removes it. */

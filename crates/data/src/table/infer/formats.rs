@@ -164,7 +164,9 @@ fn matching(
     let most = counts.iter().max().copied().unwrap_or(0);
     let best = fit.iter().zip(&counts).filter(|(_, count)| **count == most);
     let best: Vec<&String> = best.map(|(format, _)| format).collect();
-    let is_doubtful = best.iter().any(|format| format[..2] != best[0][..2]);
+    // `%b` and `%B` are one part: May is both.
+    let first_part = |format: &str| format[..2].to_ascii_lowercase();
+    let is_doubtful = best.iter().any(|format| first_part(format) != first_part(best[0]));
     if !is_doubtful {
         return Ok(best.first().map(|format| Format { text: (*format).clone(), is_doubtful }));
     }

@@ -79,8 +79,8 @@ fn records<'a>(text: &'a str, quote: &str) -> impl Iterator<Item = &'a str> {
         (at < ends.len()).then(|| {
             let is_open = |line: &str| quote.is_some_and(|quote| is_open(line, quote, false));
             // A quote that is not closed soon is not a quote.
-            let near = at..ends.len().min(at + QUOTED);
-            let last = near.into_iter().find(|at| !is_open(&text[start..ends[*at]])).unwrap_or(at);
+            let mut near = at..ends.len().min(at + QUOTED);
+            let last = near.find(|at| !is_open(&text[start..ends[*at]])).unwrap_or(at);
             let line = &text[start..ends[last]];
             (start, at) = ((ends[last] + 1).min(text.len()), last + 1);
             line
@@ -103,11 +103,9 @@ pub(in crate::table::source) fn is_open(line: &str, quote: char, mut open: bool)
 
 /// Whether lines end in more than one way. The ends of lines within a quoted text do not count.
 pub(super) fn mixes_ends(text: &str, quote: &str) -> bool {
-    if !text.contains('\n') {
-        return false;
-    }
     let (mut pairs, mut feeds, mut returns) = (0, 0, 0);
-    for line in records(text, quote).filter(|line| !line.is_empty()) {
+    // Without a last line that has no end.
+    for line in records(text, quote).take(text.matches('\n').count()) {
         let (line, count) = match line.strip_suffix('\r') {
             Some(line) => (line, &mut pairs),
             None => (line, &mut feeds),
