@@ -84,7 +84,7 @@ static int berkeleydb_settle(void *handle)
 }
 
 /* The environment is private and has no other client, so a read needs no transaction. */
-static int berkeleydb_read(void *handle, const struct lookup_key *keys, size_t count, struct found *found)
+static int berkeleydb_read(void *handle, const struct lookup_key *keys, size_t count, struct row_sum *found)
 {
 	struct db *db = handle;
 	for (size_t i = 0; i < count; i++) {

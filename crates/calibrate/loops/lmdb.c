@@ -79,7 +79,7 @@ static int lmdb_settle(void *handle)
 	return report_error(mdb_env_sync(db->env, 1));
 }
 
-static int lmdb_read(void *handle, const struct lookup_key *keys, size_t count, struct found *found)
+static int lmdb_read(void *handle, const struct lookup_key *keys, size_t count, struct row_sum *found)
 {
 	struct db *db = handle;
 	int rc = db->reader != NULL ? mdb_txn_renew(db->reader)
@@ -149,7 +149,7 @@ static int lmdb_update(struct db *db, const struct operation *operation)
 	return mdb_txn_commit(txn);
 }
 
-static int lmdb_read_record(struct db *db, const struct operation *operation, struct found *found)
+static int lmdb_read_record(struct db *db, const struct operation *operation, struct row_sum *found)
 {
 	MDB_val key = { operation->key_bytes, (void *)operation->key }, value;
 	int rc = mdb_get(db->reader, db->dbi, &key, &value);
@@ -158,7 +158,7 @@ static int lmdb_read_record(struct db *db, const struct operation *operation, st
 	return rc;
 }
 
-static int lmdb_run(void *handle, const struct operation *operations, size_t count, int in_one, struct found *found)
+static int lmdb_run(void *handle, const struct operation *operations, size_t count, int in_one, struct row_sum *found)
 {
 	struct db *db = handle;
 	int rc = 0;

@@ -30,7 +30,7 @@ struct lookup_key {
 };
 
 /* Result of reads: the number of rows found, and a sum over all of their bytes. */
-struct found {
+struct row_sum {
 	uint64_t rows, sum;
 };
 
@@ -46,7 +46,7 @@ struct loops {
 	/* Runs a checkpoint or a compaction. */
 	int (*settle)(void *db);
 	/* Reads every key one by one, in one read transaction. */
-	int (*read)(void *db, const struct lookup_key *keys, size_t count, struct found *found);
+	int (*read)(void *db, const struct lookup_key *keys, size_t count, struct row_sum *found);
 	int (*close)(void *db);
 };
 
@@ -71,11 +71,11 @@ struct ycsb {
 	/* Empties the table and inserts the records. */
 	int (*load)(void *db, const struct record *records, size_t count);
 	/* Runs operations one by one: all in one read transaction, or each in its own transaction. */
-	int (*run)(void *db, const struct operation *operations, size_t count, int in_one, struct found *found);
+	int (*run)(void *db, const struct operation *operations, size_t count, int in_one, struct row_sum *found);
 };
 
 /* Adds the bytes of a field to the sum. */
-static inline void add_field(struct found *found, const void *field)
+static inline void add_field(struct row_sum *found, const void *field)
 {
 	uint64_t words[FIELD_BYTES / 8];
 	uint32_t rest;
@@ -87,7 +87,7 @@ static inline void add_field(struct found *found, const void *field)
 }
 
 /* Adds the bytes of a record to the sum. */
-static inline void add_record(struct found *found, const char *fields)
+static inline void add_record(struct row_sum *found, const char *fields)
 {
 	found->rows++;
 	for (int field = 0; field < FIELDS; field++)
@@ -95,7 +95,7 @@ static inline void add_record(struct found *found, const char *fields)
 }
 
 /* Adds all bytes of a stored value to the sum. Without this the read could skip the value. */
-static inline void add_value(struct found *found, const void *value)
+static inline void add_value(struct row_sum *found, const void *value)
 {
 	const unsigned char *bytes = value;
 	uint64_t words[4];

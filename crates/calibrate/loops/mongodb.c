@@ -159,7 +159,7 @@ static int mongodb_settle(void *handle)
 }
 
 /* Adds a document to the sum, as if it were the value of a key-value store. */
-static void add_document(struct found *found, const bson_t *document)
+static void add_document(struct row_sum *found, const bson_t *document)
 {
 	unsigned char value[VALUE_BYTES] = { 0 };
 	bson_iter_t fields;
@@ -174,7 +174,7 @@ static void add_document(struct found *found, const bson_t *document)
 	add_value(found, value);
 }
 
-static int mongodb_read(void *handle, const struct lookup_key *keys, size_t count, struct found *found)
+static int mongodb_read(void *handle, const struct lookup_key *keys, size_t count, struct row_sum *found)
 {
 	struct db *db = handle;
 	bson_error_t error;

@@ -207,7 +207,7 @@ static int rocksdb_settle_bare(void *handle)
 	return report_error(error);
 }
 
-static int rocksdb_read_bare(void *handle, const struct lookup_key *keys, size_t count, struct found *found)
+static int rocksdb_read_bare(void *handle, const struct lookup_key *keys, size_t count, struct row_sum *found)
 {
 	struct db *db = handle;
 	const rocksdb_snapshot_t *snapshot = rocksdb_create_snapshot(db->db);
@@ -261,7 +261,7 @@ static int rocksdb_load_records(void *handle, const struct record *records, size
 }
 
 /* Reads a record, and adds it to the sum or copies it. */
-static int rocksdb_read_record(struct db *db, const struct operation *operation, struct found *found, char *copy)
+static int rocksdb_read_record(struct db *db, const struct operation *operation, struct row_sum *found, char *copy)
 {
 	char *error = NULL;
 	size_t size;
@@ -290,7 +290,7 @@ static int rocksdb_update(struct db *db, const struct operation *operation)
 	return report_error(error);
 }
 
-static int rocksdb_run(void *handle, const struct operation *operations, size_t count, int in_one, struct found *found)
+static int rocksdb_run(void *handle, const struct operation *operations, size_t count, int in_one, struct row_sum *found)
 {
 	struct db *db = handle;
 	const rocksdb_snapshot_t *snapshot = in_one ? rocksdb_create_snapshot(db->db) : NULL;

@@ -114,7 +114,7 @@ static int sqlite_settle(void *handle)
 	return execute(handle, "ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
-static int sqlite_read(void *handle, const struct lookup_key *keys, size_t count, struct found *found)
+static int sqlite_read(void *handle, const struct lookup_key *keys, size_t count, struct row_sum *found)
 {
 	struct db *db = handle;
 	sqlite3_stmt *select = db->select;
@@ -182,7 +182,7 @@ static int sqlite_load_records(void *handle, const struct record *records, size_
 	return rc != 0 ? rc : run(db, db->commit);
 }
 
-static int sqlite_operation(struct db *db, const struct operation *operation, struct found *found)
+static int sqlite_operation(struct db *db, const struct operation *operation, struct row_sum *found)
 {
 	sqlite3_stmt *statement = operation->text != NULL ? db->set[operation->field] : db->get;
 	int rc, place = 1;
@@ -203,7 +203,7 @@ static int sqlite_operation(struct db *db, const struct operation *operation, st
 	return rc == SQLITE_DONE ? 0 : report_error(db, rc);
 }
 
-static int sqlite_run(void *handle, const struct operation *operations, size_t count, int in_one, struct found *found)
+static int sqlite_run(void *handle, const struct operation *operations, size_t count, int in_one, struct row_sum *found)
 {
 	struct db *db = handle;
 	int rc = in_one ? run(db, db->begin) : 0;

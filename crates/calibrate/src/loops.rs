@@ -34,10 +34,10 @@ struct LookupKey {
     key: [u8; 10],
 }
 
-/// `struct found`: rows, and the sum of their bytes as computed by [`expected`].
+/// `struct row_sum`: rows, and the sum of their bytes as computed by [`expected`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
-pub struct Found {
+pub struct RowSum {
     /// Number of rows.
     pub rows: u64,
     /// Sum of their bytes.
@@ -51,7 +51,7 @@ struct Functions {
     clear: unsafe extern "C" fn(*mut c_void) -> c_int,
     load: unsafe extern "C" fn(*mut c_void, *const Row, usize) -> c_int,
     settle: unsafe extern "C" fn(*mut c_void) -> c_int,
-    read: unsafe extern "C" fn(*mut c_void, *const LookupKey, usize, *mut Found) -> c_int,
+    read: unsafe extern "C" fn(*mut c_void, *const LookupKey, usize, *mut RowSum) -> c_int,
     close: unsafe extern "C" fn(*mut c_void) -> c_int,
 }
 
@@ -166,8 +166,8 @@ impl Bare {
     }
 
     /// Reads every key. Returns the time in ns, and what was found.
-    pub fn read(&mut self) -> Result<(u64, Found), Failure> {
-        let mut found = Found::default();
+    pub fn read(&mut self) -> Result<(u64, RowSum), Failure> {
+        let mut found = RowSum::default();
         let (keys, count) = (self.wanted.as_ptr(), self.wanted.len());
         let start = Instant::now();
         let Database { functions, db } = self.database;
@@ -188,12 +188,12 @@ pub fn done(code: c_int, doing: &str) -> Result<(), Failure> {
 }
 
 /// Returns what reading these rows must find: the sum of `add_value` in `loops.h`.
-pub fn expected<'a>(rows: impl Iterator<Item = &'a Reading>) -> Found {
-    let mut found = Found::default();
+pub fn expected<'a>(rows: impl Iterator<Item = &'a Reading>) -> RowSum {
+    let mut found = RowSum::default();
     for row in rows {
         let words = row.values.iter().map(|value| value.to_bits());
         let sum = words.fold(u64::from(row.present), u64::wrapping_add);
-        found = Found { rows: found.rows + 1, sum: found.sum.wrapping_add(sum) };
+        found = RowSum { rows: found.rows + 1, sum: found.sum.wrapping_add(sum) };
     }
     found
 }

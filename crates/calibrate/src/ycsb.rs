@@ -20,7 +20,7 @@ use embermark_workloads::{Spec, Workload};
 use serde_json::Value as Json;
 
 use crate::Failure;
-use crate::loops::{Database, Found, done};
+use crate::loops::{Database, RowSum, done};
 use crate::pair::{self, MEMORY, Side};
 use crate::rows::SEED;
 
@@ -61,7 +61,7 @@ struct Operation {
 #[repr(C)]
 struct Functions {
     load: unsafe extern "C" fn(*mut c_void, *const Record, usize) -> c_int,
-    run: unsafe extern "C" fn(*mut c_void, *const Operation, usize, c_int, *mut Found) -> c_int,
+    run: unsafe extern "C" fn(*mut c_void, *const Operation, usize, c_int, *mut RowSum) -> c_int,
 }
 
 unsafe extern "C" {
@@ -136,9 +136,9 @@ impl YcsbWork {
     }
 
     /// Returns what the reads must find, each after the updates before it.
-    fn expected(&self) -> Found {
+    fn expected(&self) -> RowSum {
         let mut now: Vec<Vec<u64>> = self.records.iter().map(|(_, fields)| sums(fields)).collect();
-        let mut found = Found::default();
+        let mut found = RowSum::default();
         for DrawnOperation { record, set } in &self.drawn {
             match set {
                 Some((field, text)) => now[*record][*field] = sums(text)[0],
@@ -204,8 +204,8 @@ impl<'a> Bare<'a> {
     }
 
     /// Does every operation. Returns ns per operation.
-    fn run(&mut self) -> Result<(f64, Found), Failure> {
-        let mut found = Found::default();
+    fn run(&mut self) -> Result<(f64, RowSum), Failure> {
+        let mut found = RowSum::default();
         let (operations, count) = (self.operations.as_ptr(), self.operations.len());
         let (handle, in_one) = (self.database.handle(), c_int::from(self.work.only_reads));
         let start = Instant::now();

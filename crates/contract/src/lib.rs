@@ -28,7 +28,7 @@ pub use engine::{Availability, DataModel, Engine, Info, Kind, Link, OpenOptions,
 pub use error::{EngineError, Result};
 pub use limits::Limits;
 pub use reopen::{OfflineTask, Reopener};
-pub use settings::{Setting, Settings, Takes};
+pub use settings::{Setting, SettingValues, Settings};
 pub use tier::{
     EFFECTIVE_DURABILITY, OWN_DURABILITY, ReadBack, Tier, TierSetting, TierTable, WeakerSettings,
     as_set,

@@ -49,7 +49,7 @@ pub struct Setting {
     /// Name in the engine's manual.
     pub name: &'static str,
     /// Values that it accepts.
-    pub takes: Takes,
+    pub takes: SettingValues,
     /// The engine's own default, if embermark sets another value. The configuration
     /// `ENGINE-defaults` uses it.
     pub default: Option<&'static str>,
@@ -57,7 +57,7 @@ pub struct Setting {
 
 /// The values of a setting.
 #[derive(Clone, Copy, Debug)]
-pub enum Takes {
+pub enum SettingValues {
     /// One of these words, or its number among them, from 0.
     Word(&'static [&'static str]),
     /// A whole number.
@@ -71,7 +71,7 @@ pub enum Takes {
 pub const ENGINE_DEFAULT: &str = "default";
 
 /// On or off.
-pub const SWITCH: Takes = Takes::Word(&["OFF", "ON"]);
+pub const SWITCH: SettingValues = SettingValues::Word(&["OFF", "ON"]);
 
 /// Whether a value of a [switch](SWITCH) is on.
 pub fn is_on(value: &str) -> bool {
@@ -80,7 +80,7 @@ pub fn is_on(value: &str) -> bool {
 
 impl Setting {
     /// A setting that embermark leaves unset.
-    pub const fn new(name: &'static str, takes: Takes) -> Self {
+    pub const fn new(name: &'static str, takes: SettingValues) -> Self {
         Self { name, takes, default: None }
     }
 
@@ -107,10 +107,10 @@ impl Setting {
             return true;
         }
         let of = |value: &str| match self.takes {
-            Takes::Word(words) => number(value, words).map(|number| number as i128),
-            Takes::Number => value.parse().ok(),
+            SettingValues::Word(words) => number(value, words).map(|number| number as i128),
+            SettingValues::Number => value.parse().ok(),
             // In any form that is read back: the engine accepted it, or it would have refused.
-            Takes::Any => Some(0),
+            SettingValues::Any => Some(0),
         };
         given.eq_ignore_ascii_case(found) || of(given).is_some_and(|given| Some(given) == of(found))
     }
@@ -119,10 +119,10 @@ impl Setting {
         let name = self.name;
         match self.takes {
             _ if self.is_engine_default(value) => Ok(()),
-            Takes::Word(words) if number(value, words).is_none() => {
+            SettingValues::Word(words) if number(value, words).is_none() => {
                 Err(format!("{name}: {}", choice::unknown("value", value, words.iter().copied())))
             }
-            Takes::Number if value.parse::<i64>().is_err() => {
+            SettingValues::Number if value.parse::<i64>().is_err() => {
                 Err(format!("{name}: '{value}' is not a whole number"))
             }
             _ => Ok(()),
@@ -284,10 +284,11 @@ mod tests {
 
     const SETTINGS: Settings = Settings {
         known: &[
-            Setting::new("synchronous", Takes::Word(&["OFF", "NORMAL", "FULL"])).by_default("FULL"),
-            Setting::new("cache_size", Takes::Number),
-            Setting::new("compression", Takes::Any),
-            Setting::new("threads", Takes::Number).engine_default(),
+            Setting::new("synchronous", SettingValues::Word(&["OFF", "NORMAL", "FULL"]))
+                .by_default("FULL"),
+            Setting::new("cache_size", SettingValues::Number),
+            Setting::new("compression", SettingValues::Any),
+            Setting::new("threads", SettingValues::Number).engine_default(),
         ],
         others: None,
         reserved: &[("port", "a free port is used for each trial")],

@@ -105,10 +105,14 @@ impl HttpClient {
         self.answer("POST", path, request.header("content-type", content_type).send(body))
     }
 
-    /// Deletes such a path, with the same errors.
+    /// Deletes such a path, with the same errors. `None` if there is nothing at the path (status
+    /// 404).
     #[cfg(feature = "influxdb")]
-    pub fn delete(&self, path: &str) -> Result<Body> {
-        self.answer("DELETE", path, self.headers(self.agent.delete(self.url(path))).call())
+    pub fn delete(&self, path: &str) -> Result<Option<Body>> {
+        match self.headers(self.agent.delete(self.url(path))).call() {
+            Ok(answer) if answer.status() == 404 => Ok(None),
+            answer => self.answer("DELETE", path, answer).map(Some),
+        }
     }
 
     /// Puts a body at such a path, with the same errors.

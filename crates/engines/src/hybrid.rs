@@ -12,7 +12,7 @@ use crate::settings::ENGINE_DEFAULT;
 use crate::sql::SqlStore;
 use crate::{
     Availability, DataModel, Engine, EngineError, Info, Kind, OpenOptions, Opened, Origin, Result,
-    Setting, Settings, Store, Takes, Tier, as_set,
+    Setting, SettingValues, Settings, Store, Tier, as_set,
 };
 
 /// A hybrid of a key-value engine, the front, and DuckDB, the mirror.
@@ -55,11 +55,11 @@ pub(crate) static HYBRID_BERKELEY_DB: HybridEngine = HybridEngine {
 };
 
 /// Milliseconds between two refreshes in the background. 0 for none.
-const REFRESH: Setting = Setting::new("refresh_every_ms", Takes::Number);
+const REFRESH: Setting = Setting::new("refresh_every_ms", SettingValues::Number);
 /// Number of changed rows after which the mirror's file is written.
-const WRITE_AFTER: Setting = Setting::new("write_after", Takes::Number);
+const WRITE_AFTER: Setting = Setting::new("write_after", SettingValues::Number);
 /// Bytes of change records after which the mirror is abandoned.
-const LOG_LIMIT: Setting = Setting::new("log_limit", Takes::Number);
+const LOG_LIMIT: Setting = Setting::new("log_limit", SettingValues::Number);
 
 /// Names of the folders of the front and the mirror.
 const FRONT: &str = "front";

@@ -21,7 +21,8 @@ use crate::lsm::{Destination, ReadOptions, Value};
 use crate::settings::{SWITCH, is_on, lines};
 use crate::{
     Candidate, Checked, ClientOpener, ConnectionParameters, Embedded, EngineError, Join, Lifecycle,
-    OpenOptions, Opened, Result, Scope, Setting, Settings, Takes, TierSetting, TierTable, as_set,
+    OpenOptions, Opened, Result, Scope, Setting, SettingValues, Settings, TierSetting, TierTable,
+    as_set,
 };
 use db::{Db, Options};
 
@@ -70,14 +71,14 @@ pub(crate) static ENGINE: Embedded<bool> = Embedded {
 /// these defaults: 4 MiB of write buffer, 8 MiB of cache, no filter.
 const SETTINGS: Settings = Settings {
     known: &[
-        Setting::new("write_buffer_size", Takes::Number).by_default("4194304"),
-        Setting::new("block_cache", Takes::Number).by_default("8388608"),
-        Setting::new("filter_policy_bits", Takes::Number).by_default("0"),
-        Setting::new("block_size", Takes::Number),
-        Setting::new("block_restart_interval", Takes::Number),
-        Setting::new("max_file_size", Takes::Number),
-        Setting::new("max_open_files", Takes::Number),
-        Setting::new("compression", Takes::Word(&["none", "snappy"])),
+        Setting::new("write_buffer_size", SettingValues::Number).by_default("4194304"),
+        Setting::new("block_cache", SettingValues::Number).by_default("8388608"),
+        Setting::new("filter_policy_bits", SettingValues::Number).by_default("0"),
+        Setting::new("block_size", SettingValues::Number),
+        Setting::new("block_restart_interval", SettingValues::Number),
+        Setting::new("max_file_size", SettingValues::Number),
+        Setting::new("max_open_files", SettingValues::Number),
+        Setting::new("compression", SettingValues::Word(&["none", "snappy"])),
         Setting::new("paranoid_checks", SWITCH),
     ],
     others: None,

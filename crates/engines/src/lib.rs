@@ -90,7 +90,7 @@ mod zen;
 pub use embermark_contract::{
     Availability, Background, Candidate, Checked, ClientOpener, ConnectionParameters, DataModel,
     EFFECTIVE_DURABILITY, Embedded, Engine, EngineError, Info, Join, Kind, Lifecycle, Limits, Link,
-    OWN_DURABILITY, OpenOptions, Opened, Origin, Reopener, Result, Scope, Setting, Settings, Store,
-    Takes, Tier, TierSetting, TierTable, WeakerSettings, as_set, document, kv, no_client, row,
-    series, settings, sql,
+    OWN_DURABILITY, OpenOptions, Opened, Origin, Reopener, Result, Scope, Setting, SettingValues,
+    Settings, Store, Tier, TierSetting, TierTable, WeakerSettings, as_set, document, kv, no_client,
+    row, series, settings, sql,
 };

@@ -17,8 +17,8 @@ use crate::per_table::PerTable;
 use crate::settings::{SWITCH, is_on, lines};
 use crate::{
     Availability, Candidate, Checked, ClientOpener, Embedded, EngineError, Join, Lifecycle,
-    OpenOptions, Opened, Origin, Result, Scope, Setting, Settings, Takes, TierSetting, TierTable,
-    as_set,
+    OpenOptions, Opened, Origin, Result, Scope, Setting, SettingValues, Settings, TierSetting,
+    TierTable, as_set,
 };
 
 const ID: &str = "redb";
@@ -66,7 +66,7 @@ pub(crate) static ENGINE: Embedded<Commit> = Embedded {
 /// Durability is set per transaction. The default cache is 1 GiB.
 const SETTINGS: Settings = Settings {
     known: &[
-        Setting::new("cache_size", Takes::Number).by_default("1073741824"),
+        Setting::new("cache_size", SettingValues::Number).by_default("1073741824"),
         Setting::new(TWO_PHASES, SWITCH),
         Setting::new(QUICK_REPAIR, SWITCH),
     ],

@@ -112,7 +112,7 @@ impl Gain {
 
 /// Result of a search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Found {
+pub struct SearchResult {
     /// The settings that replace the current ones. Empty if none were better.
     pub winner: Set,
     /// Their gain, if they were measured again.
@@ -125,7 +125,7 @@ pub struct Found {
     pub left_out: Vec<String>,
 }
 
-impl Found {
+impl SearchResult {
     /// Returns the winner if it gains.
     pub fn better(&self) -> Option<(&Set, &Gain)> {
         let gain = self.gain.as_ref().filter(|gain| gain.is_one())?;
@@ -142,7 +142,7 @@ pub struct Tuned {
     pub today: Set,
     /// Result of the search.
     #[serde(flatten)]
-    pub found: Found,
+    pub found: SearchResult,
     /// Resources that the current settings and the winner used, if they were measured again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses: Option<[Uses; 2]>,

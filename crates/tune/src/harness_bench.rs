@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use embermark_engines::{Takes, registry};
+use embermark_engines::{SettingValues, registry};
 use embermark_harness::progress::Silent;
 use embermark_harness::{HarnessError, RunOptions, check_settings};
 use embermark_model::plan::Plan;
@@ -173,7 +173,9 @@ impl<'a> HarnessBench<'a> {
         let Some(trial) = cells.flat_map(|cell| &cell.trials).next() else { return false };
         set.iter().all(|(name, value)| {
             trial.settings.get(name).is_some_and(|found| match engine.settings().find(name) {
-                Some(known) if !matches!(known.takes, Takes::Any) => known.matches(value, found),
+                Some(known) if !matches!(known.takes, SettingValues::Any) => {
+                    known.matches(value, found)
+                }
                 _ => value.eq_ignore_ascii_case(found),
             })
         })

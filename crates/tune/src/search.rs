@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use embermark_meter::statistics::{geometric_mean, median, ratio_interval};
-use embermark_model::tuning_result::{Found, Gain, Kept, Outcome, Set, Tried, words};
+use embermark_model::tuning_result::{Gain, Kept, Outcome, SearchResult, Set, Tried, words};
 
 use crate::columns::{ColumnResult, Columns};
 
@@ -146,7 +146,7 @@ fn merged(set: &Set, more: &Set) -> Set {
 pub fn search<B: Bench>(
     bench: &mut B,
     candidates: Vec<Set>,
-) -> Result<Result<Found, TooShort>, B::Error> {
+) -> Result<Result<SearchResult, TooShort>, B::Error> {
     let whole = bench.time_left();
     let candidate =
         |set| Candidate { set, gains: Vec::new(), outcome: Outcome::NotFaster, first: (0, None) };
@@ -299,7 +299,7 @@ impl Search {
         Ok(None)
     }
 
-    fn found(self, winner: Set, gain: Option<Gain>, kept: Option<Kept>) -> Found {
+    fn found(self, winner: Set, gain: Option<Gain>, kept: Option<Kept>) -> SearchResult {
         let mut tried: Vec<Tried> = (self.candidates.into_iter())
             .map(|Candidate { set, outcome, first: (trials, gain), .. }| Tried {
                 set,
@@ -310,7 +310,7 @@ impl Search {
             .collect();
         let rank = |one: &Tried| one.gain.unwrap_or(0.0);
         tried.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
-        Found { winner, gain, kept, tried, left_out: self.left_out }
+        SearchResult { winner, gain, kept, tried, left_out: self.left_out }
     }
 }
 

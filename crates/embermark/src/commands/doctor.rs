@@ -40,7 +40,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     if !data.is_dir() {
         return Err(Failure::usage(format!("{}: is not a folder", data.display())));
     }
-    let found = Found { device: inspect(&data), engines: missing() };
+    let found = Diagnosis { device: inspect(&data), engines: missing() };
     output::print(&match args.format {
         Format::Text => text(&found),
         Format::Json => serde_json::to_string_pretty(&found)
@@ -52,7 +52,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {
 
 /// Findings about the device and the engines.
 #[derive(Serialize)]
-struct Found {
+struct Diagnosis {
     #[serde(flatten)]
     device: Findings,
     /// Engines that cannot run here.
@@ -80,8 +80,8 @@ fn missing() -> Vec<Missing> {
     missing.collect()
 }
 
-fn text(found: &Found) -> String {
-    let Found { device: Findings { facts, warnings, .. }, engines } = found;
+fn text(found: &Diagnosis) -> String {
+    let Diagnosis { device: Findings { facts, warnings, .. }, engines } = found;
     let mut text = String::new();
     // Writing to a String cannot fail.
     for fact in facts {

@@ -11,7 +11,7 @@ use embermark_model::explained::{CostAnomaly, Explained};
 use embermark_model::result::Counts;
 
 use crate::settings::{SWITCH, lines};
-use crate::{Candidate, Embedded, Setting, Settings, Takes, TierSetting, TierTable};
+use crate::{Candidate, Embedded, Setting, SettingValues, Settings, TierSetting, TierTable};
 
 #[cfg_attr(not(berkeleydb_linked), path = "../missing_library.rs")]
 mod store;
@@ -75,13 +75,13 @@ const SETTINGS: Settings = Settings {
         Setting::new("DB_TXN_NOSYNC", SWITCH),
         Setting::new("DB_TXN_WRITE_NOSYNC", SWITCH),
         Setting::new("DB_LOG_AUTO_REMOVE", SWITCH).by_default("OFF"),
-        Setting::new(PAGE_SIZE, Takes::Number),
-        Setting::new("set_cachesize", Takes::Any).by_default("0 262144 1"),
-        Setting::new("set_lg_bsize", Takes::Number).by_default("32768"),
-        Setting::new("set_lg_max", Takes::Number),
-        Setting::new("set_mp_mmapsize", Takes::Number),
-        Setting::new("set_mp_max_openfd", Takes::Number),
-        Setting::new("set_mp_max_write", Takes::Any),
+        Setting::new(PAGE_SIZE, SettingValues::Number),
+        Setting::new("set_cachesize", SettingValues::Any).by_default("0 262144 1"),
+        Setting::new("set_lg_bsize", SettingValues::Number).by_default("32768"),
+        Setting::new("set_lg_max", SettingValues::Number),
+        Setting::new("set_mp_mmapsize", SettingValues::Number),
+        Setting::new("set_mp_max_openfd", SettingValues::Number),
+        Setting::new("set_mp_max_write", SettingValues::Any),
     ],
     others: None,
     reserved: &[

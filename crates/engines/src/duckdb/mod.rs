@@ -22,7 +22,7 @@ use crate::settings::lines;
 use crate::sql_driver::Stopped;
 use crate::{
     Availability, Candidate, ConnectionParameters, DataModel, Engine, Info, Kind, OpenOptions,
-    Opened, Origin, Result, Setting, Settings, Takes, Tier,
+    Opened, Origin, Result, Setting, SettingValues, Settings, Tier,
 };
 use embermark_libraries::duckdb::NAME;
 use embermark_libraries::duckdb::connection::Connection;
@@ -198,10 +198,10 @@ impl DatabaseConfig {
 /// nearest name.
 pub(crate) const SETTINGS: Settings = Settings {
     known: &[
-        Setting::new("memory_limit", Takes::Any).engine_default(),
-        Setting::new("preserve_insertion_order", Takes::Any).engine_default(),
-        Setting::new(BLOCK_SIZE.0, Takes::Number).engine_default(),
-        Setting::new(FSYNC_MODE, Takes::Any).engine_default(),
+        Setting::new("memory_limit", SettingValues::Any).engine_default(),
+        Setting::new("preserve_insertion_order", SettingValues::Any).engine_default(),
+        Setting::new(BLOCK_SIZE.0, SettingValues::Number).engine_default(),
+        Setting::new(FSYNC_MODE, SettingValues::Any).engine_default(),
     ],
     others: Some("what SET takes"),
     reserved: &[

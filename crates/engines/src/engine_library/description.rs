@@ -3,7 +3,7 @@
 use embermark_model::Durability;
 use serde::{Deserialize, Serialize};
 
-use crate::{Setting, Settings, Takes, Tier, TierSetting};
+use crate::{Setting, SettingValues, Settings, Tier, TierSetting};
 
 /// A library's description of its engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,9 +90,9 @@ impl EngineDescription {
             |SettingDescription { name, takes, by_default }: &SettingDescription| Setting {
                 name: leak(name),
                 takes: match takes {
-                    AllowedValues::Any => Takes::Any,
-                    AllowedValues::Number => Takes::Number,
-                    AllowedValues::Word(words) => Takes::Word(leak_all(words)),
+                    AllowedValues::Any => SettingValues::Any,
+                    AllowedValues::Number => SettingValues::Number,
+                    AllowedValues::Word(words) => SettingValues::Word(leak_all(words)),
                 },
                 default: by_default.as_deref().map(leak),
             };

@@ -25,21 +25,18 @@ pub(super) fn statements(text: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the position of the semicolon that ends the first statement.
 fn end_of_first(text: &str) -> Option<usize> {
-    let mut quote = None;
-    let mut bytes = text.bytes().enumerate().peekable();
-    while let Some((at, byte)) = bytes.next() {
-        match (quote, byte) {
-            (Some(b'\n'), b'\n') => quote = None,
-            (Some(open), _) if open == byte && open != b'\n' => quote = None,
-            (Some(_), _) => {}
-            (None, b'\'' | b'"') => quote = Some(byte),
-            // A comment to the end of the line.
-            (None, b'-') if bytes.peek().is_some_and(|(_, next)| *next == b'-') => {
-                quote = Some(b'\n');
-            }
-            (None, b';') => return Some(at),
-            (None, _) => {}
+    /// What is skipped whole, by how it begins and ends.
+    const SKIPPED: [(&str, &str); 4] = [("'", "'"), ("\"", "\""), ("--", "\n"), ("/*", "*/")];
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        if first == ';' {
+            return Some(at);
         }
+        at += match SKIPPED.iter().find(|(begin, _)| rest.starts_with(begin)) {
+            Some((begin, end)) => begin.len() + rest[begin.len()..].find(end)? + end.len(),
+            None => first.len_utf8(),
+        };
     }
     None
 }
@@ -55,6 +52,8 @@ mod tests {
         assert_eq!(of(" ; "), [""; 0]);
         assert_eq!(of("a 'x;''y;' b; c"), ["a 'x;''y;' b", "c"]);
         assert_eq!(of("a \"x;\" -- it's; so\nb; c"), ["a \"x;\" -- it's; so\nb", "c"]);
+        assert_eq!(of("a /* it's; */ b; c /* ; */"), ["a /* it's; */ b", "c /* ; */"]);
+        assert_eq!(of("a 'x;"), ["a 'x;"]);
         let block = "execute block as begin a; b; end";
         assert_eq!(of(block), [block]);
     }

@@ -5,15 +5,15 @@ use super::api::info;
 use embermark_model::Durability;
 
 use crate::settings::{SWITCH, is_on, lines};
-use crate::{Candidate, Setting, Settings, Takes};
+use crate::{Candidate, Setting, SettingValues, Settings};
 
 /// Settings of the engine.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
-        Setting::new("page_size", Takes::Number),
-        Setting::new("page_buffers", Takes::Number).by_default("2048"),
+        Setting::new("page_size", SettingValues::Number),
+        Setting::new("page_buffers", SettingValues::Number).by_default("2048"),
         Setting::new("forced_writes", SWITCH).by_default("ON"),
-        Setting::new("sweep_interval", Takes::Number).by_default("20000"),
+        Setting::new("sweep_interval", SettingValues::Number).by_default("20000"),
     ],
     others: None,
     reserved: &[],

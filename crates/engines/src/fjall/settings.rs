@@ -10,7 +10,7 @@ use ::fjall::{CompressionType, Database, KeyspaceCreateOptions};
 
 use super::{ID, failed};
 use crate::settings::lines;
-use crate::{Candidate, EngineError, OpenOptions, Result, Setting, Settings, Takes};
+use crate::{Candidate, EngineError, OpenOptions, Result, Setting, SettingValues, Settings};
 
 pub(super) const MEMTABLE: &str = "max_memtable_size";
 const JOURNALS: &str = "max_journaling_size";
@@ -26,11 +26,11 @@ const BLOCKS: RangeInclusive<u32> = 1 << 10..=1 << 20;
 pub(super) const SETTINGS: Settings =
     Settings {
         known: &[
-            Setting::new("cache_size", Takes::Number).by_default("33554432"),
-            Setting::new(MEMTABLE, Takes::Number).by_default("67108864"),
-            Setting::new(JOURNALS, Takes::Number),
+            Setting::new("cache_size", SettingValues::Number).by_default("33554432"),
+            Setting::new(MEMTABLE, SettingValues::Number).by_default("67108864"),
+            Setting::new(JOURNALS, SettingValues::Number),
             Setting::new(JOURNAL_COMPRESSION, COMPRESSION),
-            Setting::new(BLOCK_SIZE, Takes::Number),
+            Setting::new(BLOCK_SIZE, SettingValues::Number),
             Setting::new(BLOCK_COMPRESSION, COMPRESSION),
         ],
         others: None,
@@ -56,7 +56,7 @@ pub(super) const SETTINGS: Settings =
     };
 
 /// Values of [`CompressionType`].
-const COMPRESSION: Takes = Takes::Word(&["None", "Lz4"]);
+const COMPRESSION: SettingValues = SettingValues::Word(&["None", "Lz4"]);
 
 const BUILDER: &str = "https://docs.rs/fjall/3/fjall/struct.DatabaseBuilder.html";
 const TABLES: &str = "https://docs.rs/fjall/3/fjall/struct.KeyspaceCreateOptions.html";

@@ -12,14 +12,14 @@ use std::path::Path;
 
 use super::NAME;
 use crate::http::{self, HttpClient};
-use crate::{EngineError, OpenOptions, Result, Setting, Settings, Takes};
+use crate::{EngineError, OpenOptions, Result, Setting, SettingValues, Settings};
 
 /// The setting that chooses the interface.
 const INTERFACE: &str = "interface";
 
 /// Settings that a configuration can change.
 pub(super) const SETTINGS: Settings = Settings {
-    known: &[Setting::new(INTERFACE, Takes::Word(&["operations", "rest"]))],
+    known: &[Setting::new(INTERFACE, SettingValues::Word(&["operations", "rest"]))],
     others: None,
     reserved: &[],
     ..Settings::NONE

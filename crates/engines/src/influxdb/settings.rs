@@ -6,7 +6,7 @@ use super::session::Session;
 use super::{TIERS, idle, udp, version_2, version_3};
 use crate::server::engine::ReadBack;
 use crate::settings::lines;
-use crate::{Candidate, OpenOptions, Result, Setting, Settings, Takes};
+use crate::{Candidate, OpenOptions, Result, Setting, SettingValues, Settings};
 
 /// Sections of the server's diagnostics
 /// (<https://docs.influxdata.com/influxdb/v1.8/query_language/spec/#show-diagnostics>) that decide
@@ -25,17 +25,17 @@ const SNAPSHOT: &str = "data.cache-snapshot-memory-size";
 /// differently have InfluxDB's default next to them.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
-        Setting::new("data.cache-max-memory-size", Takes::Any),
-        Setting::new(SNAPSHOT, Takes::Any).by_default("25m"),
-        Setting::new(idle::COLD_SETTINGS[0], Takes::Any).by_default("10m"),
-        Setting::new(idle::COLD_SETTINGS[1], Takes::Any).by_default("4h"),
-        Setting::new("data.max-concurrent-compactions", Takes::Number),
-        Setting::new("data.max-index-log-file-size", Takes::Any),
-        Setting::new("data.series-id-set-cache-size", Takes::Number),
-        Setting::new(FSYNC_DELAY, Takes::Any),
-        Setting::new("data.index-version", Takes::Word(&["inmem", "tsi1"])),
-        Setting::new("coordinator.max-concurrent-queries", Takes::Number),
-        Setting::new("coordinator.write-timeout", Takes::Any),
+        Setting::new("data.cache-max-memory-size", SettingValues::Any),
+        Setting::new(SNAPSHOT, SettingValues::Any).by_default("25m"),
+        Setting::new(idle::COLD_SETTINGS[0], SettingValues::Any).by_default("10m"),
+        Setting::new(idle::COLD_SETTINGS[1], SettingValues::Any).by_default("4h"),
+        Setting::new("data.max-concurrent-compactions", SettingValues::Number),
+        Setting::new("data.max-index-log-file-size", SettingValues::Any),
+        Setting::new("data.series-id-set-cache-size", SettingValues::Number),
+        Setting::new(FSYNC_DELAY, SettingValues::Any),
+        Setting::new("data.index-version", SettingValues::Word(&["inmem", "tsi1"])),
+        Setting::new("coordinator.max-concurrent-queries", SettingValues::Number),
+        Setting::new("coordinator.write-timeout", SettingValues::Any),
     ],
     others: None,
     reserved: &[

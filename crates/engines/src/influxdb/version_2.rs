@@ -13,6 +13,10 @@ use crate::{EngineError, Result};
 /// Seconds per shard: a year, as for a database of version 1.
 const SHARD_SECONDS: u64 = 52 * 7 * 24 * 3600;
 
+/// Buckets in an answer, of which the server returns at most 100
+/// (<https://docs.influxdata.com/influxdb/v2/api/#operation/GetBuckets>).
+const BUCKETS_PER_PAGE: usize = 100;
+
 /// Returns the version of a server of version 2
 /// (<https://docs.influxdata.com/influxdb/v2/api/#operation/GetHealth>). Version 1 does not have
 /// this path, or reports another version there.
@@ -51,13 +55,22 @@ pub(super) fn create(client: &HttpClient) -> Result<()> {
 /// Returns the server's message.
 pub(super) fn delete(client: &HttpClient) -> Result<()> {
     let of = organisation(client)?;
-    // A missing bucket is an error in a search by name, but not in a list.
-    let path = format!("/api/v2/buckets?orgID={of}&limit=100");
-    let buckets = read(client.get(&path)?)?;
-    let mut buckets = buckets["buckets"].as_array().into_iter().flatten();
-    let own = buckets.find(|bucket| bucket["name"] == client.database.as_str());
-    let Some(id) = own.and_then(|bucket| bucket["id"].as_str()) else { return Ok(()) };
-    discard(NAME, client.delete(&format!("/api/v2/buckets/{id}"))?)
+    for page in 0.. {
+        // A missing bucket is an error in a search by name, but not in a list.
+        let skipped = page * BUCKETS_PER_PAGE;
+        let path = format!("/api/v2/buckets?orgID={of}&limit={BUCKETS_PER_PAGE}&offset={skipped}");
+        let listed = read(client.get(&path)?)?;
+        let buckets = listed["buckets"].as_array().map_or(&[][..], Vec::as_slice);
+        let own = buckets.iter().find(|bucket| bucket["name"] == client.database.as_str());
+        if let Some(id) = own.and_then(|bucket| bucket["id"].as_str()) {
+            let deleted = client.delete(&format!("/api/v2/buckets/{id}"))?;
+            return deleted.map_or(Ok(()), |deleted| discard(NAME, deleted));
+        }
+        if buckets.len() < BUCKETS_PER_PAGE {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the settings of its storage. The server reports them only for an operator's token, so

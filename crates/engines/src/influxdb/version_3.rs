@@ -65,7 +65,7 @@ pub(super) fn delete(client: &HttpClient) -> Result<()> {
         return Ok(());
     }
     let path = format!("/api/v3/configure/database?db={}&hard_delete_at=now", client.database);
-    discard(NAME, client.delete(&path)?)
+    client.delete(&path)?.map_or(Ok(()), |deleted| discard(NAME, deleted))
 }
 
 /// Deletes a table, if it exists.
@@ -75,10 +75,7 @@ pub(super) fn delete(client: &HttpClient) -> Result<()> {
 pub(super) fn delete_table(client: &HttpClient, table: &str) -> Result<()> {
     let path =
         format!("/api/v3/configure/table?db={}&table={table}&hard_delete_at=now", client.database);
-    match client.delete(&path) {
-        Err(error) if error.to_string().contains("404 ") => Ok(()),
-        deleted => discard(NAME, deleted?),
-    }
+    client.delete(&path)?.map_or(Ok(()), |deleted| discard(NAME, deleted))
 }
 
 /// Returns the path for lines with times in ns. A request is written completely or not at all. A

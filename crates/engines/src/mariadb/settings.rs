@@ -5,7 +5,7 @@ use super::{NAME, failed};
 use embermark_model::Durability;
 
 use crate::settings::lines;
-use crate::{Candidate, EngineError, OpenOptions, Result, Setting, Settings, Takes};
+use crate::{Candidate, EngineError, OpenOptions, Result, Setting, SettingValues, Settings};
 
 /// Variables that decide durability and speed, in the order in which they are shown.
 const NAMES: &str = "\
@@ -23,14 +23,14 @@ const NAMES: &str = "\
 /// unknown one. Those that are set here also have MariaDB's default.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
-        Setting::new("innodb_flush_log_at_trx_commit", Takes::Any).by_default("1"),
-        Setting::new("innodb_doublewrite", Takes::Any).by_default("ON"),
-        Setting::new("innodb_flush_method", Takes::Any).by_default("O_DIRECT"),
-        Setting::new("innodb_buffer_pool_size", Takes::Any).by_default("128M"),
-        Setting::new("tmp_table_size", Takes::Any).by_default("16M"),
-        Setting::new("max_heap_table_size", Takes::Any).by_default("16M"),
-        Setting::new("aria_pagecache_buffer_size", Takes::Any).by_default("128M"),
-        Setting::new("key_buffer_size", Takes::Any).by_default("128M"),
+        Setting::new("innodb_flush_log_at_trx_commit", SettingValues::Any).by_default("1"),
+        Setting::new("innodb_doublewrite", SettingValues::Any).by_default("ON"),
+        Setting::new("innodb_flush_method", SettingValues::Any).by_default("O_DIRECT"),
+        Setting::new("innodb_buffer_pool_size", SettingValues::Any).by_default("128M"),
+        Setting::new("tmp_table_size", SettingValues::Any).by_default("16M"),
+        Setting::new("max_heap_table_size", SettingValues::Any).by_default("16M"),
+        Setting::new("aria_pagecache_buffer_size", SettingValues::Any).by_default("128M"),
+        Setting::new("key_buffer_size", SettingValues::Any).by_default("128M"),
     ],
     others: Some("options of mariadbd that have a variable"),
     reserved: &[

@@ -7,7 +7,9 @@ use super::session::Session;
 use super::tier::{self, HANDS_OVER};
 use crate::server::engine::ReadBack;
 use crate::settings::{ENGINE_DEFAULT, lines};
-use crate::{Candidate, EngineError, OpenOptions, Result, Setting, Settings, Takes, as_set};
+use crate::{
+    Candidate, EngineError, OpenOptions, Result, Setting, SettingValues, Settings, as_set,
+};
 
 /// Option of the server that is set here, and that a configuration can leave to it.
 pub(super) const ENGINE_CONFIG: &str = "storage.wiredTiger.engineConfig.configString";
@@ -63,12 +65,12 @@ pub(super) const SETTINGS: Settings = Settings {
         engine_default(JOURNAL_ENABLED),
         engine_default(COMPRESSORS),
         engine_default(CONCERN),
-        Setting::new(COLLECTIONS, Takes::Word(COMPRESSED)),
-        Setting::new(JOURNAL_COMPRESSOR, Takes::Word(COMPRESSED)),
-        Setting::new(PREFIXES, Takes::Word(&["false", "true"])),
-        Setting::new(INDEX_FOLDER, Takes::Word(&["false", "true"])),
-        Setting::new(COMMIT_INTERVAL, Takes::Number),
-        Setting::new(CHECKPOINTS, Takes::Number),
+        Setting::new(COLLECTIONS, SettingValues::Word(COMPRESSED)),
+        Setting::new(JOURNAL_COMPRESSOR, SettingValues::Word(COMPRESSED)),
+        Setting::new(PREFIXES, SettingValues::Word(&["false", "true"])),
+        Setting::new(INDEX_FOLDER, SettingValues::Word(&["false", "true"])),
+        Setting::new(COMMIT_INTERVAL, SettingValues::Number),
+        Setting::new(CHECKPOINTS, SettingValues::Number),
     ],
     others: Some("parameters of mongod, as --setParameter takes them"),
     reserved: &[("diagnosticDataCollectionEnabled", "no samples are written on the disk measured")],
@@ -98,7 +100,7 @@ const CANDIDATES: &[Candidate] = &[
 
 /// Returns a setting that is not a parameter: it can only be left to the server.
 const fn engine_default(name: &'static str) -> Setting {
-    Setting::new(name, Takes::Word(&[ENGINE_DEFAULT])).engine_default()
+    Setting::new(name, SettingValues::Word(&[ENGINE_DEFAULT])).engine_default()
 }
 
 /// Returns the version, and the settings with the names in the server's answers.

@@ -12,7 +12,7 @@ use crate::duckdb::{self, DuckDb};
 use crate::settings::lines;
 use crate::{
     Availability, Candidate, DataModel, Engine, Info, Kind, OpenOptions, Opened, Origin, Result,
-    Setting, Settings, Takes, Tier, TierSetting, TierTable,
+    Setting, SettingValues, Settings, Tier, TierSetting, TierTable,
 };
 
 const ID: &str = "parquet";
@@ -41,9 +41,12 @@ const ROW_GROUP_SIZE: &str = "ROW_GROUP_SIZE";
 const FILES: &str = "files_before_merge";
 const SETTINGS: Settings = Settings {
     known: &[
-        Setting::new(COMPRESSION, Takes::Word(&["uncompressed", "snappy", "zstd", "lz4_raw"])),
-        Setting::new(ROW_GROUP_SIZE, Takes::Number),
-        Setting::new(FILES, Takes::Number),
+        Setting::new(
+            COMPRESSION,
+            SettingValues::Word(&["uncompressed", "snappy", "zstd", "lz4_raw"]),
+        ),
+        Setting::new(ROW_GROUP_SIZE, SettingValues::Number),
+        Setting::new(FILES, SettingValues::Number),
     ],
     others: duckdb::SETTINGS.others,
     reserved: duckdb::SETTINGS.reserved,

@@ -9,7 +9,7 @@ use embermark_model::Durability;
 use crate::settings::lines;
 use crate::sql::{Nullable, SqlType, TableDef};
 use crate::sql_driver::Driver;
-use crate::{Candidate, OpenOptions, Result, Setting, Settings, Takes};
+use crate::{Candidate, OpenOptions, Result, Setting, SettingValues, Settings};
 
 /// Parameters that decide durability and speed.
 const NAMES: &str = "\
@@ -32,15 +32,15 @@ const PROBE: TableDef = TableDef {
 /// them.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
-        Setting::new("fsync", Takes::Any).by_default("on"),
-        Setting::new("synchronous_commit", Takes::Any).by_default("on"),
-        Setting::new("full_page_writes", Takes::Any).by_default("on"),
-        Setting::new("shared_buffers", Takes::Any).by_default("128MB"),
-        Setting::new("work_mem", Takes::Any).by_default("4MB"),
-        Setting::new("wal_level", Takes::Any).by_default("replica"),
-        Setting::new("max_wal_senders", Takes::Any).by_default("10"),
-        Setting::new("max_wal_size", Takes::Any).by_default("1GB"),
-        Setting::new("checkpoint_timeout", Takes::Any).by_default("5min"),
+        Setting::new("fsync", SettingValues::Any).by_default("on"),
+        Setting::new("synchronous_commit", SettingValues::Any).by_default("on"),
+        Setting::new("full_page_writes", SettingValues::Any).by_default("on"),
+        Setting::new("shared_buffers", SettingValues::Any).by_default("128MB"),
+        Setting::new("work_mem", SettingValues::Any).by_default("4MB"),
+        Setting::new("wal_level", SettingValues::Any).by_default("replica"),
+        Setting::new("max_wal_senders", SettingValues::Any).by_default("10"),
+        Setting::new("max_wal_size", SettingValues::Any).by_default("1GB"),
+        Setting::new("checkpoint_timeout", SettingValues::Any).by_default("5min"),
     ],
     others: Some("parameters of postgresql.conf"),
     reserved: &[

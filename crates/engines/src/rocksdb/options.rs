@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::path::Path;
 use std::{fs, io, thread};
 
-use crate::{OpenOptions, Setting, Takes};
+use crate::{OpenOptions, Setting, SettingValues};
 
 /// Options that are reported.
 const REPORTED: &str = "manual_wal_flush db_write_buffer_size max_background_jobs bytes_per_sync \
@@ -15,22 +15,22 @@ const REPORTED: &str = "manual_wal_flush db_write_buffer_size max_background_job
                         index_type format_version num_shard_bits";
 /// Options that are set here, after other options of block-based tables.
 pub(super) const KNOWN: [Setting; 16] = [
-    Setting::new("block_size", Takes::Number).engine_default(),
-    Setting::new("block_cache", Takes::Any).engine_default(),
-    Setting::new("filter_policy", Takes::Any).engine_default(),
-    Setting::new("cache_index_and_filter_blocks", Takes::Any).engine_default(),
-    Setting::new("pin_l0_filter_and_index_blocks_in_cache", Takes::Any).engine_default(),
-    Setting::new("index_type", Takes::Any),
-    Setting::new("format_version", Takes::Number),
-    Setting::new("whole_key_filtering", Takes::Any),
-    Setting::new("checksum", Takes::Any),
-    Setting::new("max_background_jobs", Takes::Number).engine_default(),
-    Setting::new("bytes_per_sync", Takes::Number).engine_default(),
-    Setting::new("db_write_buffer_size", Takes::Number).engine_default(),
-    Setting::new("write_buffer_size", Takes::Number).engine_default(),
-    Setting::new("max_bytes_for_level_base", Takes::Number).engine_default(),
-    Setting::new("target_file_size_base", Takes::Number).engine_default(),
-    Setting::new("level_compaction_dynamic_level_bytes", Takes::Any).engine_default(),
+    Setting::new("block_size", SettingValues::Number).engine_default(),
+    Setting::new("block_cache", SettingValues::Any).engine_default(),
+    Setting::new("filter_policy", SettingValues::Any).engine_default(),
+    Setting::new("cache_index_and_filter_blocks", SettingValues::Any).engine_default(),
+    Setting::new("pin_l0_filter_and_index_blocks_in_cache", SettingValues::Any).engine_default(),
+    Setting::new("index_type", SettingValues::Any),
+    Setting::new("format_version", SettingValues::Number),
+    Setting::new("whole_key_filtering", SettingValues::Any),
+    Setting::new("checksum", SettingValues::Any),
+    Setting::new("max_background_jobs", SettingValues::Number).engine_default(),
+    Setting::new("bytes_per_sync", SettingValues::Number).engine_default(),
+    Setting::new("db_write_buffer_size", SettingValues::Number).engine_default(),
+    Setting::new("write_buffer_size", SettingValues::Number).engine_default(),
+    Setting::new("max_bytes_for_level_base", SettingValues::Number).engine_default(),
+    Setting::new("target_file_size_base", SettingValues::Number).engine_default(),
+    Setting::new("level_compaction_dynamic_level_bytes", SettingValues::Any).engine_default(),
 ];
 /// Number of options of tables.
 const OF_TABLES: usize = 9;

@@ -3,7 +3,7 @@
 use embermark_model::Durability;
 
 use crate::settings::{SWITCH, lines};
-use crate::{Candidate, Setting, Settings, Takes};
+use crate::{Candidate, Setting, SettingValues, Settings};
 
 /// In the order in which they are set: those of a new file first, then the lock before the journal,
 /// because a log that is opened unlocked has its index in shared memory.
@@ -11,29 +11,30 @@ use crate::{Candidate, Setting, Settings, Takes};
 /// SQLite ignores unknown pragmas and values silently, so they are listed here.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
-        Setting::new("page_size", Takes::Number),
-        Setting::new("auto_vacuum", Takes::Word(&["NONE", "FULL", "INCREMENTAL"])),
-        Setting::new("synchronous", Takes::Word(&["OFF", "NORMAL", "FULL", "EXTRA"]))
+        Setting::new("page_size", SettingValues::Number),
+        Setting::new("auto_vacuum", SettingValues::Word(&["NONE", "FULL", "INCREMENTAL"])),
+        Setting::new("synchronous", SettingValues::Word(&["OFF", "NORMAL", "FULL", "EXTRA"]))
             .by_default("FULL"),
-        Setting::new("locking_mode", Takes::Word(&["NORMAL", "EXCLUSIVE"])).by_default("NORMAL"),
-        Setting::new("cache_size", Takes::Number).by_default("-2000"),
+        Setting::new("locking_mode", SettingValues::Word(&["NORMAL", "EXCLUSIVE"]))
+            .by_default("NORMAL"),
+        Setting::new("cache_size", SettingValues::Number).by_default("-2000"),
         // Not OFF, under which ROLLBACK is undefined.
         Setting::new(
             "journal_mode",
-            Takes::Word(&["DELETE", "TRUNCATE", "PERSIST", "MEMORY", "WAL"]),
+            SettingValues::Word(&["DELETE", "TRUNCATE", "PERSIST", "MEMORY", "WAL"]),
         )
         .by_default("DELETE"),
-        Setting::new("wal_autocheckpoint", Takes::Number),
-        Setting::new("journal_size_limit", Takes::Number),
-        Setting::new("mmap_size", Takes::Number),
-        Setting::new("cache_spill", Takes::Number),
-        Setting::new("temp_store", Takes::Word(&["DEFAULT", "FILE", "MEMORY"])),
-        Setting::new("secure_delete", Takes::Word(&["OFF", "ON", "FAST"])),
+        Setting::new("wal_autocheckpoint", SettingValues::Number),
+        Setting::new("journal_size_limit", SettingValues::Number),
+        Setting::new("mmap_size", SettingValues::Number),
+        Setting::new("cache_spill", SettingValues::Number),
+        Setting::new("temp_store", SettingValues::Word(&["DEFAULT", "FILE", "MEMORY"])),
+        Setting::new("secure_delete", SettingValues::Word(&["OFF", "ON", "FAST"])),
         Setting::new("automatic_index", SWITCH),
         Setting::new("cell_size_check", SWITCH),
         Setting::new("fullfsync", SWITCH),
         Setting::new("checkpoint_fullfsync", SWITCH),
-        Setting::new("threads", Takes::Number),
+        Setting::new("threads", SettingValues::Number),
     ],
     others: None,
     reserved: &[],

@@ -7,7 +7,7 @@ use crate::server::engine::ReadBack;
 use embermark_model::Durability;
 
 use crate::settings::lines;
-use crate::{Candidate, EngineError, OpenOptions, Result, Setting, Settings, Takes};
+use crate::{Candidate, EngineError, OpenOptions, Result, Setting, SettingValues, Settings};
 
 pub(super) const SAVE: &str = "save";
 pub(super) const STOP: &str = "shutdown-on-sigterm";
@@ -36,11 +36,12 @@ const READ: [&str; 12] = [
 /// The server refuses to start with an unknown one.
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
-        Setting::new(APPEND_ONLY, Takes::Word(&["no", "yes"])).by_default("no"),
-        Setting::new(FSYNC, Takes::Word(&["no", "everysec", "always"])).by_default("everysec"),
-        Setting::new(SAVE, Takes::Any).engine_default(),
-        Setting::new(STOP, Takes::Any).by_default("default"),
-        Setting::new(MAX_MEMORY, Takes::Any).by_default("0"),
+        Setting::new(APPEND_ONLY, SettingValues::Word(&["no", "yes"])).by_default("no"),
+        Setting::new(FSYNC, SettingValues::Word(&["no", "everysec", "always"]))
+            .by_default("everysec"),
+        Setting::new(SAVE, SettingValues::Any).engine_default(),
+        Setting::new(STOP, SettingValues::Any).by_default("default"),
+        Setting::new(MAX_MEMORY, SettingValues::Any).by_default("0"),
     ],
     others: Some("directives of valkey.conf"),
     reserved: &[

@@ -7,7 +7,7 @@ use embermark_contract::ReadBack;
 use embermark_model::Durability;
 use embermark_model::explained::{CostAnomaly, Explained};
 
-use crate::{Candidate, Embedded, Setting, Settings, Takes, TierSetting, TierTable};
+use crate::{Candidate, Embedded, Setting, SettingValues, Settings, TierSetting, TierTable};
 use library::LIBRARY;
 
 mod library;
@@ -73,13 +73,13 @@ const EXPLAINED: &[Explained] = &[Explained {
 /// `wiredtiger_open`).
 const SETTINGS: Settings = Settings {
     known: &[
-        Setting::new("cache_size", Takes::Any).by_default("100MB"),
-        Setting::new("checkpoint_sync", Takes::Any).by_default("true"),
-        Setting::new("log", Takes::Any).by_default("(enabled=false)"),
-        Setting::new("transaction_sync", Takes::Any).by_default("(enabled=false)"),
-        Setting::new(LEAF_PAGE, Takes::Number).by_default("32768"),
-        Setting::new(UPDATES_TARGET, Takes::Any).engine_default(),
-        Setting::new(UPDATES_TRIGGER, Takes::Any).engine_default(),
+        Setting::new("cache_size", SettingValues::Any).by_default("100MB"),
+        Setting::new("checkpoint_sync", SettingValues::Any).by_default("true"),
+        Setting::new("log", SettingValues::Any).by_default("(enabled=false)"),
+        Setting::new("transaction_sync", SettingValues::Any).by_default("(enabled=false)"),
+        Setting::new(LEAF_PAGE, SettingValues::Number).by_default("32768"),
+        Setting::new(UPDATES_TARGET, SettingValues::Any).engine_default(),
+        Setting::new(UPDATES_TRIGGER, SettingValues::Any).engine_default(),
     ],
     others: Some("the configuration of wiredtiger_open"),
     reserved: &[

@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::source::{Found, Power};
+use super::source::{EnergySources, Power};
 use super::{hwmon, pmic, powercap};
 use crate::system::System;
 
 /// Finds all energy sources. Sources that measure only memory come last.
-pub(crate) fn find(system: &System) -> Found {
+pub(crate) fn find(system: &System) -> EnergySources {
     let all = [powercap::find(system), hwmon::find(system), pmic::find(Path::new(pmic::PROGRAM))];
-    let mut found = Found::default();
-    for Found { sources, absent } in all {
+    let mut found = EnergySources::default();
+    for EnergySources { sources, absent } in all {
         found.sources.extend(sources);
         found.absent.extend(absent);
     }

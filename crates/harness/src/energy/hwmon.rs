@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::source::{Found, Input, Kind, Power, Source};
+use super::source::{EnergySources, Input, Kind, Power, Source};
 use crate::system::{System, read};
 
 const FOLDER: &str = "sys/class/hwmon";
@@ -21,7 +21,7 @@ impl Input {
 
 /// Finds every readable input, each as its own source. One may be part of another, and the labels
 /// are the board manufacturer's.
-pub(super) fn find(system: &System) -> Found {
+pub(super) fn find(system: &System) -> EnergySources {
     let mut sources: Vec<Source> = Vec::new();
     for chip in system.entries(FOLDER) {
         let Some(name) = read(&chip.join("name")) else { continue };
@@ -41,7 +41,7 @@ pub(super) fn find(system: &System) -> Found {
     }
     let absent =
         if sources.is_empty() { vec![format!("no power input in /{FOLDER}")] } else { Vec::new() };
-    Found { sources, absent }
+    EnergySources { sources, absent }
 }
 
 /// Returns the inputs of a kind by their labels, in the order of their numbers. For an input with
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use crate::system::tests::tree;
 
-    fn watts(found: &Found) -> Vec<(&str, f64)> {
+    fn watts(found: &EnergySources) -> Vec<(&str, f64)> {
         let of = |source: &'_ Source| match &source.kind {
             Kind::Power(power) => power.watts().unwrap(),
             Kind::Counter(_) => f64::NAN,

@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::source::{Found, Kind, Power, Source};
+use super::source::{EnergySources, Kind, Power, Source};
 use crate::program;
 
 /// Program of the firmware.
 pub(super) const PROGRAM: &str = "vcgencmd";
 
 /// Finds the source if the program is installed and knows the command.
-pub(super) fn find(program: &Path) -> Found {
-    let absent = |why: String| Found { sources: Vec::new(), absent: vec![why] };
+pub(super) fn find(program: &Path) -> EnergySources {
+    let absent = |why: String| EnergySources { sources: Vec::new(), absent: vec![why] };
     match ask(program) {
         Ok(_) => {
             let about = "rails of the Raspberry Pi's power chip (vcgencmd pmic_read_adc); its 5 V rails, and \
                          so USB devices and what the header supplies, are not in it"
                 .to_owned();
             let kind = Kind::Power(Power::Pmic(program.to_owned()));
-            Found {
+            EnergySources {
                 sources: vec![Source { id: "pmic".to_owned(), about, kind }],
                 absent: Vec::new(),
             }

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use super::counter::{Zone, microjoules};
-use super::source::{Found, Kind, Source};
+use super::source::{EnergySources, Kind, Source};
 use crate::system::{System, read};
 
 const FOLDER: &str = "sys/class/powercap";
@@ -61,7 +61,7 @@ impl ZoneKind {
 }
 
 /// Finds the readable sources, and why others are not.
-pub(super) fn find(system: &System) -> Found {
+pub(super) fn find(system: &System) -> EnergySources {
     let mut zones: Vec<(ZoneKind, String, Zone)> = Vec::new();
     let mut refused: Vec<(ZoneKind, String)> = Vec::new();
     let mut entries = system.entries(FOLDER);
@@ -106,7 +106,7 @@ pub(super) fn find(system: &System) -> Found {
     if zones.is_empty() && absent.is_empty() {
         absent.push(format!("no zone in /{FOLDER}"));
     }
-    Found { sources, absent }
+    EnergySources { sources, absent }
 }
 
 /// Opens a zone, or explains why it cannot be read.
@@ -159,7 +159,7 @@ mod tests {
         tree(&files)
     }
 
-    fn named(found: &Found) -> Vec<(&str, usize)> {
+    fn named(found: &EnergySources) -> Vec<(&str, usize)> {
         let zones = |source: &Source| match &source.kind {
             Kind::Counter(zones) => zones.len(),
             Kind::Power(_) => 0,

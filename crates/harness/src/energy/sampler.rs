@@ -7,7 +7,7 @@ use embermark_model::result::{Energy, EnergyMeasurement, EnergySource, Period, R
 
 use super::counter::{Counted, Counter, Window, Zone};
 use super::curve::Curve;
-use super::source::{Found, Kind, Power, Source};
+use super::source::{EnergySources, Kind, Power, Source};
 use super::wall_clock::WallClock;
 use crate::clock::monotonic_ns;
 
@@ -160,7 +160,7 @@ fn gap(power: &Power) -> f64 {
 
 impl Sampler {
     /// Makes a sampler of these sources.
-    pub fn new(Found { sources, absent }: Found) -> Self {
+    pub fn new(EnergySources { sources, absent }: EnergySources) -> Self {
         let known = sources.iter().map(describe_source).collect();
         let known =
             EnergyMeasurement { sources: known, not_measured: absent, ..Default::default() };

@@ -50,7 +50,7 @@ impl Source {
 
 /// The sources of a device, best first, and why others are missing.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct EnergySources {
     pub sources: Vec<Source>,
     pub absent: Vec<String>,
 }

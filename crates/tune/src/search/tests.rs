@@ -102,7 +102,7 @@ const EQUAL: [(&str, f64, bool); 12] = [
     ("j=1,k=1", 1.0, true),
 ];
 
-fn found(bench: &mut RandomBench) -> Found {
+fn found(bench: &mut RandomBench) -> SearchResult {
     let candidates = bench.candidates();
     let Ok(found) = search(bench, candidates);
     found.unwrap()

@@ -9,7 +9,7 @@ use embermark_language::{Arrive, Commit, Work};
 use super::arena::Arena;
 use super::cell::Cell;
 use super::keep::LAID_AT_ONCE;
-use super::port::{self, Database, Found};
+use super::port::{self, Database, OperationResults};
 use super::table_rows::{Repetition, Rows};
 use crate::arrivals::Sink;
 
@@ -40,7 +40,7 @@ pub(super) struct TableSink<'a> {
     arena: &'a mut Arc<Arena>,
     /// Whether each row is inserted on its own.
     one_by_one: bool,
-    found: Found,
+    found: OperationResults,
     /// Position of the next row.
     next: usize,
     /// Position up to which rows are laid out.
@@ -62,7 +62,7 @@ impl<'a> TableSink<'a> {
             database,
             arena,
             one_by_one,
-            found: Found::default(),
+            found: OperationResults::default(),
             next,
             laid: next,
         }

@@ -22,11 +22,11 @@ use super::cell::Cell;
 use super::client_checks::{self, ClientOperations};
 use super::client_threads::{ClientTask, ClientThreads};
 use super::foreign_client::ForeignClient;
-use super::keep::{self, Played};
+use super::keep::{self, KeepOutcome};
 use super::kind::{changes_rows, is_question};
 use super::mix;
 use super::oracle::Oracle;
-use super::port::{self, Database, DistinctAnswers, Found};
+use super::port::{self, Database, DistinctAnswers, OperationResults};
 use super::prepared::PreparedCell;
 use super::steady_state::SteadyStateMonitor;
 use crate::http::Client;
@@ -56,11 +56,11 @@ pub(super) struct FileBench {
     table_states: Vec<TableState>,
     /// Whether maintenance has run since the last change.
     maintained: bool,
-    pub(super) found: Found,
+    pub(super) found: OperationResults,
     /// Distinct answers to the requests of a repeated question.
     pub(super) different: DistinctAnswers,
     /// Results of the questions of a sequence.
-    pub(super) by_step: Vec<Found>,
+    pub(super) by_step: Vec<OperationResults>,
     /// Client tasks of the phase that is ready, if it is a mix or several clients share it.
     client_tasks: Vec<ClientTask>,
     /// Clients that wait for the phase that is ready, if it has several.
@@ -82,7 +82,7 @@ pub(super) struct FileBench {
     /// Buffer of the phase that is ready, if another thread commits its rows.
     buffer: Option<Buffer>,
     /// Outcome of a `keep`.
-    played: Option<Played>,
+    keep_outcome: Option<KeepOutcome>,
     /// Number of arrived rows that were stored.
     arrived: Option<u64>,
 }
@@ -119,7 +119,7 @@ impl FileBench {
             database,
             client,
             maintained: false,
-            found: Found::default(),
+            found: OperationResults::default(),
             different: DistinctAnswers::default(),
             by_step: Vec::new(),
             client_tasks: Vec::new(),
@@ -130,7 +130,7 @@ impl FileBench {
             monitor: None,
             poster: None,
             buffer: None,
-            played: None,
+            keep_outcome: None,
             arrived: None,
         }
     }

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use super::arena::Arena;
 use super::kind::rows_at_once;
 use super::operation_keys::{DrawnKey, OperationKeys};
-use super::port::Found;
+use super::port::OperationResults;
 use super::row;
 use super::table_rows::{Rows, Values};
 use super::update_values::UpdateValues;
@@ -89,7 +89,7 @@ impl Cell {
     }
 
     /// Forgets what was found, unless the answers of the phase add up.
-    pub(super) fn begin_question(&self, phase: usize, found: &mut Found) {
+    pub(super) fn begin_question(&self, phase: usize, found: &mut OperationResults) {
         if !self.adds_up(phase) {
             found.empty();
         }

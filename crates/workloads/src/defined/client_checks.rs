@@ -13,7 +13,7 @@ use super::client_threads::{ClientResult, ClientTaskPart};
 use super::kind::changes_rows;
 use super::operation_keys::DrawnKey;
 use super::oracle::{Touched, values};
-use super::port::{Database, Found, fingerprint};
+use super::port::{Database, OperationResults, fingerprint};
 
 /// Operations of a phase that one client did: `ops` operations, every `clients`-th from number
 /// `client` on.
@@ -41,13 +41,15 @@ pub(super) fn client_operations(done: &[ClientResult]) -> Vec<ClientOperations> 
     let of = |done: &ClientResult| {
         let parts = done.task.parts.iter().zip(&done.meters).zip(&done.found);
         let (client, clients) = (done.task.client, done.task.clients);
-        let part = |((part, meter), found): ((&ClientTaskPart, &Meter), &Found)| ClientOperations {
-            phase: part.phase,
-            client,
-            clients,
-            ops: meter.measured().ops,
-            rows: found.rows,
-            changed: found.changed,
+        let part = |((part, meter), found): ((&ClientTaskPart, &Meter), &OperationResults)| {
+            ClientOperations {
+                phase: part.phase,
+                client,
+                clients,
+                ops: meter.measured().ops,
+                rows: found.rows,
+                changed: found.changed,
+            }
         };
         parts.map(part).collect::<Vec<_>>()
     };

@@ -15,7 +15,7 @@ use super::arena::Arena;
 use super::cell::Cell;
 use super::family;
 use super::kind::{is_question, is_read_in_one_snapshot};
-use super::port::{Database, Found, Shared};
+use super::port::{Database, OperationResults, Shared};
 use super::steady_state::SteadyStateMonitor;
 use super::table_rows::Inserted;
 use crate::strategy::Part;
@@ -59,7 +59,7 @@ pub(super) struct ClientResult {
     /// Meter of each part.
     pub meters: Vec<Meter>,
     /// Results of each part.
-    pub found: Vec<Found>,
+    pub found: Vec<OperationResults>,
 }
 
 /// Why a client stops early.
@@ -94,7 +94,7 @@ impl ClientTask {
         mut meters: Vec<Meter>,
         used_up: &AtomicBool,
     ) -> Result<ClientResult> {
-        let mut found = vec![Found::default(); self.parts.len()];
+        let mut found = vec![OperationResults::default(); self.parts.len()];
         meters.iter_mut().for_each(Meter::start);
         let done = self.operations(database, cell, &mut meters, &mut found, used_up);
         meters.iter_mut().for_each(Meter::stop);
@@ -113,7 +113,7 @@ impl ClientTask {
         database: &mut dyn Database,
         cell: &Cell,
         meters: &mut [Meter],
-        found: &mut [Found],
+        found: &mut [OperationResults],
         used_up: &AtomicBool,
     ) -> std::result::Result<(), Stop> {
         let mut counts = vec![0_u64; self.parts.len()];
@@ -178,7 +178,7 @@ impl ClientTask {
         cell: &Cell,
         phase: usize,
         i: usize,
-        found: &mut Found,
+        found: &mut OperationResults,
         used_up: &AtomicBool,
     ) -> std::result::Result<(), Stop> {
         let mut i = self.client + i * self.clients;

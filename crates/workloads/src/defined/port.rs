@@ -54,7 +54,7 @@ pub(super) trait Database {
     /// Takes the encoded operations of the phases that run next, and drops earlier ones.
     fn take(&mut self, arena: Arc<Arena>);
 
-    /// Returns the fingerprint of a row in [`Found::rows`] of a phase, from the bytes of its pair.
+    /// Returns the fingerprint of a row in [`OperationResults::rows`] of a phase, from the bytes of its pair.
     /// `None`: from the values that the phase reads.
     fn print(&self, _phase: usize, _row: &[Value<'_>]) -> Option<Fingerprint> {
         None
@@ -200,24 +200,34 @@ pub(super) trait Session {
     /// Does operation `i` of a phase and adds what it finds. For an insert, that is the row at this
     /// position. For a question, it is the whole question, and replaces the result of the one
     /// before.
-    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()>;
+    fn perform(&mut self, phase: usize, i: usize, found: &mut OperationResults) -> Result<()>;
 
     /// Finds the rows that meet the conditions of a phase, for [`change`](Self::change). Returns
     /// their number. They are kept until the next call.
     fn find_rows(&mut self, phase: usize) -> Result<usize>;
 
     /// Changes the `n`th row found, and counts it if it exists.
-    fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()>;
+    fn change(&mut self, phase: usize, n: usize, found: &mut OperationResults) -> Result<()>;
 
     /// Changes many of the rows found, as [`change`](Self::change) does one. Returns how many were
     /// done.
-    fn change_each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
+    fn change_each(
+        &mut self,
+        phase: usize,
+        part: Shared<'_>,
+        found: &mut OperationResults,
+    ) -> Result<u64> {
         part.each(|n| self.change(phase, n, found))
     }
 
     /// Does many operations of a phase, as [`perform`](Self::perform) does one. Returns how many
     /// were done.
-    fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
+    fn each(
+        &mut self,
+        phase: usize,
+        part: Shared<'_>,
+        found: &mut OperationResults,
+    ) -> Result<u64> {
         part.each(|i| self.perform(phase, i, found))
     }
 }
@@ -263,7 +273,7 @@ impl Steps for One {
 /// Results of operations. Each question replaces the result of the one before. Everything else adds
 /// up.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Found {
+pub(super) struct OperationResults {
     /// Rows read.
     pub rows: Checksum,
     /// Rows changed or deleted, if the engine reports it. A missing row does not count.
@@ -285,7 +295,7 @@ pub(super) struct Found {
 pub(super) struct DistinctAnswers {
     digests: HashSet<u64>,
     /// Each with the number of its request.
-    answers: Vec<(usize, Found)>,
+    answers: Vec<(usize, OperationResults)>,
 }
 
 /// Largest number of answers to keep. A sum computed in another order each time differs each time.
@@ -294,7 +304,7 @@ const MOST_KEPT: usize = 256;
 impl DistinctAnswers {
     /// Keeps an answer, unless an earlier request had the same.
     #[inline]
-    pub(super) fn see(&mut self, request: usize, found: &Found) {
+    pub(super) fn see(&mut self, request: usize, found: &OperationResults) {
         if self.answers.len() < MOST_KEPT && self.digests.insert(found.digest()) {
             self.answers.push((request, found.clone()));
         }
@@ -307,12 +317,12 @@ impl DistinctAnswers {
     }
 
     /// Returns the answers, each with the number of its request.
-    pub(super) fn answers(&self) -> &[(usize, Found)] {
+    pub(super) fn answers(&self) -> &[(usize, OperationResults)] {
         &self.answers
     }
 }
 
-impl Found {
+impl OperationResults {
     /// Returns a hash of everything found.
     pub(super) fn digest(&self) -> u64 {
         let mut hash = foldhash::fast::FixedState::default().build_hasher();

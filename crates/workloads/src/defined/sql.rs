@@ -24,7 +24,7 @@ use super::arena::Arena;
 use super::cell::Cell;
 use super::documents::{Stored, lay, stored};
 use super::kind::is_question;
-use super::port::{Database, Found, Session, SessionWork, TimeStep, VisitRow};
+use super::port::{Database, OperationResults, Session, SessionWork, TimeStep, VisitRow};
 use super::row::{self, OwnedKey};
 use super::table_rows::Rows;
 use crate::reopenable::Reopenable;
@@ -263,8 +263,8 @@ impl Database for SqlTables {
         let mut session =
             SqlSession { store, cell, statements, arena, looked, written, room, batches };
         match session.asks_for_all(phase) {
-            true => session.latest(phase, 0, true, &mut Found::default())?,
-            false => session.perform(phase, 0, &mut Found::default())?,
+            true => session.latest(phase, 0, true, &mut OperationResults::default())?,
+            false => session.perform(phase, 0, &mut OperationResults::default())?,
         }
         Ok(explaining.plan)
     }

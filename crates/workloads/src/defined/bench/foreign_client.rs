@@ -174,6 +174,6 @@ impl FileBench {
     fn forget_found(&mut self) {
         self.found.empty();
         self.different.clear();
-        self.by_step.iter_mut().for_each(super::super::port::Found::empty);
+        self.by_step.iter_mut().for_each(super::super::port::OperationResults::empty);
     }
 }

@@ -111,13 +111,13 @@ impl FileBench {
 
     /// Returns the error found while rows came and expired, or compares the rows that are left.
     fn judge_kept(&mut self, keep: &Keep) -> Result<(), CheckError> {
-        let Some(played) = self.played.take() else { return Ok(()) };
-        if let Some(wrong) = played.wrong {
+        let Some(keep_outcome) = self.keep_outcome.take() else { return Ok(()) };
+        if let Some(wrong) = keep_outcome.wrong {
             return Err(wrong.into());
         }
         let cell = Arc::clone(&self.prepared.cell);
         let rows = &cell.tables[keep.table];
-        let there = Calendar { keep, rows }.there(played.came as usize);
+        let there = Calendar { keep, rows }.there(keep_outcome.came as usize);
         let mut content = keep::Content::new(rows, there);
         self.database.contents(keep.table, &mut |row| content.see(row))?;
         Ok(content.finish()?)

@@ -9,7 +9,7 @@ use embermark_meter::Meter;
 use super::super::client_threads::{ClientTask, ClientThreads};
 use super::super::kind::{changes_rows, is_point};
 use super::super::mix;
-use super::super::port::Found;
+use super::super::port::OperationResults;
 use super::super::prepared::PreparedCell;
 use super::super::steady_state::SteadyStateMonitor;
 use super::{FileBench, TableState};
@@ -34,8 +34,8 @@ impl FileBench {
             _ => None,
         };
         if let Work::Sequence(sequence) = self.cell().work(phase) {
-            self.by_step.resize_with(sequence.questions.len(), Found::default);
-            self.by_step.iter_mut().for_each(Found::empty);
+            self.by_step.resize_with(sequence.questions.len(), OperationResults::default);
+            self.by_step.iter_mut().for_each(OperationResults::empty);
         }
         match self.refused(phase).map_or_else(|| self.client_tasks_for(phase), Err) {
             Ok(client_tasks) => self.client_tasks = client_tasks,

@@ -7,14 +7,14 @@ use embermark_language::Keep;
 use embermark_meter::{Kind, Measured, Meter};
 use embermark_model::answer::Answer;
 
-use super::super::keep::{Calendar, Play, Played, Player};
+use super::super::keep::{Calendar, KeepOutcome, KeepParameters, KeepRunner};
 use super::{FileBench, TableState};
 use crate::PhaseObserver;
 
 impl FileBench {
     /// Creates the table, and prepares its statements.
     pub(super) fn ready_to_keep(&mut self, phase: usize, keep: &Keep) -> Result<(), EngineError> {
-        self.played = None;
+        self.keep_outcome = None;
         self.lay_out(&[], false);
         let cell = Arc::clone(&self.prepared.cell);
         let rows = &cell.tables[keep.table];
@@ -30,7 +30,7 @@ impl FileBench {
         Ok(())
     }
 
-    /// Plays rows into the table until its cost is steady.
+    /// Inserts rows into the table until its cost is steady.
     pub(super) fn keep(
         &mut self,
         keep: &Keep,
@@ -39,7 +39,7 @@ impl FileBench {
     ) -> Result<Answer, EngineError> {
         let prepared = &mut self.prepared;
         let recorder = prepared.recorder.take().unwrap_or_default();
-        let play = Play {
+        let parameters = KeepParameters {
             cell: &prepared.cell,
             keep,
             longest: prepared.window,
@@ -48,25 +48,26 @@ impl FileBench {
             checked: prepared.cell.engine != "null",
         };
         let (database, arena) = (&mut *self.database, &mut self.arena);
-        let played = Player::new(play, database, observer, recorder, arena).run()?;
-        report(&played, observer);
-        let measured = Measured { elapsed_ns: played.elapsed_ns, ops: played.came, capped: false };
-        self.played = Some(played);
+        let outcome = KeepRunner::new(parameters, database, observer, recorder, arena).run()?;
+        report(&outcome, observer);
+        let measured =
+            Measured { elapsed_ns: outcome.elapsed_ns, ops: outcome.came, capped: false };
+        self.keep_outcome = Some(outcome);
         meter.set_measured(measured);
         Ok(Answer::Count(measured.ops))
     }
 }
 
-/// Reports what was played: how much, and how long it took at first and in the last rounds.
-fn report(played: &Played, observer: &mut dyn PhaseObserver) {
+/// Reports what was inserted: how much, and how long it took at first and in the last rounds.
+fn report(outcome: &KeepOutcome, observer: &mut dyn PhaseObserver) {
     let counts = [
-        ("rows", played.came),
-        ("questions", played.asked),
-        ("rounds", played.timeline.rounds.len() as u64),
-        ("stalls", played.timeline.stalled),
+        ("rows", outcome.came),
+        ("questions", outcome.asked),
+        ("rounds", outcome.timeline.rounds.len() as u64),
+        ("stalls", outcome.timeline.stalled),
     ];
     counts.into_iter().for_each(|(name, count)| observer.count(name, count));
-    let recorder = &played.recorder;
+    let recorder = &outcome.recorder;
     let named = |kind| match kind {
         Kind::Commit => ["commit", "commit-first", "commit-last"],
         Kind::Question => ["question", "question-first", "question-last"],
@@ -78,5 +79,5 @@ fn report(played: &Played, observer: &mut dyn PhaseObserver) {
             latency.into_iter().for_each(|latency| observer.latency(name, latency));
         }
     }
-    observer.timeline(played.timeline.clone());
+    observer.timeline(outcome.timeline.clone());
 }

@@ -15,7 +15,7 @@ use embermark_model::table::OwnedValue;
 
 use super::super::arena::Arena;
 use super::super::cell::Cell;
-use super::super::port::{Found, Session};
+use super::super::port::{OperationResults, Session};
 use super::super::row::OwnedKey;
 use super::questions::Question;
 use super::stored::{Fields, Key, fields_of, key_of, stored};
@@ -67,7 +67,7 @@ impl Session for DocumentSession<'_> {
         Ok(self.looked.len())
     }
 
-    fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
+    fn change(&mut self, phase: usize, n: usize, found: &mut OperationResults) -> Result<()> {
         let work = self.cell.work(phase);
         let collection = self.collections[work.table().unwrap_or_default()];
         let (set, key) = (set(self.cell, phase, 0), stored_key(&self.looked[n]));
@@ -79,7 +79,7 @@ impl Session for DocumentSession<'_> {
         Ok(())
     }
 
-    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
+    fn perform(&mut self, phase: usize, i: usize, found: &mut OperationResults) -> Result<()> {
         let cell = self.cell;
         let work = cell.work(phase);
         let table = work.table().unwrap_or_default();

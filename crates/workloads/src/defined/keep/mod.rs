@@ -2,7 +2,7 @@
 //! inserts, expiry and questions, and uses the database only through the [port](super::port).
 
 mod content;
-mod player;
+mod runner;
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use super::port::TimeStep;
 use super::table_rows::{Repetition, Rows};
 use crate::WorkloadError;
 pub(super) use content::Content;
-pub(super) use player::play::{Play, Played};
-pub(super) use player::{LAID_AT_ONCE, Player, row_bytes};
+pub(super) use runner::parameters::{KeepOutcome, KeepParameters};
+pub(super) use runner::{KeepRunner, LAID_AT_ONCE, row_bytes};
 
 /// Duration of a `keep` in a run of all workloads.
 pub(super) const SHORT: Duration = Duration::from_secs(1);

@@ -10,7 +10,7 @@ use super::super::cell::Cell;
 use super::super::kind;
 use super::super::oracle::check_newest;
 use super::super::phases::{draw_keys, each_of};
-use super::super::port::{Found, fingerprint};
+use super::super::port::{OperationResults, fingerprint};
 use super::super::row::owned;
 use super::super::source;
 use super::super::update_values::UpdateValues;
@@ -100,8 +100,8 @@ fn an_hour_goes_when_all_of_it_is_older_than_a_day() {
 }
 
 /// Returns what a database with these rows finds when it is asked row by row.
-fn answered(cell: &Cell, (phase, i): (usize, usize), there: &[usize]) -> Found {
-    let mut found = Found::default();
+fn answered(cell: &Cell, (phase, i): (usize, usize), there: &[usize]) -> OperationResults {
+    let mut found = OperationResults::default();
     let rows = cell.rows_of(phase);
     let print = |place: &usize| fingerprint(rows.row(*place));
     let time = |place: &usize| calendar(cell).time(*place);
@@ -164,7 +164,7 @@ fn a_row_too_many_or_too_few_or_another_value_is_wrong() {
     let there = calendar.there(came);
     let held: Vec<usize> = there.clone().collect();
     let [newest, range, mean] = calendar.keep.ask[..] else { panic!() };
-    let refused = |phase: usize, spoil: &dyn Fn(&mut Found)| {
+    let refused = |phase: usize, spoil: &dyn Fn(&mut OperationResults)| {
         let mut found = answered(&cell, (phase, 0), &held);
         spoil(&mut found);
         let said = check_newest(&cell, (phase, 0), there.clone(), &found, &plain);

@@ -14,7 +14,7 @@ use super::super::arena::Arena;
 use super::super::cell::Cell;
 use super::super::codec::Codec;
 use super::super::codec::row_decoder::{RowDecoder, order};
-use super::super::port::{Found, Session};
+use super::super::port::{OperationResults, Session};
 use super::super::sql::{SqlSession, Statements};
 use super::buffers::Buffers;
 use super::paths::{counts_rows, newest_by_key, newest_from_end};
@@ -154,7 +154,7 @@ impl ColumnQueries {
         number: u64,
         cell: &Cell,
         (phase, i): (usize, usize),
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         self.ready(store, number, cell, phase)?;
         let (statements, arena, looked) = (&self.statements, &Arena::default(), &mut Vec::new());
@@ -181,15 +181,15 @@ impl Session for RoutedSession<'_> {
         Ok(0)
     }
 
-    fn change(&mut self, _: usize, _: usize, _: &mut Found) -> Result<()> {
+    fn change(&mut self, _: usize, _: usize, _: &mut OperationResults) -> Result<()> {
         Ok(())
     }
 
-    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
+    fn perform(&mut self, phase: usize, i: usize, found: &mut OperationResults) -> Result<()> {
         let Self { store, cell, codecs, tables, arena, buffers, router } = self;
         let QueryRouter { routes, column_queries, answered, .. } = &mut **router;
         let store = &mut **store;
-        let mut by_pairs = |store: &mut dyn KvStore, found: &mut Found| {
+        let mut by_pairs = |store: &mut dyn KvStore, found: &mut OperationResults| {
             store.within(Scope::PerOperation, |operations| {
                 let by_values = true;
                 KvSession { operations, cell, codecs, tables, arena, buffers, by_values }
@@ -204,12 +204,12 @@ impl Session for RoutedSession<'_> {
                 let question = &cell.definition.phases[phase].name;
                 // The side that is asked second starts from what was found before both.
                 let (before, length) = (found.rows, found.result.len());
-                let pairs = &mut |store: &mut dyn KvStore, found: &mut Found| {
+                let pairs = &mut |store: &mut dyn KvStore, found: &mut OperationResults| {
                     found.rows = before;
                     found.result.truncate(length);
                     by_pairs(store, found)
                 };
-                let rows = &mut |sql: &mut dyn SqlStore, number, found: &mut Found| {
+                let rows = &mut |sql: &mut dyn SqlStore, number, found: &mut OperationResults| {
                     found.rows = before;
                     found.result.truncate(length);
                     column_queries.answer(sql, number, cell, (phase, i), found)

@@ -16,7 +16,7 @@ use super::super::codec::conditions::Conditions;
 use super::super::correlate;
 use super::super::gaps::Gaps;
 use super::super::outliers::Outliers;
-use super::super::port::{Found, with};
+use super::super::port::{OperationResults, with};
 use super::buffers::Buffers;
 use super::paths::{counts_rows, newest_by_key};
 use super::session::{KvSession, foreign};
@@ -71,7 +71,7 @@ impl KvSession<'_> {
         i: usize,
         table: usize,
         key: &[u8],
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let (codec, by_values) = (&self.codecs[table], self.by_values);
         let (mut left, mut broken) = (self.cell.wanted(phase, i), None);
@@ -93,7 +93,7 @@ impl KvSession<'_> {
         phase: usize,
         i: usize,
         table: usize,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let (by_values, mut broken) = (self.by_values, None);
         self.filtered(phase, i, table, |codec, key, value| {
@@ -157,7 +157,7 @@ impl KvSession<'_> {
         &mut self,
         phase: usize,
         question: &Correlate,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let cell = self.cell;
         let rows = &cell.tables[question.table];
@@ -174,7 +174,7 @@ impl KvSession<'_> {
         table: usize,
         (of, by): (usize, usize),
         deviations: f64,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let (cell, codec) = (self.cell, &self.codecs[table]);
         let (table_of, filters) = (cell.tables[table].table, filters(cell, phase, i));
@@ -212,7 +212,7 @@ impl KvSession<'_> {
         table: usize,
         (by, time): (usize, usize),
         longer: i64,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let (cell, codec, mut broken) = (self.cell, &self.codecs[table], false);
         let (rows, filters) = (&cell.tables[table], filters(cell, phase, i));
@@ -248,7 +248,7 @@ impl KvSession<'_> {
         phase: usize,
         table: usize,
         select: &[usize],
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let (mut rows, mut broken) = (Checksum::default(), false);
         let (whole, by_values) = (self.cell.tables[table].is_whole(select), self.by_values);

@@ -14,7 +14,7 @@ use super::super::arena::{Arena, Strings};
 use super::super::cell::Cell;
 use super::super::codec::Codec;
 use super::super::kind::rows_at_once;
-use super::super::port::{Found, One, Session, Shared, Steps};
+use super::super::port::{One, OperationResults, Session, Shared, Steps};
 use super::buffers::Buffers;
 use super::bulk::pair;
 use super::paths::{newest_by_key, newest_from_end};
@@ -65,7 +65,7 @@ impl<'a> KvSession<'a> {
 
     /// Reads the row of a key.
     #[inline]
-    fn get(&mut self, table: usize, key: &[u8], found: &mut Found) -> Result<()> {
+    fn get(&mut self, table: usize, key: &[u8], found: &mut OperationResults) -> Result<()> {
         if let Some(value) = self.operations.get(self.tables[table], key)? {
             found.rows += Fingerprint::of_pair(key, value);
         }
@@ -106,7 +106,7 @@ impl<'a> KvSession<'a> {
         phase: usize,
         i: usize,
         table: usize,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let (cell, codec, number) = (self.cell, &self.codecs[table], self.tables[table]);
         let Buffers { key: from, to, pairs, ends, value, .. } = &mut *self.buffers;
@@ -151,7 +151,12 @@ impl<'a> KvSession<'a> {
     }
 
     /// Does operations of a phase. What they have in common is looked up once.
-    fn work(&mut self, phase: usize, steps: impl Steps, found: &mut Found) -> Result<u64> {
+    fn work(
+        &mut self,
+        phase: usize,
+        steps: impl Steps,
+        found: &mut OperationResults,
+    ) -> Result<u64> {
         let cell = self.cell;
         let work = cell.work(phase);
         let table = work.table().unwrap_or_default();
@@ -229,7 +234,12 @@ impl<'a> KvSession<'a> {
 
     /// Sets columns of rows that meet conditions, up to the limit of a transaction. All rows are
     /// found before any is changed, because a change can make rows meet the conditions or not.
-    fn update_where(&mut self, phase: usize, table: usize, found: &mut Found) -> Result<()> {
+    fn update_where(
+        &mut self,
+        phase: usize,
+        table: usize,
+        found: &mut OperationResults,
+    ) -> Result<()> {
         if !found.more {
             self.find_rows(phase)?;
         }
@@ -272,7 +282,12 @@ impl<'a> KvSession<'a> {
     }
 
     /// Deletes rows that have expired or meet conditions, up to the limit of a transaction.
-    fn delete_older(&mut self, phase: usize, table: usize, found: &mut Found) -> Result<()> {
+    fn delete_older(
+        &mut self,
+        phase: usize,
+        table: usize,
+        found: &mut OperationResults,
+    ) -> Result<()> {
         let mut keys = std::mem::take(&mut self.buffers.found);
         keys.clear();
         self.filtered(phase, 0, table, |_, key, _| {
@@ -310,7 +325,7 @@ impl Session for KvSession<'_> {
         Ok(self.buffers.found.len())
     }
 
-    fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
+    fn change(&mut self, phase: usize, n: usize, found: &mut OperationResults) -> Result<()> {
         let work = self.cell.work(phase);
         let table = work.table().unwrap_or_default();
         let key = std::mem::take(&mut self.buffers.found[n]);
@@ -323,11 +338,16 @@ impl Session for KvSession<'_> {
         Ok(())
     }
 
-    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
+    fn perform(&mut self, phase: usize, i: usize, found: &mut OperationResults) -> Result<()> {
         self.work(phase, One(i), found).map(drop)
     }
 
-    fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
+    fn each(
+        &mut self,
+        phase: usize,
+        part: Shared<'_>,
+        found: &mut OperationResults,
+    ) -> Result<u64> {
         self.work(phase, part, found)
     }
 }

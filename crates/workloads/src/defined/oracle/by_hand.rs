@@ -78,7 +78,7 @@ fn check<const N: usize>(
         commit,
     };
     let phase = definition.phases.iter().position(|phase| phase.name == question).unwrap();
-    let found = Found { result: answer.concat(), ..Found::default() };
+    let found = OperationResults { result: answer.concat(), ..OperationResults::default() };
     let print = |row: &[Value<'_>]| fingerprint(row.iter().copied());
     let checked = Oracle::new(Arc::new(cell)).check(phase, 1, &found, true, &print);
     checked.map_err(|Difference(what)| what)

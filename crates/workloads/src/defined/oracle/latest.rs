@@ -9,7 +9,7 @@ use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
 
 use super::super::cell::Cell;
-use super::super::port::Found;
+use super::super::port::OperationResults;
 use super::super::table_rows::Rows;
 use super::questions::latest;
 use super::{Print, RowSet, groups, values};
@@ -22,7 +22,7 @@ pub(in super::super) fn check(
     cell: &Cell,
     (phase, i): (usize, usize),
     there: Range<usize>,
-    found: &Found,
+    found: &OperationResults,
     print: &Print<'_>,
 ) -> Result<(), Difference> {
     let rows = cell.rows_of(phase);

@@ -24,7 +24,7 @@ use embermark_model::table::Value;
 
 use super::cell::Cell;
 use super::kind::one_by_one;
-use super::port::{Database, Found, fingerprint};
+use super::port::{Database, OperationResults, fingerprint};
 use super::row::Values;
 use super::table_rows::Rows;
 use times::TimeOrder;
@@ -73,7 +73,7 @@ impl Oracle {
         &mut self,
         phase: usize,
         ops: u64,
-        found: &Found,
+        found: &OperationResults,
         reports_changes: bool,
         print: &Print<'_>,
     ) -> Result<(), Difference> {
@@ -88,7 +88,7 @@ impl Oracle {
     fn once(
         &mut self,
         of: (usize, u64, usize),
-        found: &Found,
+        found: &OperationResults,
         check: impl FnOnce(&mut Self) -> Result<(), Difference>,
     ) -> Result<(), Difference> {
         let digest = found.digest();
@@ -104,7 +104,7 @@ impl Oracle {
         &mut self,
         phase: usize,
         ops: u64,
-        found: &Found,
+        found: &OperationResults,
         reports_changes: bool,
         print: &Print<'_>,
     ) -> Result<(), Difference> {
@@ -160,7 +160,7 @@ impl Oracle {
         &mut self,
         phase: usize,
         (there, asked): (&RowSet, u64),
-        found: &Found,
+        found: &OperationResults,
         print: &Print<'_>,
     ) -> Result<(), Difference> {
         match there {

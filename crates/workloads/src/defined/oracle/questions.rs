@@ -9,7 +9,7 @@ use embermark_model::fingerprint::Checksum;
 use embermark_model::table::Value;
 
 use super::super::cell::Cell;
-use super::super::port::{Found, fingerprint};
+use super::super::port::{OperationResults, fingerprint};
 use super::super::table_rows::Rows;
 use super::row_set::RowSet;
 use super::{Oracle, Print, correlate, gaps, groups, outliers, values};
@@ -19,7 +19,7 @@ impl Oracle {
         &self,
         phase: usize,
         (there, asked): (&RowSet, u64),
-        found: &Found,
+        found: &OperationResults,
         print: &Print<'_>,
     ) -> Result<(), Difference> {
         let (cell, of) = (&*self.cell, self.cell.rows_of(phase));
@@ -66,7 +66,7 @@ pub(super) fn each(
     cell: &Cell,
     phase: usize,
     (there, asked): (&RowSet, u64),
-    found: &Found,
+    found: &OperationResults,
     check: &Check<'_>,
 ) -> Result<(), Difference> {
     if !cell.adds_up(phase) {

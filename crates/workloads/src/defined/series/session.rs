@@ -15,7 +15,7 @@ use super::super::arena::Arena;
 use super::super::cell::Cell;
 use super::super::correlate;
 use super::super::kind::rows_at_once;
-use super::super::port::{Found, Session, Shared, Steps, fingerprint};
+use super::super::port::{OperationResults, Session, Shared, Steps, fingerprint};
 use super::super::row::{OwnedKey, Values};
 use super::execution::all_are_there;
 use super::influxql::Measured;
@@ -33,7 +33,12 @@ pub(super) struct SeriesSession<'a> {
 }
 
 impl Session for SeriesSession<'_> {
-    fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
+    fn each(
+        &mut self,
+        phase: usize,
+        part: Shared<'_>,
+        found: &mut OperationResults,
+    ) -> Result<u64> {
         let (cell, tables) = (self.cell, self.tables);
         if let (Work::Latest { table, by, time }, Some((column, _))) =
             (cell.work(phase), cell.each(phase, 0))
@@ -63,7 +68,7 @@ impl Session for SeriesSession<'_> {
         Ok(self.looked.len())
     }
 
-    fn change(&mut self, phase: usize, n: usize, _: &mut Found) -> Result<()> {
+    fn change(&mut self, phase: usize, n: usize, _: &mut OperationResults) -> Result<()> {
         let (cell, tables, key) = (self.cell, self.tables, &self.looked[n]);
         let work = cell.work(phase);
         let Ok(of) = &tables[work.table().unwrap_or_default()] else { return Ok(()) };
@@ -80,7 +85,7 @@ impl Session for SeriesSession<'_> {
         self.store.write(&measurement.table.name, &row.point())
     }
 
-    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
+    fn perform(&mut self, phase: usize, i: usize, found: &mut OperationResults) -> Result<()> {
         let (cell, tables) = (self.cell, self.tables);
         let work = cell.work(phase);
         let table = work.table().unwrap_or_default();
@@ -103,7 +108,7 @@ impl Session for SeriesSession<'_> {
             }
             work if rows_at_once(work) > 1 => self.change_span(of, phase, i)?,
             Work::Update { keys, .. } => {
-                let mut seen = Found::default();
+                let mut seen = OperationResults::default();
                 if all_are_there(keys) || self.get(of, phase, i, &mut seen)? {
                     self.update(of, phase, i, found)?;
                 }

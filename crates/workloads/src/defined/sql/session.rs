@@ -13,7 +13,7 @@ use crate::defined::arena::Arena;
 use crate::defined::cell::Cell;
 use crate::defined::documents::{Stored, lay};
 use crate::defined::kind::conditions_of;
-use crate::defined::port::{Found, Session, Shared, Steps};
+use crate::defined::port::{OperationResults, Session, Shared, Steps};
 use crate::defined::row::{self, OwnedKey};
 use crate::defined::statements::conditions::bounds;
 use crate::defined::statements::reads::begins_at_parameters;
@@ -41,7 +41,7 @@ impl<'a> SqlSession<'a> {
         n: usize,
         params: &[Param<'_>],
         rows: &Rows,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         self.store.query(self.statements.of_phase(phase)[n], params, &mut |result| {
             found.rows += row::whole(result, rows.table)?;
@@ -93,7 +93,7 @@ impl<'a> SqlSession<'a> {
         phase: usize,
         i: usize,
         all: bool,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let cell = self.cell;
         let values = if all { &*cell.each[phase] } else { &[] };
@@ -118,7 +118,7 @@ impl<'a> SqlSession<'a> {
         n: usize,
         key: &[Param<'_>],
         rows: &Rows,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         self.store.query(self.statements.of_phase(phase)[n], key, &mut |result| {
             found.rows += row::beside_key(result, rows.table, key)?;
@@ -155,7 +155,7 @@ impl<'a> SqlSession<'a> {
         (phase, i): (usize, usize),
         group: &'a Group,
         rows: &'a Rows,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let mut params = self.bounds(rows, &group.conditions);
         params.extend(self.each_value(phase, i));
@@ -167,7 +167,12 @@ impl<'a> SqlSession<'a> {
 }
 
 impl Session for SqlSession<'_> {
-    fn each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
+    fn each(
+        &mut self,
+        phase: usize,
+        part: Shared<'_>,
+        found: &mut OperationResults,
+    ) -> Result<u64> {
         if self.asks_for_all(phase) {
             return part.part.at_once(|| self.latest(phase, 0, true, found));
         }
@@ -199,13 +204,18 @@ impl Session for SqlSession<'_> {
         Ok(looked.len())
     }
 
-    fn change(&mut self, phase: usize, n: usize, found: &mut Found) -> Result<()> {
+    fn change(&mut self, phase: usize, n: usize, found: &mut OperationResults) -> Result<()> {
         let params = self.changes().of_found(phase, &self.looked[n]);
         found.changed += self.store.run(self.statements.of_phase(phase)[0], &params)?;
         Ok(())
     }
 
-    fn change_each(&mut self, phase: usize, part: Shared<'_>, found: &mut Found) -> Result<u64> {
+    fn change_each(
+        &mut self,
+        phase: usize,
+        part: Shared<'_>,
+        found: &mut OperationResults,
+    ) -> Result<u64> {
         if !self.pipelines(&part) {
             return part.each(|n| self.change(phase, n, found));
         }
@@ -218,7 +228,7 @@ impl Session for SqlSession<'_> {
         Ok(ops)
     }
 
-    fn perform(&mut self, phase: usize, i: usize, found: &mut Found) -> Result<()> {
+    fn perform(&mut self, phase: usize, i: usize, found: &mut OperationResults) -> Result<()> {
         let cell = self.cell;
         let (work, rows) = (cell.work(phase), cell.rows_of(phase));
         match work {

@@ -10,7 +10,7 @@ use super::super::stored::stored;
 use super::DocumentSession;
 use super::reads::successor;
 use crate::defined::latest_rows::LatestRows;
-use crate::defined::port::{Found, fingerprint};
+use crate::defined::port::{OperationResults, fingerprint};
 use crate::defined::row;
 
 /// Number of documents from the end of a collection that are searched first.
@@ -22,7 +22,7 @@ impl DocumentSession<'_> {
         phase: usize,
         i: usize,
         table: usize,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let (cell, collection) = (self.cell, self.collections[table]);
         cell.begin_question(phase, found);
@@ -68,7 +68,7 @@ impl DocumentSession<'_> {
         (phase, i): (usize, usize),
         table: usize,
         by: usize,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let (cell, of) = (self.cell, self.cell.tables[table].table);
         let Some((_, value)) = cell.each(phase, i) else { return Ok(()) };
@@ -96,7 +96,12 @@ impl DocumentSession<'_> {
     }
 
     /// Finds the newest document of each value: the last one below the value found before.
-    fn newest_by_key(&mut self, table: usize, by: usize, found: &mut Found) -> Result<()> {
+    fn newest_by_key(
+        &mut self,
+        table: usize,
+        by: usize,
+        found: &mut OperationResults,
+    ) -> Result<()> {
         let of = self.cell.tables[table].table;
         let mut before: Option<OwnedValue> = None;
         loop {

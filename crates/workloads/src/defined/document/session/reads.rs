@@ -12,7 +12,7 @@ use super::super::questions::Question;
 use super::super::stored::{Key, equalities, stored};
 use super::DocumentSession;
 use crate::defined::access::{Filters, filters};
-use crate::defined::port::{Found, fingerprint};
+use crate::defined::port::{OperationResults, fingerprint};
 use crate::defined::row;
 
 /// Visits the values of a document, in the order of the columns, if they meet all conditions.
@@ -74,7 +74,7 @@ impl DocumentSession<'_> {
         table: usize,
         filter: Filter<'_>,
         (order, limit): (Order, Option<u32>),
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let of = self.cell.tables[table].table;
         let find = Find { filter, order, limit, columns: &self.names[table] };
@@ -89,7 +89,7 @@ impl DocumentSession<'_> {
         phase: usize,
         i: usize,
         range: &Range,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let cell = self.cell;
         let table = cell.tables[range.table].table;
@@ -160,7 +160,7 @@ impl DocumentSession<'_> {
         phase: usize,
         table: usize,
         select: &[usize],
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let mut rows = Checksum::default();
         self.matching(phase, table, &mut |row| {

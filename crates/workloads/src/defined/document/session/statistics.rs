@@ -13,7 +13,7 @@ use crate::defined::access::{Filters, filters, of_conditions};
 use crate::defined::aggregate::Groups;
 use crate::defined::gaps::Gaps;
 use crate::defined::outliers::Outliers;
-use crate::defined::port::Found;
+use crate::defined::port::OperationResults;
 use crate::defined::{correlate, row};
 
 impl DocumentSession<'_> {
@@ -21,7 +21,7 @@ impl DocumentSession<'_> {
         &mut self,
         (phase, i): (usize, usize),
         group: &Group,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let cell = self.cell;
         cell.begin_question(phase, found);
@@ -71,7 +71,7 @@ impl DocumentSession<'_> {
         &mut self,
         (phase, i): (usize, usize),
         table: usize,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let (of_table, collection) = (self.cell.tables[table].table, self.collections[table]);
         let Work::Outliers { of, by, deviations, .. } = self.cell.work(phase) else {
@@ -97,7 +97,7 @@ impl DocumentSession<'_> {
         &mut self,
         phase: usize,
         question: &Correlate,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let (cell, collection) = (self.cell, self.collections[question.table]);
         cell.begin_question(phase, found);
@@ -120,7 +120,7 @@ impl DocumentSession<'_> {
         table: usize,
         (by, time): (usize, usize),
         longer: i64,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         self.cell.begin_question(phase, found);
         let (of, collection) = (self.cell.tables[table].table, self.collections[table]);

@@ -7,7 +7,7 @@ use embermark_model::table::OwnedValue;
 use super::super::influxql::Measured;
 use super::super::point::Row;
 use super::SeriesSession;
-use crate::defined::port::{Found, Session};
+use crate::defined::port::{OperationResults, Session};
 
 impl SeriesSession<'_> {
     /// Rewrites fields of a point.
@@ -16,7 +16,7 @@ impl SeriesSession<'_> {
         of: &Measured,
         phase: usize,
         i: usize,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let (cell, measurement) = (self.cell, &of.measurement);
         let mut row = Row::of_key(measurement, cell.key_in(self.arena, phase, i))?;
@@ -59,7 +59,11 @@ impl SeriesSession<'_> {
     }
 
     /// Rewrites or deletes the points that meet conditions, each by its key.
-    pub(super) fn change_where(&mut self, phase: usize, found: &mut Found) -> Result<()> {
+    pub(super) fn change_where(
+        &mut self,
+        phase: usize,
+        found: &mut OperationResults,
+    ) -> Result<()> {
         (0..self.find_rows(phase)?).try_for_each(|n| self.change(phase, n, found))
     }
 }

@@ -10,7 +10,7 @@ use super::super::point::{value, values};
 use super::SeriesSession;
 use crate::defined::access::{Filters, filters};
 use crate::defined::latest_rows::LatestRows;
-use crate::defined::port::{Found, fingerprint};
+use crate::defined::port::{OperationResults, fingerprint};
 use crate::defined::row::Values;
 
 impl SeriesSession<'_> {
@@ -75,7 +75,7 @@ impl SeriesSession<'_> {
         of: &Measured,
         phase: usize,
         i: usize,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<bool> {
         of.measurement.get(&self.cell.key_in(self.arena, phase, i), self.text);
         let mut is_there = false;
@@ -91,7 +91,7 @@ impl SeriesSession<'_> {
         of: &Measured,
         (phase, i): (usize, usize),
         (by, time): (usize, usize),
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let filters = filters(self.cell, phase, i);
         self.cell.begin_question(phase, found);
@@ -112,7 +112,7 @@ impl SeriesSession<'_> {
         of: &Measured,
         (phase, i): (usize, usize),
         range: &Range,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let cell = self.cell;
         if let Span::Rows { .. } = range.span {

@@ -15,7 +15,7 @@ use crate::defined::access::{Filters, filters};
 use crate::defined::aggregate::{self, in_order};
 use crate::defined::gaps::Gaps;
 use crate::defined::outliers::Outliers;
-use crate::defined::port::Found;
+use crate::defined::port::OperationResults;
 use crate::defined::row::{aggregate as aggregated, owned};
 
 impl SeriesSession<'_> {
@@ -26,7 +26,7 @@ impl SeriesSession<'_> {
         (phase, i): (usize, usize),
         (by, time): (usize, usize),
         longer: i64,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let (measurement, filters) = (&of.measurement, filters(self.cell, phase, i));
         self.cell.begin_question(phase, found);
@@ -58,7 +58,7 @@ impl SeriesSession<'_> {
         (phase, i): (usize, usize),
         (column, by): (usize, usize),
         deviations: f64,
-        found: &mut Found,
+        found: &mut OperationResults,
     ) -> Result<()> {
         let (measurement, filters) = (&of.measurement, filters(self.cell, phase, i));
         let table = measurement.table;

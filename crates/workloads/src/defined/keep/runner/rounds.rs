@@ -7,9 +7,9 @@ use embermark_meter::steady;
 use embermark_model::answer::Difference;
 use embermark_model::result::{Stall, SteadyFigure, SteadyState, Timeline};
 
-use super::{Player, SLICE_NS, row_bytes};
+use super::{KeepRunner, SLICE_NS, row_bytes};
 
-impl Player<'_> {
+impl KeepRunner<'_> {
     /// Excludes a time from the current slice.
     pub(super) fn pause(&mut self, ns: u64) {
         self.stand_still(ns);
@@ -60,9 +60,9 @@ impl Player<'_> {
             let allocated = self.observer.allocated();
             self.recorder.close_round(now_ns, allocated);
         }
-        if self.play.checked && self.wrong.is_none() {
+        if self.parameters.checked && self.wrong.is_none() {
             let there = self.calendar.there(self.came).len() as u64;
-            let count = self.database.count(self.play.keep.table)?;
+            let count = self.database.count(self.parameters.keep.table)?;
             self.wrong = count
                 .filter(|count| *count != there)
                 .map(|count| Difference(format!("{count} rows, expected {there}")));
@@ -85,8 +85,8 @@ impl Player<'_> {
             let all: Option<Vec<f64>> = (0..rounds.len()).map(of).collect();
             steady::assess(&all?)
         };
-        let name = if self.play.rate.is_some() { "latency" } else { "throughput" };
-        let figure = match self.play.rate {
+        let name = if self.parameters.rate.is_some() { "latency" } else { "throughput" };
+        let figure = match self.parameters.rate {
             Some(_) => values(&|round| Some(rounds[round].commit_mean_ns)),
             None => values(&|round| Some(rounds[round].throughput())),
         };
@@ -108,7 +108,7 @@ impl Player<'_> {
         Timeline {
             window_rows: self.kept as u64,
             row_bytes: row_bytes(self.rows()),
-            expiry: self.database.expires_by(self.play.keep),
+            expiry: self.database.expires_by(self.parameters.keep),
             slices: self.recorder.slices(),
             rounds: self.recorder.rounds().to_vec(),
             steady,

@@ -7,15 +7,15 @@ use embermark_meter::Kind;
 use embermark_model::answer::Difference;
 use embermark_model::table::Value;
 
-use super::play::Play;
-use super::{Answered, Player};
+use super::parameters::KeepParameters;
+use super::{Answered, KeepRunner};
 use crate::defined::oracle::{check_newest, print_of};
 
-impl Player<'_> {
+impl KeepRunner<'_> {
     /// Asks the next question. Everything written must be readable when the answer begins.
     pub(super) fn question(&mut self) -> Result<()> {
         let before = self.clock.ticks();
-        let Self { database, found, play: Play { keep, .. }, .. } = self;
+        let Self { database, found, parameters: KeepParameters { keep, .. }, .. } = self;
         let kinds = keep.ask.len() as u64;
         let (phase, i) = (keep.ask[(self.asked % kinds) as usize], (self.asked / kinds) as usize);
         database.rebuild_question(phase, i);
@@ -27,7 +27,7 @@ impl Player<'_> {
         let ns = self.clock.nanoseconds(from, to);
         self.recorder.record(Kind::Question, self.clock.nanoseconds(self.began, from), ns, ns);
         self.asked += 1;
-        if self.play.checked {
+        if self.parameters.checked {
             let found = self.found.clone();
             self.answers.push(Answered { phase, i, came: self.came, found });
         }
@@ -41,7 +41,7 @@ impl Player<'_> {
     /// what the engine reads next.
     pub(super) fn check_answers(&mut self) {
         let from = self.clock.ticks();
-        let (cell, database) = (self.play.cell, &*self.database);
+        let (cell, database) = (self.parameters.cell, &*self.database);
         for Answered { phase, i, came, found } in self.answers.drain(..) {
             self.calendar.rows.there.store(came, Ordering::Relaxed);
             let print = |row: &[Value<'_>]| print_of(cell, database, phase, row);

@@ -11,7 +11,7 @@ use crate::defined::cell::Cell;
 
 /// Parameters of a `keep`.
 #[derive(Clone, Copy)]
-pub(in super::super::super) struct Play<'a> {
+pub(in super::super::super) struct KeepParameters<'a> {
     pub cell: &'a Cell,
     pub keep: &'a Keep,
     /// The longest duration.
@@ -23,7 +23,7 @@ pub(in super::super::super) struct Play<'a> {
 }
 
 /// Outcome of a `keep`.
-pub(in super::super::super) struct Played {
+pub(in super::super::super) struct KeepOutcome {
     /// Rows inserted.
     pub came: u64,
     /// Questions asked.
@@ -37,10 +37,12 @@ pub(in super::super::super) struct Played {
 }
 
 /// Returns the rows per commit of the insert. `None` if a variant commits every row on its own.
-pub(super) fn batch(play: &Play<'_>) -> Option<usize> {
-    let Work::Insert { commit: Commit::Batch(rows), .. } = play.cell.work(play.keep.insert) else {
+pub(super) fn batch(parameters: &KeepParameters<'_>) -> Option<usize> {
+    let Work::Insert { commit: Commit::Batch(rows), .. } =
+        parameters.cell.work(parameters.keep.insert)
+    else {
         return None;
     };
-    let each = play.cell.commit == Some(Commit::Each);
+    let each = parameters.cell.commit == Some(Commit::Each);
     usize::try_from(*rows).ok().filter(|_| !each)
 }

@@ -1,7 +1,7 @@
 //! The loop of one client: it inserts rows, lets a step expire, and asks questions in between, on
 //! a schedule.
 
-pub(super) mod play;
+pub(super) mod parameters;
 mod questions;
 mod rounds;
 
@@ -16,11 +16,11 @@ use embermark_model::answer::Difference;
 use embermark_model::result::SteadyState;
 
 use super::super::arena::Arena;
-use super::super::port::{self, Database, Found};
+use super::super::port::{self, Database, OperationResults};
 use super::super::table_rows::Rows;
 use super::Calendar;
 use crate::PhaseObserver;
-use play::{Play, Played, batch};
+use parameters::{KeepOutcome, KeepParameters, batch};
 
 /// Length of a slice of the timeline, in ns.
 const SLICE_NS: u64 = 1_000_000_000;
@@ -53,12 +53,12 @@ struct Answered {
     phase: usize,
     i: usize,
     came: usize,
-    found: Found,
+    found: OperationResults,
 }
 
-/// Plays rows into a database.
-pub(in super::super) struct Player<'a> {
-    play: Play<'a>,
+/// Inserts rows into a database.
+pub(in super::super) struct KeepRunner<'a> {
+    parameters: KeepParameters<'a>,
     calendar: Calendar<'a>,
     /// Rows per commit. `None`: each row is inserted on its own.
     batch: Option<usize>,
@@ -73,7 +73,7 @@ pub(in super::super) struct Player<'a> {
     /// Start time, in ticks of the clock.
     began: u64,
     recorder: Recorder,
-    found: Found,
+    found: OperationResults,
     came: usize,
     asked: u64,
     /// Answers that were not checked yet.
@@ -89,20 +89,23 @@ pub(in super::super) struct Player<'a> {
     paused: u64,
 }
 
-impl<'a> Player<'a> {
+impl<'a> KeepRunner<'a> {
     pub(in super::super) fn new(
-        play: Play<'a>,
+        parameters: KeepParameters<'a>,
         database: &'a mut dyn Database,
         observer: &'a mut dyn PhaseObserver,
         recorder: Recorder,
         arena: &'a mut Arc<Arena>,
     ) -> Self {
         let background = [Vec::with_capacity(32), Vec::with_capacity(32)];
-        let calendar = Calendar { keep: play.keep, rows: &play.cell.tables[play.keep.table] };
+        let calendar = Calendar {
+            keep: parameters.keep,
+            rows: &parameters.cell.tables[parameters.keep.table],
+        };
         Self {
-            play,
+            parameters,
             calendar,
-            batch: batch(&play),
+            batch: batch(&parameters),
             kept: calendar.window(),
             arena,
             laid: 0,
@@ -111,7 +114,7 @@ impl<'a> Player<'a> {
             clock: Clock::default(),
             began: 0,
             recorder,
-            found: Found::default(),
+            found: OperationResults::default(),
             came: 0,
             asked: 0,
             answers: Vec::with_capacity(2 * MOST_ANSWERS),
@@ -127,18 +130,18 @@ impl<'a> Player<'a> {
         self.calendar.rows
     }
 
-    /// Plays until it is steady, or for the longest time.
-    pub(in super::super) fn run(mut self) -> Result<Played> {
+    /// Inserts until it is steady, or for the longest time.
+    pub(in super::super) fn run(mut self) -> Result<KeepOutcome> {
         self.database.lifecycle().background(&mut self.background[1])?;
-        let pace = self.play.rate.map(|rate| Pacer::new(&self.clock, rate));
-        self.observer.sample(Duration::from_nanos(SLICE_NS), self.play.longest);
+        let pace = self.parameters.rate.map(|rate| Pacer::new(&self.clock, rate));
+        self.observer.sample(Duration::from_nanos(SLICE_NS), self.parameters.longest);
         self.observer.open();
         self.began = self.clock.ticks();
         let steady = self.play_steps(pace.as_ref())?;
         self.observer.close();
         self.observer.end();
         let timeline = self.timeline(steady);
-        Ok(Played {
+        Ok(KeepOutcome {
             came: self.came as u64,
             asked: self.asked,
             elapsed_ns: self.recorder.slices().iter().map(|slice| slice.elapsed_ns).sum(),
@@ -152,9 +155,9 @@ impl<'a> Player<'a> {
         self.clock.nanoseconds(self.began, self.clock.ticks())
     }
 
-    /// Plays time steps. Returns the state of the last rounds.
+    /// Runs time steps. Returns the state of the last rounds.
     fn play_steps(&mut self, pace: Option<&Pacer>) -> Result<SteadyState> {
-        let longest_ns = self.play.longest.as_nanos() as u64;
+        let longest_ns = self.parameters.longest.as_nanos() as u64;
         let round_ns = longest_ns / ROUNDS_AT_MOST;
         let round_rows = self.kept.div_ceil(ROUNDS_A_WINDOW);
         let (mut round_began, mut round_first) = (0, 0);
@@ -194,7 +197,7 @@ impl<'a> Player<'a> {
     /// Begins a time step: creates its partition, and lets the oldest step expire, if
     /// there is one.
     fn housekeeping(&mut self, number: i64, begin: i64) -> Result<()> {
-        let (keep, from) = (self.play.keep, self.clock.ticks());
+        let (keep, from) = (self.parameters.keep, self.clock.ticks());
         let oldest = self.calendar.expiring_at(number);
         let goes = oldest.number >= begin;
         if goes {
@@ -213,16 +216,16 @@ impl<'a> Player<'a> {
         self.close_slice_if_over(to)
     }
 
-    /// Plays the rows of a time step. Returns whether it is complete.
+    /// Inserts the rows of a time step. Returns whether it is complete.
     fn play_step(&mut self, number: i64, pace: Option<&Pacer>, longest_ns: u64) -> Result<bool> {
         let end = self.calendar.first_from(self.calendar.step(number).to);
-        let every = self.play.keep.every as usize;
+        let every = self.parameters.keep.every as usize;
         while self.came < end {
             let next = (self.came + self.batch.unwrap_or(1)).min(end);
             if next > self.laid {
                 self.lay_out(next.max(self.came + LAID_AT_ONCE).min(end));
             }
-            let asks = !self.play.keep.ask.is_empty() && next / every > self.came / every;
+            let asks = !self.parameters.keep.ask.is_empty() && next / every > self.came / every;
             let to = self.commit(self.came..next, pace)?;
             self.came = next;
             self.rows().there.store(next, Ordering::Relaxed);
@@ -240,7 +243,7 @@ impl<'a> Player<'a> {
 
     /// Lays out the next rows, up to a row.
     fn lay_out(&mut self, to: usize) {
-        let (from, insert) = (self.clock.ticks(), self.play.keep.insert);
+        let (from, insert) = (self.clock.ticks(), self.parameters.keep.insert);
         port::lay_out(self.database, self.arena, [(insert, self.came..to)]);
         self.laid = to;
         self.pause(self.clock.nanoseconds(from, self.clock.ticks()));
@@ -253,7 +256,7 @@ impl<'a> Player<'a> {
         // A commit is due with its last row.
         let began = self.began + self.paused;
         let due = pace.map(|pace| pace.wait(&self.clock, began, places.end as u64 - 1));
-        let (count, keep) = (places.len() as u64, self.play.keep);
+        let (count, keep) = (places.len() as u64, self.parameters.keep);
         let Self { database, found, .. } = self;
         let from = self.clock.ticks();
         match self.batch {
