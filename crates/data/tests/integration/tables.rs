@@ -96,6 +96,24 @@ fn json_lines_are_read_in_any_order_of_fields_and_nested_ones_as_their_text() {
 }
 
 #[test]
+fn numbers_and_truth_values_of_json_that_are_read_as_texts_are_counted() {
+    let lines = concat!(
+        "{\"id\":1,\"x\":true,\"o\":{\"k\":1},\"X y\":2}\n",
+        "{\"id\":2,\"x\":\"no\",\"o\":{\"k\":\"z\"}}\n",
+        "{\"id\":3,\"x\":0}\n{\"id\":4,\"x\":[1]}\n{\"id\":5,\"x\":null}\n",
+    );
+    let columns = [("id", U64), ("x?", TEXT), ("o.k?", TEXT)];
+    // Fields whose names differ only in case are read in another way, without nested ones.
+    for (name, columns, others) in [("X y", &columns[..], 3), ("X", &columns[..2], 2)] {
+        let folder = file("r.jsonl", lines.replace("X y", name));
+        let (staged, rows) = staged(folder.path(), table("r.jsonl", columns, &[0]));
+        assert_eq!(rows.value(2, 1), Value::Text("0"));
+        let remark = "number, truth value or blob in a column of texts: read as a text";
+        assert_eq!(staged.remarks.get(remark), Some(&others), "{:?}", staged.remarks);
+    }
+}
+
+#[test]
 fn rows_that_do_not_fit_are_dropped_and_counted_by_reason() {
     let csv = "station,time,temp,note,ok\n\
         1,1,1.5,fine,true\n\

@@ -158,7 +158,7 @@ fn numbers_and_blobs_that_are_read_as_texts_are_counted() {
     Connection::open(&path).unwrap().execute_batch(schema).unwrap();
     let kv = &sqlite_tables(&path).unwrap()[0];
     let found = infer_sqlite("app.db", kv, folder.path()).unwrap();
-    let note = "3 times: number or blob of the database in a column of texts: read as a text";
+    let note = "3 times: number, truth value or blob in a column of texts: read as a text";
     assert_eq!(found.notes, [note]);
     let text = propose("app", &[found], &ProposalOptions::default()).0;
     let tables = parse("app.toml", &text, &[]).unwrap().tables;

@@ -79,6 +79,7 @@ impl Source {
             name,
             sql: format!("f{at}"),
             type_name: "VARCHAR".to_owned(),
+            is_other: None,
         };
         self.fields = names.into_iter().chain(folders).enumerate().map(field).collect();
         self.dialect = groups.into_iter().next().map(|(dialect, _)| dialect);

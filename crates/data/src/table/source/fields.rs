@@ -14,6 +14,9 @@ pub(in crate::table) struct SourceField {
     pub(super) sql: String,
     /// Type in DuckDB.
     pub(in crate::table) type_name: String,
+    /// Condition that a value is neither a text nor missing, over [`Source::values`]. `None` if the
+    /// source declares the types of its columns, or has only texts.
+    pub(super) is_other: Option<String>,
 }
 
 impl SourceField {
@@ -31,11 +34,17 @@ pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// Returns the condition that a value of JSON is a number or a truth value.
+fn is_scalar(column: &str, path: &Literal) -> String {
+    format!("(json_type({column}, {path}) IN ('BIGINT', 'UBIGINT', 'DOUBLE', 'BOOLEAN'))")
+}
+
 /// Makes a field of a JSON object.
 pub(super) fn object_field(column: &str, name: String) -> SourceField {
     let path = Literal::Text(format!("$.\"{}\"", name.replace('"', "\\\"")));
     let sql = format!("json_extract_string({column}, {path})");
-    SourceField { name, sql, type_name: "VARCHAR".to_owned() }
+    let is_other = Some(is_scalar(column, &path));
+    SourceField { name, sql, type_name: "VARCHAR".to_owned(), is_other }
 }
 
 impl Source {
@@ -85,7 +94,8 @@ impl Source {
             _ if is_nested => (format!("CAST(to_json({sql}) AS VARCHAR)"), "VARCHAR"),
             _ => (format!("CAST({sql} AS VARCHAR)"), "VARCHAR"),
         };
-        self.fields.push(SourceField { name: name.to_owned(), sql, type_name: of.to_owned() });
+        let (name, type_name) = (name.to_owned(), of.to_owned());
+        self.fields.push(SourceField { name, sql, type_name, is_other: None });
         Ok(())
     }
 
@@ -105,12 +115,14 @@ impl Source {
             }
             return Ok(());
         }
-        let column = quoted(top);
+        let (column, at) = (quoted(top), Literal::Text(path.to_owned()));
         let sql = match path {
             "$" => format!("{column}::VARCHAR"),
-            path => format!("json_extract_string({column}, {})", Literal::Text(path.to_owned())),
+            _ => format!("json_extract_string({column}, {at})"),
         };
-        self.fields.push(SourceField { name: name.to_owned(), sql, type_name: top.to_owned() });
+        let is_other = Some(is_scalar(&column, &at));
+        let (name, type_name) = (name.to_owned(), top.to_owned());
+        self.fields.push(SourceField { name, sql, type_name, is_other });
         Ok(())
     }
 }

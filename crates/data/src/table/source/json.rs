@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use embermark_model::table::Literal;
 
-use super::fields::{object_field, quoted};
+use super::fields::object_field;
 use super::options::{list, options};
 use super::{Source, SourceField};
 use crate::{DataError, compressed};
@@ -53,6 +53,7 @@ impl Source {
                 "SELECT DISTINCT unnest(json_keys(json)) AS name FROM {} ORDER BY name",
                 self.from
             );
+            self.values.clone_from(&self.from);
             let names = self.texts(&keys)?.into_iter().flatten().flatten();
             self.fields = names.map(|name| object_field("json", name)).collect();
             self.has_broken = is_lines;
@@ -62,10 +63,7 @@ impl Source {
             // A line is not an object: the fields are those that are wanted.
             let Some(wanted) = wanted else { return Err(self.no_objects(&format)) };
             self.fields.clear();
-            for name in wanted {
-                let (name, sql) = ((*name).to_owned(), format!("{}::VARCHAR", quoted(name)));
-                self.fields.push(SourceField { name: name.clone(), sql, type_name: name });
-            }
+            wanted.iter().try_for_each(|name| self.add_json(name, name, "$", "VARCHAR"))?;
         }
         // All top-level fields as they are written. Nested ones are extracted from them.
         let mut tops: Vec<&str> = Vec::new();
@@ -80,9 +78,12 @@ impl Source {
             let of = if is_within { "JSON" } else { "VARCHAR" };
             format!("{}: '{of}'", Literal::Text((*top).to_owned()))
         };
-        let columns: Vec<_> = tops.iter().map(of).collect();
-        self.from =
-            format!("read_json({shared}, records = 'true', columns = {{{}}})", columns.join(", "));
+        let read = |of: &dyn Fn(&&str) -> String| {
+            let columns: Vec<_> = tops.iter().map(of).collect();
+            format!("read_json({shared}, records = 'true', columns = {{{}}})", columns.join(", "))
+        };
+        let json = |top: &&str| format!("{}: 'JSON'", Literal::Text((*top).to_owned()));
+        (self.from, self.values) = (read(&of), read(&json));
         for field in &mut self.fields {
             "VARCHAR".clone_into(&mut field.type_name);
         }

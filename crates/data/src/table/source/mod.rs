@@ -43,6 +43,9 @@ pub(super) struct Source {
     _working_folder: Option<WorkingFolder>,
     /// SQL text after FROM.
     from: String,
+    /// The same for the conditions of [`SourceField::is_other`], which need values of JSON as they
+    /// are.
+    values: String,
     fields: Vec<SourceField>,
     /// The files that are read.
     pub(super) files: Option<Files>,
@@ -108,6 +111,7 @@ impl Source {
             reader,
             _working_folder: working_folder,
             from: String::new(),
+            values: String::new(),
             fields: Vec::new(),
             files,
             dialect: None,
@@ -147,6 +151,7 @@ impl Source {
         if let Reader::Sqlite(connection) = &self.reader {
             let fields = sqlite::fields(connection, &format!("SELECT * FROM {}", self.from));
             self.fields = fields.map_err(|cause| sqlite::failed(&self.name, &cause))?;
+            self.values.clone_from(&self.from);
             return Ok(());
         }
         self.describe("")
@@ -235,28 +240,35 @@ impl Source {
         Ok(row.into_iter().map(Option::unwrap_or_default).collect())
     }
 
-    /// Counts the numbers and blobs among the first `rows` values of some fields, if SQLite reads
-    /// them: a column of a database may have values of every kind.
+    /// Counts the values among the first `rows` rows of some fields that are neither texts nor
+    /// missing, if a field may have values of every kind, as in SQLite and JSON.
     pub(super) fn count_other_than_texts(
         &self,
         fields: &[usize],
-        rows: u64,
+        rows: Option<u64>,
     ) -> Result<u64, DataError> {
-        let (Reader::Sqlite(connection), false) = (&self.reader, fields.is_empty()) else {
+        let others = fields.iter().filter_map(|field| self.fields[*field].is_other.as_ref());
+        let others = others.map(|is_other| format!("CASE WHEN {is_other} THEN 1 ELSE 0 END"));
+        let others: Vec<String> = others.collect();
+        if others.is_empty() {
             return Ok(0);
-        };
-        let is_other = |field: &usize| {
-            format!("(typeof({}) NOT IN ('text', 'null'))", self.fields[*field].sql)
-        };
-        let others: Vec<String> = fields.iter().map(is_other).collect();
-        let limit = i64::try_from(rows).unwrap_or(i64::MAX);
+        }
+        let limit = rows.map_or_else(String::new, |rows| format!(" LIMIT {rows}"));
         let sql = format!(
-            "SELECT coalesce(sum({}), 0) FROM (SELECT * FROM {} LIMIT {limit})",
+            "SELECT coalesce(sum({}), 0) FROM (SELECT * FROM {}{limit})",
             others.join(" + "),
-            self.from
+            self.values
         );
-        let count = connection.query_row(&sql, [], |row| row.get::<_, i64>(0));
-        count.map(i64::cast_unsigned).map_err(|cause| sqlite::failed(&self.name, &cause))
+        match &self.reader {
+            Reader::DuckDb(_) => {
+                let count = self.texts(&sql)?.into_iter().flatten().flatten().next();
+                Ok(count.and_then(|count| count.parse().ok()).unwrap_or(0))
+            }
+            Reader::Sqlite(connection) => {
+                let count = connection.query_row(&sql, [], |row| row.get::<_, i64>(0));
+                count.map(i64::cast_unsigned).map_err(|cause| sqlite::failed(&self.name, &cause))
+            }
+        }
     }
 
     /// Returns the small result of a statement, as texts.

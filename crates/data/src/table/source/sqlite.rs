@@ -82,8 +82,9 @@ pub(super) fn fields(connection: &Connection, query: &str) -> rusqlite::Result<V
         let declared = column.decl_type().unwrap_or_default().to_uppercase();
         let is_text = ["CHAR", "TEXT", "CLOB"].iter().any(|part| declared.contains(part));
         let of = if is_text { "VARCHAR" } else { "ANY" };
-        let name = column.name().to_owned();
-        SourceField { sql: super::quoted(&name), name, type_name: of.to_owned() }
+        let (name, sql) = (column.name().to_owned(), super::quoted(column.name()));
+        let is_other = Some(format!("(typeof({sql}) NOT IN ('text', 'null'))"));
+        SourceField { name, sql, type_name: of.to_owned(), is_other }
     };
     Ok(columns.map(|column| field(&column)).collect())
 }

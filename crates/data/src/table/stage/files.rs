@@ -28,7 +28,7 @@ const HEADERS: &str = "the names of the columns again: skipped";
 const CUT: &str =
     "only the first rows, by the scale; lines among them that are not rows are not counted";
 const COARSE: &str = "times in nanoseconds, of Parquet's INT96 or in UTC, read to the microsecond";
-const OTHERS: &str = "number or blob of the database in a column of texts: read as a text";
+const OTHERS: &str = "number, truth value or blob in a column of texts: read as a text";
 /// Number of rows that are processed at once. They fit in the processor's first-level cache.
 const AT_ONCE: usize = 256;
 /// Number of dropped rows whose positions are kept, by which a message finds a line.
@@ -95,7 +95,7 @@ pub(super) fn read(
         (HEADERS, headers),
         (CUT, if is_cut && source.dialect.is_some() { read } else { 0 }),
         (COARSE, if is_coarse { read } else { 0 }),
-        (OTHERS, source.count_other_than_texts(&texts, limit.unwrap_or(u64::MAX))?),
+        (OTHERS, source.count_other_than_texts(&texts, limit)?),
     ];
     let mut staged = finish(
         writer,
