@@ -183,6 +183,7 @@ fn table<'a>(
         clients: language.clients.clone(),
         at: levels::label(*rows, *conditions, language.name.as_deref(), network.as_deref()),
         network,
+        files: file.plan.workload_files.keys().cloned().collect(),
         criteria: criteria::list(),
         rests_on: rests_on.collect(),
         engines,

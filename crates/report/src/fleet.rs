@@ -10,7 +10,8 @@ use embermark_model::Durability;
 use embermark_model::result::ResultFile;
 use serde::{Serialize, Serializer};
 
-use crate::advise::{AdviceTables, FleetAdvice};
+use crate::advise::{self, AdviceTables, FleetAdvice};
+use crate::evidence::{self, Record};
 use crate::overview::means::{self, Line, Standing};
 use crate::statistics::geometric_mean;
 use crate::summary::{self, Entry};
@@ -134,8 +135,8 @@ impl Fleet {
         });
     }
 
-    /// Adds a device's result.
-    pub fn add(&mut self, name: &str, result: &ResultFile) {
+    /// Adds a device's result. `record` has the tests of durability by which engines broke a promise.
+    pub fn add(&mut self, name: &str, result: &ResultFile, record: &Record) {
         let machine = &result.manifest.machine;
         let model = machine.board.as_deref().or(machine.cpu.as_deref()).unwrap_or("unknown");
         self.devices.push(Device {
@@ -145,7 +146,9 @@ impl Fleet {
             warnings: result.manifest.warnings.iter().map(|warning| text::plain(warning)).collect(),
             lacks: None,
         });
-        self.advice.add(&text::plain(name), result);
+        let mut advice = advise::tables(&[result], None, &[]);
+        evidence::mark_advice(&mut advice, &[result], record);
+        self.advice.add(&text::plain(name), advice);
         let comparison = summary::compare(result, &[]);
         let unpublishable = result.unpublishable();
         let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -271,7 +274,7 @@ mod tests {
     fn a_device_has_the_means_of_its_own_screen() {
         let result = result();
         let mut fleet = Fleet::default();
-        fleet.add("roof", &result);
+        fleet.add("roof", &result, &Record::default());
         let comparison = summary::compare(&result, &[]);
         let lines = means::lines(&result, &comparison.groups);
         assert_eq!(fleet.lines.len(), lines.len());
@@ -310,11 +313,11 @@ mod tests {
         other.manifest.machine.board = Some("Raspberry Pi 4 Model B Rev 1.4\u{7}".to_owned());
         other.manifest.machine.cpu = Some("A72".to_owned());
         let mut fleet = Fleet::default();
-        fleet.add("roof", &result);
+        fleet.add("roof", &result, &Record::default());
         let (lines, engines, boxes) =
             (fleet.lines.clone(), fleet.engines.clone(), fleet.boxes.len());
         fleet.lacks("cellar", "not reached: no route to host");
-        fleet.add("kitchen", &other);
+        fleet.add("kitchen", &other, &Record::default());
         assert_eq!(
             (&fleet.lines, &fleet.engines, fleet.boxes.len()),
             (&lines, &engines, 2 * boxes)

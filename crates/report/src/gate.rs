@@ -17,6 +17,7 @@ pub use render::{json, markdown, table};
 
 use crate::compare::{self, Differences, Pairs, PhasePair, StatusChange};
 use crate::statistics::{Shift, holm};
+use crate::text;
 
 /// Largest probability that a gate fails although nothing became slower than allowed. It holds for
 /// a whole run, however many phases it has. The engines over all phases take one half of it, and
@@ -53,6 +54,8 @@ pub struct Gate {
     /// References that two runs have in common, as a whole. They show how the machine changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<EngineTotal>,
+    /// Engines with figures in the old file and none in the new one, each with the reason.
+    pub gone: Vec<String>,
     /// Cells that only the old file has.
     pub only_old: Vec<CellId>,
     /// Cells that only the new file has.
@@ -169,6 +172,7 @@ pub fn gate(old: &ResultFile, new: &ResultFile, allow: f64) -> Gate {
         why: Vec::new(),
         wholes: engine_total::engine_totals(&judged, one_run, allow),
         phases: phases(&judged, allow),
+        gone: gone(old, new),
         turned,
         machine,
         only_old,
@@ -176,6 +180,26 @@ pub fn gate(old: &ResultFile, new: &ResultFile, allow: f64) -> Gate {
     };
     (gate.outcome, gate.why) = gate.ends();
     gate
+}
+
+/// Lists the engines with figures in the old file and none in the new one.
+fn gone(old: &ResultFile, new: &ResultFile) -> Vec<String> {
+    let has_figures = |file: &ResultFile, engine: &str| {
+        let mut cells = file.cells.iter().filter(|cell| cell.id.engine == engine);
+        cells.any(|cell| cell.status.has_figures() && !cell.trials.is_empty())
+    };
+    let engines = old.cells.iter().filter(|cell| !cell.reference).map(|cell| &*cell.id.engine);
+    let mut gone = text::unique(engines);
+    gone.retain(|engine| has_figures(old, engine) && !has_figures(new, engine));
+    let why = |engine: &str| {
+        let cell = new.cells.iter().find(|cell| cell.id.engine == engine);
+        let why = cell.map(|cell| match &cell.reason {
+            Some(reason) => format!("{}: {reason}", cell.status),
+            None => cell.status.to_string(),
+        });
+        format!("{engine} ({})", why.as_deref().unwrap_or("it has no cells"))
+    };
+    gone.into_iter().map(why).collect()
 }
 
 /// Judges each phase among all phases.
@@ -240,6 +264,9 @@ impl Gate {
         let slower = render::slower(self);
         if !slower.is_empty() {
             return (Outcome::Failed, slower);
+        }
+        if !self.gone.is_empty() && self.finds().is_some() {
+            return (Outcome::Unclear, vec![render::gone(self)]);
         }
         match self.finds() {
             None => (Outcome::Unclear, vec![render::nothing_judged(self)]),

@@ -36,6 +36,11 @@ pub fn markdown(text: &str) -> String {
     out
 }
 
+/// Returns the name that a command uses for the file of a workload.
+pub(crate) fn file_name(workload: &str) -> String {
+    format!("{}.toml", plain(workload))
+}
+
 /// Joins texts with `between`.
 pub(crate) fn joined(all: impl IntoIterator<Item = String>, between: &str) -> String {
     all.into_iter().collect::<Vec<String>>().join(between)

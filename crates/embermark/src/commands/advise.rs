@@ -179,26 +179,32 @@ fn tables_of_machine(args: &AdviseArgs, rows: Option<u64>) -> Result<AdviceTable
 
 /// Builds the tables of advice for each device.
 fn tables_of_devices(args: &AdviseArgs) -> Result<AdviceTables, Failure> {
-    let mut over = FleetAdvice::default();
+    let (mut over, record) = (FleetAdvice::default(), Record::with(Vec::new()));
     for DeviceResult { device, path } in device_results(&find_results(&args.results)?) {
         let result = load(&path).map_err(Failure::usage)?;
-        over.add(&device, &if args.publishable { result.publishable() } else { result });
+        let result = if args.publishable { result.publishable() } else { result };
+        let mut own = advise::tables(&[&result], None, &[]);
+        evidence::mark_advice(&mut own, &[&result], &record);
+        over.add(&device, own);
     }
     Ok(over.tables())
 }
 
 /// Refuses results that were measured under different conditions. They may have different cells.
 fn check_comparable(paths: &[PathBuf], results: &[ResultFile]) -> Result<(), Failure> {
-    let Some((first, others)) = results.split_first() else { return Ok(()) };
-    for (path, other) in paths.iter().skip(1).zip(others) {
-        let reasons = compare::unpoolable(first, other);
-        if !reasons.is_empty() {
-            return Err(Failure::usage(format!(
-                "{} and {} were not measured alike (--force advises anyway):\n  {}",
-                paths[0].display(),
-                path.display(),
-                reasons.join("\n  ")
-            )));
+    let all: Vec<_> = paths.iter().zip(results).collect();
+    // Each with each: two of them may differ in an engine that the first one lacks.
+    for (at, (path, one)) in all.iter().enumerate() {
+        for (other_path, other) in &all[at + 1..] {
+            let reasons = compare::unpoolable(one, other);
+            if !reasons.is_empty() {
+                return Err(Failure::usage(format!(
+                    "{} and {} were not measured alike (--force advises anyway):\n  {}",
+                    path.display(),
+                    other_path.display(),
+                    reasons.join("\n  ")
+                )));
+            }
         }
     }
     Ok(())

@@ -125,7 +125,7 @@ fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
         _ => {
             let mut fleet = Fleet::default();
             for DeviceResult { device, path } in &devices {
-                fleet.add(device, &read(path).map_err(Failure::usage)?);
+                fleet.add(device, &read(path).map_err(Failure::usage)?, &record);
             }
             for one in &lacking {
                 fleet.lacks(&one.device, &one.outcome.to_string());

@@ -107,6 +107,14 @@ fn read(args: &GateArgs) -> Result<[ResultFile; 2], Failure> {
         return gate::columns(&baseline, old, new).map_err(in_file(&args.baseline));
     };
     let new_file = file(new)?;
+    if baseline.manifest.run_id == new_file.manifest.run_id && !args.force {
+        return Err(Failure::usage(format!(
+            "{} and {} are of one and the same run, so nothing can differ: measure the new version in a run of its \
+             own, compare two columns of one run with --old and --new, or judge them anyway with --force",
+            args.baseline.display(),
+            new.display()
+        )));
+    }
     if args.engines.is_empty() {
         return Ok([baseline, new_file]);
     }

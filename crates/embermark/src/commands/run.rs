@@ -12,6 +12,7 @@ use embermark_harness::{Catalog, PlanPreview, RESULT, RunOptions, preview};
 use embermark_model::CellId;
 use embermark_model::plan::{Plan, Rate};
 use embermark_report::Files;
+use embermark_report::format::counted;
 use embermark_workloads::{Info, WORKLOADS};
 
 use super::measure::{
@@ -193,11 +194,15 @@ fn shown(plan: &Plan, options: &RunOptions) -> Result<String, Failure> {
         }
     }
     let runnable = cells.iter().filter(|cell| cell.skip.is_none()).count();
+    let cells = counted(runnable as u64, "cell");
     let _ = match plan.lasts_ms.map(Duration::from_millis) {
         Some(lasts) => {
-            writeln!(text, "\n{runnable} cells, in {} s (--for)", lasts.as_secs_f64())
+            writeln!(text, "\n{cells}, in {} s (--for)", lasts.as_secs_f64())
         }
-        None => writeln!(text, "\n{runnable} cells, {} trials each (--trials)", plan.trials),
+        None => {
+            let trials = counted(u64::from(plan.trials), "trial");
+            writeln!(text, "\n{cells}, {trials} each (--trials)")
+        }
     };
     if let Some((device, storage)) = options.device.zip(device_storage) {
         let name = device.name;

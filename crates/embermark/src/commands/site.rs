@@ -6,6 +6,7 @@ use std::process::{Command, ExitCode, Stdio};
 use clap::Args;
 use embermark_engines::{Kind, registry};
 use embermark_report::ReportError;
+use embermark_report::format::counted;
 use embermark_report::site::{Program, Site, SiteOptions, SnippetKey};
 use embermark_workloads::WORKLOADS;
 
@@ -67,11 +68,12 @@ pub fn site(args: &SiteArgs) -> Result<ExitCode, Failure> {
         ));
     }
     let built = site.finish().map_err(Failure::runtime)?;
+    let counted = |number: usize, noun| counted(number as u64, noun);
     say!(
-        "{} results with {} cells of {} machines are in {}: open index.html there, or put the folder on any web server",
-        built.results,
-        built.cells,
-        built.machines,
+        "{} with {} of {} in {}: open index.html there, or put the folder on any web server",
+        counted(built.results, "result"),
+        counted(built.cells, "cell"),
+        counted(built.machines, "machine"),
         args.out.display()
     );
     Ok(if left_out > 0 && args.strict { ExitCode::from(1) } else { ExitCode::SUCCESS })

@@ -47,8 +47,10 @@ fn steady(result: &mut ResultFile) {
     }
 }
 
-/// Returns the result with the time of every counted run of an engine multiplied by `factor`.
+/// Returns a later run's result, with the time of every counted run of an engine multiplied by
+/// `factor`.
 fn slower(mut result: ResultFile, engine: &str, factor: u64) -> Vec<u8> {
+    result.manifest.run_id.push_str("-later");
     for cell in result.cells.iter_mut().filter(|cell| cell.id.engine == engine) {
         for phase in cell.trials.iter_mut().flat_map(|trial| &mut trial.phases) {
             phase.runs.iter_mut().for_each(|run| run.elapsed_ns *= factor);
@@ -93,7 +95,11 @@ fn compare_shows_and_ends_with_0_and_refuses_what_cannot_be_compared_with_2() {
 fn a_gate_ends_with_1_where_something_is_slower_and_writes_what_a_build_reads() {
     let (sandbox, result) = measured();
     sandbox.write("slow.json", slower(result, "sqlite", 2));
-    let same = sandbox.embermark(&["gate", "old.json", "old.json"]).expect_status(0);
+    sandbox
+        .embermark(&["gate", "old.json", "old.json"])
+        .expect_status(2)
+        .expect_stderr(&["of one and the same run", "--force"]);
+    let same = sandbox.embermark(&["gate", "old.json", "old.json", "--force"]).expect_status(0);
     assert!(same.stdout.starts_with("Passed"), "{}", same.stdout);
     let files = ["-o", "markdown=gate.md", "-o", "junit=gate.xml", "-o", "bencher=gate.json"];
     let worse = sandbox
@@ -277,7 +283,8 @@ fn every_command_reads_a_compressed_result_and_names_a_damaged_one() {
             .expect_status(2)
             .expect_stderr(&["cut.json.gz", "damaged gzip"]);
     }
-    sandbox.embermark(&["gate", "kept/pi/default.json.gz", "renamed.json"]).expect_status(0);
+    let words = ["gate", "kept/pi/default.json.gz", "renamed.json", "--force"];
+    sandbox.embermark(&words).expect_status(0);
     // Below a folder, the file name decides which files are results. There is one.
     let found = sandbox.embermark(&["report", "kept", "--format", "csv", "-o", "runs.csv"]);
     found.expect_status(0);

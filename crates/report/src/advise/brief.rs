@@ -141,8 +141,9 @@ fn keeps_up(table: &AdviceTable, advice: &Advice, pick: &Pick, rate: f64) -> Opt
     let most = format::count(pace.rows_per_second.floor() as u64);
     Some(format!(
         "{share}; it commits {most} at {}, one after the other; at a fixed rate: embermark run machine \
-         --rate {rate:.0}",
-        pace.at
+         --rate {}",
+        pace.at,
+        rate.ceil()
     ))
 }
 

@@ -1,6 +1,5 @@
 //! Advice over many devices. An engine is rated by the device that suits it least.
 
-use embermark_model::result::ResultFile;
 use embermark_model::{Conditions, Durability};
 
 use super::{AdviceTable, AdviceTables, EngineAdvice};
@@ -37,9 +36,8 @@ struct EngineKey {
 const NAMED: usize = 3;
 
 impl FleetAdvice {
-    /// Adds the result of a device.
-    pub fn add(&mut self, device: &str, result: &ResultFile) {
-        let mut own = super::tables(&[result], None, &[]).tables;
+    /// Adds the tables of a device, in which engines that broke the promise of a tier are marked.
+    pub fn add(&mut self, device: &str, AdviceTables { tables: mut own, .. }: AdviceTables) {
         for table in &mut own {
             for at in 0..table.engines.len() {
                 let of = EngineKey::new(table, &table.engines[at]);
@@ -168,9 +166,19 @@ fn worse(known: &mut EngineAdvice, own: Option<&EngineAdvice>) -> bool {
         (Some(a), Some(b)) => Some(a.max(b)),
         _ => None,
     };
-    if known.effective_durability.is_none() {
-        known.effective_durability = own.effective_durability;
+    let effective = |entry: &EngineAdvice| entry.effective_durability.unwrap_or(entry.tier);
+    let weaker = effective(known).min(effective(own));
+    known.effective_durability = Some(weaker).filter(|tier| *tier != known.tier);
+    known.facts.by_url |= own.facts.by_url;
+    if known.facts.own_durability.is_none() {
+        known.facts.own_durability.clone_from(&own.facts.own_durability);
     }
+    known.pace = match (known.pace.take(), &own.pace) {
+        (Some(known), Some(own)) if own.rows_per_second < known.rows_per_second => {
+            Some(own.clone())
+        }
+        (known, own) => known.filter(|_| own.is_some()),
+    };
     known.broken = known.broken.take().or_else(|| own.broken.clone());
     false
 }
@@ -179,12 +187,18 @@ fn worse(known: &mut EngineAdvice, own: Option<&EngineAdvice>) -> bool {
 mod tests {
     use std::path::Path;
 
+    use embermark_model::result::ResultFile;
+
     use super::*;
     use crate::advise::{Needs, Weight, advise};
     use crate::load;
 
     fn result() -> ResultFile {
         load(Path::new("tests/fixtures/schema-1.json")).unwrap()
+    }
+
+    fn tables(result: &ResultFile) -> AdviceTables {
+        crate::advise::tables(&[result], None, &[])
     }
 
     /// Makes the same result, but with one engine `times` as slow.
@@ -221,7 +235,7 @@ mod tests {
         let own = crate::advise::tables(&[&result()], None, &[]);
         for devices in [1, 2] {
             let mut over = FleetAdvice::default();
-            (0..devices).for_each(|at| over.add(&format!("d{at}"), &result()));
+            (0..devices).for_each(|at| over.add(&format!("d{at}"), tables(&result())));
             let over = over.tables();
             assert_eq!(over.tables.len(), own.tables.len());
             for (a, b) in over.tables.iter().zip(&own.tables) {
@@ -236,9 +250,9 @@ mod tests {
     #[test]
     fn an_engine_is_as_good_as_on_the_device_that_suits_it_least() {
         let mut over = FleetAdvice::default();
-        over.add("lab", &result());
+        over.add("lab", tables(&result()));
         let before = over.clone().tables();
-        over.add("roof", &slower("lmdb", 50));
+        over.add("roof", tables(&slower("lmdb", 50)));
         let after = over.tables();
         let (was, is) = (entry(&before, "lmdb"), entry(&after, "lmdb"));
         let read = was
@@ -272,13 +286,43 @@ mod tests {
             let files = [("lab", result()), ("roof", without("lmdb"))];
             let order: Vec<_> =
                 if first { files.iter().collect() } else { files.iter().rev().collect() };
-            order.iter().for_each(|(device, file)| over.add(device, file));
-            let tables = over.tables();
-            let lmdb = entry(&tables, "lmdb");
+            order.iter().for_each(|(device, file)| over.add(device, tables(file)));
+            let all = over.tables();
+            let lmdb = entry(&all, "lmdb");
             assert!(lmdb.ratios.is_empty());
             assert_eq!(lmdb.shortfalls.last().unwrap(), "no figures of it on roof");
-            assert!(!entry(&tables, "sqlite").ratios.is_empty());
+            assert!(!entry(&all, "sqlite").ratios.is_empty());
         }
+    }
+
+    #[test]
+    fn durability_pace_and_a_broken_promise_are_those_of_the_weakest_device_in_any_order() {
+        let weak = || {
+            let mut weak = tables(&slower("lmdb", 1_000));
+            for entry in weak.tables.iter_mut().flat_map(|table| &mut table.engines) {
+                entry.effective_durability = Some(Durability::None);
+                entry.broken = Some("broken: 1 of 5 kills".to_owned());
+            }
+            weak
+        };
+        let strong = || {
+            let mut strong = tables(&result());
+            for entry in strong.tables.iter_mut().flat_map(|table| &mut table.engines) {
+                entry.effective_durability = Some(Durability::Power);
+            }
+            strong
+        };
+        let pace = |tables: &AdviceTables| entry(tables, "lmdb").pace.clone().unwrap();
+        for devices in [[weak(), strong()], [strong(), weak()]] {
+            let mut over = FleetAdvice::default();
+            devices.into_iter().for_each(|tables| over.add("a device", tables));
+            let all = over.tables();
+            let lmdb = entry(&all, "lmdb");
+            assert_eq!(lmdb.effective_durability, Some(Durability::None));
+            assert!(lmdb.broken.is_some());
+            assert_eq!(pace(&all), pace(&weak()));
+        }
+        assert!(pace(&weak()).rows_per_second < pace(&strong()).rows_per_second);
     }
 
     #[test]
@@ -286,10 +330,10 @@ mod tests {
         let mut without = result();
         without.cells.retain(|cell| cell.id.engine != "lmdb");
         let mut over = FleetAdvice::default();
-        over.add("lab", &result());
-        (0..50).for_each(|at| over.add(&format!("d{at}"), &without));
-        let tables = over.tables();
-        let says = &entry(&tables, "lmdb").shortfalls;
+        over.add("lab", tables(&result()));
+        (0..50).for_each(|at| over.add(&format!("d{at}"), tables(&without)));
+        let all = over.tables();
+        let says = &entry(&all, "lmdb").shortfalls;
         assert_eq!(says[..], ["no figures of it on d0, d1, d2 and 47 more"]);
     }
 }

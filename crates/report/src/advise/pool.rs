@@ -1,6 +1,8 @@
 //! Pools several results into one.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use embermark_model::result::{Cell, Manifest, ResultFile};
 
@@ -42,7 +44,27 @@ pub(super) fn pooled<'a>(files: &[&'a ResultFile]) -> Option<Cow<'a, ResultFile>
         // If one of the files uses the engine by its URL, not all trials ran on a private server.
         pool.plan.urls.extend(file.plan.urls.clone());
     }
+    if let Cow::Owned(pool) = &mut pool {
+        sort_variants(pool);
+    }
     Some(pool)
+}
+
+/// Sorts the variants of the plan, those with most phases first. The first is the main variant, which
+/// must not depend on the order of the files.
+fn sort_variants(pool: &mut ResultFile) {
+    let phases = |variant: &str| {
+        let cells = pool.cells.iter().filter(|cell| cell.id.variant == variant);
+        let phases = cells.flat_map(|cell| {
+            let phases = cell.trials.iter().flat_map(|trial| &trial.phases);
+            phases.map(|part| (cell.id.workload.as_str(), part.phase.as_str()))
+        });
+        phases.collect::<HashSet<_>>().len()
+    };
+    let mut variants: Vec<(usize, String)> =
+        pool.plan.variants.iter().map(|variant| (phases(variant), variant.clone())).collect();
+    variants.sort_by_key(|(phases, _)| Reverse(*phases));
+    pool.plan.variants = variants.into_iter().map(|(_, variant)| variant).collect();
 }
 
 /// Returns the source of a file's energies.

@@ -298,8 +298,10 @@ fn best_at(table: &AdviceTable, suitable: &[&EngineAdvice]) -> Vec<BestAt> {
 /// Returns the best by a criterion. `None` if fewer than two engines were compared.
 fn best_at_one(criterion: &'static str, suitable: &[&EngineAdvice]) -> Option<BestAt> {
     let of = |entry: &EngineAdvice| entry.ratios.get(criterion).copied();
+    let (broken, sound): (Vec<&EngineAdvice>, Vec<&EngineAdvice>) =
+        suitable.iter().partition(|entry| entry.broken.is_some());
     let compared: Vec<(&EngineAdvice, f64)> =
-        suitable.iter().filter_map(|entry| Some((*entry, of(entry)?))).collect();
+        sound.iter().filter_map(|entry| Some((*entry, of(entry)?))).collect();
     if compared.len() < 2 {
         return None;
     }
@@ -310,8 +312,12 @@ fn best_at_one(criterion: &'static str, suitable: &[&EngineAdvice]) -> Option<Be
         let low = interval(entry).map(|interval| interval[0]);
         entry.engine != best.engine && low.zip(reach).is_some_and(|(low, reach)| low <= reach)
     };
-    let others = suitable.iter().filter(equal).map(|entry| entry.engine.clone());
-    let missing = suitable.iter().filter(|entry| of(entry).is_none());
+    let others = sound.iter().filter(equal).map(|entry| entry.engine.clone());
+    let missing = sound.iter().filter(|entry| of(entry).is_none());
+    let broken = broken.into_iter().map(|entry| Left {
+        engine: entry.engine.clone(),
+        why: vec![format!("broke what {} promises", entry.tier)],
+    });
     let why = |entry: &EngineAdvice| {
         let lacks = entry.lacks.get(criterion).cloned().unwrap_or_default();
         let why = text::unique(entry.shortfalls.iter().cloned().chain(lacks));
@@ -324,6 +330,7 @@ fn best_at_one(criterion: &'static str, suitable: &[&EngineAdvice]) -> Option<Be
         compared: compared.len(),
         not_comparable: missing
             .map(|entry| Left { engine: entry.engine.clone(), why: why(entry) })
+            .chain(broken)
             .collect(),
     })
 }

@@ -38,11 +38,23 @@ pub(super) fn command(table: &AdviceTable, tier: Durability, weighted: &[&str]) 
         None => text::unique(measured().filter(of).filter_map(|of| of.rows.map(scale_text))),
     };
     let mut words = vec!["embermark run".to_owned()];
-    words.extend(workloads.into_iter().map(str::to_owned));
+    let is_file = |workload: &str| table.files.iter().any(|file| file == workload);
+    words.extend(workloads.into_iter().map(|workload| match is_file(workload) {
+        true => text::file_name(workload),
+        false => workload.to_owned(),
+    }));
     if !rows.is_empty() {
         words.push(format!("-s {}", rows.join(",")));
     }
     words.push(format!("-t {tier}"));
+    let engines = table.engines.iter().filter(|entry| entry.facts.kind != "reference");
+    if engines.clone().any(|entry| entry.facts.kind == "server") {
+        let names = text::unique(engines.map(|entry| text::plain(&entry.engine)));
+        words.push(format!("-e {}", names.join(",")));
+    }
+    if let Some(limit) = table.conditions.memory_limit {
+        words.push(format!("--memory-limit {}", limit.to_string().replace(' ', "")));
+    }
     if let Some(storage) = table.conditions.storage {
         words.push(format!("--storage {storage}"));
     }

@@ -29,6 +29,9 @@ pub struct AdviceTable {
     /// The name of the imitated network link that servers were behind.
     #[serde(skip)]
     pub network: Option<String>,
+    /// The workloads that are files of the user.
+    #[serde(skip)]
+    pub files: Vec<String>,
     /// Rows, conditions and language as text: `10k rows`, `10k rows within 256 MiB on sd-a1, python`,
     /// `10k rows, servers over wifi`.
     pub at: String,

@@ -3,6 +3,9 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+/// Stands for a path.
+const PATH: &str = "(path)";
+
 /// Names that are always private, such as those of this computer and its user.
 pub(super) struct Names<'a>(pub &'a [String]);
 
@@ -17,11 +20,16 @@ impl Names<'_> {
     /// names.
     pub fn hidden(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
+        let mut was_path = false;
         for part in text.split_inclusive(BETWEEN) {
             let word = part.trim_end_matches(BETWEEN);
             // A full stop or colon after a word is not part of it.
             let bare = word.trim_end_matches(['.', ':', '!', '?']);
-            match self.replaced(bare) {
+            // The rest of a path that contains a blank.
+            let is_rest = was_path && !bare.starts_with('/') && bare.contains('/');
+            let replaced = if is_rest { Some(PATH.to_owned()) } else { self.replaced(bare) };
+            was_path = replaced.as_deref() == Some(PATH) && part[bare.len()..] == *" ";
+            match replaced {
                 Some(instead) => {
                     out.push_str(&instead);
                     out.push_str(&part[bare.len()..]);
@@ -48,7 +56,7 @@ impl Names<'_> {
                 is_first && path[1..].contains('/')
             });
         if is_path {
-            return Some("(path)".to_owned());
+            return Some(PATH.to_owned());
         }
         if word.parse::<IpAddr>().is_ok() || word.parse::<SocketAddr>().is_ok() {
             return Some("(address)".to_owned());
@@ -72,6 +80,7 @@ mod tests {
             hidden("cannot open '/home/anna/x.db': no such file"),
             "cannot open '(path)': no such file"
         );
+        assert_eq!(hidden("/home/anna/my files/y.db: no file"), "(path) (path): no file");
         assert_eq!(hidden("at postgres://me@db.example/x."), "at postgres://(host).");
         assert_eq!(
             hidden("10.0.0.7:5432, fe80::1 and anna@example.org"),

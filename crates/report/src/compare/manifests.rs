@@ -1,10 +1,11 @@
 //! Compares the conditions under which two results were measured.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
 use embermark_model::plan::{DataSource, Dataset};
-use embermark_model::result::ResultFile;
-use embermark_model::{Client, Configuration};
+use embermark_model::result::{Cell, ResultFile};
+use embermark_model::{CellId, Client, Configuration, Durability};
 use serde::Serialize;
 
 use crate::statistics::total;
@@ -163,8 +164,89 @@ pub fn conditions(old: &ResultFile, new: &ResultFile) -> Differences {
             found.require_equal(&about, Some(dataset(before)), Some(dataset(after)));
         }
     }
+    workload_files(&mut found, old, new);
+    common_cells(&mut found, old, new);
     remarks(&mut found, old, new);
     found
+}
+
+/// Compares the workload files of both, without their comments and blank lines. A phase that is in
+/// both must be the same, and so must be everything that is not a phase.
+fn workload_files(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
+    for (name, before) in &old.plan.workload_files {
+        let Some(after) = new.plan.workload_files.get(name) else { continue };
+        let about = format!("workload file {}", text::plain(name));
+        let parsed = [before, after].map(|file| file.text.parse::<toml::Table>());
+        let [Ok(mut before), Ok(mut after)] = parsed else {
+            if before.text != after.text {
+                found.incomparable.push(format!("{about}: another text"));
+            }
+            continue;
+        };
+        let mut changed = Vec::new();
+        for part in ["phase", "table"] {
+            let of = |file: &mut toml::Table| {
+                let Some(toml::Value::Table(mut parts)) = file.remove(part) else {
+                    return toml::Table::new();
+                };
+                // Where rows are is no difference. The data sets show which rows they are.
+                for table in parts.iter_mut().filter_map(|(_, table)| table.as_table_mut()) {
+                    table.remove("file");
+                }
+                parts
+            };
+            let (before, after) = (of(&mut before), of(&mut after));
+            let both = before.iter().filter_map(|(name, old)| Some((name, old, after.get(name)?)));
+            let differ = both.filter(|(_, old, new)| old != new);
+            changed.extend(differ.map(|(name, ..)| format!("[{part}.{}]", text::plain(name))));
+            let only = |these: &toml::Table, others: &toml::Table| {
+                let lacking = these.keys().filter(|name| !others.contains_key(*name));
+                text::joined(lacking.map(|name| format!("[{part}.{}]", text::plain(name))), ", ")
+            };
+            let only = [("old", only(&before, &after)), ("new", only(&after, &before))];
+            for (which, parts) in only.into_iter().filter(|(_, parts)| !parts.is_empty()) {
+                found.remarks.push(format!("{about}: only the {which} one has {parts}"));
+            }
+        }
+        if before != after {
+            changed.push("what is neither a table nor a phase".to_owned());
+        }
+        if !changed.is_empty() {
+            found.incomparable.push(format!("{about}: another {}", changed.join(", another ")));
+        }
+    }
+}
+
+/// Compares what cells that are in both kept and how their engines were set.
+fn common_cells(found: &mut Differences, old: &ResultFile, new: &ResultFile) {
+    let after: HashMap<&CellId, &Cell> = new.cells.iter().map(|cell| (&cell.id, cell)).collect();
+    let mut known: HashSet<(&str, Durability)> = HashSet::new();
+    for before in &old.cells {
+        let Some(after) = after.get(&before.id) else { continue };
+        let ran = |cell: &Cell| cell.trials.iter().any(|trial| !trial.phases.is_empty());
+        let is_new = ran(before) && ran(after);
+        let (engine, tier) = (before.id.engine.as_str(), before.id.durability);
+        if !is_new || !known.insert((engine, tier)) {
+            continue;
+        }
+        let engine = text::plain(engine);
+        let kept = |cell: &Cell| recorded(cell.effective_durability.unwrap_or(tier));
+        found.require_equal(
+            &format!("durability of {engine} at {tier}"),
+            kept(before),
+            kept(after),
+        );
+        let settings = |cell: &Cell| cell.trials.first().map(|trial| trial.settings.clone());
+        let [Some(old), Some(new)] = [before, after].map(settings) else { continue };
+        let both = old.iter().filter_map(|(name, value)| Some((name, value, new.get(name)?)));
+        let differ = both.filter(|(_, old, new)| old != new);
+        let differ = differ.map(|(name, old, new)| format!("{name} {old}, then {new}"));
+        let differ = text::joined(differ, "; ");
+        if !differ.is_empty() {
+            let says = format!("settings of {engine} at {tier}: {}", text::clipped(&differ, 200));
+            found.remarks.push(text::plain(&says));
+        }
+    }
 }
 
 fn emulated(file: &ResultFile) -> Option<String> {

@@ -54,7 +54,8 @@ impl PhasePair<'_> {
     }
 }
 
-/// A cell, or one of its phases, that completed in only one file.
+/// A cell, or one of its phases, that completed in only one file, or of which more trials were lost
+/// in the new one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StatusChange {
     /// The cell.
@@ -67,7 +68,7 @@ pub struct StatusChange {
     pub is: Status,
     /// The reason, if it did not complete.
     pub reason: Option<String>,
-    /// Whether it was correct before, and is now wrong, failed or timed out.
+    /// Whether it was correct before, and is now wrong, disputed, failed or timed out.
     pub broke: bool,
 }
 
@@ -121,8 +122,25 @@ fn pair<'a>(pairs: &mut Pairs<'a>, before: &'a Cell, after: &'a Cell) {
     // A cell may fail in a way that none of its phases shows, such as a crash between two.
     let shown = pairs.turned.iter().any(|turn| turn.cell == before.id);
     if !shown {
-        pairs.turned.extend(turn(before, after, None, before.status, after.status));
+        let turned = turn(before, after, None, before.status, after.status);
+        pairs.turned.extend(turned.or_else(|| lost(before, after)));
     }
+}
+
+/// Returns that more trials were lost than before, in a cell with figures in both files. An engine
+/// that crashes now and then has figures of its other trials.
+fn lost(before: &Cell, after: &Cell) -> Option<StatusChange> {
+    let worst = after.lost_trials.iter().max_by_key(|trial| trial.status)?;
+    let (lost, ok) = (after.lost_trials.len(), after.trials.len());
+    let reason = worst.reason.as_deref().unwrap_or("no reason is recorded");
+    (lost > before.lost_trials.len()).then(|| StatusChange {
+        cell: before.id.clone(),
+        phase: None,
+        was: before.status,
+        is: worst.status,
+        reason: Some(format!("{lost} of {} trials, of which one: {reason}", lost + ok)),
+        broke: true,
+    })
 }
 
 /// A cell of one of the files, whose phases are found by name.
@@ -163,7 +181,7 @@ fn turn(
             was,
             is,
             reason: reason(ended_badly, phase),
-            broke: was.has_figures() && is.is_failure(),
+            broke: was.has_figures() && (is.is_failure() || is == Status::Disputed),
         }
     })
 }

@@ -245,8 +245,9 @@ fn own_tables(costs: &Costs<'_>, writing: &[&Cost<'_>], searches: &[&Cost<'_>]) 
 /// Returns the table of highest rates. The phase is named if it is given.
 fn highest(costs: &Costs<'_>, lines: &[&Cost<'_>], phase: Option<&str>) -> Annotated {
     let title = format!(
-        "{} · durability {} · highest rate{} without a loss",
+        "{} {} · durability {} · highest rate{} without a loss",
         text::plain(costs.workload),
+        costs.extent,
         costs.durability,
         phase.map(|phase| format!(" of {}", text::plain(phase))).unwrap_or_default()
     );

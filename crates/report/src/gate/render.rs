@@ -109,6 +109,15 @@ pub(super) fn nothing_judged(gate: &Gate) -> String {
     }
 }
 
+/// Names the engines that have no figures any more.
+pub(super) fn gone(gate: &Gate) -> String {
+    let gone = gate.gone.iter().map(|engine| text::clipped(&text::plain(engine), 200));
+    format!(
+        "no figures any more of {}: name the engines to judge with --engines, or measure the baseline again",
+        text::joined(gone, ", ")
+    )
+}
+
 /// Explains why nothing could have been found.
 pub(super) fn finds_nothing(gate: &Gate) -> String {
     let finds = gate.finds().map(excess).unwrap_or_default();

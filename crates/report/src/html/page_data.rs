@@ -107,7 +107,10 @@ fn unlike(sources: &[Source<'_>], labels: &[String]) -> Vec<String> {
 /// nothing was measured.
 fn advice(sources: &[Source<'_>], labels: &[String], record: &Record) -> Vec<AdviceData> {
     let files: Vec<&ResultFile> = sources.iter().map(|source| source.result).collect();
-    let alike = files.iter().skip(1).all(|file| compare::unpoolable(files[0], file).is_empty());
+    // Each with each: two of them may differ in an engine that the first one lacks.
+    let alike = files.iter().enumerate().all(|(at, one)| {
+        files[at + 1..].iter().all(|other| compare::unpoolable(one, other).is_empty())
+    });
     let of_each = labels.iter().zip(&files);
     let of_each = of_each.map(|(label, file)| (Some(label.clone()), vec![*file]));
     let tables = if alike { vec![(None, files.clone())] } else { of_each.collect() };

@@ -24,7 +24,8 @@ pub(super) fn block(file: &ResultFile, options: &Options<'_>) -> Option<String> 
             });
             let rates = rates.collect::<Vec<_>>().join(", ");
             let (phase, variant) = phase;
-            let head = [costs.workload, phase, variant].map(text::plain).join(" ");
+            let extent = costs.extent.to_string();
+            let head = [costs.workload, &extent, phase, variant].map(text::plain).join(" ");
             let line = format!("{head}, {}: {rates}", costs.durability);
             lines.extend(table::wrapped(&line, options.width, "", "  "));
         }

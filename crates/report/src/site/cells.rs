@@ -171,8 +171,7 @@ fn own_file(file: &ResultFile, workload: &str) -> Option<(String, String)> {
     let own = file.plan.workload_files.get(workload)?;
     // Line breaks are kept. Control characters have no effect.
     let lines = own.text.lines().map(embermark_model::foreign::message);
-    (own.text.len() <= LONGEST_FILE)
-        .then(|| (command::file_name(workload), text::joined(lines, "\n")))
+    (own.text.len() <= LONGEST_FILE).then(|| (text::file_name(workload), text::joined(lines, "\n")))
 }
 
 impl Cells {

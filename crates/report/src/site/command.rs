@@ -9,11 +9,6 @@ use crate::text;
 /// Longest command that is shown, in characters.
 const LONGEST: usize = 2_000;
 
-/// Returns the name that a command uses for a workload's file.
-pub(super) fn file_name(workload: &str) -> String {
-    format!("{}.toml", text::plain(workload))
-}
-
 /// Builds a command like `embermark run sensors -s 10k -t process -e lmdb --variant single --trials
 /// 3 …`. Paths of the measuring machine are replaced with `FILE`, `DIR` and `URL`.
 pub(super) fn repeat_command(file: &ResultFile, cell: &Cell) -> String {
@@ -21,7 +16,7 @@ pub(super) fn repeat_command(file: &ResultFile, cell: &Cell) -> String {
     let own_file = plan.workload_files.contains_key(&id.workload);
     let mut words = Words::default();
     words.0.extend(["embermark".to_owned(), "run".to_owned()]);
-    words.word(if own_file { file_name(&id.workload) } else { id.workload.clone() });
+    words.word(if own_file { text::file_name(&id.workload) } else { id.workload.clone() });
     words.option("-s", &id.scale.to_string());
     words.option("-t", &id.durability.to_string());
     column(&mut words, plan, &id.engine);

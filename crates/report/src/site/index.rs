@@ -385,6 +385,7 @@ fn conditions(file: &ResultFile, group: &Group<'_>) -> String {
     let own_file = plan.workload_files.get(group.workload);
     let data = group.dataset.and_then(|data| data.sha256.as_ref());
     let parts = [
+        plan.phases.as_ref().map(|phases| format!("only {}", phases.join(", "))),
         (plan.clients > 1).then(|| format!("{} clients", plan.clients)),
         plan.target_rate.map(|rate| format!("{rate} operations per second")),
         plan.cold.then(|| "cold reads".to_owned()),

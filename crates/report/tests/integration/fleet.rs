@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use embermark_model::result::ResultFile;
+use embermark_report::evidence::Record;
 use embermark_report::fleet::Fleet;
 use embermark_report::{DeviceResult, Format, Options, csv_of, html, load, parquet_of, render};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -31,7 +32,7 @@ fn fleet() -> Fleet {
         ("kitchen", "Raspberry Pi 4 Model B", 3.6),
         ("lab", "Raspberry Pi 5 Model B", 1.0),
     ] {
-        fleet.add(name, &on(board, times));
+        fleet.add(name, &on(board, times), &Record::default());
     }
     // One device has another order: the fastest engine of its first line takes ten times as long.
     let mut odd = on("Raspberry Pi 5 Model B", 1.2);
@@ -45,7 +46,7 @@ fn fleet() -> Fleet {
     {
         run.elapsed_ns *= 10;
     }
-    fleet.add("garage", &odd);
+    fleet.add("garage", &odd, &Record::default());
     fleet.lacks("cellar", "not reached: Connection refused");
     fleet
 }
