@@ -58,18 +58,26 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
     let (results, looked_at) = (Mutex::default(), AtomicU32::new(0));
     let progress = || progress(looked_at.fetch_add(1, Ordering::Relaxed) + 1);
     let inspector = StateInspector { test, recording: &recording, results: &results };
-    inspector.close_and_open(&folder.join("look"))?;
-    inspect_in_parallel(test, &states, &|folder, state, index| {
-        inspector.inspect_state(folder, state, index)?;
-        progress();
+    let inspect = || {
+        inspector.close_and_open(&folder.join("look"))?;
+        inspect_in_parallel(test, &states, &|folder, state, index| {
+            inspector.inspect_state(folder, state, index)?;
+            progress();
+            Ok(())
+        })?;
+        // They are for finding broken promises, and a state of a server takes long.
+        if test.promises() && !test.is_server() {
+            short::test(test, &content, &results, &progress)?;
+        }
         Ok(())
-    })?;
+    };
+    let ended = inspect();
     drop(states);
-    // They are for finding broken promises, and a state of a server takes long.
-    if test.promises() && !test.is_server() {
-        short::test(test, &content, &results, &progress)?;
-    }
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match ended {
+        Err(error) if test.loses_nothing(&error, &results) => return Err(error),
+        _ => {}
+    }
     let outcome = Tested { commit, ..test.initial_result() };
     let tested = results.into_tested(outcome, |example, image| {
         let promised = test.promises() && example.verdict.is_violation();

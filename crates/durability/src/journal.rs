@@ -68,8 +68,8 @@ impl Journal {
         let mut outcome = Outcome { head, tested: Vec::new(), not_tried: Vec::new() };
         for line in lines {
             match serde_json::from_str(line)? {
-                Line::Tested(tested) => outcome.tested.push(*tested),
-                Line::NotTried(not) => outcome.not_tried.push(not),
+                Line::Tested(tested) => outcome.add_tested(*tested),
+                Line::NotTried(not) => outcome.add_not_tried(not),
             }
         }
         Ok(Self { file, outcome })
@@ -83,18 +83,21 @@ impl Journal {
         let line = Line::Tested(Box::new(tested));
         self.write(serde_json::to_vec(&line)?)?;
         if let Line::Tested(tested) = line {
-            self.outcome.tested.push(*tested);
+            self.outcome.add_tested(*tested);
         }
         Ok(())
     }
 
-    /// Adds an experiment that will not run.
+    /// Adds an experiment that did not run.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn not_tried(&mut self, not: NotTried) -> io::Result<()> {
+        if self.outcome.not_tried.contains(&not) {
+            return Ok(());
+        }
         self.write(serde_json::to_vec(&Line::NotTried(not.clone()))?)?;
-        self.outcome.not_tried.push(not);
+        self.outcome.add_not_tried(not);
         Ok(())
     }
 
@@ -162,7 +165,7 @@ mod tests {
             durability: Durability::Power,
             experiment: Experiment::PowerCut,
             why: "no root".to_owned(),
-            failed: false,
+            failed: engine != "rootless",
         }
     }
 
@@ -191,6 +194,22 @@ mod tests {
         drop(journal);
         let journal = Journal::open(&path).unwrap();
         assert!(has(&journal, "lmdb") && has(&journal, "redb"));
+    }
+
+    #[test]
+    fn what_could_not_begin_may_be_tried_again_and_is_noted_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let mut journal = Journal::begin(&path, head()).unwrap();
+        for why in ["no root", "no root", "no FUSE"] {
+            journal.not_tried(NotTried { why: why.to_owned(), ..not_tried("rootless") }).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 3);
+        drop(journal);
+        let journal = Journal::open(&path).unwrap();
+        assert!(!journal.outcome.has("rootless", Durability::Power, Experiment::PowerCut));
+        let whys: Vec<_> = journal.outcome.not_tried.iter().map(|not| &*not.why).collect();
+        assert_eq!(whys, ["no FUSE"]);
     }
 
     #[test]

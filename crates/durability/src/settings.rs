@@ -14,6 +14,7 @@ use crate::process::{
     PATIENCE, PATIENCE_FOR_NOTHING, PATIENCE_WITH_SERVERS, Worker, WorkerProgram,
 };
 use crate::protocol::{DatabaseState, Task};
+use crate::try_results::TryResults;
 use crate::work::filling::Filling;
 use crate::work::{Abilities, MAX_CLIENTS, Plan, TABLE_COMMIT};
 
@@ -240,6 +241,12 @@ impl Test<'_> {
     /// Whether the tier promises to survive the experiment.
     pub(crate) fn promises(&self) -> bool {
         self.experiment.is_survived_by(self.effective_durability())
+    }
+
+    /// Whether nothing is lost if an error ends the experiment: it was interrupted, or has found no
+    /// broken promise so far. A broken promise that was found counts, whatever fails later.
+    pub(crate) fn loses_nothing<K>(&self, error: &TestError, results: &TryResults<K>) -> bool {
+        matches!(error, TestError::Interrupted) || !self.promises() || !results.has_violation()
     }
 
     /// Returns where something is kept that breaks a promise.

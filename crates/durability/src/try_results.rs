@@ -108,6 +108,11 @@ impl<K> TryResults<K> {
         }
     }
 
+    /// Whether a try has ended in a violation.
+    pub(crate) fn has_violation(&self) -> bool {
+        self.verdicts.keys().any(|verdict| verdict.is_violation())
+    }
+
     /// Adds the time to open a database that was closed.
     pub(crate) fn add_clean_open(&mut self, ns: Option<u64>) {
         self.clean.extend(ns);

@@ -32,7 +32,7 @@ pub(crate) fn private_stdout() -> io::Result<File> {
 
 /// Makes the kernel kill the started process when this one dies. This takes effect before its
 /// program runs, which may be stopped at any time.
-pub(crate) fn kill_with_parent(command: &mut Command) {
+pub fn kill_with_parent(command: &mut Command) {
     let before_exec = || Ok(prctl::set_pdeathsig(Signal::SIGKILL)?);
     // SAFETY: only async-signal-safe calls are allowed between fork and exec, and this is one
     // system call.

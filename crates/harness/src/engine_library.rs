@@ -11,7 +11,7 @@ use embermark_model::plan::Plan;
 use crate::request::Request;
 use crate::worker_command::WorkerCommand;
 use crate::worker_query::ask_worker;
-use crate::{Catalog, HarnessError};
+use crate::{Catalog, HarnessError, Interrupt};
 
 /// Time in which a library must describe itself.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -46,7 +46,8 @@ fn add(id: Option<&str>, path: &Path, worker: &WorkerCommand) -> Result<Describe
 fn ask(path: &Path, worker: &WorkerCommand) -> Result<Result<Described, String>, HarnessError> {
     let failed = |source| HarnessError::Worker { program: worker.program.clone(), source };
     let request = Request::Library { parent: std::process::id(), path: path.to_owned() };
-    let asked = ask_worker(worker, None, &request, PATIENCE).map_err(failed)?;
+    let asked = ask_worker(worker, None, &request, (PATIENCE, &Interrupt::default()));
+    let asked = asked.map_err(failed)?;
     let why = || {
         unusable(path, &format!("the process that opened it {}", asked.no_answer_reason(PATIENCE)))
     };

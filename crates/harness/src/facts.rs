@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::request::{EngineQuery, OpenAttempts, Request};
 use crate::worker_command::WorkerCommand;
 use crate::worker_query::ask_worker;
-use crate::{Catalog, HarnessError, engine_library};
+use crate::{Catalog, HarnessError, Interrupt, engine_library};
 
 /// Cache memory in bytes for a database that is only opened.
 const MEMORY: u64 = 16 << 20;
@@ -117,7 +117,7 @@ pub(crate) fn ask(
     let question = EngineQuery { parent, engine, engine_library, tries };
     let library = catalog.library_of(configuration);
     let request = Request::Facts(Box::new(question));
-    let asked = ask_worker(worker, library, &request, PATIENCE)
+    let asked = ask_worker(worker, library, &request, (PATIENCE, &Interrupt::default()))
         .map_err(|source| HarnessError::Worker { program: worker.program.clone(), source })?;
     let facts: Facts = serde_json::from_slice(&asked.answer).map_err(|_| {
         let why = asked.no_answer_reason(PATIENCE);

@@ -22,9 +22,10 @@ const ROWS: u64 = 100_000;
 
 /// Runs a trial of the `null` engine on every workload and scale of the plan, except workloads
 /// whose phases last for a fixed time or run until they are steady. Times are measured on the
-/// largest scale of at most [`ROWS`] rows, and memory on every scale. If all scales are larger, a
-/// workload with a [`point_read`] runs on [`ROWS`] synthetic rows too. Returns the floor, and the
-/// reasons why workloads are missing from it.
+/// largest scale of at most [`ROWS`] rows, and memory on every scale. If all scales are larger, or
+/// are a whole file, a workload with a [`point_read`] runs on [`ROWS`] synthetic rows too, and the
+/// times of any other are those of its smallest scale. Returns the floor, and the reasons why
+/// workloads are missing from it.
 pub(crate) fn measure(run: &mut Run<'_>) -> Result<(Option<Floor>, Vec<String>), HarnessError> {
     let (catalog, plan) = (&run.options.catalog, run.plan);
     let (mut floor, mut problems) = (Floor::default(), Vec::new());
@@ -98,8 +99,11 @@ fn rows(
     let info = workload.info();
     let id = info.id;
     let staged = run.stages.largest(id, Scale::Rows(ROWS));
-    if staged.is_some() || point_read(&info).is_none() {
+    if staged.is_some() {
         return Ok(staged);
+    }
+    if point_read(&info).is_none() {
+        return Ok(run.stages.all(id).into_iter().min_by_key(|(scale, _)| *scale));
     }
     let (scale, mut own) = (Scale::Rows(ROWS), Stages::default());
     let dir = run.dirs.rows().join("floor");

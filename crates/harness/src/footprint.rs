@@ -16,7 +16,7 @@ use crate::probe::{Probe, resident_bytes, resident_of};
 use crate::request::{IdleRequest, Request};
 use crate::worker_command::WorkerCommand;
 use crate::worker_query::ask_worker;
-use crate::{Catalog, HarnessError, disk, engine_library, heap, processes};
+use crate::{Catalog, HarnessError, Interrupt, disk, engine_library, heap, processes};
 
 /// Time limit for creating and opening the database, in addition to the idle time.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -58,13 +58,15 @@ pub struct Conditions<'a> {
     pub idle: Duration,
     /// An existing folder for the databases, which are removed at the end.
     pub dir: &'a Path,
+    /// The request to stop.
+    pub interrupt: &'a Interrupt,
 }
 
 /// Measures the footprint of an engine or a configuration: creates an empty database, opens it in
 /// another process and leaves it idle.
 ///
 /// # Errors
-/// If no process can be started. The inner error is the reason why this engine has no footprint: it
+/// If no process can be started, or after an interrupt. The inner error is the reason why this engine has no footprint: it
 /// is not installed, does not offer the tier, or fails.
 pub fn footprint(
     column: &str,
@@ -73,7 +75,7 @@ pub fn footprint(
     worker: &WorkerCommand,
     catalog: &Catalog,
 ) -> Result<Result<Footprint, String>, HarnessError> {
-    let Conditions { tier, cache_bytes, idle, dir } = conditions;
+    let Conditions { tier, cache_bytes, idle, dir, interrupt } = conditions;
     let own = configurations.get(column).cloned();
     let own = own.unwrap_or_else(|| Configuration::new(column));
     // A private server may run as another user.
@@ -95,8 +97,12 @@ pub fn footprint(
         };
         let patience = PATIENCE + idle;
         let library = catalog.library_of(&own);
-        let asked = ask_worker(worker, library, &Request::Idle(Box::new(idling)), patience)
+        let request = Request::Idle(Box::new(idling));
+        let asked = ask_worker(worker, library, &request, (patience, interrupt))
             .map_err(|source| HarnessError::Worker { program: worker.program.clone(), source })?;
+        if interrupt.is_set() {
+            return Err(HarnessError::Interrupted { result: None });
+        }
         let died =
             |_| Err(format!("the process that opened it {}", asked.no_answer_reason(patience)));
         Ok(serde_json::from_slice(&asked.answer).unwrap_or_else(died))

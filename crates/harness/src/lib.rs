@@ -92,6 +92,7 @@ mod worker_command;
 mod worker_query;
 
 pub use catalog::Catalog;
+pub use child::kill_with_parent;
 pub use companion::{companion_main, serve_companion};
 pub use configuration_check::check_settings;
 pub use engine_library::add_engine_library;

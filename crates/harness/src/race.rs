@@ -159,6 +159,13 @@ fn bounds(lanes: &[Lane], cell: usize) -> BTreeMap<String, u64> {
 }
 
 impl Run<'_> {
+    /// Counts the time of trials before an interrupt, in ns, as part of the run's time.
+    pub(crate) fn count_earlier_time(&mut self, ns: u64) {
+        let earlier = self.began.checked_sub(Duration::from_nanos(ns));
+        // None if the machine has been on for a shorter time: then the run may take all of its time.
+        self.began = earlier.unwrap_or(self.began);
+    }
+
     /// Returns when a run with a time limit ends.
     pub(crate) fn ends(&self) -> Option<Instant> {
         self.plan.lasts_ms.map(|ms| self.began + Duration::from_millis(ms))

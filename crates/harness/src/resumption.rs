@@ -101,6 +101,7 @@ pub fn resume(
     changes.into_iter().try_for_each(|change| journal.warn(change))?;
     let mut run = Run::new(run_id, (plan, options), dirs, confinement, journal, progress);
     run.imitation = imitation;
+    run.count_earlier_time(before.trials.iter().map(|ended| ended.trial.wall_ns).sum());
     plan.urls.keys().try_for_each(|engine| run.remove_left(engine))?;
     run.prepare(&machine)?;
     run.trials()

@@ -4,12 +4,13 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
+use crate::Interrupt;
 use crate::processes::{Family, wait};
 use crate::request::Request;
 use crate::worker_command::WorkerCommand;
@@ -22,6 +23,9 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Time in which the processes that it started must end when asked to.
 const STRAY_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Interval between looks for an interrupt.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Answer and exit status of a worker.
 pub(crate) struct WorkerAnswer {
@@ -51,14 +55,15 @@ impl WorkerAnswer {
 }
 
 /// Sends a request to a worker and waits for the first line of its answer. `library` is the
-/// environment variable with the path of its engine's library. Ends every process that the worker
-/// started. Its standard error is discarded.
+/// environment variable with the path of its engine's library. An interrupt ends the wait. Ends
+/// every process that the worker started. Its standard error is discarded.
 pub(crate) fn ask_worker(
     worker: &WorkerCommand,
     library: Option<(&str, &Path)>,
     request: &Request,
-    patience: Duration,
+    (patience, interrupt): (Duration, &Interrupt),
 ) -> io::Result<WorkerAnswer> {
+    let request = serde_json::to_vec(request)?;
     let family = Family::begin()?;
     let mut child = Command::new(&worker.program)
         .args(&worker.args)
@@ -69,9 +74,27 @@ pub(crate) fn ask_worker(
         // Ctrl-C in a terminal then reaches only the parent.
         .process_group(0)
         .spawn()?;
+    let answer = first_line(&mut child, &request, (patience, interrupt));
+    let exit_takes = if matches!(answer, Ok(Some(_))) { EXIT_TIMEOUT } else { Duration::ZERO };
+    let status = wait(&mut child, exit_takes);
+    if status.is_none() {
+        // It may have ended just now.
+        let _ = child.kill().and_then(|()| child.wait());
+    }
+    family.end(STRAY_TIMEOUT)?;
+    Ok(WorkerAnswer { answer: answer?.unwrap_or_default(), status })
+}
+
+/// Sends a request and waits for the first line of the answer. `None` if it does not arrive in
+/// time, or before an interrupt.
+fn first_line(
+    child: &mut Child,
+    request: &[u8],
+    (patience, interrupt): (Duration, &Interrupt),
+) -> io::Result<Option<Vec<u8>>> {
     if let Some(mut stdin) = child.stdin.take() {
         // A worker that does not read it shows that in its answer.
-        let _ = stdin.write_all(&serde_json::to_vec(request)?);
+        let _ = stdin.write_all(request);
     }
     let (said, heard) = channel();
     if let Some(stdout) = child.stdout.take() {
@@ -83,15 +106,13 @@ pub(crate) fn ask_worker(
             let _ = said.send(read.map(|_| line));
         })?;
     }
-    let (answer, exit_takes) = match heard.recv_timeout(patience) {
-        Ok(answer) => (answer?, EXIT_TIMEOUT),
-        Err(_) => (Vec::new(), Duration::ZERO),
-    };
-    let status = wait(&mut child, exit_takes);
-    if status.is_none() {
-        // It may have ended just now.
-        let _ = child.kill().and_then(|()| child.wait());
+    let began = Instant::now();
+    loop {
+        match heard.recv_timeout(POLL_INTERVAL) {
+            Ok(answer) => return answer.map(Some),
+            Err(RecvTimeoutError::Timeout) if began.elapsed() < patience && !interrupt.is_set() => {
+            }
+            Err(_) => return Ok(None),
+        }
     }
-    family.end(STRAY_TIMEOUT)?;
-    Ok(WorkerAnswer { answer, status })
 }

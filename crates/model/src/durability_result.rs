@@ -113,11 +113,33 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether an experiment has ended or will not run.
+    /// Whether an experiment has ended or failed. One that could not begin may be possible later: as
+    /// root, for example.
     pub fn has(&self, engine: &str, durability: Durability, experiment: Experiment) -> bool {
         let is = |e: &str, d, x| e == engine && d == durability && x == experiment;
+        let mut failed = self.not_tried.iter().filter(|not| not.failed);
         self.tested.iter().any(|t| is(&t.engine, t.durability, t.experiment))
-            || self.not_tried.iter().any(|n| is(&n.engine, n.durability, n.experiment))
+            || failed.any(|n| is(&n.engine, n.durability, n.experiment))
+    }
+
+    /// Adds an experiment that has ended.
+    pub fn add_tested(&mut self, tested: Tested) {
+        self.remove_not_tried(&tested.engine, tested.durability, tested.experiment);
+        self.tested.push(tested);
+    }
+
+    /// Adds an experiment that did not run.
+    pub fn add_not_tried(&mut self, not: NotTried) {
+        self.remove_not_tried(&not.engine, not.durability, not.experiment);
+        self.not_tried.push(not);
+    }
+
+    /// Removes why an experiment did not run before.
+    fn remove_not_tried(&mut self, engine: &str, durability: Durability, experiment: Experiment) {
+        let is = |not: &NotTried| {
+            not.engine == engine && not.durability == durability && not.experiment == experiment
+        };
+        self.not_tried.retain(|not| !is(not));
     }
 
     /// Removes the engines for which `kept` is false.

@@ -33,6 +33,8 @@ const FULL_DISK: &str = "full-disk.md";
 
 /// Runs kills and power cuts, and shows what was left.
 pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
+    // Before the settings of configurations are tried, in folders that an interrupt must not leave.
+    let interrupt = interrupt::on_signals()?;
     let (out, mut journal) = match &args.resume {
         Some(out) => {
             let path = out.join(JOURNAL);
@@ -52,7 +54,6 @@ pub fn durability(args: DurabilityArgs) -> Result<ExitCode, Failure> {
     };
     let out = out.canonicalize().map_err(Failure::unwritable(&out))?;
     let work = out.join(WORK);
-    let interrupt = interrupt::on_signals()?;
     remove(&work)?;
     let ended = run_experiments(&mut journal, &out, &work, &interrupt);
     remove(&work)?;

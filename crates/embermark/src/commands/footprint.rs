@@ -8,11 +8,12 @@ use clap::{Args, ValueEnum};
 use comfy_table::{Table, TableStyle};
 use embermark_engines::registry;
 use embermark_harness::footprint::{Conditions, Footprint, footprint};
-use embermark_harness::{Catalog, WorkerCommand, cells};
+use embermark_harness::{Catalog, HarnessError, WorkerCommand, cells, interrupt};
 use embermark_model::{Configuration, Configurations, Durability};
 use embermark_report::format;
 use serde::Serialize;
 
+use super::measure::INTERRUPTED;
 use super::output;
 use crate::error::Failure;
 use crate::plan::{
@@ -108,14 +109,22 @@ pub fn show(args: FootprintArgs) -> Result<ExitCode, Failure> {
         )));
     }
     let worker = WorkerCommand::this_program()?;
+    let interrupt = interrupt::on_signals()?;
     let mut lines = Vec::new();
     for name in names {
         let engine = catalog.engine_of(&configurations, &name).map_err(Failure::usage)?;
         let found = match not_accepted(engine, &args.accept_license) {
             Some(why) => Err(why),
             None => {
-                let conditions = Conditions { tier: args.tier, cache_bytes, idle, dir: &dir };
-                footprint(&name, &configurations, conditions, &worker, &catalog)?
+                let (tier, dir, interrupt) = (args.tier, &*dir, &interrupt);
+                let conditions = Conditions { tier, cache_bytes, idle, dir, interrupt };
+                match footprint(&name, &configurations, conditions, &worker, &catalog) {
+                    Err(error @ HarnessError::Interrupted { .. }) => {
+                        say!("embermark: {error}");
+                        return Ok(ExitCode::from(INTERRUPTED));
+                    }
+                    found => found?,
+                }
             }
         };
         let adapter_lines = registry::adapter_lines(engine.info().id);

@@ -153,6 +153,7 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
         engines: BTreeMap::new(),
     };
     let engines = tasks.len() as u32;
+    let mut skipped = Vec::new();
     for (at, task) in tasks.iter().enumerate() {
         let left = ends.saturating_duration_since(Instant::now()) / (engines - at as u32);
         let tuned = match tune_engine(task, (&plan, tier), &options, left, &args) {
@@ -161,14 +162,14 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
                 return Ok(ExitCode::from(INTERRUPTED));
             }
             Err(TuneError::TooShort(least)) => {
-                let candidates = task.candidates.len();
-                let least = least.as_secs() + 1;
-                return Err(Failure::usage(format!(
-                    "the time is too short for {}: a first look at its {candidates} candidates, and the comparison at the \
-                     end, take {least} s; give --for {} s, or name fewer phases (--phases) or rows (sensors:1k)",
-                    task.subject.name,
-                    least * u64::from(engines)
-                )));
+                let why = too_short(task, least, engines);
+                if engines == 1 {
+                    return Err(Failure::usage(why));
+                }
+                // What was found before, and the engines that take less, are not lost to it.
+                say!("embermark: {why}");
+                skipped.push(task.subject.name.as_str());
+                continue;
             }
             Err(TuneError::Failed(failure)) => return Err(failure),
             Ok((tuned, machine)) => {
@@ -182,6 +183,10 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
         let path = out.join(RESULT);
         fs::write(&path, json).map_err(Failure::unwritable(&path))?;
     }
+    let not_tuned = format!("not tuned, as the time was too short: {}", skipped.join(", "));
+    if all.engines.is_empty() {
+        return Err(Failure::usage(not_tuned));
+    }
     // The search is done and saved, so a failure to make the page is only a note.
     let page = match page::write_tuning(&all, &out.join(PAGE)) {
         Ok(()) => format!("  page    {}\n", out.join(PAGE).display()),
@@ -190,7 +195,19 @@ pub fn tune(args: TuneArgs) -> Result<ExitCode, Failure> {
             String::new()
         }
     };
-    output::print(&format!("\n  result  {}\n{page}", out.join(RESULT).display()))
+    let printed = output::print(&format!("\n  result  {}\n{page}", out.join(RESULT).display()))?;
+    if skipped.is_empty() { Ok(printed) } else { Err(Failure::usage(not_tuned)) }
+}
+
+/// Says what an engine needs whose part of the time was too short for a search.
+fn too_short(Task { subject, candidates, .. }: &Task, least: Duration, engines: u32) -> String {
+    let (candidates, least) = (candidates.len(), least.as_secs() + 1);
+    format!(
+        "the time is too short for {}: a first look at its {candidates} candidates, and the comparison at the \
+         end, take {least} s; give --for {} s, or name fewer phases (--phases) or rows (sensors:1k)",
+        subject.name,
+        least * u64::from(engines)
+    )
 }
 
 /// Reasons why an engine is not tuned.

@@ -83,7 +83,13 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
     for cell in &bad {
         shown.push_str(&format!("\n{}: {}: {}", cell.id, cell.status, reason(cell)));
     }
-    let absent = |cell: &&Cell| cell.status == Status::Unavailable;
+    let is_verified = |engine: &str| {
+        let mut cells = result.cells.iter().filter(|cell| cell.id.engine == engine);
+        cells.any(|cell| !cell.trials.is_empty())
+    };
+    // An engine that is named, rather than part of a group, must have been verified.
+    let is_lacking = |engine: &String| named.contains(engine) && !is_verified(engine);
+    let absent = |cell: &&Cell| cell.status == Status::Unavailable || is_lacking(&cell.id.engine);
     let mut said: Vec<&str> = Vec::new();
     for cell in result.cells.iter().filter(absent) {
         if !said.contains(&&*cell.id.engine) {
@@ -97,7 +103,6 @@ pub fn verify(args: VerifyArgs) -> Result<ExitCode, Failure> {
     }
     shown.push('\n');
     output::print(&shown)?;
-    // An engine that is named, rather than part of a group, must have been verified.
     let lacking = named.iter().any(|name| said.contains(&name.as_str()));
     Ok(ExitCode::from(u8::from(!bad.is_empty() || lacking)))
 }

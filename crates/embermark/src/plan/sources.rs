@@ -35,6 +35,7 @@ impl PlanArgs {
     pub fn or_default(self) -> Result<Self, Failure> {
         let is_file = |name: &String| files::is_file(name);
         let files = !self.workloads.is_empty() && self.workloads.iter().all(is_file);
+        // The options that leave the default plan its work. Any other option replaces it.
         let about_engines = Self {
             workloads: if files { self.workloads.clone() } else { Vec::new() },
             lenient: self.lenient.clone().filter(|_| files),

@@ -184,3 +184,17 @@ fn what_cannot_be_tuned_is_refused_with_what_can() {
         assert!(ended.stderr.contains(says), "{words:?}: {}", ended.stderr);
     }
 }
+
+#[test]
+fn an_engine_whose_time_is_too_short_does_not_end_the_search_for_the_others() {
+    let sandbox = Sandbox::new();
+    let words = ["tune", "lmdb", "redb", "sensors:300", "--for", "1ms", "--out", "out"];
+    let ended = sandbox.embermark(&words).expect_status(2);
+    for says in [
+        "the time is too short for lmdb: a first look at its",
+        "the time is too short for redb: a first look at its",
+        "not tuned, as the time was too short: lmdb, redb",
+    ] {
+        assert!(ended.stderr.contains(says), "{says}: {}", ended.stderr);
+    }
+}

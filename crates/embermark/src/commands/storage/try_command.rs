@@ -12,6 +12,7 @@ use bytesize::ByteSize;
 use clap::Args;
 use embermark_durability::{FileSystem, enter_mount_namespace};
 use embermark_harness::interrupt::{Interrupt, on_signals};
+use embermark_harness::kill_with_parent;
 use embermark_model::Storage;
 use embermark_report::{format, near_path};
 use embermark_storage::{ImitationError, Imitator};
@@ -95,6 +96,8 @@ fn run_on_storage(
     let mut command = Command::new(&program);
     command.args(args.command.iter().skip(1));
     command.current_dir(&mounted.at).env("EMBERMARK_STORAGE", &mounted.at);
+    // Without this program there is no storage.
+    kill_with_parent(&mut command);
     if args.command.is_empty() {
         say!("{}: ext4 at {}; 'exit' ends it", storage.name, mounted.at.display());
     }

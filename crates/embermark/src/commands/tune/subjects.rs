@@ -1,6 +1,6 @@
 //! Selects the engines to tune, each with its candidates.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use embermark_engines::{Availability, Candidate, Engine, Kind, Tier, registry};
 use embermark_model::tuning_result::{Outcome, Set, Tried};
@@ -112,6 +112,9 @@ pub(super) fn tasks(
     for (name, today) in own.iter().filter(|(name, _)| !words.contains(name)) {
         all.push(configured(name, today)?);
     }
+    // An engine may be named, and be in a group.
+    let mut known = HashSet::new();
+    all.retain(|(_, task)| known.insert(task.subject.name.clone()));
     for (id, _) in tries {
         if all.iter().all(|(engine, _)| engine.info().id != id) {
             return Err(Failure::usage(format!("--try {id}:…: name {id} among the engines")));

@@ -96,6 +96,10 @@ impl<'a> TierTester<'a> {
                 Err(TestError::Interrupted) => {
                     return Err(HarnessError::Interrupted { result: None });
                 }
+                // It fails even without a kill or a power cut.
+                Err(error @ TestError::Engine { .. }) => {
+                    return Ok(Kept::Broken { lost: error.to_string() });
+                }
                 Err(error) => return by_manual(error.to_string()),
             }
         }
