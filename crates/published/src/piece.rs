@@ -69,7 +69,8 @@ impl Piece {
         let known = || self.took.iter().filter_map(known);
         let smaller = known().filter(|(known, _)| *known <= rows).max();
         let (nearest, seconds) = smaller.or_else(|| known().min())?;
-        Some(seconds * (rows / nearest.max(1)).max(1))
+        let scaled = u128::from(seconds) * u128::from(rows) / u128::from(nearest.max(1));
+        Some(u64::try_from(scaled).unwrap_or(u64::MAX).max(seconds))
     }
 
     /// Returns the name of one of its scales: `duckdb-1M`, or its own name if it has one scale.
