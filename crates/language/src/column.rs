@@ -116,9 +116,9 @@ fn field_of(
     if column.of == ColumnType::Bytes {
         return field.node.mistake("bytes in a document", "JSON has none", "make it a column");
     }
-    let own = Field { names: vec![format!("{from}.{}", field.name)], format: None };
+    let own = Field { names: vec![format!("{from}.{}", field.name)], ..Field::default() };
     let from = match column.from {
-        Some(from) if from.names.is_empty() => Field { format: from.format, ..own },
+        Some(from) if from.names.is_empty() => Field { names: own.names, ..*from },
         Some(from) => *from,
         None => own,
     };
@@ -155,16 +155,25 @@ pub fn read(entry: &Entry<'_>, tables: &[&str]) -> Option<Column> {
     fields.only(&["type", "unit", "from", "format", "absent", "make"]);
     let names = fields.or("from", Vec::new(), |node| rows::texts(&node));
     let format = fields.maybe("format", |node| node.text().map(str::to_owned));
-    let absent = fields.or("absent", false, |node| node.bool());
+    let absent = fields.or("absent", (false, None), |node| absence(&node));
     let column = column?;
     let is_time = matches!(column.of, ColumnType::Timestamp(_));
     if let Some(format) = fields.get("format").filter(|_| !is_time) {
         let what = format!("'{}' has no format", entry.name);
         return format.mistake(what, "only a timestamp has one", "");
     }
-    let from = Field { names: names?, format: format? };
+    let (nullable, absent) = absent?;
+    let from = Field { names: names?, format: format?, absent };
     let from = (from != Field::default()).then(|| Box::new(from));
-    Some(Column { from, nullable: column.nullable || absent?, ..column })
+    Some(Column { from, nullable: column.nullable || nullable, ..column })
+}
+
+/// Reads whether values may be absent, or the words that mean a missing value in this column.
+fn absence(node: &Node<'_>) -> Option<(bool, Option<Vec<String>>)> {
+    match node.value.get_ref().is_bool() {
+        true => Some((node.bool()?, None)),
+        false => Some((true, Some(rows::texts(node)?))),
+    }
 }
 
 /// Reads a value that a share of the rows has.

@@ -299,4 +299,12 @@ impl Dataset {
         let reasons: Vec<_> = reasons.collect();
         (lost > 0).then(|| format!("{workload}: {lost} rows are not used: {}", reasons.join("; ")))
     }
+
+    /// Describes what was unusual about the used rows of a workload, a text for each remark.
+    pub fn unusual(&self, workload: &str) -> impl Iterator<Item = String> {
+        self.remarks.iter().map(move |(what, count)| {
+            let times = if *count == 1 { "time" } else { "times" };
+            format!("{workload}: {count} {times}: {what}")
+        })
+    }
 }

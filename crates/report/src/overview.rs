@@ -130,7 +130,10 @@ pub fn provisional(file: &ResultFile, options: &Options<'_>) -> String {
         some => format!("{some} of {} cells", counts.len()),
     };
     let head = format!("So far, by {trials} of {cells}");
-    let lost = not_used(file).flat_map(|says| table::wrapped(&says, options.width, "", "  "));
+    let datasets = file.manifest.datasets.iter();
+    let remarks = datasets.flat_map(|(workload, rows)| rows.unusual(workload));
+    let lost = not_used(file).chain(remarks.map(|says| text::plain(&says)));
+    let lost = lost.flat_map(|says| table::wrapped(&says, options.width, "", "  "));
     let head = [head].into_iter().chain(lost).collect::<Vec<_>>().join("\n");
     let blocks = match device::for_all_languages(file, &comparison) {
         Some(device) => device::blocks(&device, options),

@@ -15,10 +15,12 @@ use crate::DataError;
 
 const NANOS: i64 = 1_000_000_000;
 
-/// Converter of a file's cells, with counts of unusual values.
+/// Converter of the cells of a column, with counts of unusual values.
 #[derive(Debug, Default)]
 pub(super) struct CellConverter {
     absent: AbsentMarkers,
+    /// The markers of the table, if the column has its own instead.
+    of_table: Option<AbsentMarkers>,
     /// Decimal separator, if it is not a point.
     decimal: Option<u8>,
     /// Thousands separator.
@@ -36,11 +38,18 @@ pub(super) struct CellConverter {
     pub(super) ambiguous_times: u64,
     /// Number of leap seconds, which are read as the second before.
     pub(super) leaps: u64,
+    /// Number of values that the table's markers would make absent, and the column's own do not.
+    pub(super) kept: u64,
 }
 
 impl CellConverter {
-    /// Makes the converter that a table describes.
-    pub(super) fn new(rows: &RowsFile, skips_nuls: bool) -> Result<Self, DataError> {
+    /// Makes the converter of a column.
+    pub(super) fn new(
+        rows: &RowsFile,
+        column: &Column,
+        skips_nuls: bool,
+    ) -> Result<Self, DataError> {
+        let own = column.from.as_ref().and_then(|from| from.absent.as_ref());
         let of = |name: &str| {
             let value = rows.read.iter().find(|(key, _)| key == name);
             value.and_then(|(_, value)| value.as_text()).and_then(|text| text.bytes().next())
@@ -50,7 +59,8 @@ impl CellConverter {
             .as_ref()
             .map(|name| TimeZone::get(name).map_err(|_| DataError::NoZone { name: name.clone() }));
         Ok(Self {
-            absent: AbsentMarkers::new(&rows.absent),
+            absent: AbsentMarkers::new(own.unwrap_or(&rows.absent)),
+            of_table: own.map(|_| AbsentMarkers::new(&rows.absent)),
             decimal: of("decimal_separator").filter(|byte| *byte != b'.'),
             thousands: of("thousands"),
             zone: zone.transpose()?,
@@ -68,7 +78,8 @@ impl CellConverter {
     /// Whether all numbers can be stored in a column unchanged: they are in its range, finite, and
     /// none represents a missing value.
     pub(super) fn accepts_unchanged(&self, column: &Column, of: Number, numbers: &[u64]) -> bool {
-        let has_absent = column.nullable && !self.absent.is_empty();
+        let is_empty = self.absent.is_empty() && self.of_table.is_none();
+        let has_absent = column.nullable && !is_empty;
         !has_absent
             && match (column.of, of) {
                 (ColumnType::Float, Number::Float) => {
@@ -85,17 +96,28 @@ impl CellConverter {
 
     /// Whether a cell of a column represents a missing value.
     #[inline]
-    fn is_absent(&self, column: &Column, cell: Cell<'_>) -> bool {
-        column.nullable
-            && match cell {
-                Cell::Text(text) if self.absent.has_text(text) => true,
-                Cell::Text(text) if matches!(column.of, ColumnType::Float) => {
-                    self.number(text).is_ok_and(|value| self.absent.has_number(value))
-                }
-                Cell::Float(value) => self.absent.has_number(value),
-                Cell::Int(value) => self.absent.has_number(value as f64),
-                _ => false,
+    fn is_absent(&mut self, column: &Column, cell: Cell<'_>) -> bool {
+        if !column.nullable {
+            return false;
+        }
+        let is_absent = self.is_marked(&self.absent, column, cell);
+        if let Some(of_table) = self.of_table.as_ref().filter(|_| !is_absent) {
+            self.kept += u64::from(self.is_marked(of_table, column, cell));
+        }
+        is_absent
+    }
+
+    #[inline]
+    fn is_marked(&self, markers: &AbsentMarkers, column: &Column, cell: Cell<'_>) -> bool {
+        match cell {
+            Cell::Text(text) if markers.has_text(text) => true,
+            Cell::Text(text) if matches!(column.of, ColumnType::Float) => {
+                self.number(text).is_ok_and(|value| markers.has_number(value))
             }
+            Cell::Float(value) => markers.has_number(value),
+            Cell::Int(value) => markers.has_number(value as f64),
+            _ => false,
+        }
     }
 
     /// Returns the value of a cell in a column.

@@ -30,6 +30,9 @@ pub struct Staged {
     pub file: Option<PathBuf>,
     /// Positions of the first two rows with the same key, if there are any.
     pub first_duplicates: Option<(String, String)>,
+    /// Of rows of files, by column: the values that the table's words for missing values would make
+    /// absent, and the column's own words do not.
+    pub kept: Vec<u64>,
 }
 
 const DUPLICATES_REMARK: &str = "a duplicate key: one row is kept, by the table's `keep`";

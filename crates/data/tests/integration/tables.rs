@@ -227,7 +227,7 @@ fn a_column_may_have_another_name_than_its_field() {
     let folder = file("r.csv", "Temp (°C)\n1.5\n");
     let mut of = table("r.csv", &[("temp", FLOAT)], &[]);
     of.columns[0].from =
-        Some(Box::new(Field { names: vec!["Temp (°C)".to_owned()], format: None }));
+        Some(Box::new(Field { names: vec!["Temp (°C)".to_owned()], ..Field::default() }));
     assert_eq!(rows(&staged(folder.path(), of).1), [[float(1.5)]]);
 }
 

@@ -336,3 +336,22 @@ fn check_lab(inferred: &Inferred, file: &Path) {
     assert_eq!(sensor.examples, [int(55), int(56), int(58)].as_slice());
     assert!(values.iter().all(|column| column.of == FLOAT && column.least != OwnedValue::Null));
 }
+
+#[test]
+fn a_word_that_means_a_missing_value_in_one_column_stays_in_another() {
+    let mut csv = "id,iso,t,w\n".to_owned();
+    for id in 0..300 {
+        let iso = ["NA", "DE", "", "FR"][id % 4];
+        let t = if id % 5 == 0 { "NA".to_owned() } else { format!("{}.5", id) };
+        let w = if id % 7 == 0 { "NA".to_owned() } else { format!("{}.25", id) };
+        csv += &format!("{id},{iso},{t},{w}\n");
+    }
+    let found = inferred("r.csv", &csv);
+    assert_eq!(found.from.absent, ["NA"]);
+    let absent =
+        |name: &str| column(&found, name).from.as_ref().and_then(|from| from.absent.clone());
+    assert_eq!((absent("iso"), absent("t"), absent("w")), (Some(Vec::new()), None, None));
+    assert_eq!(column(&found, "iso").absent, 75, "{found:?}");
+    let note = "iso: 75 values would mean a missing value in another column, and are kept here";
+    assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
+}

@@ -167,8 +167,12 @@ fn typed(name: &str, column: &InferredColumn) -> String {
     };
     let format = column.from.as_ref().and_then(|from| from.format.as_ref());
     let format = format.map_or_else(String::new, |format| format!(", format = {}", quoted(format)));
-    match unit.is_empty() && from.is_empty() {
+    let absent = column.from.as_ref().and_then(|from| from.absent.as_ref());
+    let absent = absent.map_or_else(String::new, |words| {
+        format!(", absent = {}", list(words.iter().map(String::as_str)))
+    });
+    match unit.is_empty() && from.is_empty() && absent.is_empty() {
         true => of,
-        false => format!("{{ type = {of}{unit}{from}{format} }}"),
+        false => format!("{{ type = {of}{unit}{from}{format}{absent} }}"),
     }
 }

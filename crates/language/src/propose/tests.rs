@@ -84,7 +84,7 @@ fn what_is_proposed_of_readings_is_told_and_right() {
     let names = |table: &Table| -> Vec<_> {
         table.columns.iter().map(|column| (column.name.clone(), column.from.clone())).collect()
     };
-    let field = |from: &str| Box::new(Field { names: vec![from.to_owned()], format: None });
+    let field = |from: &str| Box::new(Field { names: vec![from.to_owned()], ..Field::default() });
     let named = |name: &str, from: Option<&str>| (name.to_owned(), from.map(field));
     assert_eq!(
         names(table),
@@ -193,7 +193,8 @@ fn how_rows_are_read_is_written_down_and_read_back() {
     rows.near_key = Some(NearKey { key: vec![0, 1], rows: 4, first });
     rows.notes = vec!["a note\nof two lines".to_owned()];
     let names = vec!["day".to_owned(), "clock".to_owned()];
-    let from = Field { names, format: Some("%d.%m.%Y %H:%M".to_owned()) };
+    let format = Some("%d.%m.%Y %H:%M".to_owned());
+    let from = Field { names, format, ..Field::default() };
     rows.columns[1].from = Some(from.clone());
     let (file, _) = read(&[rows.clone()]);
     assert_eq!(file.tables[0].rows, RowsFrom::File(Box::new(rows.from)));

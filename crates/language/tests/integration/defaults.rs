@@ -72,7 +72,7 @@ fn a_name_with_a_range_is_many_columns() {
 fn columns_of_a_file() {
     let file = read(&format!("{READINGS}[phase.p]\ndo = \"insert\""));
     let column = |name: &str, from: Option<&str>, of, nullable| Column {
-        from: from.map(|name| Box::new(Field { names: vec![name.to_owned()], format: None })),
+        from: from.map(|name| Box::new(Field { names: vec![name.to_owned()], ..Field::default() })),
         nullable,
         ..Column::new(name, of)
     };
@@ -432,7 +432,7 @@ fn fields_of_documents_are_columns_in_every_form() {
     ] {
         let table = &file(form).tables[0];
         let column = |field: &str, from: &str, of, nullable| Column {
-            from: Some(Box::new(Field { names: vec![from.to_owned()], format: None })),
+            from: Some(Box::new(Field { names: vec![from.to_owned()], ..Field::default() })),
             nullable,
             within: binary.map(|binary| {
                 let (document, field) = ("data".to_owned(), field.to_owned());

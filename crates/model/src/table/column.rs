@@ -11,6 +11,8 @@ pub struct Field {
     pub names: Vec<String>,
     /// The format of a time, as `strptime` takes it.
     pub format: Option<String>,
+    /// Words and numbers that mean a missing value in this column, instead of those of the table.
+    pub absent: Option<Vec<String>>,
 }
 
 /// A column.

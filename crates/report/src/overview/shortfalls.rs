@@ -33,6 +33,9 @@ pub(super) fn notes(
     notes.extend(limited(late, |who| note("behind", who)));
     let warnings = notes::warnings(file);
     notes.extend(limited(warnings.iter(), |warning| note("warning", warning.says.clone())));
+    let datasets = file.manifest.datasets.iter();
+    let remarks = datasets.flat_map(|(workload, rows)| rows.unusual(workload));
+    notes.extend(limited(remarks, |says| note("rows", text::plain(&says))));
     let surprises = scaling::unexplained(scaling);
     if !surprises.is_empty() {
         notes.push(note(

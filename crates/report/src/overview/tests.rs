@@ -527,15 +527,19 @@ fn what_is_known_so_far_is_compared_without_commits_too_and_says_which_rows_are_
     let dropped = &mut file.manifest.datasets.get_mut("sensors").unwrap().dropped;
     *dropped =
         [("no number of a sensor".to_owned(), 3), ("two rows of one key".to_owned(), 12)].into();
+    let remarks = &mut file.manifest.datasets.get_mut("sensors").unwrap().remarks;
+    *remarks = [("a finer time: cut".to_owned(), 500)].into();
+    let unusual = "sensors: 500 times: a finer time: cut";
     let says =
         "sensors: 15 rows are not used: 3 with no number of a sensor; 12 with two rows of one key";
     let shown = provisional(&file, &Options { width: 60, ..Options::default() });
     assert!(shown.starts_with("So far, by 3 trials of 2 of 3 cells\nsensors: 15 rows"), "{shown}");
     assert_eq!(box_of(&shown, "sensors 1k", "b"), "1.00x≈", "{shown}");
     let words = |shown: &str| shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words(&shown).contains(says), "{shown}");
+    assert!(words(&shown).contains(says) && shown.contains(unusual), "{shown}");
     // The last screen has all of it, and other warnings take one line.
     file.manifest.warnings = vec![says.to_owned(), "long ".repeat(40)];
     let shown = screen(&file, 60);
     assert!(words(&shown).contains(says) && shown.contains("lon…"), "{shown}");
+    assert!(shown.contains(unusual), "{shown}");
 }

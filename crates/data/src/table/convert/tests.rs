@@ -105,7 +105,7 @@ fn numbers_of_seconds_with_a_fraction_are_times_to_their_last_digit() {
 }
 
 fn converter(rows: &RowsFile) -> CellConverter {
-    CellConverter::new(rows, true).unwrap()
+    CellConverter::new(rows, &column(ColumnType::Float), true).unwrap()
 }
 
 #[test]
@@ -122,6 +122,30 @@ fn words_and_numbers_for_absent_values_count_where_a_value_may_be_absent() {
         assert_eq!(converter.convert(&column, cell), Ok(Value::Null), "{cell:?}");
     }
     assert_eq!(converter.convert(&column, Cell::Text(b"5")), Ok(Value::Float(5.0)));
+}
+
+#[test]
+fn a_columns_own_words_for_absent_values_replace_those_of_the_table() {
+    let rows =
+        RowsFile { absent: vec!["NA".to_owned(), "-9999".to_owned()], ..RowsFile::default() };
+    let own = |words: &[&str]| {
+        let absent = Some(words.iter().map(|word| (*word).to_owned()).collect());
+        let from = Some(Box::new(Field { absent, ..Field::default() }));
+        Column { nullable: true, from, ..column(ColumnType::Text) }
+    };
+    let country = own(&["-"]);
+    let mut converter = CellConverter::new(&rows, &country, true).unwrap();
+    for (text, expected) in
+        [("NA", Value::Text("NA")), ("-", Value::Null), ("DE", Value::Text("DE"))]
+    {
+        assert_eq!(converter.convert(&country, Cell::Text(text.as_bytes())), Ok(expected));
+    }
+    assert_eq!(converter.kept, 1);
+    let level = Column { of: ColumnType::Float, ..own(&[]) };
+    let mut converter = CellConverter::new(&rows, &level, true).unwrap();
+    assert!(!converter.accepts_unchanged(&level, Number::Float, &[]));
+    assert_eq!(converter.convert(&level, Cell::Float(-9999.0)), Ok(Value::Float(-9999.0)));
+    assert_eq!(converter.kept, 1);
 }
 
 #[test]
@@ -153,5 +177,7 @@ fn local_times_are_taken_to_utc_and_an_hour_that_comes_again_goes_on() {
     }
     assert_eq!(converter.ambiguous_times, 3);
     let wrong = RowsFile { zone: Some("Mars/Olympus".to_owned()), ..RowsFile::default() };
-    assert!(CellConverter::new(&wrong, true).unwrap_err().to_string().contains("Mars/Olympus"));
+    assert!(
+        CellConverter::new(&wrong, &column, true).unwrap_err().to_string().contains("Mars/Olympus")
+    );
 }

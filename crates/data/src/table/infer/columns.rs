@@ -135,7 +135,7 @@ pub(super) fn columns(
             .extend(found[place].remark.as_ref().map(|remark| format!("{}: {remark}", field.name)));
         columns.push(Column {
             from: format.as_ref().map(|format| {
-                Box::new(Field { names: Vec::new(), format: Some(format.text.clone()) })
+                Box::new(Field { format: Some(format.text.clone()), ..Field::default() })
             }),
             nullable: guess.seen < survey.rows || !found[place].absent.is_empty(),
             ..Column::new(&*field.name, of)
@@ -153,6 +153,12 @@ pub(super) fn columns(
             "{names}: {word:?} means a missing value, {}",
             format_count(count, "time")
         ));
+    }
+    for (column, found) in columns.iter_mut().zip(&found).filter(|(column, _)| column.nullable) {
+        let own: Vec<String> = found.absent.iter().map(|(word, _)| word.clone()).collect();
+        if from.absent.iter().any(|word| !own.contains(word)) {
+            column.from.get_or_insert_default().absent = Some(own);
+        }
     }
     if !source.is_sqlite() {
         join_date_and_time(source, survey, &mut columns, &formats)?;
@@ -186,7 +192,7 @@ fn join_date_and_time(
     let column = &mut columns[*day];
     column.of = ColumnType::Timestamp(unit);
     column.nullable |= nullable;
-    column.from = Some(Box::new(Field { names, format }));
+    column.from = Some(Box::new(Field { names, format, absent: None }));
     columns.remove(*clock);
     Ok(())
 }

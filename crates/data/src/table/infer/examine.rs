@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use embermark_model::table::{Column, ColumnType, Keep, RowsFrom, Table, Value};
+use embermark_model::table::{Column, ColumnType, Field, Keep, RowsFrom, Table, Value};
 
 use super::{EXAMPLES, Inferred, InferredColumn, MAX_DUPLICATE_SHARE, NearKey, format_count, keys};
 use crate::DataError;
@@ -25,6 +25,7 @@ pub(super) fn examine(
     let unwritable = |cause| DataError::Unwritable { path: std::env::temp_dir(), cause };
     let to = folder.join("rows");
     let staged = stage(std::slice::from_ref(&table), 0, base, None, 0, 1.0, &to)?;
+    notes.extend(keep_needed_words(&mut table.columns, &staged.kept));
     let rows = StagedTable::map(&to, Paging::Sequential)?;
     if rows.rows() == 0 {
         return Err(source.not_tabular("none of its rows matches the inferred columns"));
@@ -66,6 +67,28 @@ pub(super) fn examine(
         propose_near_key(&mut inferred, &table, key, repeats as u64, base, &to)?;
     }
     Ok(inferred)
+}
+
+/// Removes a column's own words for missing values where those of the table do the same. Returns a
+/// note for each other column, which has values that mean a missing value in another.
+fn keep_needed_words(columns: &mut [Column], kept: &[u64]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (column, kept) in columns.iter_mut().zip(kept) {
+        let Some(from) = &mut column.from else { continue };
+        if *kept == 0 {
+            from.absent = None;
+        } else if from.absent.is_some() {
+            let count = format_count(*kept, "value");
+            notes.push(format!(
+                "{}: {count} would mean a missing value in another column, and are kept here",
+                column.name
+            ));
+        }
+        if **from == Field::default() {
+            column.from = None;
+        }
+    }
+    notes
 }
 
 /// Notes that columns are unique together except in a few rows, or proposes them as the key if

@@ -18,6 +18,19 @@ const MEMORY_PER_COLUMN: u64 = 256 << 10;
 /// Bytes of CSV that are read at once.
 pub(super) const BUFFER: usize = 4 << 20;
 
+/// Number of buffers of a larger size that may be in use at once.
+const LARGE_BUFFERS: u64 = 8;
+
+/// Whether this option of a reader of delimited text determines the size of its buffer.
+pub(super) fn sets_buffer(option: &str) -> bool {
+    matches!(option, "buffer_size" | "max_line_size")
+}
+
+/// Returns how many bytes of memory a buffer of this size takes more than the usual one.
+pub(super) fn further_memory(buffer: usize) -> u64 {
+    LARGE_BUFFERS * buffer.saturating_sub(BUFFER) as u64
+}
+
 /// Returns the memory limit in bytes for delimited text with this beginning. `None` if it has more
 /// columns than [`COLUMNS`].
 pub(super) fn memory(head: &[u8]) -> Option<u64> {

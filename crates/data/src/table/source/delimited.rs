@@ -61,10 +61,9 @@ impl Source {
                     format!(", compression = '{}'", compression.duckdb_name())
                 }
             };
-            let buffer = match read.iter().any(|(n, _)| n == "buffer_size" || n == "max_line_size")
-            {
+            let buffer = match read.iter().any(|(name, _)| database::sets_buffer(name)) {
                 true => String::new(),
-                false => format!(", buffer_size = {}", database::BUFFER),
+                false => format!(", buffer_size = {0}, max_line_size = {0}", self.lengths.buffer),
             };
             parts.push(format!(
                 "SELECT {} FROM read_csv({}, {}{comment}{compression}{buffer}{partitions}, ignore_errors = true, \

@@ -38,6 +38,11 @@ pub(in crate::table) struct Dialect {
     pub(in crate::table) strict: bool,
     /// Whether there are lines among the rows that begin with `#`, and no row does.
     pub(in crate::table) comments: bool,
+    /// How lines begin that the reader leaves out, as given or found.
+    pub(super) comment: Option<String>,
+    /// The number of the skipped lines that are comments, if the reader leaves out comments. It does
+    /// not count them among the lines that it skips.
+    comments_before: usize,
 }
 
 impl Dialect {
@@ -66,6 +71,7 @@ impl Dialect {
             _ => 0,
         };
         let is_skip_given = given("skip").is_some();
+        let all_lines = lines.clone();
         lines.drain(..skip.min(lines.len()));
         let mut delimiter = text_of("delim").or_else(|| text_of("sep"));
         if let Some(first) = lines.first().filter(|_| !is_skip_given)
@@ -146,6 +152,9 @@ impl Dialect {
             && body.iter().any(|line| line.starts_with('#'))
             && body.iter().all(|line| !line.trim_start_matches('#').contains('#'));
         let skip = skip + rows_at;
+        let comment = text_of("comment").or_else(|| comments.then(|| "#".to_owned()));
+        let is_comment = |line: &&&str| comment.as_ref().is_some_and(|c| line.starts_with(&**c));
+        let comments_before = all_lines.iter().take(skip).filter(is_comment).count();
         Ok(Self {
             delimiter,
             quote,
@@ -158,6 +167,8 @@ impl Dialect {
             encoding,
             strict,
             comments,
+            comment,
+            comments_before,
         })
     }
 
@@ -168,7 +179,7 @@ impl Dialect {
         format!(
             "auto_detect = false, header = false, skip = {}, delim = {}, quote = {}, escape = {}, \
              strict_mode = {}, columns = {{{}}}{}",
-            self.skip,
+            self.skip - self.comments_before,
             text(&self.delimiter),
             text(&self.quote),
             text(&self.escape),

@@ -35,7 +35,8 @@ pub(super) fn csv_line(
             }
             if !quoted && skip == 0 {
                 begins = number;
-                let is_comment = dialect.comments && text.starts_with(b"#");
+                let is_comment =
+                    dialect.comment.as_ref().is_some_and(|c| text.starts_with(c.as_bytes()));
                 if text.trim_ascii().is_empty() || is_comment {
                     continue;
                 }

@@ -9,6 +9,7 @@ mod file_states;
 mod files;
 mod json;
 mod kind;
+mod line_lengths;
 mod locate;
 mod options;
 mod rejected;
@@ -29,6 +30,7 @@ pub(super) use fields::SourceField;
 use fields::quoted;
 pub(super) use files::Files;
 pub(super) use kind::Kind;
+use line_lengths::LineLengths;
 use options::{check_options, list, options};
 pub(super) use rejected::Rejected;
 use working_folder::WorkingFolder;
@@ -55,6 +57,8 @@ pub(super) struct Source {
     pub(super) coarse: Vec<String>,
     /// Whether a row without any value is a line that could not be read.
     pub(super) has_broken: bool,
+    /// What the lines of delimited text need.
+    lengths: LineLengths,
     /// State of the files before any of their rows is read.
     pub(super) states: FileStates,
     /// Name in messages.
@@ -90,9 +94,14 @@ impl Source {
         let working_folder = folders.first().map(|folder| WorkingFolder::enter(folder)).transpose();
         let working_folder = working_folder
             .map_err(|cause| DataError::Unreadable { path: base.to_owned(), cause })?;
+        let is_buffer_given = rows.read.iter().any(|(name, _)| database::sets_buffer(name));
+        let mut lengths = LineLengths::default();
         let reader = match files.as_ref().map(|files| files.kind) {
             Some(Kind::Sqlite) => Reader::Sqlite(sqlite::open(&paths[0])?),
             Some(Kind::Csv) => {
+                if !is_buffer_given {
+                    lengths = LineLengths::measure(&paths)?;
+                }
                 let memory = database::memory(&compressed::head(&paths[0])?).ok_or_else(|| {
                     let what = format!(
                         "its first line has more than {} fields: if they are values of one column, write each on \
@@ -101,6 +110,7 @@ impl Source {
                     );
                     DataError::NotTabular { path: paths[0].clone(), what }
                 })?;
+                let memory = memory + database::further_memory(lengths.buffer);
                 Reader::DuckDb(database::open(&paths, folders, scratch, memory)?)
             }
             _ => Reader::DuckDb(database::open(&paths, folders, scratch, database::MEMORY)?),
@@ -117,6 +127,7 @@ impl Source {
             dialect: None,
             coarse: Vec::new(),
             has_broken: false,
+            lengths,
             states,
             name,
         };

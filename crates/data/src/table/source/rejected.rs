@@ -7,7 +7,7 @@ use super::{Kind, Source, locate};
 use crate::DataError;
 
 /// Lines that are not rows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::table) struct Rejected {
     pub(in crate::table) fault: Fault,
     pub(in crate::table) file: String,
@@ -23,7 +23,7 @@ impl Source {
         // A read that ended before the end of the files has made no table of them.
         let made = "SELECT 1 FROM duckdb_tables() WHERE table_name = 'reject_errors'";
         if self.dialect.is_none() || self.texts(made)?.is_empty() {
-            return Ok(Vec::new());
+            return Ok(self.lengths.too_long.clone());
         }
         let sql = "SELECT any_value(error_type::VARCHAR), any_value(file_path), line, \
                    any_value(csv_line) FROM reject_errors JOIN reject_scans USING (scan_id, file_id) \
@@ -51,6 +51,12 @@ impl Source {
             let fault = if within > 0 { Fault::StrayQuote } else { fault };
             all.push(Rejected { fault, file, line, lines, text });
         }
+        // DuckDB names some of these.
+        let is_new = |long: &&Rejected| {
+            !all.iter().any(|known| known.file == long.file && known.line == long.line)
+        };
+        let unnamed: Vec<Rejected> = self.lengths.too_long.iter().filter(is_new).cloned().collect();
+        all.extend(unnamed);
         Ok(all)
     }
 

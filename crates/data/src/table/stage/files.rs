@@ -50,12 +50,14 @@ pub(super) fn read(
     let wanted: Vec<&str> = table.columns.iter().flat_map(select::names).collect();
     let source = Source::open(rows, base, scratch.path(), Some(&wanted))?;
     let selection = Selection::new(&table.columns, rows, &source)?;
+    let has_lines = source.dialect.is_some();
+    let converters = table.columns.iter().map(|own| CellConverter::new(rows, own, has_lines));
     let mut stager = Stager {
         table,
         limit: limit.unwrap_or(u64::MAX),
         selection: &selection,
         source: &source,
-        converter: CellConverter::new(rows, source.dialect.is_some())?,
+        converters: converters.collect::<Result<_, _>>()?,
         read: 0,
         writer: TableWriter::create(to, &table.columns, &table.key, rows.keep)?,
         refused: Refused::new(&table.columns),
@@ -79,7 +81,8 @@ pub(super) fn read(
     let sha256 = sha256?;
     read?;
     let rejected = source.rejected()?;
-    let Stager { writer, mut refused, converter, dropped, headers, is_cut, read, .. } = stager;
+    let Stager { writer, mut refused, converters, dropped, headers, is_cut, read, .. } = stager;
+    let sum = |of: fn(&CellConverter) -> u64| converters.iter().map(of).sum::<u64>();
     for line in &rejected {
         refused.count_lines(line);
     }
@@ -88,10 +91,10 @@ pub(super) fn read(
     let texts = texts.flat_map(select::names).map(|name| source.field(name));
     let texts = texts.collect::<Result<Vec<_>, _>>()?;
     let remarks = [
-        (FINER, converter.finer),
-        (NULS, converter.nuls),
-        (AMBIGUOUS, converter.ambiguous_times),
-        (LEAPS, converter.leaps),
+        (FINER, sum(|own| own.finer)),
+        (NULS, sum(|own| own.nuls)),
+        (AMBIGUOUS, sum(|own| own.ambiguous_times)),
+        (LEAPS, sum(|own| own.leaps)),
         (HEADERS, headers),
         (CUT, if is_cut && source.dialect.is_some() { read } else { 0 }),
         (COARSE, if is_coarse { read } else { 0 }),
@@ -112,7 +115,8 @@ pub(super) fn read(
     let remarks = remarks.into_iter().filter(|(_, count)| *count > 0);
     staged.remarks.extend(remarks.map(|(what, count)| (what.to_owned(), count)));
     let file = paths.first().cloned();
-    Ok(Staged { sha256, file, ..staged })
+    let kept = converters.iter().map(|own| own.kept).collect();
+    Ok(Staged { sha256, file, kept, ..staged })
 }
 
 /// Returns the SHA-256 of a file in hexadecimal. For several files it is that of their digests.
@@ -147,7 +151,8 @@ struct Stager<'a> {
     limit: u64,
     selection: &'a Selection,
     source: &'a Source,
-    converter: CellConverter,
+    /// By column.
+    converters: Vec<CellConverter>,
     /// Number of rows read so far.
     read: u64,
     writer: TableWriter<'a>,
@@ -194,9 +199,9 @@ impl Stager<'_> {
                 self.writer.leave_out(nth);
             }
         }
-        let Self { converter, writer, refused, numbers, .. } = self;
+        let Self { converters, writer, refused, numbers, .. } = self;
         let columns = self.table.columns.iter().zip(&self.selection.columns);
-        for (place, (column, from)) in columns.enumerate() {
+        for (place, ((column, from), converter)) in columns.zip(converters).enumerate() {
             let mut refuse = |writer: &mut TableWriter<'_>, nth, fault, cell: Cell<'_>| {
                 refused.count(place, fault, first + nth as u64, || cell_excerpt(&cell));
                 writer.leave_out(nth);

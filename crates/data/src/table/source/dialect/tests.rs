@@ -25,6 +25,11 @@ fn delimiter_and_names_are_those_by_which_lines_are_alike() {
 fn what_stands_before_the_rows_is_skipped() {
     let comments = of("# device\n#\ntime,v\n2024-01-01,1\n2024-01-02,2\n");
     assert_eq!((comments.skip, &comments.names[..]), (3, &["time".into(), "v".into()][..]));
+    assert!(comments.options(2).contains("skip = 3,"), "{}", comments.options(2));
+    // The reader does not count comments among skipped lines if it leaves them out.
+    let among = of("# device\n#\ntime,v\n2024-01-01,1\n# restart\n2024-01-02,2\n");
+    assert_eq!((among.skip, among.comments), (3, true));
+    assert!(among.options(2).contains("skip = 1,"), "{}", among.options(2));
     assert_eq!(of("#time,v\n2024-01-01,1\n2024-01-02,2\n").names, ["time", "v"]);
     assert_eq!(of("Title;;\n;;\na;b;c\n1;2;3\n").names, ["a", "b", "c"]);
     let quoted = of("a,b\n1,\"x\ny\"\n2,\"z\n\nq\"\n");
