@@ -1,5 +1,7 @@
 //! Cells as values of columns.
 
+use embermark_model::table::Field;
+
 use super::*;
 
 fn column(of: ColumnType) -> Column {
