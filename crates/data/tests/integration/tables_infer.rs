@@ -355,3 +355,12 @@ fn a_word_that_means_a_missing_value_in_one_column_stays_in_another() {
     let note = "iso: 75 values would mean a missing value in another column, and are kept here";
     assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
 }
+
+#[test]
+fn a_name_that_the_header_repeats_is_noted() {
+    let found = inferred("r.csv", "id,v,w,v\n1,2,3,4\n2,3,4,5\n3,4,5,7\n");
+    let names: Vec<_> = found.columns.iter().map(|column| &*column.name).collect();
+    assert_eq!(names, ["id", "v", "w", "v_1"]);
+    let note = "the header has \"v\" more than once: the next is \"v_1\", and so on";
+    assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
+}

@@ -13,6 +13,7 @@ const SCHEMA: &str = "
     CREATE TABLE visits (person INTEGER NOT NULL, day TEXT NOT NULL, pages REAL, PRIMARY KEY (person, day));
     CREATE TABLE notes (text TEXT);
     CREATE TABLE empty (id INTEGER PRIMARY KEY);
+    CREATE VIRTUAL TABLE words USING fts5 (text);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
     INSERT INTO people SELECT i, 'name ' || (i % 7), i * 3, '2024-01-01' FROM n;
     INSERT INTO visits SELECT id, '2024-02-' || (10 + id % 3), id / 2.0 FROM people;

@@ -101,6 +101,10 @@ pub fn infer(from: &RowsFile, base: &Path) -> Result<Inferred, DataError> {
         });
     }
     notes.extend(dialect_notes(&source, &mut from));
+    let repeated = source.dialect.iter().flat_map(|dialect| &dialect.repeated);
+    notes.extend(repeated.map(|name| {
+        format!("the header has {name:?} more than once: the next is \"{name}_1\", and so on")
+    }));
     let columns = columns(&source, &survey, &mut from, &mut notes)?;
     notes.extend(hints(&source, &survey, &columns)?);
     let table = Table {

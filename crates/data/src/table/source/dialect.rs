@@ -7,7 +7,7 @@ mod text;
 
 use embermark_model::table::Literal;
 
-use header::{differs, first_line, is_alike, is_comment, is_values, named, units};
+use header::{differs, first_line, is_alike, is_comment, is_values, named, repeated, units};
 pub(super) use text::is_open;
 use text::{decoded, delimiter_of, encoding, lines, mixes_ends, split, unreadable, usual_width};
 
@@ -32,6 +32,8 @@ pub(in crate::table) struct Dialect {
     /// Whether the only line before the rows is the header.
     pub(in crate::table) is_plain: bool,
     pub(in crate::table) names: Vec<String>,
+    /// Names that the header has more than once. The others of a name have a number.
+    pub(in crate::table) repeated: Vec<String>,
     /// DuckDB's name of the encoding. `None` for UTF-8.
     pub(in crate::table) encoding: Option<String>,
     /// Whether all lines end in the same way.
@@ -141,6 +143,10 @@ impl Dialect {
             rows_at += units(&records[rows_at..], width);
         }
         let is_plain = header && skip == 0 && first == 0 && rows_at == 1;
+        let repeated = match header && names.is_none() {
+            true => repeated(&records[first]),
+            false => Vec::new(),
+        };
         let names = match names {
             Some(names) => names,
             None if header => named(&records[first], &records[rows_at..], width),
@@ -164,6 +170,7 @@ impl Dialect {
             header_differs,
             is_plain,
             names,
+            repeated,
             encoding,
             strict,
             comments,

@@ -266,7 +266,7 @@ impl Source {
         }
         let limit = rows.map_or_else(String::new, |rows| format!(" LIMIT {rows}"));
         let sql = format!(
-            "SELECT coalesce(sum({}), 0) FROM (SELECT * FROM {}{limit})",
+            "SELECT CAST(coalesce(sum({}), 0) AS BIGINT) FROM (SELECT * FROM {}{limit})",
             others.join(" + "),
             self.values
         );

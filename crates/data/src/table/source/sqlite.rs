@@ -155,7 +155,8 @@ pub fn sqlite_reads(path: &Path, statement: &str) -> Result<bool, DataError> {
 
 fn tables(connection: &Connection) -> rusqlite::Result<Vec<SqliteTable>> {
     let names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' \
-                 ESCAPE '\\' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY rowid";
+                 ESCAPE '\\' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT IN \
+                 (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY rowid";
     let names = texts(connection, names, [])?;
     let table = |name: String| {
         let key = "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk";

@@ -142,6 +142,17 @@ pub(super) fn named(record: &[String], rows: &[Vec<String>], width: usize) -> Ve
     names
 }
 
+/// Returns the names that a header has more than once.
+pub(super) fn repeated(record: &[String]) -> Vec<String> {
+    let mut names: Vec<&str> = record.iter().map(|name| name.trim()).collect();
+    names.retain(|name| !name.is_empty());
+    names.sort_unstable();
+    let mut repeated: Vec<&str> =
+        names.windows(2).filter(|two| two[0] == two[1]).map(|two| two[0]).collect();
+    repeated.dedup();
+    repeated.into_iter().map(str::to_owned).collect()
+}
+
 pub(super) fn is_number(field: &str) -> bool {
     let field = field.trim();
     let numeric = |byte: &u8| byte.is_ascii_digit();
