@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use embermark_model::plan::Repeats;
+use embermark_model::plan::{Repeats, WorkloadFile};
 use embermark_model::result::{DeviceIo, Drift, Emulated, ResultFile};
 use embermark_model::{Configuration, Durability, MemoryLimit, Status};
 use embermark_report::compare::{
@@ -393,4 +393,47 @@ fn another_library_of_a_configuration_compares_and_other_settings_do_not() {
     let differ = differences(&with("/old", "OFF"), &with("/old", "FULL")).incomparable;
     let says = "configuration mine: sqlite with synchronous=OFF, then sqlite with synchronous=FULL";
     assert_eq!(differ, [says]);
+}
+
+#[test]
+fn other_phases_of_a_workload_file_and_a_weaker_durability_are_not_compared() {
+    let with = |text: &str| {
+        let mut file = file();
+        let own = WorkloadFile {
+            text: text.to_owned(),
+            folder: "/".into(),
+            misfits_per_million: 10_000,
+            criteria: Default::default(),
+        };
+        file.plan.workload_files.insert("weather".to_owned(), own);
+        file
+    };
+    let text =
+        "name = 'weather'\n[table.w]\nfile = 'a.csv'\n[phase.last]\ndo = 'range'\nlast = '1d'\n";
+    let found = |new: &str| differences(&with(text), &with(new));
+    let same = text.replace("a.csv", "b.csv") + "# only a comment\n";
+    assert!(found(&same).incomparable.is_empty());
+    let other = found(&text.replace("1d", "1h")).incomparable;
+    assert_eq!(other, ["workload file weather: another [phase.last]"]);
+    let more = found(&format!("{text}[phase.load]\ndo = 'insert'\n"));
+    assert!(more.incomparable.is_empty());
+    let says = "workload file weather: only the new one has [phase.load]";
+    assert!(more.remarks.iter().any(|remark| remark == says), "{more:?}");
+
+    let mut weaker = file();
+    for cell in weaker.cells.iter_mut().filter(|cell| cell.id.engine == "sqlite") {
+        cell.effective_durability = Some(Durability::None);
+        for trial in &mut cell.trials {
+            trial.settings.insert("synchronous".to_owned(), "OFF".to_owned());
+        }
+    }
+    let mut stronger = file();
+    for trial in stronger.cells.iter_mut().flat_map(|cell| &mut cell.trials) {
+        trial.settings.insert("synchronous".to_owned(), "NORMAL".to_owned());
+    }
+    let found = differences(&stronger, &weaker);
+    let says = "durability of sqlite at process: process, then none".to_owned();
+    assert!(found.incomparable.contains(&says), "{found:?}");
+    let says = "settings of sqlite at process: synchronous NORMAL, then OFF".to_owned();
+    assert!(found.remarks.contains(&says), "{found:?}");
 }

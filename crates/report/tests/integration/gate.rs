@@ -108,7 +108,7 @@ fn one_phase_that_is_slower_fails_and_is_named() {
 #[test]
 fn what_broke_fails_whatever_the_times_are() {
     let old = file_of(vec![measured("mine", 5, [1.0; 2])]);
-    for status in [Status::Wrong, Status::Failed, Status::TimedOut] {
+    for status in [Status::Wrong, Status::Failed, Status::TimedOut, Status::Disputed] {
         let mut own = measured("mine", 5, [0.5; 2]);
         let part = own.trials[2].phases.last_mut().unwrap();
         (part.status, part.reason) = (status, Some("row 7 differs".into()));
@@ -124,6 +124,27 @@ fn what_broke_fails_whatever_the_times_are() {
     assert_eq!(behind.outcome, Outcome::Failed);
     assert_eq!(behind.phases[0].verdict, Verdict::NoLongerKeepsUp);
     assert!(behind.why[0].contains("lost 10 of 100"), "{:?}", behind.why);
+}
+
+#[test]
+fn more_lost_trials_fail_and_an_engine_without_figures_is_unclear() {
+    let both = || vec![measured("mine", 6, [1.0; 2]), measured("other", 6, [1.0; 2])];
+    let old = file_of(both());
+    let mut new = both();
+    new[0].lost_trials = new[0].trials.split_off(3);
+    for lost in &mut new[0].lost_trials {
+        (lost.status, lost.reason) = (Status::Failed, Some("killed by SIGSEGV".to_owned()));
+    }
+    let lost = gate(&old, &later(new), 0.05);
+    assert_eq!(lost.outcome, Outcome::Failed);
+    assert!(lost.why[0].contains("3 of 6 trials, of which one: killed by SIGSEGV"), "{lost:?}");
+
+    let gone = gate(&old, &later(vec![measured("other", 6, [1.0; 2])]), 0.05);
+    assert_eq!(gone.outcome, Outcome::Unclear);
+    assert!(gone.why[0].contains("mine (it has no cells)"), "{:?}", gone.why);
+    // An engine that is new is no reason.
+    let more = gate(&file_of(vec![measured("other", 6, [1.0; 2])]), &later(both()), 0.05);
+    assert_eq!(more.outcome, Outcome::Passed, "{:?}", more.why);
 }
 
 #[test]
