@@ -170,7 +170,7 @@ pub fn read(entry: &Entry<'_>, tables: &[&str]) -> Option<Column> {
 
 /// Reads whether values may be absent, or the words that mean a missing value in this column.
 fn absence(node: &Node<'_>) -> Option<(bool, Option<Vec<String>>)> {
-    match node.value.get_ref().is_bool() {
+    match node.value.is_bool() {
         true => Some((node.bool()?, None)),
         false => Some((true, Some(rows::texts(node)?))),
     }
