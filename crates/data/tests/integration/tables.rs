@@ -232,6 +232,24 @@ fn a_column_may_have_another_name_than_its_field() {
 }
 
 #[test]
+fn rows_longer_than_the_usual_buffer_are_read_and_those_that_are_too_long_are_counted() {
+    let csv = |bytes: usize| {
+        let rows = (0..300).map(|id| match id {
+            150 => format!("150,{}\n", "x".repeat(bytes)),
+            id => format!("{id},abc\n"),
+        });
+        format!("id,v\n{}", rows.collect::<String>())
+    };
+    let columns = [("id", U64), ("v", TEXT)];
+    let folder = file("r.csv", csv(6_000_000));
+    let (all, rows) = staged(folder.path(), table("r.csv", &columns, &[0]));
+    assert_eq!((all.rows, rows.rows()), (300, 300));
+    let folder = file("r.csv", csv(20_000_000));
+    let (some, _) = staged(folder.path(), table("r.csv", &columns, &[0]));
+    assert_eq!((some.rows, some.dropped), (299, [("longer than 16 MB".to_owned(), 1)].into()));
+}
+
+#[test]
 fn files_that_are_no_tables_are_told_so() {
     let refusal = |name: &str, bytes: &[u8]| {
         let folder = file(name, bytes);

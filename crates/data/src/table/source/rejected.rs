@@ -45,9 +45,14 @@ impl Source {
             // Blank lines before it do not belong to it.
             let text = text.trim_start_matches(['\r', '\n']).to_owned();
             let within = text.trim_end().matches('\n').count() as u64;
-            let is_cut = text.len() >= locate::CUT;
-            let lines =
-                if is_cut { locate::lines_from(Path::new(&file), line)? } else { within + 1 };
+            // A long line by itself, or a quote that takes the rest of the file.
+            let mut long = self.lengths.too_long.iter();
+            let is_long = long.any(|known| known.line == line && known.file == file);
+            let lines = match text.len() >= locate::CUT {
+                true if !is_long => locate::lines_from(Path::new(&file), line)?,
+                true => 1,
+                false => within + 1,
+            };
             let fault = if within > 0 { Fault::StrayQuote } else { fault };
             all.push(Rejected { fault, file, line, lines, text });
         }
