@@ -114,10 +114,12 @@ impl Verb {
 
 /// Returns the index of a phase's table.
 pub fn table_of(fields: &Fields<'_>, drafts: &[Draft<'_>]) -> Option<usize> {
+    if drafts.is_empty() {
+        return None;
+    }
     let Some(node) = fields.get("table") else {
         return match drafts {
-            [] => None,
-            [_] => Some(0),
+            [] | [_] => Some(0),
             several => fields.mistake(
                 "it is not said of which table",
                 format!("write table = \"{}\"", several[0].name),

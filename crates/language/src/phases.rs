@@ -65,6 +65,9 @@ pub fn read<'a>(
     all(entries.iter().zip(begun).zip(works).map(|((entry, begun), work)| {
         let Begun { fields, only, .. } = begun?;
         let about = fields.maybe("about", |node| node.text());
+        let per_row = fields.or("per", false, |node| {
+            node.one_of("unit of operations", &[("row", true), ("question", false)])
+        });
         let work = work?;
         if let (Some(Only::Rate), Some(node)) = (only, fields.get("only"))
             && !matches!(work, Work::Arrive(_))
@@ -72,9 +75,7 @@ pub fn read<'a>(
             let help = "only = \"rate\" is for a phase with 'arrive'";
             return node.mistake("a phase of no rows that arrive", "", help);
         }
-        let per_row = fields.or("per", false, |node| {
-            node.one_of("unit of operations", &[("row", true), ("question", false)])
-        })?;
+        let per_row = per_row?;
         if per_row && !counts_by_row(&work) {
             let why = "the rows that a 'find', or a change by 'where' or 'older', concerns";
             return fields.get("per")?.mistake("each operation is a row", "", why);

@@ -545,3 +545,67 @@ fn rows_that_arrive_are_checked() {
         assert!(said.iter().any(|said| said.starts_with(expected)), "{rest}: {said:?}");
     }
 }
+
+/// The mistakes of a file, without the text that shows them.
+fn said_of_file(text: &str) -> Vec<String> {
+    let shown = parse("t.toml", text, &ENGINES).unwrap_err().to_string();
+    shown.lines().filter_map(|line| Some(line.strip_prefix("error: ")?.to_owned())).collect()
+}
+
+const VALID: &str = r#"
+[table.r]
+file = "r.csv"
+key = ["id"]
+[table.r.columns]
+id = "u16"
+sensor = "text"
+[phase.a]
+do = "insert"
+[phase.b]
+do = "get"
+"#;
+
+const WRONG_VARIANT: &str = r#"
+[usual]
+variants = ["zz"]
+scale = ["1k"]
+[overview]
+scal = 3
+[variant.x]
+phase.a.comit = "each"
+phase.b.ops = "10x"
+phase.zz.commit = "each"
+table.rr.index = []
+[variant.y]
+about = "another"
+phase.b.ops = "10y"
+"#;
+
+#[test]
+fn mistakes_in_usual_overview_and_variants_are_all_shown() {
+    let parts = [
+        "unknown variant 'zz'",
+        "a scale of rows from a file",
+        "unknown key 'scal'",
+        "'about' is missing",
+        "unknown key 'comit'",
+        "'10x' is not a count",
+        "unknown phase 'zz'",
+        "unknown table 'rr'",
+        "'10y' is not a count",
+    ];
+    assert_eq!(said_of_file(&format!("{VALID}{WRONG_VARIANT}")), parts);
+    // Another mistake hides none of them, and is shown once.
+    let other = VALID.replace("do = \"get\"", "do = \"gett\"").replace("\"text\"", "\"txt\"");
+    let said = said_of_file(&format!("{other}{WRONG_VARIANT}"));
+    let before = ["unknown type 'txt'", "unknown verb 'gett'"];
+    let parts = parts.into_iter().filter(|part| !part.ends_with("count"));
+    assert_eq!(said, before.into_iter().chain(parts).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_file_without_tables_has_its_other_mistakes_shown() {
+    let said = said_of_file("nmae = \"x\"\n[phase.a]\ndo = \"insrt\"\n[usual]\nscal = 1\n");
+    let all = ["unknown key 'nmae'", "'table' is missing", "unknown verb 'insrt'"];
+    assert_eq!(said, [&all[..], &["unknown key 'scal'"]].concat());
+}
