@@ -609,3 +609,19 @@ fn a_file_without_tables_has_its_other_mistakes_shown() {
     let all = ["unknown key 'nmae'", "'table' is missing", "unknown verb 'insrt'"];
     assert_eq!(said, [&all[..], &["unknown key 'scal'"]].concat());
 }
+
+#[test]
+fn the_nearest_spelling_is_the_one_that_is_meant() {
+    let phase =
+        "[phase.f]\ndo = \"find\"\nwhere = [[\"id\", \"=>\", 1]]\n[phase.m]\nmix = { foo = 0.5 }";
+    let text = VALID
+        .replace("sensor = \"text\"", "sensor = \"u16 ?\"\nn = { type = \"u61?\", form = \"N\" }");
+    let shown = parse("t.toml", &format!("{text}{phase}\n"), &ENGINES).unwrap_err().to_string();
+    let hints: Vec<_> = shown
+        .lines()
+        .filter_map(|line| line.split_once("did you mean "))
+        .map(|hint| hint.1)
+        .collect();
+    assert_eq!(hints, ["'u16?'?", "'u16?'?", "'from'?", "'>='?"], "{shown}");
+    assert!(shown.contains("unknown phase 'foo'") && shown.contains("valid: a, b, f"), "{shown}");
+}
