@@ -168,7 +168,7 @@ pub fn read(entry: &Entry<'_>, tables: &[&str]) -> Option<Column> {
     }
     fields.only(&["type", "unit", "from", "format", "absent", "make"]);
     let names = fields.or("from", Vec::new(), |node| rows::texts(&node));
-    let format = fields.maybe("format", |node| node.text().map(str::to_owned));
+    let format = fields.maybe("format", |node| rows::format(&node));
     let absent = fields.or("absent", false, |node| node.bool());
     let column = column?;
     let is_time = matches!(column.of, ColumnType::Timestamp(_));

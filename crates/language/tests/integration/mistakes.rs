@@ -611,6 +611,51 @@ fn a_file_without_tables_has_its_other_mistakes_shown() {
 }
 
 #[test]
+fn options_of_a_reader_are_checked() {
+    for (read, said) in [
+        ("skip = -1", "expected a whole number from 0 for 'skip'"),
+        ("skip = \"1\"", "expected a whole number from 0 for 'skip'"),
+        ("header = \"no\"", "expected true or false for 'header'"),
+        ("strict_mode = \"x\"", "expected true or false for 'strict_mode'"),
+        ("null_padding = 7", "expected true or false for 'null_padding'"),
+        ("delim = \"\"", "expected a text of 1 to 4 bytes for 'delim'"),
+        ("quote = \"''\"", "expected one ASCII character, or \"\" for none for 'quote'"),
+        ("comment = \"//\"", "expected one ASCII character, or \"\" for none for 'comment'"),
+        ("decimal_separator = \";\"", "unknown value ';'"),
+        ("encoding = \"latin1\"", "unknown value 'latin1'"),
+        ("timestampformat = \"%d.%Q\"", "unknown code '%Q' of a time's format"),
+        ("columns = { a = \"INT\" }", "'columns' is set by embermark"),
+        ("delimm = \";\"", "unknown option of a reader 'delimm'"),
+    ] {
+        let table = format!("file = \"t.csv\"\nkey = [\"id\"]\nread = {{ {read} }}");
+        let phase = "[phase.p]\ndo = \"insert\"";
+        assert_eq!(said_of(&table, COLUMNS, phase), [said], "{read}");
+    }
+    let read = "read = { delimm = \";\", skip = \"1\", header = 1979-05-27 }";
+    let text = VALID.replace("key = [\"id\"]", &format!("{read}\nkey = [\"id\"]"));
+    let shown = parse("t.toml", &text, &ENGINES).unwrap_err().to_string();
+    for part in ["t.toml:4:10", "did you mean 'delim'?", "t.toml:4:31", "t.toml:4:45"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
+fn formats_and_zones_are_checked() {
+    let time = "time = { type = \"timestamp\", unit = \"s\", format = \"%Q.%d %-Y\" }";
+    let text = VALID.replace("id = \"u16\"\n", &format!("id = \"u16\"\n{time}\n"));
+    let text = text.replace("key =", "zone = \"Europe/Berln\"\nkey =");
+    let shown = parse("t.toml", &text, &ENGINES).unwrap_err().to_string();
+    for part in [
+        "error: unknown time zone 'Europe/Berln'\n --> t.toml:4:8",
+        "did you mean 'Europe/Berlin'?",
+        "error: unknown codes '%Q', '%-Y' of a time's format\n --> t.toml:8:51",
+        "valid: %a %A",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
 fn the_nearest_spelling_is_the_one_that_is_meant() {
     let phase =
         "[phase.f]\ndo = \"find\"\nwhere = [[\"id\", \"=>\", 1]]\n[phase.m]\nmix = { foo = 0.5 }";

@@ -34,6 +34,7 @@ pub(super) use rejected::Rejected;
 use working_folder::WorkingFolder;
 
 pub use file_states::FileStates;
+pub use options::{CODES, OptionFault, check_option, option_names, unknown_codes};
 pub use sqlite::{SqliteTable, is_sqlite, sqlite_reads, sqlite_tables, sqlite_views};
 
 /// Source of rows.
