@@ -198,7 +198,7 @@ impl Source {
         place.ok_or_else(|| {
             let names = self.fields.iter().map(|field| &field.name);
             let unknown = unknown("field", name, names);
-            DataError::NoField { path: self.name.clone(), unknown }
+            DataError::NoField { path: self.name.clone(), unknown: vec![unknown] }
         })
     }
 
