@@ -157,8 +157,8 @@ pub fn read(entry: &Entry<'_>, tables: &[&str]) -> Option<Column> {
     let column =
         fields.need("type", "type = \"u16\"", |node| typed(entry.name, &node, Some(&fields)));
     if fields.get("make").is_some() {
-        let column = column?;
         let absent = fields.or("absent", 0.0, |node| node.share());
+        let column = column?;
         let often = fields.maybe("often", |node| often(&node, column.of));
         let late = fields.maybe("late", |node| make::late(&node, column.of));
         let kind = make::read(&fields, column.of, tables);
@@ -210,6 +210,7 @@ fn typed(name: &str, node: &Node<'_>, beside: Option<&Fields<'_>>) -> Option<Col
     };
     let unit = beside.and_then(|fields| fields.get("unit"));
     let Some((_, of)) = TYPES.iter().find(|(of, _)| *of == plain) else {
+        let _ = unit.map(|unit| unit_of_time(&unit));
         return unknown(node, plain, text);
     };
     let of = match (of, unit) {

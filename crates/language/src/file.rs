@@ -20,7 +20,7 @@ use crate::variant;
 /// none. `engines` are the ids that may follow `sql-`.
 ///
 /// # Errors
-/// All mistakes in the file, or only the first one if the text is not TOML.
+/// All mistakes in the file, or only those of the syntax if the text is not TOML.
 pub fn parse(file: &str, text: &str, engines: &[&str]) -> Result<Definition, Mistakes> {
     let log = Log::default();
     let definition = read(file, text, engines, &log);
@@ -30,14 +30,17 @@ pub fn parse(file: &str, text: &str, engines: &[&str]) -> Result<Definition, Mis
     }
 }
 
+/// Largest number of mistakes of the syntax that are shown: a missing bracket may cause many.
+const MOST_OF_SYNTAX: usize = 5;
+
 fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definition> {
-    let root = match DeTable::parse(text) {
-        Ok(root) => root,
-        Err(error) => {
-            let at = error.span().unwrap_or(0..0);
-            return log.mistake(at, "this is not valid TOML", error.message(), "");
-        }
-    };
+    let (root, errors) = DeTable::parse_recoverable(text);
+    for error in errors.iter().take(MOST_OF_SYNTAX) {
+        log.add(error.span().unwrap_or(0..0), "this is not valid TOML", error.message(), "");
+    }
+    if !errors.is_empty() {
+        return None;
+    }
     let file_fields = Fields::of_file(log, root.get_ref());
     file_fields.only(&["name", "about", "usual", "overview", "table", "phase", "variant"]);
     let Body { definition, made } = body(file, &file_fields, engines);

@@ -55,6 +55,14 @@ impl Verb {
         matches!(self, Self::Mix | Self::Sequence | Self::Keep | Self::Arrive)
     }
 
+    /// Whether it is a query whose number is read apart from it.
+    pub fn is_question(self) -> bool {
+        matches!(
+            self,
+            Self::Latest | Self::Gaps | Self::Outliers | Self::Correlate | Self::Find | Self::Group
+        )
+    }
+
     /// Reads the kind of a phase, which has exactly one of `do`, `sql`, `mix`, `sequence`, `keep`
     /// and `arrive`.
     pub fn of(fields: &Fields<'_>) -> Option<Self> {

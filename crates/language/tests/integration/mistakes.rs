@@ -670,3 +670,26 @@ fn the_nearest_spelling_is_the_one_that_is_meant() {
     assert_eq!(hints, ["'u16?'?", "'u16?'?", "'from'?", "'>='?"], "{shown}");
     assert!(shown.contains("unknown phase 'foo'") && shown.contains("valid: a, b, f"), "{shown}");
 }
+
+#[test]
+fn a_wrong_part_of_a_phase_or_a_column_hides_no_other() {
+    let column = "time = { type = \"timestmp\", unit = \"sec\" }";
+    let text = VALID.replace("sensor = \"text\"", &format!("sensor = \"text\"\n{column}"));
+    let phase = "[phase.c]\ndo = \"find\"\nwhere = [[\"id\", \">\"]]\nper = \"rows\"\nops = 0\n";
+    let all = [
+        "unknown type 'timestmp'",
+        "unknown unit 'sec'",
+        "a condition has three parts",
+        "unknown unit of operations 'rows'",
+        "'0' is not a count",
+    ];
+    assert_eq!(said_of_file(&format!("{text}{phase}")), all);
+}
+
+#[test]
+fn all_mistakes_of_the_syntax_are_shown() {
+    let said = parse("t.toml", "a = 1\na = 2\n[t]\nb = \nc = \"x\n[t]\n", &ENGINES).unwrap_err();
+    assert_eq!(said.count(), 4, "{said}");
+    let unclosed = format!("x = {{ a = 1\n{}", "b = 2\n".repeat(30));
+    assert!(parse("t.toml", &unclosed, &ENGINES).unwrap_err().count() <= 5);
+}
