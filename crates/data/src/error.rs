@@ -157,16 +157,21 @@ pub enum DataError {
     /// A table without rows.
     #[error("{path}: it has no rows", path = .0.display())]
     NoRows(PathBuf),
-    /// The file has no field for a column of the table.
+    /// The file has no field for some columns of the table.
     #[error(
-        "{path}: {unknown}: correct the column's name, or name its field with 'from'",
-        path = .path.display()
+        "{path}: {fields}: {help}",
+        path = .path.display(),
+        fields = unknown_fields(.unknown),
+        help = match .unknown.len() {
+            0 | 1 => "correct the column's name, or name its field with 'from'",
+            _ => "correct the columns' names, or name their fields with 'from'",
+        }
     )]
     NoField {
         /// The file.
         path: PathBuf,
-        /// The field, the nearest name and all names.
-        unknown: UnknownName,
+        /// Each such field, the nearest name and all names.
+        unknown: Vec<UnknownName>,
     },
     /// A column of a generated table whose values cannot be generated.
     #[error(
@@ -224,4 +229,11 @@ impl DataError {
     pub const fn is_without_rows(&self) -> bool {
         matches!(self, Self::NoRows(_))
     }
+}
+
+/// Lists unknown fields, and once the names of all fields.
+fn unknown_fields(unknown: &[UnknownName]) -> String {
+    let fields: Vec<String> = unknown.iter().map(UnknownName::brief).collect();
+    let valid = unknown.first().map(|unknown| unknown.valid.join(", "));
+    format!("{}; valid: {}", fields.join("; "), valid.unwrap_or_default())
 }

@@ -1,5 +1,6 @@
 //! The columns of a table.
 
+use embermark_model::choice;
 use embermark_model::table::{Column, ColumnType, Field, Make, OwnedValue, TimeUnit, Within};
 
 use crate::constant;
@@ -54,6 +55,19 @@ const UNITS: [(&str, TimeUnit); 4] = [
     (TimeUnit::Milliseconds.name(), TimeUnit::Milliseconds),
     (TimeUnit::Microseconds.name(), TimeUnit::Microseconds),
     (TimeUnit::Nanoseconds.name(), TimeUnit::Nanoseconds),
+];
+
+/// Other names of units.
+const SPELLED_UNITS: [(&str, &str); 9] = [
+    ("second", "s"),
+    ("seconds", "s"),
+    ("sec", "s"),
+    ("millisecond", "ms"),
+    ("milliseconds", "ms"),
+    ("microsecond", "us"),
+    ("microseconds", "us"),
+    ("nanosecond", "ns"),
+    ("nanoseconds", "ns"),
 ];
 
 /// How the documents of a table's JSON columns are kept.
@@ -143,8 +157,8 @@ pub fn read(entry: &Entry<'_>, tables: &[&str]) -> Option<Column> {
     let column =
         fields.need("type", "type = \"u16\"", |node| typed(entry.name, &node, Some(&fields)));
     if fields.get("make").is_some() {
-        let column = column?;
         let absent = fields.or("absent", 0.0, |node| node.share());
+        let column = column?;
         let often = fields.maybe("often", |node| often(&node, column.of));
         let late = fields.maybe("late", |node| make::late(&node, column.of));
         let kind = make::read(&fields, column.of, tables);
@@ -154,7 +168,7 @@ pub fn read(entry: &Entry<'_>, tables: &[&str]) -> Option<Column> {
     }
     fields.only(&["type", "unit", "from", "format", "absent", "make"]);
     let names = fields.or("from", Vec::new(), |node| rows::texts(&node));
-    let format = fields.maybe("format", |node| node.text().map(str::to_owned));
+    let format = fields.maybe("format", |node| rows::format(&node));
     let absent = fields.or("absent", (false, None), |node| absence(&node));
     let column = column?;
     let is_time = matches!(column.of, ColumnType::Timestamp(_));
@@ -205,12 +219,11 @@ fn typed(name: &str, node: &Node<'_>, beside: Option<&Fields<'_>>) -> Option<Col
     };
     let unit = beside.and_then(|fields| fields.get("unit"));
     let Some((_, of)) = TYPES.iter().find(|(of, _)| *of == plain) else {
-        return unknown(node, plain);
+        let _ = unit.map(|unit| unit_of_time(&unit));
+        return unknown(node, plain, text);
     };
     let of = match (of, unit) {
-        (ColumnType::Timestamp(_), Some(unit)) => {
-            ColumnType::Timestamp(unit.one_of("unit", &UNITS)?)
-        }
+        (ColumnType::Timestamp(_), Some(unit)) => ColumnType::Timestamp(unit_of_time(&unit)?),
         (ColumnType::Timestamp(_), None) => {
             return node.mistake(
                 "a timestamp has a unit",
@@ -226,20 +239,39 @@ fn typed(name: &str, node: &Node<'_>, beside: Option<&Fields<'_>>) -> Option<Col
     Some(Column { longest, nullable: text.ends_with('?'), ..Column::new(name, of) })
 }
 
-fn unknown<T>(node: &Node<'_>, name: &str) -> Option<T> {
+/// Reads the unit of a timestamp.
+fn unit_of_time(node: &Node<'_>) -> Option<TimeUnit> {
+    let text = node.text()?;
+    match SPELLED_UNITS.iter().find(|(theirs, _)| text.eq_ignore_ascii_case(theirs)) {
+        Some((_, ours)) => node.mistake(
+            format!("unknown unit '{text}'"),
+            format!("it is called '{ours}' here"),
+            format!("valid: {}", UNITS.map(|(name, _)| name).join(", ")),
+        ),
+        None => node.one_of("unit", &UNITS),
+    }
+}
+
+/// Adds the mistake that there is no such type. `name` is the text without a trailing `?`.
+fn unknown<T>(node: &Node<'_>, name: &str, text: &str) -> Option<T> {
     if name == "json" {
         let help = format!("write {JSON_EXAMPLE}");
         return node.mistake("a document needs a list of its fields", "", help);
     }
-    match ELSEWHERE.iter().find(|(theirs, _)| name.eq_ignore_ascii_case(theirs)) {
-        Some((_, ours)) => node.mistake(
-            format!("unknown type '{name}'"),
-            format!("it is called '{ours}' here"),
-            match name {
-                "f32" => "every engine keeps f64, and not every one f32".to_owned(),
-                _ => format!("valid: {}", TYPES.map(|(name, _)| name).join(", ")),
-            },
-        ),
-        None => node.log.unknown(node.at.clone(), "type", name, TYPES.map(|(name, _)| name)),
+    let valid = TYPES.map(|(name, _)| name);
+    let mark = &text[name.len()..];
+    if let Some((_, ours)) = ELSEWHERE.iter().find(|(of, _)| name.eq_ignore_ascii_case(of)) {
+        let help = match name {
+            "f32" => "every engine keeps f64, and not every one f32".to_owned(),
+            _ => format!("valid: {}", valid.join(", ")),
+        };
+        let label = format!("it is called '{ours}' here");
+        return node.mistake(format!("unknown type '{name}'"), label, help);
     }
+    let label = match choice::nearest(name.trim(), valid) {
+        Some(nearest) => format!("did you mean '{nearest}{mark}'?"),
+        None => String::new(),
+    };
+    let help = format!("valid: {}", valid.join(", "));
+    node.mistake(format!("unknown type '{text}'"), label, help)
 }

@@ -9,7 +9,7 @@ use toml::de::DeTable;
 
 use crate::about;
 use crate::checks;
-use crate::definition::{Definition, Usual, Variant};
+use crate::definition::{Definition, Usual};
 use crate::draft::Draft;
 use crate::mistakes::{Log, Mistakes};
 use crate::node::{Entry, Fields, all};
@@ -20,7 +20,7 @@ use crate::variant;
 /// none. `engines` are the ids that may follow `sql-`.
 ///
 /// # Errors
-/// All mistakes in the file, or only the first one if the text is not TOML.
+/// All mistakes in the file, or only those of the syntax if the text is not TOML.
 pub fn parse(file: &str, text: &str, engines: &[&str]) -> Result<Definition, Mistakes> {
     let log = Log::default();
     let definition = read(file, text, engines, &log);
@@ -30,51 +30,55 @@ pub fn parse(file: &str, text: &str, engines: &[&str]) -> Result<Definition, Mis
     }
 }
 
+/// Largest number of mistakes of the syntax that are shown: a missing bracket may cause many.
+const MOST_OF_SYNTAX: usize = 5;
+
 fn read(file: &str, text: &str, engines: &[&str], log: &Log) -> Option<Definition> {
-    let root = match DeTable::parse(text) {
-        Ok(root) => root,
-        Err(error) => {
-            let at = error.span().unwrap_or(0..0);
-            return log.mistake(at, "this is not valid TOML", error.message(), "");
-        }
-    };
+    let (root, errors) = DeTable::parse_recoverable(text);
+    for error in errors.iter().take(MOST_OF_SYNTAX) {
+        log.add(error.span().unwrap_or(0..0), "this is not valid TOML", error.message(), "");
+    }
+    if !errors.is_empty() {
+        return None;
+    }
     let file_fields = Fields::of_file(log, root.get_ref());
     file_fields.only(&["name", "about", "usual", "overview", "table", "phase", "variant"]);
-    let definition = body(file, &file_fields, engines, log);
-    // A mistake of the file itself would be repeated for each variant.
-    let definition = definition.filter(|_| log.is_empty())?;
-    let body = |fields: &Fields<'_>| body(file, fields, engines, log);
-    let variants = variant::read_all(log, root.get_ref(), &definition, body)?;
-    variant::check_apart(&file_fields, &definition, &variants)?;
-    let first = Usual {
-        variants: if variants.is_empty() { Vec::new() } else { vec![0] },
-        ..Usual::default()
+    let Body { definition, made } = body(file, &file_fields, engines);
+    let read_body = |fields: &Fields<'_>| body(file, fields, engines).definition;
+    let variants = variant::read_all(&file_fields, root.get_ref(), definition.as_ref(), read_body);
+    let is_apart_checked = match (&definition, &variants) {
+        (Some(definition), Some(variants)) => {
+            variant::check_apart(&file_fields, definition, variants)
+        }
+        _ => None,
     };
-    let usual = usual(&file_fields, "usual", first, &definition, &variants)?;
-    let overview = self::usual(&file_fields, "overview", usual.clone(), &definition, &variants)?;
-    Some(Definition { variants, usual, overview, ..definition })
+    let names = variant::names(&file_fields);
+    let first =
+        Usual { variants: if names.is_empty() { Vec::new() } else { vec![0] }, ..Usual::default() };
+    let usual = usual(&file_fields, "usual", first.clone(), made, &names);
+    let default = usual.clone().unwrap_or(first);
+    let overview = self::usual(&file_fields, "overview", default, made, &names);
+    is_apart_checked?;
+    Some(Definition { variants: variants?, usual: usual?, overview: overview?, ..definition? })
 }
 
-/// Reads what runs by default. `default` is what runs otherwise.
+/// Reads what runs by default. `default` is what runs otherwise. `made` is whether the rows of the
+/// main table are generated, if that is known, and `variants` are the names of the variants.
 fn usual(
     fields: &Fields<'_>,
     key: &str,
     default: Usual,
-    of: &Definition,
-    variants: &[Variant],
+    made: Option<bool>,
+    variants: &[&str],
 ) -> Option<Usual> {
     let Some(node) = fields.get(key) else { return Some(default) };
     let fields = node.fields(&["scale", "variants", "memory-limit"])?;
-    let scales = fields.or("scale", default.scales, |node| match of.tables[0].rows {
-        RowsFrom::Made(_) | RowsFrom::Log(_) | RowsFrom::Telemetry(_) if node.value.is_array() => {
-            node.each(|node| node.count())
-        }
-        RowsFrom::Made(_) | RowsFrom::Log(_) | RowsFrom::Telemetry(_) => {
-            node.count().map(|rows| vec![rows])
-        }
-        RowsFrom::File(_) => {
+    let scales = fields.or("scale", default.scales, |node| match made {
+        Some(false) => {
             node.mistake("a scale of rows from a file", "", "all of its rows are the usual scale")
         }
+        _ if node.value.is_array() => node.each(|node| node.count()),
+        _ => node.count().map(|rows| vec![rows]),
     });
     let memory_limit = fields.or("memory-limit", default.memory_limit, |node| {
         let text = node.text()?;
@@ -83,12 +87,12 @@ fn usual(
             Err(error) => node.mistake(error.to_string(), "", "write for example \"256MiB\""),
         }
     });
-    let names = || variants.iter().map(|variant| &*variant.name);
     let chosen = fields.or("variants", default.variants, |node| {
         node.each(|node| {
             let name = node.text()?;
-            let place = names().position(|known| known == name);
-            place.or_else(|| node.log.unknown(node.at.clone(), "variant", name, names()))
+            let place = variants.iter().position(|known| *known == name);
+            let names = variants.iter().copied();
+            place.or_else(|| node.log.unknown(node.at.clone(), "variant", name, names))
         })
     });
     let (scales, chosen, memory_limit) = (scales?, chosen?, memory_limit?);
@@ -98,29 +102,42 @@ fn usual(
     Some(Usual { scales, variants: chosen, memory_limit })
 }
 
+/// A file without its variants, as far as it could be read.
+struct Body {
+    /// The content, if nothing in it is wrong.
+    definition: Option<Definition>,
+    /// Whether the rows of the main table are generated, if that is known.
+    made: Option<bool>,
+}
+
 /// Reads a file without its variants.
-fn body(file: &str, file_fields: &Fields<'_>, engines: &[&str], log: &Log) -> Option<Definition> {
+fn body(file: &str, file_fields: &Fields<'_>, engines: &[&str]) -> Body {
+    let log = file_fields.log;
     let name = name(file_fields, file);
     let about = file_fields.or("about", None, |node| node.text().map(Some));
     let entries = |key: &str, example: &str| {
-        file_fields.need(key, example, |node| Some(node.open()?.entries()))
+        file_fields.need(key, example, |node| Some(node.open()?.entries())).unwrap_or_default()
     };
     let table_entries = entries("table", "[table.readings]");
-    let phase_entries = entries("phase", "[phase.ingest]").unwrap_or_default();
-    let table_entries = table_entries?;
+    let phase_entries = entries("phase", "[phase.ingest]");
     checks::names(&table_entries, log);
     let table_entries = in_order(table_entries, &phase_entries);
 
     let names: Vec<_> = table_entries.iter().map(|entry| entry.name).collect();
     let drafts: Vec<_> = table_entries.iter().map(|entry| Draft::read(entry, &names)).collect();
     drafts.iter().for_each(|draft| checks::references(draft, &drafts, log));
+    let made = drafts.first().and_then(|draft| draft.rows.as_ref());
+    let made = made.map(|rows| !matches!(rows, RowsFrom::File(_)));
     let phases = phases::read(&phase_entries, &drafts, engines);
     let tables = all(drafts.into_iter().map(Draft::table));
-    let (tables, phases, name) = (tables?, phases?, name?);
-    let about = about?.map_or_else(|| about::describe_tables(&tables), str::to_owned);
-    let phases = phases.into_iter().map(|phase| phase.into_phase(&tables)).collect();
-    let (variants, usual, overview) = (Vec::new(), Usual::default(), Usual::default());
-    Some(Definition { name, about, tables, phases, variants, usual, overview })
+    let definition = || {
+        let (tables, phases, name) = (tables?, phases?, name?);
+        let about = about?.map_or_else(|| about::describe_tables(&tables), str::to_owned);
+        let phases = phases.into_iter().map(|phase| phase.into_phase(&tables)).collect();
+        let (variants, usual, overview) = (Vec::new(), Usual::default(), Usual::default());
+        Some(Definition { name, about, tables, phases, variants, usual, overview })
+    };
+    Body { definition: definition().filter(|_| log.is_empty()), made }
 }
 
 /// Files of a run contain the name in theirs, which have at most 255 bytes.

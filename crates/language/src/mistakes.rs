@@ -115,6 +115,13 @@ impl Log {
         self.mistake(at, format!("unknown {kind} '{given}'"), label, help)
     }
 
+    /// Adds the mistakes of another log, except at places that have one already.
+    pub fn add_new(&self, other: Self) {
+        let mut all = self.0.borrow_mut();
+        let places: Vec<_> = all.iter().map(|mistake| mistake.at.clone()).collect();
+        all.extend(other.0.into_inner().into_iter().filter(|new| !places.contains(&new.at)));
+    }
+
     /// Whether there are no mistakes.
     pub fn is_empty(&self) -> bool {
         self.0.borrow().is_empty()
@@ -125,7 +132,13 @@ impl Log {
         let mut all = self.0.into_inner();
         debug_assert!(!all.is_empty(), "what is not read has a mistake");
         all.sort_by_key(|mistake| mistake.at.start);
-        all.dedup();
+        let mut distinct: Vec<Mistake> = Vec::with_capacity(all.len());
+        for mistake in all {
+            if !distinct.contains(&mistake) {
+                distinct.push(mistake);
+            }
+        }
+        let all = distinct;
         Mistakes { file: file.to_owned(), text: text.to_owned(), all }
     }
 }

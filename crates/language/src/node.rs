@@ -62,6 +62,11 @@ impl<'a> Node<'a> {
         self.mistake(format!("expected {right}"), format!("this is {}", self.kind()), "")
     }
 
+    /// Adds the mistake that a key cannot have the value.
+    pub fn expected_for<T>(&self, key: &str, right: &str) -> Option<T> {
+        self.mistake(format!("expected {right} for '{key}'"), "", "")
+    }
+
     fn kind(&self) -> &'static str {
         match self.value {
             DeValue::String(_) => "a text",

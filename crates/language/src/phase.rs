@@ -55,6 +55,14 @@ impl Verb {
         matches!(self, Self::Mix | Self::Sequence | Self::Keep | Self::Arrive)
     }
 
+    /// Whether it is a query whose number is read apart from it.
+    pub fn is_question(self) -> bool {
+        matches!(
+            self,
+            Self::Latest | Self::Gaps | Self::Outliers | Self::Correlate | Self::Find | Self::Group
+        )
+    }
+
     /// Reads the kind of a phase, which has exactly one of `do`, `sql`, `mix`, `sequence`, `keep`
     /// and `arrive`.
     pub fn of(fields: &Fields<'_>) -> Option<Self> {
@@ -114,10 +122,12 @@ impl Verb {
 
 /// Returns the index of a phase's table.
 pub fn table_of(fields: &Fields<'_>, drafts: &[Draft<'_>]) -> Option<usize> {
+    if drafts.is_empty() {
+        return None;
+    }
     let Some(node) = fields.get("table") else {
         return match drafts {
-            [] => None,
-            [_] => Some(0),
+            [] | [_] => Some(0),
             several => fields.mistake(
                 "it is not said of which table",
                 format!("write table = \"{}\"", several[0].name),

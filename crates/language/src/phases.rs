@@ -11,6 +11,7 @@ use crate::mix::{self, Member};
 use crate::node::{Entry, Fields, all};
 use crate::phase::{self, Verb};
 use crate::questions;
+use crate::reading::count;
 use crate::sequence;
 
 /// A phase that was read.
@@ -63,8 +64,14 @@ pub fn read<'a>(
         *work = work.take().or(composed);
     }
     all(entries.iter().zip(begun).zip(works).map(|((entry, begun), work)| {
-        let Begun { fields, only, .. } = begun?;
+        let Begun { fields, verb, only } = begun?;
         let about = fields.maybe("about", |node| node.text());
+        let per_row = fields.or("per", false, |node| {
+            node.one_of("unit of operations", &[("row", true), ("question", false)])
+        });
+        if work.is_none() && verb.is_some_and(Verb::is_question) {
+            let _ = fields.maybe("ops", |node| count(&node));
+        }
         let work = work?;
         if let (Some(Only::Rate), Some(node)) = (only, fields.get("only"))
             && !matches!(work, Work::Arrive(_))
@@ -72,9 +79,7 @@ pub fn read<'a>(
             let help = "only = \"rate\" is for a phase with 'arrive'";
             return node.mistake("a phase of no rows that arrive", "", help);
         }
-        let per_row = fields.or("per", false, |node| {
-            node.one_of("unit of operations", &[("row", true), ("question", false)])
-        })?;
+        let per_row = per_row?;
         if per_row && !counts_by_row(&work) {
             let why = "the rows that a 'find', or a change by 'where' or 'older', concerns";
             return fields.get("per")?.mistake("each operation is a row", "", why);

@@ -1,9 +1,12 @@
 //! Reads where the rows of a table come from.
 
+use embermark_data::table::{CODES, OptionFault, check_option, option_names, unknown_codes};
+use embermark_model::choice;
 use embermark_model::table::{Keep, Literal, RowsFile, RowsFrom};
+use jiff::tz::TimeZone;
 use toml::de::DeValue;
 
-use crate::node::{Fields, Node, all};
+use crate::node::{Entry, Fields, Node, all};
 
 /// Keys of a table that specify where its rows come from.
 pub const KEYS: [&str; 8] = ["file", "rows", "make", "query", "read", "absent", "zone", "keep"];
@@ -41,7 +44,7 @@ pub fn read(fields: &Fields<'_>) -> Option<RowsFrom> {
             let query = fields.maybe("query", |node| node.text().map(str::to_owned));
             let read = fields.or("read", Vec::new(), |node| options(&node));
             let absent = fields.or("absent", Vec::new(), |node| texts(&node));
-            let zone = fields.maybe("zone", |node| node.text().map(str::to_owned));
+            let zone = fields.maybe("zone", |node| zone(&node));
             let keep = fields.or("keep", Keep::One, |node| {
                 node.one_of("row to keep", &[("first", Keep::First), ("last", Keep::Last)])
             });
@@ -65,16 +68,61 @@ pub fn texts(node: &Node<'_>) -> Option<Vec<String>> {
     }
 }
 
+/// Reads the name of a time zone.
+fn zone(node: &Node<'_>) -> Option<String> {
+    let name = node.text()?;
+    let help = "write a name of the time zone database, such as \"Europe/Berlin\" or \"UTC\"";
+    if TimeZone::get(name).is_ok() {
+        return Some(name.to_owned());
+    }
+    let known: Vec<_> = jiff::tz::db().available().map(|known| known.to_string()).collect();
+    let label = match choice::nearest(name, known.iter().map(String::as_str)) {
+        Some(nearest) => format!("did you mean '{nearest}'?"),
+        None => String::new(),
+    };
+    node.mistake(format!("unknown time zone '{name}'"), label, help)
+}
+
+/// Reads the format of a time.
+pub fn format(node: &Node<'_>) -> Option<String> {
+    let format = node.text()?;
+    let unknown = unknown_codes(format);
+    if unknown.is_empty() {
+        return Some(format.to_owned());
+    }
+    let what = match &unknown[..] {
+        [one] => format!("unknown code '{one}' of a time's format"),
+        several => format!("unknown codes '{}' of a time's format", several.join("', '")),
+    };
+    node.mistake(what, "", format!("valid: {CODES}"))
+}
+
 /// Reads the options of a reader.
 fn options(node: &Node<'_>) -> Option<Vec<(String, Literal)>> {
-    all(node.open()?.entries().into_iter().map(|entry| {
-        let is_plain = entry.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !is_plain {
-            let what = format!("'{}' is no option of a reader", entry.name);
-            return entry.node.mistake(what, "", "an option has letters, digits and underscores");
+    all(node.open()?.entries().iter().map(option))
+}
+
+fn option(entry: &Entry<'_>) -> Option<(String, Literal)> {
+    let (node, name) = (&entry.node, entry.name.to_ascii_lowercase());
+    let value = literal(node);
+    let checked = check_option(&name, value.as_ref().unwrap_or(&Literal::Bool(true)));
+    match checked {
+        Err(OptionFault::Unknown) => {
+            node.log.unknown(entry.at.clone(), "option of a reader", entry.name, option_names())
         }
-        Some((entry.name.to_ascii_lowercase(), literal(&entry.node)?))
-    }))
+        Err(OptionFault::Reserved(instead)) => {
+            let what = format!("'{name}' is set by embermark");
+            node.log.mistake(entry.at.clone(), what, "", format!("use instead: {instead}"))
+        }
+        _ if value.is_none() => None,
+        Err(OptionFault::Value(allowed)) => node.expected_for(&name, allowed),
+        Err(OptionFault::NotOneOf(names)) => {
+            let text = node.text()?;
+            node.log.unknown(node.at.clone(), "value", text, names.iter().copied())
+        }
+        Err(OptionFault::Format) => format(node).and(None),
+        Ok(()) => Some((name, value?)),
+    }
 }
 
 fn literal(node: &Node<'_>) -> Option<Literal> {

@@ -1,6 +1,7 @@
 //! The variants of a file: each one's content is merged over the file's, and the whole is read
 //! again.
 
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::definition::{Definition, Phase, Variant, Work};
@@ -13,33 +14,38 @@ const PARTS: [&str; 2] = ["table", "phase"];
 /// Keys of a table that a variant may change: those that leave its rows unchanged.
 const OF_TABLE: [&str; 2] = ["index", "json"];
 
-/// Reads all variants. `of` is the content of the file, and `read` reads a file as changed by a
-/// variant.
+/// Returns the names of the variants, in the order of the file.
+pub fn names<'a>(file: &Fields<'a>) -> Vec<&'a str> {
+    let variants = file.get("variant").filter(|node| node.value.is_table());
+    let entries = variants.and_then(|node| node.open()).map(|fields| fields.entries());
+    entries.into_iter().flatten().map(|entry| entry.name).collect()
+}
+
+/// Reads all variants. `root` is the content of the file, `of` what it says if nothing is wrong,
+/// and `read` reads a file as changed by a variant.
 pub fn read_all(
-    log: &Log,
+    file: &Fields<'_>,
     root: &DeTable<'_>,
-    of: &Definition,
+    of: Option<&Definition>,
     read: impl Fn(&Fields<'_>) -> Option<Definition>,
 ) -> Option<Vec<Variant>> {
-    let file = Fields::of_file(log, root);
     let Some(variants) = file.get("variant") else { return Some(Vec::new()) };
     let entries = variants.open()?.entries();
     if entries.is_empty() {
         return variants.mistake("no variant", "", "write [variant.NAME] with what differs in it");
     }
     all(entries.iter().map(|entry| {
-        let (fields, changes) = checked(entry, of)?;
-        let about = fields.need("about", "about = \"one commit a row\"", |node| node.text());
-        let about = about?;
-        let mut merged = root.clone();
-        for part in PARTS {
-            if let (Some(over), Some(under)) = (fields.get(part), merged.get_mut(part)) {
-                put_over(over.value, under.get_mut());
-            }
-        }
-        let definition = read(&Fields::of_file(log, &merged))?;
-        let (name, about) = (entry.name.to_owned(), about.to_owned());
-        Some(Variant { name, about, changes, definition })
+        let parts = parts(entry, file)?;
+        let about = parts.fields.need("about", "about = \"one commit a row\"", |node| node.text());
+        // What is wrong in the file itself is found again in what is merged.
+        let log = Log::default();
+        let merged = merged(root, &parts);
+        let definition = read(&Fields::of_file(&log, &merged));
+        file.log.add_new(log);
+        let (name, about) = (entry.name.to_owned(), about?.to_owned());
+        let changes = changes(&parts, of?);
+        parts.sound.then_some(())?;
+        Some(Variant { name, about, changes, definition: definition? })
     }))
 }
 
@@ -61,37 +67,92 @@ pub fn check_apart(file: &Fields<'_>, of: &Definition, variants: &[Variant]) -> 
     .map(drop)
 }
 
-/// Returns the content of a variant, and the phases that it does differently.
-fn checked<'a>(entry: &Entry<'a>, of: &Definition) -> Option<(Fields<'a>, Vec<usize>)> {
+/// The content of a variant.
+struct Parts<'a> {
+    fields: Fields<'a>,
+    /// What it changes of tables that the file has.
+    tables: Vec<Entry<'a>>,
+    /// What it changes of phases that the file has.
+    phases: Vec<Entry<'a>>,
+    /// Whether the file has all that it changes.
+    sound: bool,
+}
+
+/// Returns the content of a variant. Adds a mistake for each table or phase that the file does not
+/// have.
+fn parts<'a>(entry: &Entry<'a>, file: &Fields<'_>) -> Option<Parts<'a>> {
     let log = entry.node.log;
     let is_letter = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
-    if entry.name.is_empty() || !entry.name.bytes().all(is_letter) {
+    let is_named = !entry.name.is_empty() && entry.name.bytes().all(is_letter);
+    if !is_named {
         let what = format!("'{}' cannot be the name of a variant", entry.name);
-        return log.mistake(entry.at.clone(), what, "", "letters, digits, dashes and underscores");
+        log.add(entry.at.clone(), what, "", "letters, digits, dashes and underscores");
     }
     let fields = entry.node.open()?.named(entry.at.clone());
     fields.only(&["about", PARTS[0], PARTS[1]]);
-    let named = |part: &str, names: Vec<&str>| {
-        let Some(node) = fields.get(part) else { return Some(Vec::new()) };
-        all(node.open()?.entries().into_iter().map(|entry| {
-            let place = names.iter().position(|name| *name == entry.name);
-            let place = place.or_else(|| {
-                let kind = if part == PARTS[0] { "table" } else { "phase" };
-                log.unknown(entry.at.clone(), kind, entry.name, names.iter().copied())
-            });
-            if part == PARTS[0] {
-                entry.node.open()?.only(&OF_TABLE);
+    let tables = changed(&fields, PARTS[0], file);
+    for table in tables.iter().flatten() {
+        if let Some(fields) = table.node.open() {
+            fields.only(&OF_TABLE);
+        }
+    }
+    let phases = changed(&fields, PARTS[1], file);
+    let sound = is_named && tables.is_some() && phases.is_some();
+    let (tables, phases) = (tables.unwrap_or_default(), phases.unwrap_or_default());
+    Some(Parts { fields, tables, phases, sound })
+}
+
+/// Returns what a variant changes of the tables or phases of the file.
+fn changed<'a>(
+    fields: &Fields<'a>,
+    part: &'static str,
+    file: &Fields<'_>,
+) -> Option<Vec<Entry<'a>>> {
+    let Some(node) = fields.get(part) else { return Some(Vec::new()) };
+    let known = file.get(part).filter(|node| node.value.is_table());
+    let known = known.and_then(|node| node.open())?.entries();
+    let is_known = |entry: &Entry<'_>| known.iter().any(|known| known.name == entry.name);
+    let mut entries = node.open()?.entries();
+    for entry in entries.iter().filter(|entry| !is_known(entry)) {
+        let names = known.iter().map(|known| known.name);
+        let _: Option<()> = node.log.unknown(entry.at.clone(), part, entry.name, names);
+    }
+    entries.retain(is_known);
+    Some(entries)
+}
+
+/// Returns the content of the file as changed by a variant.
+fn merged<'a>(root: &DeTable<'a>, parts: &Parts<'a>) -> DeTable<'a> {
+    let mut merged = root.clone();
+    for (part, entries) in PARTS.into_iter().zip([&parts.tables, &parts.phases]) {
+        let Some(DeValue::Table(under)) = merged.get_mut(part).map(Spanned::get_mut) else {
+            continue;
+        };
+        for entry in entries {
+            let Entry { name, node, .. } = entry;
+            match under.get_mut(*name) {
+                Some(under) if under.get_ref().is_table() && node.value.is_table() => {
+                    put_over(node.value, under.get_mut());
+                }
+                Some(under) => *under = Spanned::new(node.at.clone(), node.value.clone()),
+                None => {}
             }
-            place
-        }))
+        }
+    }
+    merged
+}
+
+/// Returns the phases that a variant does differently.
+fn changes(parts: &Parts<'_>, of: &Definition) -> Vec<usize> {
+    let is_in = |entries: &[Entry<'_>], name: &str| entries.iter().any(|e| e.name == name);
+    let is_touched = |phase: &Phase| {
+        let tables = phase.work.tables(of);
+        is_in(&parts.phases, &phase.name)
+            || !phase.apart
+                && tables.iter().any(|table| is_in(&parts.tables, &of.tables[*table].name))
     };
-    let tables = named(PARTS[0], of.tables.iter().map(|table| &*table.name).collect())?;
-    let mut changes = named(PARTS[1], of.phases.iter().map(|phase| &*phase.name).collect())?;
-    let touched = |place: &usize| {
-        let Phase { work, apart, .. } = &of.phases[*place];
-        !apart && work.tables(of).iter().any(|t| tables.contains(t))
-    };
-    changes.extend((0..of.phases.len()).filter(touched));
+    let mut changes: Vec<usize> =
+        (0..of.phases.len()).filter(|place| is_touched(&of.phases[*place])).collect();
     let is_made_of_changed = |place: &usize| match &of.phases[*place].work {
         Work::Sequence(sequence) => sequence.steps().any(|step| changes.contains(&step)),
         Work::Keep(keep) => keep.parts().any(|part| changes.contains(&part)),
@@ -102,7 +163,7 @@ fn checked<'a>(entry: &Entry<'a>, of: &Definition) -> Option<(Fields<'a>, Vec<us
     changes.extend(made_of_changed);
     changes.sort_unstable();
     changes.dedup();
-    Some((fields, changes))
+    changes
 }
 
 /// Merges a variant's table over that of the file, table by table.

@@ -1,6 +1,9 @@
 //! Selects the expressions to read from a source for the columns of a table.
 
+use std::path::PathBuf;
+
 use embermark_libraries::duckdb::stream::Cell;
+use embermark_model::choice::UnknownName;
 use embermark_model::table::{Column, ColumnType, Literal, MakeKind, RowsFile, TimeUnit};
 
 use super::convert::CellConverter;
@@ -37,6 +40,29 @@ pub(super) fn names(column: &Column) -> Vec<&str> {
     }
 }
 
+/// Checks that the rows have every field that the columns are read from.
+fn check_fields(columns: &[Column], source: &Source) -> Result<(), DataError> {
+    let mut missing: Option<(PathBuf, Vec<UnknownName>)> = None;
+    for name in columns.iter().flat_map(names) {
+        match source.field(name) {
+            Ok(_) => {}
+            Err(DataError::NoField { path, unknown }) => {
+                let (_, all) = missing.get_or_insert_with(|| (path, Vec::new()));
+                for unknown in unknown {
+                    if !all.contains(&unknown) {
+                        all.push(unknown);
+                    }
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match missing {
+        Some((path, unknown)) => Err(DataError::NoField { path, unknown }),
+        None => Ok(()),
+    }
+}
+
 /// Returns SQL for the time that a text has by a format, or NULL. A year of two digits is not one of
 /// `%Y`: DuckDB would take 26 for the year 26, and `%y` takes it for 2026.
 pub(super) fn parsed_time(text: &str, format: &str) -> String {
@@ -58,12 +84,13 @@ impl Selection {
     /// Selects what the columns of a table need.
     ///
     /// # Errors
-    /// [`DataError::NoField`] if the rows have no field for a column.
+    /// [`DataError::NoField`] with every field of a column that the rows do not have.
     pub(super) fn new(
         columns: &[Column],
         rows: &RowsFile,
         source: &Source,
     ) -> Result<Self, DataError> {
+        check_fields(columns, source)?;
         let mut all = Self { sql: Vec::new(), columns: Vec::new(), headers: Vec::new() };
         for column in columns {
             let kind = column.make.as_ref().map(|make| &make.kind);

@@ -215,6 +215,16 @@ fn a_field_that_the_file_lacks_is_named_with_the_nearest() {
 }
 
 #[test]
+fn all_fields_that_the_file_lacks_are_named_at_once() {
+    let folder = file("r.csv", "id,time,sensor\n1,2024-01-01,A\n");
+    let of = table("r.csv", &[("id", U64), ("Time", U64), ("sensr", U64), ("batt", U64)], &[0]);
+    let text = staged_with(folder.path(), of, None, 1.0).unwrap_err().to_string();
+    let fields = "unknown field 'Time', did you mean 'time'?; unknown field 'sensr', did you mean \
+                  'sensor'?; unknown field 'batt'; valid: id, time, sensor: correct the columns'";
+    assert!(text.contains(fields), "{text}");
+}
+
+#[test]
 fn a_file_of_a_header_alone_has_no_rows() {
     let folder = file("r.csv", "id,x\n");
     let (staged, table) = staged(folder.path(), table("r.csv", &[("id", U64)], &[0]));

@@ -180,10 +180,10 @@ fn how_rows_are_read_is_written_down_and_read_back() {
         read: vec![
             option("delim", Literal::Text(";".to_owned())),
             option("skip", Literal::Int(3)),
-            option("nullstr", list),
+            option("auto_type_candidates", list),
             option("header", Literal::Bool(false)),
-            option("ratio", Literal::Float(1.0)),
-            option("types", Literal::Map(vec![option("x", Literal::Text("INT".to_owned()))])),
+            option("field_appearance_threshold", Literal::Float(1.0)),
+            option("hive_types", Literal::Map(vec![option("x", Literal::Text("INT".to_owned()))])),
         ],
         absent: vec!["NA".to_owned(), "-9999".to_owned()],
         zone: Some("Europe/Berlin".to_owned()),

@@ -545,3 +545,151 @@ fn rows_that_arrive_are_checked() {
         assert!(said.iter().any(|said| said.starts_with(expected)), "{rest}: {said:?}");
     }
 }
+
+/// The mistakes of a file, without the text that shows them.
+fn said_of_file(text: &str) -> Vec<String> {
+    let shown = parse("t.toml", text, &ENGINES).unwrap_err().to_string();
+    shown.lines().filter_map(|line| Some(line.strip_prefix("error: ")?.to_owned())).collect()
+}
+
+const VALID: &str = r#"
+[table.r]
+file = "r.csv"
+key = ["id"]
+[table.r.columns]
+id = "u16"
+sensor = "text"
+[phase.a]
+do = "insert"
+[phase.b]
+do = "get"
+"#;
+
+const WRONG_VARIANT: &str = r#"
+[usual]
+variants = ["zz"]
+scale = ["1k"]
+[overview]
+scal = 3
+[variant.x]
+phase.a.comit = "each"
+phase.b.ops = "10x"
+phase.zz.commit = "each"
+table.rr.index = []
+[variant.y]
+about = "another"
+phase.b.ops = "10y"
+"#;
+
+#[test]
+fn mistakes_in_usual_overview_and_variants_are_all_shown() {
+    let parts = [
+        "unknown variant 'zz'",
+        "a scale of rows from a file",
+        "unknown key 'scal'",
+        "'about' is missing",
+        "unknown key 'comit'",
+        "'10x' is not a count",
+        "unknown phase 'zz'",
+        "unknown table 'rr'",
+        "'10y' is not a count",
+    ];
+    assert_eq!(said_of_file(&format!("{VALID}{WRONG_VARIANT}")), parts);
+    // Another mistake hides none of them, and is shown once.
+    let other = VALID.replace("do = \"get\"", "do = \"gett\"").replace("\"text\"", "\"txt\"");
+    let said = said_of_file(&format!("{other}{WRONG_VARIANT}"));
+    let before = ["unknown type 'txt'", "unknown verb 'gett'"];
+    let parts = parts.into_iter().filter(|part| !part.ends_with("count"));
+    assert_eq!(said, before.into_iter().chain(parts).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_file_without_tables_has_its_other_mistakes_shown() {
+    let said = said_of_file("nmae = \"x\"\n[phase.a]\ndo = \"insrt\"\n[usual]\nscal = 1\n");
+    let all = ["unknown key 'nmae'", "'table' is missing", "unknown verb 'insrt'"];
+    assert_eq!(said, [&all[..], &["unknown key 'scal'"]].concat());
+}
+
+#[test]
+fn options_of_a_reader_are_checked() {
+    for (read, said) in [
+        ("skip = -1", "expected a whole number from 0 for 'skip'"),
+        ("skip = \"1\"", "expected a whole number from 0 for 'skip'"),
+        ("header = \"no\"", "expected true or false for 'header'"),
+        ("strict_mode = \"x\"", "expected true or false for 'strict_mode'"),
+        ("null_padding = 7", "expected true or false for 'null_padding'"),
+        ("delim = \"\"", "expected a text of 1 to 4 bytes for 'delim'"),
+        ("quote = \"''\"", "expected one ASCII character, or \"\" for none for 'quote'"),
+        ("comment = \"//\"", "expected one ASCII character, or \"\" for none for 'comment'"),
+        ("decimal_separator = \";\"", "unknown value ';'"),
+        ("encoding = \"latin1\"", "unknown value 'latin1'"),
+        ("timestampformat = \"%d.%Q\"", "unknown code '%Q' of a time's format"),
+        ("columns = { a = \"INT\" }", "'columns' is set by embermark"),
+        ("delimm = \";\"", "unknown option of a reader 'delimm'"),
+    ] {
+        let table = format!("file = \"t.csv\"\nkey = [\"id\"]\nread = {{ {read} }}");
+        let phase = "[phase.p]\ndo = \"insert\"";
+        assert_eq!(said_of(&table, COLUMNS, phase), [said], "{read}");
+    }
+    let read = "read = { delimm = \";\", skip = \"1\", header = 1979-05-27 }";
+    let text = VALID.replace("key = [\"id\"]", &format!("{read}\nkey = [\"id\"]"));
+    let shown = parse("t.toml", &text, &ENGINES).unwrap_err().to_string();
+    for part in ["t.toml:4:10", "did you mean 'delim'?", "t.toml:4:31", "t.toml:4:45"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
+fn formats_and_zones_are_checked() {
+    let time = "time = { type = \"timestamp\", unit = \"s\", format = \"%Q.%d %-Y\" }";
+    let text = VALID.replace("id = \"u16\"\n", &format!("id = \"u16\"\n{time}\n"));
+    let text = text.replace("key =", "zone = \"Europe/Berln\"\nkey =");
+    let shown = parse("t.toml", &text, &ENGINES).unwrap_err().to_string();
+    for part in [
+        "error: unknown time zone 'Europe/Berln'\n --> t.toml:4:8",
+        "did you mean 'Europe/Berlin'?",
+        "error: unknown codes '%Q', '%-Y' of a time's format\n --> t.toml:8:51",
+        "valid: %a %A",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
+fn the_nearest_spelling_is_the_one_that_is_meant() {
+    let phase =
+        "[phase.f]\ndo = \"find\"\nwhere = [[\"id\", \"=>\", 1]]\n[phase.m]\nmix = { foo = 0.5 }";
+    let text = VALID
+        .replace("sensor = \"text\"", "sensor = \"u16 ?\"\nn = { type = \"u61?\", form = \"N\" }");
+    let shown = parse("t.toml", &format!("{text}{phase}\n"), &ENGINES).unwrap_err().to_string();
+    let hints: Vec<_> = shown
+        .lines()
+        .filter_map(|line| line.split_once("did you mean "))
+        .map(|hint| hint.1)
+        .collect();
+    assert_eq!(hints, ["'u16?'?", "'u16?'?", "'from'?", "'>='?"], "{shown}");
+    assert!(shown.contains("unknown phase 'foo'") && shown.contains("valid: a, b, f"), "{shown}");
+}
+
+#[test]
+fn a_wrong_part_of_a_phase_or_a_column_hides_no_other() {
+    let column = "time = { type = \"timestmp\", unit = \"sec\" }";
+    let text = VALID.replace("sensor = \"text\"", &format!("sensor = \"text\"\n{column}"));
+    let phase = "[phase.c]\ndo = \"find\"\nwhere = [[\"id\", \">\"]]\nper = \"rows\"\nops = 0\n";
+    let all = [
+        "unknown type 'timestmp'",
+        "unknown unit 'sec'",
+        "a condition has three parts",
+        "unknown unit of operations 'rows'",
+        "'0' is not a count",
+    ];
+    assert_eq!(said_of_file(&format!("{text}{phase}")), all);
+}
+
+#[test]
+fn all_mistakes_of_the_syntax_are_shown() {
+    let said = parse("t.toml", "a = 1\na = 2\n[t]\nb = \nc = \"x\n[t]\n", &ENGINES).unwrap_err();
+    assert_eq!(said.count(), 4, "{said}");
+    let unclosed = format!("x = {{ a = 1\n{}", "b = 2\n".repeat(30));
+    assert!(parse("t.toml", &unclosed, &ENGINES).unwrap_err().count() <= 5);
+}

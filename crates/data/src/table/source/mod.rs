@@ -36,6 +36,7 @@ pub(super) use rejected::Rejected;
 use working_folder::WorkingFolder;
 
 pub use file_states::FileStates;
+pub use options::{CODES, OptionFault, check_option, option_names, unknown_codes};
 pub use sqlite::{SqliteTable, is_sqlite, sqlite_reads, sqlite_tables, sqlite_views};
 
 /// Source of rows.
@@ -208,7 +209,7 @@ impl Source {
         place.ok_or_else(|| {
             let names = self.fields.iter().map(|field| &field.name);
             let unknown = unknown("field", name, names);
-            DataError::NoField { path: self.name.clone(), unknown }
+            DataError::NoField { path: self.name.clone(), unknown: vec![unknown] }
         })
     }
 
