@@ -1,10 +1,20 @@
 //! Words and numbers that represent a missing value.
 
 /// Words that people and programs write for a missing value, in lower case.
-const MARKERS: [&str; 26] = [
+const MARKERS: [&str; 36] = [
     "na",
     "n/a",
     "#n/a",
+    "#nv",
+    "#div/0!",
+    "#value!",
+    "#wert!",
+    "#ref!",
+    "#bezug!",
+    "#name?",
+    "#num!",
+    "#zahl!",
+    "#null!",
     "nan",
     "-nan",
     "nil",

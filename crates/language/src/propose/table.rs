@@ -21,8 +21,8 @@ pub fn write(text: &mut String, shape: &Shape<'_>) {
     if let Some(nearly) = &table.near_key {
         let (first, second) = &nearly.first;
         let why = format!(
-            "# Unique but for {} rows, first {first} and {second}: the last of each is kept.",
-            nearly.rows
+            "# Unique but for {}, first {first} and {second}: the last of each is kept.",
+            rows_text(nearly.rows)
         );
         lines.push((why, String::new()));
         lines.push(("keep = \"last\"".to_owned(), String::new()));
@@ -76,7 +76,7 @@ fn source(table: &Inferred) -> Vec<(String, String)> {
         [one] => quoted(one),
         several => list(several.iter().map(String::as_str)),
     };
-    let what = format!("{}, {} rows", table.format, table.rows);
+    let what = format!("{}, {}", table.format, rows_text(table.rows));
     let mut lines = Vec::new();
     if !from.files.is_empty() {
         lines.push((format!("file = {}", texts(&from.files)), what.clone()));
@@ -100,13 +100,16 @@ fn source(table: &Inferred) -> Vec<(String, String)> {
     if let Some(zone) = &from.zone {
         lines.push((format!("zone = {}", quoted(zone)), String::new()));
     }
-    lines.extend(
-        table.dropped.iter().map(|(reason, rows)| {
-            (format!("# {rows} rows more do not fit: {reason}"), String::new())
-        }),
-    );
+    lines.extend(table.dropped.iter().map(|(reason, rows)| {
+        let verb = if *rows == 1 { "does" } else { "do" };
+        (format!("# {} more {verb} not fit: {reason}", rows_text(*rows)), String::new())
+    }));
     lines.extend(table.notes.iter().map(|note| (format!("# {}", one_line(note)), String::new())));
     lines
+}
+
+fn rows_text(rows: u64) -> String {
+    format!("{rows} row{}", if rows == 1 { "" } else { "s" })
 }
 
 /// Formats the value of an option for TOML.

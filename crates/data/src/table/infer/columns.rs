@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use embermark_model::table::{Column, ColumnType, Field, Literal, RowsFile, TimeUnit};
 
 use super::formats::{self, Format};
-use super::guess::Guess;
-use super::guess::field_type::Comma;
-use super::{Survey, format_count};
+use super::{Survey, count_names, format_count, names, numbers};
 use crate::DataError;
 use crate::table::source::Source;
 
@@ -53,7 +51,11 @@ pub(super) fn dialect_notes(source: &Source, from: &mut RowsFile) -> Vec<String>
             notes.push(format!("{} before the rows skipped", format_count(lines as u64, "line")));
         }
         if !dialect.header {
-            notes.push("it has no header: choose the names of the columns".to_owned());
+            notes.push(
+                "it has no header: choose the names of the columns, or write read = { header = \
+                 true } if its first line has them"
+                    .to_owned(),
+            );
         }
         if dialect.skip > 0 {
             give("skip", Literal::Int(dialect.skip as i64));
@@ -72,32 +74,8 @@ pub(super) fn columns(
     from: &mut RowsFile,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Column>, DataError> {
-    let delimiter = source.dialect.as_ref().map(|dialect| &*dialect.delimiter);
     let fields = source.fields();
-    let mut found: Vec<_> = fields
-        .iter()
-        .zip(&survey.guesses)
-        .map(|(field, guess)| guess.field_type(&field.name, delimiter))
-        .collect();
-    // A file has one way to write numbers. If columns differ, those with commas are texts.
-    let decimal = found.iter().any(|found| found.comma == Some(Comma::Decimal));
-    let thousands = found.iter().any(|found| found.comma == Some(Comma::Thousands));
-    let points = found.iter().zip(&survey.guesses).any(|(found, guess)| {
-        found.comma.is_none() && found.of == ColumnType::Float && guess.has_points()
-    });
-    if decimal && (thousands || points) {
-        for found in found.iter_mut().filter(|found| found.comma.is_some()) {
-            found.of = ColumnType::Text;
-            found.absent.clear();
-        }
-    } else if decimal {
-        from.read.push(("decimal_separator".to_owned(), Literal::Text(",".to_owned())));
-        if survey.guesses.iter().any(Guess::has_grouping_points) {
-            from.read.push(("thousands".to_owned(), Literal::Text(".".to_owned())));
-        }
-    } else if thousands {
-        from.read.push(("thousands".to_owned(), Literal::Text(",".to_owned())));
-    }
+    let mut found = numbers::field_types(source, survey, from, notes);
     let mut columns = Vec::new();
     let mut formats: Vec<Option<Format>> = Vec::new();
     let mut words: BTreeMap<String, (Vec<String>, u64)> = BTreeMap::new();
@@ -110,18 +88,20 @@ pub(super) fn columns(
             found[place].absent.clear();
         } else if of == ColumnType::Text && guess.seen > 0 {
             format = formats::find(source, place, guess)?;
+            if format.is_some() {
+                found[place].absent = guess.absent_among_times();
+            }
+        } else if matches!(of, ColumnType::Int { .. })
+            && names::is_day(&field.name)
+            && !source.is_sqlite()
+        {
+            format = formats::packed(source, place, guess)?;
         }
         if let Some(format) = &format {
             let unit = if format.is_fine() { TimeUnit::Microseconds } else { TimeUnit::Seconds };
             of = ColumnType::Timestamp(unit);
-            found[place].absent = guess.absent_among_times();
-            if format.is_doubtful {
-                let name = &field.name;
-                let read = &format.text;
-                notes.push(format!(
-                    "{name}: read as {read:?}, but day, month and year may be in another order"
-                ));
-            }
+            let is_first = !columns.iter().any(|column: &Column| is_timestamp(column.of));
+            notes.extend(format_notes(&field.name, format, is_first));
         }
         for (word, count) in &found[place].absent {
             if !from.absent.contains(word) {
@@ -143,14 +123,9 @@ pub(super) fn columns(
         formats.push(format);
     }
     for (word, (names, count)) in words {
-        let names = match &names[..] {
-            [first, .., last] if names.len() > 4 => {
-                format!("{} columns, {first} to {last}", names.len())
-            }
-            names => names.join(", "),
-        };
         notes.push(format!(
-            "{names}: {word:?} means a missing value, {}",
+            "{}: {word:?} means a missing value, {}",
+            count_names(&names),
             format_count(count, "time")
         ));
     }
@@ -161,31 +136,74 @@ pub(super) fn columns(
         }
     }
     if !source.is_sqlite() {
-        join_date_and_time(source, survey, &mut columns, &formats)?;
+        notes.extend(join_date_and_time(source, survey, &mut columns, &formats)?);
     }
     Ok(columns)
 }
 
-/// Joins a column of dates and a column of times of day into one, if there is exactly one of each.
+const fn is_timestamp(of: ColumnType) -> bool {
+    matches!(of, ColumnType::Timestamp(_))
+}
+
+/// Notes what is uncertain about the format of a field. A first time column with a name for times
+/// is no code.
+fn format_notes(name: &str, format: &Format, is_first: bool) -> Vec<String> {
+    let read = &format.text;
+    let order = format.is_doubtful.then(|| {
+        format!("{name}: read as {read:?}, but day, month and year may be in another order")
+    });
+    let is_time = is_first && names::is_day(name);
+    let doubt = format.doubt().filter(|_| !is_time).map(|doubt| {
+        format!("{name}: read as {read:?}, {doubt}: if these are not dates, write \"text\"")
+    });
+    order.into_iter().chain(doubt).collect()
+}
+
+/// Joins a column of dates and the first column of times of day into one, if there is one column
+/// of dates. Returns notes on what is not joined.
 fn join_date_and_time(
     source: &Source,
     survey: &Survey,
     columns: &mut Vec<Column>,
     formats: &[Option<Format>],
-) -> Result<(), DataError> {
+) -> Result<Vec<String>, DataError> {
     let day_of = |place: usize| match &formats[place] {
-        Some(format) if !format.has_hours() => Some(format.text.clone()),
+        Some(format) if format.is_of_days() => Some(format.text.clone()),
         None if survey.guesses[place].is_days() => Some("%Y-%m-%d".to_owned()),
         _ => None,
     };
     let days: Vec<_> = (0..columns.len()).filter_map(|at| Some((at, day_of(at)?))).collect();
-    let [(day, format)] = &days[..] else { return Ok(()) };
-    let mut clocks = Vec::new();
+    let [(day, format)] = &days[..] else { return Ok(Vec::new()) };
+    let (mut clocks, mut notes) = (Vec::new(), Vec::new());
     for (place, column) in columns.iter().enumerate().filter(|(_, c)| c.of == ColumnType::Text) {
+        if survey.guesses[place].are_clocks_to_24() {
+            notes.push(format!(
+                "{}: 24:00 is not read as a time of day, so {} is read without it: write 00:00 of \
+                 the next day",
+                column.name, columns[*day].name
+            ));
+        }
         let clock = formats::clock(source, place, &survey.guesses[place])?;
         clocks.extend(clock.map(|clock| (place, clock, column.nullable)));
     }
-    let [(clock, hours, nullable)] = &clocks[..] else { return Ok(()) };
+    let [(clock, hours, nullable), others @ ..] = &clocks[..] else { return Ok(notes) };
+    let midnights = formats::count_midnights(source, *clock)?;
+    if midnights > 0 {
+        notes.push(format!(
+            "{}: 24:00 is not read as a time of day, {}: write 00:00 of the next day",
+            columns[*clock].name,
+            format_count(midnights, "time")
+        ));
+    }
+    if !others.is_empty() {
+        let others: Vec<_> = others.iter().map(|(at, ..)| columns[*at].name.clone()).collect();
+        notes.push(format!(
+            "{} is read with the time of day in {}, and not with {}",
+            columns[*day].name,
+            columns[*clock].name,
+            count_names(&others)
+        ));
+    }
     let names = vec![columns[*day].name.clone(), columns[*clock].name.clone()];
     let unit = if hours.is_fine() { TimeUnit::Microseconds } else { TimeUnit::Seconds };
     let format = Some(format!("{format} {}", hours.text));
@@ -194,5 +212,5 @@ fn join_date_and_time(
     column.nullable |= nullable;
     column.from = Some(Box::new(Field { names, format, absent: None }));
     columns.remove(*clock);
-    Ok(())
+    Ok(notes)
 }

@@ -3,6 +3,7 @@
 use embermark_model::table::Literal;
 
 use super::guess::Guess;
+use super::names;
 use crate::DataError;
 use crate::table::select::parsed_time;
 use crate::table::source::Source;
@@ -64,8 +65,13 @@ const HOURS: [&str; 20] = [
     " %H:%M Uhr",
     " %H:%M:%S Uhr",
 ];
-/// Further formats.
-const WHOLE: [&str; 12] = [
+/// Further formats: months, and times with a fixed order of parts.
+const WHOLE: [&str; 17] = [
+    "%Y-%m",
+    "%Y/%m",
+    "%m/%Y",
+    "%b %Y",
+    "%B %Y",
     "%Y%m%dT%H%M%SZ",
     "%Y%m%dT%H%M%S",
     "%Y%m%d%H%M%S",
@@ -81,6 +87,14 @@ const WHOLE: [&str; 12] = [
 ];
 /// Formats of a time of day in its own field.
 const CLOCKS: [&str; 5] = ["%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%f"];
+/// Formats of a time of day without separators, and their numbers of digits.
+const PACKED_CLOCKS: [(&str, usize); 2] = [("%H%M%S", 6), ("%H%M", 4)];
+/// Formats of times without separators, with the least and the greatest number that they are.
+const PACKED: [(&str, i64, i64); 3] = [
+    ("%Y%m%d", 19_700_101, 21_001_231),
+    ("%Y%m%d%H%M", 197_001_010_000, 210_012_312_359),
+    ("%Y%m%d%H%M%S", 19_700_101_000_000, 21_001_231_235_959),
+];
 
 /// A format of times, in the words of `strptime`.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,8 +110,19 @@ impl Format {
         self.text.contains("%f") || self.text.contains("%g")
     }
 
-    pub(super) fn has_hours(&self) -> bool {
-        self.text.contains("%H") || self.text.contains("%I")
+    /// Whether it is of days, without a time of day.
+    pub(super) fn is_of_days(&self) -> bool {
+        let has = |code: &str| self.text.contains(code);
+        !has("%H") && !has("%I") && (has("%d") || has("%j") || has("%u"))
+    }
+
+    /// Returns why its texts may not be times, if numbers and codes are often written so.
+    pub(super) fn doubt(&self) -> Option<&'static str> {
+        match &*self.text {
+            "%Y-%j" => Some("a year and one of its days"),
+            text if text.contains("%y") => Some("with years of two digits"),
+            _ => None,
+        }
     }
 }
 
@@ -108,8 +133,35 @@ pub(super) fn find(
     guess: &Guess,
 ) -> Result<Option<Format>, DataError> {
     let days = DAYS.iter().flat_map(|day| HOURS.iter().map(move |hours| format!("{day}{hours}")));
-    let all: Vec<String> = WHOLE.iter().map(|format| (*format).to_owned()).chain(days).collect();
-    matching(source, field, guess, &all)
+    let all = WHOLE.iter().map(|format| (*format).to_owned()).chain(days);
+    let is_time = names::is_day(&source.fields()[field].name);
+    let all = all.filter(|format| is_time || !may_be_versions(format, guess));
+    matching(source, field, guess, &all.collect::<Vec<_>>())
+}
+
+/// Whether texts in this format may be versions or other codes: a number of one digit, and a year
+/// of two digits, with points or hyphens between.
+fn may_be_versions(format: &str, guess: &Guess) -> bool {
+    const LIKE_VERSIONS: [&str; 5] = ["%d.%m.%y", "%y.%m.%d", "%d-%m-%y", "%m-%d-%y", "%y-%m-%d"];
+    let has_digit_alone = |text: &str| text.split(['.', '-']).any(|part| part.len() == 1);
+    LIKE_VERSIONS.contains(&format) && guess.texts().any(has_digit_alone)
+}
+
+/// Whether the numbers of a text have as many digits as those of a format: two or four in a year,
+/// three in a day of the year. `strptime` also accepts fewer.
+fn has_widths(format: &str, text: &str) -> bool {
+    if format.contains("%Y%m") {
+        return true;
+    }
+    let codes = format.split('%').filter_map(|part| part.chars().next());
+    let codes = codes.filter(|code| "YyGjmdHIMSVufg".contains(*code));
+    let numbers = text.split(|char: char| !char.is_ascii_digit()).filter(|part| !part.is_empty());
+    codes.zip(numbers).all(|(code, number)| match code {
+        'Y' | 'G' => number.len() == 4,
+        'y' => number.len() == 2,
+        'j' => number.len() == 3,
+        _ => true,
+    })
 }
 
 /// Returns the format of a field with times of day.
@@ -118,8 +170,41 @@ pub(super) fn clock(
     field: usize,
     guess: &Guess,
 ) -> Result<Option<Format>, DataError> {
-    let all: Vec<String> = CLOCKS.iter().map(|format| (*format).to_owned()).collect();
-    matching(source, field, guess, &all)
+    let is_time = names::is_time(&source.fields()[field].name);
+    let has_digits = |digits: usize| {
+        let is_packed =
+            |text: &str| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
+        guess.texts().all(is_packed)
+    };
+    let packed = PACKED_CLOCKS.iter().filter(|(_, digits)| is_time && has_digits(*digits));
+    let all = CLOCKS.into_iter().chain(packed.map(|(format, _)| *format));
+    matching(source, field, guess, &all.map(str::to_owned).collect::<Vec<_>>())
+}
+
+/// Returns the format of a field of whole numbers such as 20240305, if all of them are times by it.
+pub(super) fn packed(
+    source: &Source,
+    field: usize,
+    guess: &Guess,
+) -> Result<Option<Format>, DataError> {
+    let Some((least, greatest)) = guess.whole_range() else { return Ok(None) };
+    let is_within = |(_, first, last): &&(&str, i64, i64)| least >= *first && greatest <= *last;
+    let Some((format, first, _)) = PACKED.iter().find(is_within) else { return Ok(None) };
+    let counts = source.count(field, |text| {
+        let text = format!("trim({text})");
+        let digits = first.to_string().len();
+        let numbers = format!("regexp_full_match({text}, '[0-9]{{{digits}}}')");
+        format!("count({}), count(*) FILTER ({numbers})", parsed_time(&text, format))
+    })?;
+    let is_all = counts.len() == 2 && counts[0] == counts[1];
+    Ok(is_all.then(|| Format { text: (*format).to_owned(), is_doubtful: false }))
+}
+
+/// Counts the times 24:00 in a field of times of day, which no format reads.
+pub(super) fn count_midnights(source: &Source, field: usize) -> Result<u64, DataError> {
+    let counts =
+        source.count(field, |text| format!("count(*) FILTER (trim({text}) LIKE '24:00%')"))?;
+    Ok(counts.first().and_then(|count| count.parse().ok()).unwrap_or(0))
 }
 
 fn matching(
@@ -138,6 +223,11 @@ fn matching(
     if texts.is_empty() || !texts.iter().all(has_digits) {
         return Ok(None);
     }
+    let is_wide = |format: &&String| guess.texts().all(|text| has_widths(format, text));
+    let formats: Vec<String> = formats.iter().filter(is_wide).cloned().collect();
+    if formats.is_empty() {
+        return Ok(None);
+    }
     let counted = |formats: &[String], text: &str| {
         let counts = formats.iter().map(|format| format!("count({})", parsed_time(text, format)));
         counts.collect::<Vec<_>>().join(", ")
@@ -145,7 +235,7 @@ fn matching(
     // First with a few texts, then with all.
     let sample = format!(
         "SELECT {} FROM (SELECT unnest({}) AS text)",
-        counted(formats, "text"),
+        counted(&formats, "text"),
         Literal::List(texts.clone())
     );
     let counts = source.texts(&sample)?;

@@ -39,11 +39,22 @@ pub(super) struct Guess {
     /// Numbers with a fraction or an exponent, and those that are not finite.
     floats: u64,
     not_finite: u64,
+    /// Numbers that are not one, and the positive and negative infinities.
+    unreal: [u64; 3],
+    /// Numbers that a double would change.
+    inexact: u64,
+    /// Whole numbers with leading zeros, and the first of them.
+    padded: u64,
+    first_padded: Vec<u8>,
     /// Numbers with a comma before the fraction, or between groups of digits.
     commas: u64,
     groups: u64,
     /// Numbers with a comma before the fraction and points between groups of digits.
     points: u64,
+    /// Numbers in which points may separate groups of digits, and those that are also numbers with
+    /// a fraction.
+    point_groups: u64,
+    grouped_floats: u64,
     /// Texts of RFC 3339 times, or times.
     times: u64,
     /// All other texts.
@@ -123,6 +134,9 @@ impl Guess {
             self.texts.push(trimmed.to_owned());
         }
         if numerals::is_padded(trimmed) || numerals::is_phone(trimmed) {
+            if whole(trimmed) != Err(Fault::NotWhole) && !trimmed.starts_with(b"+") {
+                self.take_padded(trimmed);
+            }
             self.take_word(text);
             return;
         }
@@ -135,6 +149,12 @@ impl Guess {
         if let Ok(value) = fast_float2::parse::<f64, _>(trimmed) {
             let fraction = trimmed.iter().position(|byte| *byte == b'.');
             self.digits = self.digits.max(fraction.map_or(0, |point| trimmed.len() - point - 1));
+            let is_grouped = numerals::is_grouped(trimmed, b'.');
+            self.point_groups += u64::from(is_grouped);
+            self.grouped_floats += u64::from(is_grouped);
+            let whole_part = fraction.map_or(Ok(0), |point| whole(&trimmed[..point]));
+            let is_changed = whole_part.map_or_else(|fault| fault == Fault::OutOfRange, is_inexact);
+            self.inexact += u64::from(is_changed);
             if !value.is_finite() {
                 self.words.take(trimmed);
             }
@@ -148,11 +168,24 @@ impl Guess {
             self.bools += 1;
             self.both |= if value { 1 } else { 2 } | if trimmed.len() > 3 { 3 } else { 0 };
         } else {
-            let has_comma = numerals::has_decimal_comma(trimmed);
-            self.groups += u64::from(numerals::is_grouped(trimmed, b','));
-            self.commas += u64::from(has_comma);
-            self.points += u64::from(has_comma && trimmed.contains(&b'.'));
-            self.take_word(text);
+            self.take_other(text);
+        }
+    }
+
+    /// Counts a number with separators, or a word.
+    fn take_other(&mut self, text: &[u8]) {
+        let trimmed = text.trim_ascii();
+        let has_comma = numerals::has_decimal_comma(trimmed);
+        let has_groups = numerals::is_grouped(trimmed, b',');
+        let has_point_groups = numerals::is_grouped(trimmed, b'.');
+        self.groups += u64::from(has_groups);
+        self.commas += u64::from(has_comma);
+        self.points += u64::from(has_comma && trimmed.contains(&b'.'));
+        self.point_groups += u64::from(has_point_groups);
+        match has_comma || has_groups || has_point_groups {
+            // There may be too many to remember.
+            true => self.others += 1,
+            false => self.take_word(text),
         }
     }
 
@@ -162,9 +195,17 @@ impl Guess {
         self.words.take(text.trim_ascii());
     }
 
+    fn take_padded(&mut self, number: &[u8]) {
+        if self.padded == 0 {
+            number.clone_into(&mut self.first_padded);
+        }
+        self.padded += 1;
+    }
+
     #[inline]
     fn take_int(&mut self, value: i64) {
         self.ints += 1;
+        self.inexact += u64::from(is_inexact(value));
         self.descents += u64::from(value < self.last && self.ints > 1);
         self.last = value;
         for (unit, count) in UNITS.into_iter().zip(&mut self.in_years) {
@@ -186,6 +227,8 @@ impl Guess {
             self.take_number(value);
         } else {
             self.not_finite += 1;
+            let kind = if value.is_nan() { 0 } else { 1 + usize::from(value < 0.0) };
+            self.unreal[kind] += 1;
         }
     }
 
@@ -217,9 +260,38 @@ impl Guess {
         texts.filter(|text| !text.is_empty() && !is_marker(text))
     }
 
-    /// Whether numbers have a point before a fraction.
-    pub(super) fn has_points(&self) -> bool {
-        self.digits > 0
+    /// Whether numbers have a point before a fraction, and not only points that may separate
+    /// groups of digits.
+    pub(super) fn has_decimal_points(&self) -> bool {
+        self.digits > 0 && !self.may_group_by_points()
+    }
+
+    /// Whether every point in a number may separate groups of three digits.
+    pub(super) fn may_group_by_points(&self) -> bool {
+        self.point_groups > 0 && self.grouped_floats == self.floats - self.not_finite
+    }
+
+    /// Whether every comma in a number may separate groups of three digits or begin a fraction.
+    pub(super) fn has_doubtful_commas(&self) -> bool {
+        self.commas > 0 && self.groups == self.commas && self.points == 0
+    }
+
+    /// Whether values have digits that a number would not keep.
+    pub(super) fn has_codes(&self) -> bool {
+        self.padded > 0 || self.floats > 0 && self.inexact > 0
+    }
+
+    /// Returns the least and greatest of whole numbers that are texts, without sentinels.
+    pub(super) fn whole_range(&self) -> Option<(i64, i64)> {
+        self.whole.filter(|_| self.typed == 0)
+    }
+
+    /// Whether the first texts are times of day with hours and minutes, and some are 24:00.
+    pub(super) fn are_clocks_to_24(&self) -> bool {
+        let is_clock = |text: &str| {
+            text.contains(':') && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')
+        };
+        self.texts().all(is_clock) && self.texts().any(|text| text.starts_with("24:00"))
     }
 
     /// Returns the least and greatest number.
@@ -241,6 +313,11 @@ impl Guess {
     pub(super) fn is_days(&self) -> bool {
         self.times > 0 && !self.has_hours
     }
+}
+
+/// Whether a double changes a whole number.
+const fn is_inexact(value: i64) -> bool {
+    value as f64 as i128 != value as i128
 }
 
 fn in_years(value: i64, unit: TimeUnit) -> bool {

@@ -37,7 +37,7 @@ pub(super) fn hints(
         let has_digits =
             first.bytes().filter(u8::is_ascii_digit).count() > 2 && survey.guesses.len() > 1;
         let expression = match column.of {
-            ColumnType::Text => number_expression(source, name, guess)?,
+            ColumnType::Text if !guess.has_codes() => number_expression(source, name, guess)?,
             _ => None,
         };
         let time = guess.range().filter(|_| !has_time && names::is_time(name));

@@ -8,6 +8,7 @@ mod hints;
 mod inferred;
 mod keys;
 mod names;
+mod numbers;
 
 use std::path::{Path, PathBuf};
 
@@ -211,4 +212,14 @@ fn survey_fields(
 /// Formats a count with its noun.
 fn format_count(count: u64, of: &str) -> String {
     format!("{count} {of}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Lists the names of columns, or only the first and the last of many.
+fn count_names(names: &[String]) -> String {
+    match names {
+        [first, .., last] if names.len() > 4 => {
+            format!("{} columns, {first} to {last}", names.len())
+        }
+        names => names.join(", "),
+    }
 }

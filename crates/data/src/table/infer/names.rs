@@ -1,6 +1,6 @@
 //! What the name of a field suggests about its content.
 
-const TIMES: [&str; 13] = [
+const TIMES: [&str; 16] = [
     "time",
     "timestamp",
     "datetime",
@@ -14,10 +14,44 @@ const TIMES: [&str; 13] = [
     "updated",
     "modified",
     "t",
+    "datum",
+    "zeit",
+    "zeitstempel",
 ];
-const IDS: [&str; 18] = [
-    "id", "uuid", "guid", "key", "pk", "no", "nr", "number", "seq", "code", "sensor", "device",
-    "station", "mote", "node", "host", "symbol", "user",
+/// Words for a day, of which some also mean something else.
+const DAYS: [&str; 4] = ["tag", "dt", "jour", "fecha"];
+const IDS: [&str; 31] = [
+    "id",
+    "uuid",
+    "guid",
+    "key",
+    "pk",
+    "no",
+    "nr",
+    "number",
+    "seq",
+    "code",
+    "sensor",
+    "device",
+    "station",
+    "mote",
+    "node",
+    "host",
+    "symbol",
+    "user",
+    "machine",
+    "channel",
+    "tag",
+    "name",
+    "geraet",
+    "gerät",
+    "maschine",
+    "kanal",
+    "knoten",
+    "anlage",
+    "messstelle",
+    "standort",
+    "nummer",
 ];
 
 /// Whether a name has a word for times.
@@ -25,9 +59,22 @@ pub(super) fn is_time(name: &str) -> bool {
     has(name, &TIMES)
 }
 
+/// Whether a name has a word for times or for days.
+pub(super) fn is_day(name: &str) -> bool {
+    is_time(name) || has(name, &DAYS)
+}
+
 /// Whether a name has a word for identifiers.
 pub(super) fn is_id(name: &str) -> bool {
     has(name, &IDS)
+}
+
+/// Words of [`IDS`] for a row or a state, rather than for what it is about.
+const NOT_SERIES: [&str; 4] = ["key", "pk", "seq", "code"];
+
+/// Whether a name has a word for what has a series of rows, such as a sensor.
+pub(super) fn is_series(name: &str) -> bool {
+    is_id(name) && !has(name, &NOT_SERIES)
 }
 
 /// Whether a name has one of these words: between signs that are not letters, after a change from

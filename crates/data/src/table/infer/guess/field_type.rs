@@ -2,7 +2,7 @@
 
 use embermark_model::table::ColumnType;
 
-use super::super::names;
+use super::super::{format_count, names};
 use super::words::is_known;
 use super::{Guess, MISFITS, SENTINELS, UNITS};
 
@@ -21,7 +21,15 @@ pub(in crate::table::infer) struct FieldType {
     pub(in crate::table::infer) comma: Option<Comma>,
 }
 
-/// Meaning of a comma in numbers.
+/// Which separators the numbers of a file have, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table::infer) enum Separators {
+    Unknown,
+    DecimalPoints,
+    DecimalCommas,
+}
+
+/// Meaning of a comma in numbers. If it begins a fraction, points separate groups of digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table::infer) enum Comma {
     Decimal,
@@ -33,7 +41,7 @@ impl Guess {
     pub(in crate::table::infer) fn field_type(
         &self,
         name: &str,
-        delimiter: Option<&str>,
+        separators: Separators,
     ) -> FieldType {
         let text = || match self.not_utf8 {
             true => ColumnType::Bytes,
@@ -43,8 +51,11 @@ impl Guess {
         if self.seen == 0 {
             return plain(ColumnType::Text);
         }
-        let comma = self.comma_meaning(delimiter);
+        let comma = self.comma_meaning(separators);
         let numbers = match comma {
+            Some(Comma::Decimal) if separators == Separators::DecimalCommas => {
+                self.ints + self.commas + self.point_groups
+            }
             Some(Comma::Decimal) => self.ints + self.commas,
             Some(Comma::Thousands) => self.ints + self.floats + self.groups,
             None => self.ints + self.floats,
@@ -72,6 +83,10 @@ impl Guess {
                 remark: Some(remark.to_owned()),
                 ..plain(ColumnType::Float)
             };
+        }
+        if self.padded > 0 {
+            let is_rare = self.padded as f64 <= MISFITS * self.seen as f64;
+            return FieldType { remark: is_rare.then(|| self.padded_remark()), ..plain(text()) };
         }
         if !are(numbers - self.not_finite_or(comma)) {
             let remark = are(self.bools).then(|| {
@@ -102,8 +117,35 @@ impl Guess {
             let remark = (before > 0).then(|| unset_clock_remark(before));
             return FieldType { absent, remark, ..plain(ColumnType::Timestamp(UNITS[unit])) };
         }
-        absent.extend(sentinels);
-        FieldType { absent, comma, ..plain(ColumnType::Float) }
+        if self.inexact > 0 && self.typed == 0 {
+            return FieldType { remark: Some(self.inexact_remark()), ..plain(text()) };
+        }
+        let regrouped = comma == Some(Comma::Decimal) && self.grouped_floats > 0;
+        // The range is of numbers that were read with a decimal point.
+        absent.extend(
+            sentinels.into_iter().filter(|(number, _)| !regrouped || number.starts_with('-')),
+        );
+        let remark = (self.inexact > 0)
+            .then(|| format!("{}, which a double changes", beyond_doubles(self.inexact)));
+        FieldType { absent, comma, remark, ..plain(ColumnType::Float) }
+    }
+
+    fn padded_remark(&self) -> String {
+        format!(
+            "a text, because {} leading zeros, such as {}",
+            match self.padded {
+                1 => "1 value has".to_owned(),
+                padded => format!("{padded} values have"),
+            },
+            String::from_utf8_lossy(&self.first_padded)
+        )
+    }
+
+    fn inexact_remark(&self) -> String {
+        format!(
+            "a text, because it has fractions, and {}, which a double would change",
+            beyond_doubles(self.inexact)
+        )
     }
 
     /// Returns the count of numbers that are not finite, if these count as numbers.
@@ -112,16 +154,20 @@ impl Guess {
     }
 
     /// Returns the meaning of a comma in the numbers, if there are any.
-    fn comma_meaning(&self, delimiter: Option<&str>) -> Option<Comma> {
+    fn comma_meaning(&self, separators: Separators) -> Option<Comma> {
+        if separators == Separators::DecimalCommas && self.may_group_by_points() {
+            return Some(Comma::Decimal);
+        }
+        let has_floats = self.floats > self.not_finite;
         if self.commas + self.groups == 0 {
             return None;
         }
         // `1,234` may be either. Between commas it was quoted, as spreadsheets write thousands.
         let are_groups = self.groups > 0 && (self.commas == 0 || self.groups >= self.commas);
-        if are_groups && (self.floats > 0 || delimiter == Some(",")) {
+        if are_groups && (has_floats || separators == Separators::DecimalPoints) {
             return Some(Comma::Thousands);
         }
-        (self.floats == 0).then_some(Comma::Decimal)
+        (!has_floats).then_some(Comma::Decimal)
     }
 
     /// Returns words for missing values among times that only a format can read.
@@ -132,8 +178,13 @@ impl Guess {
     /// Returns words for missing values, and the number of these values.
     fn absent_words(&self, has_commas: bool) -> (Vec<(String, u64)>, u64) {
         let mut absent = self.words.absent(self.seen, has_commas);
-        if self.typed > 0 && self.not_finite > 0 {
-            absent.push(("NaN".to_owned(), self.not_finite));
+        if self.typed > 0 {
+            let unreal = ["NaN", "inf", "-inf"].into_iter().zip(self.unreal);
+            absent.extend(
+                unreal
+                    .filter(|(_, count)| *count > 0)
+                    .map(|(name, count)| (name.to_owned(), count)),
+            );
         }
         let rows = absent.iter().map(|(_, count)| count).sum();
         (absent, rows)
@@ -183,6 +234,10 @@ impl Guess {
             && (inside == all && (self.descents <= self.seen / 100 || names::is_time(name))
                 || most && names::is_time(name))
     }
+}
+
+fn beyond_doubles(count: u64) -> String {
+    format!("{} beyond 2^53", format_count(count, "number"))
 }
 
 fn unset_clock_remark(before: u64) -> String {

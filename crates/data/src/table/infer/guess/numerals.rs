@@ -22,7 +22,8 @@ pub(super) fn has_decimal_comma(text: &[u8]) -> bool {
     )
 }
 
-/// Whether a text has groups of three digits separated by a sign. Commas come before a point.
+/// Whether a text has groups of three digits separated by a sign, the first without leading zeros.
+/// Commas come before a point.
 pub(super) fn is_grouped(text: &[u8], sign: u8) -> bool {
     let text = text.strip_prefix(b"-").unwrap_or(text);
     let whole = text.split(|byte| *byte == b'.' && sign == b',').next().unwrap_or_default();
@@ -34,5 +35,5 @@ pub(super) fn is_grouped(text: &[u8], sign: u8) -> bool {
         rest += 1;
         group.len() == 3 && digits(group)
     });
-    first && others && rest > 0
+    first && others && rest > 0 && !text.starts_with(b"0")
 }

@@ -40,12 +40,13 @@ impl Words {
 
     /// Returns the words for missing values among `seen` values, with their counts. Known markers
     /// count, and so do others if they are few, have no digits, and are more than the allowed
-    /// misfits. If numbers have commas, a word with a digit is a number.
+    /// misfits. If numbers have commas, another word with a digit is a number.
     pub(super) fn absent(&self, seen: u64, has_commas: bool) -> Vec<(String, u64)> {
         let text = |word: &Vec<u8>| String::from_utf8_lossy(word).into_owned();
         let has_digit = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
         let words = self.counts.iter().map(|(word, count)| (text(word), *count));
-        let mut words: Vec<_> = words.filter(|(word, _)| !has_commas || !has_digit(word)).collect();
+        let is_word = |word: &str| !has_commas || !has_digit(word) || is_known(word);
+        let mut words: Vec<_> = words.filter(|(word, _)| is_word(word)).collect();
         words.sort_by(|a, b| (b.1, &a.0).cmp(&(a.1, &b.0)));
         let (mut absent, others): (Vec<_>, Vec<_>) =
             words.into_iter().partition(|(word, _)| is_known(word));

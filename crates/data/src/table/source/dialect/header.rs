@@ -64,7 +64,33 @@ pub(super) fn differs(records: &[Vec<String>]) -> bool {
             && !values.is_empty()
             && 2 * of_kind > values.len()
     };
-    (0..first.len()).any(differs) || counts_on(first) && !rest.iter().any(|row| counts_on(row))
+    (0..first.len()).any(differs)
+        || counts_on(first) && !rest.iter().any(|row| counts_on(row))
+        || names_years(first, rest)
+}
+
+/// Whether the numbers of a record are years at equal distances, and those below them are not years.
+fn names_years(first: &[String], rest: &[Vec<String>]) -> bool {
+    let year = |field: &str| {
+        let year = field.trim().parse::<i64>().ok();
+        year.filter(|year| field.trim().len() == 4 && (1900..=2100).contains(year))
+    };
+    let places: Vec<usize> = (0..first.len()).filter(|at| is_number(&first[*at])).collect();
+    let Some(years) = places.iter().map(|at| year(&first[*at])).collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    let distances: Vec<i64> = years.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let are_equal = match &distances[..] {
+        [] => false,
+        [one] => one.abs() == 1,
+        [one, others @ ..] => *one != 0 && others.iter().all(|other| other == one),
+    };
+    let are_below = |at: usize| {
+        let values: Vec<_> = rest.iter().filter_map(|row| row.get(at)).take(100).collect();
+        let years = values.iter().filter(|value| year(value).is_some()).count();
+        !values.is_empty() && 10 * years <= values.len()
+    };
+    are_equal && places.into_iter().all(are_below)
 }
 
 /// Whether the numbers of a record are consecutive, as in a header of years. It has three or more
