@@ -364,3 +364,13 @@ fn a_name_that_the_header_repeats_is_noted() {
     let note = "the header has \"v\" more than once: the next is \"v_1\", and so on";
     assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
 }
+
+#[test]
+fn files_of_one_folder_may_have_other_delimiters() {
+    let folder = file("a.csv", "id;v\n1;2\n2;3\n");
+    std::fs::write(folder.path().join("b.csv"), "id,v\n3,4\n4,5\n").unwrap();
+    let from = RowsFile::from("*.csv");
+    let found = embermark_data::table::infer(&from, folder.path()).unwrap();
+    assert_eq!((found.rows, found.from.read.len()), (4, 0), "{found:?}");
+    assert!(found.notes.iter().any(|note| note.contains("written in different ways")), "{found:?}");
+}

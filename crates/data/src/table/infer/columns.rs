@@ -13,6 +13,11 @@ use crate::table::source::Source;
 pub(super) fn dialect_notes(source: &Source, from: &mut RowsFile) -> Vec<String> {
     let mut notes = Vec::new();
     let Some(dialect) = &source.dialect else { return notes };
+    if source.dialects_differ {
+        // A run finds out about each of them, as this does.
+        notes.push("the files are written in different ways: each is read in its own".to_owned());
+        return notes;
+    }
     let mut give = |name: &str, value: Literal| {
         if !from.read.iter().any(|(key, _)| key == name) {
             from.read.push((name.to_owned(), value));

@@ -81,6 +81,8 @@ impl Source {
             is_other: None,
         };
         self.fields = names.into_iter().chain(folders).enumerate().map(field).collect();
+        let is_alike = |(other, _): &(Dialect, _)| groups[0].0.is_written_as(other);
+        self.dialects_differ = !groups.iter().all(is_alike);
         self.dialect = groups.into_iter().next().map(|(dialect, _)| dialect);
         Ok(())
     }

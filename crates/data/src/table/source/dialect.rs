@@ -179,6 +179,15 @@ impl Dialect {
         })
     }
 
+    /// Whether a file is written in the same way, apart from its names.
+    pub(super) fn is_written_as(&self, other: &Self) -> bool {
+        let written = |of: &Self| {
+            let marks = [&of.delimiter, &of.quote, &of.escape].map(Clone::clone);
+            (marks, of.skip, of.header, of.encoding.clone(), of.strict, of.comment.clone())
+        };
+        written(self) == written(other)
+    }
+
     /// Returns the options of a reader for such a file, with columns `c0`, `c1` and so on.
     pub(super) fn options(&self, width: usize) -> String {
         let columns: Vec<_> = (0..width).map(|place| format!("'c{place}': 'VARCHAR'")).collect();

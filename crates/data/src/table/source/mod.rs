@@ -54,6 +54,8 @@ pub(super) struct Source {
     pub(super) files: Option<Files>,
     /// Dialect of the first CSV file.
     pub(super) dialect: Option<Dialect>,
+    /// Whether CSV files are written in different ways.
+    pub(super) dialects_differ: bool,
     /// Parquet times whose nanoseconds DuckDB cuts off: INT96, and those in UTC.
     pub(super) coarse: Vec<String>,
     /// Whether a row without any value is a line that could not be read.
@@ -126,6 +128,7 @@ impl Source {
             fields: Vec::new(),
             files,
             dialect: None,
+            dialects_differ: false,
             coarse: Vec::new(),
             has_broken: false,
             lengths,
