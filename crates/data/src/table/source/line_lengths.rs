@@ -59,11 +59,8 @@ impl LineLengths {
         let (mut row, mut line, mut begins) = (0, 0, Vec::new());
         let (mut quoted, mut longest) = (false, 0);
         loop {
-            let bytes = match text.read(&mut piece) {
-                Ok(bytes) => bytes,
-                // An incomplete file is reported by those who read its rows.
-                Err(_) => 0,
-            };
+            // An incomplete file is reported by those who read its rows.
+            let bytes = text.read(&mut piece).unwrap_or_default();
             let ends = memchr3_iter(b'\n', b'\r', b'"', &piece[..bytes]);
             let end_of_file = (bytes == 0).then_some(0);
             for at in ends.chain(end_of_file) {
