@@ -374,3 +374,185 @@ fn files_of_one_folder_may_have_other_delimiters() {
     assert_eq!((found.rows, found.from.read.len()), (4, 0), "{found:?}");
     assert!(found.notes.iter().any(|note| note.contains("written in different ways")), "{found:?}");
 }
+
+fn notes(found: &Inferred, part: &str) -> bool {
+    found.notes.iter().any(|note| note.contains(part))
+}
+
+/// Rows of the number of each and a text made from it, with this head and delimiter.
+fn numbered(head: &str, rows: u64, row: impl Fn(u64) -> String) -> Inferred {
+    let rows: Vec<String> = (0..rows).map(row).collect();
+    inferred("t.csv", format!("{head}\n{}\n", rows.join("\n")))
+}
+
+fn format_of<'a>(found: &'a Inferred, name: &str) -> Option<&'a str> {
+    column(found, name).from.as_ref()?.format.as_deref()
+}
+
+#[test]
+fn months_are_not_days_of_the_year_and_numbers_like_those_have_a_note() {
+    let months = numbered("month,v", 60, |n| format!("{}-{:02},{n}", 2020 + n / 12, n % 12 + 1));
+    assert_eq!(format_of(&months, "month"), Some("%Y-%m"));
+    assert_eq!(column(&months, "month").greatest, int(1_733_011_200));
+    let days = numbered("id,part", 300, |n| format!("{n},2000-{:03}", n + 1));
+    assert_eq!(format_of(&days, "part"), Some("%Y-%j"));
+    assert!(notes(&days, "part: read as \"%Y-%j\", a year and one of its days"), "{days:?}");
+    let codes = numbered("id,part", 300, |n| format!("{n},2000-{}", n + 1));
+    assert_eq!(column(&codes, "part").of, TEXT);
+}
+
+#[test]
+fn versions_are_texts_and_years_of_two_digits_have_a_note() {
+    let time = |n: u64| format!("2024-03-05 06:{:02}:00", n % 60);
+    for versions in [["1.2.3", "1.10.0"], ["1.10.24", "1.9.24"], ["1-2-10", "1-3-11"]] {
+        let found =
+            numbered("time,fw,v", 60, |n| format!("{},{},{n}", time(n), versions[n as usize % 2]));
+        assert_eq!(column(&found, "fw").of, TEXT, "{versions:?}");
+    }
+    let dates = numbered("Datum;v", 28, |n| format!("{}.3.24;{n}", n + 1));
+    assert_eq!(format_of(&dates, "Datum"), Some("%d.%m.%y"));
+    assert!(!notes(&dates, "two digits"), "{dates:?}");
+    let batch = numbered("time,batch,v", 28, |n| format!("{},{:02}.03.24,{n}", time(n), n + 1));
+    assert!(notes(&batch, "batch: read as \"%d.%m.%y\", with years of two digits"), "{batch:?}");
+}
+
+#[test]
+fn points_separate_thousands_beside_decimal_commas() {
+    let found = numbered("Zeit;Zaehler;Wert", 300, |n| {
+        format!("01.03.2024 {:02}:{:02};{}.{:03};{},5", n / 60, n % 60, 12 + n / 100, n, n % 9)
+    });
+    let meter = column(&found, "Zaehler");
+    assert_eq!(
+        (meter.of, &meter.least, &meter.greatest),
+        (FLOAT, &float(12_000.0), &float(14_299.0))
+    );
+    let separators: Vec<_> = found.from.read.iter().skip(1).map(|(name, _)| &**name).collect();
+    assert_eq!(separators, ["decimal_separator", "thousands"]);
+    assert!(notes(&found, "Zaehler: points separate thousands"), "{:?}", found.notes);
+    // A point before two digits begins a fraction, and 0,250 is not a thousand.
+    let mixed = numbered("a;b", 300, |n| format!("{n}.25;{},{:03}", n % 9, n));
+    assert_eq!((column(&mixed, "a").of, column(&mixed, "b").of), (FLOAT, TEXT));
+}
+
+#[test]
+fn numbers_with_three_digits_after_their_only_separator_have_a_note() {
+    for (row, sign) in [("1.234;x", '.'), ("1,234;x", ','), ("1,234\tx", ',')] {
+        let found = inferred("t.csv", format!("a{}b\n{row}\n{row}\n", &row[5..6]));
+        assert!(notes(&found, "a: numbers such as 1"), "{row}: {:?}", found.notes);
+        assert!(notes(&found, &format!("write thousands = \"{sign}\"")), "{:?}", found.notes);
+        assert_eq!(column(&found, "a").greatest, float(1.234));
+    }
+    for rows in ["1.234;1.5", "0.234;1", "1,234;2,5", "0,234;x"] {
+        let found = inferred("t.csv", format!("a;b\n{rows}\n{rows}\n"));
+        assert!(!notes(&found, "thousand times"), "{rows}: {:?}", found.notes);
+    }
+    let found = inferred("t.csv", "a;b\n1.234.567;x\n1.234.568;x\n");
+    assert!(notes(&found, "thousands = \".\" in read, and \"i64\""), "{:?}", found.notes);
+    // Points of another column decide.
+    let found = inferred("t.csv", "a;b\n1,234;1.5\n2,345;2.5\n");
+    assert_eq!(column(&found, "a").greatest, float(2_345.0));
+}
+
+#[test]
+fn a_single_number_with_leading_zeros_makes_its_column_a_text() {
+    let found = numbered("row,sku", 1_000, |n| match n {
+        500 => "500,01050".to_owned(),
+        _ => format!("{n},{}", 20_000 + n),
+    });
+    assert_eq!(column(&found, "sku").of, TEXT);
+    assert!(notes(&found, "sku: a text, because 1 value has leading zeros, such as 01050"));
+    let found = numbered("row,v", 1_000, |n| format!("{n},{}", n % 7));
+    assert_eq!(column(&found, "v").of, U16);
+}
+
+#[test]
+fn a_column_of_fractions_and_of_numbers_that_a_double_changes_is_a_text() {
+    let large = (1_u64 << 53) + 1;
+    let found = numbered("row,v", 300, |n| match n {
+        200 => "200,1.5".to_owned(),
+        _ => format!("{n},{}", large + n),
+    });
+    assert_eq!(column(&found, "v").of, TEXT);
+    assert!(notes(&found, "v: a text, because it has fractions, and 149 numbers beyond 2^53"));
+    assert_eq!(type_of("v", &["9007199254740993.0", "1.5"]), TEXT);
+    assert_eq!(type_of("v", &["9007199254740992.0", "1.5"]), FLOAT);
+}
+
+#[test]
+fn years_in_the_first_line_are_names() {
+    let found =
+        numbered("country,2019,2020,2021", 200, |n| format!("c{n},{n},{},{}", 2 * n, 3 * n));
+    assert_eq!((found.rows, &*found.columns[1].name), (200, "2019"));
+    let rows = numbered("c,2019,2020,2021", 200, |n| format!("c{n},{},2020,2021", 1950 + n % 70));
+    assert_eq!((rows.rows, &*rows.columns[1].name), (201, "column1"));
+    assert!(notes(&rows, "header = true"), "{:?}", rows.notes);
+}
+
+#[test]
+fn a_counter_and_what_differs_by_chance_are_not_keys_beside_the_time() {
+    let time = |n: u64| format!("2024-03-05 {:02}:{:02}:00", n / 60, n % 60);
+    let found = numbered("time,rain_total,temp", 600, |n| format!("{},{},{n}.5", time(n), 5 * n));
+    assert_eq!(found.keys[0], [0]);
+    let count = |n: u64| n * 7_919 % 10_007;
+    let found = numbered("station,time,count", 1_200, |n| match n {
+        1_199 => format!("{},{},1", 1_198 % 4, time(1_198 / 4)),
+        _ => format!("{},{},{}", n % 4, time(n / 4), count(n)),
+    });
+    assert_eq!(found.near_key.map(|near| (near.key, near.rows)), Some((vec![0, 1], 1)));
+}
+
+#[test]
+fn dates_without_separators_are_times_in_columns_with_such_a_name() {
+    for (name, format) in [("date", "%Y%m%d"), ("Datum", "%Y%m%d"), ("tag", "%Y%m%d")] {
+        let found = numbered(&format!("{name},v"), 28, |n| format!("202403{:02},{n}", n + 1));
+        assert_eq!(format_of(&found, name), Some(format));
+    }
+    let found = numbered("time,v", 28, |n| format!("202403{:02}060000,{n}", n + 1));
+    assert_eq!((format_of(&found, "time"), found.time), (Some("%Y%m%d%H%M%S"), Some(0)));
+    for (name, month) in [("part", "03"), ("date", "13")] {
+        let found = numbered(&format!("{name},v"), 28, |n| format!("2024{month}{:02},{n}", n + 1));
+        assert_eq!(column(&found, name).of, U32, "{name}");
+    }
+    let found = numbered("date,time,v", 28, |n| format!("202403{:02},060{n:03},{n}", n + 1));
+    assert_eq!(format_of(&found, "date"), Some("%Y%m%d %H%M%S"));
+}
+
+#[test]
+fn of_several_times_of_day_the_first_belongs_to_the_date() {
+    let found = numbered("date;from;to;v", 20, |n| format!("05.03.2024;{n:02}:00;{n:02}:15;{n}"));
+    let from = column(&found, "date").from.clone().unwrap();
+    assert_eq!(from.names, ["date", "from"]);
+    assert!(notes(&found, "date is read with the time of day in from, and not with to"));
+    let found = numbered("date;clock;v", 24, |n| format!("05.03.2024;{:02}:00;{n}", n + 1));
+    assert!(notes(&found, "clock: 24:00 is not read as a time of day"), "{:?}", found.notes);
+}
+
+#[test]
+fn errors_of_spreadsheets_are_missing_values() {
+    let errors = ["#DIV/0!", "#VALUE!", "#N/A", "#REF!", "#NAME?", "#NUM!", "#NULL!"];
+    let german = ["#NV", "#WERT!", "#BEZUG!", "#ZAHL!"];
+    for errors in [&errors[..], &german] {
+        let found = numbered("row;v", 600, |n| match n % 20 {
+            0 => format!("{n};{}", errors[n as usize / 20 % errors.len()]),
+            _ => format!("{n};{n},5"),
+        });
+        assert_eq!((column(&found, "v").of, column(&found, "v").absent), (FLOAT, 30), "{errors:?}");
+    }
+    // Many numbers with commas leave room for the word.
+    let found = numbered("row;v", 600, |n| match n % 20 {
+        19 => format!("{n};Fehler"),
+        _ => format!("{n};{n},5"),
+    });
+    assert_eq!((column(&found, "v").of, column(&found, "v").absent), (FLOAT, 30));
+}
+
+#[test]
+fn infinity_is_not_called_nan() {
+    let value = "CASE i % 100 WHEN 1 THEN 'NaN'::DOUBLE WHEN 2 THEN '-inf'::DOUBLE ELSE i END";
+    let query = format!("SELECT i AS id, {value} AS v FROM range(300) AS all_rows(i)");
+    let from = RowsFile { query: Some(query), ..RowsFile::default() };
+    let found = embermark_data::table::infer(&from, Path::new(".")).unwrap();
+    assert!(notes(&found, "\"NaN\" means a missing value, 3 times"), "{:?}", found.notes);
+    assert!(notes(&found, "\"-inf\" means a missing value, 3 times"), "{:?}", found.notes);
+    assert_eq!(column(&found, "v").absent, 6);
+}

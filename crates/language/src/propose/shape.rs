@@ -111,9 +111,13 @@ fn by(table: &Inferred, key: &[usize], time: Option<Time>) -> Option<usize> {
         let distinct = column.distinct;
         kind && !is_time && !column.nullable && (2..=(rows / 4).min(MOST)).contains(&distinct)
     };
-    // The first column of the key, otherwise the one with the most values.
+    // The first column of the key, otherwise one with a name of a series, then a text or a truth
+    // value. Whole numbers are rather measured. Of several it is the one with the most values.
     let leads = key.first().copied().filter(|_| key.len() > 1).filter(few);
-    leads.or_else(|| {
-        (0..table.columns.len()).filter(few).max_by_key(|place| table.columns[*place].distinct)
-    })
+    let rank = |place: &usize| {
+        let column = &table.columns[*place];
+        let is_number = matches!(column.of, ColumnType::Int { .. });
+        (column.is_named_series(), !is_number, column.distinct)
+    };
+    leads.or_else(|| (0..table.columns.len()).filter(few).max_by_key(rank))
 }

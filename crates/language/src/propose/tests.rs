@@ -200,3 +200,26 @@ fn how_rows_are_read_is_written_down_and_read_back() {
     assert_eq!(file.tables[0].rows, RowsFrom::File(Box::new(rows.from)));
     assert_eq!(file.tables[0].columns[1].from.as_deref(), Some(&from));
 }
+
+#[test]
+fn the_newest_rows_are_of_a_series_rather_than_of_a_measured_number() {
+    let by = |columns: Vec<InferredColumn>| {
+        let time = readings().columns[1].clone();
+        let columns = [vec![time, column("row", U16, 100_000)], columns].concat();
+        let rows = table("a.csv", columns, &[&[1]], Some(0));
+        let (file, _) = read(&[rows]);
+        file.tables[0].columns[file.tables[0].indexes[0][0]].name.clone()
+    };
+    let humidity = || column("humidity", U16, 90);
+    let text = |name: &str| InferredColumn {
+        least: OwnedValue::Text("a".to_owned()),
+        greatest: OwnedValue::Text("b".to_owned()),
+        examples: vec![OwnedValue::Text("a".to_owned())],
+        ..column(name, ColumnType::Text, 5)
+    };
+    assert_eq!(by(vec![humidity(), column("sensor", U16, 5)]), "sensor");
+    assert_eq!(by(vec![humidity(), column("MaschinenNr", U16, 5)]), "MaschinenNr");
+    assert_eq!(by(vec![humidity(), text("state")]), "state");
+    assert_eq!(by(vec![humidity(), text("state"), column("device_id", U16, 3)]), "device_id");
+    assert_eq!(by(vec![humidity()]), "humidity");
+}

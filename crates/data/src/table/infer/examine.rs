@@ -33,7 +33,7 @@ pub(super) fn examine(
     let mut columns: Vec<InferredColumn> =
         table.columns.iter().enumerate().map(|(at, column)| column_of(&rows, at, column)).collect();
     let time = keys::time(&columns);
-    let keys = keys::find(&rows, &columns, time, folder).map_err(unwritable)?;
+    let (keys, near) = keys::find(&rows, &columns, time, folder).map_err(unwritable)?;
     for &key in keys.iter().filter_map(|key| <&[usize; 1]>::try_from(&key[..]).ok()).flatten() {
         (columns[key].distinct, columns[key].exact) = (staged.rows, true);
     }
@@ -59,10 +59,7 @@ pub(super) fn examine(
         notes,
         states: source.states.clone(),
     };
-    if inferred.keys.is_empty()
-        && let Some((key, repeats)) =
-            keys::nearest(&rows, &inferred.columns, time, folder).map_err(unwritable)?
-    {
+    if let Some((key, repeats)) = near {
         drop(rows);
         propose_near_key(&mut inferred, &table, key, repeats as u64, base, &to)?;
     }

@@ -271,6 +271,11 @@ impl Guess {
         self.point_groups > 0 && self.grouped_floats == self.floats - self.not_finite
     }
 
+    /// Whether all values are whole numbers, of which some have several groups of three digits.
+    pub(super) fn has_only_point_groups(&self) -> bool {
+        self.point_groups > self.grouped_floats && self.point_groups + self.ints == self.seen
+    }
+
     /// Whether every comma in a number may separate groups of three digits or begin a fraction.
     pub(super) fn has_doubtful_commas(&self) -> bool {
         self.commas > 0 && self.groups == self.commas && self.points == 0

@@ -6,6 +6,7 @@ use std::path::Path;
 use embermark_model::table::{ColumnType, Field, OwnedValue, RowsFile};
 
 use super::guess::YEARS;
+use super::names;
 use crate::table::source::FileStates;
 
 /// Columns, keys and format of rows.
@@ -130,6 +131,13 @@ pub struct InferredColumn {
     pub examples: Vec<OwnedValue>,
     /// Whether the values never decrease in the order of the file.
     pub ascending: bool,
+}
+
+impl InferredColumn {
+    /// Whether its name is one of what has a series of rows, such as a sensor.
+    pub fn is_named_series(&self) -> bool {
+        names::is_series(&self.name)
+    }
 }
 
 /// Returns a duration in the largest unit of which it has at least two.

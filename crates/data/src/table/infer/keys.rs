@@ -7,6 +7,7 @@ use std::path::Path;
 use embermark_model::table::ColumnType;
 use itertools::Itertools;
 
+use super::guess::MISFITS;
 use super::{InferredColumn, names};
 use crate::table::StagedTable;
 use crate::table::order::{SortedRows, ascends};
@@ -36,20 +37,27 @@ fn is_time(column: &InferredColumn) -> bool {
 
 /// Returns the keys, best first: a column that numbers the rows; a series and the time; other
 /// columns; other pairs; and triples if nothing shorter is found. None contains another key, except
-/// a series and the time if the time alone is a key.
+/// a series and the time if the time alone is a key. If there is none, also returns what comes
+/// nearest to a key. A series and the time that are unique except in very few rows are better than
+/// numbers that differ in nearly all rows and do not number them.
 pub(super) fn find(
     rows: &StagedTable,
     columns: &[InferredColumn],
     time: Option<usize>,
     folder: &Path,
-) -> io::Result<Vec<Vec<usize>>> {
+) -> io::Result<(Vec<Vec<usize>>, Option<Nearest>)> {
     let mut keys = Keys { rows, columns, folder, found: Vec::new(), whole: 0 };
-    let mut able: Vec<usize> = (0..columns.len()).filter(|at| is_able(&columns[*at])).collect();
+    let able: Vec<usize> = (0..columns.len()).filter(|at| is_able(&columns[*at])).collect();
+    // A counter that never decreases says less than a time that no two rows share.
+    let counts = match time {
+        Some(time) => !keys.are_unique(&[time])?,
+        None => true,
+    };
     let of_series: Vec<usize> =
         able.iter().copied().filter(|&at| keys.is_series(at) && Some(at) != time).collect();
 
     let (ids, others): (Vec<usize>, Vec<usize>) =
-        able.iter().partition(|&&at| Some(at) != time && keys.is_id(at));
+        able.iter().partition(|&&at| Some(at) != time && keys.is_id(at, counts));
     for id in ids {
         keys.try_key(&[id], false)?;
     }
@@ -65,47 +73,47 @@ pub(super) fn find(
             keys.try_key(&[series, time], false)?;
         }
     }
-    for other in others {
-        keys.try_key(&[other], false)?;
+    let is_likely = |at: &usize| !keys.differs_by_chance(*at, counts);
+    let (likely, by_chance): (Vec<usize>, Vec<usize>) = able.iter().partition(|&at| is_likely(at));
+    keys.try_sets(others.into_iter().filter(|at| likely.contains(at)), &likely, time)?;
+    if !keys.found.is_empty() {
+        return Ok((keys.found, None));
     }
-    // From few different values to many, with the time last.
-    able.truncate(TRIED);
-    able.sort_by_key(|&at| (Some(at) == time, columns[at].distinct));
-    for pair in able.iter().copied().combinations(2) {
-        keys.try_key(&pair, false)?;
+    let near = nearest(rows, columns, time, folder)?;
+    let is_near =
+        |(key, repeats): &Nearest| key.len() > 1 && *repeats as f64 <= MISFITS * rows.rows() as f64;
+    if !by_chance.is_empty() && !near.as_ref().is_some_and(is_near) {
+        keys.try_sets(by_chance.into_iter(), &able, time)?;
     }
-    if keys.found.is_empty() {
-        for triple in able.iter().copied().combinations(3) {
-            keys.try_key(&triple, false)?;
-        }
-    }
-    Ok(keys.found)
+    let near = near.filter(|_| keys.found.is_empty());
+    Ok((keys.found, near))
 }
+
+/// Columns, and the number of rows that have the same values in them as an earlier row.
+pub(super) type Nearest = (Vec<usize>, usize);
 
 /// Returns the columns that come nearest to a key, and the number of rows that have the key of
 /// another row, less than half. Tries possible series, each with the time, then only the time, then
 /// columns that may number the rows.
-pub(super) fn nearest(
+fn nearest(
     rows: &StagedTable,
     columns: &[InferredColumn],
     time: Option<usize>,
     folder: &Path,
-) -> io::Result<Option<(Vec<usize>, usize)>> {
+) -> io::Result<Option<Nearest>> {
     let all = rows.rows();
     let able: Vec<usize> = (0..columns.len()).filter(|at| is_able(&columns[*at])).collect();
     let is_series = |at: &usize| {
         let distinct = columns[*at].distinct;
         distinct > 1 && 10 * distinct <= all as u64 && Some(*at) != time
     };
-    let may_number = |at: &usize| {
-        let column = &columns[*at];
-        !column.exact || column.distinct as f64 >= 0.9 * all as f64
-    };
+    let may_number = |at: &usize| may_number(&columns[*at], all);
     let named = |at: &usize| names::is_id(&columns[*at].name) || *at == 0;
     let mut likely: Vec<Vec<usize>> = Vec::new();
     if let Some(time) = time {
-        let series = able.iter().copied().filter(is_series).take(3);
-        likely.extend(series.map(|series| vec![series, time]));
+        let mut series: Vec<usize> = able.iter().copied().filter(is_series).collect();
+        series.sort_by_key(|at| !names::is_id(&columns[*at].name));
+        likely.extend(series.into_iter().take(3).map(|series| vec![series, time]));
         likely.extend(may_number(&time).then(|| vec![time]));
     }
     let ids = able.iter().copied();
@@ -119,6 +127,11 @@ pub(super) fn nearest(
         }
     }
     Ok(best)
+}
+
+/// Whether a column has different values in nearly all rows.
+fn may_number(column: &InferredColumn, rows: usize) -> bool {
+    !column.exact || column.distinct as f64 >= 0.9 * rows as f64
 }
 
 /// Whether a column may be part of a key.
@@ -144,9 +157,50 @@ impl Keys<'_> {
     }
 
     /// Whether a column may number the rows, rather than measure something that differs by chance.
-    fn is_id(&self, at: usize) -> bool {
+    /// `counts` is whether it may do so only because it ascends.
+    fn is_id(&self, at: usize, counts: bool) -> bool {
         let column = &self.columns[at];
-        !is_time(column) && (at == 0 || column.ascending || names::is_id(&column.name))
+        let ascends = counts && column.ascending;
+        !is_time(column) && (at == 0 || ascends || names::is_id(&column.name))
+    }
+
+    /// Whether a column has numbers that differ in nearly all rows, and does not number the rows.
+    fn differs_by_chance(&self, at: usize, counts: bool) -> bool {
+        let column = &self.columns[at];
+        matches!(column.of, ColumnType::Int { .. })
+            && !self.is_id(at, counts)
+            && may_number(column, self.rows.rows())
+    }
+
+    /// Whether no two rows have the same values in these columns.
+    fn are_unique(&self, columns: &[usize]) -> io::Result<bool> {
+        let all = self.rows.rows();
+        Ok(repeats(self.rows, columns, all.min(SAMPLE), self.folder)? == 0
+            && (ascends(self.rows, columns) || repeats(self.rows, columns, all, self.folder)? == 0))
+    }
+
+    /// Tries columns alone, then pairs of others, and triples if nothing shorter is a key.
+    fn try_sets(
+        &mut self,
+        alone: impl Iterator<Item = usize>,
+        able: &[usize],
+        time: Option<usize>,
+    ) -> io::Result<()> {
+        for column in alone {
+            self.try_key(&[column], false)?;
+        }
+        // From few different values to many, with the time last.
+        let mut able = able[..able.len().min(TRIED)].to_vec();
+        able.sort_by_key(|&at| (Some(at) == time, self.columns[at].distinct));
+        for pair in able.iter().copied().combinations(2) {
+            self.try_key(&pair, false)?;
+        }
+        if self.found.is_empty() {
+            for triple in able.iter().copied().combinations(3) {
+                self.try_key(&triple, false)?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds columns as a key if they are one. `longer` also allows columns that contain a known key.

@@ -100,8 +100,16 @@ fn set_separators(found: &mut [Typed<'_>], has_groups: bool, from: &mut RowsFile
 }
 
 /// Notes that all numbers of a field have three digits after a single separator, if nothing in the
-/// file decides whether it begins a fraction or separates thousands.
+/// file decides whether it begins a fraction or separates thousands, or that its texts have several
+/// groups of three digits.
 fn doubt(name: &str, (guess, found): &Typed<'_>, separators: Separators) -> Option<String> {
+    if found.of == ColumnType::Text && guess.has_only_point_groups() {
+        let example = guess.texts().find(|text| text.contains('.'))?;
+        return Some(format!(
+            "{name}: texts such as {example} may be numbers with points between thousands: then write \
+             thousands = \".\" in read, and \"i64\""
+        ));
+    }
     let is_comma = found.comma == Some(Comma::Decimal) && guess.has_doubtful_commas();
     let is_point =
         found.comma.is_none() && found.of == ColumnType::Float && guess.may_group_by_points();

@@ -108,7 +108,7 @@ mod tests {
         let path = folder.path().join("r.csv");
         let measured = |text: &str| {
             std::fs::write(&path, text).unwrap();
-            LineLengths::measure(&[path.clone()]).unwrap()
+            LineLengths::measure(std::slice::from_ref(&path)).unwrap()
         };
         let short = measured(&"id,v\n1,2\n".repeat(600_000));
         assert_eq!((short.buffer, short.too_long.len()), (BUFFER, 0));
