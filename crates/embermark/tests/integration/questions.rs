@@ -115,6 +115,32 @@ const HALVES: &str = "[phase.halves]\nsql = \"SELECT station, SUM(7/2) FROM read
                       station\"\n[phase.count]\nsql = \"SELECT COUNT(*) FROM readings\"\n";
 
 #[test]
+fn sql_that_no_referee_can_prepare_is_refused_before_the_first_trial() {
+    if !referees_are_here() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let questions = r#"
+        [phase.count]
+        sql = "SELECT COUNT(*) FROM readings"
+        [phase.table]
+        sql = "SELECT temp FROM reading"
+        [phase.two]
+        sql = "SELECT 1; SELECT 2"
+        [phase.delete]
+        sql = "DELETE FROM readings"
+    "#;
+    sandbox.write("questions.toml", file(questions));
+    run(&sandbox, &["-e", "sqlite"]).expect_status(2).expect_stderr(&[
+        ": phase.table: no engine",
+        "no such table: reading",
+        ": phase.two: no engine",
+        ": phase.delete: no engine",
+    ]);
+    assert!(!sandbox.path("out/result.json").exists());
+}
+
+#[test]
 fn what_the_referees_differ_on_is_disputed_and_no_failure_until_a_file_settles_it() {
     if !referees_are_here() {
         return;
@@ -275,9 +301,12 @@ fn what_asks_for_the_session_and_not_for_rows_is_no_question() {
         "SELECT version() FROM stations",
         "SELECT id FROM stations WHERE place < current_database()",
     ];
-    let phase = |(n, text): (usize, &&str)| format!("[phase.q{n}]\nsql = \"{text}\"\n");
+    // With an answer, the referees are not asked. They would refuse the file.
+    let answer = "answer = \"answer.csv\"";
+    let phase = |(n, text): (usize, &&str)| format!("[phase.q{n}]\nsql = \"{text}\"\n{answer}\n");
     let phases: String = texts.iter().enumerate().map(phase).collect();
     let sandbox = Sandbox::new();
+    sandbox.write("answer.csv", "a\n1\n");
     sandbox.write(
         "questions.toml",
         file(&format!("[phase.put]\ndo = \"insert\"\ntable = \"stations\"\n{phases}")),
