@@ -463,6 +463,10 @@ fn a_single_number_with_leading_zeros_makes_its_column_a_text() {
     assert!(notes(&found, "sku: a text, because 1 value has leading zeros, such as 01050"));
     let found = numbered("row,v", 1_000, |n| format!("{n},{}", n % 7));
     assert_eq!(column(&found, "v").of, U16);
+    // Texts need no reason.
+    let found =
+        numbered("row,v", 1_000, |n| if n == 5 { "5,07".into() } else { format!("{n},a{n}") });
+    assert_eq!((column(&found, "v").of, &found.notes[..]), (TEXT, &[][..]));
 }
 
 #[test]

@@ -84,11 +84,14 @@ impl Guess {
                 ..plain(ColumnType::Float)
             };
         }
+        let are_numbers = are(numbers - self.not_finite_or(comma));
         if self.padded > 0 {
-            let is_rare = self.padded as f64 <= MISFITS * self.seen as f64;
-            return FieldType { remark: is_rare.then(|| self.padded_remark()), ..plain(text()) };
+            return FieldType {
+                remark: are_numbers.then(|| self.padded_remark()),
+                ..plain(text())
+            };
         }
-        if !are(numbers - self.not_finite_or(comma)) {
+        if !are_numbers {
             let remark = are(self.bools).then(|| {
                 "only one truth value, which may be a code: a text, unless you write \"bool\""
                     .to_owned()
