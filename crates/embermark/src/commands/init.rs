@@ -13,6 +13,7 @@ use embermark_data::table::{
 use embermark_engines::registry;
 use embermark_language::{ProposalOptions, parse, propose, statements};
 use embermark_model::table::RowsFile;
+use embermark_report::format::counted;
 use embermark_workloads::WORKLOADS;
 
 use super::output;
@@ -189,15 +190,16 @@ fn tables_of(args: &InitArgs) -> Result<Vec<Vec<PathBuf>>, Failure> {
 
 /// Prints the findings for a table.
 fn print_findings(table: &Inferred) {
-    say!("  {} rows, {} columns: {}", table.rows, table.columns.len(), table.format);
+    let columns = counted(table.columns.len() as u64, "column");
+    say!("  {}, {columns}: {}", counted(table.rows, "row"), table.format);
     let key = |key: &[usize]| {
         key.iter().map(|place| &*table.columns[*place].name).collect::<Vec<_>>().join(", ")
     };
     match (&table.near_key, table.keys.first()) {
         (Some(nearly), _) => say!(
-            "  key {}: unique but for {} rows, first {} and {}: the last of each is kept",
+            "  key {}: unique but for {}, first {} and {}: the last of each is kept",
             key(&nearly.key),
-            nearly.rows,
+            counted(nearly.rows, "row"),
             nearly.first.0,
             nearly.first.1
         ),
