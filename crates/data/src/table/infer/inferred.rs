@@ -54,7 +54,8 @@ impl Inferred {
         let seconds = (to - from) as f64 / unit.per_second() as f64;
         // A clock that was not set makes the rate meaningless.
         let is_unset = *from < YEARS.0 * unit.per_second();
-        let often = match self.rows as f64 / seconds {
+        // From the first row to the last there is one period less than there are rows.
+        let often = match self.rows.saturating_sub(1) as f64 / seconds {
             _ if seconds <= 0.0 || is_unset => String::new(),
             often if often >= 1.0 => format!(": {often:.1} rows per second"),
             often => format!(": a row every {}", period(1.0 / often)),
