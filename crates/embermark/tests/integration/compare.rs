@@ -73,6 +73,7 @@ fn compare_shows_and_ends_with_0_and_refuses_what_cannot_be_compared_with_2() {
 
     let mut other = result;
     other.manifest.machine.cpu = Some("another CPU".into());
+    other.manifest.run_id.push_str("-later");
     sandbox.write("other.json", serde_json::to_vec(&other).unwrap());
     for command in ["compare", "gate"] {
         sandbox.embermark(&[command, "old.json", "other.json"]).expect_status(2).expect_stderr(&[
