@@ -46,7 +46,11 @@ pub fn nearest<'n>(given: &str, valid: impl IntoIterator<Item = &'n str>) -> Opt
         let is_near = distance <= most_edits(&given, &lower) || is_beginning(&given, &lower);
         let has_same_letters = letters(&given) == letters(&lower);
         let common = given.chars().zip(lower.chars()).take_while(|(a, b)| a == b).count();
-        is_near.then_some(((distance, !has_same_letters, Reverse(common)), name))
+        // The first words of a name: `flush` of `flush-us`.
+        let rest = lower.strip_prefix(given.as_str());
+        let is_first_words = rest.is_some_and(|rest| rest.starts_with(['-', '_']));
+        let rank = (!is_first_words, distance, !has_same_letters, Reverse(common));
+        is_near.then_some((rank, name))
     };
     valid.into_iter().filter_map(rank).min_by_key(|(rank, _)| *rank).map(|(_, name)| name)
 }
@@ -85,7 +89,7 @@ mod tests {
             ("delimiter", &["header", "delim"], Some("delim")),
             ("separator", &["delim", "sep"], Some("sep")),
             ("zipf", &["uniform", "zipfian"], Some("zipfian")),
-            ("flush", &["flash", "flush-us"], Some("flash")),
+            ("flush", &["flash", "flush-us"], Some("flush-us")),
             ("Time", &["sensor", "time"], Some("time")),
             ("Europe/Berln", &["Europe/Bern", "Europe/Berlin"], Some("Europe/Berlin")),
             ("a", &["b", "c"], None),

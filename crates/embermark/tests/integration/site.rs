@@ -91,7 +91,8 @@ fn each_view_of_many_results_is_small_where_it_is_the_first() {
     println!("made in {:.1?}", began.elapsed());
     let (results, cells) =
         (shape.devices * shape.versions, shape.lines.len() * shape.engines.len());
-    made.expect_stderr(&[&format!("{results} results with {} cells of ", results * cells)]);
+    let cells_in_all = embermark_report::format::count((results * cells) as u64);
+    made.expect_stderr(&[&format!("{results} results with {cells_in_all} cells of ")]);
     let site = folder.join("site");
     let page: u64 =
         ["index.html", "site.css", "site.js"].map(|name| size(site.join(name))).iter().sum();
