@@ -47,7 +47,11 @@ pub(super) fn command(table: &AdviceTable, tier: Durability, weighted: &[&str]) 
         words.push(format!("-s {}", rows.join(",")));
     }
     words.push(format!("-t {tier}"));
-    let engines = table.engines.iter().filter(|entry| entry.facts.kind != "reference");
+    // A server's URL and the settings of a configuration are the user's, who must add them.
+    let engines = table.engines.iter().filter(|entry| {
+        let facts = &entry.facts;
+        facts.kind != "reference" && !facts.by_url && facts.configuration.is_none()
+    });
     if engines.clone().any(|entry| entry.facts.kind == "server") {
         let names = text::unique(engines.map(|entry| text::plain(&entry.engine)));
         words.push(format!("-e {}", names.join(",")));

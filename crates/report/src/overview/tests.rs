@@ -185,7 +185,7 @@ fn who_failed_anywhere_in_a_workload_has_the_word_and_no_mean_and_stands_below_w
             80,
         );
         assert_eq!(box_of(&shown, "sensors 1k", "bad"), word, "{shown}");
-        let line = format!("  bad  sensors outages: {status}: for a reason\n");
+        let line = format!("  bad   sensors outages: {status}: for a reason\n");
         assert!(shown.contains(&line), "{shown}");
         // Its completed cell counts. There it is the fastest, and the ratios of `a` are 1, 1, 8.
         assert_eq!(box_of(&shown, "sensors 1k", "a"), "2.00x*", "{shown}");
@@ -267,7 +267,7 @@ fn an_engine_alone_and_nothing_at_all_say_so() {
     let bad = cell("a", "single", &[("load", 5)]);
     let nothing = screen(&result([ending(Status::Failed, "disk full", bad)]), 80);
     assert!(nothing.contains("No engine has figures that can be compared."), "{nothing}");
-    assert!(nothing.contains("  a  sensors load: failed: disk full\n"), "{nothing}");
+    assert!(nothing.contains("  a     sensors load: failed: disk full\n"), "{nothing}");
 }
 
 #[test]
