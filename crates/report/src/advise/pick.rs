@@ -108,8 +108,7 @@ pub(crate) fn advice(table: &AdviceTable, needs: Needs, weights: &[Weight]) -> A
     let mut advice = advise(&kept, needs, &weights).expect("every criterion is one of the table's");
     let broken: Vec<EngineAdvice> = broken;
     let broken = broken.into_iter().filter(|entry| entry.tier == needs.tier);
-    let why = || vec![format!("broke what {} promises", needs.tier)];
-    advice.excluded.extend(broken.map(|entry| Left { engine: entry.engine, why: why() }));
+    advice.excluded.extend(broken.map(|entry| Left::broke_tier(&entry)));
     advice
 }
 

@@ -87,6 +87,14 @@ pub struct Left {
     pub why: Vec<String>,
 }
 
+impl Left {
+    /// Returns that an engine broke the promise of its tier.
+    pub(super) fn broke_tier(entry: &EngineAdvice) -> Self {
+        let why = vec![format!("broke what {} promises", entry.tier)];
+        Self { engine: entry.engine.clone(), why }
+    }
+}
+
 /// The best engine by a criterion.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct BestAt {
@@ -314,10 +322,7 @@ fn best_at_one(criterion: &'static str, suitable: &[&EngineAdvice]) -> Option<Be
     };
     let others = sound.iter().filter(equal).map(|entry| entry.engine.clone());
     let missing = sound.iter().filter(|entry| of(entry).is_none());
-    let broken = broken.into_iter().map(|entry| Left {
-        engine: entry.engine.clone(),
-        why: vec![format!("broke what {} promises", entry.tier)],
-    });
+    let broken = broken.into_iter().map(Left::broke_tier);
     let why = |entry: &EngineAdvice| {
         let lacks = entry.lacks.get(criterion).cloned().unwrap_or_default();
         let why = text::unique(entry.shortfalls.iter().cloned().chain(lacks));

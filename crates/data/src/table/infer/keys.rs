@@ -37,8 +37,8 @@ fn is_time(column: &InferredColumn) -> bool {
 
 /// Returns the keys, best first: a column that numbers the rows; a series and the time; other
 /// columns; other pairs; and triples if nothing shorter is found. None contains another key, except
-/// a series and the time if the time alone is a key. If there is none, also returns what comes
-/// nearest to a key. A series and the time that are unique except in very few rows are better than
+/// a series and the time if the time alone is a key. If no key is found, the columns nearest to one
+/// are returned too. A series and the time that are unique except in very few rows are better than
 /// numbers that differ in nearly all rows and do not number them.
 pub(super) fn find(
     rows: &StagedTable,

@@ -181,11 +181,12 @@ impl Dialect {
 
     /// Whether a file is written in the same way, apart from its names.
     pub(super) fn is_written_as(&self, other: &Self) -> bool {
-        let written = |of: &Self| {
-            let marks = [&of.delimiter, &of.quote, &of.escape].map(Clone::clone);
-            (marks, of.skip, of.header, of.encoding.clone(), of.strict, of.comment.clone())
-        };
-        written(self) == written(other)
+        self.written() == other.written()
+    }
+
+    fn written(&self) -> impl PartialEq + '_ {
+        let marks = [&self.delimiter, &self.quote, &self.escape];
+        (marks, self.skip, self.header, &self.encoding, self.strict, &self.comment)
     }
 
     /// Returns the options of a reader for such a file, with columns `c0`, `c1` and so on.
