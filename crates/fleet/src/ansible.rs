@@ -8,6 +8,7 @@ use std::{env, thread};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde_json::Value;
 
 use crate::event::Event;
 use crate::{FleetError, Result};
@@ -66,7 +67,7 @@ impl<'a> Ansible<'a> {
         command.arg(play.playbook).arg("--limit").arg(play.devices.join(","));
         command.args(play.tags.map(|tags| format!("--tags={tags}")));
         for variable in play.variables {
-            command.args(["--extra-vars", variable]);
+            command.args(["--extra-vars", &extra_variable(variable)]);
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut playing = RunningPlay(command.spawn().map_err(ansible_error)?);
@@ -117,6 +118,19 @@ impl Drop for RunningPlay {
     }
 }
 
+/// Returns a variable in the form that Ansible takes whole. It splits `NAME=VALUE` at spaces, unless
+/// the value has quotes. It also takes objects and `@FILE`.
+fn extra_variable(variable: &str) -> String {
+    match variable.split_once('=') {
+        Some((name, value))
+            if !name.starts_with(['{', '[', '@']) && !value.starts_with(['\'', '"']) =>
+        {
+            Value::from_iter([(name, value)]).to_string()
+        }
+        _ => variable.to_owned(),
+    }
+}
+
 fn ansible_error(error: io::Error) -> FleetError {
     FleetError::Ansible(error.to_string())
 }
@@ -132,4 +146,19 @@ fn find_program(program: &'static str) -> Result<PathBuf> {
 fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(4)..].join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_with_spaces_stays_whole() {
+        let home = "embermark_home=/media/pi/USB DISK/a=b";
+        assert_eq!(extra_variable(home), r#"{"embermark_home":"/media/pi/USB DISK/a=b"}"#);
+        // What Ansible takes whole already.
+        for variable in ["embermark_home='/media/pi/USB DISK'", r#"{"a": "b=c"}"#, "@file=x.yml"] {
+            assert_eq!(extra_variable(variable), variable);
+        }
+    }
 }

@@ -12,6 +12,9 @@ const MOST_LOST: u32 = 5;
 /// Number of times that the device itself may interrupt its run.
 const MOST_CUT: u32 = 3;
 
+/// Meaning of exit status 1 of a run that has a result.
+const A_CELL_WAS_WRONG: &str = "a cell was wrong, failed or timed out";
+
 /// Outcome of a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
@@ -22,7 +25,11 @@ pub enum Outcome {
         status: u8,
     },
     /// Its result had been fetched before.
-    DoneBefore,
+    DoneBefore {
+        /// Exit status of its run, as above.
+        #[serde(default)]
+        status: u8,
+    },
     /// It could not be reached.
     Unreachable {
         /// Why, in the words of the program that tried.
@@ -40,12 +47,12 @@ pub enum Outcome {
 impl Outcome {
     /// Whether there is a result.
     pub const fn has_result(&self) -> bool {
-        matches!(self, Self::Done { .. } | Self::DoneBefore)
+        matches!(self, Self::Done { .. } | Self::DoneBefore { .. })
     }
 
     /// Whether there is a result and nothing was wrong.
     pub const fn is_well(&self) -> bool {
-        matches!(self, Self::Done { status: 0 } | Self::DoneBefore)
+        matches!(self, Self::Done { status: 0 } | Self::DoneBefore { status: 0 })
     }
 }
 
@@ -53,8 +60,9 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Done { status: 0 } => f.write_str("done"),
-            Self::Done { .. } => f.write_str("done; a cell was wrong, failed or timed out"),
-            Self::DoneBefore => f.write_str("done before"),
+            Self::Done { .. } => write!(f, "done; {A_CELL_WAS_WRONG}"),
+            Self::DoneBefore { status: 0 } => f.write_str("done before"),
+            Self::DoneBefore { .. } => write!(f, "done before; {A_CELL_WAS_WRONG}"),
             Self::Unreachable { why, begun: false } => write!(f, "not reached: {why}"),
             Self::Unreachable { why, begun: true } => {
                 write!(f, "no longer reached after its run began: {why}")
@@ -172,7 +180,7 @@ impl Device {
 fn failure(event: &Event) -> String {
     let why = first_line(&event.message);
     match event.task.as_str() {
-        "architecture" | "space" => why,
+        "architecture" | "tidy" | "space" => why,
         "doctor" => match passing(&event.out) {
             Some(passing) => format!("busy or hot, and did not calm down: {passing}"),
             None => format!("embermark doctor failed: {why}"),

@@ -19,6 +19,10 @@ const FILES: &[(&str, &str)] = &[
         include_str!("../files/action_plugins/embermark_order.py"),
     ),
     (
+        "action_plugins/embermark_fetch.py",
+        include_str!("../files/action_plugins/embermark_fetch.py"),
+    ),
+    (
         "callback_plugins/embermark_events.py",
         include_str!("../files/callback_plugins/embermark_events.py"),
     ),
@@ -26,7 +30,9 @@ const FILES: &[(&str, &str)] = &[
         "roles/embermark/defaults/main.yml",
         include_str!("../files/roles/embermark/defaults/main.yml"),
     ),
+    ("roles/embermark/vars/main.yml", include_str!("../files/roles/embermark/vars/main.yml")),
     ("roles/embermark/tasks/main.yml", include_str!("../files/roles/embermark/tasks/main.yml")),
+    ("roles/embermark/tasks/reach.yml", include_str!("../files/roles/embermark/tasks/reach.yml")),
     (
         "roles/embermark/tasks/install.yml",
         include_str!("../files/roles/embermark/tasks/install.yml"),
@@ -71,3 +77,6 @@ pub fn init(folder: &Path, from: Option<&Path>) -> Result<usize> {
     }
     Ok(found.len())
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use crate::ansible::{Ansible, Play};
 use crate::device::Device;
 use crate::error::at;
 use crate::files::PLAYBOOK;
-use crate::outcome::{self, DeviceOutcome, FOLDER, FleetRun, result_of};
+use crate::outcome::{self, DeviceOutcome, FOLDER, FleetRun, fetched_status};
 use crate::{FleetError, Outcome, Result, packages, plan};
 
 /// How a fleet is run.
@@ -46,10 +46,16 @@ pub fn run(
     fs::create_dir_all(&results).map_err(at(&results))?;
     let _lock = lock(fleet, &results.join(".lock"))?;
     let names = names(&ansible, fleet, options)?;
-    let (before, mut devices): (Vec<Device>, Vec<Device>) = names
-        .into_iter()
-        .map(Device::new)
-        .partition(|device| result_of(fleet, &device.name, &plan).is_some());
+    let (mut before, mut devices) = (Vec::new(), Vec::new());
+    for name in names {
+        match fetched_status(fleet, &name, &plan) {
+            Some(status) => {
+                let outcome = Outcome::DoneBefore { status };
+                before.push(DeviceOutcome { device: name, outcome });
+            }
+            None => devices.push(Device::new(name)),
+        }
+    }
     if !devices.is_empty() {
         packages::prepare(&fleet.join(packages::FOLDER))?;
     }
@@ -95,9 +101,6 @@ pub fn run(
         let outcome = device.outcome.unwrap_or(Outcome::Failed { why: String::new() });
         DeviceOutcome { device: device.name, outcome }
     });
-    let before = before
-        .into_iter()
-        .map(|device| DeviceOutcome { device: device.name, outcome: Outcome::DoneBefore });
     let mut all: Vec<DeviceOutcome> = ended.chain(before).collect();
     all.sort_by(|a, b| a.device.cmp(&b.device));
     let last = FleetRun { plan, devices: all };

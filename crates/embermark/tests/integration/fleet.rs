@@ -3,13 +3,13 @@
 pub mod devices;
 pub mod folder;
 
-use std::fs;
 use std::path::Path;
 use std::process::Stdio;
+use std::{env, fs};
 
 use crate::common::{ProgramOutput, Sandbox, read_result, wait_for};
 use devices::{Device, write_program};
-use folder::fleet;
+use folder::{add_newer_package, fleet};
 use serde_json::Value;
 
 const PLAN: &str = "workloads = [\"sensors\"]\nvariant = [\"single\"]\nengines = [\"sqlite\", \"redb\"]\n\
@@ -40,7 +40,7 @@ fn a_device_that_fails_is_a_line_and_a_second_run_does_only_what_is_missing() {
     let names = ["roof", "kitchen", "attic", "museum", "cellar"];
     let Some(mut devices) = Device::all(&sandbox, &names) else { return };
     let fake = sandbox.path("fake");
-    write_program(&fake, "uname", "vax");
+    write_program(&fake, "uname", "echo vax");
     let full = "embermark_space_mb=1000000000";
     let lines: Vec<String> = devices
         .iter()
@@ -109,6 +109,77 @@ fn a_device_that_fails_is_a_line_and_a_second_run_does_only_what_is_missing() {
         serde_json::from_slice(&fs::read(sandbox.path("fleet/results/last.json")).unwrap())
             .unwrap();
     assert_eq!(last["devices"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn an_active_run_keeps_its_program_and_an_edited_plan_replaces_the_old_one() {
+    let sandbox = Sandbox::new();
+    let Some(mut devices) = Device::all(&sandbox, &["roof"]) else { return };
+    let plan = PLAN.replace("no-such-file = true\n", "");
+    fleet(&sandbox, &plan, &[devices[0].line("")]);
+    let roof = &mut devices[0];
+    roof.on(None);
+    let mut first =
+        sandbox.command(&RUN).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for("its first trial", || (trials(&run_of(roof)?) > 0).then_some(()));
+    first.kill().unwrap();
+    first.wait().unwrap();
+
+    let newer = roof.home().join("package/newer");
+    add_newer_package(&sandbox);
+    sandbox.embermark(&RUN).expect_status(0);
+    assert!(!newer.exists(), "its workers start from the file of the program");
+
+    // No run is active.
+    fs::write(sandbox.path("fleet/plan/plan.toml"), format!("# edited\n{plan}")).unwrap();
+    sandbox.embermark(&RUN).expect_status(0);
+    assert!(newer.exists());
+    let names = |folder: &str| {
+        let entries = fs::read_dir(roof.home().join(folder)).unwrap().flatten();
+        entries.map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    let plans = names("plans");
+    assert_eq!(plans.len(), 1, "{plans:?}");
+    assert!(fs::read_to_string(plans[0].join("plan.toml")).unwrap().starts_with("# edited"));
+    let runs = names("runs");
+    assert_eq!(runs.len(), 2, "{runs:?}");
+    assert!(runs.iter().all(|run| run.join("out/result.json").is_file()));
+}
+
+/// Imitates `ansible-playbook` and a device whose run ends with a wrong cell.
+const WRONG: &str = r#"plan=$(printf '%s\n' "$@" | sed -n 's/.*"embermark_plan_id":"\([0-9a-f]*\)".*/\1/p')
+mkdir -p "results/roof/$plan"
+id='{"workload":"sensors","scale":"300","durability":"process","variant":"single","engine":"redb"}'
+echo "{\"cells\":[{\"id\":$id,\"status\":\"wrong\"}]}" >"results/roof/$plan/result.json"
+says() { echo "{\"device\":\"roof\",\"task\":\"$1\",\"status\":\"ok\",\"message\":\"\",\"out\":\"$2\"}"; }
+says begin begun
+says watch 'ended 1'
+says result"#;
+
+#[test]
+fn a_cell_that_was_wrong_is_still_wrong_when_nothing_is_left_to_run() {
+    let sandbox = Sandbox::new();
+    sandbox.embermark(&["fleet", "init", "fleet"]).expect_status(0);
+    fs::write(sandbox.path("fleet/plan/plan.toml"), PLAN.replace("no-such-file = true\n", ""))
+        .unwrap();
+    sandbox.write("fleet/packages/embermark-0.0.0-linux-vax.tar.gz", "");
+    let fake = sandbox.path("fake");
+    write_program(&fake, "ansible", "printf '  hosts (1):\\n    roof\\n'");
+    let path = format!("{}:{}", fake.display(), env::var("PATH").unwrap_or_default());
+    let run = || {
+        let ended = sandbox.command(&RUN).env("PATH", &path).output().unwrap();
+        ProgramOutput::from(ended).expect_status(1)
+    };
+    write_program(&fake, "ansible-playbook", WRONG);
+    run().expect_stderr(&["roof  done; a cell was wrong", "1 of 1 devices have a result"]);
+    // From here on it would fail if any device were asked.
+    write_program(&fake, "ansible-playbook", "exit 4");
+    let before = ["roof  done before; a cell was wrong", "1 of 1 devices have a result"];
+    run().expect_stderr(&before);
+    run().expect_stderr(&before);
+    // The first run was interrupted after it had fetched the result.
+    fs::remove_file(sandbox.path("fleet/results/last.json")).unwrap();
+    run().expect_stderr(&before);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import time
 
@@ -26,9 +27,9 @@ class ActionModule(ActionBase):
         result["probes"] = self._probes(int(args.get("probes", 0)))
         if order is None:
             return result
-        # The shell on the device expands a ~ at the beginning of the home.
+        # The home is a word of the shell on the device, which expands a ~ at its beginning.
         command = (
-            f"cd {args['home']} && home=$PWD && cd plans/{args['plan']}"
+            f"cd {args['home']} && home=$PWD && cd plans/{shlex.quote(args['plan'])}"
             f' && exec "$home/package/bin/embermark" client-machine {order["command"]} "$home/clients"'
         )
         output = self._low_level_execute_command(command, in_data=order["input"].encode())

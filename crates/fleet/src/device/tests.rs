@@ -43,6 +43,16 @@ fn a_run_is_begun_tells_how_far_it_is_and_ends_with_its_result() {
 }
 
 #[test]
+fn a_cell_that_was_wrong_stays_wrong_when_its_result_is_there_already() {
+    let before = Outcome::DoneBefore { status: 1 };
+    assert!(before.has_result() && !before.is_well());
+    assert_eq!(before.to_string(), "done before; a cell was wrong, failed or timed out");
+    let before = Outcome::DoneBefore { status: 0 };
+    assert!(before.has_result() && before.is_well());
+    assert_eq!(before.to_string(), "done before");
+}
+
+#[test]
 fn a_device_that_is_off_is_not_waited_for_and_one_that_runs_is_tried_again() {
     let lost = event("watch", Status::Unreachable, "Connection refused\nmore", "");
     let mut off = device();
@@ -89,8 +99,12 @@ fn what_fails_says_what_it_was() {
         assert_eq!(device.record(event), None);
         device.outcome.unwrap().to_string()
     };
-    let space = "too little space: 12 MB are free";
-    assert_eq!(fails(&event("space", Status::Failed, space, "")), space);
+    for (task, why) in [
+        ("space", "too little space: 12 MB are free"),
+        ("tidy", "the run of plan 0123456789ab is active: wait until it has ended"),
+    ] {
+        assert_eq!(fails(&event(task, Status::Failed, why, "")), why);
+    }
     let doctor = r#"{"facts": [], "warnings": [], "passing": ["cpu is at 85 °C", "busy"]}"#;
     assert_eq!(
         fails(&event("doctor", Status::Failed, "", doctor)),

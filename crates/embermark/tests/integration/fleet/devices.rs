@@ -131,9 +131,9 @@ impl Device {
         });
     }
 
-    /// Returns the device's folder of a fleet.
+    /// Returns the device's folder of a fleet. Its path has a space, as that of a USB disk may.
     pub fn home(&self) -> PathBuf {
-        self.folder.join("home")
+        self.folder.join("USB DISK")
     }
 
     /// Returns its line in an inventory, with more variables.
@@ -142,7 +142,7 @@ impl Device {
             "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR";
         format!(
             "{} ansible_host=127.0.0.1 ansible_port={} ansible_ssh_private_key_file={} \
-             ansible_ssh_common_args='{common}' ansible_remote_tmp={} embermark_home={} {more}\n",
+             ansible_ssh_common_args='{common}' ansible_remote_tmp={} embermark_home='{}' {more}\n",
             self.name,
             self.port,
             self.folder.parent().unwrap().join("key").display(),
@@ -174,10 +174,10 @@ fn descendants(of: u32) -> Vec<u32> {
     found
 }
 
-/// Writes a program that prints `says` and ends, into `folder`.
-pub fn write_program(folder: &Path, program: &str, says: &str) {
+/// Writes a program that is a script of the shell, into `folder`.
+pub fn write_program(folder: &Path, program: &str, script: &str) {
     fs::create_dir_all(folder).unwrap();
     let path = folder.join(program);
-    fs::write(&path, format!("#!/bin/sh\necho {says}\n")).unwrap();
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
 }
