@@ -12,7 +12,8 @@ use crate::HarnessError;
 use crate::block_device;
 use crate::system::{self, System};
 
-/// A device as its manufacturer describes it. Sources of the figures: `docs/memory.md`.
+/// A device as its manufacturer or a published comparison describes it. Sources of the figures:
+/// `docs/memory.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
     /// Name on the command line.
@@ -27,14 +28,16 @@ pub struct Device {
 
 const MIB: u64 = 1 << 20;
 
-/// Every device that can be imitated: Raspberry Pi Zero W, Zero 2 W, 3 Model B, 4 Model B with 4
-/// GB, and 5 with 8 GB.
+/// Every device that can be imitated: Raspberry Pi Zero W, Zero 2 W, 3 Model B, 3 Model B+, 4 Model
+/// B with 4 GB, 5 with 8 GB, and Banana Pi M3.
 pub static DEVICES: &[Device] = &[
     Device { name: "pi-zero", cores: 1, mhz: 1_000, memory_bytes: 512 * MIB },
     Device { name: "pi-zero2", cores: 4, mhz: 1_000, memory_bytes: 512 * MIB },
     Device { name: "pi3", cores: 4, mhz: 1_200, memory_bytes: 1_024 * MIB },
+    Device { name: "pi3b-plus", cores: 4, mhz: 1_400, memory_bytes: 1_024 * MIB },
     Device { name: "pi4", cores: 4, mhz: 1_800, memory_bytes: 4_096 * MIB },
     Device { name: "pi5", cores: 4, mhz: 2_400, memory_bytes: 8_192 * MIB },
+    Device { name: "bananapi-m3", cores: 8, mhz: 1_800, memory_bytes: 2_048 * MIB },
 ];
 
 /// The usual storage of each of these boards, which is imitated if possible.

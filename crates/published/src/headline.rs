@@ -166,6 +166,9 @@ pub enum Unit {
     /// Million bytes.
     #[serde(rename = "MB")]
     Megabytes,
+    /// 1,048,576 bytes.
+    #[serde(rename = "MiB")]
+    Mebibytes,
 }
 
 impl Printed {

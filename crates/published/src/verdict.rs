@@ -14,6 +14,7 @@ pub struct Verdict {
     /// words. Empty if nothing here decides it.
     #[serde(default)]
     pub by: Vec<String>,
-    /// Why it differs here, or cannot be repeated.
+    /// Why it differs here, or cannot be repeated. If it is the same here, what restricts that: it
+    /// then begins with `but`.
     pub because: Option<String>,
 }

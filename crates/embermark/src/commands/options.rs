@@ -22,7 +22,7 @@ pub struct OptionArgs {
     #[arg(help_heading = OF_RESULT, long, value_name = "DIR")]
     dir: Option<PathBuf>,
 
-    /// Emulate the memory and CPU of a small device: pi-zero, pi-zero2, pi3, pi4, pi5
+    /// Emulate memory and CPU of a device: pi-zero, pi-zero2, pi3, pi3b-plus, pi4, pi5, bananapi-m3
     ///
     /// The result is marked as an emulation. Needs root or a delegated control group (v2).
     #[arg(help_heading = CONDITIONS, long, value_name = "DEVICE")]

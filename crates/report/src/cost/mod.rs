@@ -7,6 +7,7 @@ pub mod published;
 pub mod score;
 mod source;
 
+use embermark_model::plan::{Plan, Rate};
 use embermark_model::result::{Cell, DiskCurve, Observed, Resources, ResultFile, Run};
 use embermark_model::{Durability, Extent, Status};
 
@@ -96,6 +97,11 @@ impl Cost<'_> {
         self.usage[place]
     }
 
+    /// Whether it is an engine with its own default settings: `mariadb-defaults`.
+    fn is_at_defaults(&self) -> bool {
+        self.engine.strip_suffix("-defaults") == Some(self.base)
+    }
+
     /// Returns a count from the trial with the largest.
     pub fn count(&self, name: &str) -> Option<u64> {
         self.observed.iter().filter_map(|observed| observed.counts.get(name).copied()).max()
@@ -167,6 +173,9 @@ pub struct Costs<'a> {
     pub extent: Extent,
     /// The tier.
     pub durability: Durability,
+    /// Number of samples that a writer at the plan's rate stores in warm-up and window. `None` if
+    /// the plan does not have all three.
+    pub samples: Option<u64>,
     /// Length of the window in ns.
     pub window_ns: u64,
     /// Whether it is the user's own workload. The source's score is for its own workload only.
@@ -195,6 +204,7 @@ pub fn costs(file: &ResultFile) -> Vec<Costs<'_>> {
                     workload: &id.workload,
                     extent: id.extent(),
                     durability: id.durability,
+                    samples: samples(&file.plan),
                     window_ns,
                     own: file.plan.workload_files.contains_key(&id.workload),
                     lines: vec![line],
@@ -203,6 +213,13 @@ pub fn costs(file: &ResultFile) -> Vec<Costs<'_>> {
         }
     }
     all
+}
+
+/// Returns the number of samples that a writer at the plan's rate stores in warm-up and window.
+fn samples(plan: &Plan) -> Option<u64> {
+    let Rate::PerSecond(rate) = plan.rate else { return None };
+    let lasts_ms = plan.warm_up_ms?.checked_add(plan.window_ms?)?;
+    Some(rate.checked_mul(lasts_ms)? / 1_000)
 }
 
 fn lines<'a>(file: &'a ResultFile, cell: &'a Cell) -> Vec<Cost<'a>> {

@@ -136,12 +136,22 @@ impl SourceTable {
         }
         let header = self.resources.iter().map(|of| heading(*of));
         let header = header.chain(["printed", "with", "without"]).map(str::to_owned).collect();
+        // What was written and is read is a number of samples, whatever the scale is.
+        let size = match costs.samples {
+            Some(samples) => {
+                format!("{}{}", format::counted(samples, "sample"), costs.extent.conditions())
+            }
+            None => costs.extent.to_string(),
+        };
+        // Defaults keep what they keep, whatever the tier of the plan is.
+        let settings = match here.iter().all(|one| one.line.is_at_defaults()) {
+            true => "the servers' own settings".to_owned(),
+            false => format!("durability {}", costs.durability),
+        };
         let title = format!(
-            "Published beside measured: {} · {} {} · durability {} · {}",
+            "Published beside measured: {} · {} · {size} · {settings} · {}",
             self.title,
             text::plain(costs.workload),
-            costs.extent,
-            costs.durability,
             format::duration(costs.window_ns as f64)
         );
         Annotated { grid: Grid { title, header, rows }, notes: legend(self) }
@@ -193,7 +203,10 @@ fn both(costs: &Costs<'_>, written: &[MeasuredRow<'_>], read: &[MeasuredRow<'_>]
             |other: &&MeasuredRow<'_>| (other.row, other.line.engine) == (one.row, one.line.engine);
         let write = written.iter().find(same)?.scores;
         let both = [0, 1].map(|which| Some(f64::midpoint(write[which]?, one.scores[which]?)));
-        let label = format!("{}, durability {}", one.label(), costs.durability);
+        let label = match one.line.is_at_defaults() {
+            true => one.label(),
+            false => format!("{}, durability {}", one.label(), costs.durability),
+        };
         Some((one.row, label, [write, one.scores, both]))
     };
     read.iter().filter_map(total).collect()
@@ -238,7 +251,7 @@ fn legend(shape: &SourceTable) -> Vec<Note> {
     let mut notes = vec![
         note(
             "score",
-            "printed by the source; with: from the columns of this table; without: the difficulty left out. What no line measured weighs nothing",
+            "printed by the source; with: from the columns of this table; without: the difficulty left out. What no line measured weighs nothing, and a line without a score counts for no column's maximum",
         ),
         note(
             "memory",
@@ -252,7 +265,7 @@ fn legend(shape: &SourceTable) -> Vec<Note> {
         ),
     ];
     if shape.score == 0 {
-        let says = "the data folder after the test minus the folder of the empty database, warm-up included, as in the source; MB of 1,048,576 bytes, as du counts them. A server that \
+        let says = "the data folder after the test minus the folder of the empty database, warm-up included, as in the source; MiB, as du counts its MB. A server that \
                     had written nothing when the window ended has none, and no score";
         notes.push(note("disk", says));
     } else {
@@ -272,7 +285,7 @@ const fn heading(of: Resource) -> &'static str {
         Resource::ClientCpu => "client CPU %",
         Resource::ClientMemory => "client kB",
         Resource::Network => "kbit/s",
-        Resource::Disk => "disk MB",
+        Resource::Disk => "disk MiB",
         Resource::Effort => "difficulty",
     }
 }

@@ -39,7 +39,9 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Option<Grid> {
         let (here, ratio) = match found {
             Ok(Some(found)) => {
                 let amount = found.each_ns.filter(|_| is_rate).unwrap_or(found.amount);
-                (found.shown, format::ratio(amount / printed))
+                let notes = found.notes().join("; ");
+                let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
+                (format!("{}{notes}", found.shown), format::ratio(amount / printed))
             }
             Ok(None) => ("- (not run at this scale)".to_owned(), String::new()),
             Err(why) => (format!("- ({why})"), String::new()),
@@ -47,7 +49,7 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Option<Grid> {
         Some((label(figure), [shown, here, ratio].map(Text::new).to_vec()))
     };
     let rows: Vec<_> = published.figures.iter().filter_map(row).collect();
-    let header = ["published", "here as published", "here to published"];
+    let header = ["published", "here as published", "time, here to published"];
     (!rows.is_empty()).then(|| Grid {
         title: format!("{}: every figure", source.id),
         header: header.map(str::to_owned).to_vec(),

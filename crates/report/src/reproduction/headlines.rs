@@ -3,7 +3,7 @@
 use embermark_model::Scale;
 use embermark_published::{Figure, FigureSource, Headline, Printed, Source, Unit};
 
-use super::lookup::{FigureQuery, FoundFigure, Results};
+use super::lookup::{FigureQuery, FoundFigure, Results, busy_pair};
 use crate::{format, text};
 
 /// A headline and the ratios to compare.
@@ -106,6 +106,7 @@ fn printed(printed: Printed) -> Ratio {
         Unit::Percent => format!("{} % CPU", format::number(figure)),
         Unit::Kilobits => format!("{} kbit/s", format::number(figure)),
         Unit::Megabytes => format::bytes(figure * 1e6),
+        Unit::Mebibytes => format!("{} MiB", format::number(figure)),
     };
     Ratio {
         ratio: Some(printed.ratio()),
@@ -162,8 +163,8 @@ fn measured_here(
         let all = results.find(&above).map(|all| all.into_iter().filter(is_wanted));
         return match all.map(|all| all.max_by_key(|found| found.scale)) {
             Ok(Some(found)) => {
-                let (of, ours, what) = (found.shown, found.ours, what(&[&found.deviations]));
-                Ratio { of, is_measured: true, ours, what, ratio: None }
+                let (of, what) = (single(headline, &found), what(&[&found.notes()]));
+                Ratio { of, is_measured: true, ours: found.ours, what, ratio: None }
             }
             Ok(None) => none("not run".to_owned()),
             Err(why) => none(why),
@@ -181,13 +182,22 @@ fn measured_here(
     let mut ours: Vec<String> = above.ours.iter().chain(&below.ours).cloned().collect();
     ours.sort_unstable();
     ours.dedup();
+    let busy: Vec<String> = busy_pair(above.busy, below.busy).into_iter().collect();
     Ratio {
         ratio: Some(Figure::Number(above.amount / below.amount)),
         of: format!("{}{} / {}", other.unwrap_or_default(), above.shown, below.shown),
         is_measured: true,
-        what: what(&[&above.deviations, &below.deviations]),
+        what: what(&[&above.deviations, &below.deviations, &busy]),
         ours,
     }
+}
+
+/// Formats the figure of a headline about one engine. If the source printed no totals, the time of
+/// each operation follows: it compares those.
+fn single(headline: &Headline, found: &FoundFigure) -> String {
+    let each = found.each_ns.filter(|each| headline.printed.is_none() && *each < found.amount);
+    let each = each.map(|each| format!(", {} each", format::duration(each)));
+    format!("{}{}", found.shown, each.unwrap_or_default())
 }
 
 /// Returns the two figures at the source's scale, or else at the largest scale that both have.

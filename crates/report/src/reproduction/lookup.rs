@@ -6,6 +6,13 @@ use embermark_published::{Measure, Piece, Role, Source, Statistic, find};
 
 use crate::{format, text};
 
+/// Share of the CPUs that other programs may take without a remark at a figure. A run warns above
+/// the same share.
+const BUSY: f64 = 0.15;
+
+/// Least CPU time for computing a share, in ns. The kernel counts in ticks of 10 ms.
+const LEAST_CPU_NS: u64 = 250_000_000;
+
 /// The results that repeat a piece of a source.
 pub(super) struct Results<'a>(Vec<RepeatedResult<'a>>);
 
@@ -43,6 +50,35 @@ pub(super) struct FoundFigure {
     pub ours: Vec<String>,
     /// Differences from the published run that its piece does not name.
     pub deviations: Vec<String>,
+    /// Share of the CPUs that other programs took meanwhile. `None` if it is small or unknown.
+    pub busy: Option<f64>,
+}
+
+impl FoundFigure {
+    /// Returns its differences from the published run, and how much other programs took meanwhile.
+    pub fn notes(&self) -> Vec<String> {
+        let took = |share| format!("other programs took {} of the CPUs", whole(share));
+        self.deviations.iter().cloned().chain(self.busy.map(took)).collect()
+    }
+}
+
+/// Describes the shares of the CPUs that other programs took while the two figures of a ratio were
+/// measured. `None` if both are small or unknown.
+pub(super) fn busy_pair(above: Option<f64>, below: Option<f64>) -> Option<String> {
+    let took = match (above, below) {
+        (None, None) => return None,
+        (Some(above), None) => format!("{} of the CPUs above the line", whole(above)),
+        (None, Some(below)) => format!("{} of the CPUs below the line", whole(below)),
+        (Some(above), Some(below)) => {
+            format!("{} of the CPUs above the line and {} below it", whole(above), whole(below))
+        }
+    };
+    Some(format!("other programs took {took}"))
+}
+
+/// Formats a share in whole percent: `67 %`.
+fn whole(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
 }
 
 impl<'a> Results<'a> {
@@ -114,6 +150,25 @@ fn deviations(source: &Source, file: &ResultFile) -> Vec<String> {
     window.into_iter().chain(dirty).chain(storage_of_device(file)).collect()
 }
 
+/// Returns the share of the CPUs that other programs took while a cell was measured. `None` if it
+/// is small or unknown. Trials that are too short for a share have that of the whole result.
+fn busy(file: &ResultFile, cell: &Cell) -> Option<f64> {
+    let all = file.cells.iter().flat_map(|other| &other.trials);
+    let share = background_share(cell.trials.iter()).or_else(|| background_share(all));
+    share.filter(|share| *share > BUSY)
+}
+
+/// Returns the share of the CPUs that other programs took during some trials. `None` if it was not
+/// recorded, or if the trials are too short.
+fn background_share<'t>(trials: impl Iterator<Item = &'t Trial>) -> Option<f64> {
+    let (mut others_ns, mut all_ns) = (0_u64, 0_u64);
+    for background in trials.filter_map(|trial| trial.background_cpu) {
+        others_ns = others_ns.saturating_add(background.cpu_ns);
+        all_ns = all_ns.saturating_add(background.total_cpu_ns);
+    }
+    (all_ns >= LEAST_CPU_NS).then(|| others_ns as f64 / all_ns as f64)
+}
+
 /// Returns where the databases of an emulated device were, according to the result.
 fn storage_of_device(file: &ResultFile) -> Option<String> {
     let device = file.manifest.machine.emulates.as_ref()?;
@@ -180,7 +235,9 @@ impl FigureQuery<'_> {
         .ok_or("not measured")?;
         let each_ns = (self.measure == Measure::Time).then_some(amount / ops as f64);
         let (ours, deviations) = (piece.ours.clone(), repeated.deviations.clone());
-        Ok(FoundFigure { scale: cell.id.scale, amount, shown, each_ns, ours, deviations })
+        // Other programs do not change a size.
+        let busy = (self.measure != Measure::Size).then(|| busy(repeated.file, cell)).flatten();
+        Ok(FoundFigure { scale: cell.id.scale, amount, shown, each_ns, ours, deviations, busy })
     }
 }
 
@@ -237,9 +294,11 @@ fn window(phases: &[&PhaseResult], measure: Measure) -> Option<(f64, String)> {
             Some((bits, format!("{} kbit/s", format::number(bits / 1e3))))
         }
         Measure::Disk => {
-            // A ratio needs bytes: a server may have written nothing yet.
+            // A ratio needs bytes: a server may have written nothing yet. The unit is that of du,
+            // as in the source's table.
             let bytes = mean(&|seen| Some(seen.disk.as_ref()?.growth() as f64))?;
-            (bytes > 0.0).then(|| (bytes, format::bytes(bytes)))
+            let mebibytes = bytes / f64::from(1 << 20);
+            (bytes > 0.0).then(|| (bytes, format!("{} MiB", format::number(mebibytes))))
         }
         Measure::Time | Measure::Size => None,
     }

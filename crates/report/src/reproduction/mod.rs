@@ -64,11 +64,13 @@ const HEAD: &str = "\
 
 Made by `embermark report --reproduction` from result files of `embermark reproduce`; not written by hand.
 
-A headline is a ratio: how many times as much the engine above the line takes as the one below it, and in brackets what each took. \
+A headline is a ratio: how many times as much the engine above the line takes as the one below it, and under it what each took. \
 *As published* are the source's scales, settings, variants and statistic. *At equal durability* every engine keeps the same tier. \
-A *counter-run* does one thing otherwise than the source, which it names. *Emulated* is the run as published with no more memory and CPU \
-time than the source's device has, on the CPU and the disk of this machine: it does not measure that device. \
-A letter at a figure refers to a difference from the source, listed below the table. \
+A *counter-run* does one thing otherwise than the source, which it names. *From its language* has clients in the source's language. \
+*Emulated* is the run as published with no more memory and CPU time than the source's device has, on the CPU of this machine, and on its \
+disk or an imitated card, as named: it does not measure that device. \
+A letter at a figure refers to a difference from the source, listed below the table. If other programs took more than 15 % of the CPUs \
+meanwhile, the figure has their share. \
 Where the source's scale was not run the largest one that was is named.
 ";
 
@@ -99,11 +101,7 @@ fn machines(results: &[ResultFile]) -> Section {
     };
     let machines = text::unique(results.iter().map(machine)).into_iter();
     let engines = text::unique(results.iter().flat_map(|file| {
-        file.cells.iter().filter_map(move |cell| {
-            let engine = file.plan.engine_of(&cell.id.engine);
-            let name = file.manifest.engines.get(&cell.id.engine).map_or(engine, |e| &*e.name);
-            Some(format!("{name} {}", cell.trials.first()?.version.as_ref()?))
-        })
+        file.cells.iter().filter_map(move |cell| pieces::engine_version(file, cell))
     }));
     let mut days: Vec<&str> =
         results.iter().map(|file| file.manifest.started.get(..10).unwrap_or_default()).collect();

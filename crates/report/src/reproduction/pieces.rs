@@ -1,6 +1,6 @@
 //! Pieces that repeat a source, and which of them were run.
 
-use embermark_model::result::{Manifest, ResultFile};
+use embermark_model::result::{Cell, Manifest, ResultFile};
 use embermark_published::{Piece, Source};
 
 use super::lookup::{Results, window_of};
@@ -16,6 +16,7 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Grid {
             piece.role.to_string(),
             piece.about.clone(),
             scales(&files),
+            engines(&files).join("; "),
             took(&files),
             text::unique(files.iter().filter_map(|file| file.manifest.tool.commit.clone()))
                 .join(", "),
@@ -23,7 +24,7 @@ pub(super) fn table(source: &Source, results: &Results<'_>) -> Grid {
         ];
         (piece.name.clone(), texts.map(Text::new).to_vec())
     };
-    let header = ["for", "what it does", "scales run", "took", "commit", "command"];
+    let header = ["for", "what it does", "scales run", "engines", "took", "commit", "command"];
     Grid {
         title: format!("{}: what repeats it", source.id),
         header: header.map(str::to_owned).to_vec(),
@@ -47,6 +48,25 @@ fn scales(files: &[&ResultFile]) -> String {
                 .join(", ")
         }
     }
+}
+
+/// Lists the engines with the versions that ran. A client in another language has what it reports
+/// of itself: `Python 3.11.7, sqlite3, SQLite 3.40.1`.
+fn engines(files: &[&ResultFile]) -> Vec<String> {
+    text::unique(files.iter().flat_map(|file| {
+        file.cells.iter().filter_map(move |cell| {
+            let trial = cell.trials.first()?;
+            let client = trial.phases.iter().find_map(|phase| phase.timed_by.clone());
+            client.or_else(|| engine_version(file, cell))
+        })
+    }))
+}
+
+/// Returns the name of a cell's engine and its version: `SQLite 3.54.1`.
+pub(super) fn engine_version(file: &ResultFile, cell: &Cell) -> Option<String> {
+    let engine = file.plan.engine_of(&cell.id.engine);
+    let name = file.manifest.engines.get(&cell.id.engine).map_or(engine, |facts| &*facts.name);
+    Some(format!("{name} {}", cell.trials.first()?.version.as_ref()?))
 }
 
 /// Formats the total time from start to finish, including what is not part of a trial.

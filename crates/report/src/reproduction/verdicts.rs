@@ -8,10 +8,17 @@ use crate::grid::{Grid, Text};
 /// Whether a conclusion holds here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// All headlines that decide it are on the same side of 1 as in the source.
+    /// All headlines that decide it were measured, and are on the same side of 1 as in the source.
     Same,
-    /// Not all of those that were run are: how many are, and how many were run.
-    Other(usize, usize),
+    /// Not all of them are.
+    Other {
+        /// Number of those on the same side.
+        same: usize,
+        /// Number of those that were measured.
+        decided: usize,
+        /// Number of all that decide it.
+        all: usize,
+    },
     /// None of them was run, or nothing here decides it.
     Unknown,
 }
@@ -22,8 +29,16 @@ pub(super) fn table(source: &Source, rows: &[Row]) -> Grid {
         let answer = answer(source, verdict, rows);
         let here = match answer {
             Answer::Same => "the same".to_owned(),
-            Answer::Other(0, _) => "not the same".to_owned(),
-            Answer::Other(same, all) => format!("the same in {same} of {all}"),
+            Answer::Other { same, decided, all } => {
+                let same = match same {
+                    0 => "not the same".to_owned(),
+                    same => format!("the same in {same} of {decided}"),
+                };
+                match all - decided {
+                    0 => same,
+                    open => format!("{same}, {open} undecided"),
+                }
+            }
             Answer::Unknown => "not repeated".to_owned(),
         };
         let because = verdict.because.clone().unwrap_or_default();
@@ -47,9 +62,10 @@ pub(super) fn answer(source: &Source, verdict: &Verdict, rows: &[Row]) -> Answer
         (is_greater[0] == is_greater[1]).then_some(is_greater[0] == (here > 1.0))
     };
     let decided: Vec<bool> = verdict.by.iter().filter_map(decides).collect();
+    let all = verdict.by.len();
     match decided.iter().filter(|same| **same).count() {
         _ if decided.is_empty() => Answer::Unknown,
-        same if same == decided.len() => Answer::Same,
-        same => Answer::Other(same, decided.len()),
+        same if same == all => Answer::Same,
+        same => Answer::Other { same, decided: decided.len(), all },
     }
 }
