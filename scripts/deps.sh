@@ -673,15 +673,20 @@ crate_source() {
 }
 
 # sqlite_fork ID TITLE FOLDER SOURCE WORD…: compiles the library of a fork of SQLite from its
-# amalgamation SOURCE, with additional compiler arguments. It is compiled like rusqlite compiles SQLite,
-# with which it is compared. Reports a failure only if its name was given.
+# amalgamation SOURCE, with additional compiler arguments. The options are those with which embermark's
+# own SQLite is compiled: all that build.rs of libsqlite3-sys 0.39.1 has for Linux. Reports a failure only
+# if its name was given.
 sqlite_fork() {
     id=$1 title=$2 folder=$3 source=$4 library=libembermark_$1.so
     shift 4
     say "compiling $title: half a minute"
-    cc -std=c11 -O3 -fPIC -shared -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_STAT4 -DSQLITE_ENABLE_API_ARMOR \
-        -DSQLITE_ENABLE_MEMORY_MANAGEMENT -DHAVE_USLEEP=1 -I "${source%/*}" -I crates/abi/include \
-        -o "$folder/$library.new" on-request/sqlite-forks/fork.c "$source" "$@" -lm -lpthread -ldl || return 1
+    cc -std=c11 -O3 -fPIC -shared -DSQLITE_CORE -DSQLITE_DEFAULT_FOREIGN_KEYS=1 -DSQLITE_ENABLE_API_ARMOR \
+        -DSQLITE_ENABLE_COLUMN_METADATA -DSQLITE_ENABLE_DBSTAT_VTAB -DSQLITE_ENABLE_FTS3 \
+        -DSQLITE_ENABLE_FTS3_PARENTHESIS -DSQLITE_ENABLE_FTS5 -DSQLITE_ENABLE_JSON1 \
+        -DSQLITE_ENABLE_LOAD_EXTENSION=1 -DSQLITE_ENABLE_RTREE -DSQLITE_ENABLE_STAT4 -DSQLITE_SOUNDEX \
+        -DSQLITE_THREADSAFE=1 -DSQLITE_USE_URI -DHAVE_USLEEP=1 -DHAVE_ISNAN -DHAVE_LOCALTIME_R \
+        -I "${source%/*}" -I crates/abi/include -o "$folder/$library.new" on-request/sqlite-forks/fork.c \
+        "$source" "$@" -lm -lpthread -ldl || return 1
     mv "$folder/$library.new" "$folder/$library"
     say "$title is $folder/$library:  embermark run -e $id,sqlite --engine-library $folder/$library"
 }

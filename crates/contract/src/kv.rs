@@ -162,6 +162,12 @@ pub trait KvStore: Lifecycle {
         "a scan that finds the keys and a delete of each, 1,000 a commit"
     }
 
+    /// Describes how [`delete_range`](Self::delete_range) works on a table, for a store where
+    /// tables differ.
+    fn deletes_range_of(&self, _table: Table) -> &'static str {
+        self.deletes_range()
+    }
+
     /// Returns the second, columnar copy of its tables, if the engine keeps one.
     fn mirror(&mut self) -> Option<&mut dyn mirror::Mirror> {
         None
@@ -255,6 +261,13 @@ pub trait Operations {
     /// Removes a key and returns whether it existed.
     fn delete(&mut self, _table: Table, _key: &[u8]) -> Result<bool> {
         Err(EngineError::read_only("a store"))
+    }
+
+    /// Removes a key that the caller found in this scope. The default is
+    /// [`delete`](Self::delete). A store that has to read to know whether a key exists does not
+    /// read here.
+    fn remove(&mut self, table: Table, key: &[u8]) -> Result<()> {
+        self.delete(table, key).map(drop)
     }
 }
 

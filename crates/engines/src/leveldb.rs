@@ -17,14 +17,14 @@ use crate::kv::{
     BlindWrites, KvStore, Overlay, Pairs, Range, Table, TableDef, Visit, VisitPut, Work,
 };
 use crate::log_files::{check_write_buffer, log_files};
-use crate::lsm::{Destination, ReadOptions, Value};
+use crate::lsm::{Batch, Destination, ReadOptions, Value};
 use crate::settings::{SWITCH, is_on, lines};
 use crate::{
     Candidate, Checked, ClientOpener, ConnectionParameters, Embedded, EngineError, Join, Lifecycle,
     OpenOptions, Opened, Result, Scope, Setting, SettingValues, Settings, TierSetting, TierTable,
     as_set,
 };
-use db::{Db, Options};
+use db::{Db, LateSnapshot, Options};
 
 const ID: &str = "leveldb";
 /// Bits per key of the bloom filters:
@@ -169,6 +169,8 @@ struct Client {
     /// `None` if it could not be reopened after a check.
     db: Option<Arc<Db>>,
     reads: ReadOptions,
+    /// Empty outside of a scope, and kept, because creating one costs an allocation per commit.
+    batch: Batch,
     /// Names by table number. The entry of `NAMES` is unused.
     names: Vec<Vec<u8>>,
     /// Memory for a key, or for the ends of a scan.
@@ -184,8 +186,10 @@ impl Client {
             numbered.insert(number.to_vec(), name.to_vec());
             ControlFlow::Continue(())
         })?;
+        drop(stored);
         let names = [Vec::new()].into_iter().chain(numbered.into_values()).collect();
-        Ok(Self { db: Some(db), reads, names, keys })
+        let batch = db.batch();
+        Ok(Self { db: Some(db), reads, batch, names, keys })
     }
 }
 
@@ -302,18 +306,20 @@ impl KvStore for Client {
     }
 
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
-        let Self { db, reads, keys, .. } = self;
+        let Self { db, reads, batch, keys, .. } = self;
         let db = opened(db)?;
-        let mut on = |reads: &ReadOptions, to: Destination<'_>| {
-            work(&mut Overlay::new(scope, Tables { db, reads, keys, to, found: None }))
+        let mut on = |reads: &ReadOptions, to: Destination<'_>, late: Option<LateSnapshot<'_>>| {
+            work(&mut Overlay::new(scope, Tables { db, reads, keys, to, found: None, late }))
         };
         match scope {
-            Scope::Snapshot => db.snapshot(reads, |reads| on(reads, Destination::ReadOnly)),
-            Scope::PerOperation => on(reads, Destination::Database),
+            Scope::Snapshot => db.snapshot(reads, |reads| on(reads, Destination::ReadOnly, None)),
+            Scope::PerOperation => on(reads, Destination::Database, None),
             Scope::Batch => {
-                let mut batch = db.batch();
-                db.snapshot(reads, |reads| on(reads, Destination::Batch(&mut batch)))?;
-                db.write(&batch)
+                let late = LateSnapshot::new(db, reads);
+                let done = on(reads, Destination::Batch(batch), Some(late));
+                let done = done.and_then(|()| db.write(batch));
+                db.clear(batch);
+                done
             }
         }
     }
@@ -327,21 +333,33 @@ struct Tables<'a> {
     to: Destination<'a>,
     /// The value returned last, held until the next one.
     found: Option<Value<'a>>,
+    /// The snapshot of a batch. In other scopes `reads` has one already, or needs none.
+    late: Option<LateSnapshot<'a>>,
 }
 
 impl<'a> Tables<'a> {
     fn read_only(db: &'a Db, reads: &'a ReadOptions, keys: &'a mut [Vec<u8>; 2]) -> Self {
-        Self { db, reads, keys, to: Destination::ReadOnly, found: None }
+        Self { db, reads, keys, to: Destination::ReadOnly, found: None, late: None }
+    }
+
+    /// Prepares a read.
+    #[inline]
+    fn begin_to_read(&mut self) {
+        if let Some(snapshot) = &mut self.late {
+            snapshot.begin();
+        }
     }
 }
 
 impl BlindWrites for Tables<'_> {
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.begin_to_read();
         self.found = self.db.get(self.reads, prefixed_key(&mut self.keys[0], table, key))?;
         Ok(self.found.as_deref())
     }
 
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        self.begin_to_read();
         let [from, to] = &mut *self.keys;
         let from = prefixed_key(from, table, range.from.unwrap_or_default());
         let to = match range.to {

@@ -57,8 +57,8 @@ functions! {
     iter_get_error(iterator: Handle, error: Failure);
 }
 
-/// A function that moves an iterator to a key.
-pub(crate) type Seek = unsafe extern "C" fn(Handle, Bytes, usize);
+/// A function that gives a key to an object: it moves an iterator there, or sets an option.
+pub(crate) type TakeKey = unsafe extern "C" fn(Handle, Bytes, usize);
 
 /// The library of an engine.
 #[derive(Clone, Copy)]
@@ -180,7 +180,6 @@ impl<X> Db<X> {
     }
 
     /// Empties a batch.
-    #[allow(dead_code, reason = "used by RocksDB; a build may have only LevelDB")]
     pub fn clear(&self, batch: &mut Batch) {
         batch.is_empty = true;
         // SAFETY: open.
@@ -253,14 +252,14 @@ pub(crate) struct Iter<'a> {
     lib: Lib,
     raw: Owned,
     /// The library's `iter_seek_for_prev`, if it has it.
-    for_prev: Option<Seek>,
+    for_prev: Option<TakeKey>,
     _of: PhantomData<&'a ReadOptions>,
 }
 
 impl Iter<'_> {
     /// # Safety
     /// The iterator must be the caller's, and its database must live for `'a`.
-    pub const unsafe fn new(lib: Lib, iterator: Handle, for_prev: Option<Seek>) -> Self {
+    pub const unsafe fn new(lib: Lib, iterator: Handle, for_prev: Option<TakeKey>) -> Self {
         // SAFETY: the caller's promise.
         let raw = unsafe { Owned::new(iterator, lib.api.iter_destroy) };
         Self { lib, raw, for_prev, _of: PhantomData }

@@ -263,6 +263,20 @@ impl KvStore for Trees {
         txn.commit().map_err(failed("commit")).map(|()| rows)
     }
 
+    /// Removes the keys in one pass, with one commit
+    /// (<https://docs.rs/redb/4/redb/struct.Table.html#method.retain_in>).
+    fn delete_range(&mut self, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
+        let txn = begin_write(&self.db, self.commit)?;
+        let mut tree = txn.open_table(tree(&self.names[table.0])).map_err(failed(OPEN))?;
+        tree.retain_in::<&[u8], _>(from..to, |_, _| false).map_err(failed("delete a range"))?;
+        drop(tree);
+        txn.commit().map_err(failed("commit"))
+    }
+
+    fn deletes_range(&self) -> &'static str {
+        "Table::retain_in, one pass and one commit for all keys of a range"
+    }
+
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         let Self { db, commit, names, copy } = self;
         match scope {

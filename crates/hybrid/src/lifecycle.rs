@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use embermark_contract::{
-    Checked, ClientOpener, EngineError, Join, Lifecycle, Limits, Result, Store,
+    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
+    Result, Store,
 };
 
 use crate::NAME;
@@ -13,6 +14,7 @@ use crate::client::Hybrid;
 /// invalidated rows.
 const INTERNAL_TABLES: usize = 4;
 
+#[deny(clippy::missing_trait_methods, reason = "a default would hide the front's own method")]
 impl Lifecycle for Hybrid {
     /// Limits of the front, less the hybrid's own four tables.
     fn limits(&self) -> Limits {
@@ -57,6 +59,31 @@ impl Lifecycle for Hybrid {
                 "its front is not a key-value store",
             )),
         }))
+    }
+
+    /// Returns what a program in another language needs to open the front. Refuses it once a table
+    /// is mirrored, because the program would change pairs without recording it for the mirror.
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        let connection = self.front.connection()?;
+        if self.shared.has_mirrored_tables() {
+            let why = "a program in another language would change the pairs of the hybrid without \
+                       its mirror";
+            return Err(EngineError::impossible(why));
+        }
+        Ok(connection)
+    }
+
+    fn reconnect(&mut self) -> Option<Result<()>> {
+        self.front.reconnect()
+    }
+
+    fn connects_by_request(&self) -> bool {
+        self.front.connects_by_request()
+    }
+
+    /// Figures of the front. The mirror only works for its refreshes and queries.
+    fn background(&mut self, into: &mut Vec<Background>) -> Result<()> {
+        self.front.background(into)
     }
 
     /// Crashes the front. The mirror is rebuilt.

@@ -1,5 +1,7 @@
 //! Rows that arrive at a rate.
 
+use std::time::Duration;
+
 use embermark_model::table::ColumnType;
 
 use crate::definition::{Arrive, Commit, LASTS, Work};
@@ -40,14 +42,41 @@ pub fn read(fields: &Fields<'_>, phases: &[Member<'_>], drafts: &[Draft<'_>]) ->
     let collect = fields.maybe("collect", |node| node.time());
     let lasts = fields.or("for", LASTS, |node| node.time());
     let (insert, collect) = (insert?, collect?);
-    let is_batch =
-        matches!(phases[insert].work, Some(Work::Insert { commit: Commit::Batch(_), .. }));
-    if let (true, Some(node)) = (is_batch, fields.get("collect")) {
+    let batch = match phases[insert].work {
+        Some(Work::Insert { commit: Commit::Batch(rows), .. }) => Some(*rows),
+        _ => None,
+    };
+    if let (Some(_), Some(node)) = (batch, fields.get("collect")) {
         let what = format!("'collect' beside a batch of '{}'", phases[insert].name);
         return node.mistake(what, "two commits of the same rows", "leave one of them out");
     }
     let (time, rate, queue, lasts) = (time?, rate?, queue?, lasts?);
+    // A search tries rates of its own.
+    let is_searched = fields.get("only").is_some_and(|node| node.as_text() == Some("rate"));
+    let fastest = if is_searched { FASTEST } else { rate };
+    let commit = collect.map_or(batch.unwrap_or(1), |period| Arrive::rows_in(period, fastest));
+    check_window(fields, fastest, commit, lasts)?;
     Some(Arrive { table, time, insert, rate, queue, collect, lasts })
+}
+
+/// Checks that a window has time for two commits of this many rows after the one that opens it.
+fn check_window(fields: &Fields<'_>, rate: u64, commit: u64, lasts: Duration) -> Option<()> {
+    let rows = (lasts.as_nanos() * u128::from(rate)).div_ceil(1_000_000_000);
+    // The commit that opens it also has rows of the warm-up, unless each row is a commit.
+    let least = (2 * u128::from(commit)).max(3);
+    if rows >= least {
+        return Some(());
+    }
+    let node = ["collect", "for", "insert"].into_iter().find_map(|key| fields.get(key))?;
+    node.mistake(
+        "a window of fewer than three commits",
+        "two more after the first take longer than 'for'",
+        format!(
+            "it begins with a commit and ends two or more commits later: write for = \"{}s\" or \
+             more, or smaller commits",
+            least.div_ceil(u128::from(rate))
+        ),
+    )
 }
 
 /// Returns the time column, which gives repeated rows their own keys.

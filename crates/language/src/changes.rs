@@ -1,5 +1,7 @@
 //! What the verbs that find or change rows by keys or conditions read besides `do`.
 
+use embermark_model::table::Value;
+
 use crate::constant;
 use crate::definition::{Change, Commit, Condition, Keys, Removed, Set, Work};
 use crate::group;
@@ -117,7 +119,17 @@ impl Reading<'_> {
                 if self.is_field(place) {
                     return self.no_field(&entry.node, place);
                 }
-                Some((place, constant::read(&entry.node, column.of)?))
+                let value = constant::read(&entry.node, column.of)?;
+                let length = match value.as_value() {
+                    Value::Text(text) => text.chars().count(),
+                    _ => 0,
+                };
+                if let Some(longest) = column.longest.filter(|longest| length > *longest as usize) {
+                    let label = format!("{length} characters");
+                    let help = format!("'{}' has at most {longest}", column.name);
+                    return entry.node.mistake("a text that is too long", label, help);
+                }
+                Some((place, value))
             });
             all(each)
         });

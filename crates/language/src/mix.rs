@@ -95,6 +95,7 @@ fn parts(node: &Node<'_>, phases: &[Member<'_>]) -> Option<Vec<Part>> {
         let phase = part(entry, phases);
         Some(Part { phase: phase?, pace: pace? })
     }))?;
+    upserts_alone(&entries, &parts, phases)?;
     let shares = parts.iter().filter_map(|part| match part.pace {
         Pace::Share(share) => Some(share),
         Pace::Rate(_) => None,
@@ -115,6 +116,30 @@ fn parts(node: &Node<'_>, phases: &[Member<'_>]) -> Option<Vec<Part>> {
         );
     }
     Some(parts)
+}
+
+/// Refuses an upsert beside a delete of the same table: what is left depends on which of two clients
+/// came first.
+fn upserts_alone(entries: &[Entry<'_>], parts: &[Part], phases: &[Member<'_>]) -> Option<()> {
+    let table_of = |part: &Part, is: fn(&Work) -> bool| {
+        phases[part.phase].work.filter(|work| is(work)).and_then(Work::table)
+    };
+    for (entry, part) in entries.iter().zip(parts) {
+        let Some(table) = table_of(part, |work| matches!(work, Work::Delete { .. })) else {
+            continue;
+        };
+        let upserts = |part: &Part| table_of(part, |work| matches!(work, Work::Upsert { .. }));
+        if let Some(upsert) = parts.iter().find(|part| upserts(part) == Some(table)) {
+            let name = phases[upsert.phase].name;
+            return entry.node.log.mistake(
+                entry.at.clone(),
+                format!("'{}' deletes rows that '{name}' writes", entry.name),
+                "",
+                "which of them comes last is not known: name one of them in a mix of its own",
+            );
+        }
+    }
+    Some(())
 }
 
 fn pace(node: &Node<'_>) -> Option<Pace> {

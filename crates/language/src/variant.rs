@@ -153,10 +153,17 @@ fn changes(parts: &Parts<'_>, of: &Definition) -> Vec<usize> {
     };
     let mut changes: Vec<usize> =
         (0..of.phases.len()).filter(|place| is_touched(&of.phases[*place])).collect();
+    // In a mix every operation is a commit, whatever the `commit` of its phase.
+    let is_other = |name: &str| {
+        let entry = parts.phases.iter().find(|entry| entry.name == name);
+        let given = entry.and_then(|entry| entry.node.value.as_table());
+        given.is_some_and(|given| given.keys().any(|key| key.get_ref() != "commit"))
+    };
     let is_made_of_changed = |place: &usize| match &of.phases[*place].work {
         Work::Sequence(sequence) => sequence.steps().any(|step| changes.contains(&step)),
         Work::Keep(keep) => keep.parts().any(|part| changes.contains(&part)),
         Work::Arrive(arrive) => changes.contains(&arrive.insert),
+        Work::Mix(mix) => mix.parts.iter().any(|part| is_other(&of.phases[part.phase].name)),
         _ => false,
     };
     let made_of_changed: Vec<usize> = (0..of.phases.len()).filter(is_made_of_changed).collect();

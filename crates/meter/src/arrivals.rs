@@ -95,10 +95,7 @@ impl OpenLoop {
 
     /// Runs `op` for a part of the run's operations, each at its time or, if that is past, at once.
     /// Starts none after `deadline`. Adds service times to `service`. Returns the number of
-    /// operations done.
-    ///
-    /// # Errors
-    /// The first error of `op`, which ends the loop.
+    /// operations done, and the first error of `op`, which ends the loop.
     pub fn run<E>(
         &mut self,
         clock: &Clock,
@@ -107,7 +104,7 @@ impl OpenLoop {
         deadline: u64,
         part: Range<u64>,
         mut op: impl FnMut(usize) -> Result<(), E>,
-    ) -> Result<u64, E> {
+    ) -> (u64, Result<(), E>) {
         let _timer_slack = TimerSlackGuard::begin();
         let mut at = part.start;
         while at < part.end {
@@ -123,14 +120,16 @@ impl OpenLoop {
                 break;
             }
             (self.started, self.behind) = (at + 1, now.saturating_sub(due));
-            op(at as usize)?;
+            if let Err(error) = op(at as usize) {
+                return (at - part.start, Err(error));
+            }
             let ended = clock.ticks();
             service.saturating_record(clock.nanoseconds(now, ended).max(1));
             self.response.saturating_record(clock.nanoseconds(due.min(now), ended).max(1));
             at += 1;
             self.progress.note(ended, at);
         }
-        Ok(at - part.start)
+        (at - part.start, Ok(()))
     }
 }
 

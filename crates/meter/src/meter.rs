@@ -217,11 +217,11 @@ impl Meter {
             None => self.until(part, self.deadline, op)?,
             Some(mut open_loop) => {
                 let (started, deadline) = (self.started, self.deadline);
-                let done =
+                let (done, ended) =
                     open_loop.run(&self.clock, &mut self.histogram, started, deadline, part, op);
                 self.open_loop = Some(open_loop);
-                let done = done?;
                 self.measured.ops += done;
+                ended?;
                 done
             }
         };

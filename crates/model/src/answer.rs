@@ -109,7 +109,8 @@ pub fn close(a: f64, b: f64) -> bool {
 }
 
 impl Value {
-    fn agrees(&self, other: &Self) -> bool {
+    /// Whether an engine may answer `other` where this value is expected.
+    pub fn agrees(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Any, _) | (_, Self::Any) => true,
             (Self::Float(a), Self::Float(b)) => close(*a, *b),

@@ -43,4 +43,8 @@ impl Operations for Autocommit<'_> {
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
         self.store.within(Scope::Batch, |batch| batch.delete(table, key))
     }
+
+    fn remove(&mut self, table: Table, key: &[u8]) -> Result<()> {
+        self.store.within(Scope::Batch, |batch| batch.remove(table, key))
+    }
 }

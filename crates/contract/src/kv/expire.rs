@@ -36,7 +36,7 @@ pub(super) fn in_batches(
                 found += 1;
                 if found < BATCH { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             })?;
-            keys[..found].iter().try_for_each(|key| operations.delete(table, key).map(drop))
+            keys[..found].iter().try_for_each(|key| operations.remove(table, key))
         })?;
         if found < BATCH {
             return Ok(());

@@ -5,10 +5,10 @@ mod load;
 mod scope;
 
 use super::mirror::Mirror;
-use super::{IndexDef, KvStore, Pairs, Table, TableDef, Work};
+use super::{IndexDef, KvStore, Pairs, Table, TableDef, Work, expire};
 use crate::{
-    Background, Checked, ClientOpener, EngineError, Join, Lifecycle, Limits, Reopener, Result,
-    Scope, Store,
+    Background, Checked, ClientOpener, ConnectionParameters, EngineError, Join, Lifecycle, Limits,
+    Reopener, Result, Scope, Store,
 };
 use load::{EntryCollector, SortedEntries};
 use scope::{Indexing, Inner, Scratch};
@@ -80,9 +80,14 @@ impl Indexed {
     }
 }
 
+#[deny(clippy::missing_trait_methods, reason = "a default would hide the store's own method")]
 impl Lifecycle for Indexed {
     fn maintain(&mut self) -> Result<()> {
         self.store.maintain()
+    }
+
+    fn upkeep(&mut self) -> Result<()> {
+        self.store.upkeep()
     }
 
     fn limits(&self) -> Limits {
@@ -93,8 +98,24 @@ impl Lifecycle for Indexed {
         self.store.tier_settings()
     }
 
+    /// Refuses a program in another language once a table has an index. This store maintains the
+    /// indexes, and such a program only has the engine's own operations.
+    fn connection(&mut self) -> Result<ConnectionParameters> {
+        let connection = self.store.connection()?;
+        if self.indexes.iter().all(Vec::is_empty) {
+            return Ok(connection);
+        }
+        let why = "clients in another language do not maintain indexes for an engine that keeps \
+                   none itself";
+        Err(EngineError::impossible(why))
+    }
+
     fn reconnect(&mut self) -> Option<Result<()>> {
         self.store.reconnect()
+    }
+
+    fn connects_by_request(&self) -> bool {
+        self.store.connects_by_request()
     }
 
     fn join(&self) -> Join {
@@ -130,6 +151,7 @@ impl Lifecycle for Indexed {
     }
 }
 
+#[deny(clippy::missing_trait_methods, reason = "a default would hide the store's own method")]
 impl KvStore for Indexed {
     /// The indexes must be those that the table was created with.
     fn table(&mut self, def: &TableDef<'_>) -> Result<Table> {
@@ -193,6 +215,26 @@ impl KvStore for Indexed {
         self.store.bulk_sorted()
     }
 
+    /// Finds the keys of a table with indexes and removes each with its entries, because the
+    /// entries follow from the values.
+    fn delete_range(&mut self, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
+        if self.indexes_of(table).is_empty() {
+            return self.store.delete_range(table, from, to);
+        }
+        expire::in_batches(|scope, work| self.transact(scope, work), table, from, to)
+    }
+
+    fn deletes_range(&self) -> &'static str {
+        self.store.deletes_range()
+    }
+
+    fn deletes_range_of(&self, table: Table) -> &'static str {
+        if self.indexes_of(table).is_empty() {
+            return self.store.deletes_range_of(table);
+        }
+        "a scan that finds the keys and a delete of each with its index entries, 1,000 a commit"
+    }
+
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         let Self { store, indexes, scratch } = self;
         if scope == Scope::PerOperation {
@@ -205,3 +247,6 @@ impl KvStore for Indexed {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,8 +26,8 @@ pub trait BlindWrites {
     /// The engine's error, or that this is a snapshot.
     fn set(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()>;
 
-    /// Shows what the batch holds so far, in the order of the writes. These are only values: no key
-    /// is removed before the first read, which is when this is called.
+    /// Shows what the batch holds so far, in the order of the writes. These are only values: this
+    /// is called once, before the first read and before the first removal.
     ///
     /// # Errors
     /// If the batch cannot be read back.
@@ -41,12 +41,12 @@ pub type VisitPut<'a> = dyn FnMut(Table, &[u8], &[u8]) + 'a;
 type Changes = BTreeMap<SmallVec<[u8; 24]>, Option<SmallVec<[u8; 40]>>>;
 
 /// The operations of a scope over [`BlindWrites`] tables. `delete` and `modify` first read whether
-/// the key exists. Reads in a batch see its changes.
+/// the key exists. `remove` does not read. Reads in a batch see its changes.
 pub struct Overlay<B> {
     below: B,
     is_batch: bool,
-    /// Changes of a batch by table number, from the first read on. A batch that only writes does
-    /// not need them.
+    /// Changes of a batch by table number, from the first read or removal on. A batch that only
+    /// puts does not need them.
     seen: Option<Vec<Changes>>,
 }
 
@@ -57,7 +57,8 @@ impl<B: BlindWrites> Overlay<B> {
         Self { below, is_batch: scope == Scope::Batch, seen: None }
     }
 
-    /// Loads the changes of a batch once, before its first read. Later reads then see them.
+    /// Loads the changes of a batch once, before its first read or removal. Later reads then see
+    /// them.
     #[inline]
     fn load_batch(&mut self) -> Result<()> {
         if self.is_batch && self.seen.is_none() { self.read_batch() } else { Ok(()) }
@@ -150,5 +151,88 @@ impl<B: BlindWrites> Operations for Overlay<B> {
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
         let there = self.get(table, key)?.is_some();
         if there { self.set(table, key, None).map(|()| true) } else { Ok(false) }
+    }
+
+    fn remove(&mut self, table: Table, key: &[u8]) -> Result<()> {
+        self.load_batch()?;
+        self.set(table, key, None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: Table = Table(0);
+
+    /// A table that counts its reads, and the batch in front of it.
+    #[derive(Default)]
+    struct Counted {
+        stored: BTreeMap<Vec<u8>, Vec<u8>>,
+        batch: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+        gets: usize,
+    }
+
+    impl BlindWrites for Counted {
+        fn get(&mut self, _: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+            self.gets += 1;
+            Ok(self.stored.get(key).map(Vec::as_slice))
+        }
+
+        fn scan(&mut self, _: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+            let mut pairs = self.stored.range::<[u8], _>(range.bounds());
+            let _ = pairs.try_for_each(|(key, value)| visit(key, value));
+            Ok(())
+        }
+
+        fn set(&mut self, _: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+            self.batch.push((key.to_vec(), value.map(<[u8]>::to_vec)));
+            Ok(())
+        }
+
+        fn puts(&self, visit: &mut VisitPut<'_>) -> Result<()> {
+            for (key, value) in &self.batch {
+                visit(TABLE, key, value.as_ref().expect("nothing is removed before this call"));
+            }
+            Ok(())
+        }
+    }
+
+    fn keys(operations: &mut dyn Operations) -> Vec<Vec<u8>> {
+        let mut keys = Vec::new();
+        let mut see = |key: &[u8], _: &[u8]| {
+            keys.push(key.to_vec());
+            ControlFlow::Continue(())
+        };
+        operations.scan(TABLE, Range::default(), &mut see).unwrap();
+        keys
+    }
+
+    #[test]
+    fn a_key_that_was_found_is_removed_without_a_read() {
+        for scope in [Scope::PerOperation, Scope::Batch] {
+            let mut below = Counted::default();
+            below.stored.insert(b"old".to_vec(), b"1".to_vec());
+            let mut overlay = Overlay::new(scope, below);
+            overlay.remove(TABLE, b"old").unwrap();
+            assert_eq!(overlay.below.gets, 0, "{scope:?}");
+            assert_eq!(overlay.below.batch, [(b"old".to_vec(), None)], "{scope:?}");
+        }
+    }
+
+    #[test]
+    fn reads_of_a_batch_see_what_it_removed_before_they_began() {
+        let mut below = Counted::default();
+        below.stored.insert(b"old".to_vec(), b"1".to_vec());
+        below.stored.insert(b"stays".to_vec(), b"1".to_vec());
+        let mut overlay = Overlay::new(Scope::Batch, below);
+        overlay.put(TABLE, b"new", b"2").unwrap();
+        overlay.put(TABLE, b"gone", b"2").unwrap();
+        overlay.remove(TABLE, b"old").unwrap();
+        overlay.remove(TABLE, b"gone").unwrap();
+        assert_eq!(overlay.get(TABLE, b"old").unwrap(), None);
+        assert_eq!(overlay.get(TABLE, b"new").unwrap(), Some(&b"2"[..]));
+        assert_eq!(keys(&mut overlay), [b"new".to_vec(), b"stays".to_vec()]);
+        assert!(!overlay.delete(TABLE, b"gone").unwrap());
     }
 }

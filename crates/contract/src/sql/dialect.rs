@@ -243,6 +243,11 @@ pub trait Dialect: Sync {
         format!("{dividend} % {divisor}")
     }
 
+    /// Returns SQL for the sum of a column. `is_large` if the sum may be beyond 64 bits.
+    fn sum(&self, column: &str, _is_large: bool) -> String {
+        format!("SUM({column})")
+    }
+
     /// Returns SQL for the mean of a column of integers, with its fraction.
     fn mean(&self, column: &str) -> String {
         format!("AVG({column})")

@@ -114,8 +114,8 @@ impl Scoped<'_> {
         }
     }
 
-    /// Removes a key. Returns whether it existed, if the library reports it.
-    fn remove(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+    /// Deletes a key. Returns whether it existed, if the library reports it.
+    fn delete_key(&mut self, table: Table, key: &[u8]) -> Result<bool> {
         let retries = self.retries();
         let (table, key) = table_and_key!(self.prefixed, table, key);
         self.handle.delete(retries, table, key)
@@ -173,7 +173,12 @@ impl Operations for Scoped<'_> {
         if self.blind_delete && self.get(table, key)?.is_none() {
             return Ok(false);
         }
-        self.remove(table, key)
+        self.delete_key(table, key)
+    }
+
+    fn remove(&mut self, table: Table, key: &[u8]) -> Result<()> {
+        self.require_writable()?;
+        self.delete_key(table, key).map(drop)
     }
 }
 
@@ -231,7 +236,7 @@ impl BlindWrites for BlindBatch<'_> {
     }
 
     fn set(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {
-        let Some(value) = value else { return self.scoped.remove(table, key).map(drop) };
+        let Some(value) = value else { return self.scoped.remove(table, key) };
         self.scoped.put(table, key, value)?;
         if !self.taken.get() {
             self.puts.add(table, key, value);

@@ -188,7 +188,7 @@ impl KvStore for Client {
             }
             self.within(abi::BATCH, |client| {
                 let mut batch = client.scoped(Access::Batch);
-                keys.iter().try_for_each(|key| batch.delete(table, key).map(drop))
+                keys.iter().try_for_each(|key| batch.remove(table, key))
             })?;
         }
     }
@@ -275,6 +275,12 @@ impl Operations for Each<'_> {
     fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
         self.0.in_own_transaction(abi::BATCH, |client| {
             client.scoped(Access::Batch).delete(table, key)
+        })
+    }
+
+    fn remove(&mut self, table: Table, key: &[u8]) -> Result<()> {
+        self.0.in_own_transaction(abi::BATCH, |client| {
+            client.scoped(Access::Batch).remove(table, key)
         })
     }
 }

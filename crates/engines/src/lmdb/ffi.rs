@@ -190,6 +190,11 @@ unsafe impl Library for Lmdb {
     }
 
     #[inline]
+    unsafe fn renew_cursor(txn: *mut Self::Txn, cursor: *mut Self::Cursor) -> c_int {
+        ffi::mdb_cursor_renew(txn, cursor)
+    }
+
+    #[inline]
     unsafe fn move_cursor(
         cursor: *mut Self::Cursor,
         pair: &mut Pair<Self>,
@@ -213,5 +218,10 @@ unsafe impl Library for Lmdb {
             Write::Replace => ffi::MDB_CURRENT,
         };
         ffi::mdb_cursor_put(cursor, &mut pair.key, &mut pair.value, how)
+    }
+
+    #[inline]
+    unsafe fn delete_at(cursor: *mut Self::Cursor) -> c_int {
+        ffi::mdb_cursor_del(cursor, 0)
     }
 }

@@ -122,12 +122,16 @@ pub(crate) unsafe trait Library: Sized + 'static {
     unsafe fn put(txn: *mut Self::Txn, table: u32, pair: &mut Pair<Self>) -> c_int;
     unsafe fn delete(txn: *mut Self::Txn, table: u32, key: &mut Self::Val) -> c_int;
     unsafe fn open_cursor(txn: *mut Self::Txn, table: u32, cursor: Slot<Self::Cursor>) -> c_int;
+    /// Moves a cursor of a snapshot that ended to the current snapshot of its transaction.
+    unsafe fn renew_cursor(txn: *mut Self::Txn, cursor: *mut Self::Cursor) -> c_int;
     unsafe fn move_cursor(
         cursor: *mut Self::Cursor,
         pair: &mut Pair<Self>,
         to: CursorMove,
     ) -> c_int;
     unsafe fn write(cursor: *mut Self::Cursor, pair: &mut Pair<Self>, how: Write) -> c_int;
+    /// Deletes the pair at a cursor. [`CursorMove::Next`] then finds the pair after it.
+    unsafe fn delete_at(cursor: *mut Self::Cursor) -> c_int;
 }
 
 /// Turns a return code of the library into a result.

@@ -155,9 +155,21 @@ impl<L: Library> KvStore for Databases<L> {
         writer.commit().map(|()| rows)
     }
 
+    /// Deletes at a cursor: "operations such as `MDB_NEXT` can still be used on it"
+    /// (`mdb_cursor_del`), so only the first key is searched for.
+    fn delete_range(&mut self, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
+        let mut writer = Writer::begin(&self.env)?;
+        writer.delete_range(table, from, to)?;
+        writer.commit()
+    }
+
+    fn deletes_range(&self) -> &'static str {
+        "a cursor that deletes one key after another, in one commit"
+    }
+
     fn transact(&mut self, scope: Scope, work: &mut Work<'_>) -> Result<()> {
         match scope {
-            Scope::Snapshot => work(self.reader.snapshot()?.0),
+            Scope::Snapshot => work(&mut self.reader.snapshot()?),
             Scope::Batch => {
                 let mut writer = Writer::begin(&self.env)?;
                 work(&mut writer)?;

@@ -4,7 +4,6 @@
 //! something or ends. So it borrows from the transaction, and changes need exclusive access to it.
 
 use std::ffi::CStr;
-use std::marker::PhantomData;
 use std::ptr;
 use std::sync::Arc;
 
@@ -37,7 +36,7 @@ impl<L: Library> Txn<L> {
         let mut raw = ptr::null_mut();
         // SAFETY: the transaction is open.
         check::<L>(unsafe { L::open_cursor(self.raw.raw, dbi(table), &mut raw) }, "open a cursor")?;
-        // SAFETY: ours; whoever has it closes it before the transaction ends.
+        // SAFETY: ours; whoever has it closes it before the transaction is freed.
         Ok(unsafe { Owned::new(raw, L::CLOSE_CURSOR) })
     }
 }
@@ -52,29 +51,9 @@ impl<L: Library> Operations for Txn<L> {
         Ok(found::<L>(code, "get a value")?.then(|| unsafe { L::bytes(pair.value) }))
     }
 
-    /// Keys are never empty, and LMDB cannot search for an empty one.
     fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        let mut cursor = Cursor::open(self, table)?;
-        let (from, to) = (range.from.unwrap_or_default(), range.to);
-        let forward = range.direction == Direction::Forward;
-        let mut at = match to {
-            _ if forward && from.is_empty() => cursor.move_cursor(CursorMove::First, &[])?,
-            _ if forward => cursor.move_cursor(CursorMove::From, from)?,
-            Some([]) => None,
-            Some(to) if cursor.move_cursor(CursorMove::From, to)?.is_some() => {
-                cursor.move_cursor(CursorMove::Previous, &[])?
-            }
-            _ => cursor.move_cursor(CursorMove::Last, &[])?,
-        };
-        let next = if forward { CursorMove::Next } else { CursorMove::Previous };
-        let is_in = |key| if forward { to.is_none_or(|to| key < to) } else { key >= from };
-        while let Some((key, value)) = at
-            && is_in(key)
-            && visit(key, value).is_continue()
-        {
-            at = cursor.move_cursor(next, &[])?;
-        }
-        Ok(())
+        let cursor = self.open_cursor(table)?;
+        Cursor::<L>(&cursor).walk(range, visit)
     }
 
     /// Reads the count from the root of the table's tree.
@@ -87,8 +66,20 @@ impl<L: Library> Operations for Txn<L> {
 }
 
 /// A transaction that reads, between two snapshots. It is reset when one ends and renewed when the
-/// next begins, as the manuals advise.
-pub(super) struct Reader<L: Library>(Txn<L>);
+/// next begins, as the manuals advise. A cursor is renewed for its first scan in a snapshot.
+pub(super) struct Reader<L: Library> {
+    /// They are dropped before the transaction.
+    cursors: PerTable<RenewedCursor<L>>,
+    txn: Txn<L>,
+    /// Number of the newest snapshot.
+    snapshot: u64,
+}
+
+/// A cursor, and the number of the snapshot that it can read.
+struct RenewedCursor<L: Library> {
+    raw: Owned<L::Cursor>,
+    snapshot: u64,
+}
 
 impl<L: Library> Reader<L> {
     /// Creates a reader of an environment.
@@ -96,25 +87,52 @@ impl<L: Library> Reader<L> {
         let txn = Txn::begin(env, true)?;
         // SAFETY: the transaction is open.
         unsafe { L::reset(txn.raw.raw) };
-        Ok(Self(txn))
+        Ok(Self { cursors: PerTable::new(), txn, snapshot: 0 })
     }
 
     /// Begins a snapshot.
     #[inline]
     pub fn snapshot(&mut self) -> Result<Snapshot<'_, L>> {
         // SAFETY: the transaction is reset, since a snapshot that still lasted would borrow it.
-        check::<L>(unsafe { L::renew(self.0.raw.raw) }, "begin to read")?;
-        Ok(Snapshot(&mut self.0))
+        check::<L>(unsafe { L::renew(self.txn.raw.raw) }, "begin to read")?;
+        self.snapshot += 1;
+        Ok(Snapshot(self))
     }
 }
 
 /// A snapshot, which ends when it is dropped.
-pub(super) struct Snapshot<'reader, L: Library>(pub &'reader mut Txn<L>);
+pub(super) struct Snapshot<'reader, L: Library>(&'reader mut Reader<L>);
 
 impl<L: Library> Drop for Snapshot<'_, L> {
     fn drop(&mut self) {
-        // SAFETY: the transaction is open; nothing is borrowed from it any more.
-        unsafe { L::reset(self.0.raw.raw) };
+        // SAFETY: the transaction is open; nothing is borrowed from it any more. Its cursors are
+        // not used before they are renewed.
+        unsafe { L::reset(self.0.txn.raw.raw) };
+    }
+}
+
+impl<L: Library> Operations for Snapshot<'_, L> {
+    fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.0.txn.get(table, key)
+    }
+
+    fn scan(&mut self, table: Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let Reader { cursors, txn, snapshot } = &mut *self.0;
+        let cursor = cursors.get(table, |table| {
+            Ok(RenewedCursor { raw: txn.open_cursor(table)?, snapshot: *snapshot })
+        })?;
+        if cursor.snapshot != *snapshot {
+            // SAFETY: both are open; the cursor was opened in this transaction, for a table that
+            // stays open.
+            let code = unsafe { L::renew_cursor(txn.raw.raw, cursor.raw.raw) };
+            check::<L>(code, "renew a cursor")?;
+            cursor.snapshot = *snapshot;
+        }
+        Cursor::<L>(&cursor.raw).walk(range, visit)
+    }
+
+    fn count(&mut self, table: Table) -> Result<Option<u64>> {
+        self.0.txn.count(table)
     }
 }
 
@@ -164,6 +182,24 @@ impl<L: Library> Writer<L> {
             rows += 1;
         }
         Ok(rows)
+    }
+
+    /// Removes the keys from `from` (inclusive) to `to` (exclusive).
+    pub fn delete_range(&mut self, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
+        let (cursor, mut pair) = (self.changing(table)?, Pair::<L>::new(from, &[]));
+        // Keys are never empty, and LMDB cannot search for an empty one.
+        let mut at = if from.is_empty() { CursorMove::First } else { CursorMove::From };
+        loop {
+            // SAFETY: open; the key is only read.
+            let code = unsafe { L::move_cursor(cursor, &mut pair, at) };
+            // SAFETY: it was found, so its key is in the map until the change below.
+            if !found::<L>(code, "find a key")? || unsafe { L::bytes(pair.key) } >= to {
+                return Ok(());
+            }
+            // SAFETY: open, at that key.
+            check::<L>(unsafe { L::delete_at(cursor) }, "delete a key")?;
+            at = CursorMove::Next;
+        }
     }
 
     /// Removes every key of a table.
@@ -223,21 +259,37 @@ const fn dbi(table: Table) -> u32 {
     table.0 as u32
 }
 
-/// A cursor that reads, within its transaction.
-struct Cursor<'txn, L: Library>(Owned<L::Cursor>, PhantomData<&'txn Txn<L>>);
+/// An open cursor that reads. Its transaction neither changes anything nor ends meanwhile.
+struct Cursor<'txn, L: Library>(&'txn Owned<L::Cursor>);
 
 impl<'txn, L: Library> Cursor<'txn, L> {
-    fn open(txn: &'txn Txn<L>, table: Table) -> Result<Self> {
-        Ok(Self(txn.open_cursor(table)?, PhantomData))
+    /// Visits the pairs of a range. Keys are never empty, and LMDB cannot search for an empty one.
+    fn walk(&self, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
+        let (from, to) = (range.from.unwrap_or_default(), range.to);
+        let forward = range.direction == Direction::Forward;
+        let mut at = match to {
+            _ if forward && from.is_empty() => self.move_cursor(CursorMove::First, &[])?,
+            _ if forward => self.move_cursor(CursorMove::From, from)?,
+            Some([]) => None,
+            Some(to) if self.move_cursor(CursorMove::From, to)?.is_some() => {
+                self.move_cursor(CursorMove::Previous, &[])?
+            }
+            _ => self.move_cursor(CursorMove::Last, &[])?,
+        };
+        let next = if forward { CursorMove::Next } else { CursorMove::Previous };
+        let is_in = |key| if forward { to.is_none_or(|to| key < to) } else { key >= from };
+        while let Some((key, value)) = at
+            && is_in(key)
+            && visit(key, value).is_continue()
+        {
+            at = self.move_cursor(next, &[])?;
+        }
+        Ok(())
     }
 
     /// Moves to a pair. Only moves by key use `key`.
     #[inline]
-    fn move_cursor(
-        &mut self,
-        to: CursorMove,
-        key: &[u8],
-    ) -> Result<Option<(&'txn [u8], &'txn [u8])>> {
+    fn move_cursor(&self, to: CursorMove, key: &[u8]) -> Result<Option<(&'txn [u8], &'txn [u8])>> {
         let mut pair = Pair::new(key, &[]);
         // SAFETY: open; the key is only read.
         let code = unsafe { L::move_cursor(self.0.raw, &mut pair, to) };

@@ -135,7 +135,7 @@ fn path_argument(name: &str, path: &Path) -> OsString {
 /// Returns the server's settings. Everything else has MariaDB's defaults, including the log's 96
 /// MiB: a smaller log would make the server write pages in the middle of a trial.
 fn configuration(options: &OpenOptions) -> Vec<String> {
-    let Variables { flush_log_at_trx_commit, doublewrite, flush_method, .. } =
+    let Variables { flush_log_at_trx_commit, flush_log_at_timeout, doublewrite, flush_method } =
         TIERS.for_tier(options.durability).set;
     let pool = options.memory.max(LEAST_MEMORY);
     // A larger intermediate result goes to disk, whatever the cache: at least the default of 16
@@ -144,6 +144,7 @@ fn configuration(options: &OpenOptions) -> Vec<String> {
     vec![
         // At start, because that determines how the log is written, and SET GLOBAL does not.
         format!("--innodb-flush-log-at-trx-commit={flush_log_at_trx_commit}"),
+        format!("--innodb-flush-log-at-timeout={flush_log_at_timeout}"),
         format!("--innodb-doublewrite={}", u8::from(doublewrite)),
         format!("--innodb-flush-method={flush_method}"),
         format!("--innodb-buffer-pool-size={pool}"),

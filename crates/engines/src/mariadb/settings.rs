@@ -24,6 +24,7 @@ const NAMES: &str = "\
 pub(super) const SETTINGS: Settings = Settings {
     known: &[
         Setting::new("innodb_flush_log_at_trx_commit", SettingValues::Any).by_default("1"),
+        Setting::new("innodb_flush_log_at_timeout", SettingValues::Any).by_default("1"),
         Setting::new("innodb_doublewrite", SettingValues::Any).by_default("ON"),
         Setting::new("innodb_flush_method", SettingValues::Any).by_default("O_DIRECT"),
         Setting::new("innodb_buffer_pool_size", SettingValues::Any).by_default("128M"),
@@ -66,12 +67,16 @@ const CANDIDATES: &[Candidate] = &[
     Candidate::new(&[("innodb_adaptive_hash_index", "ON")], "memory, and locks on it", INNODB),
     Candidate::new(
         &[("innodb_flush_log_at_trx_commit", "2")],
-        "a power cut loses the last second of commits",
+        "a power cut loses what was committed since the log was last synced",
         INNODB,
     )
     .keeping(Durability::Process),
-    Candidate::new(&[("innodb_doublewrite", "OFF")], "a power cut may damage a page", INNODB)
-        .keeping(Durability::Process),
+    Candidate::new(
+        &[("innodb_doublewrite", "OFF")],
+        "a killed server or a power cut may damage a page",
+        INNODB,
+    )
+    .keeping(Durability::None),
 ];
 const OURS: &str = "embermark chooses its folder";
 

@@ -11,6 +11,8 @@ use crate::{Tier, TierSetting, TierTable, WeakerSettings};
 #[derive(Clone, Copy)]
 pub(super) struct Variables {
     pub flush_log_at_trx_commit: u8,
+    /// Seconds between two syncs of the log in the background.
+    pub flush_log_at_timeout: u16,
     pub doublewrite: bool,
     pub flush_method: &'static str,
 }
@@ -20,9 +22,10 @@ pub(super) struct Variables {
 /// <https://mariadb.com/docs/reference/mdb/system-variables/innodb_flush_log_at_trx_commit/>):
 ///
 /// - `power`, 1: the log is written and synced at each commit, "required for full ACID compliance".
-/// - `process`, 2: it is written at each commit and synced once per second. Transactions are lost
-///   "if there is a power failure or kernel crash but not if mysqld crashes". The doublewrite
-///   buffer stays on, because a page of 16 KiB can be half written when its writer is killed.
+/// - `process`, 2: it is written at each commit and synced once per
+///   `innodb_flush_log_at_timeout`, whose largest value is set. Transactions are lost "if there is
+///   a power failure or kernel crash but not if mysqld crashes". The doublewrite buffer stays on,
+///   because a page of 16 KiB can be half written when its writer is killed.
 /// - `none`, 0: nothing is done at a commit, and "0 has no guarantees in case of crash". Pages then
 ///   need no second copy either, and no sync afterwards.
 pub(super) static TIERS: TierTable<Variables> = TierTable {
@@ -30,17 +33,24 @@ pub(super) static TIERS: TierTable<Variables> = TierTable {
         Durability::None,
         Variables {
             flush_log_at_trx_commit: 0,
+            flush_log_at_timeout: LONGEST,
             doublewrite: false,
             flush_method: "O_DIRECT_NO_FSYNC",
         },
-        "innodb_flush_log_at_trx_commit=0, innodb_doublewrite=OFF, \
-         innodb_flush_method=O_DIRECT_NO_FSYNC",
+        "innodb_flush_log_at_trx_commit=0, innodb_flush_log_at_timeout=2700, \
+         innodb_doublewrite=OFF, innodb_flush_method=O_DIRECT_NO_FSYNC",
         MANUAL,
     ),
     process: TierSetting::new(
         Durability::Process,
-        Variables { flush_log_at_trx_commit: 2, doublewrite: true, flush_method: "O_DIRECT" },
-        "innodb_flush_log_at_trx_commit=2, innodb_doublewrite=ON, innodb_flush_method=O_DIRECT",
+        Variables {
+            flush_log_at_trx_commit: 2,
+            flush_log_at_timeout: LONGEST,
+            doublewrite: true,
+            flush_method: "O_DIRECT",
+        },
+        "innodb_flush_log_at_trx_commit=2, innodb_flush_log_at_timeout=2700, \
+         innodb_doublewrite=ON, innodb_flush_method=O_DIRECT",
         MANUAL,
     )
     // FAST, in later versions: the second copy is written, but not synced.
@@ -50,7 +60,12 @@ pub(super) static TIERS: TierTable<Variables> = TierTable {
     ]),
     power: TierSetting::new(
         Durability::Power,
-        Variables { flush_log_at_trx_commit: 1, doublewrite: true, flush_method: "O_DIRECT" },
+        Variables {
+            flush_log_at_trx_commit: 1,
+            flush_log_at_timeout: 1,
+            doublewrite: true,
+            flush_method: "O_DIRECT",
+        },
         "innodb_flush_log_at_trx_commit=1, innodb_doublewrite=ON, innodb_flush_method=O_DIRECT",
         MANUAL,
     )
@@ -62,6 +77,9 @@ pub(super) static TIERS: TierTable<Variables> = TierTable {
 };
 
 const MANUAL: &str = "https://mariadb.com/kb/en/innodb-system-variables/";
+
+/// Largest value of `innodb_flush_log_at_timeout`, in seconds. The default is 1.
+const LONGEST: u16 = 2700;
 
 /// Versions that do not keep `power`, as `embermark durability` showed. If a page was written
 /// partly, recovery does not restore it from the doublewrite buffer. In 10.11.19 this affects the

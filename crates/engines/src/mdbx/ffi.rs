@@ -203,6 +203,11 @@ unsafe impl Library for Mdbx {
     }
 
     #[inline]
+    unsafe fn renew_cursor(txn: *mut Self::Txn, cursor: *mut Self::Cursor) -> c_int {
+        ffi::mdbx_cursor_renew(txn, cursor)
+    }
+
+    #[inline]
     unsafe fn move_cursor(
         cursor: *mut Self::Cursor,
         pair: &mut Pair<Self>,
@@ -226,6 +231,11 @@ unsafe impl Library for Mdbx {
             Write::Replace => ffi::MDBX_CURRENT,
         };
         ffi::mdbx_cursor_put(cursor, &pair.key, &mut pair.value, how)
+    }
+
+    #[inline]
+    unsafe fn delete_at(cursor: *mut Self::Cursor) -> c_int {
+        ffi::mdbx_cursor_del(cursor, ffi::MDBX_CURRENT)
     }
 }
 

@@ -67,7 +67,7 @@ pub(super) fn start(options: &OpenOptions) -> Result<(Server, Session)> {
 /// including documents compressed by snappy.
 fn configuration(options: &OpenOptions, version: &str) -> Vec<String> {
     let cache = options.memory.max(SMALLEST_CACHE);
-    let sync = TIERS.for_tier(options.durability).set.engine_config;
+    let sync = TIERS.for_tier(options.durability).set.engine_config.concat();
     // --wiredTigerCacheSizeGB accepts no less than 0.25 GB, whatever other engines have. Three
     // files of the journal are created in advance, with a default of 100 MB each.
     let engine = format!("cache_size={cache}B,log=(file_max=16MB){sync}");

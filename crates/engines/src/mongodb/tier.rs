@@ -13,11 +13,18 @@ pub(super) struct Concern {
     /// The same on a given server, where only that keeps anything.
     pub waits_on_given: bool,
     /// Settings of a private server's storage engine, in addition to its defaults.
-    pub engine_config: &'static str,
+    pub engine_config: &'static [&'static str],
 }
 
 /// Setting that makes the storage engine pass each commit's log record to the operating system.
 pub(super) const HANDS_OVER: &str = ",transaction_sync=(enabled=true,method=none)";
+
+/// Setting that keeps the server's checkpoint, one every 60 seconds, from syncing its files. The
+/// server appends the text that it is given to the configuration of `wiredtiger_open`
+/// (`extraOpenOptions`,
+/// <https://github.com/mongodb/mongo/blob/master/src/mongo/db/storage/wiredtiger/wiredtiger_kv_engine.cpp>),
+/// which has this option (<https://source.wiredtiger.com/develop/group__wt.html>).
+const UNSYNCED: &str = ",checkpoint_sync=false";
 
 /// The cheapest setting of a private server that keeps each tier. Every write is acknowledged by
 /// the one server, `w: 1`.
@@ -28,30 +35,32 @@ pub(super) const HANDS_OVER: &str = ",transaction_sync=(enabled=true,method=none
 /// - `none`: with `j: false` it happens after it is applied in memory (same page). Without a
 ///   journal a server that died restarts with its last checkpoint
 ///   (<https://www.mongodb.com/docs/v6.0/tutorial/manage-journaling/>). From 6.1 on there always is
-///   a journal, which follows within 100 ms.
+///   a journal, which follows within 100 ms. A checkpoint need not be synced.
 /// - `process`: MongoDB itself has nothing between the two. Its storage engine does, with a setting
 ///   at the server's start: each commit passes its log record to the operating system with a write
-///   before it returns, and nothing is synced
+///   before it returns, and syncs nothing
 ///   (<https://source.wiredtiger.com/develop/tune_durability.html>, method `none`). So `j: false`
 ///   is enough: a server killed right after an acknowledgment restarted with all of it, and without
-///   the setting it did not.
+///   the setting it did not. In the background the server syncs its journal within 100 ms
+///   (<https://www.mongodb.com/docs/v6.0/core/journaling/>). It has no setting without that.
 pub(super) static TIERS: TierTable<Concern> = TierTable {
     none: TierSetting::new(
         Durability::None,
-        Concern { waits: false, waits_on_given: false, engine_config: "" },
+        Concern { waits: false, waits_on_given: false, engine_config: &[UNSYNCED] },
         "w: 1, j: false; no journal (before 6.1)",
         MANUAL,
     ),
     process: TierSetting::new(
         Durability::Process,
-        Concern { waits: false, waits_on_given: true, engine_config: HANDS_OVER },
-        "w: 1, j: false; journal, transaction_sync=(enabled=true,method=none)",
+        Concern { waits: false, waits_on_given: true, engine_config: &[HANDS_OVER, UNSYNCED] },
+        "w: 1, j: false; journal, transaction_sync=(enabled=true,method=none), \
+         checkpoint_sync=false",
         MANUAL,
     )
     .reads(&[(JOURNAL, &["true"]), (HANDED, &["true"])]),
     power: TierSetting::new(
         Durability::Power,
-        Concern { waits: true, waits_on_given: true, engine_config: "" },
+        Concern { waits: true, waits_on_given: true, engine_config: &[] },
         "w: 1, j: true; journal",
         MANUAL,
     )

@@ -56,12 +56,18 @@ pub(super) fn open(options: &OpenOptions, syncs: bool) -> Result<Opened> {
     Ok(Opened { store: Store::Sql(Box::new(files)), version, settings, server: None })
 }
 
+/// A statement that inserts into a table, and the number of that table unless it was dropped.
+struct Insert {
+    name: String,
+    table: Option<usize>,
+}
+
 /// An open database.
 struct Files {
     duckdb: Box<dyn SqlStore>,
     tables: Vec<Table>,
-    /// Table that each statement inserts into, by the statement's number.
-    inserts: Vec<Option<usize>>,
+    /// Statements that insert, by the statement's number.
+    inserts: Vec<Option<Insert>>,
     /// Whether a transaction is open, and the table that it has changed.
     writes: bool,
     changed: Option<usize>,
@@ -87,7 +93,15 @@ impl Files {
         }
         table.create_view(&mut *self.duckdb, &self.folder)?;
         self.tables.push(table);
+        self.find_inserted_tables();
         Ok(())
+    }
+
+    /// Finds the tables of the statements that insert, after a table was created or dropped.
+    fn find_inserted_tables(&mut self) {
+        for insert in self.inserts.iter_mut().flatten() {
+            insert.table = self.tables.iter().position(|table| table.name == insert.name);
+        }
     }
 
     /// Does `work`, which changes a table, in the open transaction, or in its own.
@@ -161,7 +175,7 @@ impl SqlStore for Files {
             let Some(table) = self.number(name) else { return Ok(()) };
             self.duckdb.batch(&format!("DROP VIEW {name}; DROP TABLE {name}{NEW}"))?;
             self.tables.remove(table);
-            self.inserts.clear();
+            self.find_inserted_tables();
             return self.folder.remove_table(name);
         }
         if let Some(made) = sql.strip_prefix("CREATE TABLE ")
@@ -188,8 +202,9 @@ impl SqlStore for Files {
         let inserted = sql.strip_prefix("INSERT INTO ").and_then(|rest| rest.split_once(' '));
         let Some((name, rest)) = inserted else { return self.duckdb.prepare(sql) };
         let statement = self.duckdb.prepare(&format!("INSERT INTO {name}{NEW} {rest}"))?;
-        self.inserts.resize(statement.0 + 1, None);
-        self.inserts[statement.0] = self.number(name);
+        self.inserts.resize_with(statement.0 + 1, || None);
+        self.inserts[statement.0] =
+            Some(Insert { name: name.to_owned(), table: self.number(name) });
         Ok(statement)
     }
 
@@ -198,10 +213,14 @@ impl SqlStore for Files {
     }
 
     fn run(&mut self, statement: Statement, params: &[Param<'_>]) -> Result<u64> {
-        match self.inserts.get(statement.0).copied().flatten() {
-            Some(table) => self.change(table, |duckdb, _| duckdb.run(statement, params)),
-            None => self.duckdb.run(statement, params),
-        }
+        let Some(insert) = self.inserts.get(statement.0).and_then(Option::as_ref) else {
+            return self.duckdb.run(statement, params);
+        };
+        let Some(table) = insert.table else {
+            let doing = format!("insert into {}", insert.name);
+            return Err(EngineError::failed(ID, doing, "it was dropped"));
+        };
+        self.change(table, |duckdb, _| duckdb.run(statement, params))
     }
 
     fn query(
@@ -226,8 +245,10 @@ impl SqlStore for Files {
         let Some(table) = self.changed.take() else { return self.duckdb.commit() };
         let Self { duckdb, tables, folder, how, .. } = self;
         let table = &mut tables[table];
-        table.write(&mut **duckdb, folder)?;
-        duckdb.roll_back()?;
+        let written = table.write(&mut **duckdb, folder);
+        // Also if they could not be written: the next transaction could not begin otherwise.
+        let ended = duckdb.roll_back();
+        written.and(ended)?;
         if table.parts.iter().rev().take_while(|part| part.is_commit()).count() > self.most {
             table.merge(&mut **duckdb, folder, how, |_, part| part.is_commit())?;
         }

@@ -105,10 +105,10 @@ const CANDIDATES: &[Candidate] = &[
     .keeping(Durability::None),
     Candidate::new(
         &[("full_page_writes", "off")],
-        "a power cut may damage a page",
+        "a killed server or a power cut may damage a page",
         "https://www.postgresql.org/docs/current/runtime-config-wal.html",
     )
-    .keeping(Durability::Process),
+    .keeping(Durability::None),
 ];
 const OURS: &str = "embermark chooses its folder";
 

@@ -51,6 +51,8 @@ functions! {
     ) -> Handle;
     pinnableslice_value(slice: Handle, size: *mut usize) -> Bytes;
     pinnableslice_destroy(slice: Handle);
+    readoptions_set_iterate_upper_bound(options: Handle, key: Bytes, size: usize);
+    readoptions_set_iterate_lower_bound(options: Handle, key: Bytes, size: usize);
     create_iterator_cf(db: Handle, options: Handle, family: Handle) -> Handle;
     iter_seek_for_prev(iterator: Handle, key: Bytes, size: usize);
     flush_cf(db: Handle, options: Handle, family: Handle, error: Failure);

@@ -1,12 +1,14 @@
 //! An open database and its column families, which keep it open.
 
 use std::ffi::{CStr, CString};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{ptr, slice};
 
 use super::api::Api;
-use crate::lsm::{self, Batch, Destination, Handle, Iter, Lib, ReadOptions, Value};
+use crate::kv::{Direction, Range, Visit};
+use crate::lsm::{self, Batch, Destination, Handle, Iter, Lib, ReadOptions, TakeKey, Value};
 use crate::owned::{Owned, bytes};
 use crate::{EngineError, Result};
 
@@ -206,6 +208,30 @@ impl Family {
         }
     }
 
+    /// Visits the pairs of a range. The iterator gets its end, so that it neither reads a block nor
+    /// passes a removed key beyond it
+    /// (<https://github.com/facebook/rocksdb/wiki/Iterator#iterating-upper-bound-and-lower-bound>).
+    pub(super) fn scan(
+        &self,
+        reads: &ReadOptions,
+        range: Range<'_>,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        let Range { from, to, direction } = range;
+        if matches!((from, to), (Some(from), Some(to)) if from >= to) {
+            return Ok(());
+        }
+        let api = self.db.own.api;
+        let end = match direction {
+            Direction::Forward => to.map(|to| (api.readoptions_set_iterate_upper_bound, to)),
+            Direction::Backward => from.map(|from| (api.readoptions_set_iterate_lower_bound, from)),
+        };
+        let _end = end.map(|(set, end)| ScanEnd::new(set, reads, end));
+        // Dropped before its end is.
+        let iter = self.iter(reads);
+        iter.walk(range, visit)
+    }
+
     /// Sets the value of a key, or removes the key.
     #[inline]
     pub(super) fn set(
@@ -324,6 +350,29 @@ impl Family {
             let (paths, count) = (paths.as_ptr(), paths.len());
             (api.ingest_external_file_cf)(db, family, paths, count, options.raw, error);
         })
+    }
+}
+
+/// The end of a scan in the options of its iterator. The options forget it when it is dropped.
+struct ScanEnd<'a> {
+    set: TakeKey,
+    reads: &'a ReadOptions,
+    /// The library keeps a pointer to the key.
+    _key: PhantomData<&'a [u8]>,
+}
+
+impl<'a> ScanEnd<'a> {
+    fn new(set: TakeKey, reads: &'a ReadOptions, key: &'a [u8]) -> Self {
+        // SAFETY: open; the key outlives this.
+        unsafe { set(reads.0.raw, key.as_ptr(), key.len()) };
+        Self { set, reads, _key: PhantomData }
+    }
+}
+
+impl Drop for ScanEnd<'_> {
+    fn drop(&mut self) {
+        // SAFETY: open, and no iterator that was made with it is left; null is no end.
+        unsafe { (self.set)(self.reads.0.raw, ptr::null(), 0) };
     }
 }
 

@@ -371,7 +371,7 @@ impl BlindWrites for Tables<'_> {
     }
 
     fn scan(&mut self, Table(table): Table, range: Range<'_>, visit: &mut Visit<'_>) -> Result<()> {
-        self.tables[table].iter(self.reads).walk(range, visit)
+        self.tables[table].scan(self.reads, range, visit)
     }
 
     fn set(&mut self, Table(table): Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {

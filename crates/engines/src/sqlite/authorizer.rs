@@ -98,6 +98,7 @@ mod tests {
     use super::*;
 
     fn connection() -> Rc<Connection> {
+        super::super::count_no_memory();
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE t (a INTEGER, b TEXT)").unwrap();
         Rc::new(connection)

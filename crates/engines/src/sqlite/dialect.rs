@@ -38,6 +38,11 @@ impl Dialect for SqliteDialect {
 
     /// "SQLite stores JSON as ordinary text": <https://www.sqlite.org/json1.html>. A column declared
     /// JSON would have the affinity of numbers.
+    /// SUM of whole numbers fails beyond 64 bits: <https://www.sqlite.org/lang_aggfunc.html#sumunc>.
+    fn sum(&self, column: &str, is_large: bool) -> String {
+        if is_large { format!("SUM(CAST({column} AS REAL))") } else { format!("SUM({column})") }
+    }
+
     fn json(&self) -> Option<&'static str> {
         Some("TEXT")
     }

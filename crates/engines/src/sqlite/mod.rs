@@ -16,6 +16,7 @@ mod tests;
 mod tier;
 
 use std::rc::Rc;
+use std::sync::Once;
 
 use embermark_model::Durability;
 use embermark_model::explained::{CostAnomaly, Explained};
@@ -93,6 +94,7 @@ impl Engine for Sqlite {
             let why = format!("it did not accept locking_mode={}", locking.1);
             return Err(EngineError::failed(NAME, "set its pragmas", why));
         }
+        settings.push((MEMORY_STATISTICS.to_owned(), u8::from(counts_memory()).to_string()));
         let store = Session::store(connection, options)?;
         let version = rusqlite::version().to_owned();
         Ok(Opened { store, version, settings, server: None })
@@ -138,9 +140,34 @@ enum Client {
     Further,
 }
 
+/// Option of the whole library that counts its memory, under a mutex of the process at each
+/// allocation.
+const MEMORY_STATISTICS: &str = "SQLITE_CONFIG_MEMSTATUS";
+
+/// Turns off statistics of memory, as the manual recommends for programs that do not read them
+/// (<https://www.sqlite.org/compile.html>, `SQLITE_DEFAULT_MEMSTATUS=0`). SQLite accepts that only
+/// before its first use in the process. It otherwise keeps the statistics, which costs time but
+/// changes no answer, so a refusal is not an error. The settings of an open database show it.
+fn count_no_memory() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the option takes one `int`. No thread uses SQLite meanwhile: every client comes
+        // here first, and other parts of embermark read SQLite's files in other processes.
+        unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0) };
+    });
+}
+
+/// Whether SQLite counts its memory. It reports none in use if it does not, even with an open
+/// database.
+fn counts_memory() -> bool {
+    // SAFETY: it has no precondition.
+    unsafe { ffi::sqlite3_memory_used() != 0 }
+}
+
 /// Opens the database with these options and the tier's pragmas. It can be new or exist, but must
 /// exist if another process has created it.
 fn connect(options: &OpenOptions, client: Client) -> Result<Rc<Connection>> {
+    count_no_memory();
     let path = options.dir.join(FILE);
     let mut flags = OpenFlags::default();
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, client == Client::First);

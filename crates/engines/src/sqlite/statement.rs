@@ -110,6 +110,11 @@ impl Prepared {
         }
         let raw = self.raw.as_ptr();
         for (place, param) in (1..).zip(params) {
+            if let Param::Float(number) = param
+                && number.is_nan()
+            {
+                return Err(self.failed("a NaN is given, which it would store as NULL"));
+            }
             // SAFETY: the statement is alive and reset. SQLite reads a bound text or bytes only
             // while the statement is stepped, which ends before the borrow of `params` does; every
             // parameter is bound anew before the statement is stepped again.

@@ -26,22 +26,30 @@ const TIERS: TierTable<Parts> = TierTable {
         "log=(enabled=false): changes stay in the process's cache until a checkpoint, at \
          maintenance and at close",
     )
+    .reads(&[UNSYNCED, (LOG_ENABLED, &["false"])])
     // It has nothing weaker.
-    .or_at_least(&[("checkpoint_sync", &["false", "true"])]),
+    .or_at_least(&[EITHER]),
     process: row(
         Durability::Process,
         &[UNSYNCED, LOG, ("transaction_sync", &["(enabled=true,method=none)"])],
         "transaction_sync=(enabled=true,method=none), checkpoint_sync=false: a commit writes its \
          log record to the operating system, without a sync",
-    ),
+    )
+    .reads(&[UNSYNCED, LOGGED, AT_COMMIT, (SYNC_METHOD, &["none"])])
+    .or_at_least(&[EITHER, LOGGED, AT_COMMIT, (SYNC_METHOD, &["none", "fsync", "dsync"])]),
     power: row(
         Durability::Power,
         &[SYNCED, LOG, ("transaction_sync", &["(enabled=true,method=fsync)"])],
         "transaction_sync=(enabled=true,method=fsync): a commit writes and syncs the log",
-    ),
+    )
+    .reads(&[SYNCED, LOGGED, AT_COMMIT, (SYNC_METHOD, &["fsync"])])
+    .or_at_least(&[SYNCED, LOGGED, AT_COMMIT, (SYNC_METHOD, &["fsync", "dsync"])]),
 };
 const UNSYNCED: ReadBack = ("checkpoint_sync", &["false"]);
 const SYNCED: ReadBack = ("checkpoint_sync", &["true"]);
+const EITHER: ReadBack = ("checkpoint_sync", &["false", "true"]);
+const LOGGED: ReadBack = (LOG_ENABLED, &["true"]);
+const AT_COMMIT: ReadBack = (SYNC_ENABLED, &["true"]);
 /// Its files are created in advance with a default of 100 MB each, which would look like the size
 /// of a small database.
 const LOG: ReadBack = ("log", &["(enabled=true,file_max=16MB)"]);
@@ -49,8 +57,19 @@ const LOG: ReadBack = ("log", &["(enabled=true,file_max=16MB)"]);
 const fn row(keeps: Durability, set: Parts, words: &'static str) -> TierSetting<Parts> {
     // Its "Flush call configuration".
     let manual = "https://source.wiredtiger.com/11.3.1/tune_durability.html";
-    TierSetting::new(keeps, set, words, manual).reads(set)
+    TierSetting::new(keeps, set, words, manual)
 }
+
+/// Parts of settings that decide what a commit survives. The other parts of `log`, such as
+/// `zero_fill`, decide its cost.
+const LOG_ENABLED: &str = "log.enabled";
+const SYNC_ENABLED: &str = "transaction_sync.enabled";
+const SYNC_METHOD: &str = "transaction_sync.method";
+
+/// These parts with the library's defaults (<https://source.wiredtiger.com/11.3.1/group__wt.html>,
+/// `wiredtiger_open`).
+const DURABLE_PARTS: [(&str, &str); 3] =
+    [(LOG_ENABLED, "false"), (SYNC_ENABLED, "false"), (SYNC_METHOD, "fsync")];
 
 /// Bytes of a leaf page, the only setting of tables here.
 const LEAF_PAGE: &str = "leaf_page_max";

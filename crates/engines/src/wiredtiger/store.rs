@@ -60,6 +60,7 @@ pub(super) fn open(options: &OpenOptions, set: &Parts) -> Result<Opened> {
     let created = settings::created_with(&options.dir)?;
     let settings = created.iter().filter(|(name, _)| config.contains(&format!("{name}=")));
     let settings = settings.map(|(name, value)| (name.as_str(), value.clone()));
+    let settings = settings.chain(settings::durable_parts(&created));
     let settings = settings.chain([(LEAF_PAGE, as_set(leaf))]);
     Ok(Opened::embedded(trees, &*connection.library.version, settings))
 }

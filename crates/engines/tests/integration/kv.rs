@@ -90,6 +90,34 @@ fn what_is_put_is_found_overwritten_and_deleted() {
 }
 
 #[test]
+fn a_key_that_was_found_in_a_scope_is_removed_in_it() {
+    on_each(|store, name| {
+        let table = store.table(&TableDef::named("t")).unwrap();
+        for scope in [Scope::PerOperation, Scope::Batch] {
+            let mut model = numbered(300, 33);
+            bulk(store, table, &model);
+            let removed = store.within(scope, |operations| {
+                let found = all(operations, table);
+                for (key, _) in found.iter().step_by(3) {
+                    operations.remove(table, key)?;
+                    model.remove(key);
+                    assert_eq!(get(operations, table, key), None, "{name}, {scope:?}");
+                }
+                operations.put(table, b"new", b"1")?;
+                assert!(get(operations, table, b"new").is_some(), "{name}, {scope:?}");
+                operations.remove(table, b"new")?;
+                let left = all(operations, table);
+                assert_eq!(left, Vec::from_iter(model.clone()), "{name}, {scope:?}");
+                Ok(())
+            });
+            removed.unwrap();
+            assert_eq!(all(store, table), Vec::from_iter(model), "{name}, {scope:?}");
+            store.clear(table).unwrap();
+        }
+    });
+}
+
+#[test]
 fn modify_changes_a_value_in_place_and_nothing_else() {
     on_each(|store, name| {
         let table = store.table(&TableDef::named("t")).unwrap();
@@ -288,6 +316,7 @@ fn a_snapshot_refuses_changes_and_stays_as_it_was() {
             assert!(snapshot.put(table, b"key", b"other").is_err(), "{name}");
             assert!(snapshot.modify(table, b"key", &mut |v| v[0] = 0).is_err(), "{name}");
             assert!(snapshot.delete(table, b"key").is_err(), "{name}");
+            assert!(snapshot.remove(table, b"key").is_err(), "{name}");
             assert_eq!(get(snapshot, table, b"key"), Some(b"value".to_vec()), "{name}");
         });
         assert_eq!(get(&mut *store, table, b"key"), Some(b"value".to_vec()), "{name}");

@@ -21,6 +21,8 @@ mod memory;
 #[cfg(feature = "mongodb")]
 mod mongodb;
 mod outside;
+#[cfg(feature = "parquet")]
+mod parquet;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod ranges;

@@ -1,13 +1,14 @@
 //! Removing a range of keys, in every key-value engine and tier, and what engines report about
 //! their background work.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use crate::scopes::{Alone, all, get};
 use crate::stores::{Model, bulk, numbered, offers, open};
-use embermark_engines::kv::TableDef;
+use embermark_engines::kv::{KvStore, Table, TableDef};
 use embermark_engines::{Background, Engine, OpenOptions, Scope, Store, registry};
 use embermark_model::Durability;
 use embermark_skips::is_here;
@@ -49,7 +50,58 @@ fn a_range_of_keys_goes_and_nothing_beside_it() {
         store.maintain().unwrap();
         assert_eq!(all(store.as_mut(), table), Vec::from_iter(model), "{name}");
         assert!(!store.deletes_range().is_empty());
+        // Every key, after which the table can be used again.
+        store.delete_range(table, &key(0), &key(u64::MAX)).unwrap();
+        assert_eq!(all(store.as_mut(), table), [], "{name}");
+        store.put(table, &key(7), b"again").unwrap();
+        assert_eq!(all(store.as_mut(), table).len(), 1, "{name}");
         store.close().unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+/// Engines with an operation for a range of keys.
+const AT_ONCE: [&str; 5] = ["lmdb", "mdbx", "redb", "rocksdb", "wiredtiger"];
+
+/// Another client counts the keys all the while.
+#[test]
+fn a_range_goes_at_once_where_the_engine_has_an_operation_for_it() {
+    const ROWS: u64 = 50_000;
+    const LEFT: u64 = 1_000;
+    fn count(store: &mut dyn KvStore, table: Table) -> u64 {
+        store.within(Scope::Snapshot, |snapshot| Ok(all(snapshot, table).len() as u64)).unwrap()
+    }
+    for id in AT_ONCE {
+        // A build may not have it.
+        let Ok(engine) = registry::find(id) else { continue };
+        if !is_here(engine) {
+            continue;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = open(engine, Durability::Process, dir.path());
+        let table = store.table(&TableDef::named("t")).unwrap();
+        bulk(store.as_mut(), table, &numbered(ROWS, 9));
+        let (opener, (ready, begun)) = (store.open_client().unwrap(), mpsc::channel());
+        thread::scope(|threads| {
+            let counts = threads.spawn(move || {
+                let Store::Kv(mut other) = opener.open().unwrap() else { panic!("{id}") };
+                let table = other.table(&TableDef::named("t")).unwrap();
+                let mut counts = vec![count(&mut *other, table)];
+                ready.send(()).unwrap();
+                let began = Instant::now();
+                while counts.last() != Some(&LEFT) && began.elapsed() < Duration::from_secs(60) {
+                    counts.push(count(&mut *other, table));
+                }
+                other.close().unwrap();
+                counts
+            });
+            begun.recv().unwrap();
+            let [from, to] = [LEFT * 10, ROWS * 10].map(u64::to_be_bytes);
+            store.delete_range(table, &from, &to).unwrap();
+            let mut counts = counts.join().unwrap();
+            counts.dedup();
+            assert_eq!(counts, [ROWS, LEFT], "{id}: {}", store.deletes_range());
+        });
+        store.close().unwrap();
     }
 }
 

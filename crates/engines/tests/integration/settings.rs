@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
 use embermark_engines::registry::{self, ENGINES};
+use embermark_engines::sql::QueryKind;
 use embermark_engines::{OWN_DURABILITY, OpenOptions, Result, Store, Tier};
 use embermark_model::Durability;
 use embermark_skips::{is_here, sampled};
@@ -105,6 +106,8 @@ fn each_takes_every_candidate_of_tuning_and_gives_it_back() {
         for (name, value) in set {
             assert!(found(&settings, name).is_some(), "{id} {name}={value}: {settings:?}");
         }
+        // Tuning takes none that is reported as weaker than the tier that it keeps.
+        assert_eq!(found(&settings, OWN_DURABILITY), None, "{id} {set:?} ({tier})");
     }
 }
 
@@ -120,6 +123,12 @@ fn a_tier_that_its_settings_undo_is_said_to_be_its_authors() {
         ("berkeleydb", "DB_INIT_TXN", "OFF", "DB_INIT_TXN=off where power has on"),
         ("rocksdb", "manual_wal_flush", "true", "manual_wal_flush=true where power has false"),
         ("wiredtiger", "checkpoint_sync", "false", "checkpoint_sync=false where power has true"),
+        (
+            "wiredtiger",
+            "transaction_sync",
+            "(enabled=true,method=none)",
+            "transaction_sync.method=none where power has fsync or dsync",
+        ),
         ("postgres", "fsync", "off", "fsync=off where power has on"),
         (
             "mariadb",
@@ -149,6 +158,17 @@ fn a_dearer_setting_is_of_the_tier_and_every_weaker_one_is_named() {
         ("firebird", Durability::Process, &[("forced_writes", "ON")]),
         ("berkeleydb", Durability::Process, &[("DB_TXN_WRITE_NOSYNC", "OFF")]),
         ("valkey", Durability::Process, &[("appendfsync", "always")]),
+        (
+            "wiredtiger",
+            Durability::Process,
+            &[("transaction_sync", "(method=fsync,enabled=true)"), ("checkpoint_sync", "true")],
+        ),
+        ("wiredtiger", Durability::Power, &[("transaction_sync", "(enabled=true,method=dsync)")]),
+        (
+            "wiredtiger",
+            Durability::Power,
+            &[("log", "(enabled=true,file_max=16MB,prealloc=false)")],
+        ),
     ];
     for (id, tier, given) in cases.into_iter().filter(|(id, ..)| here(id)) {
         assert_eq!(found(&opened(id, tier, given).unwrap(), OWN_DURABILITY), None, "{id} {tier}");
@@ -275,10 +295,44 @@ fn what_is_left_to_an_engine_is_read_back_as_its_own() {
 }
 
 #[test]
+fn threads_of_a_configuration_stay_whatever_kind_of_statement_follows() {
+    for id in ["duckdb", "parquet"].into_iter().filter(|id| here(id)) {
+        let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let mut options = OpenOptions::new(folder.path(), Durability::Process, 32 << 20);
+        options.settings.push(("threads".to_owned(), "3".to_owned()));
+        let mut opened = registry::find(id).unwrap().open(&options).unwrap();
+        let Store::Sql(sql) = &mut opened.store else { panic!("{id}: no SQL") };
+        let query = "SELECT value FROM duckdb_settings() WHERE name = 'threads'";
+        let threads = sql.prepare(query).unwrap();
+        for kind in [QueryKind::Point, QueryKind::Analytic, QueryKind::Point] {
+            sql.expect(kind).unwrap();
+            let mut found = None;
+            let mut see = |row: &dyn embermark_engines::sql::ResultRow| {
+                found = row.text(0)?.map(str::to_owned);
+                Ok(())
+            };
+            sql.query(threads, &[], &mut see).unwrap();
+            assert_eq!(found.as_deref(), Some("3"), "{id} {kind:?}");
+        }
+        opened.store.close().unwrap();
+    }
+}
+
+/// Counting takes a mutex of the process at each allocation. Nothing else uses SQLite in this
+/// process.
+#[test]
+fn sqlite_does_not_count_its_memory() {
+    if here("sqlite") {
+        let settings = opened("sqlite", Durability::Process, &[]).unwrap();
+        assert_eq!(found(&settings, "SQLITE_CONFIG_MEMSTATUS"), Some("0"));
+    }
+}
+
+#[test]
 fn defaults_that_keep_less_than_a_tier_say_so() {
     let cases = [
-        ("wiredtiger", Durability::Process, "transaction_sync="),
-        ("wiredtiger", Durability::Power, "transaction_sync="),
+        ("wiredtiger", Durability::Process, "transaction_sync.enabled=false"),
+        ("wiredtiger", Durability::Power, "transaction_sync.enabled=false"),
         ("mongodb", Durability::Process, "journal before acknowledgement=false"),
         ("mongodb", Durability::Power, "writeConcern=default"),
     ];

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::common::{as_store, close, key, open, options, pairs, rows, value};
+use crate::common::{as_store, close, front, key, open, options, pairs, rows, show, value};
 use embermark_contract::kv::{KvStore, Table, TableDef};
 use embermark_contract::{ClientOpener, Lifecycle, Result, Scope, Store};
+use embermark_hybrid::Hybrid;
 
 const WRITERS: u16 = 3;
 const BATCHES: u32 = 60;
@@ -91,4 +92,18 @@ fn questions_see_what_was_acknowledged() {
 #[test]
 fn they_do_with_a_refresh_in_the_background() {
     see_everything(Some(Duration::from_millis(1)));
+}
+
+#[test]
+fn a_program_in_another_language_opens_the_front_until_a_table_is_mirrored() {
+    let folder = tempfile::tempdir().unwrap();
+    let front = front("lmdb", folder.path());
+    let mut hybrid = Hybrid::open(front, options(folder.path())).unwrap();
+    let connection = hybrid.connection().unwrap();
+    let dir = connection.iter().find(|(name, _)| *name == "dir").map(|(_, value)| &**value);
+    assert!(dir.is_some_and(|dir| dir.ends_with("front")), "{dir:?}");
+    show(&mut hybrid);
+    let refused = hybrid.connection().unwrap_err();
+    assert!(refused.is_unsupported() && refused.to_string().contains("mirror"), "{refused}");
+    close(hybrid);
 }

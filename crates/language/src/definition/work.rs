@@ -233,6 +233,13 @@ pub struct Arrive {
     pub lasts: Duration,
 }
 
+impl Arrive {
+    /// Returns how many rows come in a period at this many rows per second: at least one.
+    pub fn rows_in(period: Duration, rate: u64) -> u64 {
+        (period.as_secs_f64() * rate as f64).round().max(1.0) as u64
+    }
+}
+
 /// Several phases one after the other, timed as one. Indexes refer to
 /// [`super::Definition::phases`].
 #[derive(Clone, Debug, PartialEq)]

@@ -334,6 +334,28 @@ fn mixes_are_checked() {
          mix = { get = \"9/s\", update = 0.5 }",
     );
     assert_eq!(two, ["rates and shares in one mix"]);
+    let beside = |verb: &str| {
+        let phases = format!(
+            "[phase.up]\ndo = \"upsert\"\n[phase.other]\ndo = \"{verb}\"\n[phase.m]\n\
+             mix = {{ up = 0.5, other = 0.5 }}"
+        );
+        said_of(table, COLUMNS, &phases)
+    };
+    assert_eq!(beside("delete"), ["'other' deletes rows that 'up' writes"]);
+}
+
+#[test]
+fn a_text_that_its_column_cannot_hold_is_a_mistake() {
+    let columns = "id = \"u32\"\nstate = \"text(2)\"";
+    let said = |text: &str| {
+        let phase = format!(
+            "[phase.p]\ndo = \"update\"\nwhere = [[\"id\", \"=\", 1]]\nset = {{ state = \"{text}\" }}"
+        );
+        said_of("file = \"t.csv\"\nkey = [\"id\"]", columns, &phase)
+    };
+    assert_eq!(said("Texas"), ["a text that is too long"]);
+    // Characters are counted, not bytes.
+    assert_eq!(said("Üß\", id = \"x"), ["'id' cannot be set"]);
 }
 
 #[test]
@@ -543,6 +565,44 @@ fn rows_that_arrive_are_checked() {
     ] {
         let said = said(table, rows, rest);
         assert!(said.iter().any(|said| said.starts_with(expected)), "{rest}: {said:?}");
+    }
+}
+
+#[test]
+fn a_window_without_time_for_three_commits_is_a_mistake_in_its_place() {
+    let read = |commit: &str, rest: &str| {
+        let text = format!(
+            "[table.t]\nfile = \"t.csv\"\nkey = [\"id\", \"seen\"]\n[table.t.columns]\n{COLUMNS}\n\
+             [phase.rows]\nonly = \"arrive\"\ndo = \"insert\"\ncommit = {commit}\n\
+             [phase.p]\ninsert = \"rows\"\n{rest}\n"
+        );
+        parse("t.toml", &text, &ENGINES).map(drop).map_err(|mistakes| mistakes.to_string())
+    };
+    let (each, batch) = ("\"each\"", "{ batch = 50_000 }");
+    let (long, any) = ("arrive = \"1000/s\"", "only = \"rate\"\narrive = \"1/s\"");
+    let (whole, part) = ("insert = \"rows\"", "collect = \"16s\"");
+    for (commit, rest, place, enough) in [
+        (batch, long.to_owned(), whole, "100s"),
+        (batch, format!("{long}\nfor = \"99s\""), "for = \"99s\"", "100s"),
+        (each, format!("{long}\n{part}"), part, "32s"),
+        (each, "arrive = \"1/s\"\nfor = \"2s\"".to_owned(), "for = \"2s\"", "3s"),
+        // Whatever the rate of a search.
+        (each, format!("{any}\n{part}"), part, "32s"),
+    ] {
+        let said = read(commit, &rest).unwrap_err();
+        assert!(said.starts_with("error: a window of fewer than three commits"), "{said}");
+        let enough = format!("write for = \"{enough}\" or more");
+        assert!(said.contains(place) && said.contains(&enough), "{rest}: {said}");
+    }
+    for (commit, rest) in [
+        (batch, format!("{long}\nfor = \"100s\"")),
+        (each, format!("{long}\ncollect = \"15s\"")),
+        (each, "arrive = \"1/s\"\nfor = \"3s\"".to_owned()),
+        // A search tries other rates.
+        (each, format!("{any}\nfor = \"400ms\"")),
+        (batch, format!("{any}\nfor = \"400ms\"")),
+    ] {
+        assert_eq!(read(commit, &rest), Ok(()), "{rest}");
     }
 }
 

@@ -97,6 +97,20 @@ fn an_error_ends_the_loop() {
     assert_eq!((result, calls), (Err("no"), 6));
 }
 
+#[test]
+fn operations_before_an_error_count_in_a_closed_loop_and_in_an_open_one() {
+    for schedule in [None, Some(ArrivalSchedule::new(1_000.0, 1, 0))] {
+        let mut meter = Meter::simulated(None);
+        meter.set_schedule(schedule);
+        meter.start();
+        assert_eq!(meter.part(0..10, |_| Ok::<_, &str>(())), Ok(10));
+        let ended = meter.part(10..20, |i| if i == 15 { Err("no") } else { Ok(()) });
+        meter.stop();
+        assert_eq!((ended, meter.measured().ops), (Err("no"), 15), "{schedule:?}");
+        assert_eq!(meter.latency().unwrap().samples, 15, "{schedule:?}");
+    }
+}
+
 /// A meter that has learned to time every 13th operation.
 fn learned(cap: Option<Duration>) -> Meter {
     let mut meter = Meter::new(cap);

@@ -48,6 +48,9 @@ pub(super) enum Failure {
     Sensor(u64),
     /// The engine refused the rows.
     Refused(String),
+    /// No window can be measured at the rate, for this reason. It can be too short for the commits,
+    /// or too long for the times of the rows.
+    Unmeasurable(String),
 }
 
 /// Result of trying a rate.
@@ -91,25 +94,31 @@ pub(crate) enum Length {
 /// measured.
 ///
 /// # Errors
-/// Returns errors of `attempt` from before it writes. An error while it writes means that the rate
-/// was not kept: an engine can refuse a commit with too many rows. A broken engine fails at the
-/// start of the next attempt.
+/// Returns errors of `attempt` from before it writes, and the reason if the first rate cannot be
+/// measured. An error while it writes means that the rate was not kept: an engine can refuse a
+/// commit with too many rows. A broken engine fails at the start of the next attempt.
 pub(crate) fn highest(
     window: Duration,
     bound: Duration,
     mut attempt: impl FnMut(u64, Length) -> Result<Result<WriteOutcome>>,
 ) -> Result<(Highest, Option<WriteOutcome>)> {
-    let mut kept = None;
-    let mut trial = |rate, length| match attempt(rate, length)? {
-        Ok(written) => {
-            let trial = judge(&written, bound);
-            if let (Ok(()), Length::Whole) = (&trial, length) {
-                kept = Some(written);
+    let (mut kept, mut is_first) = (None, true);
+    let mut trial = |rate, length| {
+        let was_first = std::mem::take(&mut is_first);
+        match attempt(rate, length)? {
+            Ok(written) => {
+                let trial = judge(&written, bound);
+                if let (Ok(()), Length::Whole) = (&trial, length) {
+                    kept = Some(written);
+                }
+                Ok(trial)
             }
-            Ok(trial)
+            Err(error) if error.is_unsupported() && was_first => Err(error),
+            Err(error) if error.is_unsupported() => {
+                Ok(Err(Failure::Unmeasurable(error.to_string())))
+            }
+            Err(error) => Ok(Err(Failure::Refused(error.to_string()))),
         }
-        Err(error) if error.is_unsupported() => Err(error),
-        Err(error) => Ok(Err(Failure::Refused(error.to_string()))),
     };
     let (warm_up, short) = times(window);
     let mut found =
@@ -131,18 +140,24 @@ pub(crate) struct Highest {
 }
 
 /// Tries rates from `first` on. Doubles until a rate is not kept, which is `failed` if that is
-/// known, and then halves the distance. Ends after `most` trials.
+/// known, and then halves the distance. Ends after `most` trials, and at a rate that is too low to
+/// be measured.
 pub(super) fn search(
     first: u64,
     mut failed: Option<(u64, Failure)>,
     most: u64,
     mut trial: impl FnMut(u64) -> Result<Trial>,
 ) -> Result<Highest> {
-    let (mut kept, mut rate) = (0, first);
+    let (mut kept, mut rate, mut is_below) = (0, first, false);
     for _ in 0..most {
         match trial(rate)? {
             Ok(()) => kept = rate,
-            Err(failure) => failed = Some((rate, failure)),
+            // Below a rate that was measured, the window is too short. It is so for all lower ones.
+            Err(Failure::Unmeasurable(_)) if kept == 0 && is_below => break,
+            Err(failure) => {
+                is_below |= !matches!(failure, Failure::Unmeasurable(_));
+                failed = Some((rate, failure));
+            }
         }
         rate = match failed.as_ref().map(|(limit, _)| *limit) {
             None if kept >= FASTEST => break,
@@ -178,6 +193,9 @@ impl Highest {
                 format!("the writer reached {reached}, and the queue was filling")
             }
             Failure::Refused(why) => format!("the engine failed: {why}"),
+            Failure::Unmeasurable(why) => {
+                return format!("{rate} {rows} per second cannot be measured: {why}");
+            }
             Failure::Sensor(reached) => {
                 return format!(
                     "the sensor itself is the bottleneck: at {rate} {rows} per second it reached {reached}"
@@ -275,6 +293,33 @@ mod tests {
         assert!(found.rate == 0 && kept.is_none());
         assert!(found.remark("rows").contains("the engine failed"), "{found:?}");
         assert!(highest(window, bound, |_, _| Err(failed())).is_err());
+    }
+
+    #[test]
+    fn a_rate_that_cannot_be_measured_bounds_the_search_and_only_the_first_one_is_an_error() {
+        let (window, bound) = (Duration::from_secs(1), Duration::from_millis(100));
+        let short = || EngineError::impossible("the window is too short");
+        let refused = highest(window, bound, |_, _| Ok(Err(short()))).err().unwrap();
+        assert!(refused.is_unsupported(), "{refused}");
+        // Going down, it ends the search with the reason for which a measured rate failed.
+        let mut tried = Vec::new();
+        let (found, kept) = highest(window, bound, |rate, _| {
+            tried.push(rate);
+            let full = EngineError::failed("the engine", "do anything", "it is full");
+            Ok(Err(if rate < 100 { short() } else { full }))
+        })
+        .unwrap();
+        assert!(found.rate == 0 && kept.is_none());
+        assert_eq!(tried, [1_000, 500, 250, 125, 62]);
+        assert!(matches!(found.failed, Some((125, Failure::Refused(_)))), "{found:?}");
+        // Going up, lower ones can be measured.
+        let found = search(FIRST, None, u64::MAX, |rate| {
+            let long = || Failure::Unmeasurable("its times have no room".to_owned());
+            Ok(if rate <= 5_400 { Ok(()) } else { Err(long()) })
+        });
+        let found = found.unwrap();
+        assert!((5_142..=5_400).contains(&found.rate), "{found:?}");
+        assert!(found.remark("rows").ends_with("its times have no room"), "{found:?}");
     }
 
     #[test]

@@ -57,11 +57,24 @@ impl Task {
     /// Creates a task with this warm-up and window, each rounded to whole rows. The window has at
     /// least one.
     pub(crate) fn new(rate: u64, warm_up: Duration, window: Duration) -> Self {
-        let rows =
-            |time: Duration| (time.as_nanos() * u128::from(rate)).div_ceil(1_000_000_000) as u64;
-        let first = rows(warm_up);
-        Self { rate, first, end: first + rows(window).max(1) }
+        let first = rows_in(rate, warm_up);
+        Self { rate, first, end: first + rows_in(rate, window).max(1) }
     }
+
+    /// Returns the task with at least two commits of this many rows after the one that opens its
+    /// window. A shorter window is lengthened up to `longest`. `None` if that is too short.
+    pub(crate) fn with_commits(self, rows: u64, longest: Duration) -> Option<Self> {
+        // The window opens with the commit of its first row, and closes with that of its last.
+        let second = (self.first / rows.max(1)).saturating_add(2).saturating_mul(rows.max(1));
+        let end = self.end.max(second.saturating_add(1));
+        let fits = end == self.end || end - self.first <= rows_in(self.rate, longest);
+        fits.then_some(Self { end, ..self })
+    }
+}
+
+/// Returns the rows of a time at a rate, rounded up.
+fn rows_in(rate: u64, time: Duration) -> u64 {
+    (time.as_nanos() * u128::from(rate)).div_ceil(u128::from(SECOND)) as u64
 }
 
 /// Sends rows into the queue `out` until the parent closes standard input. `make` returns what is
@@ -200,6 +213,28 @@ mod tests {
         }
         assert!((199_700..=200_001).contains(&made), "{made}");
         assert_eq!(sensor.account.missed, 0);
+    }
+
+    #[test]
+    fn a_window_has_two_commits_after_the_one_that_opens_it_or_is_refused() {
+        let ms = Duration::from_millis;
+        // Rows per second, rows per commit, and the windows in ms before and after. At most 2 s.
+        for (rate, rows, window, lengthened) in [
+            (1_000, 1, 3, Some(3)),
+            (1_000, 1, 2, Some(3)),
+            (1_000, 1, 1, Some(3)),
+            (1_000, 40, 250, Some(250)),
+            // The warm-up has 10 rows. Row 80 begins the second commit after the first one.
+            (1_000, 40, 50, Some(71)),
+            (1_000, 1_000, 500, Some(1_991)),
+            (1_000, 1_010, 500, None),
+            (1_000, 50_000, 2_000, None),
+            (1_000, u64::MAX, 2_000, None),
+        ] {
+            let task = Task::new(rate, ms(10), ms(window));
+            let wanted = lengthened.map(|window| Task::new(rate, ms(10), ms(window)));
+            assert_eq!(task.with_commits(rows, ms(2_000)), wanted, "{rows} rows, {window} ms");
+        }
     }
 
     #[test]

@@ -71,9 +71,10 @@ impl Tally {
         }
     }
 
-    /// Returns whether the first row of the window has come.
+    /// Returns whether the first row of the window has come, and its last one has not. A commit
+    /// with both would open and close it at once.
     pub(super) const fn opens(&self) -> bool {
-        self.opened.is_none() && self.next > self.task.first
+        self.opened.is_none() && self.next > self.task.first && !self.is_over()
     }
 
     /// Opens the window, and discards the times measured before.
@@ -88,15 +89,21 @@ impl Tally {
         self.next >= self.task.end
     }
 
-    /// Closes the window. Returns whether it was open.
+    /// Closes the window. Returns whether it was open. Times before a window that did not open are
+    /// discarded.
     pub(super) fn close(&mut self) -> bool {
-        let open = self.opened.filter(|_| self.closed.is_none());
-        if let Some(opened) = open {
+        let Some(opened) = self.opened else {
+            self.service.reset();
+            self.response.reset();
+            return false;
+        };
+        let open = self.closed.is_none();
+        if open {
             self.closed = Some(opened.elapsed());
             self.service.stop();
             self.response.stop();
         }
-        open.is_some()
+        open
     }
 }
 
@@ -116,6 +123,20 @@ impl WriteOutcome {
     /// Returns the number of rows that were lost, of all that the sensor made.
     pub(super) const fn lost_ever(&self) -> u64 {
         self.account.made.saturating_sub(self.tally.stored)
+    }
+
+    /// Returns why nothing was measured, if one commit stored every row of the window. `rows` is
+    /// the name of rows in messages.
+    pub(super) fn without_window(&self, rows: &str) -> Option<String> {
+        let Tally { task, opened, .. } = &self.tally;
+        let is_none = opened.is_none() && self.tally.is_over() && self.lost_ever() == 0;
+        is_none.then(|| {
+            format!(
+                "one commit stored all {} {rows} of the window, which begins with a commit and \
+                 ends with a later one: take a longer window or a higher rate",
+                task.rows()
+            )
+        })
     }
 
     /// Returns the result of the window.

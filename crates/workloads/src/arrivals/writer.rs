@@ -25,6 +25,15 @@ pub(crate) trait Sink {
     /// Takes a row that arrived, with its payload.
     fn arrived(&mut self, number: u64, payload: &[u8]) -> Self::Row;
 
+    /// Returns the task with a window for the sink's commits, which can be longer than the given
+    /// one.
+    ///
+    /// # Errors
+    /// Impossible where such a window cannot be measured.
+    fn planned(&self, task: Task) -> Result<Task> {
+        Ok(task)
+    }
+
     /// Prepares rows for the next commit. The time is not measured.
     fn prepare(&mut self, _rows: &[Self::Row]) {}
 
@@ -106,6 +115,7 @@ impl<S: Sink> Writer<'_, S> {
     /// Commits each time this many rows have come until the window is over, and then the rows left
     /// in the queue.
     pub(crate) fn by_count(mut self, queue: queue::Receiver, rows: usize) -> Result<WriteOutcome> {
+        self.plan()?;
         let (report, account) = sync_channel(1);
         let written = self.take_by_count(queue, rows, report);
         self.end(written, &account)
@@ -123,6 +133,7 @@ impl<S: Sink> Writer<'_, S> {
     where
         S::Row: Send + 'static,
     {
+        self.plan()?;
         let (report, account) = sync_channel(1);
         let (give, take) = sync_channel(1);
         let (give_back, empty) = sync_channel(4);
@@ -133,6 +144,12 @@ impl<S: Sink> Writer<'_, S> {
         self.end(written, &account)
     }
 
+    /// Adapts the window to the sink's commits, before any row is taken.
+    fn plan(&mut self) -> Result<()> {
+        self.tally.task = self.sink.planned(self.tally.task)?;
+        Ok(())
+    }
+
     /// Closes the window, and takes the sensor's account.
     fn end(
         mut self,
@@ -141,7 +158,13 @@ impl<S: Sink> Writer<'_, S> {
     ) -> Result<WriteOutcome> {
         let flushed = written.and(self.close()).and_then(|()| self.sink.flush());
         match flushed.and_then(|()| self.sensor.account(account)) {
-            Ok(account) => Ok(WriteOutcome { tally: self.tally, account }),
+            Ok(account) => {
+                let written = WriteOutcome { tally: self.tally, account };
+                match written.without_window(S::ROWS) {
+                    Some(why) => Err(EngineError::impossible(why)),
+                    None => Ok(written),
+                }
+            }
             Err(error) => Err(self.given_up(error, account)),
         }
     }

@@ -72,6 +72,18 @@ impl Filter<'_> {
         matches!(self.operator, Operator::Greater | Operator::AtLeast)
     }
 
+    /// Whether its bound has a place among the values of its column: a number beyond the range of
+    /// the column's type has no bytes in keys and indexes.
+    fn has_place(&self, table: &Table) -> bool {
+        let (ColumnType::Int { bits, signed }, Value::Int(bound)) =
+            (table.columns[self.column].of, self.bound)
+        else {
+            return true;
+        };
+        let most = i64::MAX >> (64 - u32::from(bits) - u32::from(!signed && bits < 64));
+        (if signed { -most - 1 } else { 0 }..=most).contains(&bound)
+    }
+
     /// Returns whether a value meets it. An absent value does not.
     #[inline]
     pub(super) fn is_met(&self, value: &Value<'_>) -> bool {
@@ -111,13 +123,14 @@ impl Access {
         let orders = std::iter::once((By::Key, &table.key))
             .chain(table.indexes.iter().enumerate().map(|(n, index)| (By::Index(n), index)));
         let mut best = Self { by: By::All, equal: 0, bounded: false, exact: filters.is_empty() };
+        let narrows = |f: &Filter<'_>, column: usize| f.column == column && f.has_place(table);
         for (by, columns) in orders {
             let is_equal = |column: &&usize| {
-                filters.iter().any(|f| f.column == **column && f.operator == Operator::Equal)
+                filters.iter().any(|f| narrows(f, **column) && f.operator == Operator::Equal)
             };
             let equal = columns.iter().take_while(is_equal).count();
             let bounded = columns.get(equal).is_some_and(|column| {
-                filters.iter().any(|f| f.column == *column && f.operator != Operator::NotEqual)
+                filters.iter().any(|f| narrows(f, *column) && f.operator != Operator::NotEqual)
             });
             let mut access = Self { by, equal, bounded, exact: false };
             access.exact = filters.iter().all(|filter| access.decides(table, filters, filter));
@@ -145,11 +158,12 @@ impl Access {
         };
         let mut beside = filters.iter().filter(|other| {
             let is_like = of.operator == Operator::Equal || of.is_low() == other.is_low();
-            other.column == of.column && is_like
+            other.column == of.column && is_like && other.has_place(table)
         });
         let used = &columns[..self.equal + usize::from(self.bounded)];
         // An absent value is found in an index, but equals nothing.
-        of.bound != Value::Null && is_whole && used.contains(&of.column) && beside.nth(1).is_none()
+        let is_found = of.bound != Value::Null && of.has_place(table);
+        is_found && is_whole && used.contains(&of.column) && beside.nth(1).is_none()
     }
 
     /// Returns the conditions that must still be checked on the rows found.
@@ -176,7 +190,8 @@ impl Access {
             By::Index(n) => &table.indexes[n],
         };
         let of = |column: usize, is: fn(Operator) -> bool| {
-            filters.iter().find(|f| f.column == column && is(f.operator))
+            let mut filters = filters.iter().filter(|f| f.has_place(table));
+            filters.find(|f| f.column == column && is(f.operator))
         };
         let mut values: SmallVec<[Value<'_>; 8]> = (columns[..self.equal].iter())
             .filter_map(|column| of(*column, |is| is == Operator::Equal).map(|f| f.bound))
@@ -291,6 +306,29 @@ mod tests {
         let within = |station, time| (&from..&to).contains(&&key(station, time));
         assert!(within(3, 101) && within(3, 200));
         assert!(!within(3, 99) && !within(3, 201) && !within(2, 150) && !within(4, 150));
+    }
+
+    #[test]
+    fn a_bound_beyond_the_range_of_its_column_finds_no_rows() {
+        let (table, codec) = (table(), Codec::new(&table()));
+        let below = filter(0, Operator::AtMost, Value::Int(-501));
+        let above = filter(0, Operator::AtLeast, Value::Int(1 << 16));
+        for of in [below, above, filter(0, Operator::Equal, Value::Int(-1))] {
+            assert_eq!(Access::best(&table, &[of]).by, By::All);
+            let access = Access::best(&table, &[of, filter(0, Operator::Less, Value::Int(9))]);
+            let left = access.left(&table, &Filters::from_iter([of]));
+            assert_eq!((access.by, access.exact, left.len()), (By::Key, false, 1));
+        }
+        // Rows from below the lowest value begin with the lowest.
+        let last = [
+            filter(0, Operator::AtLeast, Value::Int(-501)),
+            filter(0, Operator::Less, Value::Int(500)),
+        ];
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        Access::best(&table, &last).bounds(&table, &codec, &last, &mut from, &mut to);
+        let mut first = Vec::new();
+        codec.key([Value::Int(0), Value::Int(0)], &mut first);
+        assert!((&from..&to).contains(&&first));
     }
 
     #[test]

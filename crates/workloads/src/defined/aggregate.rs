@@ -149,9 +149,14 @@ fn order(by: &[OrderBy], a: &[answer::Value], b: &[answer::Value]) -> Ordering {
     each.fold(Ordering::Equal, Ordering::then)
 }
 
+/// Returns the order of two values of a column: an absent one first, numbers of two kinds equal,
+/// which a column does not have.
 fn ranked(a: &answer::Value, b: &answer::Value) -> Ordering {
-    use answer::Value::{Float, Int, Text};
+    use answer::Value::{Float, Int, Null, Text};
     match (a, b) {
+        (Null, Null) => Ordering::Equal,
+        (Null, _) => Ordering::Less,
+        (_, Null) => Ordering::Greater,
         (Int(a), Int(b)) => a.cmp(b),
         (Float(a), Float(b)) => a.total_cmp(b),
         (Text(a), Text(b)) => a.cmp(b),

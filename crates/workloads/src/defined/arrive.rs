@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use embermark_contract::{Result, Scope};
+use embermark_contract::{EngineError, Result, Scope};
 use embermark_language::{Arrive, Commit, Work};
 
 use super::arena::Arena;
@@ -11,13 +11,19 @@ use super::cell::Cell;
 use super::keep::LAID_AT_ONCE;
 use super::port::{self, Database, OperationResults};
 use super::table_rows::{Repetition, Rows};
-use crate::arrivals::Sink;
+use crate::WorkloadError;
+use crate::arrivals::{Sink, Task};
 
 /// Returns how the rows of a table repeat: shifted by the time from the first to the last, plus one
 /// unit.
-pub(super) fn repetition(arrive: &Arrive, rows: &Rows) -> Repetition {
-    let units = rows.end(arrive.time) - rows.start(arrive.time) + 1;
-    Repetition { time: arrive.time, units, asked: false }
+///
+/// # Errors
+/// [`WorkloadError::Unfit`] if that exceeds 64 bits.
+pub(super) fn repetition(
+    arrive: &Arrive,
+    rows: &Rows,
+) -> std::result::Result<Repetition, WorkloadError> {
+    Repetition::new(rows, arrive.time, 1, false)
 }
 
 /// Returns the rows per commit. `None`: the rows of a period.
@@ -30,6 +36,35 @@ pub(super) fn rows_of_commit(cell: &Cell, arrive: &Arrive) -> Option<usize> {
         Work::Insert { commit: Commit::Batch(rows), .. } => usize::try_from(*rows).ok(),
         _ => Some(1),
     }
+}
+
+/// Returns the task with a window that has at least two commits after the one that opens it. A part
+/// of the window, as a search for the highest rate tries it, is lengthened up to the whole.
+///
+/// # Errors
+/// Impossible where the whole window has fewer, or the rows run out of times before its end.
+fn planned(cell: &Cell, arrive: &Arrive, task: Task) -> Result<Task> {
+    let rows = match (rows_of_commit(cell, arrive), arrive.collect) {
+        (None, Some(collect)) => Arrive::rows_in(collect, task.rate),
+        (rows, _) => rows.unwrap_or(1) as u64,
+    };
+    let Some(task) = task.with_commits(rows, arrive.lasts) else {
+        let (rate, lasts) = (task.rate, arrive.lasts);
+        return Err(EngineError::impossible(format!(
+            "at {rate} rows per second, a window of {lasts:?} has fewer than three commits of \
+             {rows} rows. It begins with a commit and ends two or more commits later: take a \
+             longer 'for', a higher rate, or commits of fewer rows"
+        )));
+    };
+    let of = &cell.tables[arrive.table];
+    let (most, queue) = (of.most(0), arrive.queue as u64);
+    // The sensor goes on until it is told that the last row has come.
+    let later = queue.saturating_add(rows.saturating_mul(3)).saturating_add(LAID_AT_ONCE as u64);
+    let needed = (of.loaded as u64).saturating_add(task.end).saturating_add(later);
+    if needed > most as u64 {
+        return Err(of.out_of_times(most, "for"));
+    }
+    Ok(task)
 }
 
 /// Stores rows after the existing ones, in the order in which they arrive.
@@ -74,6 +109,10 @@ impl Sink for TableSink<'_> {
     type Row = u64;
 
     const ROWS: &'static str = "rows";
+
+    fn planned(&self, task: Task) -> Result<Task> {
+        planned(self.cell, self.arrive, task)
+    }
 
     fn arrived(&mut self, number: u64, _: &[u8]) -> u64 {
         number

@@ -59,6 +59,8 @@ pub(super) struct FileBench {
     pub(super) found: OperationResults,
     /// Distinct answers to the requests of a repeated question.
     pub(super) different: DistinctAnswers,
+    /// The same for each question of a sequence.
+    pub(super) different_by_step: Vec<DistinctAnswers>,
     /// Results of the questions of a sequence.
     pub(super) by_step: Vec<OperationResults>,
     /// Client tasks of the phase that is ready, if it is a mix or several clients share it.
@@ -121,6 +123,7 @@ impl FileBench {
             maintained: false,
             found: OperationResults::default(),
             different: DistinctAnswers::default(),
+            different_by_step: Vec::new(),
             by_step: Vec::new(),
             client_tasks: Vec::new(),
             client_threads: None,

@@ -118,9 +118,9 @@ impl ClientTask {
     ) -> std::result::Result<(), Stop> {
         let mut counts = vec![0_u64; self.parts.len()];
         let most = self.ops.unwrap_or(u64::MAX);
+        // In a mix each read has its own snapshot.
         if let [ClientTaskPart { phase, .. }] = self.parts[..]
-            && self.order.is_empty()
-            && self.rounds.is_none()
+            && self.is_shared
             && is_read_in_one_snapshot(cell.work(phase))
         {
             let (Self { client, clients, .. }, mut part) = (self, Some(&mut meters[0]));
@@ -154,7 +154,7 @@ impl ClientTask {
         }
         for n in 0..most {
             // Reading the clock costs as much as a read of a fast engine.
-            if n % 16 == 0 && n > 0 && (meters[0].expired() || used_up.load(Ordering::Relaxed)) {
+            if n % 16 == 0 && n > 0 && meters[0].expired() {
                 break;
             }
             let part = match self.order.len() as u64 {
@@ -170,7 +170,8 @@ impl ClientTask {
         Ok(())
     }
 
-    /// Does this client's `i`th operation of a phase, with its own commit.
+    /// Does this client's `i`th operation of a phase, with its own commit. A mix ends for all its
+    /// clients when one has used up the rows.
     #[inline]
     fn one(
         &self,
@@ -181,6 +182,9 @@ impl ClientTask {
         found: &mut OperationResults,
         used_up: &AtomicBool,
     ) -> std::result::Result<(), Stop> {
+        if !self.is_shared && used_up.load(Ordering::Relaxed) {
+            return Err(Stop::UsedUp);
+        }
         let mut i = self.client + i * self.clients;
         let work = cell.work(phase);
         let inserted = match work {
@@ -213,6 +217,42 @@ impl ClientTask {
     }
 }
 
+/// Checks that as many rows are held back as a mix by rates inserts in its time. One that ends when
+/// it is steady can end before it has used them up.
+fn check_rows(cell: &Cell, tasks: &[ClientTask]) -> Result<()> {
+    let mut inserted = vec![0_u64; cell.tables.len()];
+    let mut lasts = Duration::ZERO;
+    for task in tasks.iter().filter(|task| !task.is_shared && task.rounds.is_none()) {
+        if let [ClientTaskPart { phase, schedule: Some(_) }] = task.parts[..]
+            && let Work::Insert { table, .. } = cell.work(phase)
+        {
+            inserted[*table] = inserted[*table].saturating_add(task.ops.unwrap_or_default());
+            lasts = lasts.max(task.lasts.unwrap_or_default());
+        }
+    }
+    for (rows, inserted) in cell.tables.iter().zip(inserted) {
+        let held = (rows.staged.rows() - rows.loaded) as u64;
+        if inserted <= held {
+            continue;
+        }
+        let fits = lasts.as_millis() * u128::from(held) / u128::from(inserted);
+        let shorter = match fits {
+            0 => String::new(),
+            1..1_000 => format!("for = \"{fits}ms\", "),
+            _ => format!("for = \"{}s\", ", fits / 1_000),
+        };
+        // At most half of the rows are held back, and one more than is inserted.
+        let twice = inserted.saturating_add(1).saturating_mul(2);
+        let least = twice.max(inserted.saturating_add(rows.loaded as u64));
+        return Err(EngineError::impossible(format!(
+            "the mix inserts {inserted} rows of '{}', and {held} are held back for it: write \
+             {shorter}a lower rate, or give the table {least} rows",
+            rows.table.name
+        )));
+    }
+    Ok(())
+}
+
 /// Threads of clients that wait for a run.
 pub(super) struct ClientThreads {
     members: Vec<ClientThread>,
@@ -229,13 +269,15 @@ impl ClientThreads {
     /// Connects one client for each task and lets it prepare its phases.
     ///
     /// # Errors
-    /// Fails when the engine has only one client at a time, or refuses.
+    /// Fails when the engine has only one client at a time, or refuses. Impossible for a mix that
+    /// inserts more rows than there are.
     pub(super) fn connect(
         lifecycle: &mut dyn Lifecycle,
         cell: &Arc<Cell>,
         arena: &Arc<Arena>,
         tasks: Vec<ClientTask>,
     ) -> Result<Self> {
+        check_rows(cell, &tasks)?;
         let together = Arc::new((Barrier::new(tasks.len()), AtomicBool::new(false)));
         let mut threads = Self { members: Vec::with_capacity(tasks.len()) };
         for task in tasks {
@@ -331,4 +373,110 @@ fn serve(
     let done = task.perform(&mut *database, cell, meters, used_up);
     let closed = database.close();
     let _ = reports.send(done.and_then(|done| closed.map(|()| Some(done))));
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_contract::Reopener;
+    use embermark_engines::{OpenOptions, registry};
+    use embermark_model::{Durability, Scale};
+
+    use super::super::keep::tests::cell;
+    use super::*;
+
+    /// As many rows as possible are held back: half of them.
+    const FILE: &str = r#"
+[table.t]
+file = "t.csv"
+key = ["id"]
+[table.t.columns]
+id = "u32"
+[phase.write]
+do = "insert"
+[phase.read]
+do = "get"
+[phase.live]
+mix = { write = "1000/s", read = "1000/s" }
+"#;
+
+    /// Indexes of the phases.
+    const WRITE: usize = 0;
+    const READ: usize = 1;
+
+    /// Returns a cell of forty rows and a database with the first twenty.
+    fn opened() -> (Arc<Cell>, Box<dyn Database>) {
+        let dir = tempfile::tempdir().unwrap();
+        let rows: Vec<String> = (0..40).map(|row| row.to_string()).collect();
+        std::fs::write(dir.path().join("t.csv"), format!("id\n{}\n", rows.join("\n"))).unwrap();
+        let cell = Arc::new(cell(FILE, Scale::Full, dir.path()).unwrap());
+        assert_eq!((cell.tables[0].loaded, cell.tables[0].staged.rows()), (20, 40));
+        let options = OpenOptions::new(dir.path().join("db"), Durability::None, 64 << 20);
+        let store = registry::find("memory").unwrap().open(&options).unwrap().store;
+        let never = Reopener::new(|_, _| panic!("nobody opens it again"));
+        let mut database = family::open(store, never, Arc::clone(&cell)).unwrap();
+        database.clear(0).unwrap();
+        database.bulk(0, 20, None, &mut Meter::new(None)).unwrap();
+        [WRITE, READ].into_iter().for_each(|phase| database.ready(phase, phase).unwrap());
+        cell.begin();
+        (cell, database)
+    }
+
+    /// Returns the task of a client that does operations of a phase in 30 s, as fast as it can.
+    fn paced(phase: usize, ops: u64) -> ClientTask {
+        let schedule = Some(ArrivalSchedule::new(1e6, 1, 0));
+        ClientTask {
+            parts: vec![ClientTaskPart { phase, schedule }],
+            order: Arc::from([]),
+            ops: Some(ops),
+            lasts: Some(Duration::from_secs(30)),
+            rounds: None,
+            client: 0,
+            clients: 1,
+            is_shared: false,
+        }
+    }
+
+    /// The same without a schedule, as in a mix by shares.
+    fn unpaced(phase: usize, ops: u64) -> ClientTask {
+        let parts = vec![ClientTaskPart { phase, schedule: None }];
+        ClientTask { parts, order: Arc::from([0]), ..paced(phase, ops) }
+    }
+
+    #[test]
+    fn rows_that_are_used_up_end_a_mix_with_the_operations_that_were_done() {
+        for task_of in [paced, unpaced] {
+            let (cell, mut database) = opened();
+            let used_up = AtomicBool::new(false);
+            let mut done = |task: ClientTask| {
+                let (task, meter) = (Arc::new(task), Meter::new(None));
+                let meters = task.meters(&meter);
+                let done = task.perform(&mut *database, &cell, meters, &used_up).unwrap();
+                (done.meters[0].measured().ops, used_up.load(Ordering::Relaxed))
+            };
+            assert_eq!(done(task_of(READ, 50)), (50, false));
+            assert_eq!(done(task_of(WRITE, 50)), (20, true), "as many as were held back");
+            assert_eq!(done(task_of(READ, 50)), (0, true), "the other clients end too");
+            let shared = ClientTask { is_shared: true, ..task_of(READ, 50) };
+            assert_eq!(done(shared), (50, true), "it is no mix");
+        }
+    }
+
+    #[test]
+    fn a_mix_by_rates_with_too_few_rows_is_refused_before_it_connects() {
+        let (cell, mut database) = opened();
+        let reads = || paced(READ, 100);
+        assert!(check_rows(&cell, &[paced(WRITE, 20), reads()]).is_ok());
+        assert!(check_rows(&cell, &[unpaced(WRITE, 21), reads()]).is_ok(), "it ends when it must");
+        let shared = ClientTask { is_shared: true, ..paced(WRITE, 21) };
+        assert!(check_rows(&cell, &[shared]).is_ok());
+        // Both insert rows of one table.
+        let tasks = vec![paced(WRITE, 50), paced(WRITE, 10), reads()];
+        let arena = Arc::new(Arena::default());
+        let refused = ClientThreads::connect(database.lifecycle(), &cell, &arena, tasks);
+        let refused = refused.err().unwrap();
+        assert!(refused.is_unsupported(), "{refused}");
+        let says = "the mix inserts 60 rows of 't', and 20 are held back for it: write \
+                    for = \"10s\", a lower rate, or give the table 122 rows";
+        assert_eq!(refused.to_string(), says);
+    }
 }

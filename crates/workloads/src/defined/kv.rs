@@ -196,8 +196,8 @@ impl Database for KvTables {
         self.store.delete_range(self.tables[keep.table], from, to)
     }
 
-    fn expires_by(&self, _: &Keep) -> String {
-        self.store.deletes_range().to_owned()
+    fn expires_by(&self, keep: &Keep) -> String {
+        self.store.deletes_range_of(self.tables[keep.table]).to_owned()
     }
 
     fn count(&mut self, table: usize) -> Result<Option<u64>> {

@@ -102,7 +102,7 @@ impl Workload for Defined {
         keep::check_order(&tables)?;
         let operation_keys = draw_keys(definition, &tables, spec.seed)?;
         let update_values = UpdateValues::new(spec.seed, longest(definition, &tables));
-        let each = each_of(definition, &tables, spec.seed);
+        let each = each_of(definition, &tables, spec.seed)?;
         let (engine, appends_only) = (spec.engine.clone(), spec.appends_only);
         let set_at_once = kind::set_at_once(definition);
         let met = definition.phases.iter().map(|phase| oracle::met(phase, &tables)).collect();

@@ -97,8 +97,16 @@ impl OperationKeys {
         let ops = keys.ops.for_rows(loaded).min(loaded);
         if 2 * ops > rows.loaded as u64 {
             // For most of the rows a distribution only decides which come first.
-            let drawn = draw.distinct(rows.loaded, ops as usize);
-            return Ok(Self { drawn, ..Self::default() });
+            let mut all =
+                Self { drawn: draw.distinct(rows.loaded, ops as usize), ..Self::default() };
+            for drawn in &mut all.drawn {
+                if keys.absent > 0.0 && draw.unit() < keys.absent {
+                    let number = all.absent.len() as u32;
+                    all.absent.push((*drawn, absent(rows, *drawn as usize, draw)?));
+                    *drawn = ABSENT | number;
+                }
+            }
+            return Ok(all);
         }
         let mut seen = HashSet::with_capacity(ops as usize);
         let mut all = Self::default();

@@ -53,14 +53,28 @@ pub(super) fn draw_keys(
 }
 
 /// Draws the values that each phase asks about, from its own random stream.
-pub(super) fn each_of(definition: &Definition, tables: &[Rows], seed: u64) -> Vec<Vec<OwnedValue>> {
+///
+/// # Errors
+/// [`WorkloadError::Unfit`] if no row has a value of that column.
+pub(super) fn each_of(
+    definition: &Definition,
+    tables: &[Rows],
+    seed: u64,
+) -> Result<Vec<Vec<OwnedValue>>, WorkloadError> {
     let of = |(phase, def): (usize, &Phase)| match &def.asked {
         Asked::Each { column, values } => {
             let rows = &tables[def.work.table().unwrap_or_default()];
             let mut draw = Draw::new(seed, 50_000 + phase as u64);
-            operation_keys::values(rows, *column, values.for_rows(rows.loaded as u64), &mut draw)
+            let values = values.for_rows(rows.loaded as u64);
+            let drawn = operation_keys::values(rows, *column, values, &mut draw);
+            if drawn.is_empty() {
+                let (name, of) = (&def.name, &rows.table.columns[*column].name);
+                let why = format!("phase '{name}' asks for each '{of}', and no row has one");
+                return Err(WorkloadError::Unfit(why));
+            }
+            Ok(drawn)
         }
-        _ => Vec::new(),
+        _ => Ok(Vec::new()),
     };
     definition.phases.iter().enumerate().map(of).collect()
 }

@@ -61,15 +61,14 @@ impl Source for FileRows {
             let to = file.with_extension(format!("{}.table", def.name));
             let asked = self.asked(table, scale);
             let inserted = inserted(self.definition, table);
-            let limit = asked.map(|rows| rows + inserted.unwrap_or(rows / HELD_BACK));
-            let limit = limit.filter(|_| inserted != Some(0)).or(asked);
+            let limit = asked.map(|rows| rows.saturating_add(inserted.with(rows / HELD_BACK)));
             let staged = match def.rows {
                 RowsFrom::Log(_) if table == 0 => self.stage_log(def, limit, &to, &mut dataset)?,
                 _ => stage(&tables, table, &self.folder, limit, self.seed, self.lenient, &to)?,
             };
             let beyond =
                 asked.map_or(staged.rows / HELD_BACK, |asked| staged.rows.saturating_sub(asked));
-            let held = inserted.unwrap_or(beyond).min(staged.rows / 2);
+            let held = inserted.with(beyond).min(staged.rows / 2);
             let loaded = asked.unwrap_or(u64::MAX).min(staged.rows - held);
             if let Some(asked) = asked.filter(|asked| *asked > loaded) {
                 let (name, rows) = (&def.name, staged.rows);
@@ -162,12 +161,28 @@ impl FileRows {
     }
 }
 
-/// Returns the most rows of a table that the mixes of a file insert. `None` where only a time
-/// limits them.
-fn inserted(definition: &Definition, table: usize) -> Option<u64> {
-    let mut most = 0;
+/// Rows of a table that the mixes of a file insert.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Inserted {
+    /// The most that a mix inserts whose number of operations is known.
+    most: u64,
+    /// Whether only a time limits what another mix inserts.
+    endless: bool,
+}
+
+impl Inserted {
+    /// Returns the rows that all mixes need, if those that only a time limits need this many.
+    fn with(self, rows: u64) -> u64 {
+        if self.endless { self.most.max(rows) } else { self.most }
+    }
+}
+
+/// Returns the rows of a table that the mixes of a file insert. The parts of a mix share them.
+fn inserted(definition: &Definition, table: usize) -> Inserted {
+    let mut inserted = Inserted::default();
     for phase in &definition.phases {
         let Work::Mix(Mix { parts, clients, lasts, ops, .. }) = &phase.work else { continue };
+        let mut by_mix = 0_u64;
         for part in parts {
             let Work::Insert { table: of, .. } = definition.phases[part.phase].work else {
                 continue;
@@ -176,17 +191,23 @@ fn inserted(definition: &Definition, table: usize) -> Option<u64> {
                 continue;
             }
             let needed = match (part.pace, lasts) {
-                (Pace::Rate(rate), Some(lasts)) => (rate * lasts.as_secs_f64()).ceil() as u64 + 1,
+                (Pace::Rate(rate), Some(lasts)) => {
+                    ((rate * lasts.as_secs_f64()).ceil() as u64).saturating_add(1)
+                }
                 // Parts are drawn at random, so there can be some more than the share.
                 (Pace::Share(share), None) => {
                     (share * *ops as f64 * 1.2) as u64 + 100 * u64::from(*clients)
                 }
-                _ => return None,
+                _ => {
+                    inserted.endless = true;
+                    continue;
+                }
             };
-            most = most.max(needed);
+            by_mix = by_mix.saturating_add(needed);
         }
+        inserted.most = inserted.most.max(by_mix);
     }
-    Some(most)
+    inserted
 }
 
 /// Opens the staged rows, in the order of the file's tables.
@@ -206,11 +227,67 @@ pub(super) fn open(
     let mut tables = tables.collect::<Result<Vec<Rows>, WorkloadError>>()?;
     if let Some(keep) = definition.keep() {
         let rows = &mut tables[keep.table];
-        rows.repetition = Some(keep::repetition(keep, rows));
+        rows.repetition = Some(keep::repetition(keep, rows)?);
     }
     for arrive in definition.arrivals() {
         let rows = &mut tables[arrive.table];
-        rows.repetition = Some(arrive::repetition(arrive, rows));
+        rows.repetition = Some(arrive::repetition(arrive, rows)?);
     }
     Ok(tables)
+}
+
+#[cfg(test)]
+mod tests {
+    use embermark_language::parse;
+
+    use super::*;
+
+    const FILE: &str = r#"
+[table.t]
+rows = "1k"
+key = ["id"]
+[table.t.columns]
+id = { type = "u32", make = "sequence" }
+[phase.one]
+do = "insert"
+[phase.two]
+do = "insert"
+[phase.read]
+do = "get"
+"#;
+
+    /// A mix whose operations are known, and one that only a time limits.
+    const LIVE: &str = "[phase.live]\nmix = { one = \"200/s\", two = \"100/s\", read = \"2/s\" }\n";
+    const TIMED: &str = "[phase.timed]\nmix = { one = 0.5, read = 0.5 }\nfor = \"10s\"\n";
+
+    fn read(mixes: &str) -> &'static Definition {
+        let definition = parse("t.toml", &format!("{FILE}{mixes}"), &[]);
+        Box::leak(Box::new(definition.unwrap_or_else(|mistakes| panic!("{mistakes}"))))
+    }
+
+    #[test]
+    fn every_insert_of_a_mix_counts_and_the_mix_with_the_most_decides() {
+        let of = |mixes: &str| inserted(read(mixes), 0);
+        let most = 6_001 + 3_001;
+        assert_eq!(of(LIVE), Inserted { most, endless: false });
+        assert_eq!(of(TIMED), Inserted { most: 0, endless: true });
+        assert_eq!(of(&format!("{LIVE}{TIMED}")), Inserted { most, endless: true });
+        let counted = "[phase.counted]\nmix = { one = 0.1, two = 0.1, read = 0.8 }\nops = 1_000\n";
+        assert_eq!(of(counted), Inserted { most: 2 * (120 + 100), endless: false });
+        assert_eq!(of(""), Inserted::default());
+    }
+
+    #[test]
+    fn a_made_table_has_the_rows_that_its_mixes_insert_beside_those_asked_for() {
+        for (mixes, held) in [("", 0), (TIMED, 100), (LIVE, 9_002)] {
+            let all = [mixes, if held > 100 { TIMED } else { "" }].concat();
+            let (dir, definition) = (tempfile::tempdir().unwrap(), read(&all));
+            let (folder, staged) = (dir.path().to_owned(), dir.path().join("staged"));
+            let rows = FileRows { definition, folder, seed: 3, lenient: 0.0, log: None };
+            rows.stage(Scale::Full, &staged).unwrap();
+            let tables = open(definition, &staged).unwrap();
+            let [rows] = &tables[..] else { panic!("one table") };
+            assert_eq!((rows.loaded, rows.staged.rows() - rows.loaded), (1_000, held), "{all}");
+        }
+    }
 }

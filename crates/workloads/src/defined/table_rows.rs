@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use embermark_contract::EngineError;
 use embermark_data::table::StagedTable;
 use embermark_language::{Bound, Condition};
-use embermark_model::table::{ColumnType, Table, Value};
+use embermark_model::table::{ColumnType, Table, TimeUnit, Value};
 use smallvec::SmallVec;
 
 use super::port::fingerprint;
+use crate::WorkloadError;
 
 /// Rows per value of a column from which a search per value is worth it.
 const WORTH_A_LOOK_UP: usize = 20;
@@ -47,6 +49,35 @@ pub(super) struct Repetition {
     pub units: i64,
     /// Whether questions run while rows are inserted. Their `end` is the newest row so far.
     pub asked: bool,
+}
+
+impl Repetition {
+    /// Creates a repetition of a table's rows that shifts them by a whole number of `step`, longer
+    /// than from the first row to the last.
+    ///
+    /// # Errors
+    /// [`WorkloadError::Unfit`] if the shift exceeds 64 bits.
+    pub(super) fn new(
+        rows: &Rows,
+        time: usize,
+        step: i64,
+        asked: bool,
+    ) -> Result<Self, WorkloadError> {
+        let length = i128::from(rows.end(time)) - i128::from(rows.start(time)) + 1;
+        let step = i128::from(step);
+        match i64::try_from((length + step - 1) / step * step) {
+            Ok(units) => Ok(Self { time, units, asked }),
+            Err(_) => {
+                let Table { name, columns, .. } = rows.table;
+                Err(WorkloadError::Unfit(format!(
+                    "table '{name}': its rows cannot come again with later times, because the \
+                     times of '{}' already span 64 bits: {}",
+                    columns[time].name,
+                    rows.with_room(time)
+                )))
+            }
+        }
+    }
 }
 
 /// A row that a mix inserts.
@@ -95,10 +126,46 @@ impl Rows {
         let place = place - lap * all;
         match (self.staged.value(place, column), self.repetition) {
             (Value::Int(at), Some(Repetition { time, units, .. })) if time == column => {
-                Value::Int(at + lap as i64 * units)
+                // Phases that need rows beyond the last time are refused. Searches by time see them.
+                Value::Int(at.saturating_add((lap as i64).saturating_mul(units)))
             }
             (value, _) => value,
         }
+    }
+
+    /// Returns the number of rows, repeated ones included, whose times are at least `margin` before
+    /// the last one of 64 bits. Repetitions count as a whole.
+    pub(super) fn most(&self, margin: i64) -> usize {
+        let rows = self.staged.rows();
+        let Some(Repetition { time, units, .. }) = self.repetition else { return rows };
+        let end = if let Value::Int(end) = self.staged.greatest(time) { end } else { 0 };
+        let left = i128::from(i64::MAX) - i128::from(end) - i128::from(margin);
+        let laps = if left < 0 { 0 } else { left / i128::from(units.max(1)) + 1 };
+        usize::try_from(laps).unwrap_or(usize::MAX).saturating_mul(rows)
+    }
+
+    /// Returns the error of a phase that needs more rows than [have times](Self::most). `shorter`
+    /// is its key that bounds their number.
+    pub(super) fn out_of_times(&self, most: usize, shorter: &str) -> EngineError {
+        let Table { name, columns, .. } = self.table;
+        let time = self.repetition.map_or(0, |repetition| repetition.time);
+        EngineError::impossible(format!(
+            "table '{name}': its rows come again with later times, and after {most} rows the times \
+             of '{}' exceed 64 bits: {}, or write a shorter '{shorter}'",
+            columns[time].name,
+            self.with_room(time)
+        ))
+    }
+
+    /// Returns what to write so that a column has room for later times.
+    fn with_room(&self, time: usize) -> String {
+        let coarser = match self.column_type(time) {
+            ColumnType::Timestamp(TimeUnit::Nanoseconds) => TimeUnit::Microseconds,
+            ColumnType::Timestamp(TimeUnit::Microseconds) => TimeUnit::Milliseconds,
+            ColumnType::Timestamp(TimeUnit::Milliseconds) => TimeUnit::Seconds,
+            _ => return "take rows of a shorter time".to_owned(),
+        };
+        format!("take unit = \"{}\"", coarser.name())
     }
 
     /// Returns all values of a row.

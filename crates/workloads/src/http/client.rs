@@ -29,7 +29,12 @@ pub(super) struct Poster {
 }
 
 impl Poster {
-    pub(super) fn connect(task: &Task) -> io::Result<Self> {
+    /// Prepares the requests, and connects. `accepted` returns when the server has accepted the
+    /// last connection.
+    pub(super) fn connect(
+        task: &Task,
+        mut accepted: impl FnMut() -> io::Result<()>,
+    ) -> io::Result<Self> {
         let (mut requests, mut ends) = (Vec::new(), Vec::new());
         for body in &task.bodies {
             wire::append_request(body, &mut requests)?;
@@ -37,7 +42,8 @@ impl Poster {
         }
         let connect = |_| {
             let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, task.port))?;
-            stream.set_nodelay(true).map(|()| stream)
+            stream.set_nodelay(true)?;
+            accepted().map(|()| stream)
         };
         let streams = (0..task.connections).map(connect).collect::<io::Result<_>>()?;
         Ok(Self { streams, requests, ends })

@@ -23,7 +23,13 @@ pub(crate) use server::{Served, Service, serve};
 /// Role of the process that posts rows.
 pub(crate) const CLIENT: &str = "http-client";
 
-/// Message of a client that is connected and has prepared its requests.
+/// Message of a client after each of its connections. It makes the next one when it receives a
+/// line, because the kernel queues only a limited number of connections that are not accepted yet:
+/// 128 for a listener of the standard library, and never more than `net.core.somaxconn`
+/// (`listen(2)`).
+const CONNECTED: &str = "connected";
+
+/// Message of a client that has all connections and has prepared its requests.
 const READY: &str = "ready";
 
 fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EngineError {
@@ -34,7 +40,8 @@ fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EngineError {
 /// dropped.
 pub(crate) struct Client {
     child: Child,
-    _out: BufReader<ChildStdout>,
+    /// Its messages.
+    out: BufReader<ChildStdout>,
     /// The server's ends of the connections.
     streams: Vec<TcpStream>,
 }
@@ -57,18 +64,13 @@ impl Client {
         let task = serde_json::to_string(&task).map_err(io::Error::other).map_err(begin)?;
         let mut child = companions.start(CLIENT, &task, None).map_err(begin)?;
         let out = child.stdout.take();
-        let out = out.ok_or_else(|| begin(io::Error::other("it has no output")));
-        let (mut line, mut out) = (String::new(), BufReader::new(out?));
-        out.read_line(&mut line).map_err(begin)?;
-        let mut client = Self { child, _out: out, streams: Vec::new() };
-        if line.trim_end() != READY {
-            return Err(client.died());
-        }
-        // The connections wait in the listener's queue.
-        for _ in 0..connections {
-            let (stream, _) = listener.accept().map_err(begin)?;
-            stream.set_nodelay(true).map_err(begin)?;
-            client.streams.push(stream);
+        let out = out.ok_or_else(|| begin(io::Error::other("it has no output")))?;
+        let mut client = Self { child, out: BufReader::new(out), streams: Vec::new() };
+        let go_on = client.child.stdin.as_mut();
+        let go_on = go_on.ok_or_else(|| begin(io::Error::other("it has no input")))?;
+        match accept(&listener, connections, &mut client.out, go_on).map_err(begin)? {
+            Some(streams) => client.streams = streams,
+            None => return Err(client.died()),
         }
         Ok(client)
     }
@@ -106,6 +108,43 @@ impl Drop for Client {
     }
 }
 
+/// Accepts the connections of a client, each before the client makes the next one. The client's
+/// messages are `messages`. A line to `go_on` lets it continue. Returns `None` if it ends first.
+fn accept(
+    listener: &TcpListener,
+    connections: usize,
+    mut messages: impl BufRead,
+    mut go_on: impl Write,
+) -> io::Result<Option<Vec<TcpStream>>> {
+    let mut line = String::new();
+    let mut receives = |message: &str| {
+        line.clear();
+        messages.read_line(&mut line).map(|_| line.trim_end() == message)
+    };
+    let mut streams = Vec::with_capacity(connections);
+    for _ in 0..connections {
+        if !receives(CONNECTED)? {
+            return Ok(None);
+        }
+        let (stream, _) = listener.accept()?;
+        stream.set_nodelay(true)?;
+        streams.push(stream);
+        if go_on.write_all(b"\n").is_err() {
+            return Ok(None);
+        }
+    }
+    Ok(receives(READY)?.then_some(streams))
+}
+
+/// Reports a connection, and waits until the server has accepted it.
+fn accepted(mut out: impl Write, mut input: impl BufRead) -> io::Result<()> {
+    writeln!(out, "{CONNECTED}")?;
+    match input.read_line(&mut String::new())? {
+        0 => Err(io::Error::other("the process that accepts connections has ended")),
+        _ => Ok(()),
+    }
+}
+
 /// Lets a client post its rows while `work` serves its connections, each with its own meter.
 /// `meter` gathers them. Returns the number of rows that the engine reports.
 ///
@@ -136,11 +175,12 @@ pub(crate) fn insert(
 /// # Errors
 /// Fails when the server cannot be reached or gives another answer than expected.
 pub(crate) fn client(task: &str, mut out: File) -> std::result::Result<(), Box<dyn Error>> {
-    let poster = Poster::connect(&serde_json::from_str(task)?)?;
+    let mut input = io::stdin().lock();
+    let poster = Poster::connect(&serde_json::from_str(task)?, || accepted(&mut out, &mut input))?;
     writeln!(out, "{READY}")?;
     let mut go = String::new();
     // Without a line the parent is gone.
-    if io::stdin().lock().read_line(&mut go)? > 0 {
+    if input.read_line(&mut go)? > 0 {
         poster.post_all()?;
     }
     Ok(())

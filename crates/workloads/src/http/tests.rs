@@ -43,7 +43,8 @@ fn served<C: Send>(
 }
 
 fn post_all(port: u16) -> io::Result<()> {
-    Poster::connect(&Task { bodies: bodies(), port, connections: CONNECTIONS })?.post_all()
+    let task = Task { bodies: bodies(), port, connections: CONNECTIONS };
+    Poster::connect(&task, || Ok(()))?.post_all()
 }
 
 #[test]
@@ -101,6 +102,38 @@ fn what_is_no_row_is_refused_and_told_of() {
         assert!(answer.starts_with("HTTP/1.1 400"), "{body}: {answer}");
         assert!(done.is_err_and(|error| error.to_string().contains("the HTTP server")), "{body}");
     }
+}
+
+#[test]
+fn more_connections_than_a_listener_queues_are_accepted_one_after_the_other() {
+    const MANY: usize = 200;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let task = Task { bodies: bodies(), port, connections: MANY };
+    let ((messages, mut out), (input, go_on)) = (io::pipe().unwrap(), io::pipe().unwrap());
+    thread::scope(|scope| {
+        let client = scope.spawn(move || {
+            let (mut input, mut made) = (BufReader::new(input), 0);
+            let poster = Poster::connect(&task, || {
+                made += 1;
+                accepted(&mut out, &mut input)
+            });
+            writeln!(out, "{READY}").unwrap();
+            poster.map(|_| made).unwrap()
+        });
+        let streams = accept(&listener, MANY, BufReader::new(messages), go_on).unwrap().unwrap();
+        assert_eq!((streams.len(), client.join().unwrap()), (MANY, MANY));
+    });
+}
+
+#[test]
+fn a_client_that_ends_before_all_its_connections_lets_nobody_wait() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let messages = format!("{CONNECTED}\n");
+    assert!(accept(&listener, 2, messages.as_bytes(), io::sink()).unwrap().is_none());
+    drop(stream);
+    assert!(accepted(io::sink(), io::empty()).is_err());
 }
 
 /// Returns its bytes one at a time.

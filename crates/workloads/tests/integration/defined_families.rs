@@ -89,8 +89,13 @@ fn everywhere(text: &str, look: impl Fn(&str, &str, &Outcome)) {
 /// Does the same with this many rows.
 fn everywhere_at(text: &str, scale: Scale, look: impl Fn(&str, &str, &Outcome)) {
     let folder = tempfile::tempdir().unwrap();
-    let workload = workload(text, folder.path());
-    let rows = folder.path().join("rows");
+    everywhere_in(text, folder.path(), scale, look);
+}
+
+/// Does the same with the files of a folder.
+fn everywhere_in(text: &str, folder: &Path, scale: Scale, look: impl Fn(&str, &str, &Outcome)) {
+    let workload = workload(text, folder);
+    let rows = folder.join("rows");
     let source = workload.source(&DataSource::Synthetic, 42).unwrap();
     source.stage(scale, &rows).unwrap();
     let mut wrong = Vec::new();
@@ -765,4 +770,84 @@ fn built_in_files_are_right() {
             _ => {}
         });
     }
+}
+
+/// Shapes at the edges: groups without a mean to order by, whole numbers as times whose bounds are
+/// below the smallest, a sum beyond 64 bits, texts of several bytes a character, changes that follow
+/// one another.
+const EDGES: &str = r#"
+name = "edges"
+[table.rows]
+file = "edges.csv"
+key = ["id"]
+[table.rows.columns]
+id = "u32"
+station = "u16"
+temp = "f64?"
+large = "i64"
+city = "text(7)"
+[phase.load]
+do = "insert"
+commit = "all"
+[phase.best]
+do = "group"
+by = ["station"]
+compute = ["avg(temp)"]
+order = ["-avg(temp)"]
+limit = 20
+[phase.sum]
+do = "group"
+compute = ["sum(large)"]
+[phase.tail]
+do = "range"
+last = 1000
+time = "id"
+[phase.cities]
+do = "update"
+ops = 40
+set = ["city"]
+[phase.repeated]
+do = "group"
+by = ["station"]
+compute = ["count", "max(temp)"]
+ops = 5
+[phase.old]
+do = "delete"
+older = 1000
+time = "id"
+[phase.most]
+do = "delete"
+ops = 300
+absent = "20%"
+[phase.up]
+do = "upsert"
+ops = 50
+set = ["temp"]
+only = "mix"
+[phase.fix]
+do = "update"
+ops = 50
+set = ["large"]
+only = "mix"
+[phase.both]
+mix = { up = 0.5, fix = 0.5 }
+clients = 2
+ops = 300
+"#;
+
+#[test]
+fn shapes_at_the_edges_have_right_answers_on_every_family() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |id: i64| {
+        let temp = match id % 60 {
+            at if at % 3 == 0 => String::new(),
+            at => format!("{}.5", at * 37 % 61),
+        };
+        let city = if id % 2 == 0 { "Zürich" } else { "Köln" };
+        format!("{id},{},{temp},{},{city}\n", id % 60, i64::MAX - id)
+    };
+    let rows: String = (0..500).map(row).collect();
+    let text = format!("id,station,temp,large,city\n{rows}");
+    std::fs::write(folder.path().join("edges.csv"), text).unwrap();
+    everywhere_in(EDGES, folder.path(), Scale::Full, |_, _, _| {});
 }

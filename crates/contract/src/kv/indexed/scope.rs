@@ -92,7 +92,7 @@ impl Scratch {
             }
             if was {
                 set(entry, [&old[place.clone()], key]);
-                inner.delete(index.table, entry)?;
+                inner.remove(index.table, entry)?;
             }
             if is {
                 set(entry, [&new[place], key]);
@@ -169,6 +169,7 @@ impl Indexing<'_> {
     }
 }
 
+#[deny(clippy::missing_trait_methods, reason = "a default would hide the store's own method")]
 impl Operations for Indexing<'_> {
     #[inline]
     fn get(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>> {
@@ -270,10 +271,18 @@ impl Operations for Indexing<'_> {
         let Self { inner, scratch, .. } = self;
         if there {
             inner.within(Scope::Batch, |inner| {
-                inner.delete(table, key)?;
+                inner.remove(table, key)?;
                 scratch.update_indexes(inner, indexes, key, (true, false))
             })?;
         }
         Ok(there)
+    }
+
+    /// Reads a key of a table with indexes all the same: the entries follow from its value.
+    fn remove(&mut self, table: Table, key: &[u8]) -> Result<()> {
+        if indexes_of(self.indexes, table).is_empty() {
+            return self.inner.within(Scope::PerOperation, |inner| inner.remove(table, key));
+        }
+        self.delete(table, key).map(drop)
     }
 }

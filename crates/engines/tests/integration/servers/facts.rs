@@ -193,16 +193,19 @@ static FACTS: &[Facts] = &[
         tiers: [
             &[
                 ("innodb_flush_log_at_trx_commit", "0"),
+                ("innodb_flush_log_at_timeout", "2700"),
                 ("innodb_doublewrite", "OFF"),
                 ("innodb_flush_method", "O_DIRECT_NO_FSYNC"),
             ],
             &[
                 ("innodb_flush_log_at_trx_commit", "2"),
+                ("innodb_flush_log_at_timeout", "2700"),
                 ("innodb_doublewrite", "ON"),
                 ("innodb_flush_method", "O_DIRECT"),
             ],
             &[
                 ("innodb_flush_log_at_trx_commit", "1"),
+                ("innodb_flush_log_at_timeout", "1"),
                 ("innodb_doublewrite", "ON"),
                 ("innodb_flush_method", "O_DIRECT"),
             ],
@@ -250,14 +253,29 @@ static FACTS: &[Facts] = &[
             ("storage.engine", "wiredTiger"),
         ],
         tiers: [
-            &[("writeConcern", "w: 1, j: false (as set)")],
             &[
                 ("writeConcern", "w: 1, j: false (as set)"),
+                (
+                    "storage.wiredTiger.engineConfig.configString",
+                    "cache_size=33554432B,log=(file_max=16MB),checkpoint_sync=false",
+                ),
+            ],
+            &[
+                ("writeConcern", "w: 1, j: false (as set)"),
+                (
+                    "storage.wiredTiger.engineConfig.configString",
+                    "cache_size=33554432B,log=(file_max=16MB),\
+                     transaction_sync=(enabled=true,method=none),checkpoint_sync=false",
+                ),
                 ("storage.journal", "true"),
                 ("wiredTiger.log.maximum log file size", "16777216"),
             ],
             &[
                 ("writeConcern", "w: 1, j: true (as set)"),
+                (
+                    "storage.wiredTiger.engineConfig.configString",
+                    "cache_size=33554432B,log=(file_max=16MB)",
+                ),
                 ("storage.journal", "true"),
                 ("wiredTiger.log.maximum log file size", "16777216"),
             ],

@@ -36,6 +36,27 @@ fn what_never_came_is_counted_and_gaps_are_known() {
 }
 
 #[test]
+fn a_commit_with_every_row_of_the_window_neither_opens_nor_measures_it() {
+    let mut tally = Tally::new(SECOND_AND_MORE);
+    let numbers: Vec<u64> = (0..300).collect();
+    tally.take(&numbers[..50], 5_000_000);
+    tally.take(&numbers[50..], 5_000_000);
+    assert!(tally.is_over() && !tally.opens() && !tally.close());
+    assert_eq!(tally.response.latency(), None, "what was timed is of the warm-up");
+    let with_account = |tally, made| {
+        let account = Account { made, ..Account::default() };
+        WriteOutcome { tally, account }.without_window("rows")
+    };
+    let why = with_account(tally, 300).unwrap();
+    assert!(why.starts_with("one commit stored all 200 rows of the window"), "{why}");
+    // Where rows were lost, the writer was too slow.
+    let mut tally = Tally::new(SECOND_AND_MORE);
+    tally.take(&[0, 350], 5_000_000);
+    assert!(!tally.opens() && !tally.close());
+    assert_eq!(with_account(tally, 351), None);
+}
+
+#[test]
 fn who_waits_longer_and_longer_has_fallen_behind_and_who_is_held_up_once_has_not() {
     let behind = |response_ms: fn(u64) -> u64| {
         let mut tally = Tally::new(SECOND_AND_MORE);

@@ -22,7 +22,12 @@ const SHAPE: Shape = Shape { payload: 4, bytes: 16 * 1024 };
 struct Stalling {
     commits: Vec<Vec<(u64, u32)>>,
     stalls: Option<usize>,
+    /// End of the window that it needs. `None`: that of the task.
+    end: Option<u64>,
 }
+
+/// Latest end of a window that it can have.
+const LATEST: u64 = 1_000;
 
 const STALL: Duration = Duration::from_millis(50);
 
@@ -35,6 +40,13 @@ impl Sink for Stalling {
     type Row = (u64, u32);
 
     const ROWS: &'static str = "rows";
+
+    fn planned(&self, task: Task) -> Result<Task> {
+        match self.end.unwrap_or(task.end) {
+            end if end > LATEST => Err(EngineError::impossible("the window is too long")),
+            end => Ok(Task { end, ..task }),
+        }
+    }
 
     fn arrived(&mut self, number: u64, payload: &[u8]) -> (u64, u32) {
         kept(number, payload)
@@ -78,10 +90,19 @@ fn write(
     rows: u64,
     run: impl FnOnce(Writer<'_, Stalling>) -> Result<WriteOutcome>,
 ) -> WriteOutcome {
+    attempt(sink, rows, run).unwrap()
+}
+
+/// Lets a writer take rows. Returns the error that ends its work.
+fn attempt(
+    sink: &mut Stalling,
+    rows: u64,
+    run: impl FnOnce(Writer<'_, Stalling>) -> Result<WriteOutcome>,
+) -> Result<WriteOutcome> {
     let (sensor, _) = Sensor::start(&Idle, "", SHAPE).unwrap();
     let (mut observer, task) = (NoopObserver, Task { rate: 1_000, first: 0, end: rows });
     let (window, tally) = (Window::new(&mut observer), Tally::new(task));
-    run(Writer { sink, sensor, window, interleaved: &mut NoTask, tally }).unwrap()
+    run(Writer { sink, sensor, window, interleaved: &mut NoTask, tally })
 }
 
 #[test]
@@ -120,4 +141,40 @@ fn a_commit_has_the_rows_of_a_stretch_of_time_that_came() {
     let sizes: Vec<usize> = sink.commits.iter().map(Vec::len).collect();
     assert_eq!((sizes, written.tally.stored), (vec![100, 80, 50], 230));
     assert_eq!((written.lost(), &written.tally.runs[..]), (20, &[(0, 100), (120, 130)][..]));
+}
+
+/// Takes rows by their number and by their time.
+type Taking = fn(Writer<'_, Stalling>, queue::Receiver) -> Result<WriteOutcome>;
+
+/// Each takes a hundred rows per commit.
+const BY_HUNDREDS: [Taking; 2] = [
+    |writer, queue| writer.by_count(queue, 100),
+    |writer, queue| writer.by_time(queue, kept, |first, next| first.0 / 100 != next.0 / 100),
+];
+
+#[test]
+fn a_window_is_as_long_as_the_commits_need_and_one_that_cannot_be_is_refused_before_any_commit() {
+    for take in BY_HUNDREDS {
+        let mut sink = Stalling { end: Some(250), ..Stalling::default() };
+        let written = write(&mut sink, 50, |writer| take(writer, queue(0..300)));
+        assert_eq!((written.tally.task.end, written.measured().ops), (250, 250));
+        assert_eq!(written.tally.response.latency().unwrap().samples, 2, "after the opening one");
+
+        let mut sink = Stalling { end: Some(LATEST + 1), ..Stalling::default() };
+        let refused = attempt(&mut sink, 50, |writer| take(writer, queue(0..300))).err().unwrap();
+        assert!(refused.is_unsupported(), "{refused}");
+        assert!(refused.to_string().contains("the window is too long"), "{refused}");
+        assert!(sink.commits.is_empty());
+    }
+}
+
+#[test]
+fn one_commit_with_every_row_of_the_window_is_no_measurement() {
+    for take in BY_HUNDREDS {
+        let mut sink = Stalling::default();
+        let refused = attempt(&mut sink, 25, |writer| take(writer, queue(0..100))).err().unwrap();
+        assert!(refused.is_unsupported(), "{refused}");
+        assert!(refused.to_string().contains("one commit stored all 25 rows"), "{refused}");
+        assert_eq!(sink.commits.len(), 1);
+    }
 }

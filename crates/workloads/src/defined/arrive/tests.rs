@@ -3,6 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
+use std::time::Duration;
 
 use embermark_contract::{Engine, Reopener, Store};
 use embermark_engines::{Kind, OpenOptions, Tier, registry};
@@ -14,7 +15,9 @@ use embermark_model::{Durability, Scale};
 use embermark_skips::{is_here, sampled};
 
 use super::super::Defined;
-use crate::arrivals::{Shape, queued};
+use super::super::keep::tests::cell;
+use super::planned;
+use crate::arrivals::{Shape, Task, queued};
 use crate::{Bench, Companions, PhaseObserver, Spec};
 
 const FILE: &str = r#"
@@ -184,4 +187,51 @@ fn rows_that_were_not_stored_are_missed() {
         let wrong = wrong.unwrap_or_else(|| panic!("{name}: nothing is there"));
         assert!(wrong.contains("370 rows are missing, row 0 first"), "{name}: {wrong}");
     }
+}
+
+/// Returns the end of the window of each phase, after a warm-up of 25 ms, or why there is none.
+fn windows(text: &str, rate: u64, window_ms: u64) -> Vec<Result<u64, String>> {
+    let dir = tempfile::tempdir().unwrap();
+    let cell = cell(text, Scale::Rows(90), dir.path()).unwrap();
+    let ms = Duration::from_millis;
+    let task = Task::new(rate, ms(25), ms(window_ms));
+    let planned = cell.definition.arrivals().map(|arrive| planned(&cell, arrive, task));
+    let end = planned.map(|planned| match planned {
+        Ok(task) => Ok(task.end),
+        Err(error) => {
+            assert!(error.is_unsupported(), "{error}");
+            Err(error.to_string())
+        }
+    });
+    end.collect()
+}
+
+#[test]
+fn a_window_has_three_commits_at_the_rate_that_it_gets_or_says_what_to_change() {
+    // Singly, in batches of 40, and collected for 100 ms.
+    assert_eq!(windows(FILE, 1_000, 250), [Ok(275), Ok(275), Ok(275)]);
+    // A part of the 250 ms, as a search tries it.
+    assert_eq!(windows(FILE, 1_000, 20), [Ok(45), Ok(81), Ok(201)]);
+    let slow = windows(FILE, 10, 250);
+    assert_eq!([&slow[0], &slow[2]], [&Ok(4), &Ok(4)], "100 ms have one row");
+    let why = slow[1].clone().unwrap_err();
+    for word in ["at 10 rows per second", "250ms", "commits of 40 rows", "a longer 'for'"] {
+        assert!(why.contains(word), "no {word} in: {why}");
+    }
+}
+
+#[test]
+fn rows_that_run_out_of_times_are_refused_before_any_comes() {
+    // Thirty years of rows come again every thirty years: seven times before 2262.
+    let long = FILE.replace("step = \"1s\"", "step = \"365d\"");
+    let long = long.replace("queue = 500", "queue = 100");
+    assert_eq!(windows(&long, 1_000, 250)[0], Ok(275), "in seconds");
+    let nanoseconds = long.replace("unit = \"s\"", "unit = \"ns\"");
+    assert_eq!(windows(&nanoseconds, 1_000, 250)[0], Ok(275), "718 rows of 720");
+    let why = windows(&nanoseconds, 1_000, 253)[0].clone().unwrap_err();
+    for word in ["table 'reading'", "after 720 rows", "unit = \"us\"", "a shorter 'for'"] {
+        assert!(why.contains(word), "no {word} in: {why}");
+    }
+    let microseconds = long.replace("unit = \"s\"", "unit = \"us\"");
+    assert_eq!(windows(&microseconds, 1_000, 253)[0], Ok(278));
 }

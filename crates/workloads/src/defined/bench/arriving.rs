@@ -110,7 +110,7 @@ impl FileBench {
             Some(rows) => writer.by_count(queue, rows),
             None => {
                 let collect = arrive.collect.unwrap_or(Duration::from_secs(1));
-                let rows = (collect.as_secs_f64() * task.rate as f64).round().max(1.0) as u64;
+                let rows = Arrive::rows_in(collect, task.rate);
                 let parts = move |first: &u64, next: &u64| first / rows != next / rows;
                 writer.by_time(queue, |number, _| number, parts)
             }

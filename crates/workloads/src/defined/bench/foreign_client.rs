@@ -174,6 +174,7 @@ impl FileBench {
     fn forget_found(&mut self) {
         self.found.empty();
         self.different.clear();
+        self.different_by_step.clear();
         self.by_step.iter_mut().for_each(super::super::port::OperationResults::empty);
     }
 }

@@ -13,7 +13,7 @@ use super::super::client_checks::{self, ExpectedTable};
 use super::super::keep::{self, Calendar};
 use super::super::kind::changes_rows;
 use super::super::oracle::{Content, RowSet, Touched, print_of};
-use super::super::port::fingerprint;
+use super::super::port::{DistinctAnswers, fingerprint};
 use super::super::referees::{self, MOST_KEPT, Right};
 use super::{FileBench, TableState};
 use crate::strategy::Strategy;
@@ -136,7 +136,7 @@ impl FileBench {
             };
         }
         let (cell, database) = (&*self.prepared.cell, &*self.database);
-        for (question, found) in sequence.questions.iter().zip(&self.by_step) {
+        for (at, (question, found)) in sequence.questions.iter().zip(&self.by_step).enumerate() {
             let rows = cell.rows_of(*question);
             let loaded = RowSet::First(rows.loaded);
             let is_fresh = fresh.is_some() && cell.work(*question).table() == fresh;
@@ -144,8 +144,11 @@ impl FileBench {
             let print = |row: &[Value<'_>]| print_of(cell, database, *question, row);
             let name = &cell.definition.phases[*question].name;
             let asked = cell.each[*question].len().max(1) as u64;
-            let same = self.oracle.answers(*question, (there, asked), found, &print);
-            same.map_err(|Difference(what)| Difference(format!("{name}: {what}")))?;
+            let others = self.different_by_step.get(at).map_or(&[][..], DistinctAnswers::answers);
+            for found in others.iter().map(|(_, found)| found).chain([found]) {
+                let same = self.oracle.answers(*question, (there, asked), found, &print);
+                same.map_err(|Difference(what)| Difference(format!("{name}: {what}")))?;
+            }
         }
         Ok(())
     }

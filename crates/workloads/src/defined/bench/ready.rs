@@ -9,7 +9,7 @@ use embermark_meter::Meter;
 use super::super::client_threads::{ClientTask, ClientThreads};
 use super::super::kind::{changes_rows, is_point};
 use super::super::mix;
-use super::super::port::OperationResults;
+use super::super::port::{DistinctAnswers, OperationResults};
 use super::super::prepared::PreparedCell;
 use super::super::steady_state::SteadyStateMonitor;
 use super::{FileBench, TableState};
@@ -23,6 +23,7 @@ impl FileBench {
     pub(super) fn make_phase_ready(&mut self, phase: usize) -> Result<(), EngineError> {
         self.found.empty();
         self.different.clear();
+        self.different_by_step.iter_mut().for_each(DistinctAnswers::clear);
         self.client_threads = None;
         (self.client_operations, self.outcome) = (Vec::new(), Outcome::default());
         self.cell().begin();
@@ -36,6 +37,7 @@ impl FileBench {
         if let Work::Sequence(sequence) = self.cell().work(phase) {
             self.by_step.resize_with(sequence.questions.len(), OperationResults::default);
             self.by_step.iter_mut().for_each(OperationResults::empty);
+            self.different_by_step.resize_with(self.by_step.len(), DistinctAnswers::default);
         }
         match self.refused(phase).map_or_else(|| self.client_tasks_for(phase), Err) {
             Ok(client_tasks) => self.client_tasks = client_tasks,

@@ -77,11 +77,16 @@ impl FileBench {
             let (ops, adds_up) = (prepared.ops(phase), prepared.cell.adds_up(phase));
             let scope = if adds_up { Scope::Snapshot } else { Scope::PerOperation };
             return database.within(phase, scope, &mut |session| {
-                if adds_up && !matches!(work, Work::Latest { .. }) {
+                if !adds_up || !matches!(work, Work::Latest { .. }) {
                     return meter
                         .each(ops, |i| {
                             session.perform(phase, i, found)?;
-                            found.ends.push(found.result.len());
+                            match work {
+                                _ if adds_up => found.ends.push(found.result.len()),
+                                // Answers to SQL questions are compared once.
+                                Work::Sql(_) => {}
+                                _ => different.see(i, found),
+                            }
                             Ok(())
                         })
                         .map(drop);
@@ -214,14 +219,19 @@ impl FileBench {
         if let Some(insert) = sequence.insert {
             self.perform(insert, meter)?;
         }
-        let Self { prepared, database, by_step, .. } = self;
+        let Self { prepared, database, by_step, different_by_step, .. } = self;
         let mut ask = |i: usize| {
-            sequence.questions.iter().zip(&mut *by_step).try_for_each(|(question, found)| {
+            let steps = by_step.iter_mut().zip(&mut *different_by_step);
+            sequence.questions.iter().zip(steps).try_for_each(|(question, (found, different))| {
                 let cell = &prepared.cell;
                 if !cell.adds_up(*question) {
-                    return database.within(*question, Scope::PerOperation, &mut |one| {
+                    database.within(*question, Scope::PerOperation, &mut |one| {
                         one.perform(*question, i, found)
-                    });
+                    })?;
+                    if !matches!(cell.work(*question), Work::Sql(_)) {
+                        different.see(i, found);
+                    }
+                    return Ok(());
                 }
                 found.empty();
                 database.within(*question, Scope::Snapshot, &mut |all| {

@@ -29,6 +29,15 @@ pub(super) fn seeks(cell: &Cell, phase: usize, language: Language) -> bool {
     matches!(language, Language::Pipeline) && rows.table.key == [*by, *time] && rows.has_few(*by)
 }
 
+/// Returns the columns that a phase needs of the rows that meet its conditions: those it selects, or
+/// the key of rows that it changes.
+pub(super) fn wanted(cell: &Cell, phase: usize) -> &[usize] {
+    match cell.work(phase) {
+        Work::Find { select, .. } => select,
+        _ => &cell.rows_of(phase).table.key,
+    }
+}
+
 /// Returns question `i` of a phase in the store's language, if it can be expressed.
 pub(super) fn question(
     cell: &Cell,
@@ -56,7 +65,7 @@ pub(super) fn question(
             | Work::UpdateWhere { .. }
             | Work::Delete { removed: Removed::Where { .. }, .. },
             Language::Pipeline,
-        ) => Some(pipeline::rows::matched(table, &filters)?.into()),
+        ) => Some(pipeline::rows::matched(table, &filters, wanted(cell, phase))?.into()),
         (Work::Group(group), Language::Pipeline) => {
             Some(pipeline::groups::group(table, group, &filters, &times(cell, phase))?.into())
         }

@@ -55,10 +55,11 @@ pub(super) fn spread(
 
 /// Returns how the rows of a table repeat: shifted by whole steps that are longer than from the
 /// first row to the last.
-pub(super) fn repetition(keep: &Keep, rows: &Rows) -> Repetition {
-    let length = (rows.end(keep.time) - rows.start(keep.time) + 1).unsigned_abs();
-    let steps = length.div_ceil(keep.step.unsigned_abs());
-    Repetition { time: keep.time, units: steps as i64 * keep.step, asked: true }
+///
+/// # Errors
+/// [`WorkloadError::Unfit`] if that exceeds 64 bits.
+pub(super) fn repetition(keep: &Keep, rows: &Rows) -> Result<Repetition, WorkloadError> {
+    Repetition::new(rows, keep.time, keep.step, true)
 }
 
 /// Checks that rows which repeat, and whose newest are asked for, are in the order of their times.
@@ -132,6 +133,19 @@ impl Calendar<'_> {
         self.step(number - self.keep.window / self.keep.step - 1)
     }
 
+    /// Returns the step of a row, and the first row after it, if the step expires when the one with
+    /// this number begins.
+    pub(super) fn expiring(&self, place: usize, number: i64) -> Option<(TimeStep, usize)> {
+        let step = self.step_at(self.time(place));
+        let expires = step.number <= self.expiring_at(number).number;
+        expires.then(|| (step, self.first_from(step.to)))
+    }
+
+    /// Returns the number of rows, each with a time that its step and the next one can have too.
+    pub(super) fn most(&self) -> usize {
+        self.rows.most(self.keep.step.saturating_mul(2))
+    }
+
     /// Returns the number of rows in a window, from the first row on.
     pub(super) fn window(&self) -> usize {
         self.first_from(self.time(0).saturating_add(self.keep.window)).max(1)
@@ -146,4 +160,4 @@ impl Calendar<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -16,7 +16,7 @@ use embermark_model::answer::Difference;
 use embermark_model::result::SteadyState;
 
 use super::super::arena::Arena;
-use super::super::port::{self, Database, OperationResults};
+use super::super::port::{self, Database, OperationResults, TimeStep};
 use super::super::table_rows::Rows;
 use super::Calendar;
 use crate::PhaseObserver;
@@ -64,6 +64,8 @@ pub(in super::super) struct KeepRunner<'a> {
     batch: Option<usize>,
     /// Rows in a window.
     kept: usize,
+    /// Number of rows whose times have room in their type.
+    most: usize,
     /// Encoded next rows, and the position up to which rows are encoded.
     arena: &'a mut Arc<Arena>,
     laid: usize,
@@ -75,6 +77,8 @@ pub(in super::super) struct KeepRunner<'a> {
     recorder: Recorder,
     found: OperationResults,
     came: usize,
+    /// The first row that has not expired.
+    oldest: usize,
     asked: u64,
     /// Answers that were not checked yet.
     answers: Vec<Answered>,
@@ -107,6 +111,7 @@ impl<'a> KeepRunner<'a> {
             calendar,
             batch: batch(&parameters),
             kept: calendar.window(),
+            most: calendar.most(),
             arena,
             laid: 0,
             database,
@@ -116,6 +121,7 @@ impl<'a> KeepRunner<'a> {
             recorder,
             found: OperationResults::default(),
             came: 0,
+            oldest: 0,
             asked: 0,
             answers: Vec::with_capacity(2 * MOST_ANSWERS),
             wrong: None,
@@ -155,20 +161,25 @@ impl<'a> KeepRunner<'a> {
         self.clock.nanoseconds(self.began, self.clock.ticks())
     }
 
-    /// Runs time steps. Returns the state of the last rounds.
+    /// Runs the time steps that have rows. In the others nothing changes, and a clock that was not
+    /// set leaves half a million of them between two rows. Returns the state of the last rounds.
     fn play_steps(&mut self, pace: Option<&Pacer>) -> Result<SteadyState> {
         let longest_ns = self.parameters.longest.as_nanos() as u64;
         let round_ns = longest_ns / ROUNDS_AT_MOST;
         let round_rows = self.kept.div_ceil(ROUNDS_A_WINDOW);
         let (mut round_began, mut round_first) = (0, 0);
         let mut is_first = true;
-        let begin = self.calendar.step_at(self.calendar.time(0)).number;
-        for number in begin.. {
-            if number > begin {
-                self.housekeeping(number, begin)?;
+        loop {
+            if self.came >= self.most {
+                return Err(self.rows().out_of_times(self.most, "at-most"));
             }
-            let whole = self.play_step(number, pace, longest_ns)?;
+            let step = self.calendar.step_at(self.calendar.time(self.came));
+            if self.came > 0 {
+                self.housekeeping(&step)?;
+            }
+            let whole = self.play_step(&step, pace, longest_ns)?;
             let now_ns = self.now_ns();
+            let whole = whole && !self.is_over(now_ns, longest_ns);
             let round = self.came - round_first >= round_rows && now_ns - round_began >= round_ns;
             if !whole || round || self.answers.len() >= MOST_ANSWERS {
                 self.check_answers();
@@ -191,34 +202,58 @@ impl<'a> KeepRunner<'a> {
                 }
             }
         }
-        Ok(SteadyState::default())
     }
 
-    /// Begins a time step: creates its partition, and lets the oldest step expire, if
-    /// there is one.
-    fn housekeeping(&mut self, number: i64, begin: i64) -> Result<()> {
-        let (keep, from) = (self.parameters.keep, self.clock.ticks());
-        let oldest = self.calendar.expiring_at(number);
-        let goes = oldest.number >= begin;
-        if goes {
-            self.database.expire(keep, &oldest)?;
-            self.database.lifecycle().upkeep()?;
-        }
-        self.database.begin(keep, &self.calendar.step(number))?;
-        let to = self.clock.ticks();
+    /// Returns whether the longest time has passed, and the fewest rows have come.
+    const fn is_over(&self, now_ns: u64, longest_ns: u64) -> bool {
+        now_ns >= longest_ns && self.came >= LEAST
+    }
+
+    /// Begins a time step with rows: creates its partition, and lets the steps expire that are now
+    /// older than the window. If rows come in every step, that is at most one.
+    fn housekeeping(&mut self, step: &TimeStep) -> Result<()> {
+        let keep = self.parameters.keep;
         // Nothing expires in the first window.
-        if goes {
-            let rows = self.calendar.first_from(oldest.to) - self.calendar.first_from(oldest.from);
-            self.recorder.rows(0, rows as u64);
-            let ns = self.clock.nanoseconds(from, to);
-            self.recorder.record(Kind::Expiry, self.clock.nanoseconds(self.began, from), ns, ns);
+        let mut expiring = self.calendar.expiring(self.oldest, step.number);
+        loop {
+            let next = expiring.and_then(|(_, end)| self.calendar.expiring(end, step.number));
+            // A table with partitions has at least one, also if nothing of it is left.
+            let is_emptied = expiring.is_some_and(|(_, end)| end >= self.came);
+            let from = self.clock.ticks();
+            if is_emptied {
+                self.database.begin(keep, step)?;
+            }
+            if let Some((oldest, _)) = &expiring {
+                self.database.expire(keep, oldest)?;
+                self.database.lifecycle().upkeep()?;
+            }
+            if next.is_none() && !is_emptied {
+                self.database.begin(keep, step)?;
+            }
+            let to = self.clock.ticks();
+            if let Some((_, end)) = expiring {
+                self.recorder.rows(0, (end - self.oldest) as u64);
+                let ns = self.clock.nanoseconds(from, to);
+                let at_ns = self.clock.nanoseconds(self.began, from);
+                self.recorder.record(Kind::Expiry, at_ns, ns, ns);
+                self.oldest = end;
+            }
+            self.close_slice_if_over(to)?;
+            if next.is_none() {
+                return Ok(());
+            }
+            expiring = next;
         }
-        self.close_slice_if_over(to)
     }
 
     /// Inserts the rows of a time step. Returns whether it is complete.
-    fn play_step(&mut self, number: i64, pace: Option<&Pacer>, longest_ns: u64) -> Result<bool> {
-        let end = self.calendar.first_from(self.calendar.step(number).to);
+    fn play_step(
+        &mut self,
+        step: &TimeStep,
+        pace: Option<&Pacer>,
+        longest_ns: u64,
+    ) -> Result<bool> {
+        let end = self.calendar.first_from(step.to);
         let every = self.parameters.keep.every as usize;
         while self.came < end {
             let next = (self.came + self.batch.unwrap_or(1)).min(end);
@@ -234,7 +269,7 @@ impl<'a> KeepRunner<'a> {
             }
             self.close_slice_if_over(to)?;
             let now_ns = self.clock.nanoseconds(self.began, to);
-            if self.wrong.is_some() || (now_ns >= longest_ns && self.came >= LEAST) {
+            if self.wrong.is_some() || self.is_over(now_ns, longest_ns) {
                 return Ok(false);
             }
         }

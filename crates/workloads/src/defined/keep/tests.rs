@@ -1,11 +1,18 @@
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
+use embermark_contract::{EngineError, Reopener};
+use embermark_engines::{OpenOptions, registry};
 use embermark_language::{Definition, PUBLISHED, Work, parse};
-use embermark_model::Scale;
+use embermark_meter::Meter;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
+use embermark_model::plan::DataSource;
+use embermark_model::result::Latency;
 use embermark_model::table::Value;
+use embermark_model::{Durability, Scale};
 
+use super::super::Defined;
 use super::super::cell::Cell;
 use super::super::kind;
 use super::super::oracle::check_newest;
@@ -15,13 +22,18 @@ use super::super::row::owned;
 use super::super::source;
 use super::super::update_values::UpdateValues;
 use super::{Calendar, Content, check_order};
-use crate::{Source as _, WorkloadError};
+use crate::{PhaseObserver, Source as _, Spec, WorkloadError};
 
 fn retention() -> &'static str {
     PUBLISHED.iter().find(|(name, _)| *name == "retention").unwrap().1
 }
 
-fn cell(text: &str, scale: Scale, folder: &Path) -> Result<Cell, WorkloadError> {
+/// Returns the cell of a workload file whose rows are in a folder.
+pub(in super::super) fn cell(
+    text: &str,
+    scale: Scale,
+    folder: &Path,
+) -> Result<Cell, WorkloadError> {
     let definition = parse("kept.toml", text, &[]).unwrap_or_else(|e| panic!("{e}"));
     let definition: &'static Definition = Box::leak(Box::new(definition));
     let staged = folder.join("staged");
@@ -36,7 +48,7 @@ fn cell(text: &str, scale: Scale, folder: &Path) -> Result<Cell, WorkloadError> 
         update_values: UpdateValues::new(3, 10),
         set_at_once: kind::set_at_once(definition),
         met: Vec::new(),
-        each: each_of(definition, &tables, 3),
+        each: each_of(definition, &tables, 3)?,
         engine: String::new(),
         appends_only: false,
         commit: None,
@@ -215,9 +227,8 @@ fn fixed(value: Value<'_>) -> Value<'static> {
     }
 }
 
-#[test]
-fn rows_of_a_file_come_in_the_order_of_their_times_or_are_refused() {
-    const FILE: &str = r#"
+/// Keeps ten minutes of the rows of `t.csv`.
+const FILE: &str = r#"
 [table.t]
 file = "t.csv"
 key = ["seen", "of"]
@@ -232,6 +243,9 @@ keep = "10m"
 step = "1m"
 insert = "rows"
 "#;
+
+#[test]
+fn rows_of_a_file_come_in_the_order_of_their_times_or_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let made = |rows: &str| {
         std::fs::write(dir.path().join("t.csv"), format!("seen,of\n{rows}")).unwrap();
@@ -244,4 +258,104 @@ insert = "rows"
     assert_eq!(times, [90, 100, 100, 250, 270, 280]);
     let refused = made("90,1\n100,1\n95,2\n").err().unwrap().to_string();
     assert!(refused.contains("row 3 is older than the one before it"), "{refused}");
+}
+
+/// Writes rows of these times to `t.csv`.
+fn write_times(folder: &Path, times: impl IntoIterator<Item = i64>) {
+    let rows: Vec<String> = times.into_iter().map(|time| format!("{time},1")).collect();
+    std::fs::write(folder.join("t.csv"), format!("seen,of\n{}\n", rows.join("\n"))).unwrap();
+}
+
+/// What a run counts.
+#[derive(Default)]
+struct Counts {
+    rows: u64,
+    expiries: u64,
+}
+
+impl PhaseObserver for Counts {
+    fn process(&mut self, _: &'static str, _: u32) {}
+
+    fn begin(&mut self, _: Duration) {}
+
+    fn end(&mut self) {}
+
+    fn open(&mut self) {}
+
+    fn close(&mut self) {}
+
+    fn count(&mut self, name: &'static str, count: u64) {
+        if name == "rows" {
+            self.rows = count;
+        }
+    }
+
+    fn latency(&mut self, name: &'static str, latency: Latency) {
+        if name == "expiry" {
+            self.expiries = latency.samples;
+        }
+    }
+
+    fn remark(&mut self, _: &str) {}
+}
+
+/// Keeps the rows of a file in memory for 20 ms, and compares what is left.
+fn run(text: &str, folder: &Path) -> Result<Counts, EngineError> {
+    let definition = parse("kept.toml", text, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let workload = Defined::leak(definition, folder.to_owned(), 0.0);
+    let staged = folder.join("staged");
+    let source = workload.source(&DataSource::Synthetic, 5).unwrap();
+    source.stage(Scale::Full, &staged).unwrap();
+    let spec = Spec { window: Duration::from_millis(20), ..Spec::of(staged, "as-written", 5) };
+    let options = OpenOptions::new(folder.join("database"), Durability::None, 64 << 20);
+    let store = registry::find("memory").unwrap().open(&options).unwrap().store;
+    let never = Reopener::new(|_, _| panic!("nobody opens it again"));
+    let mut bench = workload.prepare(&spec).unwrap().open(store, never).unwrap();
+    let phase = bench.phases().iter().position(|phase| phase.name == "kept").unwrap();
+    let (mut meter, mut counts) = (Meter::new(None), Counts::default());
+    bench.ready(phase).unwrap();
+    let outcome = bench.observe(phase, &mut meter, &mut counts)?;
+    let checked = bench.check(phase, &outcome, meter.measured());
+    checked.unwrap_or_else(|wrong| panic!("{wrong}"));
+    Ok(counts)
+}
+
+/// Times in seconds of a log whose clock was not set before its second row.
+fn late_clock() -> impl Iterator<Item = i64> {
+    std::iter::once(0).chain((0..300).map(|minute| 6_000_000 + 60 * minute))
+}
+
+#[test]
+fn a_step_expires_when_the_next_one_with_rows_is_a_window_later() {
+    let dir = tempfile::tempdir().unwrap();
+    write_times(dir.path(), late_clock());
+    let cell = cell(FILE, Scale::Full, dir.path()).unwrap();
+    let calendar = calendar(&cell);
+    let step = |place: usize| calendar.step_at(calendar.time(place));
+    let expiring = |place, newest| calendar.expiring(place, step(newest).number);
+    assert_eq!(expiring(0, 1), Some((step(0), 1)));
+    assert_eq!([expiring(1, 1), expiring(1, 11)], [None, None]);
+    assert_eq!(expiring(1, 12), Some((step(1), 2)));
+}
+
+#[test]
+fn steps_without_rows_are_passed_over_and_what_is_old_goes_all_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    write_times(dir.path(), late_clock());
+    let Counts { rows, expiries } = run(FILE, dir.path()).unwrap();
+    // The first row goes with the second one. In between are 100,000 steps.
+    assert!(rows > 1 && (1..=rows).contains(&expiries), "{expiries} for {rows} rows");
+}
+
+#[test]
+fn rows_that_run_out_of_times_are_an_error_that_says_what_to_write() {
+    let dir = tempfile::tempdir().unwrap();
+    // New Year's Day of 2024 and of 2124. They can come again once before 2262.
+    write_times(dir.path(), [1_704_067_200, 4_859_740_800].map(|second| second * 1_000_000_000));
+    let text = FILE.replace("unit = \"s\"", "unit = \"ns\"");
+    let refused = run(&text, dir.path()).err().unwrap();
+    assert!(refused.is_unsupported(), "{refused}");
+    for word in ["table 't'", "after 4 rows", "unit = \"us\"", "a shorter 'at-most'"] {
+        assert!(refused.to_string().contains(word), "no {word} in: {refused}");
+    }
 }

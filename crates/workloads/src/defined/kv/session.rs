@@ -128,7 +128,8 @@ impl<'a> KvSession<'a> {
             let (key, bytes) = pairs[at..*end].split_at_mut(*end_of_key - at);
             at = *end;
             if let Work::Delete { .. } = cell.work(phase) {
-                found.changed += u64::from(self.operations.delete(number, key)?);
+                self.operations.remove(number, key)?;
+                found.changed += 1;
                 continue;
             }
             let fresh = |column: &usize| (*column, cell.update_value(phase, i, *column));
@@ -298,9 +299,8 @@ impl<'a> KvSession<'a> {
                 ControlFlow::Continue(())
             }
         })?;
-        for key in &keys {
-            found.changed += u64::from(self.operations.delete(self.tables[table], key)?);
-        }
+        keys.iter().try_for_each(|key| self.operations.remove(self.tables[table], key))?;
+        found.changed += keys.len() as u64;
         found.more = keys.len() == DELETED_AT_ONCE;
         self.buffers.found = keys;
         Ok(())

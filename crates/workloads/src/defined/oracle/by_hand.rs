@@ -63,7 +63,7 @@ fn check<const N: usize>(
     let operation_keys = draw_keys(definition, &tables, 1).unwrap();
     let update_values = super::super::update_values::UpdateValues::new(1, 10);
     let set_at_once = super::super::kind::set_at_once(definition);
-    let (met, each) = (Vec::new(), each_of(definition, &tables, 1));
+    let (met, each) = (Vec::new(), each_of(definition, &tables, 1).unwrap());
     let (engine, appends_only, commit) = (String::new(), false, None);
     let cell = Cell {
         definition,

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use embermark_language::Work;
 use embermark_model::answer::Difference;
 use embermark_model::fingerprint::{Checksum, Fingerprint};
 use embermark_model::table::Value;
@@ -106,11 +107,23 @@ impl Touched {
         rows.value(place, column)
     }
 
-    /// Returns whether an operation can have set a column of a row to this value.
-    fn may_be(&self, cell: &Cell, place: usize, column: usize, got: Value<'_>) -> bool {
+    /// Returns whether an operation can have set a column of a row of `rows` to this value. An
+    /// upsert writes every column, also those that it does not set: as they were loaded.
+    fn may_be(
+        &self,
+        cell: &Cell,
+        rows: &Rows,
+        place: usize,
+        column: usize,
+        got: Value<'_>,
+    ) -> bool {
         let Some(Fate::Set(columns)) = self.rows.get(&place) else { return false };
-        let of_column = columns.iter().filter(|(set, ..)| *set == column);
-        of_column.into_iter().any(|(_, phase, i)| same(cell.update_value(*phase, *i, column), got))
+        columns.iter().any(|(set, phase, i)| {
+            let restores = matches!(cell.work(*phase), Work::Upsert { .. })
+                && !cell.set(*phase, *i).contains(&column);
+            *set == column && same(cell.update_value(*phase, *i, column), got)
+                || restores && same(rows.value(place, column), got)
+        })
     }
 
     /// Returns the values of an existing row.
@@ -200,7 +213,7 @@ impl<'a> Content<'a> {
         }
         for (column, got) in got.iter().enumerate() {
             let expected = self.touched.value(self.cell, rows, place, column);
-            if !same(expected, *got) && !self.touched.may_be(self.cell, place, column, *got) {
+            if !same(expected, *got) && !self.touched.may_be(self.cell, rows, place, column, *got) {
                 let name = &rows.table.columns[column].name;
                 return Err(format!("{shown}: {name} is {got:?}, expected {expected:?}"));
             }

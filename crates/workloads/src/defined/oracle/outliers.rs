@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use embermark_model::answer::Answer;
-use embermark_model::answer::{Difference, Expected, TOLERANCE, Value as Answered};
+use embermark_model::answer::{Difference, TOLERANCE, Value as Answered};
 use embermark_model::table::Value;
 
 use super::super::row::owned;
@@ -38,23 +37,47 @@ pub(super) fn check(
             group => groups.entry(group.to_string()).or_default().push((place, number)),
         }
     }
-    let (mut sure, mut optional) = (Vec::new(), Vec::new());
+    // By key, each value and whether it must be in the answer.
+    let mut left: BTreeMap<String, Vec<(Answered, bool)>> = BTreeMap::new();
+    let keys = rows.table.key.len();
     for group in groups.into_values() {
         let numbers: Vec<f64> = group.iter().map(|(_, number)| *number).collect();
         let Some((mean, deviation)) = statistics::mean_and_deviation(&numbers) else { continue };
         for (place, number) in group {
             let beyond = (number - mean).abs() - deviations * deviation;
             let slack = TOLERANCE * number.abs().max(mean.abs());
-            let columns = rows.table.key.iter().chain([&of]);
-            let row = || columns.map(|column| owned(rows.value(place, *column))).collect();
-            if beyond > slack {
-                sure.push(row());
-            } else if beyond >= -slack {
-                optional.push(row());
+            if beyond < -slack {
+                continue;
             }
+            let key: Vec<Answered> =
+                rows.table.key.iter().map(|column| owned(rows.value(place, *column))).collect();
+            let row = (owned(rows.value(place, of)), beyond > slack);
+            left.entry(show(&key)).or_default().push(row);
         }
     }
-    let width = rows.table.key.len() + 1;
-    let answer = answer.chunks(width).map(<[Answered]>::to_vec).collect();
-    Expected::Set { rows: sure, optional }.check(&Answer::Rows(answer))
+    for got in answer.chunks(keys + 1) {
+        let (key, value) = (show(&got[..keys]), &got[keys]);
+        let rows = left.get_mut(&key).filter(|rows| !rows.is_empty());
+        let Some(rows) = rows else {
+            return Err(Difference(format!("row {} should not be in the answer", show(got))));
+        };
+        let Some(at) = rows.iter().position(|(expected, _)| expected.agrees(value)) else {
+            let expected = &rows[0].0;
+            return Err(Difference(format!("row {} should have the value {expected}", show(got))));
+        };
+        rows.swap_remove(at);
+    }
+    match left.iter().find(|(_, rows)| rows.iter().any(|(_, is_sure)| *is_sure)) {
+        Some((key, _)) => Err(Difference(format!("the row with the key {key} is missing"))),
+        None => Ok(()),
+    }
+}
+
+/// Shows values exactly, a zero without its sign.
+fn show(row: &[Answered]) -> String {
+    let one = |value: &Answered| match value {
+        Answered::Float(value) => (value + 0.0).to_string(),
+        value => value.to_string(),
+    };
+    format!("({})", row.iter().map(one).collect::<Vec<_>>().join(", "))
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use embermark_language::{Definition, parse};
+use embermark_language::{Definition, Group, parse};
 use embermark_model::Scale;
 use embermark_model::answer::Value as Answered;
 
@@ -54,6 +54,12 @@ by = ["station"]
 compute = ["avg(temp)", "count(temp)", "min(time)"]
 order = ["-avg(temp)"]
 limit = 2
+[phase.times]
+do = "group"
+by = ["time"]
+compute = ["avg(temp)"]
+order = ["-avg(temp)"]
+limit = 2
 [phase.silent]
 do = "gaps"
 by = "station"
@@ -83,7 +89,7 @@ fn cell(dir: &Path) -> (Arc<Cell>, &'static Definition) {
     let operation_keys = draw_keys(definition, &tables, 1).unwrap();
     let update_values = super::super::update_values::UpdateValues::new(1, 10);
     let (set_at_once, engine) = (super::super::kind::set_at_once(definition), String::new());
-    let (met, each) = (Vec::new(), each_of(definition, &tables, 1));
+    let (met, each) = (Vec::new(), each_of(definition, &tables, 1).unwrap());
     (
         Arc::new(Cell {
             definition,
@@ -199,6 +205,52 @@ fn the_best_groups_come_in_order() {
     assert!(check(&[&two, &one]).unwrap_err().0.contains("comes before"));
     assert!(check(&[&one, &third]).unwrap_err().0.contains("is missing"));
     assert!(check(&[&one]).is_err());
+}
+
+#[test]
+fn a_group_without_a_value_to_order_by_may_stand_anywhere_and_hides_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let (cell, definition) = cell(dir.path());
+    let mut oracle = Oracle::new(cell);
+    let times = phase(definition, "times");
+    let row = |time, mean| [Answered::Int(time), mean];
+    let (best, second) = (row(300, Answered::Float(12.0)), row(100, Answered::Float(8.25)));
+    let (absent, last) = (row(200, Answered::Null), row(90, Answered::Float(0.0)));
+    let mut check = |rows: [&[Answered; 2]; 2]| {
+        let result = rows.into_iter().flatten().cloned().collect();
+        let found = OperationResults { result, ..OperationResults::default() };
+        oracle.check(times, 1, &found, true, &print)
+    };
+    assert_eq!(check([&best, &second]), Ok(()));
+    assert_eq!(check([&absent, &best]), Ok(()));
+    assert!(check([&second, &absent]).unwrap_err().0.contains("is missing"));
+    assert!(check([&absent, &second]).unwrap_err().0.contains("is missing"));
+    assert!(check([&best, &last]).unwrap_err().0.contains("is missing"));
+}
+
+#[test]
+fn groups_are_sorted_also_where_many_have_no_value() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, definition) = cell(dir.path());
+    let Work::Group(group) = &definition.phases[phase(definition, "times")].work else { panic!() };
+    let all = Group { limit: None, ..group.clone() };
+    let value = |n: i64| match n % 3 {
+        0 => Answered::Null,
+        _ => Answered::Float((n * 37 % 101) as f64),
+    };
+    let rows = (0..300).map(|n| [Answered::Int(n), value(n)].into_iter().collect());
+    let mut sorted = Vec::new();
+    super::super::aggregate::in_order(rows.collect(), &all, &mut sorted);
+    let means: Vec<f64> = sorted
+        .chunks(2)
+        .filter_map(|row| match row[1] {
+            Answered::Float(mean) => Some(mean),
+            _ => None,
+        })
+        .collect();
+    assert_eq!((sorted.len(), means.len()), (600, 200));
+    assert!(means.is_sorted_by(|a, b| a >= b));
+    assert!(sorted.chunks(2).skip(200).all(|row| row[1] == Answered::Null));
 }
 
 #[test]

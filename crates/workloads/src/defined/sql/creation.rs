@@ -43,6 +43,9 @@ impl SqlTables {
             }
             let is_limited = dialect.longest().is_some();
             if let Some(longest) = column.longest {
+                // A text that an update sets has as many characters as that before has bytes.
+                let rows = &self.cell.tables[table];
+                let longest = rows.longest(at, rows.staged.rows()).max(longest as usize);
                 return Some((&*column.name, format!("VARCHAR({longest})")));
             }
             if !is_limited || !matches!(of, SqlType::Text | SqlType::Bytes) {

@@ -2,7 +2,7 @@
 
 use embermark_contract::sql::Dialect;
 use embermark_language::{Aggregate, Compute, Group, Grouped, OrderBy};
-use embermark_model::table::{OwnedValue, TimeUnit};
+use embermark_model::table::{ColumnType, OwnedValue, TimeUnit, Value};
 
 use super::Texts;
 use super::conditions::{bounds, operator, where_all};
@@ -32,11 +32,23 @@ impl Texts<'_> {
         format!("({}) * {units}", self.dialect.integer_division(time, &units))
     }
 
+    /// Returns whether the sum of a column of whole numbers may be beyond 64 bits.
+    fn is_large_sum(&self, column: Option<usize>) -> bool {
+        let Some(column) = column else { return false };
+        let rows = 0..self.rows.staged.rows();
+        let sizes = rows.map(|place| match self.rows.staged.value(place, column) {
+            Value::Int(value) => u128::from(value.unsigned_abs()),
+            _ => 0,
+        });
+        let ColumnType::Int { bits: 64, .. } = self.rows.column_type(column) else { return false };
+        sizes.sum::<u128>() > i64::MAX as u128
+    }
+
     fn computed(&self, compute: Compute) -> String {
         let column = compute.column.map_or("*".to_owned(), |column| self.name(column));
         let function = match compute.aggregate {
             Aggregate::Count => "COUNT",
-            Aggregate::Sum => "SUM",
+            Aggregate::Sum => return self.dialect.sum(&column, self.is_large_sum(compute.column)),
             Aggregate::Avg => return self.dialect.mean(&column),
             Aggregate::Min => "MIN",
             Aggregate::Max => "MAX",

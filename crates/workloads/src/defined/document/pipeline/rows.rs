@@ -8,10 +8,26 @@ use super::conditions::matching;
 use super::paths::{path, paths};
 use crate::defined::access::Filter;
 
-/// Returns a pipeline for the rows that meet the filters. `None` where bytes would be compared.
-pub(in super::super) fn matched(table: &Table, filters: &[Filter<'_>]) -> Option<Pipeline> {
-    let stage = matching(table, filters)?.unwrap_or_default();
-    Some(Pipeline { text: format!("[{stage}]"), columns: paths(table) })
+/// Returns a pipeline for some columns of the rows that meet the filters. `None` where bytes would be
+/// compared.
+pub(in super::super) fn matched(
+    table: &Table,
+    filters: &[Filter<'_>],
+    wanted: &[usize],
+) -> Option<Pipeline> {
+    let own = matching(table, filters)?;
+    let columns: Vec<String> = wanted.iter().map(|column| path(table, *column)).collect();
+    let selects = wanted.len() < table.columns.len();
+    let project = selects.then(|| {
+        let is_key = |column: &usize| table.key.contains(column);
+        let id = format!(r#""_id": {}"#, u8::from(wanted.iter().any(is_key)));
+        let others = wanted.iter().filter(|column| !is_key(column));
+        let others = others.map(|column| format!(r#""{}": 1"#, path(table, *column)));
+        let all: Vec<String> = std::iter::once(id).chain(others).collect();
+        format!(r#"{{"$project": {{{}}}}}"#, all.join(", "))
+    });
+    let stages: Vec<String> = own.into_iter().chain(project).collect();
+    Some(Pipeline { text: format!("[{}]", stages.join(", ")), columns })
 }
 
 /// Returns a pipeline for the newest rows of each value of a column, among those that meet the

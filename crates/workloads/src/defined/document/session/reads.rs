@@ -8,7 +8,7 @@ use embermark_model::fingerprint::Checksum;
 use embermark_model::table::{OwnedValue, Table, Value};
 use smallvec::SmallVec;
 
-use super::super::questions::Question;
+use super::super::questions::{Question, wanted};
 use super::super::stored::{Key, equalities, stored};
 use super::DocumentSession;
 use crate::defined::access::{Filters, filters};
@@ -133,8 +133,9 @@ impl DocumentSession<'_> {
         }
     }
 
-    /// Visits the documents that meet the conditions of a phase. The store finds them if all
-    /// conditions are equalities or it has a question for them. Otherwise they are checked here.
+    /// Visits the documents that meet the conditions of a phase, with at least the columns that it
+    /// needs. The store finds them if all conditions are equalities or it has a question for them.
+    /// Otherwise they are checked here.
     pub(super) fn matching(
         &mut self,
         phase: usize,
@@ -143,16 +144,24 @@ impl DocumentSession<'_> {
     ) -> Result<()> {
         let (cell, collection) = (self.cell, self.collections[table]);
         let (of, filters) = (cell.tables[table].table, filters(cell, phase, 0));
-        let mut each = |document: &dyn ResultRow| visit_if_met(of, &filters, document, visit);
         if let Some(Question { text, columns }) = self.question(phase, 0) {
             let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-            return self.store.query(collection, text, &columns, &mut each);
+            let wanted = wanted(cell, phase);
+            return self.store.query(collection, text, &columns, &mut |document| {
+                let mut values: row::Values<'_> = of.columns.iter().map(|_| Value::Null).collect();
+                for (at, column) in wanted.iter().enumerate() {
+                    values[*column] = row::value(document, at, of.columns[*column].of)?;
+                }
+                visit(&values);
+                Ok(())
+            });
         }
         let equal = equalities(of, &self.names[table], &filters);
         let filter = equal.as_ref().map_or(Filter::All, |equal| Filter::Every(equal));
         let columns = &self.names[table];
         let find = Find { filter, order: Order::Any, limit: None, columns };
-        self.store.find(collection, &find, &mut each)
+        self.store
+            .find(collection, &find, &mut |document| visit_if_met(of, &filters, document, visit))
     }
 
     pub(super) fn find(

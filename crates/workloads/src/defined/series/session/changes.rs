@@ -52,7 +52,9 @@ impl SeriesSession<'_> {
             for column in cell.set(phase, i) {
                 row.set(measurement, *column, cell.update_value(phase, i, *column));
             }
-            self.store.write(&measurement.table.name, &row.point())?;
+            if !row.fields.is_empty() {
+                self.store.write(&measurement.table.name, &row.point())?;
+            }
         }
         *self.looked = keys;
         Ok(())
