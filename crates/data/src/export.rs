@@ -2,21 +2,12 @@
 
 use std::fmt::Write as _;
 use std::io::Write;
-use std::sync::Arc;
 
 use embermark_model::Reading;
 use jiff::Timestamp;
-use parquet::basic::Compression;
-use parquet::data_type::{DoubleType, Int32Type, Int64Type};
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::parser::parse_message_type;
 
 use crate::DataError;
-
-/// Number of readings per Parquet row group.
-const ROW_GROUP: usize = 1 << 20;
+use crate::parquet::ParquetWriter;
 
 /// Writes `ts,sensor,temperature,humidity,light,voltage` with a header line. Times are RFC 3339 in
 /// UTC with six digits of the second. NULL is an empty field. Numbers are the shortest that read
@@ -45,64 +36,25 @@ fn csv<W: Write>(readings: &[Reading], writer: W) -> Result<(), Failure> {
 }
 
 /// Writes Parquet, compressed by Snappy: `ts` TIMESTAMP(MICROS, UTC), `sensor` INT32, and
-/// `temperature`, `humidity`, `light`, `voltage` as optional DOUBLE.
+/// `temperature`, `humidity`, `light`, `voltage` as DOUBLE. DuckDB makes it.
 ///
 /// # Errors
-/// [`DataError::Export`] if `file` fails.
-pub fn to_parquet<W: Write + Send>(readings: &[Reading], file: W) -> Result<(), DataError> {
-    parquet(readings, file)
-        .map_err(|cause| DataError::Export { format: "Parquet", cause: cause.into() })
-}
-
-fn parquet<W: Write + Send>(readings: &[Reading], file: W) -> Result<(), ParquetError> {
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_created_by(concat!("embermark ", env!("CARGO_PKG_VERSION")).to_owned())
-        .build();
-    let values = Reading::COLUMNS.map(|name| format!("optional double {name};")).concat();
-    let schema = format!(
-        "message readings {{ required int64 ts (timestamp(micros,true)); required int32 sensor; \
-         {values} }}"
-    );
-    let schema = Arc::new(parse_message_type(&schema)?);
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
-    for rows in readings.chunks(ROW_GROUP) {
-        let mut group = writer.next_row_group()?;
-        write_columns(&mut group, rows)?;
-        group.close()?;
+/// [`DataError::Export`] if DuckDB or `out` fails, or a time is outside the years -9999 to 9999.
+pub fn to_parquet<W: Write>(readings: &[Reading], out: W) -> Result<(), DataError> {
+    let of_values = Reading::COLUMNS.map(|name| (name.to_owned(), "DOUBLE"));
+    let mut columns = vec![("ts".to_owned(), "TIMESTAMPTZ"), ("sensor".to_owned(), "INTEGER")];
+    columns.extend(of_values);
+    let mut rows = ParquetWriter::new(columns, out)?;
+    for reading in readings {
+        let time = Timestamp::from_microsecond(reading.ts);
+        let time =
+            time.map_err(|cause| DataError::Export { format: "Parquet", cause: cause.into() })?;
+        let values = (0..Reading::COLUMNS.len()).map(|column| reading.get(column));
+        let values = values.map(|value| value.map(|value| value.to_string()));
+        let key = [Some(format!("{time:.6}")), Some(reading.sensor.to_string())];
+        rows.add(key.into_iter().chain(values))?;
     }
-    writer.close()?;
-    Ok(())
-}
-
-/// Writes the columns in the order of the schema.
-fn write_columns<W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
-    rows: &[Reading],
-) -> Result<(), ParquetError> {
-    for column in 0.. {
-        let Some(mut writer) = group.next_column()? else { break };
-        match column {
-            0 => {
-                let times: Vec<i64> = rows.iter().map(|row| row.ts).collect();
-                writer.typed::<Int64Type>().write_batch(&times, None, None)?
-            }
-            1 => {
-                let sensors: Vec<i32> = rows.iter().map(|row| i32::from(row.sensor)).collect();
-                writer.typed::<Int32Type>().write_batch(&sensors, None, None)?
-            }
-            _ => {
-                let column = rows.iter().map(|row| row.get(column - 2));
-                // 1 if the row has a value, 0 if it is NULL.
-                let present: Vec<i16> =
-                    column.clone().map(|value| i16::from(value.is_some())).collect();
-                let values: Vec<f64> = column.flatten().collect();
-                writer.typed::<DoubleType>().write_batch(&values, Some(&present), None)?
-            }
-        };
-        writer.close()?;
-    }
-    Ok(())
+    rows.finish()
 }
 
 /// Error of a conversion or of the writer.

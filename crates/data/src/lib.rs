@@ -15,6 +15,7 @@ pub mod lab;
 mod log;
 pub mod machine;
 mod mapping;
+mod parquet;
 pub mod sample;
 pub mod synthetic;
 pub mod table;
@@ -23,3 +24,4 @@ pub mod zipf;
 
 pub use error::DataError;
 pub use log::Log;
+pub use parquet::ParquetWriter;

@@ -102,8 +102,8 @@ pub enum ReportError {
     #[error("Parquet is not text: name a file for it with --out runs.parquet")]
     NoText,
     /// Parquet could not be written.
-    #[error("cannot write the runs as Parquet: {0}")]
-    Parquet(#[from] parquet::errors::ParquetError),
+    #[error(transparent)]
+    Parquet(#[from] embermark_data::DataError),
     /// JSON could not be written.
     #[error("cannot write the result as JSON: {0}")]
     Json(#[from] serde_json::Error),

@@ -29,6 +29,16 @@ impl Get {
             Self::Real(_) => Kind::Real,
         }
     }
+
+    /// Returns the value of a line as a text, from which its type reads back the same value.
+    pub fn text(&self, line: &Line<'_>) -> Option<String> {
+        match self {
+            Self::Text(get) => get(line),
+            Self::Flag(get) => get(line).map(|flag| flag.to_string()),
+            Self::Whole(get) => get(line).map(|number| number.to_string()),
+            Self::Real(get) => get(line).map(|number| number.to_string()),
+        }
+    }
 }
 
 type Getter<T> = Box<dyn Fn(&Line<'_>) -> Option<T>>;

@@ -28,10 +28,8 @@ impl<W: Write> Rows for Csv<W> {
     fn add(&mut self, columns: &[Option<&Get>], rows: &[Line<'_>]) -> Result<(), ReportError> {
         for line in rows {
             let value = |get: &Option<&Get>| match get {
-                Some(Get::Text(get)) => get(line).map(|text| cell(&text)),
-                Some(Get::Flag(get)) => get(line).map(|flag| flag.to_string()),
-                Some(Get::Whole(get)) => get(line).map(|number| number.to_string()),
-                Some(Get::Real(get)) => get(line).map(|number| number.to_string()),
+                Some(get @ Get::Text(_)) => get.text(line).map(|text| cell(&text)),
+                Some(get) => get.text(line),
                 None => None,
             };
             self.0.write_record(columns.iter().map(|get| value(get).unwrap_or_default()))?;

@@ -43,7 +43,7 @@ pub fn csv_of<W: Write>(
 ///
 /// # Errors
 /// As for [`csv_of`].
-pub fn parquet_of<W: Write + Send>(
+pub fn parquet_of<W: Write>(
     all: &[DeviceResult],
     read: impl Fn(&Path) -> Result<ResultFile, ReportError>,
     durability: &Record,

@@ -23,7 +23,7 @@ const LARGE_BUFFERS: u64 = 8;
 
 /// Whether this option of a reader of delimited text determines the size of its buffer.
 pub(super) fn sets_buffer(option: &str) -> bool {
-    matches!(option, "buffer_size" | "max_line_size")
+    matches!(option, "buffer_size" | "max_line_size" | "maximum_line_size")
 }
 
 /// Returns how many bytes of memory a buffer of this size takes more than the usual one.

@@ -10,20 +10,20 @@ use crate::DataError;
 /// State of files before they were read, to detect a file that is written meanwhile. The files are
 /// those of a table, and those that its query names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FileStates(Vec<(PathBuf, Option<State>)>);
+pub struct FileStates(Vec<(PathBuf, Option<FileState>)>);
 
 /// Metadata of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct State {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FileState {
     device: u64,
     inode: u64,
     bytes: u64,
     modified: (i64, i64),
 }
 
-impl State {
+impl FileState {
     /// Reads the metadata of a file. `None` if it does not exist or is empty.
-    fn read(path: &Path) -> Option<Self> {
+    pub(super) fn read(path: &Path) -> Option<Self> {
         let of = fs::metadata(path).ok().filter(|of| of.is_file() && of.len() > 0)?;
         Some(Self {
             device: of.dev(),
@@ -31,6 +31,11 @@ impl State {
             bytes: of.len(),
             modified: (of.mtime(), of.mtime_nsec()),
         })
+    }
+
+    /// Returns the size of the file.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.bytes
     }
 }
 
@@ -42,7 +47,7 @@ impl FileStates {
         // Newer rows of an SQLite database may be in its write-ahead log.
         let logs = paths.iter().map(|path| sqlite::log_of(path));
         let all = paths.iter().cloned().chain(named).chain(logs);
-        Self(all.map(|path| (path.clone(), State::read(&path))).collect())
+        Self(all.map(|path| (path.clone(), FileState::read(&path))).collect())
     }
 
     /// Checks that no file has changed since.
@@ -50,7 +55,7 @@ impl FileStates {
     /// # Errors
     /// [`DataError::Changed`] if one has.
     pub fn check_unchanged(&self) -> Result<(), DataError> {
-        match self.0.iter().find(|(path, before)| State::read(path) != *before) {
+        match self.0.iter().find(|(path, before)| FileState::read(path) != *before) {
             Some((path, _)) => Err(DataError::Changed(path.clone())),
             None => Ok(()),
         }

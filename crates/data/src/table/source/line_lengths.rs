@@ -1,13 +1,16 @@
 //! Measures lines of delimited text. DuckDB leaves out a row that does not fit into its buffer, and
 //! counts it nowhere.
 
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use memchr::memchr3_iter;
 
 use super::Rejected;
 use super::database::BUFFER;
+use super::file_states::FileState;
 use crate::table::fault::Fault;
 use crate::table::layout::LONGEST;
 use crate::{DataError, compressed};
@@ -19,8 +22,13 @@ const MAX_RATIO: u64 = 1 << 16;
 /// Number of bytes that are kept of a line that is too long.
 const EXCERPT: usize = 100;
 
+/// Files measured by this process: `init` opens each several times. A file that has changed since
+/// has another state.
+static MEASURED: LazyLock<Mutex<HashMap<(PathBuf, FileState), LineLengths>>> =
+    LazyLock::new(Mutex::default);
+
 /// What the lines of some files need.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct LineLengths {
     /// Bytes of the buffer into which every row fits that is not too long.
     pub(super) buffer: usize,
@@ -39,20 +47,39 @@ impl LineLengths {
     pub(super) fn measure(paths: &[PathBuf]) -> Result<Self, DataError> {
         let mut all = Self::default();
         for path in paths {
-            let bytes = std::fs::metadata(path).map_or(0, |file| file.len());
-            let is_plain = compressed::detect(path)? == compressed::Compression::None;
-            let most = if is_plain { bytes } else { bytes.saturating_mul(MAX_RATIO) };
-            if most > BUFFER as u64 {
-                let longest = all.measure_file(path)?;
-                all.buffer = all.buffer.max((longest + 2).min(LONGEST_LINE));
-            }
+            let Some(state) = FileState::read(path) else { continue };
+            let known = (path.clone(), state);
+            let measured = || MEASURED.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = measured().get(&known).cloned();
+            let one = match found {
+                Some(one) => one,
+                None => {
+                    let one = Self::measure_file(path, state.bytes())?;
+                    measured().insert(known, one.clone());
+                    one
+                }
+            };
+            all.buffer = all.buffer.max(one.buffer);
+            all.too_long.extend(one.too_long);
         }
         Ok(all)
     }
 
+    /// Measures a file of this many bytes.
+    fn measure_file(path: &Path, bytes: u64) -> Result<Self, DataError> {
+        let mut one = Self::default();
+        let is_plain = compressed::detect(path)? == compressed::Compression::None;
+        let most = if is_plain { bytes } else { bytes.saturating_mul(MAX_RATIO) };
+        if most > BUFFER as u64 {
+            let longest = one.longest_row(path)?;
+            one.buffer = one.buffer.max((longest + 2).min(LONGEST_LINE));
+        }
+        Ok(one)
+    }
+
     /// Returns the bytes of the longest row, whose quoted texts may have several lines. A quote that
     /// is not closed makes it seem longer than it is.
-    fn measure_file(&mut self, path: &Path) -> Result<usize, DataError> {
+    fn longest_row(&mut self, path: &Path) -> Result<usize, DataError> {
         let mut text = compressed::open_text(path)?;
         let (mut piece, mut read, mut number) = (vec![0; 1 << 20], 0_usize, 1);
         // Where the row and the line began, and the beginning of the line.

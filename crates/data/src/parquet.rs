@@ -1,0 +1,98 @@
+//! Writes Parquet. DuckDB, which also reads files of rows, converts CSV to it.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use embermark_libraries::duckdb::connection::Connection;
+use embermark_libraries::duckdb::library::LIBRARY;
+use embermark_model::table::Literal;
+use tempfile::TempDir;
+
+use crate::DataError;
+
+/// Text that represents a missing value in the CSV. No value has this character.
+const ABSENT: &str = "\u{1}";
+/// Memory limit of DuckDB.
+const MEMORY: u64 = 128 << 20;
+/// Values per row group.
+const GROUP: usize = 2 << 20;
+/// Least rows of a row group: one vector of DuckDB.
+const LEAST_ROWS: usize = 2_048;
+
+/// A writer of Parquet, compressed with Snappy. Every column is optional. The rows are CSV in the
+/// system's temporary folder until [`finish`](Self::finish) converts them.
+pub struct ParquetWriter<W> {
+    folder: TempDir,
+    rows: csv::Writer<File>,
+    columns: Vec<(String, &'static str)>,
+    out: W,
+}
+
+impl<W: Write> ParquetWriter<W> {
+    /// Begins a file with these columns, each with its type in DuckDB's SQL, such as `BIGINT`.
+    ///
+    /// # Errors
+    /// [`DataError::Export`] if the temporary file cannot be made.
+    pub fn new(columns: Vec<(String, &'static str)>, out: W) -> Result<Self, DataError> {
+        let begin = || {
+            let folder = tempfile::tempdir()?;
+            let rows = File::create(folder.path().join("rows.csv"))?;
+            Ok::<_, io::Error>((folder, rows))
+        };
+        let (folder, rows) = begin().map_err(failed)?;
+        let rows = csv::WriterBuilder::new().buffer_capacity(1 << 16).from_writer(rows);
+        Ok(Self { folder, rows, columns, out })
+    }
+
+    /// Adds a row: a text for each column that DuckDB casts to its type, or `None` for NULL.
+    ///
+    /// # Errors
+    /// [`DataError::Export`] if the temporary file cannot be written.
+    pub fn add<T: AsRef<str>>(
+        &mut self,
+        row: impl IntoIterator<Item = Option<T>>,
+    ) -> Result<(), DataError> {
+        for value in row {
+            let text = value.as_ref().map_or(ABSENT, AsRef::as_ref);
+            self.rows.write_field(text).map_err(failed)?;
+        }
+        self.rows.write_record(None::<&[u8]>).map_err(failed)
+    }
+
+    /// Converts the rows and writes the file.
+    ///
+    /// # Errors
+    /// [`DataError::Export`] if DuckDB is not installed or fails, or if the output cannot be
+    /// written.
+    pub fn finish(self) -> Result<(), DataError> {
+        let Self { folder, rows, columns, mut out } = self;
+        rows.into_inner().map_err(|error| failed(error.into_error()))?;
+        let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        let library = LIBRARY.get().map_err(failed)?;
+        let settings = [
+            ("memory_limit", format!("{}KiB", MEMORY >> 10)),
+            ("temp_directory", path("duckdb")),
+            ("threads", "1".to_owned()),
+        ];
+        let duckdb = Connection::open(&library.api, None, &settings).map_err(failed)?;
+        let text = |text: &str| Literal::Text(text.to_owned());
+        let types = columns.iter().map(|(name, of)| format!("{}: '{of}'", text(name)));
+        let convert = format!(
+            "COPY (SELECT * FROM read_csv({}, header = false, auto_detect = false, delim = ',', quote = '\"', \
+             escape = '\"', nullstr = {}, columns = {{{}}})) \
+             TO {} (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {})",
+            text(&path("rows.csv")),
+            text(ABSENT),
+            types.collect::<Vec<_>>().join(", "),
+            text(&path("rows.parquet")),
+            (GROUP / columns.len().max(1)).max(LEAST_ROWS),
+        );
+        duckdb.batch(&convert).map_err(failed)?;
+        let mut written = File::open(path("rows.parquet")).map_err(failed)?;
+        io::copy(&mut written, &mut out).and_then(|_| out.flush()).map_err(failed)
+    }
+}
+
+fn failed(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> DataError {
+    DataError::Export { format: "Parquet", cause: cause.into() }
+}
