@@ -112,14 +112,14 @@ fn a_ratio_of_one_engine_is_of_two_scales_or_two_variants() {
         "harperdb",
         "sqlite",
         &[
-            ("sqlite-defaults-node", "commit-each", "insert_count", 1_000, &[0.0, 2.0]),
-            ("sqlite-defaults-node", "commit-each", "insert_count", 5_000, &[0.0, 9.0]),
+            ("sqlite-defaults-node-sqlite3", "commit-each", "insert_count", 1_000, &[0.0, 2.0]),
+            ("sqlite-defaults-node-sqlite3", "commit-each", "insert_count", 5_000, &[0.0, 9.0]),
         ],
     );
     let batch = result(
         "harperdb",
         "batch",
-        &[("sqlite-defaults-node", "single", "insert_count", 5_000, &[0.0, 0.5])],
+        &[("sqlite-defaults-node-sqlite3", "single", "insert_count", 5_000, &[0.0, 0.5])],
     );
     let text = text(&[sqlite, batch], 100);
     let scales = headline(&text, "insert and count: SQLite at 5,000 rows");
@@ -147,8 +147,8 @@ fn a_busy_machine_is_named_at_the_figure() {
         "harperdb",
         "sqlite",
         &[
-            ("sqlite-defaults-node", "commit-each", "insert_count", 1_000, &[0.0, 2.0]),
-            ("sqlite-defaults-node", "commit-each", "insert_count", 5_000, &[0.0, 9.0]),
+            ("sqlite-defaults-node-sqlite3", "commit-each", "insert_count", 1_000, &[0.0, 2.0]),
+            ("sqlite-defaults-node-sqlite3", "commit-each", "insert_count", 5_000, &[0.0, 9.0]),
         ],
     );
     let set = |file: &mut ResultFile, cell: usize, cpu_ms: u64, total_cpu_ms: u64| {

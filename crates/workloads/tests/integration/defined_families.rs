@@ -777,10 +777,10 @@ fn built_in_files_are_right() {
 /// one another.
 const EDGES: &str = r#"
 name = "edges"
-[table.rows]
+[table.places]
 file = "edges.csv"
 key = ["id"]
-[table.rows.columns]
+[table.places.columns]
 id = "u32"
 station = "u16"
 temp = "f64?"

@@ -10,6 +10,7 @@ use embermark_model::result::Execution;
 
 use super::super::foreign_client::{ForeignClient, ROLE};
 use super::super::kind::changes_rows;
+use super::super::port::{DistinctAnswers, OperationResults};
 use super::FileBench;
 use crate::PhaseObserver;
 
@@ -174,7 +175,7 @@ impl FileBench {
     fn forget_found(&mut self) {
         self.found.empty();
         self.different.clear();
-        self.different_by_step.clear();
-        self.by_step.iter_mut().for_each(super::super::port::OperationResults::empty);
+        self.different_by_step.iter_mut().for_each(DistinctAnswers::clear);
+        self.by_step.iter_mut().for_each(OperationResults::empty);
     }
 }
