@@ -108,6 +108,8 @@ fn everywhere_in(text: &str, folder: &Path, scale: Scale, look: impl Fn(&str, &s
             let here = format!("{id}, {phase}: {outcome:?}");
             eprintln!("{here}");
             match outcome {
+                // Its sums of whole numbers wrap around at 64 bits (docs/engines/influxdb.md).
+                Outcome::Wrong(_) if (id, phase) == ("influxdb", "sum") => {}
                 Outcome::Wrong(_) => wrong.push(here),
                 // Other tests check a file's own SQL.
                 Outcome::Refused(why) if why.contains("SQL") => {}
