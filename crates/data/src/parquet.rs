@@ -12,10 +12,12 @@ use crate::DataError;
 
 /// Text that represents a missing value in the CSV. No value has this character.
 const ABSENT: &str = "\u{1}";
-/// Memory limit of DuckDB.
-const MEMORY: u64 = 128 << 20;
+/// Memory limit of DuckDB. 600 columns take half of it, whatever the number of rows.
+const MEMORY: u64 = 256 << 20;
+/// Bytes of CSV that are read at once, and of the longest row.
+const BUFFER: usize = 4 << 20;
 /// Values per row group.
-const GROUP: usize = 2 << 20;
+const GROUP: usize = 1 << 20;
 /// Least rows of a row group: one vector of DuckDB.
 const LEAST_ROWS: usize = 2_048;
 
@@ -72,14 +74,17 @@ impl<W: Write> ParquetWriter<W> {
         let settings = [
             ("memory_limit", format!("{}KiB", MEMORY >> 10)),
             ("temp_directory", path("duckdb")),
+            // One thread writes the rows in the order in which it reads them. To preserve the order
+            // of several, DuckDB would collect rows.
             ("threads", "1".to_owned()),
+            ("preserve_insertion_order", "false".to_owned()),
         ];
         let duckdb = Connection::open(&library.api, None, &settings).map_err(failed)?;
         let text = |text: &str| Literal::Text(text.to_owned());
         let types = columns.iter().map(|(name, of)| format!("{}: '{of}'", text(name)));
         let convert = format!(
             "COPY (SELECT * FROM read_csv({}, header = false, auto_detect = false, delim = ',', quote = '\"', \
-             escape = '\"', nullstr = {}, columns = {{{}}})) \
+             escape = '\"', nullstr = {}, buffer_size = {BUFFER}, max_line_size = {BUFFER}, columns = {{{}}})) \
              TO {} (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {})",
             text(&path("rows.csv")),
             text(ABSENT),
