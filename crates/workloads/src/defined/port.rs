@@ -301,12 +301,24 @@ pub(super) struct DistinctAnswers {
 /// Largest number of answers to keep. A sum computed in another order each time differs each time.
 const MOST_KEPT: usize = 256;
 
+/// Most values of a short answer.
+const SHORT: usize = 64;
+
 impl DistinctAnswers {
     /// Keeps an answer, unless an earlier request had the same.
     #[inline]
     pub(super) fn see(&mut self, request: usize, found: &OperationResults) {
         if self.answers.len() < MOST_KEPT && self.digests.insert(found.digest()) {
             self.answers.push((request, found.clone()));
+        }
+    }
+
+    /// Keeps an answer as [`see`](Self::see) does if it is short: to hash a long one would cost the
+    /// repetition more than nanoseconds.
+    #[inline]
+    pub(super) fn see_short(&mut self, request: usize, found: &OperationResults) {
+        if found.result.len() <= SHORT {
+            self.see(request, found);
         }
     }
 

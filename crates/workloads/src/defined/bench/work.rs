@@ -85,7 +85,7 @@ impl FileBench {
                                 _ if adds_up => found.ends.push(found.result.len()),
                                 // Answers to SQL questions are compared once.
                                 Work::Sql(_) => {}
-                                _ => different.see(i, found),
+                                _ => different.see_short(i, found),
                             }
                             Ok(())
                         })
@@ -229,7 +229,7 @@ impl FileBench {
                         one.perform(*question, i, found)
                     })?;
                     if !matches!(cell.work(*question), Work::Sql(_)) {
-                        different.see(i, found);
+                        different.see_short(i, found);
                     }
                     return Ok(());
                 }
