@@ -17,14 +17,14 @@ use crate::kv::{
     BlindWrites, KvStore, Overlay, Pairs, Range, Table, TableDef, Visit, VisitPut, Work,
 };
 use crate::log_files::{check_write_buffer, log_files};
-use crate::lsm::{Batch, Destination, ReadOptions, Value};
+use crate::lsm::{Batch, Destination, LateSnapshot, ReadOptions, Value};
 use crate::settings::{SWITCH, is_on, lines};
 use crate::{
     Candidate, Checked, ClientOpener, ConnectionParameters, Embedded, EngineError, Join, Lifecycle,
     OpenOptions, Opened, Result, Scope, Setting, SettingValues, Settings, TierSetting, TierTable,
     as_set,
 };
-use db::{Db, LateSnapshot, Options};
+use db::{Db, Options};
 
 const ID: &str = "leveldb";
 /// Bits per key of the bloom filters:
@@ -315,7 +315,7 @@ impl KvStore for Client {
             Scope::Snapshot => db.snapshot(reads, |reads| on(reads, Destination::ReadOnly, None)),
             Scope::PerOperation => on(reads, Destination::Database, None),
             Scope::Batch => {
-                let late = LateSnapshot::new(db, reads);
+                let late = db.late_snapshot(reads);
                 let done = on(reads, Destination::Batch(batch), Some(late));
                 let done = done.and_then(|()| db.write(batch));
                 db.clear(batch);

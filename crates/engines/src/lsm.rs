@@ -151,21 +151,16 @@ impl<X> Db<X> {
     }
 
     /// Runs `work` with `reads` set to a snapshot of the database.
-    pub fn snapshot<T>(
-        &self,
-        reads: &mut ReadOptions,
-        work: impl FnOnce(&mut ReadOptions) -> T,
-    ) -> T {
-        let (api, db) = (self.lib.api, self.raw.raw);
-        // SAFETY: all are open; the options forget the snapshot before it is released.
-        unsafe {
-            let snapshot = (api.create_snapshot)(db);
-            (api.readoptions_set_snapshot)(reads.0.raw, snapshot);
-            let done = work(reads);
-            (api.readoptions_set_snapshot)(reads.0.raw, ptr::null_mut());
-            (api.release_snapshot)(db, snapshot);
-            done
-        }
+    pub fn snapshot<T>(&self, reads: &mut ReadOptions, work: impl FnOnce(&ReadOptions) -> T) -> T {
+        let reads = &*reads;
+        let mut snapshot = self.late_snapshot(reads);
+        snapshot.begin();
+        work(reads)
+    }
+
+    /// Returns a snapshot for `reads` that has not begun.
+    pub const fn late_snapshot<'a>(&'a self, reads: &'a ReadOptions) -> LateSnapshot<'a> {
+        LateSnapshot { lib: self.lib, db: self.raw.raw, reads, raw: None }
     }
 
     /// Writes a batch atomically, unless it is empty.
@@ -244,6 +239,44 @@ impl Deref for Value<'_> {
     fn deref(&self) -> &[u8] {
         // SAFETY: as promised to `new`.
         unsafe { bytes(self.at, self.size) }
+    }
+}
+
+/// A snapshot for the reads of a scope. It begins with the first of them, because many scopes only
+/// write.
+pub(crate) struct LateSnapshot<'a> {
+    lib: Lib,
+    /// The database, open for `'a`.
+    db: Handle,
+    reads: &'a ReadOptions,
+    raw: Option<Handle>,
+}
+
+impl LateSnapshot<'_> {
+    /// Begins it, unless it has begun.
+    #[inline]
+    pub fn begin(&mut self) {
+        if self.raw.is_none() {
+            let api = self.lib.api;
+            // SAFETY: all are open.
+            unsafe {
+                let raw = (api.create_snapshot)(self.db);
+                (api.readoptions_set_snapshot)(self.reads.0.raw, raw);
+                self.raw = Some(raw);
+            }
+        }
+    }
+}
+
+impl Drop for LateSnapshot<'_> {
+    fn drop(&mut self) {
+        let Some(raw) = self.raw else { return };
+        let api = self.lib.api;
+        // SAFETY: all are open; the options forget the snapshot before it is released.
+        unsafe {
+            (api.readoptions_set_snapshot)(self.reads.0.raw, ptr::null_mut());
+            (api.release_snapshot)(self.db, raw);
+        }
     }
 }
 

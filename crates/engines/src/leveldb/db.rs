@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{ptr, slice};
 
 use super::api::{self, Api};
-use crate::lsm::{self, Batch, Bytes, Destination, Handle, Iter, ReadOptions, Value};
+use crate::lsm::{self, Batch, Bytes, Destination, Iter, ReadOptions, Value};
 use crate::owned::Owned;
 use crate::{EngineError, Result};
 
@@ -80,47 +80,6 @@ pub(super) fn open(folder: &Path, options: Options) -> Result<Db> {
         let folder = folder.to_owned();
         let own = Own { api, folder, options, _cache: cache, _filter: filter };
         Ok(Db::new(lib, db, options.sync, own))
-    }
-}
-
-/// A snapshot for the reads of a scope. It begins with the first of them, because many scopes only
-/// write.
-pub(super) struct LateSnapshot<'a> {
-    db: &'a Db,
-    reads: &'a ReadOptions,
-    raw: Option<Handle>,
-}
-
-impl<'a> LateSnapshot<'a> {
-    /// `reads` are the options of the reads.
-    pub(super) const fn new(db: &'a Db, reads: &'a ReadOptions) -> Self {
-        Self { db, reads, raw: None }
-    }
-
-    /// Begins it, unless it has begun.
-    #[inline]
-    pub(super) fn begin(&mut self) {
-        if self.raw.is_none() {
-            let (api, db) = (self.db.lib.api, self.db.raw.raw);
-            // SAFETY: all are open.
-            unsafe {
-                let raw = (api.create_snapshot)(db);
-                (api.readoptions_set_snapshot)(self.reads.0.raw, raw);
-                self.raw = Some(raw);
-            }
-        }
-    }
-}
-
-impl Drop for LateSnapshot<'_> {
-    fn drop(&mut self) {
-        let Some(raw) = self.raw else { return };
-        let (api, db) = (self.db.lib.api, self.db.raw.raw);
-        // SAFETY: all are open; the options forget the snapshot before it is released.
-        unsafe {
-            (api.readoptions_set_snapshot)(self.reads.0.raw, ptr::null_mut());
-            (api.release_snapshot)(db, raw);
-        }
     }
 }
 
