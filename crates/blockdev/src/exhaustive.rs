@@ -43,8 +43,9 @@ impl Log {
             if place < from {
                 continue;
             }
-            if let Record::Write { data, .. } = record {
-                let torn = torn_lengths(data.len()).map(|kept| Some(Torn { record: place, kept }));
+            if let Record::Write { offset, data } = record {
+                let torn = |kept: usize| Torn { record: place, kept, end: offset + kept as u64 };
+                let torn = torn_lengths(data.len()).map(|kept| Some(torn(kept)));
                 cuts.extend(torn.map(|torn| Cut { torn, ..after(place + 1) }));
             }
             cuts.push(after(place + 1));

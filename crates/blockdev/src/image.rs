@@ -78,6 +78,17 @@ impl Image {
         }
     }
 
+    /// Whether it has these bytes at an offset.
+    pub(crate) fn holds(&self, offset: u64, data: &[u8]) -> bool {
+        pieces(offset, data.len()).all(|(number, within, at)| {
+            let piece = &data[at..at + within.len()];
+            match self.block(number) {
+                Some(block) => block[within] == *piece,
+                None => piece.iter().all(|byte| *byte == 0),
+            }
+        })
+    }
+
     /// Writes at an offset.
     pub fn write(&mut self, offset: u64, data: &[u8]) {
         for (number, within, at) in pieces(offset, data.len()) {
@@ -192,13 +203,16 @@ mod tests {
         // Within a block, across two, at the end, and a whole one.
         for (at, length) in [(10, 20), (BLOCK - 5, 10), (3 * BLOCK + 90, 10), (BLOCK, BLOCK)] {
             let data = vec![0xee; length];
+            assert!(!image.holds(at as u64, &data));
             image.write(at as u64, &data);
+            assert!(image.holds(at as u64, &data));
             expected[at..at + length].copy_from_slice(&data);
             assert_eq!(content(&image), expected, "{length} at {at}");
         }
         image.zero(BLOCK as u64 / 2, 2 * BLOCK as u64);
         expected[BLOCK / 2..BLOCK / 2 + 2 * BLOCK].fill(0);
         assert_eq!(content(&image), expected);
+        assert!(image.holds(0, &expected));
         let saved = _folder.path().join("saved");
         image.save(&saved).unwrap();
         assert_eq!(std::fs::read(saved).unwrap(), expected);

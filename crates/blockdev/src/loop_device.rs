@@ -57,7 +57,7 @@ impl LoopDevice {
     /// Attaches a free loop device to a file, with this sector size in bytes.
     ///
     /// # Errors
-    /// If no loop device is free, or the file does not support direct I/O.
+    /// If no loop device is free, or the kernel refuses the file.
     pub fn attach(file: &Path, sector: u32) -> io::Result<Self> {
         let backing = OpenOptions::new().read(true).write(true).open(file)?;
         let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;

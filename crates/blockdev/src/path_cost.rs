@@ -59,9 +59,11 @@ impl PathCost {
         let server = Server::mount(medium, fuse.clone())
             .map_err(|error| failed("mount a FUSE file system at", &fuse, error))?;
         // The server has the file open. Without a name it takes no space after a kill.
-        fs::remove_file(&image).map_err(|error| failed("remove", &image, error))?;
-        let cost = Self::measure_file(&fuse.join(FILE))
-            .map_err(|error| failed("measure a loop device over", &fuse, error));
+        let removed = fs::remove_file(&image).map_err(|error| failed("remove", &image, error));
+        let cost = removed.and_then(|()| {
+            Self::measure_file(&fuse.join(FILE))
+                .map_err(|error| failed("measure a loop device over", &fuse, error))
+        });
         let unmounted = unmount(&fuse).map_err(io::Error::from).and_then(|()| server.join());
         unmounted.map_err(|error| failed("unmount", &fuse, error))?;
         fs::remove_dir(&fuse).map_err(|error| failed("remove", &fuse, error))?;

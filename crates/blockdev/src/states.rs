@@ -6,6 +6,7 @@
 //! write is torn.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 
 use rand::seq::SliceRandom;
@@ -50,9 +51,10 @@ enum Lost {
     AllBut(usize),
     /// Each with a probability of one half, by a seed.
     Some(u64),
-    /// The end of the last change.
+    /// The end of the last change. It ends on the device at `end`.
     End {
         kept: usize,
+        end: u64,
     },
 }
 
@@ -76,9 +78,9 @@ impl fmt::Display for Erased {
 
 impl Cut {
     /// Whether a write is torn within a block of [`BLOCK`] bytes. This cannot happen on a device
-    /// whose sectors have that size, because writes of a file system begin at blocks.
+    /// whose sectors have that size.
     pub fn tears_a_block(&self) -> bool {
-        self.torn.is_some_and(|torn| torn.kept % BLOCK != 0)
+        self.torn.is_some_and(|torn| !torn.end.is_multiple_of(BLOCK as u64))
     }
 }
 
@@ -106,6 +108,8 @@ pub struct Torn {
     pub record: usize,
     /// Number of its bytes that are present.
     pub kept: usize,
+    /// Offset on the device at which these bytes end.
+    pub end: u64,
 }
 
 /// The content of a device after a cut.
@@ -149,11 +153,16 @@ impl Log {
                 record.apply(&mut kept);
             }
             flushed = flush;
-            let image = self.image_from(&kept, flushed, &cut);
-            let known =
-                states.entry(image.digest()).or_insert_with(|| State { cut: cut.clone(), image });
-            if known.cut.at < cut.at {
-                known.cut = cut;
+            let state = self.state_from(&kept, flushed, cut);
+            let latest = |cut: &Cut| (cut.at, cut.torn.is_none());
+            match states.entry(state.image.digest()) {
+                Entry::Occupied(mut known) if latest(&known.get().cut) < latest(&state.cut) => {
+                    known.insert(state);
+                }
+                Entry::Occupied(_) => {}
+                Entry::Vacant(place) => {
+                    place.insert(state);
+                }
             }
         }
     }
@@ -183,11 +192,12 @@ impl Log {
             if window.len() > 1 {
                 at(place + 1, Lost::Some(random.random()));
             }
-            if let Record::Write { data, .. } = record {
+            if let Record::Write { offset, data } = record {
                 for unit in [SECTOR, BLOCK] {
                     let units = data.len().div_ceil(unit);
                     if units > 1 {
-                        at(place + 1, Lost::End { kept: random.random_range(1..units) * unit });
+                        let kept = random.random_range(1..units) * unit;
+                        at(place + 1, Lost::End { kept, end: offset + kept as u64 });
                     }
                 }
             }
@@ -209,7 +219,7 @@ impl Log {
                 let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
                 (window.filter(|_| random.random_bool(0.5)).collect(), None)
             }
-            Lost::End { kept } => (Vec::new(), Some(Torn { record: at - 1, kept })),
+            Lost::End { kept, end } => (Vec::new(), Some(Torn { record: at - 1, kept, end })),
         };
         Cut { at, lost, torn, erased: None }
     }
@@ -217,7 +227,7 @@ impl Log {
     /// Returns the content of the device after a cut.
     pub fn image(&self, cut: &Cut) -> Image {
         let flushed = self.flushed_before(cut.at);
-        self.image_from(&self.prefix(flushed), flushed, cut)
+        self.state_from(&self.prefix(flushed), flushed, cut.clone()).image
     }
 
     /// Returns the number of records that had been flushed when `at` records had reached the
@@ -227,13 +237,24 @@ impl Log {
         before.rposition(|record| *record == Record::Flush).map_or(0, |flush| flush + 1)
     }
 
-    fn image_from(&self, kept: &Image, flushed: usize, cut: &Cut) -> Image {
+    /// Returns the state after a cut. If the present or the missing part of a torn write changes
+    /// nothing, the write is lost or whole instead: no tear is needed for that content.
+    fn state_from(&self, kept: &Image, flushed: usize, mut cut: Cut) -> State {
         let mut image = kept.clone();
         for (place, record) in self.records.iter().enumerate().take(cut.at).skip(flushed) {
             match (record, cut.torn) {
                 _ if cut.lost.contains(&place) => {}
                 (Record::Write { offset, data }, Some(torn)) if torn.record == place => {
-                    image.write(*offset, &data[..torn.kept]);
+                    let (present, missing) = data.split_at(torn.kept);
+                    if image.holds(*offset, present) {
+                        cut.lost.push(place);
+                        cut.torn = None;
+                    } else if image.holds(torn.end, missing) {
+                        record.apply(&mut image);
+                        cut.torn = None;
+                    } else {
+                        image.write(*offset, present);
+                    }
                 }
                 _ => record.apply(&mut image),
             }
@@ -241,7 +262,7 @@ impl Log {
         if let Some(erased) = cut.erased {
             self.erase(&mut image, erased);
         }
-        image
+        State { cut, image }
     }
 }
 
@@ -255,14 +276,18 @@ pub(crate) fn in_order(states: HashMap<u64, State>) -> Vec<State> {
 /// Passes possible losses of the changes between two flushes to `lose`: each single change, all but
 /// one, and some subsets. The second flush has not ended.
 fn possible_losses(window: &[usize], random: &mut impl Rng, mut lose: impl FnMut(Lost)) {
-    if window.len() < 2 {
-        return;
+    match window {
+        [] => {}
+        // Nothing else can be lost, but its commit may have been acknowledged by now.
+        [one] => lose(Lost::One(*one)),
+        several => {
+            for one in several {
+                lose(Lost::One(*one));
+                lose(Lost::AllBut(*one));
+            }
+            (0..SUBSETS).for_each(|_| lose(Lost::Some(random.random())));
+        }
     }
-    for one in window {
-        lose(Lost::One(*one));
-        lose(Lost::AllBut(*one));
-    }
-    (0..SUBSETS).for_each(|_| lose(Lost::Some(random.random())));
 }
 
 #[cfg(test)]

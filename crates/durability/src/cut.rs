@@ -191,6 +191,10 @@ fn inspect_and_continue(
     let opened = || made.set(Some(Acknowledgement::now(0, TABLE_COMMIT, device)));
     let inspection = inspection::inspect(&mut worker, test.plan(), promised, opened);
     let mut inspection = inspection.map_err(&talk)?;
+    // The files of a server were made before.
+    if !test.is_server() {
+        inspection = inspection.while_it_was_made(promised);
+    }
     // If the table had not been promised, its commit is acknowledged to every client at once.
     let made = made.get().filter(|_| !is_promised);
     let of_client = |client| made.map(|made| Acknowledgement { client, ..made });
@@ -261,7 +265,8 @@ impl StateInspector<'_> {
         let last = inspection.last.clone();
         let lost = last.as_ref().map(|last| self.recording.loss(at, last));
         let of = || state.cut.to_string();
-        self.add(of, &promised, inspection, lost, state);
+        let torn = state.cut.tears_a_block();
+        self.add(of, torn, &promised, inspection, lost, &state.image);
         let (Some(_), 0) = (last, index % SECOND_CUT_EVERY) else { return Ok(()) };
         let seed = self.test.settings.seed.wrapping_add(index as u64);
         for second in again.log.states(0, 1, seed) {
@@ -272,7 +277,8 @@ impl StateInspector<'_> {
                 continue;
             };
             let of = || format!("{}; mounted, opened, then {}", state.cut, second.cut);
-            self.add(of, &promised, inspection, None, &second);
+            let torn = torn || second.cut.tears_a_block();
+            self.add(of, torn, &promised, inspection, None, &second.image);
             self.results().second += 1;
         }
         Ok(())
@@ -281,15 +287,15 @@ impl StateInspector<'_> {
     fn add(
         &self,
         of: impl FnOnce() -> String,
+        torn: bool,
         promised: &[Promised],
         inspection: Inspection,
         lost: Option<TryLoss>,
-        state: &State,
+        image: &Image,
     ) {
         let mut results = self.results();
-        let torn = state.cut.tears_a_block();
         results.torn_blocks += u32::from(inspection.verdict.is_violation() && torn);
-        results.add(of, torn, promised, inspection, lost, || state.image.clone());
+        results.add(of, torn, promised, inspection, lost, || image.clone());
     }
 
     /// Examines the content of a device and does a few more commits, recorded. `None` if the file

@@ -42,30 +42,39 @@ pub(crate) fn test(test: &Test<'_>, progress: &(dyn Fn(u32) + Sync)) -> Result<T
         let settings = Settings { seed, ..test.settings.clone() };
         let filling = Some(Filling::default());
         let one = Test { settings: &settings, filling, ..*test };
-        let (fill, worst) = self::fill(&one, &folder.join("full"), disk_bytes, ballast_bytes)?;
-        let WorstFinding { inspection, promised, check, kept, .. } = worst;
-        results.add(
-            || format!("disk {number}: {check}"),
-            false,
-            &[promised],
-            inspection,
-            None,
-            || kept,
-        );
-        fills.push(fill);
+        let (folder, mut worst) = (folder.join("full"), WorstFinding::new());
+        let filled = self::fill(&one, &folder, disk_bytes, ballast_bytes, &mut worst);
+        let WorstFinding { inspection, promised, check, kept } = worst;
+        let is_violation = inspection.verdict.is_violation() && test.promises();
+        if filled.is_ok() || is_violation {
+            results.add(
+                || format!("disk {number}: {check}"),
+                false,
+                &[promised],
+                inspection,
+                None,
+                || kept,
+            );
+        }
+        match filled {
+            Ok(fill) => fills.push(fill),
+            Err(error) if test.loses_nothing(&error, &results) => return Err(error),
+            Err(_) => break,
+        }
         progress(number);
     }
-    let full_disk = Some(FullDisk { disk_bytes, ballast_bytes, fills });
+    let full_disk = (!fills.is_empty()).then_some(FullDisk { disk_bytes, ballast_bytes, fills });
     results.into_tested(Tested { full_disk, ..test.initial_result() }, |_, kept| Ok(kept))
 }
 
-/// Fills one disk.
+/// Fills one disk. `worst` gets the worst finding, also if an error ends the experiment.
 fn fill(
     test: &Test<'_>,
     folder: &Path,
     bytes: u64,
     ballast: u64,
-) -> Result<(Fill, WorstFinding), TestError> {
+    worst: &mut WorstFinding,
+) -> Result<Fill, TestError> {
     let remove = |folder: &Path| match folder.exists() {
         true => fs::remove_dir_all(folder).map_err(TestError::io("remove a disk")),
         false => Ok(()),
@@ -77,17 +86,17 @@ fn fill(
     let (commits, stopped, free_bytes) = filler.fill()?;
     let copy = folder.join("killed.img");
     let promised = filler.copy(&copy)?;
-    let (reads, mut worst) = filler.read()?;
+    let reads = filler.read(worst)?;
 
     let killed = BallastDisk::mount(test, &folder.join("killed"), &copy)?;
-    let opens = reopen::open_on_full_disk(test, &killed, promised, &mut worst)?;
+    let opens = reopen::open_on_full_disk(test, &killed, promised, worst)?;
     killed.make_room()?;
     let of = "killed when it was full, opened when there was room";
-    reopen::check_with_room(test, &killed, promised, of, &mut worst)?;
+    reopen::check_with_room(test, &killed, promised, of, worst)?;
     killed.unmount()?;
 
-    let (goes_on, goes_on_ms) = filler.recover(&mut worst)?;
-    let deletes = filler.delete_rows(&mut worst)?;
+    let (goes_on, goes_on_ms) = filler.recover(worst)?;
+    let deletes = filler.delete_rows(worst)?;
     filler.close()?;
     disk.make_room()?;
     let filled = &Test { filling: Some(filler.filling), ..*test };
@@ -96,14 +105,14 @@ fn fill(
         &disk,
         filler.promised(),
         "closed, opened when there was room",
-        &mut worst,
+        worst,
     )?;
     let room_bytes = filler.room;
     drop(filler);
     disk.unmount()?;
     remove(folder)?;
     let (stopped, stopped_ms) = stopped;
-    let fill = Fill {
+    Ok(Fill {
         seed: test.settings.seed,
         room_bytes,
         commits,
@@ -117,6 +126,5 @@ fn fill(
         opens,
         verdict: worst.inspection.verdict,
         found: worst.describe(),
-    };
-    Ok((fill, worst))
+    })
 }

@@ -21,6 +21,18 @@ pub(crate) struct Inspection {
     pub message: Option<String>,
 }
 
+impl Inspection {
+    /// Returns it as that of a database that was interrupted while it was made: if it does not
+    /// open, and nothing had been promised yet, no promise is broken.
+    pub(crate) fn while_it_was_made(self, promised: &[Promised]) -> Self {
+        let nothing = promised.iter().all(|promised| promised.acknowledged == 0);
+        match self.open_ns {
+            None if nothing => Self { verdict: Verdict::HalfMade, ..self },
+            _ => self,
+        }
+    }
+}
+
 /// Makes a worker that was just started report the content, and judges it. Calls `opened` when the
 /// database is open with the table.
 pub(crate) fn inspect(
@@ -50,8 +62,6 @@ pub(crate) fn inspect(
             Err(silent) => break silent.verdict(),
         }
     };
-    let half_made = promised.iter().all(|p| p.acknowledged == 0) && verdict == Verdict::NotOpened;
-    let verdict = if half_made { Verdict::HalfMade } else { verdict };
     Ok(Inspection { verdict, client: 0, last: None, open_ns, message: Some(message) })
 }
 
@@ -88,6 +98,29 @@ pub(crate) fn continue_work(
             }
             Ok(Event::Opened { .. } | Event::Found(_) | Event::Done) => {}
             Err(silent) => return Ok(Some(silent.verdict())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_that_does_not_open_breaks_no_promise_before_there_is_one() {
+        for failure in [Verdict::NotOpened, Verdict::Crashed, Verdict::Hangs] {
+            let judged = |open_ns, acknowledged: &[u64]| {
+                let message = Some("its message".to_owned());
+                let inspection =
+                    Inspection { verdict: failure, client: 0, last: None, open_ns, message };
+                let promised: Vec<_> = acknowledged.iter().copied().map(Promised::after).collect();
+                inspection.while_it_was_made(&promised)
+            };
+            let half_made = judged(None, &[0, 0]);
+            assert_eq!(half_made.verdict, Verdict::HalfMade, "{failure:?}");
+            assert_eq!(half_made.message.as_deref(), Some("its message"));
+            assert_eq!(judged(None, &[0, 1]).verdict, failure);
+            assert_eq!(judged(Some(1), &[0, 0]).verdict, failure, "it has opened");
         }
     }
 }

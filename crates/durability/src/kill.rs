@@ -162,6 +162,7 @@ impl KillExperiment<'_> {
         let mut worker = self.start(there)?;
         let inspection = inspection::inspect(&mut worker, self.test.plan(), promised, || ());
         let inspection = inspection.map_err(TestError::io("talk to a worker"))?;
+        let inspection = inspection.while_it_was_made(promised);
         if let Some(ns) = inspection.open_ns {
             self.opens[usize::from(there == DatabaseState::Table)] =
                 Duration::from_nanos(ns).max(LATEST_KILL_WHILE_OPENING);
@@ -204,6 +205,9 @@ impl KillExperiment<'_> {
     ) -> Result<bool, TestError> {
         let verdict = inspection.verdict;
         let violated = verdict.is_violation() && self.test.promises();
+        if violated {
+            self.test.check_room()?;
+        }
         let mut kept = Ok(None);
         let number = self.results.tried + 1;
         self.results.add(

@@ -20,6 +20,13 @@ pub struct TableContent {
     pub differs: Option<String>,
 }
 
+impl TableContent {
+    /// Adds a row. With a second row of the same key, that key's row is one that no commit wrote.
+    pub fn add_row(&mut self, key: Key, commit: Option<u64>) {
+        self.rows.entry(key).and_modify(|known| *known = None).or_insert(commit);
+    }
+}
+
 /// What was promised to a client, and the progress of its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Promised {

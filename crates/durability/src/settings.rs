@@ -7,6 +7,7 @@ use std::time::Duration;
 use embermark_blockdev::{DeviceError, FileSystem};
 use embermark_contract::{Availability, Engine, Kind, Tier};
 use embermark_model::{Configuration, Durability};
+use nix::sys::statvfs::statvfs;
 
 use crate::oracle::{Promised, Verdict};
 use crate::outcome::{Experiment, Tested};
@@ -20,6 +21,9 @@ use crate::work::{Abilities, MAX_CLIENTS, Plan, TABLE_COMMIT};
 
 /// Number of clients of a server in a tier that promises something.
 const CLIENTS: u32 = 4;
+
+/// Free bytes below which what an engine does may be the fault of this machine's disk.
+const LEAST_FREE: u64 = 64 << 20;
 
 /// Settings of an experiment.
 #[derive(Clone, Debug)]
@@ -231,6 +235,22 @@ impl Test<'_> {
 
     pub(crate) fn check_interrupted(&self) -> Result<(), TestError> {
         if (self.stop)() { Err(TestError::Interrupted) } else { Ok(()) }
+    }
+
+    /// Checks that this machine's disk has room. An engine that finds none breaks no promise.
+    pub(crate) fn check_room(&self) -> Result<(), TestError> {
+        let doing = "look for the cause of a finding";
+        let stat = statvfs(&self.settings.folder);
+        let stat = stat.map_err(|errno| TestError::io(doing)(errno.into()))?;
+        let free = stat.blocks_available() * stat.fragment_size();
+        if free >= LEAST_FREE {
+            return Ok(());
+        }
+        let [free, least] = [free, LEAST_FREE].map(|bytes| bytes >> 20);
+        let why = format!(
+            "the disk with the experiment's files has {free} MiB free, so it may be to blame: leave {least} MiB free"
+        );
+        Err(TestError::io(doing)(io::Error::new(io::ErrorKind::StorageFull, why)))
     }
 
     /// Returns what the setting of the tier is said to keep.

@@ -79,7 +79,9 @@ impl<K> TryResults<K> {
         *self.verdicts.entry(verdict).or_default() += 1;
         self.latest = Some(verdict);
         self.lost.extend(lost);
-        self.opened.extend(inspection.open_ns);
+        // Without a table, opening it makes one.
+        let is_made = promised.iter().any(|promised| promised.acknowledged > 0);
+        self.opened.extend(inspection.open_ns.filter(|_| is_made));
         let client = inspection.client;
         let acknowledged = promised.get(client).map_or(0, |promised| promised.acknowledged);
         let (small, known) = ((torn, acknowledged), self.examples.get(&verdict));
@@ -238,6 +240,18 @@ mod tests {
         // What is not promised is reported but not a violation.
         let weaker = Tested { durability: Durability::Process, ..tested };
         assert_eq!((weaker.violations(), weaker.broken()), (0, 5));
+    }
+
+    #[test]
+    fn the_time_to_make_a_database_is_no_time_to_open_one() {
+        let mut results = TryResults::default();
+        for (acknowledged, ns) in [(0, 900), (0, 800), (1, 5)] {
+            let opened = Inspection { open_ns: Some(ns), ..inspection(Verdict::Holds) };
+            let promised = [Promised::after(acknowledged)];
+            results.add(String::new, false, &promised, opened, None, || ());
+        }
+        let tested = results.into_tested(tested(), |_, ()| Ok::<_, ()>(None)).unwrap();
+        assert_eq!(tested.open_ns, Some(5));
     }
 
     #[test]

@@ -104,7 +104,7 @@ pub fn model_of(
 
 /// Replays a recording of a device of this size repeatedly. Returns the work of each window in one
 /// pass, once two successive rounds gave the same result. A round has as many passes as it takes to
-/// program the spare space once. The first round, in which there is room, does not count.
+/// program [`Translation::round_pages`]. The first round, in which there is room, does not count.
 ///
 /// `cache_bytes` is the size of the card's write cache. Windows do not overlap and are in order of
 /// time, like events.

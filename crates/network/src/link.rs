@@ -97,15 +97,20 @@ impl Link {
 }
 
 /// Ports of servers, which determine the direction of a packet.
-pub(crate) struct ServerPorts(Vec<u64>);
+pub(crate) struct ServerPorts {
+    /// A bit per port.
+    ports: Vec<u64>,
+    /// Identification and direction of the last packet that was sent in fragments.
+    fragmented: Option<(u16, Direction)>,
+}
 
 impl ServerPorts {
     pub fn new() -> Self {
-        Self(vec![0; 65_536 / 64])
+        Self { ports: vec![0; 65_536 / 64], fragmented: None }
     }
 
     fn is_server(&self, port: u16) -> bool {
-        self.0[usize::from(port) / 64] >> (port % 64) & 1 == 1
+        self.ports[usize::from(port) / 64] >> (port % 64) & 1 == 1
     }
 
     /// Returns the direction of an IPv4 packet. The side that opens a TCP connection is the client,
@@ -113,15 +118,25 @@ impl ServerPorts {
     pub fn direction(&mut self, packet: &[u8]) -> Direction {
         const TCP: u8 = 6;
         const UDP: u8 = 17;
+        const MORE_FRAGMENTS: u16 = 0x2000;
+        const FRAGMENT_OFFSET: u16 = 0x1fff;
         let Some((header, protocol)) = packet.first().zip(packet.get(9)) else {
             return Direction::Up;
         };
-        let header_bytes = usize::from(header & 15) * 4;
-        let port = |at: usize| {
-            let bytes = packet.get(header_bytes + at..header_bytes + at + 2)?;
+        let number = |at: usize| {
+            let bytes = packet.get(at..at + 2)?;
             Some(u16::from_be_bytes([bytes[0], bytes[1]]))
         };
-        let (Some(from), Some(to), TCP | UDP) = (port(0), port(2), *protocol) else {
+        // Only the first fragment has ports. The others have its identification.
+        let [identification, fragment] = [4, 6].map(|at| number(at).unwrap_or_default());
+        if fragment & FRAGMENT_OFFSET > 0 {
+            let first = self.fragmented.filter(|(first, _)| *first == identification);
+            return first.map_or(Direction::Up, |(_, direction)| direction);
+        }
+        let header_bytes = usize::from(header & 15) * 4;
+        let (Some(from), Some(to), TCP | UDP) =
+            (number(header_bytes), number(header_bytes + 2), *protocol)
+        else {
             return Direction::Up;
         };
         // SYN without ACK.
@@ -129,9 +144,13 @@ impl ServerPorts {
             && packet.get(header_bytes + 13).is_some_and(|flags| flags & 0x12 == 2);
         let first = *protocol == UDP && !self.is_server(from);
         if opens || first {
-            self.0[usize::from(to) / 64] |= 1 << (to % 64);
+            self.ports[usize::from(to) / 64] |= 1 << (to % 64);
         }
-        if self.is_server(to) { Direction::Up } else { Direction::Down }
+        let direction = if self.is_server(to) { Direction::Up } else { Direction::Down };
+        if fragment & MORE_FRAGMENTS > 0 {
+            self.fragmented = Some((identification, direction));
+        }
+        direction
     }
 }
 
@@ -200,6 +219,7 @@ mod tests {
     fn who_opens_a_connection_is_the_client() {
         let packet = |protocol: u8, from: u16, to: u16, flags: u8| {
             let mut packet = vec![0x45; 40];
+            packet[6..8].fill(0);
             packet[9] = protocol;
             packet[20..22].copy_from_slice(&from.to_be_bytes());
             packet[22..24].copy_from_slice(&to.to_be_bytes());
@@ -213,5 +233,22 @@ mod tests {
         assert_eq!(ports.direction(&packet(17, 40_001, 8_089, 0)), Direction::Up);
         assert_eq!(ports.direction(&packet(17, 8_089, 40_001, 0)), Direction::Down);
         assert_eq!(ports.direction(&[]), Direction::Up);
+    }
+
+    #[test]
+    fn all_fragments_of_a_packet_go_in_one_direction() {
+        let fragment = |fragment: u16, first_bytes: [u16; 2]| {
+            let mut packet = vec![0x45; 40];
+            packet[6..8].copy_from_slice(&fragment.to_be_bytes());
+            packet[9] = 17;
+            packet[20..24].copy_from_slice(&first_bytes.map(u16::to_be_bytes).concat());
+            packet
+        };
+        let mut ports = ServerPorts::new();
+        assert_eq!(ports.direction(&fragment(0, [40_001, 8_089])), Direction::Up);
+        assert_eq!(ports.direction(&fragment(0x2000, [8_089, 40_001])), Direction::Down);
+        // Its content is no ports.
+        assert_eq!(ports.direction(&fragment(185, [24_000, 25_000])), Direction::Down);
+        assert_eq!(ports.direction(&fragment(0, [25_000, 40_002])), Direction::Up);
     }
 }

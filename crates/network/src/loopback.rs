@@ -63,8 +63,8 @@ pub struct Counters {
 
 /// Returns the traffic of all senders over the loopback device in this process's namespace, or over
 /// the imitated link if there is one. It counts transmitted bytes, so each byte once, although the
-/// device also counts it as received. A packet that the link loses counts. See proc_net(5),
-/// `/proc/net/dev`.
+/// device also counts it as received. A packet that the link loses or drops counts. See
+/// proc_net(5), `/proc/net/dev`.
 ///
 /// # Errors
 /// If the counters cannot be read.

@@ -12,7 +12,7 @@ mod solid;
 use embermark_blockdev::{Request, RequestKind, Timing};
 use embermark_flash::DeviceTooLarge;
 use embermark_model::card::Spread;
-use embermark_model::storage::{Storage, Transfer};
+use embermark_model::storage::{Platters, Storage, Transfer};
 
 use disk::Disk;
 use solid::Solid;
@@ -96,6 +96,9 @@ impl Times {
     /// If the device is larger than the storage.
     pub fn new(storage: &Storage, device_bytes: u64) -> Result<Self, DeviceTooLarge> {
         let medium = match storage.disk {
+            Some(Platters { capacity_bytes, .. }) if device_bytes > capacity_bytes => {
+                return Err(DeviceTooLarge { device_bytes, capacity_bytes });
+            }
             Some(platters) => Medium::Disk(Disk::new(storage, platters)),
             None => Medium::Solid(Box::new(Solid::new(storage, device_bytes)?)),
         };

@@ -33,10 +33,10 @@ pub struct Typical {
 impl Typical {
     /// Computes the times of requests of `bytes` bytes, one at a time.
     pub fn new(storage: &Storage, bytes: u64) -> Self {
-        let device = storage.disk.map_or(DEVICE, |disk| disk.capacity_bytes.max(DEVICE));
+        let device = storage.disk.map_or(DEVICE, |disk| disk.capacity_bytes);
         let storage = Storage { flash: None, ..storage.clone() };
         let mean = |kind, random: bool, flushed: bool| {
-            // Without a translation layer every device size fits.
+            // Without a translation layer every size fits, and a disk holds one of its own size.
             let Ok(mut times) = Times::new(&storage, device) else { return [0, 0] };
             let places = (device / bytes).max(1);
             let (mut now, mut done, mut durable) = (PAUSE, 0, 0);

@@ -72,6 +72,40 @@ fn the_same_content_counts_as_left_by_the_latest_cut() {
 }
 
 #[test]
+fn a_single_write_may_be_lost_until_its_flush() {
+    let (_folder, log) = log(vec![write(0, 1), Record::Flush]);
+    let states = log.states(0, 100, 3);
+    let lost = states.iter().find(|state| blocks(&state.image)[0] == 0);
+    assert_eq!(lost.unwrap().cut.at, 1, "when its writer may have acknowledged it");
+}
+
+#[test]
+fn a_write_is_torn_only_if_that_differs_from_the_whole_write_and_from_none() {
+    for changed in [0, 3 * SECTOR, BLOCK - 1] {
+        let mut data = vec![1; BLOCK];
+        data[changed] = 2;
+        let changes_a_sector = Record::Write { offset: 0, data: data.into() };
+        let (_folder, log) = log(vec![write(0, 1), Record::Flush, changes_a_sector]);
+        for states in [log.states(2, 1_000, 7), log.every_state(2)] {
+            let cuts: Vec<&Cut> = states.iter().map(|state| &state.cut).collect();
+            assert!(cuts.len() == 2 && cuts.iter().all(|cut| cut.torn.is_none()), "{cuts:?}");
+            assert!(cuts.iter().all(|cut| cut.at == 3), "{cuts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_block_is_torn_if_the_present_part_ends_within_one_of_the_device() {
+    let write = Record::Write { offset: SECTOR as u64, data: vec![1; 2 * BLOCK].into() };
+    let (_folder, log) = log(vec![write]);
+    let cuts = log.every_state(0).into_iter().map(|state| state.cut);
+    let torn: Vec<(usize, bool)> =
+        cuts.filter_map(|cut| Some((cut.torn?.kept, cut.tears_a_block()))).collect();
+    let expected = (1..2 * BLOCK / SECTOR).map(|sectors| (sectors * SECTOR, sectors % 8 != 7));
+    assert_eq!(torn, expected.collect::<Vec<_>>());
+}
+
+#[test]
 fn of_a_long_log_a_sample_is_drawn_by_the_seed_and_from_all_of_it() {
     let records: Vec<Record> = (0..3_000u64)
         .map(|i| if i % 5 == 4 { Record::Flush } else { write(i % 8, (i % 250) as u8 + 1) })

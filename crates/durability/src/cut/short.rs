@@ -85,7 +85,8 @@ impl ShortWork<'_> {
         };
         device.unmount()?;
         let of = || format!("of the work '{}' {}", self.name, state.cut);
-        self.inspector.add(of, &promised, inspection, None, state);
+        let torn = state.cut.tears_a_block();
+        self.inspector.add(of, torn, &promised, inspection, None, &state.image);
         Ok(())
     }
 }

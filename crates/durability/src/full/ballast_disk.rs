@@ -74,7 +74,7 @@ impl BallastDisk {
 
     /// Makes the file of another program take every remaining block.
     pub(super) fn top_up(&self) -> Result<(), TestError> {
-        // BallastDisk that programs have freed is free once the file system has written that.
+        // What programs have freed is free once the file system has written that.
         self.disk.sync()?;
         let mut bytes = self.free()?.max(BLOCK);
         while bytes >= BLOCK {

@@ -222,11 +222,12 @@ impl<'a> DiskFiller<'a> {
         Ok(promised)
     }
 
-    /// Reads everything and judges the result.
-    pub(super) fn read(&mut self) -> Result<(Observation<Tried>, WorstFinding), TestError> {
-        let mut worst = WorstFinding::new(self.promised());
-        let reads = self.read_and_judge("read on the full disk", &mut worst)?;
-        Ok((reads, worst))
+    /// Reads everything on the full disk and judges the result.
+    pub(super) fn read(
+        &mut self,
+        worst: &mut WorstFinding,
+    ) -> Result<Observation<Tried>, TestError> {
+        self.read_and_judge("read on the full disk", worst)
     }
 
     fn read_and_judge(

@@ -19,11 +19,11 @@ pub(super) struct WorstFinding {
 
 impl WorstFinding {
     /// Makes it before any check.
-    pub(super) fn new(promised: Promised) -> Self {
+    pub(super) fn new() -> Self {
         let (verdict, check, kept) = (Verdict::Holds, String::new(), None);
         let inspection =
             Inspection { verdict, client: 0, last: None, open_ns: None, message: None };
-        Self { inspection, promised, check, kept }
+        Self { inspection, promised: Promised::after(0), check, kept }
     }
 
     /// Adds a finding on a disk, which is kept if it breaks a promise.
@@ -39,6 +39,7 @@ impl WorstFinding {
             return Ok(());
         }
         if inspection.verdict.is_violation() && test.promises() {
+            test.check_room()?;
             let mut kept = test.violation_path(inspection.verdict).into_os_string();
             kept.push(format!("-{}.img", test.settings.seed));
             let kept = PathBuf::from(kept);

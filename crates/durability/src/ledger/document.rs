@@ -1,6 +1,5 @@
 //! Documents with the key, the commit and the text.
 
-use std::collections::BTreeMap;
 use std::slice;
 
 use embermark_contract::document::{
@@ -114,15 +113,15 @@ impl Ledger for DocumentLedger {
     }
 
     fn read_all(&mut self) -> Result<TableContent> {
-        let mut rows = BTreeMap::new();
+        let mut found = TableContent { table: true, ..TableContent::default() };
         let columns = &["id", "commitnumber", "content"];
         let find = Find { filter: Filter::All, order: Order::Any, limit: None, columns };
         self.store.find(self.ledger, &find, &mut |row| {
             let (key, commit) = read_row(row)?;
-            rows.insert(key, commit);
+            found.add_row(key, commit);
             Ok(())
         })?;
-        Ok(TableContent { table: true, rows, differs: None })
+        Ok(found)
     }
 
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {

@@ -2,7 +2,6 @@
 
 mod copy;
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::slice;
 
@@ -74,19 +73,20 @@ impl Ledger for KvLedger {
     }
 
     fn read_all(&mut self) -> Result<TableContent> {
-        let (mut rows, table) = (BTreeMap::new(), self.table);
+        // Opening a table creates it: whether it existed is unknown and does not matter.
+        let mut found = TableContent { table: true, ..TableContent::default() };
+        let table = self.table;
         self.store.within(Scope::Snapshot, |operations| {
             operations.scan(table, Range::default(), &mut |key, bytes| {
                 let (key, commit) = row(key, bytes);
-                rows.insert(key, commit);
+                found.add_row(key, commit);
                 ControlFlow::Continue(())
             })
         })?;
         let Self { store, copy, .. } = self;
         let difference = copy.as_mut().map(|copy| copy.difference(&mut **store, table));
-        let differs = difference.transpose()?.flatten();
-        // Opening a table creates it: whether it existed is unknown and does not matter.
-        Ok(TableContent { table: true, rows, differs })
+        found.differs = difference.transpose()?.flatten();
+        Ok(found)
     }
 
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {

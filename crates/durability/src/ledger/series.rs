@@ -1,7 +1,6 @@
 //! Points of one series, with the key as their time, and the commit and the text as their fields. A
 //! point that is written again replaces the existing one.
 
-use std::collections::BTreeMap;
 use std::slice;
 
 use embermark_contract::series::{FieldValue, Point, Points, SeriesStore};
@@ -65,15 +64,16 @@ impl Ledger for SeriesLedger {
     }
 
     fn read_all(&mut self) -> Result<TableContent> {
-        let (mut rows, columns) = (BTreeMap::new(), ["time", "commit_number", "content"]);
+        let mut found = TableContent { table: true, ..TableContent::default() };
+        let columns = ["time", "commit_number", "content"];
         self.store.flush()?;
         let all = format!("SELECT commit_number, content FROM {LEDGER}");
         self.store.query(&all, &columns, &mut |row| {
             let (key, commit) = read_row(row)?;
-            rows.insert(key, commit);
+            found.add_row(key, commit);
             Ok(())
         })?;
-        Ok(TableContent { table: true, rows, differs: None })
+        Ok(found)
     }
 
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {

@@ -1,6 +1,5 @@
 //! A table of key, commit and text.
 
-use std::collections::BTreeMap;
 use std::slice;
 
 use embermark_contract::sql::{
@@ -117,13 +116,13 @@ impl Ledger for SqlLedger {
     }
 
     fn read_all(&mut self) -> Result<TableContent> {
-        let mut rows = BTreeMap::new();
+        let mut found = TableContent { table: self.was_there, ..TableContent::default() };
         self.store.query(self.all, &[], &mut |row| {
             let (key, commit) = read_row(row)?;
-            rows.insert(key, commit);
+            found.add_row(key, commit);
             Ok(())
         })?;
-        Ok(TableContent { table: self.was_there, rows, differs: None })
+        Ok(found)
     }
 
     fn lifecycle(&mut self) -> &mut dyn Lifecycle {

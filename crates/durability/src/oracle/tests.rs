@@ -95,6 +95,20 @@ fn a_row_of_nobody_or_of_a_commit_not_begun_is_corrupt() {
 }
 
 #[test]
+fn a_row_that_comes_twice_is_corrupt() {
+    let found = after(50);
+    let (key, commit) = found.rows.iter().next().map(|(key, commit)| (*key, *commit)).unwrap();
+    for second in [commit, Some(BULK_COMMIT)] {
+        let mut twice = TableContent { table: true, ..TableContent::default() };
+        let rows = found.rows.iter().map(|(key, commit)| (*key, *commit));
+        rows.for_each(|(key, commit)| twice.add_row(key, commit));
+        assert_eq!(twice, found);
+        twice.add_row(key, second);
+        assert_eq!(verdict(&twice), Verdict::CorruptRow, "{second:?}");
+    }
+}
+
+#[test]
 fn an_old_version_of_a_row_is_no_right_state() {
     let mut found = after(50);
     let updated = found.rows.iter().find(|(key, commit)| {

@@ -5,6 +5,9 @@ pub mod full;
 mod nosync;
 mod toy;
 
+use std::fs::File;
+
+use embermark_blockdev::{Disk, FileSystem};
 use embermark_contract::Engine;
 use embermark_durability::Experiment::{DeviceLies, Kill, PowerCut};
 use embermark_durability::{Experiment, Settings, Tested, Verdict, test};
@@ -12,6 +15,7 @@ use embermark_engines::registry::ENGINES;
 use embermark_model::Durability;
 use embermark_skips::is_here;
 use libtest_mimic::Trial;
+use nix::fcntl::posix_fallocate;
 use nosync::without_syncs;
 use toy::{Acknowledges, Toy};
 
@@ -52,6 +56,9 @@ pub fn tests() -> Vec<Trial> {
             what_a_device_that_lies_loses_breaks_no_promise();
         }),
         on_devices("controls::what_broke_a_promise_is_kept", what_broke_a_promise_is_kept),
+        on_devices("controls::an_engine_is_not_blamed_for_a_full_disk_of_this_machine", || {
+            an_engine_is_not_blamed_for_a_full_disk_of_this_machine();
+        }),
     ];
     let mut campaign =
         |name: &str, most: usize, of: Vec<Trial>| tests.extend(some_of(name, most, of));
@@ -233,4 +240,22 @@ fn what_broke_a_promise_is_kept() {
     // Sparse: as long as the device, with few allocated blocks.
     use std::os::unix::fs::MetadataExt;
     assert!(kept.len() == 1 << 30 && kept.blocks() * 512 < 100 << 20, "{kept:?}");
+}
+
+fn an_engine_is_not_blamed_for_a_full_disk_of_this_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let (image, at) = (folder.path().join("image"), folder.path().join("disk"));
+    FileSystem::Ext4.make(&image, 32 << 20).unwrap();
+    let disk = Disk::mount(&image, &at, FileSystem::Ext4).unwrap();
+    // The table and some commits have room.
+    let taken = disk.free().unwrap() - (400 << 10);
+    let ballast = File::create(at.join("ballast")).unwrap();
+    posix_fallocate(&ballast, 0, taken.cast_signed()).unwrap();
+    let settings = Settings { seed: 7, kills: 60, ..settings(&at) };
+    let engine = engine("synced").unwrap();
+    let tested = test(Kill, engine, Durability::Process, &settings, &|| false, &|_| ());
+    let error = tested.unwrap_err().to_string();
+    assert!(error.contains("the experiment's files has 0 MiB free"), "{error}");
+    drop(ballast);
+    disk.unmount().unwrap();
 }

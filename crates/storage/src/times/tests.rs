@@ -4,6 +4,7 @@ use embermark_blockdev::{Request, RequestKind, Timing as _};
 use embermark_model::Storage;
 
 use super::Times;
+use crate::DeviceTooLarge;
 use crate::file::parse;
 
 const US: u64 = 1_000;
@@ -177,6 +178,14 @@ fn a_disk_waits_for_the_place_to_come_round() {
     // A seek over all of it takes 5 ms: 1 ms, and 4 by the square root of its distance.
     let far = disk.end(read(100_000 + 50_000_000 / 4, 1_000), 300 * MS);
     assert!(far > 301 * MS && far < 400 * MS + MS, "{far}");
+}
+
+#[test]
+fn a_disk_holds_no_device_that_is_larger() {
+    let disk = storage(&format!("{PLAIN}{DISK}"));
+    assert!(Times::new(&disk, 100_000_000).is_ok());
+    let refused = DeviceTooLarge { device_bytes: 100_000_001, capacity_bytes: 100_000_000 };
+    assert_eq!(Times::new(&disk, 100_000_001).err(), Some(refused));
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Full disks: violations that must be found, and engines without one.
 
 use embermark_durability::Experiment::FullDisk;
-use embermark_durability::{CommitRecovery, DeleteOutcome, Fill, Stopped, Tested, Tried, Verdict};
+use embermark_durability::{
+    CommitRecovery, DeleteOutcome, Fill, Settings, Stopped, Tested, Tried, Verdict, test,
+};
 use embermark_model::Durability;
 use libtest_mimic::Trial;
 
-use super::tried;
-use crate::common::{on_devices, some_of};
+use super::{engine, tried};
+use crate::common::{on_devices, settings, some_of};
 
 /// A disk of 32 MiB, the smallest that the command accepts, in a tier that promises to survive the
 /// death of the process.
@@ -63,8 +65,15 @@ fn a_correct_engine_loses_nothing_and_continues() {
     }
 }
 
+/// It counts, although the second disk cannot be made.
 fn acknowledging_unwritten_commits_is_detected() {
-    let tested = filled("anyway", 1).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings { seed: 7, fills: 2, disk: 32 << 20, ..settings(folder.path()) };
+    let in_its_place = settings.folder.join("full");
+    let after = |_: u32| std::fs::write(&in_its_place, "").unwrap();
+    let (engine, tier) = (engine("anyway").unwrap(), Durability::Process);
+    let tested = test(FullDisk, engine, tier, &settings, &|| false, &after).unwrap();
+    assert_eq!(tested.tried, 1, "{tested:?}");
     let [fill] = fills_of(&tested) else { panic!("{tested:?}") };
     assert_eq!(fill.stopped.is, Stopped::NoError, "{fill:?}");
     assert_eq!((fill.verdict, tested.violations()), (Verdict::LostCommits, 1), "{tested:?}");
